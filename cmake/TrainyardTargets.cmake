@@ -1,0 +1,41 @@
+# How every target of the project is compiled, and the two functions that make them.
+
+add_library(trainyard_options INTERFACE)
+target_include_directories(trainyard_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
+# The baseline is x86-64-v2; launchers compile their loops for v3 and v4. Contraction is off so that
+# every device rounds alike. -Wrestrict is left out: GCC 12 raises it falsely on std::string
+# concatenation (GCC bug 105329).
+target_compile_options(trainyard_options INTERFACE
+  -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wno-restrict)
+if(TRAINYARD_WARNINGS_AS_ERRORS)
+  target_compile_options(trainyard_options INTERFACE -Werror)
+endif()
+if(TRAINYARD_SANITIZE)
+  target_compile_options(trainyard_options INTERFACE
+    -fsanitize=${TRAINYARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(trainyard_options INTERFACE -fsanitize=${TRAINYARD_SANITIZE})
+endif()
+
+# ty_library(NAME SOURCES files... LINK targets... PRIVATE targets...)
+# One static library a folder of src/.
+function(ty_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;PRIVATE" ${ARGN})
+  add_library(ty_${name} STATIC ${arg_SOURCES})
+  target_link_libraries(ty_${name} PUBLIC trainyard_options ${arg_LINK} PRIVATE ${arg_PRIVATE})
+endfunction()
+
+# ty_test(NAME LABELS labels... SOURCES files... LINK targets... [TIMEOUT seconds])
+# One doctest program a folder of tests/.
+function(ty_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;SOURCES;LINK" ${ARGN})
+  add_executable(test_${name} ${arg_SOURCES} $<TARGET_OBJECTS:ty_test_main>)
+  target_link_libraries(test_${name} PRIVATE ${arg_LINK})
+  target_compile_definitions(test_${name} PRIVATE
+    TY_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TY_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  add_test(NAME ${name} COMMAND test_${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}"
+    ENVIRONMENT "OMP_WAIT_POLICY=passive;TRAINYARD_DATA=$ENV{TRAINYARD_DATA}")
+  if(arg_TIMEOUT)
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
+  endif()
+endfunction()

@@ -1,0 +1,18 @@
+#include "base/error.h"
+
+namespace trainyard {
+
+std::string Position::text() const {
+  if (!known()) return file;
+  return file + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
+
+void check_failed(std::string_view expression, std::string_view message,
+                  std::source_location where) {
+  throw Error(ErrorKind::bug, "internal error at " + std::string(where.file_name()) + ":" +
+                                  std::to_string(where.line()) + ": " + std::string(message) +
+                                  " (" + std::string(expression) +
+                                  "); this is a bug of train, please report it");
+}
+
+}  // namespace trainyard

@@ -1,0 +1,59 @@
+// Errors with the exit code of their kind, and positions in the user's files.
+#pragma once
+
+#include <source_location>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+/// What went wrong; the value is the program's exit code.
+enum class ErrorKind : int {
+  bug = 1,
+  command_line = 2,
+  config = 3,
+  data = 4,
+  diverged = 5,
+  memory = 6,
+  disk = 7,
+  device = 8,
+  checkpoint = 9,
+};
+
+/// A place in a file that the user wrote. Lines and columns count from 1; line 0 means no place.
+struct Position {
+  std::string file;
+  int line = 0;
+  int column = 0;
+
+  [[nodiscard]] bool known() const { return line > 0; }
+  /// "path:line:column", or "" if unknown.
+  [[nodiscard]] std::string text() const;
+  bool operator==(const Position&) const = default;
+};
+
+/// Every error the program raises on purpose. The message is complete: where, what was found, what
+/// was expected, what to do. One message may hold several lines (all errors of a file).
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  [[nodiscard]] ErrorKind kind() const { return kind_; }
+  [[nodiscard]] int exit_code() const { return static_cast<int>(kind_); }
+
+ private:
+  ErrorKind kind_;
+};
+
+/// Throws Error{bug}: our mistake, never the user's input.
+[[noreturn]] void check_failed(std::string_view expression, std::string_view message,
+                               std::source_location where);
+
+}  // namespace trainyard
+
+/// Checks an invariant of ours. `message` is any expression convertible to std::string_view.
+#define TY_CHECK(condition, message)                                       \
+  (static_cast<bool>(condition)                                            \
+       ? static_cast<void>(0)                                              \
+       : ::trainyard::check_failed(#condition, message,                    \
+                                   std::source_location::current()))

@@ -1,0 +1,59 @@
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+//
+// Every draw is a pure function of what it is for: (seed, stream, epoch, sample or parameter index,
+// draw), never of thread, rank, batch position or device.
+#pragma once
+
+#include <cstdint>
+
+#include "base/host_device.h"
+
+namespace trainyard {
+
+struct Random4 {
+  std::uint32_t word[4];
+};
+
+/// What a draw is for; the high word of the key, so that streams never meet.
+enum class RandomStream : std::uint32_t {
+  initializer = 1,
+  order = 2,      // shuffling
+  augment = 3,
+  layer = 4,      // dropout and the like
+  synthetic = 5,  // synthetic data
+};
+
+TY_HD Random4 philox(std::uint32_t key0, std::uint32_t key1, std::uint32_t c0, std::uint32_t c1,
+                     std::uint32_t c2, std::uint32_t c3) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p0 = 0xD2511F53ull * c0;
+    const std::uint64_t p1 = 0xCD9E8D57ull * c2;
+    const std::uint32_t n0 = static_cast<std::uint32_t>(p1 >> 32) ^ c1 ^ key0;
+    const std::uint32_t n2 = static_cast<std::uint32_t>(p0 >> 32) ^ c3 ^ key1;
+    c1 = static_cast<std::uint32_t>(p1);
+    c3 = static_cast<std::uint32_t>(p0);
+    c0 = n0;
+    c2 = n2;
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return {{c0, c1, c2, c3}};
+}
+
+/// The four words for (seed, stream, a, b, c): a and b 32 bits, c 64 bits. By convention a = epoch
+/// or node, b = draw, c = sample or element index.
+TY_HD Random4 random4(std::uint64_t seed, RandomStream stream, std::uint32_t a, std::uint32_t b,
+                      std::uint64_t c) {
+  const std::uint32_t low = static_cast<std::uint32_t>(seed);
+  const std::uint32_t high =
+      static_cast<std::uint32_t>(seed >> 32) ^ (static_cast<std::uint32_t>(stream) << 24);
+  return philox(low, high, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(c >> 32), a,
+                b);
+}
+
+/// [0, 1) with 24 bits: exact in float.
+TY_HD float uniform01(std::uint32_t word) {
+  return static_cast<float>(word >> 8) * (1.0f / 16777216.0f);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,47 @@
+// YAML files to trees, run files with `extends:` and `--set`.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "config/node.h"
+
+namespace trainyard::config {
+
+/// Limits against hostile files.
+struct FileLimits {
+  std::size_t bytes = 1 << 20;
+  std::size_t depth = 32;
+  std::size_t nodes = 10'000;  // after aliases are expanded
+  std::size_t scalar_bytes = 64 << 10;
+};
+
+/// Parses `text`; `name` stands in positions. Throws Error{config}: syntax errors (the first), or
+/// duplicate keys, `<<`, tabs, octal-looking numbers, second documents, limits (all of them).
+[[nodiscard]] Node parse_yaml(std::string_view text, const std::string& name,
+                              const FileLimits& limits = {});
+/// Reads and parses a file. Throws Error{config} if it cannot be read.
+[[nodiscard]] Node load_yaml(const std::filesystem::path& path, const FileLimits& limits = {});
+
+/// Keys that exclude each other: naming one of `keys` under `path` (dotted, "" for the top)
+/// replaces an inherited one. An empty list means that all keys under `path` are rivals (the
+/// members of `optimizer:`).
+struct Rivals {
+  std::string path;
+  std::vector<std::string> keys;
+};
+
+/// Loads a run file and the files it extends (maps merge, lists replace, rivals replace), then
+/// applies `overrides` ("a.b.c=value", the value parsed as YAML). Relative file names inside keep
+/// the position of the file that wrote them. Throws Error{config}, or Error{command_line} for a
+/// malformed override.
+[[nodiscard]] Node load_run(const std::filesystem::path& path,
+                            std::span<const std::string> overrides,
+                            std::span<const Rivals> rivals);
+/// Merges `over` onto `base` by the same rules.
+[[nodiscard]] Node merged(const Node& base, const Node& over, std::span<const Rivals> rivals,
+                          const std::string& path = "");
+
+}  // namespace trainyard::config

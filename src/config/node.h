@@ -1,0 +1,53 @@
+// The tree of a YAML file: YAML 1.2 core scalars, every value with its position.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace trainyard::config {
+
+struct Entry;
+
+/// One value. Plain data, copied freely (a file holds at most 10,000 nodes).
+struct Node {
+  enum class Kind { null, boolean, integer, real, text, list, map };
+
+  Kind kind = Kind::null;
+  bool boolean = false;
+  std::int64_t integer = 0;  // kind integer
+  double real = 0;           // kinds real and integer
+  std::string text;          // any scalar as written
+  bool quoted = false;       // a quoted scalar is always text
+  std::vector<Node> items;   // kind list
+  std::vector<Entry> entries;  // kind map, in the order of the file
+  Position where;
+
+  [[nodiscard]] bool is_scalar() const { return kind != Kind::list && kind != Kind::map; }
+  [[nodiscard]] bool is_number() const { return kind == Kind::integer || kind == Kind::real; }
+  /// The value of `key` in a map, or null.
+  [[nodiscard]] const Node* find(std::string_view key) const;
+  [[nodiscard]] Node* find(std::string_view key);
+};
+
+struct Entry {
+  std::string key;
+  Position where;
+  Node value;
+};
+
+/// "text", "list", "number 3", "'same_uper'": what a message says was found.
+[[nodiscard]] std::string describe(const Node& node);
+
+/// A scalar node of YAML 1.2's core schema made from its text, as the loader makes it: decimal
+/// integers, floats, true/false, null/~/empty; `010` and the like become a text node that the
+/// loader refuses. Used for expression results and `--set` values too.
+[[nodiscard]] Node scalar_node(std::string text, bool quoted, Position where);
+
+/// The tree as YAML again (block style, two spaces), values as they would be read.
+[[nodiscard]] std::string to_yaml(const Node& node);
+
+}  // namespace trainyard::config

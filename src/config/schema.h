@@ -1,0 +1,40 @@
+// Reference text and JSON Schema from the declarations (Fields in describe mode).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard::config {
+
+/// How one key looks from outside. Nested maps and families carry their own fields.
+struct FieldDescription {
+  std::string key;
+  std::string help;
+  std::string type;            // "integer", "number", "boolean", "text", "pair", "list of ...",
+                               // "word", "map", "one of", "list of members", "tree"
+  std::string default_text;    // as it would be written; "" for required or absent
+  bool required = false;
+  double minimum = 0, maximum = 0;
+  bool has_minimum = false, has_maximum = false, exclusive_minimum = false;
+  std::vector<std::string> words;            // type "word"
+  std::vector<FieldDescription> fields;      // type "map"
+  struct Member;
+  std::vector<Member> members;               // families
+};
+
+struct FieldDescription::Member {
+  std::string name;
+  std::string help;
+  std::vector<FieldDescription> fields;
+};
+
+/// Draft-07 JSON Schema (text) of a map with these fields. Expressions (`$...`) are admitted for
+/// every scalar; positional forms for every member.
+[[nodiscard]] std::string json_schema(const std::vector<FieldDescription>& fields,
+                                      std::string_view title);
+/// Markdown reference of the same.
+[[nodiscard]] std::string reference_text(const std::vector<FieldDescription>& fields,
+                                         std::string_view title);
+
+}  // namespace trainyard::config

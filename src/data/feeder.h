@@ -1,0 +1,60 @@
+// Batches from worker threads behind a bounded prefetch.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/pipeline.h"
+
+namespace trainyard {
+
+/// One batch in host memory, owned by the feeder until the next call.
+struct Batch {
+  std::span<const float> images;               // [n, c, h, w]
+  std::span<const std::int32_t> labels;        // [n]
+  std::span<const std::int64_t> sample_index;  // [n]
+  std::int64_t valid = 0;  // true samples; the rest repeats sample 0 of the set
+};
+
+/// The order of an epoch: a permutation of [0, size), a pure function of (seed, epoch).
+[[nodiscard]] std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::uint32_t epoch,
+                                                    std::int64_t size, bool shuffle);
+
+struct FeederOptions {
+  std::int64_t batch = 1;
+  std::uint64_t seed = 0;
+  bool shuffle = true;
+  bool train = true;   // training drops the remainder and augments; evaluation pads and does not
+  int workers = 1;     // 0: the caller's thread does the work
+  int prefetch = 2;    // batches ready ahead
+  std::int64_t rank = 0;   // takes slice `rank` of `ranks` of every global batch
+  std::int64_t ranks = 1;
+};
+
+/// Produces the batches of an epoch in order. The same batches for any number of workers. An error
+/// in a worker is rethrown by next().
+class Feeder {
+ public:
+  Feeder(const Dataset& set, const Pipeline& pipeline, FeederOptions options);
+  ~Feeder();
+  Feeder(const Feeder&) = delete;
+  Feeder& operator=(const Feeder&) = delete;
+
+  /// Steps an epoch: floor(size / global batch) in training, ceil in evaluation.
+  [[nodiscard]] std::int64_t steps_per_epoch() const;
+  /// Starts epoch `epoch` at step `first_step` (resume inside an epoch).
+  void start(std::uint32_t epoch, std::int64_t first_step = 0);
+  /// The next batch; valid until the following call of next() or start().
+  [[nodiscard]] const Batch& next();
+  /// Seconds that next() has waited for workers since start().
+  [[nodiscard]] double waited_seconds() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace trainyard

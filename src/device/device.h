@@ -1,0 +1,57 @@
+// A device: memory, queues and events.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+/// Memory of a device, freed with the object.
+class DeviceBuffer {
+ public:
+  virtual ~DeviceBuffer() = default;
+  [[nodiscard]] virtual void* data() const = 0;
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
+};
+
+/// An order of work on a device. The CPU's queues run work at once.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  /// Copies between device memory of this device.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void copy_from_host(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void copy_to_host(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void fill(void* to, std::byte value, std::size_t bytes) = 0;
+  /// Returns when all work of the queue is done.
+  virtual void wait() = 0;
+};
+
+/// A point in a queue's order.
+class Event {
+ public:
+  virtual ~Event() = default;
+  virtual void record(Queue& queue) = 0;
+  virtual void wait_on(Queue& queue) = 0;
+  [[nodiscard]] virtual bool done() const = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  /// "cpu", "reference", "cuda:0".
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Allocates, aligned to 256 bytes (the CPU: 2 MiB pages where large). Throws Error{memory}.
+  [[nodiscard]] virtual std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) = 0;
+  [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
+  [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
+  /// Bytes that can be allocated now.
+  [[nodiscard]] virtual std::size_t free_bytes() const = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Device> make_cpu_device();
+
+}  // namespace trainyard

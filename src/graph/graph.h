@@ -1,0 +1,58 @@
+// A network as a graph of ops with shapes: what the planner works on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "ops/op.h"
+
+namespace trainyard {
+
+using ValueId = std::int32_t;
+using NodeId = std::int32_t;
+
+/// A tensor between nodes. Its batch extent is that of one replica (or shard).
+struct Value {
+  Shape shape;
+  NodeId producer = -1;  // -1: an input of the graph
+  DType type = DType::f32;  // f32 stands for the device's arithmetic type; labels are i32
+};
+
+/// One op at its place in the network.
+struct Node {
+  std::string path;  // "stage2.unit3.add1.0.cbr1.conv1" (DECISIONS 11)
+  std::shared_ptr<const Op> op;  // shared: a graph and its fused or shard copies hold the same op
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  Signature signature;
+  double rate_multiplier = 1;  // lr_mult
+  bool frozen = false;
+  Position where;       // the item in the YAML file
+  Position called_from; // the outermost call of a block, if any
+};
+
+/// Nodes in topological order (the order of the file).
+struct Graph {
+  std::vector<Node> nodes;
+  std::vector<Value> values;
+  std::vector<ValueId> inputs;   // the images first
+  ValueId output = -1;           // logits, where the file ends in softmax and the loss peels it
+  bool output_is_logits = true;  // false: a softmax or sigmoid closes the network for predict
+};
+
+/// Totals over a graph.
+struct GraphTotals {
+  std::int64_t parameters_trainable = 0;
+  std::int64_t parameters_total = 0;  // with running statistics, as Keras counts
+  std::int64_t multiply_adds = 0;     // of one sample, forward, conv and dense
+};
+[[nodiscard]] GraphTotals totals(const Graph& graph);
+
+/// Appends a node and its output values, inferring shapes. Throws Error{config} at `node.where`
+/// with the reason, path and input shapes where inference fails.
+NodeId append_node(Graph& graph, Node node);
+
+}  // namespace trainyard

@@ -1,0 +1,44 @@
+// Batch normalisation (Ioffe and Szegedy 2015), optionally fused with the ReLU behind it.
+#pragma once
+
+#include <string>
+
+#include "ops/op.h"
+
+namespace trainyard {
+
+struct BnAttributes {
+  double momentum = 0.99;  // weight of the old running value (keras2, mxnet, caffe)
+  double eps = 1e-3;
+  bool scale = true;       // gamma
+  bool center = true;      // beta
+  /// How the batch variance enters the running one: biased, torch's n / (n - 1), or Keras's
+  /// n / (n - 1 - eps) since 2018-01-26.
+  enum class RunningVariance { biased, unbiased, keras } running_var = RunningVariance::biased;
+  bool sync = false;       // statistics over all replicas (more than one rank)
+  bool relu = false;       // set by the planner's fusion, never by YAML: y = max(bn(x), 0)
+};
+
+/// Per channel over n, h, w (features [n, c]: over n). y = gamma * (x - mean) / sqrt(var + eps) +
+/// beta with the biased batch variance; forward_eval uses the running values. Statistics:
+/// running_mean, running_var (both [c]); in training the node writes the batch mean and the biased
+/// batch variance. Parameters: gamma, beta (each [c], where on).
+class BnOp final : public Op {
+ public:
+  explicit BnOp(BnAttributes attributes) : attributes_(attributes) {}
+  [[nodiscard]] const BnAttributes& values() const { return attributes_; }
+
+  [[nodiscard]] std::string_view type() const override { return "bn"; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] Contract contract() const override;
+  [[nodiscard]] std::string attributes() const override;
+
+ private:
+  BnAttributes attributes_;
+};
+
+void declare(config::Fields& fields, BnAttributes& bn);
+[[nodiscard]] std::span<const config::Word<BnAttributes::RunningVariance>> words(
+    BnAttributes::RunningVariance);
+
+}  // namespace trainyard

@@ -1,0 +1,114 @@
+// What an operation is: attributes, shape rule and gradient contract. Devices supply executors.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/fields.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace trainyard {
+
+/// A pass of a node. A step of the plan runs one pass of one node.
+enum class Pass { forward_train, forward_eval, backward_data, backward_parameters };
+
+/// How weights begin (semantics.md section 8).
+struct Initializer {
+  enum class Kind {
+    zeros, ones, constant, uniform, normal, truncated_normal,
+    glorot_uniform, glorot_normal, he_uniform, he_normal, lecun_uniform, lecun_normal,
+    msra, xavier, torch_default, orthogonal, dirac,
+  };
+  Kind kind = Kind::zeros;
+  double value = 0;  // constant: the value; uniform: the bound; normal: the deviation
+};
+
+/// Which weight-decay group a parameter belongs to.
+enum class ParameterGroup { kernel, bias, gamma, beta };
+
+/// A trainable tensor of a node, plain row-major (convolutions OIHW, dense [out, in]).
+struct ParameterSpec {
+  std::string name;  // "weight", "bias", "gamma", "beta"
+  Shape shape;
+  Initializer initializer;
+  ParameterGroup group = ParameterGroup::kernel;
+  double l2 = 0;             // Keras's l2: adds l2 * sum(w^2) to the loss, 2 * l2 * w to the gradient
+  std::int64_t fan_in = 1;
+  std::int64_t fan_out = 1;
+};
+
+/// A running statistic of a node. In training the node writes this batch's value; the running value
+/// becomes momentum * running + (1 - momentum) * batch_scale * batch after the step.
+struct StatisticSpec {
+  std::string name;  // "running_mean", "running_var"
+  Shape shape;
+  double initial = 0;
+  double momentum = 0.99;   // weight of the old value
+  double batch_scale = 1;   // n / (n - 1) and the like, where the convention is unbiased
+};
+
+/// A tensor that forward_train keeps for backward (plain functors and the reference device). A
+/// library executor may keep something else instead, see Executor::reserve_bytes.
+struct SavedSpec {
+  std::string name;
+  Shape shape;
+  DType type = DType::i32;
+  bool as_arithmetic = false;  // the device's arithmetic type instead of `type`
+};
+
+/// What `infer` answers.
+struct Signature {
+  std::vector<Shape> outputs;
+  std::vector<ParameterSpec> parameters;
+  std::vector<StatisticSpec> statistics;
+  std::vector<SavedSpec> saved;
+  std::int64_t multiply_adds = 0;  // of one forward pass over the whole batch (conv and dense)
+};
+
+/// What differentiation, lifetimes and in-place rules need to know.
+struct Contract {
+  bool backward_reads_inputs = false;
+  bool backward_reads_outputs = false;
+  bool joined_backward = false;   // backward_data computes the parameters' gradients too
+  bool in_place_forward = false;  // output 0 may overwrite input 0
+  bool in_place_backward = false; // input gradient 0 may overwrite output gradient 0
+  bool alias_forward = false;     // output 0 is input 0, no step needed in either direction
+                                  // (identity; flatten where the layouts agree)
+  bool alias_gradient = false;    // every input's gradient is the output's gradient (add)
+  bool draws = false;             // draws random numbers
+  bool eval_is_identity = false;  // forward_eval copies (dropout): aliased by the planner
+  /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;
+  /// `any` = inputs as they come, the output gets the target's layout (convolution, pooling).
+  enum class Layouts { same, plain, any } layouts = Layouts::same;
+};
+
+/// A failed inference: what is wrong, without position (the builder adds it).
+struct ShapeError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An operation with its attributes. Immutable.
+class Op {
+ public:
+  virtual ~Op() = default;
+  /// The YAML name ("conv").
+  [[nodiscard]] virtual std::string_view type() const = 0;
+  /// Number of inputs: -1 for any number of at least one.
+  [[nodiscard]] virtual int arity() const { return 1; }
+  /// Shapes in, shapes out. Throws ShapeError with the reason.
+  [[nodiscard]] virtual Signature infer(std::span<const Shape> inputs) const = 0;
+  [[nodiscard]] virtual Contract contract() const = 0;
+  /// The attributes as YAML flow text ("{filters: 16, kernel: [3, 3], ...}"), for the resolved
+  /// config, summaries and the plan hash.
+  [[nodiscard]] virtual std::string attributes() const { return "{}"; }
+};
+
+/// Every op, in the order of the reference. The list stands in ops/all.cpp.
+[[nodiscard]] std::span<const config::Kind<Op>> op_kinds();
+
+}  // namespace trainyard

@@ -1,0 +1,44 @@
+// Maximum and average pooling, over windows or over the whole map.
+#pragma once
+
+#include <string>
+
+#include "ops/op.h"
+#include "ops/window.h"
+
+namespace trainyard {
+
+struct PoolAttributes {
+  enum class Kind { max, average } kind = Kind::max;
+  bool global = false;           // one window over the whole map; the output is [n, c]
+  config::Pair size{2, 2};
+  config::Pair stride{0, 0};     // 0: as size
+  Padding pad;
+  bool ceil = false;             // round the output size up (Caffe, MXNet-full)
+  bool count_pad = false;        // average: padding counts in the divisor (Caffe, MXNet)
+};
+
+/// [n, c, h, w] to [n, c, oh, ow] (global: [n, c]). YAML names: max_pool, avg_pool,
+/// global_max_pool, global_avg_pool. Padding never wins a maximum.
+class PoolOp final : public Op {
+ public:
+  explicit PoolOp(PoolAttributes attributes) : attributes_(attributes) {}
+  [[nodiscard]] const PoolAttributes& values() const { return attributes_; }
+  /// Window, stride and margins for an input of this shape (global resolved).
+  struct Geometry {
+    config::Pair size, stride;
+    Margins margins;
+    std::int64_t output_h = 1, output_w = 1;
+  };
+  [[nodiscard]] Geometry geometry(const Shape& input) const;
+
+  [[nodiscard]] std::string_view type() const override;
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] Contract contract() const override;
+  [[nodiscard]] std::string attributes() const override;
+
+ private:
+  PoolAttributes attributes_;
+};
+
+}  // namespace trainyard

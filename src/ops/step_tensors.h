@@ -1,0 +1,46 @@
+// The tensors that one step reads and writes, as executors see them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tensor/layout.h"
+
+namespace trainyard {
+
+/// State of the run that kernels read: lives in the persistent arena, written by the program's own
+/// kernels only, so that a captured step needs no host value.
+struct StepState {
+  std::int64_t step = 0;           // finished updates
+  std::int64_t epoch = 0;          // finished epochs, as the random draws count them
+  double rate = 0;                 // learning rate of this step
+  double gradient_scale = 1;       // 1 / (samples in the global batch * accumulation) * loss scale
+  std::int64_t valid = 0;          // true samples in this batch (evaluation pads the last one)
+  std::int64_t nonfinite_step = -1;  // first step with a non-finite gradient or loss, or -1
+};
+
+/// Per-batch facts that ops with random draws need; pointers into the persistent arena.
+struct BatchContext {
+  const std::int64_t* sample_index = nullptr;  // [n], index of each sample in its data set
+  const StepState* state = nullptr;
+  std::uint64_t seed = 0;
+};
+
+/// Tensors of a step in the order of the op's Signature. Null data = not wanted (an input gradient
+/// that nobody reads) or not there. Gradients have the layouts of their values; parameters,
+/// statistics and their gradients are plain.
+struct StepTensors {
+  std::vector<TensorView> inputs;
+  std::vector<TensorView> outputs;
+  std::vector<TensorView> output_gradients;     // backward: read
+  std::vector<TensorView> input_gradients;      // backward: written
+  std::vector<TensorView> parameters;
+  std::vector<TensorView> parameter_gradients;  // backward: overwritten
+  std::vector<TensorView> running;              // statistics, read by forward_eval
+  std::vector<TensorView> batch_statistics;     // written by forward_train, read by backward
+  void* reserve = nullptr;                      // from forward_train to backward
+  void* workspace = nullptr;                    // this step alone
+  BatchContext batch;
+};
+
+}  // namespace trainyard

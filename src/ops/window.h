@@ -1,0 +1,52 @@
+// Windows that slide over h and w: padding words, margins and output sizes (semantics.md section 1).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "config/fields.h"
+#include "tensor/shape.h"
+
+namespace trainyard {
+
+/// How an input is padded: given in pixels, or by a word.
+struct Padding {
+  enum class Kind {
+    pixels,          // `amount`, symmetric (Caffe, MXNet, torch)
+    valid,           // none
+    same_upper,      // out = ceil(in / stride), the odd pixel after (Keras on TensorFlow)
+    same_lower,      // the odd pixel before (Keras-MXNet)
+    same_symmetric,  // ((k - 1) * dilation) / 2 on both sides
+  };
+  Kind kind = Kind::valid;
+  config::Pair amount{0, 0};  // kind pixels
+  bool operator==(const Padding&) const = default;
+};
+
+/// Pixels added on each side. Pooling in ceil mode may need more behind than the attributes say.
+struct Margins {
+  std::int64_t top = 0, left = 0, bottom = 0, right = 0;
+  bool operator==(const Margins&) const = default;
+};
+
+/// One axis of a window.
+struct WindowAxis {
+  std::int64_t input = 1, kernel = 1, stride = 1, dilation = 1;
+};
+
+/// Pixels before and after, and the number of windows. `ceil` rounds the last window up (Caffe and
+/// MXNet-full pooling); a window that would start outside the padded input is dropped.
+struct AxisPlan {
+  std::int64_t before = 0, after = 0, output = 0;
+};
+/// Throws ShapeError if no window fits.
+[[nodiscard]] AxisPlan plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,
+                                 bool ceil = false);
+
+/// `pad: 1`, `pad: [1, 2]`, `pad: same_upper`.
+void declare_padding(config::Fields& fields, std::string_view key, Padding& out,
+                     std::string_view help);
+/// As it would be written.
+[[nodiscard]] std::string text_of(const Padding& padding);
+
+}  // namespace trainyard
