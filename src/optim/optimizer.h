@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "kernels/chunk.h"
 #include "kernels/launch.h"
 #include "ops/step_tensors.h"
 
 namespace trainyard {
-
-/// The flat blocks are cut into chunks of this many elements; a chunk belongs to one parameter
-/// (parameters start at multiples of it, the rest of the last chunk is zero).
-inline constexpr std::int64_t kChunk = 64;
 
 /// What the update needs to know of one parameter.
 struct Segment {

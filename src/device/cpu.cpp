@@ -1,0 +1,87 @@
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/error.h"
+#include "device/device.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+class CpuBuffer final : public DeviceBuffer {
+ public:
+  explicit CpuBuffer(std::size_t bytes) : bytes_(bytes) {
+    const std::size_t alignment = bytes >= kHugePage ? kHugePage : 256;
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    data_ = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+    if (data_ == nullptr) {
+      throw Error(ErrorKind::memory, "out of host memory: " + std::to_string(bytes >> 20) +
+                                         " MiB could not be allocated; use a smaller batch");
+    }
+    // Huge pages are worth several percent on large arenas; where the kernel has none, nothing
+    // changes but speed.
+    if (alignment == kHugePage) madvise(data_, rounded, MADV_HUGEPAGE);
+  }
+  ~CpuBuffer() override { std::free(data_); }
+  CpuBuffer(const CpuBuffer&) = delete;
+  CpuBuffer& operator=(const CpuBuffer&) = delete;
+
+  [[nodiscard]] void* data() const override { return data_; }
+  [[nodiscard]] std::size_t bytes() const override { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+class CpuQueue final : public Queue {
+ public:
+  void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void copy_from_host(void* to, const void* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void copy_to_host(void* to, const void* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
+  void fill(void* to, std::byte value, std::size_t bytes) override {
+    std::memset(to, std::to_integer<int>(value), bytes);
+  }
+  void wait() override {}
+};
+
+class CpuEvent final : public Event {
+ public:
+  void record(Queue&) override {}
+  void wait_on(Queue&) override {}
+  [[nodiscard]] bool done() const override { return true; }
+};
+
+class CpuDevice final : public Device {
+ public:
+  [[nodiscard]] std::string name() const override { return "cpu"; }
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
+    return std::make_unique<CpuBuffer>(bytes);
+  }
+  [[nodiscard]] std::unique_ptr<Queue> make_queue() override {
+    return std::make_unique<CpuQueue>();
+  }
+  [[nodiscard]] std::unique_ptr<Event> make_event() override {
+    return std::make_unique<CpuEvent>();
+  }
+  [[nodiscard]] std::size_t free_bytes() const override {
+    struct sysinfo info {};
+    if (sysinfo(&info) != 0) return 0;
+    return (info.freeram + info.bufferram) * static_cast<std::size_t>(info.mem_unit);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device() { return std::make_unique<CpuDevice>(); }
+
+}  // namespace trainyard

@@ -1,0 +1,39 @@
+// The flat blocks: parameters, gradients, optimizer state and running statistics.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace trainyard {
+
+/// A tensor's place in a block, in elements.
+struct BlockEntry {
+  std::string name;  // "stage1.unit1.add1.0.cbr1.conv1.weight"
+  NodeId node = -1;
+  std::size_t index = 0;  // of the node's parameters or statistics
+  Shape shape;
+  std::int64_t offset = 0;
+};
+
+/// Parameters in backward order, each at a multiple of kChunk elements. The gradient block has the
+/// same order, with the statistics of the batch as its tail (DECISIONS 5): one all-reduce moves
+/// both. Running statistics are a block of their own in the order of the tail.
+struct BlockLayout {
+  std::vector<BlockEntry> parameters;
+  std::vector<BlockEntry> statistics;  // offsets into the running block
+  std::int64_t parameter_elements = 0;   // a multiple of kChunk
+  std::int64_t statistic_elements = 0;   // a multiple of kChunk
+  std::vector<std::vector<std::int64_t>> parameter_of_node;  // [node][index] -> entry
+  std::vector<std::vector<std::int64_t>> statistic_of_node;
+
+  [[nodiscard]] std::int64_t gradient_elements() const {
+    return parameter_elements + statistic_elements;
+  }
+};
+
+[[nodiscard]] BlockLayout lay_out_blocks(const Graph& graph);
+
+}  // namespace trainyard

@@ -1,0 +1,94 @@
+#include "plan/layouts.h"
+
+#include <map>
+#include <utility>
+
+#include "plan/reorder_op.h"
+
+namespace trainyard {
+namespace {
+
+/// The layout of `like`'s kind for another shape.
+Layout same_kind(const Layout& like, const Shape& shape, const Target& target) {
+  if (shape.rank() < 4 || like.rank < 4) return plain_layout(shape);
+  return like == plain_layout(shape_of(like)) ? plain_layout(shape) : target.map_layout(shape);
+}
+
+class Assigner {
+ public:
+  Assigner(const Graph& graph, const Target& target) : source_(graph), target_(target) {}
+
+  LaidOutGraph run() {
+    for (std::size_t id = 0; id < source_.values.size(); ++id) renamed_.push_back(-1);
+    for (const ValueId input : source_.inputs) {
+      renamed_[input] = add_value(source_.values[input], plain_layout(source_.values[input].shape));
+      out_.graph.inputs.push_back(renamed_[input]);
+    }
+    for (const Node& node : source_.nodes) place(node);
+    out_.graph.output = source_.output < 0 ? -1 : renamed_[source_.output];
+    out_.graph.output_is_logits = source_.output_is_logits;
+    return std::move(out_);
+  }
+
+ private:
+  ValueId add_value(Value value, const Layout& layout) {
+    out_.graph.values.push_back(std::move(value));
+    out_.layouts.push_back(layout);
+    return static_cast<ValueId>(out_.layouts.size()) - 1;
+  }
+
+  void place(Node node) {
+    const Contract::Layouts rule = node.op->contract().layouts;
+    for (ValueId& input : node.inputs) input = renamed_[input];
+    const Layout first = out_.layouts[node.inputs[0]];
+    for (ValueId& input : node.inputs) {
+      const Shape& shape = out_.graph.values[input].shape;
+      if (rule == Contract::Layouts::plain) input = in_layout(input, plain_layout(shape));
+      if (rule == Contract::Layouts::same) input = in_layout(input, same_kind(first, shape, target_));
+    }
+    for (ValueId& output : node.outputs) {
+      Value value = source_.values[output];
+      value.producer = static_cast<NodeId>(out_.graph.nodes.size());
+      Layout layout = plain_layout(value.shape);
+      if (rule == Contract::Layouts::any) layout = target_.map_layout(value.shape);
+      if (rule == Contract::Layouts::same) layout = same_kind(first, value.shape, target_);
+      output = renamed_[output] = add_value(std::move(value), layout);
+    }
+    out_.graph.nodes.push_back(std::move(node));
+  }
+
+  /// `value` in `layout`: itself, or the output of a reorder node (one a value and layout).
+  ValueId in_layout(ValueId value, const Layout& layout) {
+    if (out_.layouts[value] == layout) return value;
+    const auto key = std::pair(value, text_of(layout));
+    if (const auto known = reordered_.find(key); known != reordered_.end()) return known->second;
+    const NodeId id = static_cast<NodeId>(out_.graph.nodes.size());
+    const NodeId producer = out_.graph.values[value].producer;
+    Node reorder;
+    reorder.path = (producer < 0 ? "input" : out_.graph.nodes[producer].path) + "." +
+                   text_of(layout);
+    reorder.where = producer < 0 ? Position{} : out_.graph.nodes[producer].where;
+    reorder.op = std::make_shared<ReorderOp>(
+        same_memory(out_.layouts[value], layout));
+    reorder.inputs = {value};
+    const Shape shape = out_.graph.values[value].shape;
+    reorder.signature = reorder.op->infer(std::span(&shape, 1));
+    reorder.outputs = {add_value({.shape = shape, .producer = id}, layout)};
+    out_.graph.nodes.push_back(reorder);
+    return reordered_[key] = reorder.outputs[0];
+  }
+
+  const Graph& source_;
+  const Target& target_;
+  LaidOutGraph out_;
+  std::vector<ValueId> renamed_;  // of the source's values
+  std::map<std::pair<ValueId, std::string>, ValueId> reordered_;
+};
+
+}  // namespace
+
+LaidOutGraph assign_layouts(const Graph& graph, const Target& target) {
+  return Assigner(graph, target).run();
+}
+
+}  // namespace trainyard
