@@ -37,7 +37,10 @@ class BnOp final : public Op {
   BnAttributes attributes_;
 };
 
+/// Reads the attributes. In the torch profile `momentum` is written as the weight of the new value
+/// (0.1) and converted; attributes() always writes the weight of the old one.
 void declare(config::Fields& fields, BnAttributes& bn);
+[[nodiscard]] config::Kind<Op> bn_kind();
 [[nodiscard]] std::span<const config::Word<BnAttributes::RunningVariance>> words(
     BnAttributes::RunningVariance);
 

@@ -38,6 +38,9 @@ class ConvOp final : public Op {
   ConvAttributes attributes_;
 };
 
+/// Reads the attributes; defaults follow the profile (keras2: glorot_uniform, torch: torch_default,
+/// which gives the bias PyTorch's uniform +-1 / sqrt(fan_in) too).
 void declare(config::Fields& fields, ConvAttributes& conv);
+[[nodiscard]] config::Kind<Op> conv_kind();
 
 }  // namespace trainyard

@@ -31,5 +31,6 @@ class DenseOp final : public Op {
 };
 
 void declare(config::Fields& fields, DenseAttributes& dense);
+[[nodiscard]] config::Kind<Op> dense_kind();
 
 }  // namespace trainyard

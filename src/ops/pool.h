@@ -27,7 +27,10 @@ class PoolOp final : public Op {
   /// Window, stride and margins for an input of this shape (global resolved).
   struct Geometry {
     config::Pair size, stride;
-    Margins margins;
+    Margins margins;  // ceil mode may add to bottom and right
+    /// The padding as written: an average with count_pad counts it, but never what ceil mode adds
+    /// (Caffe and PyTorch clip the divisor's window there).
+    Margins counted;
     std::int64_t output_h = 1, output_w = 1;
   };
   [[nodiscard]] Geometry geometry(const Shape& input) const;
@@ -40,5 +43,10 @@ class PoolOp final : public Op {
  private:
   PoolAttributes attributes_;
 };
+
+[[nodiscard]] config::Kind<Op> max_pool_kind();
+[[nodiscard]] config::Kind<Op> avg_pool_kind();
+[[nodiscard]] config::Kind<Op> global_max_pool_kind();
+[[nodiscard]] config::Kind<Op> global_avg_pool_kind();
 
 }  // namespace trainyard

@@ -38,15 +38,32 @@ struct WindowAxis {
 /// MXNet-full pooling); a window that would start outside the padded input is dropped.
 struct AxisPlan {
   std::int64_t before = 0, after = 0, output = 0;
+  std::int64_t written_after = 0;  // as the attributes say: `after` less what ceil mode adds
 };
 /// Throws ShapeError if no window fits.
 [[nodiscard]] AxisPlan plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,
                                  bool ceil = false);
+
+/// A window over both axes.
+struct Window {
+  config::Pair size, stride, dilation;
+};
+struct WindowPlan {
+  AxisPlan h, w;
+  [[nodiscard]] Margins margins() const { return {h.before, w.before, h.after, w.after}; }
+};
+/// Plans both axes of images [n, c, h, w]. Throws ShapeError ("height: ...") if no window fits.
+[[nodiscard]] WindowPlan plan_window(const Shape& images, const Window& window,
+                                     const Padding& padding, bool ceil = false);
+/// Throws ShapeError unless `shape` is [n, c, h, w].
+void require_images(const Shape& shape);
 
 /// `pad: 1`, `pad: [1, 2]`, `pad: same_upper`.
 void declare_padding(config::Fields& fields, std::string_view key, Padding& out,
                      std::string_view help);
 /// As it would be written.
 [[nodiscard]] std::string text_of(const Padding& padding);
+/// "[3, 3]".
+[[nodiscard]] std::string text_of(const config::Pair& pair);
 
 }  // namespace trainyard
