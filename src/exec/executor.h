@@ -43,10 +43,13 @@ class ExecutorFactory {
  public:
   virtual ~ExecutorFactory() = default;
   [[nodiscard]] virtual std::unique_ptr<Executor> make(const StepDescription& step) const = 0;
-  /// Copies a tensor from one layout (and type) to another, padding zeroed.
+  /// Copies inputs[0] to outputs[0] from one layout (and type) to another, padding zeroed.
   [[nodiscard]] virtual std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
                                                                const Layout& to, DType to_type,
                                                                int threads) const = 0;
+  /// Adds inputs[0] to outputs[0]; both have `layout`.
+  [[nodiscard]] virtual std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
+                                                                  int threads) const = 0;
 };
 
 /// oneDNN for library ops, functors for the rest. f32.

@@ -80,6 +80,7 @@ struct Contract {
   bool alias_forward = false;     // output 0 is input 0, no step needed in either direction
                                   // (identity; flatten where the layouts agree)
   bool alias_gradient = false;    // every input's gradient is the output's gradient (add)
+  bool shared_gradient = false;   // backward_data writes one gradient that serves every input
   bool draws = false;             // draws random numbers
   bool eval_is_identity = false;  // forward_eval copies (dropout): aliased by the planner
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;

@@ -19,7 +19,7 @@ class Assigner {
   Assigner(const Graph& graph, const Target& target) : source_(graph), target_(target) {}
 
   LaidOutGraph run() {
-    for (std::size_t id = 0; id < source_.values.size(); ++id) renamed_.push_back(-1);
+    renamed_.assign(source_.values.size(), -1);
     for (const ValueId input : source_.inputs) {
       renamed_[input] = add_value(source_.values[input], plain_layout(source_.values[input].shape));
       out_.graph.inputs.push_back(renamed_[input]);
@@ -27,6 +27,7 @@ class Assigner {
     for (const Node& node : source_.nodes) place(node);
     out_.graph.output = source_.output < 0 ? -1 : renamed_[source_.output];
     out_.graph.output_is_logits = source_.output_is_logits;
+    out_.renamed = std::move(renamed_);
     return std::move(out_);
   }
 

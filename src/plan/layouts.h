@@ -11,7 +11,8 @@ namespace trainyard {
 /// A graph whose values have layouts; nodes of type "reorder" stand where layouts meet.
 struct LaidOutGraph {
   Graph graph;
-  std::vector<Layout> layouts;  // by ValueId
+  std::vector<Layout> layouts;   // by ValueId of `graph`
+  std::vector<ValueId> renamed;  // ValueId before to ValueId in `graph`, -1 for unused values
 };
 
 /// Convolutions and poolings give the target's layout, plain ops take and give plain tensors, the

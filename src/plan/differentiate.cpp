@@ -1,0 +1,233 @@
+#include <utility>
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+namespace trainyard {
+namespace {
+
+/// The gradient of a value while the backward pass is being written. An owned tensor is read by
+/// nobody else and may be added to; a shared one also serves other values.
+struct Gradient {
+  TensorId tensor = kNoTensor;
+  bool owned = false;
+};
+
+class Differentiator {
+ public:
+  Differentiator(Plan& plan, const PlanRequest& request)
+      : plan_(plan), graph_(plan.laid_out.graph), train_(request.train) {
+    plan_.values.assign(graph_.values.size(), kNoTensor);
+    gradients_.resize(graph_.values.size());
+    for (const ValueId input : graph_.inputs) {
+      plan_.values[input] = value_tensor(input, "input");
+      plan_.tensors[plan_.values[input]].input = true;
+    }
+  }
+
+  void forward() {
+    for (NodeId id = 0; id < static_cast<NodeId>(graph_.nodes.size()); ++id) forward(id);
+  }
+
+  void backward(ValueId loss) {
+    find_trainable();
+    const NodeId last = graph_.values[loss].producer;
+    for (NodeId id = last; id >= 0; --id) {
+      const Node& node = graph_.nodes[id];
+      if (!trainable_[id]) continue;
+      if (id == last || gradients_[node.outputs[0]].tensor != kNoTensor) backward(id, id == last);
+    }
+  }
+
+ private:
+  TensorId add_tensor(PlanTensor tensor) {
+    plan_.tensors.push_back(std::move(tensor));
+    return static_cast<TensorId>(plan_.tensors.size()) - 1;
+  }
+
+  TensorId value_tensor(ValueId value, const std::string& name) {
+    const Layout& layout = plan_.laid_out.layouts[value];
+    const DType type =
+        graph_.values[value].type == DType::i32 ? DType::i32 : plan_.target.type;
+    return add_tensor({.name = name,
+                       .layout = layout,
+                       .type = type,
+                       .bytes = static_cast<std::size_t>(span_elements(layout)) * size_of(type)});
+  }
+
+  TensorId alias(TensorId of, ValueId value, const std::string& name) {
+    const TensorId tensor = value_tensor(value, name);
+    plan_.tensors[tensor].alias_of = of;
+    return tensor;
+  }
+
+  static PlanStep::Kind kind_of(const Node& node) {
+    return node.op->type() == "reorder" ? PlanStep::Kind::reorder : PlanStep::Kind::op;
+  }
+
+  void forward(NodeId id) {
+    const Node& node = graph_.nodes[id];
+    const Contract contract = node.op->contract();
+    if (contract.alias_forward || (!train_ && contract.eval_is_identity)) {
+      plan_.values[node.outputs[0]] =
+          alias(plan_.values[node.inputs[0]], node.outputs[0], node.path);
+      return;
+    }
+    PlanStep step{.kind = kind_of(node),
+                  .pass = train_ ? Pass::forward_train : Pass::forward_eval,
+                  .node = id};
+    for (const ValueId input : node.inputs) step.inputs.push_back(plan_.values[input]);
+    for (const ValueId output : node.outputs) {
+      step.outputs.push_back(plan_.values[output] = value_tensor(output, node.path));
+    }
+    plan_.steps.push_back(std::move(step));
+  }
+
+  /// A node is trainable if it or anything before it has parameters that train.
+  void find_trainable() {
+    trainable_.assign(graph_.nodes.size(), false);
+    wants_gradient_.assign(graph_.values.size(), false);
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
+      const Node& node = graph_.nodes[id];
+      bool wanted = !node.frozen && !node.signature.parameters.empty();
+      for (const ValueId input : node.inputs) wanted = wanted || wants_gradient_[input];
+      trainable_[id] = wanted;
+      for (const ValueId output : node.outputs) wants_gradient_[output] = wanted;
+    }
+  }
+
+  void backward(NodeId id, bool is_loss) {
+    const Node& node = graph_.nodes[id];
+    const Contract contract = node.op->contract();
+    const Gradient arrived = is_loss ? Gradient{} : gradients_[node.outputs[0]];
+    if (contract.alias_forward || contract.alias_gradient) {
+      pass_on(node, arrived, contract);
+      return;
+    }
+    const bool has_parameters = !node.frozen && !node.signature.parameters.empty();
+    if (has_parameters && !contract.joined_backward) {
+      plan_.steps.push_back(backward_step(id, Pass::backward_parameters, arrived));
+    }
+    bool wants_input = false;
+    for (const ValueId input : node.inputs) wants_input = wants_input || wants_gradient_[input];
+    if (wants_input || (has_parameters && contract.joined_backward)) backward_data(id, arrived);
+  }
+
+  /// Identity, flatten, add: the gradient of the output is the gradient of each input.
+  void pass_on(const Node& node, const Gradient& arrived, const Contract& contract) {
+    const bool sole = contract.alias_forward && arrived.owned;
+    for (const ValueId input : node.inputs) {
+      if (!wants_gradient_[input]) continue;
+      const TensorId view =
+          alias(arrived.tensor, input, plan_.tensors[arrived.tensor].name);
+      contribute(input, {view, sole});
+    }
+  }
+
+  PlanStep backward_step(NodeId id, Pass pass, const Gradient& arrived) {
+    const Node& node = graph_.nodes[id];
+    const Contract contract = node.op->contract();
+    PlanStep step{.kind = kind_of(node), .pass = pass, .node = id};
+    for (const ValueId input : node.inputs) {
+      step.inputs.push_back(contract.backward_reads_inputs ? plan_.values[input] : kNoTensor);
+    }
+    for (const ValueId output : node.outputs) {
+      step.outputs.push_back(contract.backward_reads_outputs ? plan_.values[output] : kNoTensor);
+    }
+    step.output_gradients = {arrived.tensor};
+    return step;
+  }
+
+  void backward_data(NodeId id, const Gradient& arrived) {
+    const Node& node = graph_.nodes[id];
+    const Contract contract = node.op->contract();
+    PlanStep step = backward_step(id, Pass::backward_data, arrived);
+    TensorId shared = kNoTensor;
+    for (const ValueId input : node.inputs) {
+      TensorId gradient = kNoTensor;
+      if (wants_gradient_[input]) {
+        gradient = shared != kNoTensor ? shared : value_tensor(input, node.path + " gradient");
+        if (contract.shared_gradient) shared = gradient;
+      }
+      step.input_gradients.push_back(gradient);
+    }
+    const std::vector<TensorId> written = step.input_gradients;
+    plan_.steps.push_back(std::move(step));
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (written[i] != kNoTensor) {
+        contribute(node.inputs[i], {written[i], !contract.shared_gradient});
+      }
+    }
+  }
+
+  void accumulate(TensorId from, TensorId onto, NodeId node) {
+    plan_.steps.push_back({.kind = PlanStep::Kind::accumulate,
+                           .pass = Pass::backward_data,
+                           .node = node,
+                           .inputs = {from},
+                           .outputs = {onto}});
+  }
+
+  /// Adds a gradient to what `value` has received so far, into a tensor that is owned.
+  void contribute(ValueId value, Gradient arriving) {
+    Gradient& sum = gradients_[value];
+    const NodeId node = graph_.values[value].producer;
+    if (sum.tensor == kNoTensor) {
+      sum = arriving;
+    } else if (arriving.owned) {
+      accumulate(sum.tensor, arriving.tensor, node);
+      sum = arriving;
+    } else {
+      if (!sum.owned) {
+        const TensorId copy = value_tensor(value, "gradient sum");
+        plan_.steps.push_back({.kind = PlanStep::Kind::reorder,
+                               .pass = Pass::backward_data,
+                               .node = node,
+                               .inputs = {sum.tensor},
+                               .outputs = {copy}});
+        sum = {copy, true};
+      }
+      accumulate(arriving.tensor, sum.tensor, node);
+    }
+  }
+
+  Plan& plan_;
+  const Graph& graph_;
+  bool train_;
+  std::vector<Gradient> gradients_;     // by ValueId
+  std::vector<bool> trainable_;         // by NodeId
+  std::vector<bool> wants_gradient_;    // by ValueId
+};
+
+/// Reorder nodes carry their copies in inputs[0] and outputs[0] in both directions.
+void turn_backward_reorders(Plan& plan) {
+  for (PlanStep& step : plan.steps) {
+    if (step.kind != PlanStep::Kind::reorder || step.output_gradients.empty()) continue;
+    step.inputs = step.output_gradients;
+    step.outputs = step.input_gradients;
+    step.output_gradients.clear();
+    step.input_gradients.clear();
+  }
+}
+
+}  // namespace
+
+TensorId Plan::root(TensorId id) const {
+  while (tensors[id].alias_of != kNoTensor) id = tensors[id].alias_of;
+  return id;
+}
+
+Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request) {
+  Plan plan{.laid_out = assign_layouts(graph, target), .target = target};
+  Differentiator differentiator(plan, request);
+  differentiator.forward();
+  const auto laid_out_value = [&](ValueId value) { return plan.laid_out.renamed[value]; };
+  for (const ValueId value : request.kept) {
+    plan.tensors[plan.root(plan.values[laid_out_value(value)])].kept = true;
+  }
+  if (request.train) differentiator.backward(laid_out_value(request.loss));
+  turn_backward_reorders(plan);
+  return plan;
+}
+
+}  // namespace trainyard

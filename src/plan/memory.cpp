@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "plan/plan.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// Steps from first to last use, both included.
+struct Lifetime {
+  int first = std::numeric_limits<int>::max();
+  int last = -1;
+};
+
+void use(std::vector<Lifetime>& lifetimes, const Plan& plan, TensorId id, int step) {
+  if (id == kNoTensor) return;
+  Lifetime& lifetime = lifetimes[plan.root(id)];
+  lifetime.first = std::min(lifetime.first, step);
+  lifetime.last = std::max(lifetime.last, step);
+}
+
+std::vector<Lifetime> lifetimes_of(const Plan& plan) {
+  std::vector<Lifetime> lifetimes(plan.tensors.size());
+  for (int index = 0; index < static_cast<int>(plan.steps.size()); ++index) {
+    const PlanStep& step = plan.steps[index];
+    for (const auto* list :
+         {&step.inputs, &step.outputs, &step.output_gradients, &step.input_gradients}) {
+      for (const TensorId id : *list) use(lifetimes, plan, id, index);
+    }
+    use(lifetimes, plan, step.reserve, index);
+    use(lifetimes, plan, step.workspace, index);
+  }
+  for (TensorId id = 0; id < static_cast<TensorId>(plan.tensors.size()); ++id) {
+    if (plan.tensors[id].kept) lifetimes[plan.root(id)].last = static_cast<int>(plan.steps.size());
+  }
+  return lifetimes;
+}
+
+/// Puts `written` into the bytes of `read` if `read` dies at `step` and `written` is born there.
+void merge(Plan& plan, std::vector<Lifetime>& lifetimes, TensorId read, TensorId written,
+           int step) {
+  if (read == kNoTensor || written == kNoTensor) return;
+  const TensorId from = plan.root(read);
+  const TensorId to = plan.root(written);
+  const PlanTensor& source = plan.tensors[from];
+  PlanTensor& target = plan.tensors[to];
+  if (from == to || source.input || source.kept) return;
+  if (lifetimes[from].last != step || lifetimes[to].first != step) return;
+  if (source.bytes != target.bytes || source.type != target.type) return;
+  if (!same_memory(plan.tensors[read].layout, plan.tensors[written].layout)) return;
+  if (target.kept) plan.tensors[from].kept = true;
+  target.alias_of = from;
+  lifetimes[from].last = lifetimes[to].last;
+}
+
+struct Block {
+  TensorId tensor;
+  std::size_t bytes;
+  Lifetime life;
+  std::size_t offset = 0;
+};
+
+/// Lowest offset at which `block` meets no placed block that lives at the same time.
+std::size_t lowest_free_offset(const Block& block, const std::vector<Block>& placed) {
+  std::vector<const Block*> rivals;
+  for (const Block& other : placed) {
+    if (other.life.first <= block.life.last && block.life.first <= other.life.last) {
+      rivals.push_back(&other);
+    }
+  }
+  std::sort(rivals.begin(), rivals.end(),
+            [](const Block* a, const Block* b) { return a->offset < b->offset; });
+  std::size_t offset = 0;
+  for (const Block* rival : rivals) {
+    if (offset + block.bytes <= rival->offset) break;
+    offset = std::max(offset, rival->offset + rival->bytes);
+  }
+  return offset;
+}
+
+}  // namespace
+
+void merge_in_place(Plan& plan) {
+  std::vector<Lifetime> lifetimes = lifetimes_of(plan);
+  for (int index = 0; index < static_cast<int>(plan.steps.size()); ++index) {
+    const PlanStep& step = plan.steps[index];
+    if (step.kind != PlanStep::Kind::op) continue;
+    const Contract contract = plan.laid_out.graph.nodes[step.node].op->contract();
+    const bool forward = step.pass == Pass::forward_train || step.pass == Pass::forward_eval;
+    if (forward && contract.in_place_forward) {
+      merge(plan, lifetimes, step.inputs[0], step.outputs[0], index);
+    }
+    if (step.pass == Pass::backward_data && contract.in_place_backward) {
+      merge(plan, lifetimes, step.output_gradients[0], step.input_gradients[0], index);
+    }
+  }
+}
+
+void plan_memory(Plan& plan) {
+  const std::vector<Lifetime> lifetimes = lifetimes_of(plan);
+  std::vector<Block> blocks;
+  plan.input_bytes = 0;
+  for (TensorId id = 0; id < static_cast<TensorId>(plan.tensors.size()); ++id) {
+    PlanTensor& tensor = plan.tensors[id];
+    if (tensor.alias_of != kNoTensor) continue;
+    if (tensor.input) {
+      tensor.offset = plan.input_bytes;
+      plan.input_bytes += aligned(tensor.bytes);
+    } else if (lifetimes[id].last >= 0) {
+      blocks.push_back({.tensor = id, .bytes = aligned(tensor.bytes), .life = lifetimes[id]});
+    }
+  }
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
+  std::vector<Block> placed;
+  plan.transient_bytes = 0;
+  for (Block& block : blocks) {
+    block.offset = lowest_free_offset(block, placed);
+    plan.tensors[block.tensor].offset = block.offset;
+    plan.transient_bytes = std::max(plan.transient_bytes, block.offset + block.bytes);
+    placed.push_back(block);
+  }
+  for (TensorId id = 0; id < static_cast<TensorId>(plan.tensors.size()); ++id) {
+    plan.tensors[id].offset = plan.tensors[plan.root(id)].offset;
+  }
+}
+
+}  // namespace trainyard

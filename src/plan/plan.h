@@ -1,0 +1,83 @@
+// A plan: the steps of a program and the tensors that they read and write, as data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/blocks.h"
+#include "plan/layouts.h"
+#include "plan/target.h"
+
+namespace trainyard {
+
+using TensorId = std::int32_t;
+inline constexpr TensorId kNoTensor = -1;
+
+/// A tensor of a plan: a value, a gradient, a reserve or a workspace.
+struct PlanTensor {
+  std::string name;
+  Layout layout;
+  DType type = DType::f32;
+  std::size_t bytes = 0;
+  TensorId alias_of = kNoTensor;  // shares the bytes of another tensor
+  bool input = false;             // written by the host before the first step: in the input arena
+  bool kept = false;              // read after the last step
+  std::size_t offset = 0;         // in its arena, set by plan_memory
+};
+
+/// One step: a pass of a node, or a sum of gradients.
+struct PlanStep {
+  enum class Kind { op, reorder, accumulate };
+  Kind kind = Kind::op;
+  Pass pass = Pass::forward_train;
+  NodeId node = -1;
+  // In the order of the op's signature; kNoTensor for what the step does not read or write. A
+  // reorder copies inputs[0] to outputs[0], an accumulation adds inputs[0] to outputs[0].
+  std::vector<TensorId> inputs;
+  std::vector<TensorId> outputs;
+  std::vector<TensorId> output_gradients;
+  std::vector<TensorId> input_gradients;
+  TensorId reserve = kNoTensor;
+  TensorId workspace = kNoTensor;
+};
+
+struct Plan {
+  LaidOutGraph laid_out;
+  Target target;
+  std::vector<PlanTensor> tensors;
+  std::vector<PlanStep> steps;
+  std::vector<TensorId> values;  // ValueId to the tensor that holds it (kNoTensor: not computed)
+  std::size_t transient_bytes = 0;
+  std::size_t input_bytes = 0;
+
+  /// The tensor that owns the bytes of `id`.
+  [[nodiscard]] TensorId root(TensorId id) const;
+};
+
+/// What a plan must compute.
+struct PlanRequest {
+  bool train = true;             // forward_train and backward, or forward_eval alone
+  ValueId loss = -1;             // per-sample losses; backward starts here
+  std::vector<ValueId> kept;     // values read after the last step (ids of the graph before layout)
+};
+
+/// Steps and tensors of a graph on a target: assigns layouts, orders the passes, derives the
+/// gradients from the contracts. Memory is planned later, when executors have stated what they need.
+[[nodiscard]] Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request);
+
+/// Lets outputs take the place of inputs that nobody reads afterwards, where contracts allow it.
+void merge_in_place(Plan& plan);
+
+/// Gives every tensor an offset: inputs in the input arena, the rest in the transient arena by
+/// lifetime (largest first, lowest offset that is free for its whole life), 256-byte aligned.
+void plan_memory(Plan& plan);
+
+/// A table of steps, tensors and offsets (`train summary --plan`).
+[[nodiscard]] std::string text_of(const Plan& plan);
+/// "stage1.unit1.add1.0.cbr1.conv1 backward_data".
+[[nodiscard]] std::string name_of(const Plan& plan, const PlanStep& step);
+[[nodiscard]] std::string_view name_of(Pass pass);
+
+}  // namespace trainyard

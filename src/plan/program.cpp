@@ -1,0 +1,209 @@
+#include "plan/program.h"
+
+#include <chrono>
+#include <cmath>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace trainyard {
+namespace {
+
+/// FNV-1a: a node's random draws are keyed by its path, so that fusing or adding layers elsewhere
+/// never changes them.
+std::uint32_t key_of(std::string_view path) {
+  std::uint32_t hash = 2166136261u;
+  for (const char character : path) {
+    hash = (hash ^ static_cast<unsigned char>(character)) * 16777619u;
+  }
+  return hash;
+}
+
+std::vector<Layout> layouts_of(const LaidOutGraph& laid_out, const std::vector<ValueId>& values) {
+  std::vector<Layout> layouts;
+  for (const ValueId value : values) layouts.push_back(laid_out.layouts[value]);
+  return layouts;
+}
+
+template <class T>
+bool all_finite(const TensorView& view) {
+  const T* data = view.as<T>();
+  const std::int64_t count = span_elements(view.layout);
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!std::isfinite(data[i])) return false;
+  }
+  return true;
+}
+
+bool finite(const TensorView& view) {
+  if (view.data == nullptr) return true;
+  if (view.type == DType::f32) return all_finite<float>(view);
+  if (view.type == DType::f64) return all_finite<double>(view);
+  return true;
+}
+
+bool any_nonfinite(const std::vector<TensorView>& views) {
+  for (const TensorView& view : views) {
+    if (!finite(view)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Program::Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads)
+    : plan_(std::move(plan)), blocks_(blocks) {
+  for (const PlanStep& step : plan_.steps) make_executor(factory, step, threads);
+  add_reserves();
+  add_workspaces();
+  merge_in_place(plan_);
+  plan_memory(plan_);
+}
+
+void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads) {
+  BoundStep bound;
+  if (step.kind == PlanStep::Kind::op) {
+    const Node& node = plan_.laid_out.graph.nodes[step.node];
+    StepDescription description{.op = node.op.get(),
+                                .pass = step.pass,
+                                .type = plan_.target.type,
+                                .signature = node.signature,
+                                .inputs = layouts_of(plan_.laid_out, node.inputs),
+                                .outputs = layouts_of(plan_.laid_out, node.outputs),
+                                .node = key_of(node.path),
+                                .threads = threads};
+    for (const TensorId gradient : step.input_gradients) {
+      description.wants_input_gradient.push_back(gradient != kNoTensor);
+    }
+    bound.executor = factory.make(description);
+  } else {
+    const PlanTensor& from = plan_.tensors[step.inputs[0]];
+    const PlanTensor& to = plan_.tensors[step.outputs[0]];
+    bound.executor = step.kind == PlanStep::Kind::accumulate
+                         ? factory.make_accumulate(to.layout, to.type, threads)
+                         : factory.make_reorder(from.layout, from.type, to.layout, to.type, threads);
+  }
+  steps_.push_back(std::move(bound));
+}
+
+void Program::add_reserves() {
+  std::vector<TensorId> reserve_of(plan_.laid_out.graph.nodes.size(), kNoTensor);
+  for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
+    PlanStep& step = plan_.steps[index];
+    if (step.kind != PlanStep::Kind::op) continue;
+    const std::size_t bytes = steps_[index].executor->reserve_bytes();
+    if (step.pass == Pass::forward_train && bytes > 0) {
+      reserve_of[step.node] = static_cast<TensorId>(plan_.tensors.size());
+      plan_.tensors.push_back(
+          {.name = plan_.laid_out.graph.nodes[step.node].path + " reserve", .bytes = bytes});
+    }
+    step.reserve = reserve_of[step.node];
+  }
+}
+
+void Program::add_workspaces() {
+  for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
+    const std::size_t bytes = steps_[index].executor->workspace_bytes();
+    if (bytes == 0) continue;
+    plan_.steps[index].workspace = static_cast<TensorId>(plan_.tensors.size());
+    plan_.tensors.push_back({.name = name_of(plan_, plan_.steps[index]) + " workspace",
+                             .bytes = bytes});
+  }
+}
+
+TensorView Program::view_of(TensorId id) const {
+  if (id == kNoTensor) return {};
+  const PlanTensor& tensor = plan_.tensors[id];
+  std::byte* base = plan_.tensors[plan_.root(id)].input ? inputs_ : transient_;
+  return {.data = base + tensor.offset, .type = tensor.type, .layout = tensor.layout};
+}
+
+void Program::bind(const ModelMemory& memory, std::byte* transient, std::uint64_t seed) {
+  inputs_ = memory.inputs();
+  transient_ = transient;
+  const auto views = [&](const std::vector<TensorId>& ids) {
+    std::vector<TensorView> list;
+    for (const TensorId id : ids) list.push_back(view_of(id));
+    return list;
+  };
+  for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
+    const PlanStep& step = plan_.steps[index];
+    StepTensors& tensors = steps_[index].tensors;
+    tensors = {.inputs = views(step.inputs),
+               .outputs = views(step.outputs),
+               .output_gradients = views(step.output_gradients),
+               .input_gradients = views(step.input_gradients),
+               .reserve = view_of(step.reserve).data,
+               .workspace = view_of(step.workspace).data,
+               .batch = {.sample_index = memory.sample_index(),
+                         .state = memory.state(),
+                         .seed = seed}};
+    if (step.kind == PlanStep::Kind::op) bind_blocks(memory, step, tensors);
+    steps_[index].executor->bind(tensors);
+  }
+}
+
+void Program::bind_blocks(const ModelMemory& memory, const PlanStep& step,
+                          StepTensors& tensors) const {
+  const auto view = [&](std::byte* block, const BlockEntry& entry, std::int64_t base) {
+    return TensorView{.data = block + (base + entry.offset) * size_of(memory.type()),
+                      .type = memory.type(),
+                      .layout = plain_layout(entry.shape)};
+  };
+  for (const std::int64_t entry : blocks_.parameter_of_node[step.node]) {
+    tensors.parameters.push_back(view(memory.weights(), blocks_.parameters[entry], 0));
+    tensors.parameter_gradients.push_back(view(memory.gradients(), blocks_.parameters[entry], 0));
+  }
+  for (const std::int64_t entry : blocks_.statistic_of_node[step.node]) {
+    tensors.running.push_back(view(memory.running(), blocks_.statistics[entry], 0));
+    tensors.batch_statistics.push_back(
+        view(memory.gradients(), blocks_.statistics[entry], blocks_.parameter_elements));
+  }
+}
+
+void Program::run() {
+  for (BoundStep& step : steps_) step.executor->run();
+}
+
+std::optional<std::string> Program::nonfinite_output(const BoundStep& step) const {
+  if (any_nonfinite(step.tensors.outputs)) return "output";
+  if (any_nonfinite(step.tensors.input_gradients)) return "input gradient";
+  return std::nullopt;
+}
+
+std::optional<NonFinite> Program::run_checked() {
+  for (std::size_t index = 0; index < steps_.size(); ++index) {
+    const PlanStep& step = plan_.steps[index];
+    BoundStep& bound = steps_[index];
+    bound.executor->run();
+    auto what = step.pass == Pass::backward_parameters ? std::nullopt : nonfinite_output(bound);
+    const bool gradients = step.pass == Pass::backward_parameters ||
+                           step.pass == Pass::backward_data;
+    if (!what && gradients && any_nonfinite(bound.tensors.parameter_gradients)) {
+      what = "parameter gradient";
+    }
+    if (what) {
+      const Node& node = plan_.laid_out.graph.nodes[step.node];
+      return NonFinite{.path = node.path, .what = *what, .where = node.where};
+    }
+  }
+  return std::nullopt;
+}
+
+void Program::run_timed(std::vector<StepTime>& times) {
+  using Clock = std::chrono::steady_clock;
+  if (times.empty()) {
+    for (const PlanStep& step : plan_.steps) times.push_back({.name = name_of(plan_, step)});
+  }
+  for (std::size_t index = 0; index < steps_.size(); ++index) {
+    const auto begin = Clock::now();
+    steps_[index].executor->run();
+    times[index].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+}
+
+TensorView Program::view(ValueId value) const {
+  return view_of(plan_.values[plan_.laid_out.renamed[value]]);
+}
+
+}  // namespace trainyard

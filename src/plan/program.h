@@ -1,0 +1,107 @@
+// A bound plan: executors with addresses, run in order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.h"
+#include "exec/executor.h"
+#include "plan/plan.h"
+
+namespace trainyard {
+
+/// The persistent memory of a rank: flat blocks, state and inputs. Zeroed when made.
+class ModelMemory {
+ public:
+  struct Sizes {
+    DType type = DType::f32;
+    int slots = 0;                 // optimizer state blocks
+    std::size_t input_bytes = 0;
+    std::int64_t batch = 1;
+    bool accumulates = false;      // keeps a second gradient block for the sum of micro-steps
+  };
+  ModelMemory(Device& device, const BlockLayout& blocks, const Sizes& sizes);
+
+  [[nodiscard]] DType type() const { return sizes_.type; }
+  [[nodiscard]] std::int64_t batch() const { return sizes_.batch; }
+  [[nodiscard]] std::byte* weights() const { return at(weights_); }
+  /// Gradients of this batch; the statistics of the batch follow as the tail.
+  [[nodiscard]] std::byte* gradients() const { return at(gradients_); }
+  /// Sum over micro-steps; the same as gradients() without accumulation.
+  [[nodiscard]] std::byte* gradient_sum() const { return at(gradient_sum_); }
+  [[nodiscard]] std::byte* slot(int index) const;
+  [[nodiscard]] int slots() const { return sizes_.slots; }
+  [[nodiscard]] std::byte* running() const { return at(running_); }
+  [[nodiscard]] std::byte* inputs() const { return at(inputs_); }
+  [[nodiscard]] StepState* state() const { return reinterpret_cast<StepState*>(at(state_)); }
+  [[nodiscard]] std::int64_t* sample_index() const {
+    return reinterpret_cast<std::int64_t*>(at(sample_index_));
+  }
+  [[nodiscard]] std::size_t bytes() const { return buffer_->bytes(); }
+
+ private:
+  [[nodiscard]] std::byte* at(std::size_t offset) const {
+    return static_cast<std::byte*>(buffer_->data()) + offset;
+  }
+
+  Sizes sizes_;
+  std::size_t weights_ = 0, gradients_ = 0, gradient_sum_ = 0, slots_ = 0, slot_bytes_ = 0;
+  std::size_t running_ = 0, inputs_ = 0, state_ = 0, sample_index_ = 0;
+  std::unique_ptr<DeviceBuffer> buffer_;
+};
+
+/// A non-finite value and the step that first wrote one.
+struct NonFinite {
+  std::string path;      // of the layer
+  std::string what;      // "output", "input gradient", "parameter gradient"
+  Position where;        // its line in the YAML file
+};
+
+/// Time of one step of a program, for `train bench --layers`.
+struct StepTime {
+  std::string name;
+  double seconds = 0;
+};
+
+/// A plan with its executors. Built in two moves: the constructor makes the executors and plans the
+/// memory that they ask for; bind() fixes addresses. After that run() allocates nothing.
+class Program {
+ public:
+  /// `factory` must outlive the program.
+  Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads);
+
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  /// `transient` holds plan().transient_bytes and may be shared by programs that run in turn.
+  void bind(const ModelMemory& memory, std::byte* transient, std::uint64_t seed);
+  void run();
+  /// Runs step by step and stops at the first one that writes a non-finite value (--eager, and the
+  /// search for the culprit).
+  [[nodiscard]] std::optional<NonFinite> run_checked();
+  /// Runs once and adds each step's time to `times` (sized by the first call).
+  void run_timed(std::vector<StepTime>& times);
+  /// The tensor that holds a value (id of the graph before layout), after bind().
+  [[nodiscard]] TensorView view(ValueId value) const;
+
+ private:
+  struct BoundStep {
+    std::unique_ptr<Executor> executor;
+    StepTensors tensors;
+  };
+  void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads);
+  void add_reserves();
+  void add_workspaces();
+  [[nodiscard]] TensorView view_of(TensorId id) const;
+  void bind_blocks(const ModelMemory& memory, const PlanStep& step, StepTensors& tensors) const;
+  [[nodiscard]] std::optional<std::string> nonfinite_output(const BoundStep& step) const;
+
+  Plan plan_;
+  BlockLayout blocks_;
+  std::vector<BoundStep> steps_;
+  std::byte* inputs_ = nullptr;
+  std::byte* transient_ = nullptr;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include "plan/plan.h"
+
+namespace trainyard {
+namespace {
+
+std::string tensor_list(const Plan& plan, const PlanStep& step) {
+  std::string out;
+  const auto append = [&](std::string_view role, const std::vector<TensorId>& ids) {
+    for (const TensorId id : ids) {
+      if (id != kNoTensor) out += fmt::format(" {}={}", role, id);
+    }
+  };
+  append("in", step.inputs);
+  append("out", step.outputs);
+  append("dout", step.output_gradients);
+  append("din", step.input_gradients);
+  append("reserve", {step.reserve});
+  append("workspace", {step.workspace});
+  return out;
+}
+
+}  // namespace
+
+std::string_view name_of(Pass pass) {
+  switch (pass) {
+    case Pass::forward_train:
+      return "forward_train";
+    case Pass::forward_eval:
+      return "forward_eval";
+    case Pass::backward_data:
+      return "backward_data";
+    case Pass::backward_parameters:
+      return "backward_parameters";
+  }
+  return "unknown";
+}
+
+std::string name_of(const Plan& plan, const PlanStep& step) {
+  const std::string path =
+      step.node < 0 ? "input" : plan.laid_out.graph.nodes[step.node].path;
+  if (step.kind == PlanStep::Kind::accumulate) return path + " accumulate";
+  return path + " " + std::string(name_of(step.pass));
+}
+
+std::string text_of(const Plan& plan) {
+  std::string out = fmt::format("plan for {}: {} steps, {} tensors, {} transient bytes\n",
+                                plan.target.name, plan.steps.size(), plan.tensors.size(),
+                                plan.transient_bytes);
+  for (std::size_t index = 0; index < plan.steps.size(); ++index) {
+    const PlanStep& step = plan.steps[index];
+    out += fmt::format("{:4} {}{}\n", index, name_of(plan, step), tensor_list(plan, step));
+  }
+  out += "tensor bytes offset shape layout name\n";
+  for (std::size_t id = 0; id < plan.tensors.size(); ++id) {
+    const PlanTensor& tensor = plan.tensors[id];
+    const TensorId root = plan.root(static_cast<TensorId>(id));
+    out += fmt::format("{:4} {:10} {:>10} {} {} {}{}\n", id, tensor.bytes, tensor.offset,
+                       shape_of(tensor.layout).text(), text_of(tensor.layout), tensor.name,
+                       root == static_cast<TensorId>(id) ? "" : fmt::format(" = {}", root));
+  }
+  return out;
+}
+
+}  // namespace trainyard
