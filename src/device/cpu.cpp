@@ -41,7 +41,9 @@ class CpuBuffer final : public DeviceBuffer {
 
 class CpuQueue final : public Queue {
  public:
-  void copy(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    std::memcpy(to, from, bytes);
+  }
   void copy_from_host(void* to, const void* from, std::size_t bytes) override {
     std::memcpy(to, from, bytes);
   }

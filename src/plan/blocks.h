@@ -23,9 +23,9 @@ struct BlockEntry {
 /// both. Running statistics are a block of their own in the order of the tail.
 struct BlockLayout {
   std::vector<BlockEntry> parameters;
-  std::vector<BlockEntry> statistics;  // offsets into the running block
-  std::int64_t parameter_elements = 0;   // a multiple of kChunk
-  std::int64_t statistic_elements = 0;   // a multiple of kChunk
+  std::vector<BlockEntry> statistics;                        // offsets into the running block
+  std::int64_t parameter_elements = 0;                       // a multiple of kChunk
+  std::int64_t statistic_elements = 0;                       // a multiple of kChunk
   std::vector<std::vector<std::int64_t>> parameter_of_node;  // [node][index] -> entry
   std::vector<std::vector<std::int64_t>> statistic_of_node;
 

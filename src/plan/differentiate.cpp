@@ -47,8 +47,7 @@ class Differentiator {
 
   TensorId value_tensor(ValueId value, const std::string& name) {
     const Layout& layout = plan_.laid_out.layouts[value];
-    const DType type =
-        graph_.values[value].type == DType::i32 ? DType::i32 : plan_.target.type;
+    const DType type = graph_.values[value].type == DType::i32 ? DType::i32 : plan_.target.type;
     return add_tensor({.name = name,
                        .layout = layout,
                        .type = type,
@@ -118,8 +117,7 @@ class Differentiator {
     const bool sole = contract.alias_forward && arrived.owned;
     for (const ValueId input : node.inputs) {
       if (!wants_gradient_[input]) continue;
-      const TensorId view =
-          alias(arrived.tensor, input, plan_.tensors[arrived.tensor].name);
+      const TensorId view = alias(arrived.tensor, input, plan_.tensors[arrived.tensor].name);
       contribute(input, {view, sole});
     }
   }
@@ -194,9 +192,9 @@ class Differentiator {
   Plan& plan_;
   const Graph& graph_;
   bool train_;
-  std::vector<Gradient> gradients_;     // by ValueId
-  std::vector<bool> trainable_;         // by NodeId
-  std::vector<bool> wants_gradient_;    // by ValueId
+  std::vector<Gradient> gradients_;   // by ValueId
+  std::vector<bool> trainable_;       // by NodeId
+  std::vector<bool> wants_gradient_;  // by ValueId
 };
 
 /// Reorder nodes carry their copies in inputs[0] and outputs[0] in both directions.

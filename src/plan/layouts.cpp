@@ -45,7 +45,8 @@ class Assigner {
     for (ValueId& input : node.inputs) {
       const Shape& shape = out_.graph.values[input].shape;
       if (rule == Contract::Layouts::plain) input = in_layout(input, plain_layout(shape));
-      if (rule == Contract::Layouts::same) input = in_layout(input, same_kind(first, shape, target_));
+      if (rule == Contract::Layouts::same)
+        input = in_layout(input, same_kind(first, shape, target_));
     }
     for (ValueId& output : node.outputs) {
       Value value = source_.values[output];
@@ -66,11 +67,10 @@ class Assigner {
     const NodeId id = static_cast<NodeId>(out_.graph.nodes.size());
     const NodeId producer = out_.graph.values[value].producer;
     Node reorder;
-    reorder.path = (producer < 0 ? "input" : out_.graph.nodes[producer].path) + "." +
-                   text_of(layout);
+    reorder.path =
+        (producer < 0 ? "input" : out_.graph.nodes[producer].path) + "." + text_of(layout);
     reorder.where = producer < 0 ? Position{} : out_.graph.nodes[producer].where;
-    reorder.op = std::make_shared<ReorderOp>(
-        same_memory(out_.layouts[value], layout));
+    reorder.op = std::make_shared<ReorderOp>(same_memory(out_.layouts[value], layout));
     reorder.inputs = {value};
     const Shape shape = out_.graph.values[value].shape;
     reorder.signature = reorder.op->infer(std::span(&shape, 1));

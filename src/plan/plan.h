@@ -58,13 +58,14 @@ struct Plan {
 
 /// What a plan must compute.
 struct PlanRequest {
-  bool train = true;             // forward_train and backward, or forward_eval alone
-  ValueId loss = -1;             // per-sample losses; backward starts here
-  std::vector<ValueId> kept;     // values read after the last step (ids of the graph before layout)
+  bool train = true;          // forward_train and backward, or forward_eval alone
+  ValueId loss = -1;          // per-sample losses; backward starts here
+  std::vector<ValueId> kept;  // values read after the last step (ids of the graph before layout)
 };
 
 /// Steps and tensors of a graph on a target: assigns layouts, orders the passes, derives the
-/// gradients from the contracts. Memory is planned later, when executors have stated what they need.
+/// gradients from the contracts. Memory is planned later, when executors have stated what they
+/// need.
 [[nodiscard]] Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request);
 
 /// Lets outputs take the place of inputs that nobody reads afterwards, where contracts allow it.

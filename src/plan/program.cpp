@@ -79,9 +79,10 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
   } else {
     const PlanTensor& from = plan_.tensors[step.inputs[0]];
     const PlanTensor& to = plan_.tensors[step.outputs[0]];
-    bound.executor = step.kind == PlanStep::Kind::accumulate
-                         ? factory.make_accumulate(to.layout, to.type, threads)
-                         : factory.make_reorder(from.layout, from.type, to.layout, to.type, threads);
+    bound.executor =
+        step.kind == PlanStep::Kind::accumulate
+            ? factory.make_accumulate(to.layout, to.type, threads)
+            : factory.make_reorder(from.layout, from.type, to.layout, to.type, threads);
   }
   steps_.push_back(std::move(bound));
 }
@@ -106,8 +107,8 @@ void Program::add_workspaces() {
     const std::size_t bytes = steps_[index].executor->workspace_bytes();
     if (bytes == 0) continue;
     plan_.steps[index].workspace = static_cast<TensorId>(plan_.tensors.size());
-    plan_.tensors.push_back({.name = name_of(plan_, plan_.steps[index]) + " workspace",
-                             .bytes = bytes});
+    plan_.tensors.push_back(
+        {.name = name_of(plan_, plan_.steps[index]) + " workspace", .bytes = bytes});
   }
 }
 
@@ -129,15 +130,14 @@ void Program::bind(const ModelMemory& memory, std::byte* transient, std::uint64_
   for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
     const PlanStep& step = plan_.steps[index];
     StepTensors& tensors = steps_[index].tensors;
-    tensors = {.inputs = views(step.inputs),
-               .outputs = views(step.outputs),
-               .output_gradients = views(step.output_gradients),
-               .input_gradients = views(step.input_gradients),
-               .reserve = view_of(step.reserve).data,
-               .workspace = view_of(step.workspace).data,
-               .batch = {.sample_index = memory.sample_index(),
-                         .state = memory.state(),
-                         .seed = seed}};
+    tensors = {
+        .inputs = views(step.inputs),
+        .outputs = views(step.outputs),
+        .output_gradients = views(step.output_gradients),
+        .input_gradients = views(step.input_gradients),
+        .reserve = view_of(step.reserve).data,
+        .workspace = view_of(step.workspace).data,
+        .batch = {.sample_index = memory.sample_index(), .state = memory.state(), .seed = seed}};
     if (step.kind == PlanStep::Kind::op) bind_blocks(memory, step, tensors);
     steps_[index].executor->bind(tensors);
   }
@@ -177,8 +177,8 @@ std::optional<NonFinite> Program::run_checked() {
     BoundStep& bound = steps_[index];
     bound.executor->run();
     auto what = step.pass == Pass::backward_parameters ? std::nullopt : nonfinite_output(bound);
-    const bool gradients = step.pass == Pass::backward_parameters ||
-                           step.pass == Pass::backward_data;
+    const bool gradients =
+        step.pass == Pass::backward_parameters || step.pass == Pass::backward_data;
     if (!what && gradients && any_nonfinite(bound.tensors.parameter_gradients)) {
       what = "parameter gradient";
     }

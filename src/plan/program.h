@@ -18,10 +18,10 @@ class ModelMemory {
  public:
   struct Sizes {
     DType type = DType::f32;
-    int slots = 0;                 // optimizer state blocks
+    int slots = 0;  // optimizer state blocks
     std::size_t input_bytes = 0;
     std::int64_t batch = 1;
-    bool accumulates = false;      // keeps a second gradient block for the sum of micro-steps
+    bool accumulates = false;  // keeps a second gradient block for the sum of micro-steps
   };
   ModelMemory(Device& device, const BlockLayout& blocks, const Sizes& sizes);
 
@@ -55,9 +55,9 @@ class ModelMemory {
 
 /// A non-finite value and the step that first wrote one.
 struct NonFinite {
-  std::string path;      // of the layer
-  std::string what;      // "output", "input gradient", "parameter gradient"
-  Position where;        // its line in the YAML file
+  std::string path;  // of the layer
+  std::string what;  // "output", "input gradient", "parameter gradient"
+  Position where;    // its line in the YAML file
 };
 
 /// Time of one step of a program, for `train bench --layers`.

@@ -11,14 +11,15 @@
 namespace trainyard {
 
 struct Target {
-  /// How feature maps [n, c, h, w] lie in memory. Features [n, c] and the network's input are plain.
+  /// How feature maps [n, c, h, w] lie in memory. Features [n, c] and the network's input are
+  /// plain.
   enum class Maps { plain, blocked, channels_last };
 
-  std::string name;                    // "cpu", "reference"
-  DType type = DType::f32;             // activations, gradients and parameters
+  std::string name;         // "cpu", "reference"
+  DType type = DType::f32;  // activations, gradients and parameters
   Maps maps = Maps::plain;
-  std::int64_t channel_multiple = 1;   // block, or padding of channels_last
-  bool fuse = true;                    // merge bn + relu and add + relu into one step
+  std::int64_t channel_multiple = 1;  // block, or padding of channels_last
+  bool fuse = true;                   // merge bn + relu and add + relu into one step
 
   /// The layout that a convolution's output has here.
   [[nodiscard]] Layout map_layout(const Shape& shape) const;

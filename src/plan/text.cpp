@@ -38,16 +38,15 @@ std::string_view name_of(Pass pass) {
 }
 
 std::string name_of(const Plan& plan, const PlanStep& step) {
-  const std::string path =
-      step.node < 0 ? "input" : plan.laid_out.graph.nodes[step.node].path;
+  const std::string path = step.node < 0 ? "input" : plan.laid_out.graph.nodes[step.node].path;
   if (step.kind == PlanStep::Kind::accumulate) return path + " accumulate";
   return path + " " + std::string(name_of(step.pass));
 }
 
 std::string text_of(const Plan& plan) {
-  std::string out = fmt::format("plan for {}: {} steps, {} tensors, {} transient bytes\n",
-                                plan.target.name, plan.steps.size(), plan.tensors.size(),
-                                plan.transient_bytes);
+  std::string out =
+      fmt::format("plan for {}: {} steps, {} tensors, {} transient bytes\n", plan.target.name,
+                  plan.steps.size(), plan.tensors.size(), plan.transient_bytes);
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
     const PlanStep& step = plan.steps[index];
     out += fmt::format("{:4} {}{}\n", index, name_of(plan, step), tensor_list(plan, step));
