@@ -1,0 +1,161 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+namespace trainyard {
+namespace {
+
+// The longest fixed form of a double: 309 digits, point, sign and up to 32 decimals.
+constexpr std::size_t kNumberBuffer = 400;
+
+template <class T>
+std::string shortest(T value) {
+  std::array<char, kNumberBuffer> buffer;
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), result.ptr};
+}
+
+// to_chars keeps the sign bit of a NaN; tables want one word.
+template <class T>
+std::string real_text(T value) {
+  return std::isnan(value) ? "nan" : shortest(value);
+}
+
+}  // namespace
+
+std::string number_text(double value) { return real_text(value); }
+std::string number_text(float value) { return real_text(value); }
+std::string number_text(std::int64_t value) { return shortest(value); }
+
+std::string fixed_text(double value, int decimals) {
+  if (!std::isfinite(value)) return real_text(value);
+  std::array<char, kNumberBuffer> buffer;
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                    std::chars_format::fixed, std::clamp(decimals, 0, 32));
+  return {buffer.data(), result.ptr};
+}
+
+std::string with_separators(std::int64_t value) {
+  std::string text = number_text(value);
+  const std::size_t sign = value < 0 ? 1 : 0;
+  for (std::size_t end = text.size(); end > sign + 3;) {
+    end -= 3;
+    text.insert(end, ",");
+  }
+  return text;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_real(std::string_view text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == word.npos) return std::string(word);
+  std::string out = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::string json_quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      std::array<char, 8> escape;
+      std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(c));
+      out += escape.data();
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string joined(std::span<const std::string> words, std::string_view separator) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += separator;
+    out += words[i];
+  }
+  return out;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> pieces;
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = text.find(separator, begin);
+    pieces.emplace_back(text.substr(begin, end - begin));
+    if (end == text.npos) return pieces;
+    begin = end + 1;
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() - a.size() > limit) return limit + 1;
+  // Rows of the table for the first i letters of b: this one, the last, and the one before.
+  std::vector<std::size_t> row(a.size() + 1), last(a.size() + 1), before(a.size() + 1);
+  for (std::size_t j = 0; j <= a.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= b.size(); ++i) {
+    std::swap(before, last);
+    std::swap(last, row);
+    row[0] = i;
+    std::size_t best = row[0];
+    for (std::size_t j = 1; j <= a.size(); ++j) {
+      const std::size_t differs = a[j - 1] == b[i - 1] ? 0 : 1;
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + differs});
+      if (i > 1 && j > 1 && a[j - 1] == b[i - 2] && a[j - 2] == b[i - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+      best = std::min(best, row[j]);
+    }
+    // A swap reaches back two rows, so one row beyond the limit does not settle it; two do, and the
+    // next row can be at most one better than this.
+    if (best > limit + 1) return limit + 1;
+  }
+  return std::min(row[a.size()], limit + 1);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,48 @@
+// Small helpers on text: numbers, quoting, lists of words, nearness of words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+/// The shortest digits that read back to the same value ("0.005", "1e-04", "nan", "inf", "-inf"),
+/// whatever the locale. 1.0 gives "1".
+[[nodiscard]] std::string number_text(double value);
+[[nodiscard]] std::string number_text(float value);
+[[nodiscard]] std::string number_text(std::int64_t value);
+/// With `decimals` digits after the point ("0.4787"); non-finite values as above.
+[[nodiscard]] std::string fixed_text(double value, int decimals);
+/// With thousands separators: 1,652,826.
+[[nodiscard]] std::string with_separators(std::int64_t value);
+
+/// The whole text as a decimal integer or number, else empty (also out of range, blanks, a plus
+/// sign, "nan" and "inf").
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+[[nodiscard]] std::optional<double> parse_real(std::string_view text);
+
+/// Quoted for a POSIX shell where needed: runs/a/0001, 'it'\''s'.
+[[nodiscard]] std::string shell_quoted(std::string_view word);
+/// As a JSON string with its quotes. Bytes above 0x7f pass through (UTF-8).
+[[nodiscard]] std::string json_quoted(std::string_view text);
+
+/// "a, b, c".
+[[nodiscard]] std::string joined(std::span<const std::string> words,
+                                 std::string_view separator = ", ");
+/// The pieces between separators: "a,,b" gives "a", "", "b"; "" gives one empty piece.
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
+/// Without blanks, tabs and line ends at both ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+/// ASCII letters in lower case.
+[[nodiscard]] std::string lower_case(std::string_view text);
+
+/// Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the
+/// other (optimal string alignment), counted up to `limit`: beyond it the answer is limit + 1.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b,
+                                        std::size_t limit = 16);
+
+}  // namespace trainyard
