@@ -1,0 +1,37 @@
+// JSON that keeps the order of keys: strict reading under limits, and writing.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace trainyard {
+
+/// Keys in the order of the file or of insertion.
+using Json = nlohmann::ordered_json;
+
+/// What is read and what its errors are.
+struct JsonSource {
+  std::string name;  // a path, for messages
+  ErrorKind kind = ErrorKind::data;
+};
+
+struct JsonLimits {
+  std::int64_t depth = 32;        // nested arrays and objects
+  std::int64_t values = 1000000;  // numbers, texts, arrays, objects
+};
+
+/// Parses one JSON text. Throws Error{source.kind}: with source:line:column for a syntax error or a
+/// number out of range, with the key for a duplicate, and for more than `limits`.
+[[nodiscard]] Json parse_json(std::string_view text, const JsonSource& source,
+                              const JsonLimits& limits = {});
+
+/// Two blanks of indentation and a line feed at the end: for files that people read.
+[[nodiscard]] std::string json_text(const Json& value);
+/// One line with a line feed: for streams of objects.
+[[nodiscard]] std::string json_line(const Json& value);
+
+}  // namespace trainyard

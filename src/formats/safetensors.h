@@ -1,0 +1,90 @@
+// Named tensors in the safetensors format: u64 header length, JSON header, data, little-endian
+// (https://github.com/huggingface/safetensors, "Format").
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "tensor/dtype.h"
+
+namespace trainyard {
+
+/// Element types of a file: those of DType, and i64, in which nothing computes.
+enum class StoredType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8 };
+
+/// "F32", as in the file.
+[[nodiscard]] std::string_view safetensors_name(StoredType type);
+/// Bytes of one element.
+[[nodiscard]] std::size_t size_of(StoredType type);
+[[nodiscard]] StoredType stored_type_of(DType type);
+/// Empty for i64.
+[[nodiscard]] std::optional<DType> dtype_of(StoredType type);
+
+/// A tensor in somebody's memory, row-major. `bytes` need not be aligned to the element when it
+/// comes from a file: copy it out.
+struct NamedTensor {
+  std::string name;
+  StoredType type = StoredType::f32;
+  std::vector<std::int64_t> shape;  // empty: one element
+  std::span<const std::byte> bytes;
+};
+
+/// Text to text; the header's `__metadata__`.
+using SafetensorsMetadata = std::map<std::string, std::string>;
+
+/// A file read into memory and checked whole: header at most 100,000,000 bytes, known types, no
+/// duplicate names, sizes that match the shapes, no holes, no overlap, data up to the last byte.
+class SafetensorsFile {
+ public:
+  /// Reads `path`; the header is checked against the file's size before the data are allocated.
+  /// Throws Error{kind} naming the file and what is wrong.
+  [[nodiscard]] static SafetensorsFile open(const std::filesystem::path& path,
+                                            ErrorKind kind = ErrorKind::data);
+  /// The same from memory; `source` is the name for messages.
+  [[nodiscard]] static SafetensorsFile parse(std::vector<std::byte> bytes, std::string source,
+                                             ErrorKind kind = ErrorKind::data);
+
+  /// In the order of their data.
+  [[nodiscard]] const std::vector<NamedTensor>& tensors() const { return tensors_; }
+  [[nodiscard]] const SafetensorsMetadata& metadata() const { return metadata_; }
+  /// Null if there is none of that name. Valid as long as this object.
+  [[nodiscard]] const NamedTensor* find(std::string_view name) const;
+  /// As find(), but throws Error{kind} that names the file and the tensors that are there.
+  [[nodiscard]] const NamedTensor& at(std::string_view name) const;
+
+ private:
+  SafetensorsFile() = default;
+
+  std::string source_;
+  ErrorKind kind_ = ErrorKind::data;
+  std::vector<std::byte> bytes_;
+  std::vector<NamedTensor> tensors_;
+  std::map<std::string, std::size_t, std::less<>> index_;
+  SafetensorsMetadata metadata_;
+};
+
+/// What a file will hold: the length and header, then the tensors' own bytes, not copied.
+struct SafetensorsImage {
+  std::string head;
+  std::vector<std::span<const std::byte>> data;
+
+  /// Bytes of the file.
+  [[nodiscard]] std::uint64_t size() const;
+  /// head and data in the order of the file; valid as long as this object and the tensors.
+  [[nodiscard]] std::vector<std::span<const std::byte>> parts() const;
+};
+
+/// Sorted by falling element size, then by name; header padded with blanks to 8 bytes. Names must
+/// differ, and each tensor's bytes must match its shape.
+[[nodiscard]] SafetensorsImage encode_safetensors(std::span<const NamedTensor> tensors,
+                                                  const SafetensorsMetadata& metadata = {});
+
+}  // namespace trainyard

@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <tuple>
+#include <utility>
+
+#include "base/read_file.h"
+#include "formats/json.h"
+#include "formats/safetensors.h"
+
+namespace trainyard {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "data are read as they lie");
+
+constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kMaxHeaderBytes = 100000000;
+/// Header (object), tensor (object), list: 3; one more to name what is wrong.
+constexpr JsonLimits kHeaderLimits = {.depth = 4, .values = 2000000};
+
+struct Source {
+  const std::string& name;
+  ErrorKind kind;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(kind, name + ": not a usable safetensors file: " + what);
+  }
+};
+
+/// A tensor as the header tells it; [begin, end) are bytes of the data area.
+struct Entry {
+  std::string name;
+  StoredType type = StoredType::f32;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+struct Header {
+  std::vector<Entry> entries;  // in the order of their data
+  SafetensorsMetadata metadata;
+};
+
+std::uint64_t header_bytes(const std::array<std::byte, kLengthBytes>& field,
+                           std::uint64_t file_bytes, const Source& source) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, field.data(), sizeof length);
+  if (length > kMaxHeaderBytes || length > file_bytes - kLengthBytes) {
+    source.fail("its header claims " + std::to_string(length) + " bytes, the file holds " +
+                std::to_string(file_bytes) + " and at most " + std::to_string(kMaxHeaderBytes) +
+                " are read");
+  }
+  return length;
+}
+
+StoredType read_type(const Json& value, const std::string& tensor, const Source& source) {
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  for (const StoredType type : {StoredType::f64, StoredType::f32, StoredType::f16, StoredType::bf16,
+                                StoredType::i64, StoredType::i32, StoredType::u8}) {
+    if (text == safetensors_name(type)) return type;
+  }
+  source.fail("tensor '" + tensor + "' has dtype '" + text +
+              "'; F64, F32, F16, BF16, I64, I32 and U8 are read");
+}
+
+std::uint64_t read_count(const Json& value, const std::string& tensor, const Source& source) {
+  // nlohmann keeps whole numbers from 0 as unsigned; half of the range leaves room for sums.
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > (std::uint64_t{1} << 62)) {
+    source.fail("tensor '" + tensor + "' has " + value.dump() +
+                " where a count of 0 or more is expected");
+  }
+  return value.get<std::uint64_t>();
+}
+
+const Json& member(const Json& object, const char* key, const std::string& tensor,
+                   const Source& source) {
+  const auto found = object.find(key);
+  if (found == object.end()) source.fail("tensor '" + tensor + "' has no '" + key + "'");
+  return *found;
+}
+
+void check_size(const Entry& entry, const Source& source) {
+  std::uint64_t bytes = size_of(entry.type);
+  for (const std::int64_t extent : entry.shape) {
+    if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) {
+      source.fail("tensor '" + entry.name + "' has a shape of more than 2^64 bytes");
+    }
+  }
+  if (entry.end < entry.begin || entry.end - entry.begin != bytes) {
+    source.fail("tensor '" + entry.name + "' needs " + std::to_string(bytes) +
+                " bytes by shape and dtype, its data_offsets are [" + std::to_string(entry.begin) +
+                ", " + std::to_string(entry.end) + ")");
+  }
+}
+
+Entry read_entry(const std::string& name, const Json& value, const Source& source) {
+  if (!value.is_object()) source.fail("tensor '" + name + "' is not an object");
+  if (value.size() != 3)
+    source.fail("tensor '" + name +
+                "' has other keys than dtype, shape and "
+                "data_offsets");
+  Entry entry;
+  entry.name = name;
+  entry.type = read_type(member(value, "dtype", name, source), name, source);
+  const Json& shape = member(value, "shape", name, source);
+  const Json& offsets = member(value, "data_offsets", name, source);
+  if (!shape.is_array()) source.fail("tensor '" + name + "' has a shape that is no list");
+  for (const Json& extent : shape) {
+    entry.shape.push_back(static_cast<std::int64_t>(read_count(extent, name, source)));
+  }
+  if (!offsets.is_array() || offsets.size() != 2) {
+    source.fail("tensor '" + name + "' has data_offsets that are no pair");
+  }
+  entry.begin = read_count(offsets[0], name, source);
+  entry.end = read_count(offsets[1], name, source);
+  check_size(entry, source);
+  return entry;
+}
+
+SafetensorsMetadata read_metadata(const Json& value, const Source& source) {
+  if (!value.is_object()) source.fail("'__metadata__' is not an object");
+  SafetensorsMetadata metadata;
+  for (const auto& [key, text] : value.items()) {
+    if (!text.is_string()) source.fail("'__metadata__' has '" + key + "' that is no text");
+    metadata[key] = text.get<std::string>();
+  }
+  return metadata;
+}
+
+/// No holes, no overlap, the last byte is the file's last.
+void check_cover(const std::vector<Entry>& entries, std::uint64_t data_bytes,
+                 const Source& source) {
+  std::uint64_t at = 0;
+  for (const Entry& entry : entries) {
+    if (entry.begin != at) {
+      source.fail("tensor '" + entry.name + "' begins at byte " + std::to_string(entry.begin) +
+                  " of the data, " + std::to_string(at) + " was expected (no holes, no overlap)");
+    }
+    at = entry.end;
+  }
+  if (at != data_bytes) {
+    source.fail("its tensors take " + std::to_string(at) + " bytes of data, it holds " +
+                std::to_string(data_bytes));
+  }
+}
+
+Header read_header(std::string_view text, std::uint64_t data_bytes, const Source& source) {
+  if (text.empty() || text.front() != '{') source.fail("its header does not begin with '{'");
+  const Json json = parse_json(text, {source.name, source.kind}, kHeaderLimits);
+  Header header;
+  for (const auto& [name, value] : json.items()) {
+    if (name == "__metadata__") {
+      header.metadata = read_metadata(value, source);
+    } else {
+      header.entries.push_back(read_entry(name, value, source));
+    }
+  }
+  std::sort(header.entries.begin(), header.entries.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+  });
+  check_cover(header.entries, data_bytes, source);
+  return header;
+}
+
+Header read_header(std::span<const std::byte> head, std::uint64_t file_bytes,
+                   const Source& source) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  return read_header(text, file_bytes - kLengthBytes - head.size(), source);
+}
+
+}  // namespace
+
+SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path, ErrorKind kind) {
+  const std::string name = path.string();
+  const Source source{name, kind};
+  const InputFile file(path, kind);
+  if (file.size() < kLengthBytes) source.fail("it holds less than 8 bytes");
+  std::array<std::byte, kLengthBytes> field;
+  file.read(0, field);
+  std::vector<std::byte> head(header_bytes(field, file.size(), source));
+  file.read(kLengthBytes, head);
+  (void)read_header(head, file.size(), source);
+  std::vector<std::byte> bytes(file.size());
+  file.read(0, bytes);
+  return parse(std::move(bytes), name, kind);
+}
+
+SafetensorsFile SafetensorsFile::parse(std::vector<std::byte> bytes, std::string source_name,
+                                       ErrorKind kind) {
+  const Source source{source_name, kind};
+  if (bytes.size() < kLengthBytes) source.fail("it holds less than 8 bytes");
+  std::array<std::byte, kLengthBytes> field;
+  std::memcpy(field.data(), bytes.data(), field.size());
+  const std::uint64_t length = header_bytes(field, bytes.size(), source);
+  const std::span<const std::byte> all(bytes);
+  Header header = read_header(all.subspan(kLengthBytes, length), bytes.size(), source);
+  const std::span<const std::byte> data = all.subspan(kLengthBytes + length);
+
+  SafetensorsFile file;
+  for (Entry& entry : header.entries) {
+    file.index_.emplace(entry.name, file.tensors_.size());
+    file.tensors_.push_back({std::move(entry.name), entry.type, std::move(entry.shape),
+                             data.subspan(entry.begin, entry.end - entry.begin)});
+  }
+  file.metadata_ = std::move(header.metadata);
+  file.bytes_ = std::move(bytes);  // the spans stay: a moved vector keeps its memory
+  file.source_ = std::move(source_name);
+  file.kind_ = kind;
+  return file;
+}
+
+const NamedTensor* SafetensorsFile::find(std::string_view name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &tensors_[found->second];
+}
+
+const NamedTensor& SafetensorsFile::at(std::string_view name) const {
+  if (const NamedTensor* tensor = find(name)) return *tensor;
+  std::string names;
+  constexpr std::size_t kNamesShown = 8;
+  for (std::size_t i = 0; i < std::min(tensors_.size(), kNamesShown); ++i) {
+    names += (i == 0 ? "'" : ", '") + tensors_[i].name + "'";
+  }
+  if (tensors_.size() > kNamesShown)
+    names += " and " + std::to_string(tensors_.size() - kNamesShown) + " more";
+  throw Error(kind_, source_ + ": no tensor '" + std::string(name) + "'; it holds " +
+                         (names.empty() ? "none" : names));
+}
+
+}  // namespace trainyard
