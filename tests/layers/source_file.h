@@ -1,0 +1,44 @@
+// C++ sources as text, for the rules that the suite holds them to.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard::layers {
+
+/// One file. `code` has the length and the line ends of `text`; comments and the insides of string
+/// and character literals are blanks in it, so that a rule never trips over prose.
+struct SourceFile {
+  std::string path;  // from the root of the project, with '/': "src/base/error.h"
+  std::string text;
+  std::string code;
+
+  /// "src/base/error.h" is in folder "base", "src/main.cpp" in "main.cpp", tests likewise.
+  [[nodiscard]] std::string folder() const;
+  /// True if the path begins with `prefix`.
+  [[nodiscard]] bool under(std::string_view prefix) const { return path.starts_with(prefix); }
+  [[nodiscard]] bool is_header() const { return path.ends_with(".h"); }
+};
+
+/// A rule that a file breaks.
+struct Finding {
+  std::string path;
+  int line = 0;  // from 1
+  std::string text;
+};
+
+[[nodiscard]] SourceFile make_source(std::string path, std::string text);
+/// Every .h and .cpp file below `root`/src and `root`/tests, sorted by path.
+[[nodiscard]] std::vector<SourceFile> read_sources(const std::filesystem::path& root);
+/// The whole file.
+[[nodiscard]] std::string read_text(const std::filesystem::path& path);
+/// Line number, from 1, of `offset` in `text`.
+[[nodiscard]] int line_of(std::string_view text, std::size_t offset);
+/// The lines of `text` without their ends.
+[[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
+/// "path:line: text" a line.
+[[nodiscard]] std::string report(const std::vector<Finding>& findings);
+
+}  // namespace trainyard::layers

@@ -1,0 +1,83 @@
+// The rules over the whole tree. What the rules themselves catch: rules_test.cpp.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
+#include "include_rules.h"
+#include "size_rules.h"
+#include "source_file.h"
+#include "word_rules.h"
+
+using namespace trainyard::layers;
+
+namespace {
+
+const std::filesystem::path kRoot = TY_SOURCE_DIR;
+
+/// What `rule` finds in all files whose path begins with `prefix`.
+std::string broken(const std::string& prefix,
+                   const std::function<std::vector<Finding>(const SourceFile&)>& rule) {
+  std::vector<Finding> all;
+  for (const SourceFile& file : read_sources(kRoot)) {
+    if (!file.under(prefix)) continue;
+    for (Finding& finding : rule(file)) all.push_back(std::move(finding));
+  }
+  return report(all);
+}
+
+std::vector<SourceFile> cmake_lists() {
+  std::vector<SourceFile> lists;
+  for (const char* top : {"src", "tests"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot / top)) {
+      if (entry.path().filename() != "CMakeLists.txt") continue;
+      lists.push_back(make_source(entry.path().lexically_relative(kRoot).generic_string(),
+                                  read_text(entry.path())));
+    }
+  }
+  return lists;
+}
+
+}  // namespace
+
+TEST_CASE("the scan sees the tree") {
+  const auto files = read_sources(kRoot);
+  CHECK(files.size() > 40);
+  CHECK(std::ranges::any_of(files, [](const auto& f) { return f.path == "src/base/error.h"; }));
+  CHECK(std::ranges::any_of(files, [](const auto& f) { return f.path == "tests/main.cpp"; }));
+}
+
+TEST_CASE("every folder of src stands in the include table") {
+  for (const SourceFile& file : read_sources(kRoot)) {
+    if (file.under("src/")) CHECK_MESSAGE(is_known_folder(file.folder()), file.path);
+  }
+}
+
+TEST_CASE("every include of src is in the include table") {
+  CHECK(broken("src/", forbidden_includes) == "");
+}
+
+TEST_CASE("every library is included by its owner alone") {
+  CHECK(broken("src/", foreign_libraries) == "");
+}
+
+TEST_CASE("no function is longer than sixty lines") { CHECK(broken("", long_functions) == ""); }
+
+TEST_CASE("no file is longer than four hundred lines") { CHECK(broken("", long_files) == ""); }
+
+TEST_CASE("no op is spread over more than six files") {
+  CHECK(report(scattered_ops(read_sources(kRoot))) == "");
+}
+
+TEST_CASE("printing, the environment, exits, clocks and silenced warnings keep to their places") {
+  CHECK(broken("", misplaced_words) == "");
+}
+
+TEST_CASE("no work is marked as unfinished") { CHECK(broken("", unfinished_work) == ""); }
+
+TEST_CASE("every header is guarded") { CHECK(broken("", unguarded_headers) == ""); }
+
+TEST_CASE("every source is in a CMake list") {
+  CHECK(report(unlisted_sources(read_sources(kRoot), cmake_lists())) == "");
+}
