@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# Shared by the scripts: messages, packages, builds. Source it; it changes to the project's root.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# shellcheck disable=SC2034  # used by the scripts that source this
+build_packages=(g++ cmake ninja-build libyaml-cpp-dev libcli11-dev libfmt-dev libstb-dev
+  libdnnl-dev nlohmann-json3-dev libxxhash-dev zlib1g-dev doctest-dev)
+# shellcheck disable=SC2034
+run_packages=(gnuplot-nox)
+
+say() { printf '== %s\n' "$*" >&2; }
+die() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "packages are missing: $* wants root; run it as root, or install sudo"
+  fi
+}
+
+is_installed() {
+  [[ $(dpkg-query --show --showformat '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+# install_missing PACKAGE...: apt-get is called only where something is missing.
+install_missing() {
+  command -v dpkg-query >/dev/null || die "this script installs with apt-get (Debian 12 or newer)"
+  local package missing=()
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  say "installing ${missing[*]}"
+  as_root apt-get update -q
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# Jobs that fit the processors and the memory: a compiler of this project takes up to 1.5 GiB.
+job_count() {
+  local by_memory
+  by_memory=$(awk '/^MemAvailable/ {print int($2 / 1572864)}' /proc/meminfo)
+  local by_processor
+  by_processor=$(nproc)
+  local count=$((by_memory < by_processor ? by_memory : by_processor))
+  echo $((count < 1 ? 1 : count))
+}
+
+# build PRESET [TARGET...]: all targets where none is named.
+build() {
+  local preset=$1 log=build/$1/configure.log
+  shift
+  mkdir -p "build/$preset"
+  cmake --preset "$preset" >"$log" 2>&1 || {
+    cat "$log" >&2
+    die "cmake --preset $preset failed"
+  }
+  local targets=()
+  [[ $# -eq 0 ]] || targets=(--target "$@")
+  say "building $preset${*:+: $*}"
+  cmake --build "build/$preset" -j "$(job_count)" "${targets[@]}"
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# From a bare Debian 12 to a trained network: installs what is missing, builds, gets data, trains.
+#
+#   scripts/quickstart.sh
+#
+# Data: CIFAR-10 from $TRAINYARD_DATA or data/, else downloaded, else the drawn shapes set.
+# Run it as root or with sudo installed. Runs go to runs/quickstart/.
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+archive=cifar-10-binary.tar.gz
+url=https://www.cs.toronto.edu/~kriz/$archive
+sha256=c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd
+train=build/release/train
+
+holds_cifar() { [[ -f $1/cifar-10-batches-bin/test_batch.bin || -f $1/test_batch.bin ]]; }
+
+# Fetches CIFAR-10 into data/; false where the network, the server or the checksum says no.
+download_cifar() {
+  local temporary
+  temporary=$(mktemp)
+  say "downloading $url (170 MB)"
+  if ! curl --fail --silent --show-error --location --connect-timeout 10 --max-time 240 \
+    --output "$temporary" "$url"; then
+    rm -f "$temporary"
+    return 1
+  fi
+  if ! sha256sum --check --status <<<"$sha256  $temporary"; then
+    say "$archive: its SHA-256 is not $sha256; it is not used"
+    rm -f "$temporary"
+    return 1
+  fi
+  tar --extract --gzip --no-same-owner --file "$temporary" --directory data cifar-10-batches-bin
+  rm -f "$temporary"
+}
+
+# Prints the folder to train from.
+find_data() {
+  local folder
+  for folder in "${TRAINYARD_DATA:-}" data; do
+    if [[ -n $folder ]] && holds_cifar "$folder"; then
+      say "CIFAR-10 found in $folder"
+      echo "$folder"
+      return
+    fi
+  done
+  mkdir -p data
+  if download_cifar; then
+    echo data
+    return
+  fi
+  say "CIFAR-10 is not to be had here: training on the drawn shapes set instead (data/shapes)"
+  [[ -f data/shapes/test_batch.bin || -f data/shapes/cifar-10-batches-bin/test_batch.bin ]] ||
+    "$train" data make shapes data/shapes >&2
+  echo data/shapes
+}
+
+install_missing "${build_packages[@]}" "${run_packages[@]}" curl ca-certificates
+build release train
+data=$(find_data)
+before=$(ls runs/quickstart 2>/dev/null || true)
+"$train" --config configs/quickstart.yaml \
+  --set "data.train.root=$data" --set "data.val.root=$data"
+run=runs/quickstart/$(comm -13 <(echo "$before") <(ls runs/quickstart) | tail -n 1)
+printf 'run folder: %s\nplot: %s\n' "$run" "$(find "$run/plots" -name '*.png' | sort | head -n 1)"

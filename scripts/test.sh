@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Installs what is missing, checks the sources' form, builds, and runs the suite without its slow
+# cases.
+#
+#   scripts/test.sh [release] [dev] [tsan]     (default: all three)
+#
+# release: everything. dev: everything under ASan and UBSan, warnings are errors. tsan: what works
+# with threads of its own. The last lines are ctest's summary of each.
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+tsan_tests=(base kernels comm data)
+presets=("$@")
+[[ $# -gt 0 ]] || presets=(release dev tsan)
+failed=0
+summaries=()
+
+check_form() {
+  local sources scripts
+  mapfile -t sources < <(find src tests -name '*.h' -o -name '*.cpp')
+  mapfile -t scripts < <(find scripts tests .ci -name '*.sh' -o -path .ci/run)
+  if command -v clang-format >/dev/null; then
+    say "clang-format over ${#sources[@]} files"
+    clang-format --dry-run --Werror "${sources[@]}" || failed=1
+  fi
+  if command -v shellcheck >/dev/null; then
+    say "shellcheck over ${#scripts[@]} files"
+    shellcheck --external-sources "${scripts[@]}" || failed=1
+  fi
+}
+
+# suite PRESET CTEST-ARGUMENTS...
+suite() {
+  local preset=$1 log=build/$1/suite.log
+  shift
+  say "testing $preset"
+  ctest --preset "$preset" --label-exclude slow -j "$(nproc)" --no-tests=error "$@" 2>&1 |
+    tee "$log" || failed=1
+  summaries+=("$preset: $(grep -E 'tests passed|tests failed' "$log" || echo 'no result')")
+}
+
+run_preset() {
+  case $1 in
+    release | dev)
+      build "$1"
+      suite "$1"
+      ;;
+    tsan)
+      build tsan "${tsan_tests[@]/#/test_}"
+      local names
+      names=$(IFS='|' && echo "${tsan_tests[*]}")
+      suite tsan --tests-regex "^($names)\$"
+      ;;
+    *) die "no such preset: '$1'; known: release, dev, tsan" ;;
+  esac
+}
+
+install_missing "${build_packages[@]}" "${run_packages[@]}"
+check_form
+for preset in "${presets[@]}"; do
+  run_preset "$preset"
+done
+say "the suite without its slow cases"
+printf '%s\n' "${summaries[@]}"
+exit "$failed"
