@@ -5,7 +5,8 @@
 //
 //   void declare(Fields& fields, ConvAttributes& conv) {
 //     fields.required("filters", conv.filters, "output channels", {.minimum = 1});
-//     fields.field("stride", conv.stride, "step of the window; one number or [h, w]", {.minimum = 1});
+//     fields.field("stride", conv.stride, "step of the window; one number or [h, w]", {.minimum =
+//     1});
 //   }
 //
 // The order of the calls is the order of positional values (`conv: [64, 3]`, `dense: 10`). A
@@ -99,15 +100,18 @@ class Fields {
   void field(std::string_view key, std::vector<double>& out, std::string_view help,
              Limits limits = {});
   void field(std::string_view key, std::vector<std::string>& out, std::string_view help);
+  /// A list of rows of numbers (`[[0, 1e-3], [81, 1e-4]]`).
+  void field(std::string_view key, std::vector<std::vector<double>>& out, std::string_view help,
+             Limits limits = {});
   /// A value kept as a tree (free-form maps such as `vars:`).
   void field(std::string_view key, Node& out, std::string_view help);
   /// A word of an enum (see Word).
   template <class E>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void field(std::string_view key, E& out, std::string_view help);
   /// A nested map with its own `declare`.
   template <class T>
-    requires requires(Fields& fields, T& value) { declare(fields, value); }
+  requires requires(Fields& fields, T& value) { declare(fields, value); }
   void field(std::string_view key, T& out, std::string_view help);
   /// An optional value: empty if the key is not given (or null).
   template <class T>
@@ -124,8 +128,27 @@ class Fields {
               std::span<const Kind<Base>> family);
   /// A list of members: `key: [name, {name: ...}]`.
   template <class Base>
-  void list_of(std::string_view key, std::vector<std::unique_ptr<Base>>& out,
-               std::string_view help, std::span<const Kind<Base>> family);
+  void list_of(std::string_view key, std::vector<std::unique_ptr<Base>>& out, std::string_view help,
+               std::span<const Kind<Base>> family);
+
+  /// As one_of(), but a missing key is an error.
+  template <class Base>
+  void required_one_of(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
+                       std::span<const Kind<Base>> family);
+  /// A member chosen by a word, its keys beside it: `source: cifar10, split: train`. The key is
+  /// required; `read` of the member gets this same map.
+  template <class Base>
+  void select(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
+              std::span<const Kind<Base>> family);
+  /// As field() for a list or a tree; in positional form it takes all values that are left, as a
+  /// list: `piecewise: [[0, 1e-3], [81, 1e-4]]` is `piecewise: {table: [[0, 1e-3], [81, 1e-4]]}`.
+  template <class T>
+  void rest(std::string_view key, T& out, std::string_view help, Limits limits = {});
+  /// One of `words` or one or two numbers (`pad: same_upper`, `pad: 1`, `pad: [1, 2]`). `word` is
+  /// the word's index, empty for numbers; both hold the default before.
+  void word_or_pair(std::string_view key, std::optional<std::size_t>& word, Pair& pair,
+                    std::span<const std::string_view> words, std::string_view help,
+                    Limits limits = {});
 
   /// Reports unknown keys and surplus positional values (with suggestions). Call last; the
   /// templates above do so for nested maps.
@@ -135,24 +158,39 @@ class Fields {
 
  private:
   struct State;
-  // The non-template core of the templates; see fields.cpp.
-  [[nodiscard]] const Node* take(std::string_view key);
-  void missing(std::string_view key);
-  void field_word(std::string_view key, std::size_t& index, std::string_view help,
-                  std::span<const std::string_view> words);
-  /// Begins a nested map in describe mode or with the node of `key`; null if absent.
-  std::unique_ptr<Fields> nested(std::string_view key, std::string_view help);
   struct Member {
     std::size_t index;               // into the family
     std::unique_ptr<Fields> fields;  // its body
   };
-  std::optional<Member> member(std::string_view key, std::string_view help,
-                               std::span<const std::string_view> names);
-  std::vector<Member> members(std::string_view key, std::string_view help,
-                              std::span<const std::string_view> names);
-  void describe_family(std::string_view key, std::string_view help, bool list,
-                       std::size_t count, const std::string_view* names,
-                       const std::string_view* helps, std::vector<std::unique_ptr<Fields>> bodies);
+  /// How the key of the next declaration may be absent.
+  enum class Presence { absent, null, given };
+  using Names = std::span<const std::string_view>;
+
+  Fields();
+  [[nodiscard]] Presence presence(std::string_view key) const;
+  void next_is_required();
+  void next_is_optional(bool without_default);
+  void next_is_rest();
+  template <class T>
+  void limited(std::string_view key, T& out, std::string_view help, const Limits& limits);
+  void field_word(std::string_view key, std::size_t& index, std::string_view help, Names words);
+  /// The body of a nested map, also in describe mode; null if the key is absent.
+  std::unique_ptr<Fields> nested(std::string_view key, std::string_view help);
+  std::optional<Member> member(std::string_view key, Names names);
+  /// False if the key is absent.
+  bool members(std::string_view key, Names names, std::vector<Member>& out);
+  /// Index of the word of a select(), past the end if there is none.
+  std::size_t selected(std::string_view key, Names names);
+
+  enum class FamilyForm { one, list, selected };
+  /// Describe mode: the family with what its members declare.
+  template <class Base>
+  void describe_family(std::string_view key, std::string_view help, FamilyForm form,
+                       std::span<const Kind<Base>> family, const std::string& default_text);
+  /// Begins the description of a family; false if it is nested too deep to go on.
+  bool begin_family(std::string_view key, std::string_view help, FamilyForm form,
+                    const std::string& default_text);
+  std::unique_ptr<Fields> family_member(std::string_view name, std::string_view help);
 
   std::unique_ptr<State> state_;
 };

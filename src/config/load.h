@@ -38,8 +38,7 @@ struct Rivals {
 /// the position of the file that wrote them. Throws Error{config}, or Error{command_line} for a
 /// malformed override.
 [[nodiscard]] Node load_run(const std::filesystem::path& path,
-                            std::span<const std::string> overrides,
-                            std::span<const Rivals> rivals);
+                            std::span<const std::string> overrides, std::span<const Rivals> rivals);
 /// Merges `over` onto `base` by the same rules.
 [[nodiscard]] Node merged(const Node& base, const Node& over, std::span<const Rivals> rivals,
                           const std::string& path = "");

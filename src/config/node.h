@@ -18,11 +18,11 @@ struct Node {
 
   Kind kind = Kind::null;
   bool boolean = false;
-  std::int64_t integer = 0;  // kind integer
-  double real = 0;           // kinds real and integer
-  std::string text;          // any scalar as written
-  bool quoted = false;       // a quoted scalar is always text
-  std::vector<Node> items;   // kind list
+  std::int64_t integer = 0;    // kind integer
+  double real = 0;             // kinds real and integer
+  std::string text;            // any scalar as written
+  bool quoted = false;         // a quoted scalar is always text
+  std::vector<Node> items;     // kind list
   std::vector<Entry> entries;  // kind map, in the order of the file
   Position where;
 
@@ -39,8 +39,11 @@ struct Entry {
   Node value;
 };
 
-/// "text", "list", "number 3", "'same_uper'": what a message says was found.
+/// What a message says was found: "text 'two'", "number 3", "true", "nothing", "a list", "a map".
 [[nodiscard]] std::string describe(const Node& node);
+
+/// True if both trees mean the same: kinds, values, keys in order; not positions or spelling.
+[[nodiscard]] bool same_value(const Node& a, const Node& b);
 
 /// A scalar node of YAML 1.2's core schema made from its text, as the loader makes it: decimal
 /// integers, floats, true/false, null/~/empty; `010` and the like become a text node that the

@@ -11,16 +11,18 @@ namespace trainyard::config {
 struct FieldDescription {
   std::string key;
   std::string help;
-  std::string type;            // "integer", "number", "boolean", "text", "pair", "list of ...",
-                               // "word", "map", "one of", "list of members", "tree"
-  std::string default_text;    // as it would be written; "" for required or absent
+  std::string type;          // "integer", "number", "boolean", "text", "pair", "list of ...",
+                             // "word", "map", "one of", "list of members", "selected" (members
+                             // whose keys stand beside this one), "word or pair", "tree"
+  std::string default_text;  // as it would be written; "" for required or absent
   bool required = false;
+  bool rest = false;  // in positional form it takes all values that are left
   double minimum = 0, maximum = 0;
   bool has_minimum = false, has_maximum = false, exclusive_minimum = false;
-  std::vector<std::string> words;            // type "word"
-  std::vector<FieldDescription> fields;      // type "map"
+  std::vector<std::string> words;        // type "word"
+  std::vector<FieldDescription> fields;  // type "map"
   struct Member;
-  std::vector<Member> members;               // families
+  std::vector<Member> members;  // families
 };
 
 struct FieldDescription::Member {

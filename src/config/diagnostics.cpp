@@ -1,0 +1,82 @@
+#include "config/diagnostics.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+
+namespace trainyard::config {
+namespace {
+
+constexpr std::size_t kShownMessages = 100;
+constexpr std::size_t kNear = 2;  // edits
+
+std::string located(const Position& where, const std::string& text) {
+  const std::string place = where.text();
+  return place.empty() ? text : place + ": " + text;
+}
+
+}  // namespace
+
+Diagnostics::LayerScope::LayerScope(Diagnostics& owner, std::string path)
+    : owner_(owner), before_(std::exchange(owner.layer_, std::move(path))) {}
+
+Diagnostics::LayerScope::~LayerScope() { owner_.layer_ = std::move(before_); }
+
+void Diagnostics::error(const Position& where, const std::string& text) { add(where, text, false); }
+
+void Diagnostics::missing(const Position& where, const std::string& text) {
+  add(where, text, true);
+}
+
+void Diagnostics::add(const Position& where, const std::string& text, bool about_map) {
+  const std::string place = where.known() ? where.text() : where.file + ": " + text;
+  if (!seen_.insert((about_map ? "map " : "key ") + place).second) return;
+  messages_.push_back({where, layer_.empty() ? text : "layer '" + layer_ + "': " + text});
+}
+
+void Diagnostics::raise() const {
+  if (messages_.empty()) return;
+  // Files in the order of their first error, lines and columns within them.
+  std::map<std::string, std::size_t> files;
+  for (const Message& message : messages_) files.emplace(message.where.file, files.size());
+  std::vector<const Message*> order;
+  for (const Message& message : messages_) order.push_back(&message);
+  std::stable_sort(order.begin(), order.end(), [&](const Message* a, const Message* b) {
+    return std::tuple(files.at(a->where.file), a->where.line, a->where.column) <
+           std::tuple(files.at(b->where.file), b->where.line, b->where.column);
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(order.size(), kShownMessages); ++i) {
+    if (i > 0) text += '\n';
+    text += located(order[i]->where, order[i]->text);
+  }
+  if (order.size() > kShownMessages) {
+    text += "\nand " + std::to_string(order.size() - kShownMessages) + " more errors";
+  }
+  throw Error(ErrorKind::config, text);
+}
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  const std::string lower = lower_case(word.substr(0, 256));
+  const std::size_t limit = std::min(kNear, lower.size() / 2);
+  std::size_t best = limit + 1;
+  std::string found;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(lower, lower_case(candidate), limit);
+    if (distance < best) {
+      best = distance;
+      found = candidate;
+    }
+  }
+  return found;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  const std::string found = nearest(word, candidates);
+  return found.empty() ? "" : "; did you mean '" + found + "'?";
+}
+
+}  // namespace trainyard::config

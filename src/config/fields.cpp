@@ -1,0 +1,162 @@
+#include "config/fields.h"
+
+#include "config/fields_state.h"
+#include "config/values.h"
+
+namespace trainyard::config {
+namespace {
+
+// Reads the value of a declaration, or describes it.
+template <class State, class T>
+void read_field(State& state, Declaration declaration, T& out) {
+  if (state.describing()) declaration.default_text = written(out);
+  const Node* value = state.take(declaration);
+  if (value == nullptr) return;
+  if (const Node* fault = read_value(*value, declaration.limits, out)) {
+    state.wrong(*fault, declaration.key, wanted_text(declaration.type, declaration.limits),
+                value_hint(declaration.type, *fault));
+  }
+}
+
+std::vector<std::string> strings_of(std::span<const std::string_view> words) {
+  return {words.begin(), words.end()};
+}
+
+}  // namespace
+
+Fields::Fields() : state_(std::make_unique<State>()) {}
+
+Fields::Fields(const Node& node, const Node* defaults, std::string what, Profile profile,
+               Diagnostics& diagnostics)
+    : Fields() {
+  state_->node = &node;
+  if (defaults != nullptr && defaults->kind == Node::Kind::map) state_->defaults = defaults;
+  state_->what = std::move(what);
+  state_->profile = profile;
+  state_->diagnostics = &diagnostics;
+  state_->where = node.where;
+  state_->positional = node.kind != Node::Kind::map && node.kind != Node::Kind::null;
+}
+
+Fields::Fields(Profile profile) : Fields() { state_->profile = profile; }
+
+Fields::~Fields() = default;
+
+Profile Fields::profile() const { return state_->profile; }
+
+bool Fields::describing() const { return state_->describing(); }
+
+Position Fields::where(std::string_view key) const {
+  const Node* value = key.empty() ? nullptr : state_->value_of(key);
+  return value == nullptr ? state_->where : value->where;
+}
+
+Fields::Presence Fields::presence(std::string_view key) const {
+  const Node* value = state_->value_of(key);
+  if (value == nullptr) return Presence::absent;
+  return value->kind == Node::Kind::null ? Presence::null : Presence::given;
+}
+
+bool Fields::given(std::string_view key) const { return presence(key) == Presence::given; }
+
+void Fields::error(std::string_view key, const std::string& text) {
+  if (!describing()) state_->diagnostics->error(where(key), text);
+}
+
+void Fields::next_is_required() { state_->next.required = true; }
+
+void Fields::next_is_optional(bool without_default) {
+  state_->next.optional = true;
+  state_->next.without_default = without_default;
+}
+
+void Fields::next_is_rest() { state_->next.rest = true; }
+
+void Fields::field(std::string_view key, std::int64_t& out, std::string_view help, Limits limits) {
+  read_field(*state_, {key, help, "integer", "", limits, {}}, out);
+}
+
+void Fields::field(std::string_view key, double& out, std::string_view help, Limits limits) {
+  read_field(*state_, {key, help, "number", "", limits, {}}, out);
+}
+
+void Fields::field(std::string_view key, bool& out, std::string_view help) {
+  read_field(*state_, {key, help, "boolean", "", {}, {}}, out);
+}
+
+void Fields::field(std::string_view key, std::string& out, std::string_view help) {
+  read_field(*state_, {key, help, "text", "", {}, {}}, out);
+}
+
+void Fields::field(std::string_view key, Pair& out, std::string_view help, Limits limits) {
+  read_field(*state_, {key, help, "pair", "", limits, {}}, out);
+}
+
+void Fields::field(std::string_view key, std::vector<std::int64_t>& out, std::string_view help,
+                   Limits limits) {
+  read_field(*state_, {key, help, "list of integers", "", limits, {}}, out);
+}
+
+void Fields::field(std::string_view key, std::vector<double>& out, std::string_view help,
+                   Limits limits) {
+  read_field(*state_, {key, help, "list of numbers", "", limits, {}}, out);
+}
+
+void Fields::field(std::string_view key, std::vector<std::vector<double>>& out,
+                   std::string_view help, Limits limits) {
+  read_field(*state_, {key, help, "table", "", limits, {}}, out);
+}
+
+void Fields::field(std::string_view key, std::vector<std::string>& out, std::string_view help) {
+  read_field(*state_, {key, help, "list of texts", "", {}, {}}, out);
+}
+
+void Fields::field(std::string_view key, Node& out, std::string_view help) {
+  if (const Node* value = state_->take({key, help, "tree", "", {}, {}})) out = *value;
+}
+
+void Fields::field_word(std::string_view key, std::size_t& index, std::string_view help,
+                        Names words) {
+  const std::string default_text = index < words.size() ? std::string(words[index]) : "";
+  const Node* value = state_->take({key, help, "word", default_text, {}, strings_of(words)});
+  if (value == nullptr) return;
+  const auto found = state_->index_of(*value, value->text, value->where, key, words);
+  if (found) index = *found;
+}
+
+void Fields::word_or_pair(std::string_view key, std::optional<std::size_t>& word, Pair& pair,
+                          Names words, std::string_view help, Limits limits) {
+  const std::string default_text = word ? std::string(words[*word]) : written(pair);
+  const Node* value =
+      state_->take({key, help, "word or pair", default_text, limits, strings_of(words)});
+  if (value == nullptr) return;
+  if (value->kind == Node::Kind::text && !value->quoted) {
+    const auto found = state_->index_of(*value, value->text, value->where, key, words);
+    if (found) word = *found;
+    return;
+  }
+  if (const Node* fault = read_value(*value, limits, pair)) {
+    state_->wrong(*fault, key, wanted_text("pair", limits), value_hint("pair", *fault));
+  } else {
+    word.reset();
+  }
+}
+
+void Fields::finish() {
+  State& state = *state_;
+  if (state.finished) return;
+  state.finished = true;
+  if (state.describing()) {
+    if (state.sink != nullptr) *state.sink = std::move(state.descriptions);
+    return;
+  }
+  if (state.unknown_member) return;
+  if (state.node->kind == Node::Kind::map) state.report_unknown(*state.node);
+  if (state.defaults != nullptr) state.report_unknown(*state.defaults);
+  if (state.positional) state.report_surplus();
+  state.report_missing();
+}
+
+const std::vector<FieldDescription>& Fields::descriptions() const { return state_->descriptions; }
+
+}  // namespace trainyard::config

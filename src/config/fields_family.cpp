@@ -1,0 +1,129 @@
+// Nested maps and families of Fields.
+#include "base/text.h"
+#include "config/fields_state.h"
+
+namespace trainyard::config {
+namespace {
+
+// A family may hold itself (a list of members that hold lists of members): the reference shows so
+// many levels.
+constexpr int kDescribedDepth = 4;
+
+// The map's entry with this key, for its position.
+const Entry* entry_of(const Node* map, std::string_view key) {
+  if (map == nullptr) return nullptr;
+  for (const Entry& entry : map->entries) {
+    if (entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Fields> Fields::nested(std::string_view key, std::string_view help) {
+  State& state = *state_;
+  const Node* value = state.take({key, help, "map", "", {}, {}});
+  if (state.describing()) {
+    auto body = std::make_unique<Fields>(state.profile);
+    body->state_->sink = &state.descriptions.back().fields;
+    body->state_->depth = state.depth + 1;
+    return body;
+  }
+  if (value == nullptr) return nullptr;
+  const Entry* entry = entry_of(state.node, key);
+  if (entry == nullptr) entry = entry_of(state.defaults, key);
+  return state.body_of({std::string(key), value, entry == nullptr ? value->where : entry->where});
+}
+
+std::unique_ptr<Fields> Fields::State::body_of(const Item& item) const {
+  auto body = std::make_unique<Fields>(*item.body, nullptr, item.name, profile, *diagnostics);
+  body->state_->where = item.where;
+  return body;
+}
+
+std::optional<Fields::State::Item> Fields::State::item_of(const Node& value, std::string_view key,
+                                                          Names names) {
+  if (value.kind == Node::Kind::text) {
+    Node& empty = made.emplace_back();
+    empty.where = value.where;
+    return Item{value.text, &empty, value.where};
+  }
+  if (value.kind != Node::Kind::map || value.entries.empty()) {
+    const std::vector<std::string> candidates(names.begin(), names.end());
+    wrong(value, key, "one of " + joined(candidates));
+    return std::nullopt;
+  }
+  const Entry& first = value.entries[0];
+  if (value.entries.size() > 1) {
+    diagnostics->error(value.entries[1].where,
+                       "'" + std::string(key) + "' takes one member, found '" + first.key +
+                           "' and '" + value.entries[1].key + "'; keep one of them");
+    return std::nullopt;
+  }
+  return Item{first.key, &first.value, first.where};
+}
+
+std::optional<Fields::Member> Fields::member(std::string_view key, Names names) {
+  State& state = *state_;
+  const Node* value = state.take({key, "", "one of", "", {}, {}});
+  if (value == nullptr) return std::nullopt;
+  const auto item = state.item_of(*value, key, names);
+  if (!item) return std::nullopt;
+  const auto index = state.index_of(*value, item->name, item->where, key, names);
+  if (!index) return std::nullopt;
+  return Member{*index, state.body_of(*item)};
+}
+
+bool Fields::members(std::string_view key, Names names, std::vector<Member>& out) {
+  State& state = *state_;
+  const Node* value = state.take({key, "", "list of members", "", {}, {}});
+  if (value == nullptr) return false;
+  if (value->kind != Node::Kind::list) {
+    state.wrong(*value, key, "a list of members");
+    return false;
+  }
+  for (const Node& node : value->items) {
+    const auto item = state.item_of(node, key, names);
+    if (!item) continue;
+    const auto index = state.index_of(node, item->name, item->where, key, names);
+    if (index) out.push_back({*index, state.body_of(*item)});
+  }
+  return true;
+}
+
+std::size_t Fields::selected(std::string_view key, Names names) {
+  State& state = *state_;
+  const Node* value = state.take({key, "", "selected", "", {}, {}});
+  std::optional<std::size_t> index;
+  if (value != nullptr && value->kind == Node::Kind::text) {
+    index = state.index_of(*value, value->text, value->where, key, names);
+  } else if (value != nullptr) {
+    const std::vector<std::string> candidates(names.begin(), names.end());
+    state.wrong(*value, key, "one of " + joined(candidates));
+  } else {
+    state.report_missing();
+  }
+  // Without the member its keys are not known: finish() then judges none.
+  state.unknown_member = !index.has_value();
+  return index.value_or(names.size());
+}
+
+bool Fields::begin_family(std::string_view key, std::string_view help, FamilyForm form,
+                          const std::string& default_text) {
+  const std::string type = form == FamilyForm::list       ? "list of members"
+                           : form == FamilyForm::selected ? "selected"
+                                                          : "one of";
+  state_->take({key, help, type, default_text, {}, {}});
+  return state_->depth < kDescribedDepth;
+}
+
+std::unique_ptr<Fields> Fields::family_member(std::string_view name, std::string_view help) {
+  std::vector<FieldDescription::Member>& members = state_->descriptions.back().members;
+  members.push_back({std::string(name), std::string(help), {}});
+  auto body = std::make_unique<Fields>(state_->profile);
+  body->state_->sink = &members.back().fields;
+  body->state_->depth = state_->depth + 1;
+  return body;
+}
+
+}  // namespace trainyard::config

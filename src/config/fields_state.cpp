@@ -1,0 +1,149 @@
+#include "config/fields_state.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "base/text.h"
+
+namespace trainyard::config {
+namespace {
+
+constexpr std::size_t kShownKeys = 12;
+
+// "; its keys are a, b, c", as far as that is short.
+std::string listing(std::span<const std::string> words, std::string_view lead) {
+  if (words.empty()) return "";
+  const std::size_t shown = std::min(words.size(), kShownKeys);
+  return "; " + std::string(lead) + " " + joined(words.first(shown)) +
+         (shown < words.size() ? ", ..." : "");
+}
+
+}  // namespace
+
+const Node* Fields::State::explicit_value(std::string_view key) const {
+  if (describing()) return nullptr;
+  if (node->kind == Node::Kind::map) return node->find(key);
+  if (!positional) return nullptr;
+  // Positional values are matched in the order of the declarations; the key asked for is the next
+  // one or one declared before.
+  const auto found = std::find(declared.begin(), declared.end(), key);
+  const auto index = static_cast<std::size_t>(found - declared.begin());
+  if (node->kind != Node::Kind::list) return index == 0 ? node : nullptr;
+  return index < node->items.size() ? &node->items[index] : nullptr;
+}
+
+const Node* Fields::State::value_of(std::string_view key) const {
+  const Node* value = explicit_value(key);
+  if (value == nullptr && defaults != nullptr) value = defaults->find(key);
+  return value;
+}
+
+const Node* Fields::State::remaining() {
+  if (!positional || node->kind != Node::Kind::list) return nullptr;
+  const std::size_t first = declared.size();
+  if (first >= node->items.size()) return nullptr;
+  Node& list = made.emplace_back();
+  list.kind = Node::Kind::list;
+  list.where = node->where;
+  list.items.assign(node->items.begin() + static_cast<std::ptrdiff_t>(first), node->items.end());
+  taken_rest = true;
+  return &list;
+}
+
+const Node* Fields::State::take(const Declaration& declaration) {
+  const Next marks = std::exchange(next, {});
+  if (describing()) {
+    describe(declaration, marks);
+    return nullptr;
+  }
+  const Node* value = marks.rest ? remaining() : nullptr;
+  if (value == nullptr) value = value_of(declaration.key);
+  declared.emplace_back(declaration.key);
+  if (value == nullptr) {
+    if (marks.required) missing.emplace_back(declaration.key);
+    return nullptr;
+  }
+  return marks.optional && value->kind == Node::Kind::null ? nullptr : value;
+}
+
+void Fields::State::describe(const Declaration& declaration, const Next& marks) {
+  FieldDescription& out = descriptions.emplace_back();
+  out.key = declaration.key;
+  out.help = declaration.help;
+  out.type = declaration.type;
+  out.required = marks.required;
+  if (!marks.required && !marks.without_default) out.default_text = declaration.default_text;
+  out.has_minimum = std::isfinite(declaration.limits.minimum);
+  out.has_maximum = std::isfinite(declaration.limits.maximum);
+  if (out.has_minimum) out.minimum = declaration.limits.minimum;
+  if (out.has_maximum) out.maximum = declaration.limits.maximum;
+  out.exclusive_minimum = out.has_minimum && declaration.limits.exclusive_minimum;
+  out.rest = marks.rest;
+  out.words = declaration.words;
+}
+
+void Fields::State::wrong(const Node& value, std::string_view key, const std::string& wanted,
+                          const std::string& hint) const {
+  diagnostics->error(value.where, "'" + std::string(key) + "' wants " + wanted + ", found " +
+                                      config::describe(value) + hint);
+}
+
+std::string Fields::State::inside() const { return what.empty() ? "" : " in '" + what + "'"; }
+
+void Fields::State::report_unknown(const Node& map) {
+  const std::unordered_set<std::string> known(declared.begin(), declared.end());
+  for (const Entry& entry : map.entries) {
+    if (known.contains(entry.key)) continue;
+    const std::string near = nearest(entry.key, declared);
+    // The misspelt key is the missing one: one message is enough.
+    std::erase(missing, near);
+    const std::string hint =
+        near.empty() ? listing(declared, "its keys are") : "; did you mean '" + near + "'?";
+    diagnostics->error(entry.where, "unknown key '" + entry.key + "'" + inside() + hint);
+  }
+}
+
+void Fields::State::report_surplus() {
+  const std::size_t found = node->kind == Node::Kind::list ? node->items.size() : 1;
+  if (found <= declared.size() || taken_rest) return;
+  const Node& surplus = node->kind == Node::Kind::list ? node->items[declared.size()] : *node;
+  const std::string name = what.empty() ? "this" : "'" + what + "'";
+  if (declared.empty()) {
+    diagnostics->error(surplus.where,
+                       name + " takes no values, found " + config::describe(surplus));
+    return;
+  }
+  diagnostics->error(surplus.where, name + " takes at most " + std::to_string(declared.size()) +
+                                        (declared.size() == 1 ? " value" : " values") + ", found " +
+                                        std::to_string(found) +
+                                        listing(declared, "in this order:"));
+}
+
+void Fields::State::report_missing() {
+  if (missing.empty()) return;
+  std::string keys = "'" + missing[0] + "'";
+  for (std::size_t i = 1; i < missing.size(); ++i) {
+    keys += (i + 1 < missing.size() ? ", '" : " and '") + missing[i] + "'";
+  }
+  diagnostics->missing(where,
+                       (missing.size() == 1 ? "missing key " : "missing keys ") + keys + inside());
+}
+
+std::optional<std::size_t> Fields::State::index_of(const Node& value, const std::string& word,
+                                                   const Position& position, std::string_view key,
+                                                   Names names) const {
+  const bool is_word = value.kind == Node::Kind::text || value.kind == Node::Kind::map;
+  for (std::size_t i = 0; is_word && i < names.size(); ++i) {
+    if (names[i] == word) return i;
+  }
+  const std::vector<std::string> candidates(names.begin(), names.end());
+  const std::string found =
+      value.kind == Node::Kind::map ? "'" + word + "'" : config::describe(value);
+  diagnostics->error(position, "'" + std::string(key) + "' wants one of " + joined(candidates) +
+                                   ", found " + found +
+                                   (is_word ? suggestion(word, candidates) : ""));
+  return std::nullopt;
+}
+
+}  // namespace trainyard::config

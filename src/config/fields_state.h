@@ -1,0 +1,82 @@
+// What a Fields keeps while it reads or describes; seen by fields*.cpp alone.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/fields.h"
+#include "config/schema.h"
+
+namespace trainyard::config {
+
+/// One declaration, as the reference shows it.
+struct Declaration {
+  std::string_view key;
+  std::string_view help;
+  std::string type;
+  std::string default_text;
+  Limits limits;
+  std::vector<std::string> words;
+};
+
+struct Fields::State {
+  // How the next declaration is marked; used up by it.
+  struct Next {
+    bool required = false;
+    bool optional = false;
+    bool without_default = false;
+    bool rest = false;
+  };
+
+  const Node* node = nullptr;
+  const Node* defaults = nullptr;
+  std::string what;
+  Profile profile = Profile::keras2;
+  Diagnostics* diagnostics = nullptr;  // null in describe mode
+  Position where;                      // of the key that holds the map, or of the map
+  Next next;
+  std::vector<std::string> declared;
+  std::vector<std::string> missing;
+  std::deque<Node> made;  // lists of the values that a rest() takes, bodies of bare names
+  bool positional = false;
+  bool taken_rest = false;
+  bool unknown_member = false;  // a failed select(): which keys exist is not known
+  bool finished = false;
+
+  // Describe mode.
+  std::vector<FieldDescription> descriptions;
+  std::vector<FieldDescription>* sink = nullptr;  // where finish() puts them
+  int depth = 0;
+
+  [[nodiscard]] bool describing() const { return diagnostics == nullptr; }
+  /// The value given explicitly, else by the defaults, else null.
+  [[nodiscard]] const Node* value_of(std::string_view key) const;
+  [[nodiscard]] const Node* explicit_value(std::string_view key) const;
+  /// Registers the key; its value, or null if it is absent or the state describes.
+  const Node* take(const Declaration& declaration);
+  void describe(const Declaration& declaration, const Next& marks);
+  const Node* remaining();
+  void wrong(const Node& value, std::string_view key, const std::string& wanted,
+             const std::string& hint = "") const;
+  [[nodiscard]] std::string inside() const;
+  void report_unknown(const Node& map);
+  void report_surplus();
+  void report_missing();
+  /// The name and body of `name`, `name: value`; empty after an error.
+  struct Item {
+    std::string name;
+    const Node* body;
+    Position where;
+  };
+  std::optional<Item> item_of(const Node& value, std::string_view key, Names names);
+  std::optional<std::size_t> index_of(const Node& value, const std::string& word,
+                                      const Position& position, std::string_view key,
+                                      Names names) const;
+  [[nodiscard]] std::unique_ptr<Fields> body_of(const Item& item) const;
+};
+
+}  // namespace trainyard::config

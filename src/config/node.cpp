@@ -1,0 +1,87 @@
+#include "config/node.h"
+
+#include <cmath>
+
+#include "base/text.h"
+
+namespace trainyard::config {
+namespace {
+
+constexpr std::size_t kShownBytes = 60;
+
+// Text for a message: one line, not too long, cut between UTF-8 characters.
+std::string shown(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool continuation = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+    if (out.size() >= kShownBytes && !continuation) return out + "...";
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out;
+}
+
+bool same_scalar(const Node& a, const Node& b) {
+  switch (a.kind) {
+    case Node::Kind::boolean:
+      return a.boolean == b.boolean;
+    case Node::Kind::integer:
+      return a.integer == b.integer;
+    case Node::Kind::real:
+      return a.real == b.real || (std::isnan(a.real) && std::isnan(b.real));
+    case Node::Kind::text:
+      return a.text == b.text;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+const Node* Node::find(std::string_view key) const {
+  for (const Entry& entry : entries) {
+    if (entry.key == key) return &entry.value;
+  }
+  return nullptr;
+}
+
+Node* Node::find(std::string_view key) {
+  return const_cast<Node*>(static_cast<const Node&>(*this).find(key));
+}
+
+std::string describe(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::boolean:
+      return node.boolean ? "true" : "false";
+    case Node::Kind::integer:
+      return "number " + number_text(node.integer);
+    case Node::Kind::real:
+      return "number " + (node.text.empty() ? number_text(node.real) : shown(node.text));
+    case Node::Kind::text:
+      return "text '" + shown(node.text) + "'";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::map:
+      return "a map";
+  }
+  return "nothing";
+}
+
+bool same_value(const Node& a, const Node& b) {
+  if (a.kind != b.kind || a.items.size() != b.items.size() ||
+      a.entries.size() != b.entries.size()) {
+    return false;
+  }
+  if (a.is_scalar()) return same_scalar(a, b);
+  for (std::size_t i = 0; i < a.items.size(); ++i) {
+    if (!same_value(a.items[i], b.items[i])) return false;
+  }
+  for (std::size_t i = 0; i < a.entries.size(); ++i) {
+    if (a.entries[i].key != b.entries[i].key) return false;
+    if (!same_value(a.entries[i].value, b.entries[i].value)) return false;
+  }
+  return true;
+}
+
+}  // namespace trainyard::config

@@ -1,0 +1,159 @@
+#include "config/scalars.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/text.h"
+#include "config/node.h"
+
+namespace trainyard::config {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view without_sign(std::string_view text) {
+  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
+  return text;
+}
+
+std::size_t digits_at(std::string_view text, std::size_t begin) {
+  std::size_t end = begin;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end - begin;
+}
+
+enum class Form { text, integer, real };
+
+// [-+]?[0-9]+ and [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? (YAML 1.2.2, 10.3.2).
+Form number_form(std::string_view signed_text) {
+  const std::string_view text = without_sign(signed_text);
+  const std::size_t whole = digits_at(text, 0);
+  std::size_t at = whole;
+  if (at == text.size()) return whole > 0 ? Form::integer : Form::text;
+  if (text[at] == '.') {
+    const std::size_t decimals = digits_at(text, at + 1);
+    if (whole + decimals == 0) return Form::text;
+    at += 1 + decimals;
+  } else if (whole == 0) {
+    return Form::text;
+  }
+  if (at == text.size()) return Form::real;
+  if (text[at] != 'e' && text[at] != 'E') return Form::text;
+  const std::string_view exponent = without_sign(text.substr(at + 1));
+  const bool all_digits = !exponent.empty() && digits_at(exponent, 0) == exponent.size();
+  return all_digits ? Form::real : Form::text;
+}
+
+bool has_leading_zero(std::string_view text) {
+  text = without_sign(text);
+  return text.size() > 1 && text[0] == '0' && is_digit(text[1]);
+}
+
+// 0x1F, 0o17, 0b101 and the like.
+bool is_based(std::string_view text) {
+  text = without_sign(text);
+  if (text.size() < 3 || text[0] != '0') return false;
+  const char base = text[1];
+  const std::string_view digits = base == 'x' || base == 'X'   ? "0123456789abcdefABCDEF_"
+                                  : base == 'o' || base == 'O' ? "01234567_"
+                                  : base == 'b' || base == 'B' ? "01_"
+                                                               : "";
+  return !digits.empty() && text.substr(2).find_first_not_of(digits) == text.npos;
+}
+
+bool has_underscores(std::string_view text) {
+  if (text.find('_') == text.npos || !is_digit(without_sign(text).substr(0, 1)[0])) return false;
+  std::string bare;
+  for (const char c : text) {
+    if (c != '_') bare += c;
+  }
+  return number_form(bare) != Form::text;
+}
+
+template <class T>
+bool read_number(std::string_view text, T& out) {
+  if (!text.empty() && text[0] == '+') text.remove_prefix(1);
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return code == std::errc{} && end == text.data() + text.size();
+}
+
+bool special_real(std::string_view text, double& out) {
+  constexpr std::array<std::string_view, 3> kInfinity = {".inf", ".Inf", ".INF"};
+  constexpr std::array<std::string_view, 3> kNan = {".nan", ".NaN", ".NAN"};
+  for (const std::string_view word : kNan) {
+    if (text == word) {
+      out = std::numeric_limits<double>::quiet_NaN();
+      return true;
+    }
+  }
+  for (const std::string_view word : kInfinity) {
+    if (without_sign(text) == word) {
+      out = std::numeric_limits<double>::infinity() * (text[0] == '-' ? -1 : 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+void read_plain(Node& node) {
+  using Kind = Node::Kind;
+  const std::string& text = node.text;
+  if (text.empty() || text == "~" || text == "null") {
+    node.kind = Kind::null;
+  } else if (text == "true" || text == "false") {
+    node.kind = Kind::boolean;
+    node.boolean = text == "true";
+  } else if (special_real(text, node.real)) {
+    node.kind = Kind::real;
+  } else if (number_trap(text).empty()) {
+    const Form form = number_form(text);
+    if (form == Form::integer && read_number(text, node.integer)) {
+      node.kind = Kind::integer;
+      node.real = static_cast<double>(node.integer);
+    } else if (form == Form::real && read_number(text, node.real)) {
+      node.kind = Kind::real;
+    }
+  }
+}
+
+}  // namespace
+
+std::string number_trap(std::string_view text) {
+  const std::string found = "'" + std::string(text) + "'";
+  if (is_based(text)) {
+    return found + " is not a number here; write it in decimal, or in quotes if text is meant";
+  }
+  if (text.empty() || without_sign(text).empty()) return {};
+  if (has_underscores(text)) {
+    return found + " is not a number here; leave the underscores out, or quote it if text is meant";
+  }
+  const Form form = number_form(text);
+  if (form == Form::text) return {};
+  if (has_leading_zero(text)) {
+    return found + " looks octal; drop the leading zero, or quote it if text is meant";
+  }
+  std::int64_t integer = 0;
+  if (form == Form::integer && !read_number(text, integer)) {
+    return found + " is beyond 64-bit whole numbers";
+  }
+  double real = 0;
+  if (form == Form::real && !read_number(text, real)) {
+    return found + " is beyond the range of double numbers (5e-324 to 1.8e308)";
+  }
+  return {};
+}
+
+Node scalar_node(std::string text, bool quoted, Position where) {
+  Node node;
+  node.kind = Node::Kind::text;
+  node.text = std::move(text);
+  node.quoted = quoted;
+  node.where = std::move(where);
+  if (!quoted) read_plain(node);
+  return node;
+}
+
+}  // namespace trainyard::config

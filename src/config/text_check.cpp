@@ -1,0 +1,81 @@
+#include "config/text_check.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+namespace trainyard::config {
+namespace {
+
+// Length of the well-formed UTF-8 sequence at the front of `text`, 0 if there is none (RFC 3629:
+// no overlong forms, no surrogates, at most U+10FFFF).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return continues(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    if (first == 0xe0 && byte(1) < 0xa0) return 0;
+    if (first == 0xed && byte(1) > 0x9f) return 0;
+    return continues(1) && continues(2) ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    if (first == 0xf0 && byte(1) < 0x90) return 0;
+    if (first == 0xf4 && byte(1) > 0x8f) return 0;
+    return continues(1) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+std::string hexadecimal(char c) {
+  std::array<char, 8> text;
+  std::snprintf(text.data(), text.size(), "0x%02x", static_cast<unsigned char>(c));
+  return text.data();
+}
+
+// A `#` at the start of a line or after a blank begins a comment.
+bool begins_comment(std::string_view line, std::size_t i) {
+  return line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t');
+}
+
+// Reports the first offence of a line.
+void check_line(std::string_view line, Position where, Diagnostics& diagnostics) {
+  bool comment = false;
+  for (std::size_t i = 0; i < line.size();) {
+    where.column = static_cast<int>(i) + 1;
+    comment = comment || begins_comment(line, i);
+    const std::size_t length = utf8_length(line.substr(i));
+    const auto byte = static_cast<unsigned char>(line[i]);
+    const bool line_end = byte == '\r' && i + 1 == line.size();
+    if (length == 0) {
+      diagnostics.error(where, "byte " + hexadecimal(line[i]) + " is not UTF-8 text");
+      return;
+    }
+    if (byte == '\t' && !comment) {
+      diagnostics.error(where, "a tab; write spaces (or \\t between double quotes)");
+      return;
+    }
+    if (byte != '\t' && !line_end && (byte < 0x20 || byte == 0x7f)) {
+      diagnostics.error(where, "control character " + hexadecimal(line[i]) +
+                                   "; write it as an escape between double quotes");
+      return;
+    }
+    i += length;
+  }
+}
+
+}  // namespace
+
+void check_text(std::string_view text, const std::string& name, Diagnostics& diagnostics) {
+  Position where{name, 1, 1};
+  for (std::size_t begin = 0; begin < text.size(); ++where.line) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    check_line(text.substr(begin, end - begin), where, diagnostics);
+    begin = end + 1;
+  }
+}
+
+}  // namespace trainyard::config

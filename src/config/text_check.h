@@ -1,0 +1,15 @@
+// What is wrong with a YAML file before it is parsed: encoding, control characters, tabs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "config/diagnostics.h"
+
+namespace trainyard::config {
+
+/// Reports bytes that are not UTF-8, control characters (yaml-cpp takes 0x04 for the end of the
+/// file) and tabs outside comments. Columns count bytes from 1.
+void check_text(std::string_view text, const std::string& name, Diagnostics& diagnostics);
+
+}  // namespace trainyard::config

@@ -1,0 +1,88 @@
+// The tree of a YAML file from yaml-cpp's events, under limits.
+#pragma once
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/mark.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "config/diagnostics.h"
+#include "config/load.h"
+#include "config/node.h"
+
+namespace trainyard::config {
+
+/// Receives the events of one document. What ends the parse (limits, a second document) is thrown
+/// as Error{config}; duplicate keys, `<<`, tags and misread numbers go to the diagnostics.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  TreeBuilder(std::string_view source, std::string name, const FileLimits& limits,
+              Diagnostics& diagnostics);
+
+  /// The finished tree; null for an empty file.
+  [[nodiscard]] Node take();
+  [[nodiscard]] Position position(const YAML::Mark& mark) const;
+
+  void OnDocumentStart(const YAML::Mark& mark) override;
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override;
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style) override;
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value style) override;
+  void OnMapEnd() override { close(); }
+
+ private:
+  // What a subtree costs, so that an alias is charged before it is copied.
+  struct Cost {
+    std::size_t nodes = 0;
+    std::size_t bytes = 0;
+    std::size_t depth = 0;  // levels of the subtree below its root
+  };
+  struct Frame {
+    Node node;
+    YAML::anchor_t anchor = 0;
+    Cost before;                                    // spent when the collection began
+    std::size_t deepest = 0;                        // deepest level seen below
+    std::unordered_map<std::string, int> key_line;  // keys so far
+    bool has_key = false;
+    bool dropped = false;  // the pending key is refused; its value is parsed and forgotten
+    std::string key;
+    Position key_where;
+  };
+  struct Anchored {
+    Node node;
+    Cost cost;
+  };
+
+  [[noreturn]] void stop(const Position& where, const std::string& text) const;
+  void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor);
+  void close();
+  void add(Node node, YAML::anchor_t anchor, const Cost& cost);
+  void add_key(const Node& key);
+  void charge(const Position& where, const Cost& cost);
+  void refuse_tag(const Position& where, const std::string& tag);
+  [[nodiscard]] bool wants_key() const;
+  [[nodiscard]] Position null_position(const YAML::Mark& mark) const;
+  [[nodiscard]] std::string_view rest_of_line(const YAML::Mark& mark) const;
+
+  std::string_view source_;
+  std::string name_;
+  FileLimits limits_;
+  Diagnostics& diagnostics_;
+  std::vector<Frame> open_;
+  std::map<YAML::anchor_t, Anchored> anchors_;
+  Node root_;
+  Cost spent_;
+  int documents_ = 0;
+};
+
+}  // namespace trainyard::config
