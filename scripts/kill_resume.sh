@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Kills a run at random moments, resumes it, and compares what it leaves with an uninterrupted run.
+#
+#   scripts/kill_resume.sh CONFIG [KILLS] [-- TRAIN-FLAGS...]      (default: 25 kills)
+#
+# Each trial starts CONFIG anew, sends SIGKILL after a random part of the uninterrupted run's time,
+# and resumes until the run ends. Its newest checkpoint (weights, optimizer state, statistics,
+# counters) and the untimed columns of its metrics.csv and steps.csv must then equal the uninterrupted
+# run's byte for byte. A run from another seed must differ in each of them. Choose a CONFIG of some
+# ten seconds that saves often, such as `checkpoint: {every: 20 steps}`.
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+[[ $# -ge 1 ]] || die "usage: scripts/kill_resume.sh CONFIG [KILLS] [-- TRAIN-FLAGS...]"
+config=$1
+kills=25
+shift
+if [[ ${1:-} =~ ^[0-9]+$ ]]; then
+  kills=$1
+  shift
+fi
+[[ ${1:-} != -- ]] || shift
+flags=("$@")
+train=${TRAIN:-build/release/train}
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+
+start() {
+  local folder=$1
+  shift
+  "$train" --config "$config" --out "$folder" "${flags[@]}" "$@" >>"$work/log" 2>&1
+}
+
+untimed() {
+  awk -F, 'NR == 1 { last = NF; for (i = 1; i <= NF; ++i) if ($i == "elapsed_s") last = i - 1 }
+           { row = $1; for (i = 2; i <= last; ++i) row = row "," $i; print row }' "$1"
+}
+
+# fingerprint FOLDER: a line a compared thing, its name and its SHA-256. Files that hold times are
+# left out: manifest.json has the hash of state.json, which has the seconds trained.
+fingerprint() {
+  local folder=$1 last file
+  last=$folder/checkpoints/$(<"$folder/checkpoints/last")
+  for file in "$last"/*.safetensors; do
+    [[ -s $file ]] && echo "${file##*/} $(sha256sum <"$file")"
+  done
+  for file in "$folder"/metrics.csv "$folder"/steps.csv; do
+    if [[ -s $file ]]; then echo "${file##*/} $(untimed "$file" | sha256sum)"; fi
+  done
+}
+
+seconds() { date +%s.%N; }
+
+say "the uninterrupted run"
+began=$(seconds)
+start "$work/whole" || die "the uninterrupted run failed: $(tail -n 3 "$work/log")"
+length=$(awk -v a="$began" -v b="$(seconds)" 'BEGIN { print b - a }')
+fingerprint "$work/whole" >"$work/expected"
+lines=$(wc -l <"$work/expected")
+[[ $lines -ge 3 ]] || die "too little to compare: $(cat "$work/expected")"
+
+say "another seed"
+start "$work/other" --set seed=12345
+fingerprint "$work/other" >"$work/found"
+while read -r name hash _; do
+  grep -q "^$name $hash" "$work/found" && die "another seed gives the same $name"
+done <"$work/expected"
+
+equal=0
+killed=0
+for trial in $(seq "$kills"); do
+  folder=$work/$trial
+  start "$folder" &
+  pid=$!
+  delay=$(awk -v s="$RANDOM" -v t="$length" 'BEGIN { print s / 32768 * t }')
+  sleep "$delay"
+  if kill -KILL "$pid" 2>/dev/null; then killed=$((killed + 1)); fi
+  wait "$pid" 2>/dev/null || true
+  # A run killed before it made its folder starts anew; one that had ended is resumed to no effect.
+  if [[ -f $folder/config.yaml ]]; then
+    "$train" resume "$folder" >>"$work/log" 2>&1 || die "resume failed: $(tail -n 3 "$work/log")"
+  else
+    rm -rf "$folder"
+    start "$folder" || die "a new start failed: $(tail -n 3 "$work/log")"
+  fi
+  fingerprint "$folder" >"$work/found"
+  if cmp -s "$work/expected" "$work/found"; then
+    equal=$((equal + 1))
+    result=equal
+  else
+    result="DIFFERENT: $(diff "$work/expected" "$work/found" | grep '^>' | cut -d ' ' -f 2 | xargs)"
+  fi
+  printf 'kill %s of %s after %.2f s of %.2f s: %s\n' "$trial" "$kills" "$delay" "$length" "$result"
+  rm -rf "$folder"
+done
+printf '%s of %s equal (%s were running when killed); compared: %s\n' "$equal" "$kills" "$killed" \
+  "$(cut -d ' ' -f 1 "$work/expected" | xargs)"
+[[ $equal -eq $kills ]]

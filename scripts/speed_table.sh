@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Training speed beside PyTorch's, on the same cores, taken in turn.
+#
+#   PEER=torch_train_speed.py scripts/speed_table.sh [NET...]
+#
+# NET: resnet20, minigooglenet, cnn (default: all three); their files are in scripts/bench/.
+# PEER prints one JSON line a network for: --device cpu --nets N --modes M --batches B --threads T.
+#
+# ROUNDS   how often both are measured, in turn (default 5)
+# THREADS  "2 1"
+# BATCH    128
+# MODES    of the peer, comma-separated: fp32,fp32nchw
+# OUT      docs/results/speed.jsonl; a line a measurement, with round and load average
+#
+# PyTorch from Debian links a slow BLAS unless libopenblas0-openmp is installed. Keep the machine
+# otherwise idle: each line carries the load average at its start, so a disturbed one shows.
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+[[ -f ${PEER:-} ]] || die "PEER is not a file: '${PEER:-}'; set it to the path of the peer's script"
+rounds=${ROUNDS:-5}
+read -ra threads <<<"${THREADS:-2 1}"
+batch=${BATCH:-128}
+modes=${MODES:-fp32,fp32nchw}
+output=${OUT:-docs/results/speed.jsonl}
+python=${PYTHON:-/usr/bin/python3}
+nets=("$@")
+[[ $# -gt 0 ]] || nets=(resnet20 minigooglenet cnn)
+
+"$python" -c 'import torch' || die "$python has no torch; install python3-torch, or set PYTHON"
+is_installed libopenblas0-openmp || say "libopenblas0-openmp is missing: the peer may be slow"
+
+load_average() { cut -d ' ' -f 1 /proc/loadavg; }
+
+# record ROUND THREADS LOAD: adds these to the JSON lines that hold a rate.
+record() {
+  local lines
+  lines=$(cat)
+  [[ $lines != *'"error"'* ]] || die "the peer failed: $lines"
+  sed -n "/images_per_s/ s/^{/{\"round\": $1, \"threads_asked\": $2, \"load_average\": $3, /p" <<<"$lines" |
+    tee -a "$output"
+}
+
+build release train
+mkdir -p "$(dirname "$output")"
+: >"$output"
+for round in $(seq "$rounds"); do
+  for net in "${nets[@]}"; do
+    for count in "${threads[@]}"; do
+      load=$(load_average)
+      build/release/train bench --config "scripts/bench/$net.yaml" --batch "$batch" \
+        --threads "$count" --json | record "$round" "$count" "$load"
+      load=$(load_average)
+      "$python" "$PEER" --device cpu --nets "$net" --batches "$batch" --modes "$modes" \
+        --threads "$count" | record "$round" "$count" "$load"
+    done
+  done
+done
+"$python" scripts/speed_table.py "$output"
