@@ -3,7 +3,7 @@
 // A functor is a plain struct of pointers and scalars. Three forms:
 //   each(n, f)        f(i) for i in [0, n), in any order, no two touching the same output
 //   rows(n, f)        f(team, row): a Team computes sums, maxima and elementwise parts of one row
-//   columns(...)      per-channel sums over everything else, in fixed chunks and a fixed order
+//   columns(r, c, f)  sums over r rows for each of c columns, in fixed chunks and a fixed order
 // The result of each is a pure function of its inputs: never of the thread count or processor.
 #pragma once
 
@@ -20,9 +20,10 @@ inline constexpr std::int64_t kTeamLanes = 128;
 
 /// The CPU's Team: replays the order that a block of 128 CUDA threads would use.
 struct CpuTeam {
-  /// Calls f(i) for i in [0, n).
+  /// Calls f(i) for i in [0, n), in any order.
   template <class F>
   TY_HD void each(std::int64_t n, const F& f) const {
+#pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) f(i);
   }
   /// Sum of f(i): lane l adds i = l, l + 128, ... in order, lanes are added pairwise.
@@ -57,13 +58,79 @@ struct CpuTeam {
   }
 };
 
+/// Rows that columns() sums into one partial result.
+inline constexpr std::int64_t kColumnRows = 128;
+/// Columns that one worker of columns() sums side by side.
+inline constexpr std::int64_t kColumnLanes = 16;
+
+/// Partial results that columns() needs, in elements of the functor's Sum.
+constexpr std::int64_t column_partials(std::int64_t rows, std::int64_t columns) {
+  return (rows + kColumnRows - 1) / kColumnRows * columns;
+}
+
+/// First stage of columns(): the sum of one chunk of rows for up to kColumnLanes columns, row by
+/// row.
+template <class F>
+struct ColumnChunks {
+  using Sum = typename F::Sum;
+  F f;
+  std::int64_t rows, columns;
+  Sum* partials;  // [chunks, columns]
+
+  [[nodiscard]] TY_HD std::int64_t groups() const {
+    return (columns + kColumnLanes - 1) / kColumnLanes;
+  }
+  TY_HD void operator()(std::int64_t i) const {
+    const std::int64_t chunk = i / groups();
+    const std::int64_t first = i % groups() * kColumnLanes;
+    const std::int64_t end = (chunk + 1) * kColumnRows < rows ? (chunk + 1) * kColumnRows : rows;
+    Sum sums[kColumnLanes] = {};
+    if (first + kColumnLanes <= columns) {
+      for (std::int64_t row = chunk * kColumnRows; row < end; ++row) {
+        for (std::int64_t lane = 0; lane < kColumnLanes; ++lane) sums[lane] += f(row, first + lane);
+      }
+    } else {
+      for (std::int64_t row = chunk * kColumnRows; row < end; ++row) {
+        for (std::int64_t lane = 0; first + lane < columns; ++lane) {
+          sums[lane] += f(row, first + lane);
+        }
+      }
+    }
+    Sum* const out = partials + chunk * columns + first;
+    for (std::int64_t lane = 0; lane < kColumnLanes && first + lane < columns; ++lane) {
+      out[lane] = sums[lane];
+    }
+  }
+};
+
+/// Second stage: the chunks of one column in order.
+template <class F>
+struct ColumnTotals {
+  using Sum = typename F::Sum;
+  F f;
+  std::int64_t chunks, columns;
+  const Sum* partials;
+
+  TY_HD void operator()(std::int64_t column) const {
+    Sum total = {};
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
+      total += partials[chunk * columns + column];
+    }
+    f.finish(column, total);
+  }
+};
+
+/// Which vectors a launcher may use. `narrow` is for tests: the bits must be the same.
+enum class Vectors { widest, narrow };
+
 /// Runs functors on the processor's cores with the widest vectors it has. Stateless but for the
 /// thread count; copied freely.
 class CpuLauncher {
  public:
   using Team = CpuTeam;
 
-  explicit CpuLauncher(int threads) : threads_(threads), wide_(processor_has_avx512()) {}
+  explicit CpuLauncher(int threads, Vectors vectors = Vectors::widest)
+      : threads_(threads), wide_(vectors == Vectors::widest && processor_has_avx512()) {}
   [[nodiscard]] int threads() const { return threads_; }
 
   template <class F>
@@ -80,29 +147,66 @@ class CpuLauncher {
     });
   }
 
+  /// f has a type Sum (with +=, zero when value-initialised), Sum operator()(row, column) and
+  /// finish(column, Sum), which receives the column's sum over all rows. `partials` holds
+  /// column_partials(rows, columns) elements.
+  template <class F>
+  void columns(std::int64_t rows, std::int64_t columns, const F& f,
+               typename F::Sum* partials) const {
+    const std::int64_t chunks = (rows + kColumnRows - 1) / kColumnRows;
+    const ColumnChunks<F> first{f, rows, columns, partials};
+    units(chunks * first.groups(), first);
+    units(columns, ColumnTotals<F>{f, chunks, columns, partials});
+  }
+
  private:
   static constexpr std::int64_t kEachGrain = 4096;  // elements worth another thread
 
+  /// As each(), for functors whose every call is worth a thread.
+  template <class F>
+  void units(std::int64_t n, const F& f) const {
+    parallel_ranges(threads_, n, 1, [&](std::int64_t begin, std::int64_t end) {
+      wide_ ? units_v4(f, begin, end) : units_v3(f, begin, end);
+    });
+  }
+
+  // The functor is copied, so that the compiler knows that no store changes its members.
   template <class F>
   __attribute__((target("arch=x86-64-v4,prefer-vector-width=512"), flatten, noinline)) static void
-  each_v4(const F& f, std::int64_t begin, std::int64_t end) {
+  each_v4(const F& functor, std::int64_t begin, std::int64_t end) {
+    const F f = functor;
 #pragma GCC ivdep
     for (std::int64_t i = begin; i < end; ++i) f(i);
   }
   template <class F>
   __attribute__((target("arch=x86-64-v3"), flatten, noinline)) static void each_v3(
-      const F& f, std::int64_t begin, std::int64_t end) {
+      const F& functor, std::int64_t begin, std::int64_t end) {
+    const F f = functor;
 #pragma GCC ivdep
     for (std::int64_t i = begin; i < end; ++i) f(i);
   }
   template <class F>
   __attribute__((target("arch=x86-64-v4,prefer-vector-width=512"), flatten, noinline)) static void
-  rows_v4(const F& f, std::int64_t begin, std::int64_t end) {
+  units_v4(const F& functor, std::int64_t begin, std::int64_t end) {
+    const F f = functor;
+    for (std::int64_t i = begin; i < end; ++i) f(i);
+  }
+  template <class F>
+  __attribute__((target("arch=x86-64-v3"), flatten, noinline)) static void units_v3(
+      const F& functor, std::int64_t begin, std::int64_t end) {
+    const F f = functor;
+    for (std::int64_t i = begin; i < end; ++i) f(i);
+  }
+  template <class F>
+  __attribute__((target("arch=x86-64-v4,prefer-vector-width=512"), flatten, noinline)) static void
+  rows_v4(const F& functor, std::int64_t begin, std::int64_t end) {
+    const F f = functor;
     for (std::int64_t row = begin; row < end; ++row) f(CpuTeam{}, row);
   }
   template <class F>
   __attribute__((target("arch=x86-64-v3"), flatten, noinline)) static void rows_v3(
-      const F& f, std::int64_t begin, std::int64_t end) {
+      const F& functor, std::int64_t begin, std::int64_t end) {
+    const F f = functor;
     for (std::int64_t row = begin; row < end; ++row) f(CpuTeam{}, row);
   }
 

@@ -1,6 +1,7 @@
 // The tensors that one step reads and writes, as executors see them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,11 +12,11 @@ namespace trainyard {
 /// State of the run that kernels read: lives in the persistent arena, written by the program's own
 /// kernels only, so that a captured step needs no host value.
 struct StepState {
-  std::int64_t step = 0;           // finished updates
-  std::int64_t epoch = 0;          // finished epochs, as the random draws count them
-  double rate = 0;                 // learning rate of this step
-  double gradient_scale = 1;       // 1 / (samples in the global batch * accumulation) * loss scale
-  std::int64_t valid = 0;          // true samples in this batch (evaluation pads the last one)
+  std::int64_t step = 0;      // finished updates
+  std::int64_t epoch = 0;     // finished epochs, as the random draws count them
+  double rate = 0;            // learning rate of this step
+  double gradient_scale = 1;  // 1 / (samples in the global batch * accumulation) * loss scale
+  std::int64_t valid = 0;     // true samples in this batch (evaluation pads the last one)
   std::int64_t nonfinite_step = -1;  // first step with a non-finite gradient or loss, or -1
 };
 
@@ -32,8 +33,8 @@ struct BatchContext {
 struct StepTensors {
   std::vector<TensorView> inputs;
   std::vector<TensorView> outputs;
-  std::vector<TensorView> output_gradients;     // backward: read
-  std::vector<TensorView> input_gradients;      // backward: written
+  std::vector<TensorView> output_gradients;  // backward: read
+  std::vector<TensorView> input_gradients;   // backward: written
   std::vector<TensorView> parameters;
   std::vector<TensorView> parameter_gradients;  // backward: overwritten
   std::vector<TensorView> running;              // statistics, read by forward_eval
@@ -42,5 +43,16 @@ struct StepTensors {
   void* workspace = nullptr;                    // this step alone
   BatchContext batch;
 };
+
+/// Where an op with Contract::shared_gradient writes: the first input gradient that is wanted. The
+/// others, where given, are the same tensor.
+[[nodiscard]] inline const TensorView& shared_gradient(const StepTensors& tensors) {
+  std::size_t first = 0;
+  while (first + 1 < tensors.input_gradients.size() &&
+         tensors.input_gradients[first].data == nullptr) {
+    ++first;
+  }
+  return tensors.input_gradients[first];
+}
 
 }  // namespace trainyard

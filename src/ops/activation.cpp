@@ -1,0 +1,23 @@
+#include "ops/activation.h"
+
+#include "base/text.h"
+
+namespace trainyard {
+
+void declare(config::Fields& fields, LeakyRelu& leaky_relu) {
+  leaky_relu.slope = fields.profile() == config::Profile::torch ? 0.01 : 0.3;
+  fields.field("slope", leaky_relu.slope, "factor below 0", {.minimum = 0});
+}
+
+void declare(config::Fields& fields, Elu& elu) {
+  fields.field("alpha", elu.alpha, "minus the limit at minus infinity",
+               {.minimum = 0, .exclusive_minimum = true});
+}
+
+std::string text_of(const LeakyRelu& leaky_relu) {
+  return "{slope: " + number_text(leaky_relu.slope) + "}";
+}
+
+std::string text_of(const Elu& elu) { return "{alpha: " + number_text(elu.alpha) + "}"; }
+
+}  // namespace trainyard

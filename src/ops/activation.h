@@ -1,0 +1,288 @@
+// Activations: y = f(x), one element at a time.
+//
+// To add one: a struct here with its value and gradient, and one word in the list at the end.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "base/math.h"
+#include "ops/elementwise.h"
+#include "ops/functor_step.h"
+#include "ops/op.h"
+#include "ops/step_tensors.h"
+
+namespace trainyard {
+
+// Each function states its name and help, whether zero gives zero, and whether its gradient is a
+// function of the output (then the input need not be kept) or of the input. `gradient(dy, kept)` is
+// dy * f'(x).
+
+/// y = max(x, 0); NaN stays NaN.
+struct Relu {
+  static constexpr std::string_view kName = "relu", kHelp = "max(x, 0)";
+  static constexpr bool kKeepsZero = true, kReadsOutput = true;
+  template <class T>
+  TY_HD T value(T x) const {
+    return x < 0 ? T(0) : x;
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T y) const {
+    return y > 0 ? dy : T(0);
+  }
+};
+
+/// y = x for x >= 0, else slope * x.
+struct LeakyRelu {
+  static constexpr std::string_view kName = "leaky_relu", kHelp = "x, or slope * x below 0";
+  static constexpr bool kKeepsZero = true, kReadsOutput = true;
+  double slope = 0.3;  // at least 0, so that the output's sign is the input's
+  template <class T>
+  TY_HD T value(T x) const {
+    return x < 0 ? static_cast<T>(slope) * x : x;
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T y) const {
+    return y > 0 ? dy : static_cast<T>(slope) * dy;
+  }
+};
+
+/// y = x for x > 0, else alpha * (e^x - 1) (Clevert et al. 2016).
+struct Elu {
+  static constexpr std::string_view kName = "elu", kHelp = "x, or alpha * (e^x - 1) below 0";
+  static constexpr bool kKeepsZero = true, kReadsOutput = true;
+  double alpha = 1;  // above 0, so that the output's sign is the input's
+  template <class T>
+  TY_HD T value(T x) const {
+    const T below = static_cast<T>(alpha) * math::expm1(x);
+    return x > 0 ? x : below;
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T y) const {
+    const T below = dy * (y + static_cast<T>(alpha));
+    return y > 0 ? dy : below;
+  }
+};
+
+/// y = scale * elu(x, alpha) with the constants of Klambauer et al. 2017, equation 14.
+struct Selu {
+  static constexpr std::string_view kName = "selu", kHelp = "self-normalising elu";
+  static constexpr bool kKeepsZero = true, kReadsOutput = true;
+  static constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
+  template <class T>
+  TY_HD T value(T x) const {
+    const T below = static_cast<T>(kScale * kAlpha) * math::expm1(x);
+    const T above = static_cast<T>(kScale) * x;
+    return x > 0 ? above : below;
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T y) const {
+    const T below = dy * (y + static_cast<T>(kScale * kAlpha));
+    const T above = dy * static_cast<T>(kScale);
+    return y > 0 ? above : below;
+  }
+};
+
+/// y = x * P(X <= x) for a standard normal X, in the exact form (Hendrycks and Gimpel 2016).
+struct Gelu {
+  static constexpr std::string_view kName = "gelu", kHelp = "x * (1 + erf(x / sqrt(2))) / 2";
+  static constexpr bool kKeepsZero = true, kReadsOutput = false;
+  template <class T>
+  TY_HD T below(T x) const {
+    return T(0.5) + T(0.5) * math::erf(x * static_cast<T>(0.70710678118654752440));
+  }
+  template <class T>
+  TY_HD T value(T x) const {
+    return x * below(x);
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T x) const {
+    const T density = static_cast<T>(0.39894228040143267794) * math::exp(T(-0.5) * x * x);
+    return dy * (below(x) + x * density);
+  }
+};
+
+/// y = 1 / (1 + e^-x).
+struct Sigmoid {
+  static constexpr std::string_view kName = "sigmoid", kHelp = "1 / (1 + e^-x)";
+  static constexpr bool kKeepsZero = false, kReadsOutput = true;
+  template <class T>
+  TY_HD T value(T x) const {
+    return T(1) / (T(1) + math::exp(-x));
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T y) const {
+    return dy * (y * (T(1) - y));
+  }
+};
+
+/// y = x * sigmoid(x) (Ramachandran et al. 2017 with beta = 1; also SiLU).
+struct Swish {
+  static constexpr std::string_view kName = "swish", kHelp = "x * sigmoid(x)";
+  static constexpr bool kKeepsZero = true, kReadsOutput = false;
+  template <class T>
+  TY_HD T value(T x) const {
+    return x * Sigmoid{}.value(x);
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T x) const {
+    const T s = Sigmoid{}.value(x);
+    return dy * (s + x * (s * (T(1) - s)));
+  }
+};
+
+/// y = min(max(0.2 x + 0.5, 0), 1), as Keras has it; NaN stays NaN.
+struct HardSigmoid {
+  static constexpr std::string_view kName = "hard_sigmoid", kHelp = "0.2 x + 0.5 cut to [0, 1]";
+  static constexpr bool kKeepsZero = false, kReadsOutput = true;
+  template <class T>
+  TY_HD T value(T x) const {
+    const T line = static_cast<T>(0.2) * x + T(0.5);
+    const T above = line < 0 ? T(0) : line;
+    return above > 1 ? T(1) : above;
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T y) const {
+    const T inside = static_cast<T>(0.2) * dy;
+    return y > 0 && y < 1 ? inside : T(0);
+  }
+};
+
+/// Hyperbolic tangent.
+struct Tanh {
+  static constexpr std::string_view kName = "tanh", kHelp = "hyperbolic tangent";
+  static constexpr bool kKeepsZero = true, kReadsOutput = true;
+  template <class T>
+  TY_HD T value(T x) const {
+    return math::tanh(x);
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T y) const {
+    return dy * ((T(1) - y) * (T(1) + y));
+  }
+};
+
+/// y = log(1 + e^x). The gradient is sigmoid(x) = 1 - e^-y.
+struct Softplus {
+  static constexpr std::string_view kName = "softplus", kHelp = "log(1 + e^x)";
+  static constexpr bool kKeepsZero = false, kReadsOutput = true;
+  template <class T>
+  TY_HD T value(T x) const {
+    const T tail = math::log1p(math::exp(-math::abs(x)));
+    return (x > 0 ? x : T(0)) + tail;
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T y) const {
+    return dy * -math::expm1(-y);
+  }
+};
+
+/// y = x. The planner aliases it away; the functor serves where no planner is.
+struct Identity {
+  static constexpr std::string_view kName = "identity", kHelp = "the input itself";
+  static constexpr bool kKeepsZero = true, kReadsOutput = true;
+  template <class T>
+  TY_HD T value(T x) const {
+    return x;
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T) const {
+    return dy;
+  }
+};
+
+void declare(config::Fields& fields, LeakyRelu& leaky_relu);
+void declare(config::Fields& fields, Elu& elu);
+/// The attributes as YAML flow text; functions without attributes need none.
+[[nodiscard]] std::string text_of(const LeakyRelu& leaky_relu);
+[[nodiscard]] std::string text_of(const Elu& elu);
+
+/// The forward pass of a function as a body of map().
+template <class Function>
+struct ActivationValue {
+  static constexpr bool kKeepsZero = Function::kKeepsZero;
+  Function function;
+  template <class T>
+  TY_HD T operator()(T x) const {
+    return function.value(x);
+  }
+};
+/// Its backward pass: dx from dy and the kept output or input.
+template <class Function>
+struct ActivationGradient {
+  static constexpr bool kKeepsZero = true;
+  Function function;
+  template <class T>
+  TY_HD T operator()(T dy, T kept) const {
+    return function.gradient(dy, kept);
+  }
+};
+
+/// Any shape to the same shape.
+template <class Function>
+class ActivationOp final : public Op {
+ public:
+  static constexpr bool kElementwise = true;
+
+  explicit ActivationOp(Function function) : function_(function) {}
+  [[nodiscard]] const Function& values() const { return function_; }
+
+  [[nodiscard]] std::string_view type() const override { return Function::kName; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override {
+    Signature signature;
+    signature.outputs = {inputs[0]};
+    return signature;
+  }
+  [[nodiscard]] Contract contract() const override {
+    Contract contract;
+    contract.alias_forward = std::is_same_v<Function, Identity>;
+    contract.backward_reads_outputs = Function::kReadsOutput && !contract.alias_forward;
+    contract.backward_reads_inputs = !Function::kReadsOutput;
+    contract.in_place_forward = true;
+    contract.in_place_backward = true;
+    return contract;
+  }
+  [[nodiscard]] std::string attributes() const override {
+    if constexpr (requires { text_of(function_); }) return text_of(function_);
+    return "{}";
+  }
+
+  template <class T, class Launcher>
+  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
+    if (!step.backward()) {
+      map<T, T>(launcher, step.walk, ActivationValue<Function>{function_}, tensors.inputs[0],
+                tensors.outputs[0]);
+      return;
+    }
+    const TensorView& kept = kept_of(tensors);
+    map<T>(launcher, step.walk, ActivationGradient<Function>{function_},
+           tensors.output_gradients[0], kept, tensors.input_gradients[0]);
+  }
+
+ private:
+  static const TensorView& kept_of(const StepTensors& tensors) {
+    if (std::is_same_v<Function, Identity>) return tensors.output_gradients[0];
+    return Function::kReadsOutput ? tensors.outputs[0] : tensors.inputs[0];
+  }
+
+  Function function_;
+};
+
+/// The YAML name, help and reader of an activation.
+template <class Function>
+[[nodiscard]] config::Kind<Op> activation_kind() {
+  return {Function::kName, Function::kHelp, [](config::Fields& fields) -> std::unique_ptr<Op> {
+            Function function;
+            if constexpr (requires { declare(fields, function); }) declare(fields, function);
+            return std::make_unique<ActivationOp<Function>>(function);
+          }};
+}
+
+/// Every activation, in the order of the reference.
+using Activations = std::tuple<Relu, LeakyRelu, Elu, Selu, Gelu, Swish, Sigmoid, HardSigmoid, Tanh,
+                               Softplus, Identity>;
+
+}  // namespace trainyard

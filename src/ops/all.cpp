@@ -1,0 +1,66 @@
+#include "ops/all.h"
+
+#include <array>
+#include <tuple>
+
+#include "ops/activation.h"
+#include "ops/add.h"
+#include "ops/average.h"
+#include "ops/bn.h"
+#include "ops/concat.h"
+#include "ops/conv.h"
+#include "ops/dense.h"
+#include "ops/dropout.h"
+#include "ops/flatten.h"
+#include "ops/loss.h"
+#include "ops/metric.h"
+#include "ops/multiply.h"
+#include "ops/pool.h"
+#include "ops/softmax.h"
+
+namespace trainyard {
+namespace {
+
+template <class... Functions>
+auto list_ops(const std::tuple<Functions...>*) {
+  return std::array{
+      conv_kind(),
+      dense_kind(),
+      bn_kind(),
+      max_pool_kind(),
+      avg_pool_kind(),
+      global_max_pool_kind(),
+      global_avg_pool_kind(),
+      flatten_kind(),
+      dropout_kind(),
+      add_kind(),
+      concat_kind(),
+      multiply_kind(),
+      average_kind(),
+      softmax_kind(),
+      activation_kind<Functions>()...,
+  };
+}
+
+}  // namespace
+
+std::span<const config::Kind<Op>> op_kinds() {
+  static const auto kinds = list_ops(static_cast<const Activations*>(nullptr));
+  return kinds;
+}
+
+std::span<const config::Kind<Op>> loss_kinds() {
+  static const config::Kind<Op> kinds[] = {
+      loss_kind<CrossEntropy>(),
+      loss_kind<BinaryCrossEntropy>(),
+      loss_kind<MeanSquaredError>(),
+  };
+  return kinds;
+}
+
+std::span<const config::Kind<Op>> metric_kinds() {
+  static const config::Kind<Op> kinds[] = {accuracy_kind(), top_k_kind()};
+  return kinds;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,16 @@
+// The lists of ops that YAML can name. (op_kinds() is declared in op.h.)
+#pragma once
+
+#include <span>
+
+#include "ops/op.h"
+
+namespace trainyard {
+
+/// Losses that the session attaches to a network: inputs [values [n, classes], labels i32 [n]],
+/// output [n]. A loss from here reads as `loss: cross_entropy` in a run file.
+[[nodiscard]] std::span<const config::Kind<Op>> loss_kinds();
+/// Metrics, with the same inputs and output.
+[[nodiscard]] std::span<const config::Kind<Op>> metric_kinds();
+
+}  // namespace trainyard

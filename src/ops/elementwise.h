@@ -1,0 +1,167 @@
+// Elementwise steps over tensors of any layouts, written once: out = body(a) or out = body(a, b).
+//
+// A body is a struct with a const operator() on values and a constant kKeepsZero, true if zeros
+// give zero: then the padding of the inputs becomes the padding of the output. Otherwise the
+// padding is zeroed afterwards. The output may be one of the inputs.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/walk.h"
+#include "tensor/layout.h"
+
+namespace trainyard {
+
+/// out[o] = body(a[i]).
+template <class Body, class Out, class A>
+struct UnaryElement {
+  Body body;
+  Out* out;
+  const A* a;
+  TY_HD void apply(std::int64_t o, std::int64_t i, std::int64_t /*unused*/) const {
+    out[o] = static_cast<Out>(body(a[i]));
+  }
+};
+
+/// out[o] = body(a[i], b[j]).
+template <class Body, class T>
+struct BinaryElement {
+  Body body;
+  T* out;
+  const T* a;
+  const T* b;
+  TY_HD void apply(std::int64_t o, std::int64_t i, std::int64_t j) const {
+    out[o] = body(a[i], b[j]);
+  }
+};
+
+/// One run over the whole memory.
+template <class Element>
+struct DenseMap {
+  Element element;
+  TY_HD void operator()(std::int64_t i) const { element.apply(i, i, i); }
+};
+
+/// A row is a run.
+template <class Element>
+struct RunMap {
+  Element element;
+  std::int64_t length;
+  std::int64_t stride[3];  // from one run to the next in out, a, b
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t run) const {
+    const std::int64_t o = run * stride[0], i = run * stride[1], j = run * stride[2];
+    team.each(length, [&](std::int64_t k) { element.apply(o + k, i + k, j + k); });
+  }
+};
+
+/// Splits a row number into n, c, h.
+struct RowPlace {
+  std::int64_t n, c, h;
+  TY_HD RowPlace(const Layout& layout, std::int64_t row)
+      : n(row / layout.extent[2] / layout.extent[1]),
+        c(row / layout.extent[2] % layout.extent[1]),
+        h(row % layout.extent[2]) {}
+};
+/// Rows along w that a tensor has.
+TY_HD std::int64_t w_rows(const Layout& layout) {
+  return layout.extent[0] * layout.extent[1] * layout.extent[2];
+}
+
+/// A row is the elements along w at one n, c, h.
+template <class Element>
+struct StridedMap {
+  Element element;
+  Layout layout[3];  // of out, a, b
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const RowPlace at(layout[0], row);
+    const std::int64_t o = layout[0].offset(at.n, at.c, at.h, 0);
+    const std::int64_t i = layout[1].offset(at.n, at.c, at.h, 0);
+    const std::int64_t j = layout[2].offset(at.n, at.c, at.h, 0);
+    team.each(layout[0].extent[3], [&](std::int64_t w) {
+      element.apply(o + w * layout[0].stride[3], i + w * layout[1].stride[3],
+                    j + w * layout[2].stride[3]);
+    });
+  }
+};
+
+/// Zeroes the padding channels. A row is a padding channel of an image.
+template <class T>
+struct PaddingZeros {
+  T* data;
+  Layout layout;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const std::int64_t padding = layout.padded_channels - layout.extent[1];
+    const std::int64_t n = row / padding, c = layout.extent[1] + row % padding;
+    for (std::int64_t h = 0; h < layout.extent[2]; ++h) {
+      const std::int64_t at = layout.offset(n, c, h, 0);
+      team.each(layout.extent[3], [&](std::int64_t w) { data[at + w * layout.stride[3]] = T(0); });
+    }
+  }
+};
+
+/// Writes zeros to the padding channels of `tensor`, if it has any.
+template <class T, class Launcher>
+void zero_padding(const Launcher& launcher, const TensorView& tensor) {
+  const Layout& layout = tensor.layout;
+  const std::int64_t rows = layout.extent[0] * (layout.padded_channels - layout.extent[1]);
+  if (rows > 0) launcher.rows(rows, PaddingZeros<T>{tensor.as<T>(), layout});
+}
+
+/// Runs `element` along the walk; `b` is any layout where the element has one input.
+template <class Launcher, class Element>
+void map_elements(const Launcher& launcher, const Walk& walk, const Element& element,
+                  const Layout& out, const Layout& a, const Layout& b) {
+  switch (walk.kind) {
+    case Walk::Kind::dense:
+      return launcher.each(walk.length, DenseMap<Element>{element});
+    case Walk::Kind::images:
+    case Walk::Kind::pixels:
+      return launcher.rows(walk.runs, RunMap<Element>{element,
+                                                      walk.length,
+                                                      {run_stride(walk, out), run_stride(walk, a),
+                                                       run_stride(walk, b)}});
+    case Walk::Kind::strided:
+      return launcher.rows(w_rows(out), StridedMap<Element>{element, {out, a, b}});
+  }
+}
+
+/// out = body(a). Types may differ. The walk is that of the layouts of `out` and `a`.
+template <class Out, class A, class Launcher, class Body>
+void map(const Launcher& launcher, const Walk& walk, const Body& body, const TensorView& a,
+         const TensorView& out) {
+  const UnaryElement<Body, Out, A> element{body, out.as<Out>(), a.as<A>()};
+  map_elements(launcher, walk, element, out.layout, a.layout, a.layout);
+  if (!Body::kKeepsZero || walk.kind == Walk::Kind::strided) zero_padding<Out>(launcher, out);
+}
+
+/// out = body(a, b). The walk is that of the layouts of all three.
+template <class T, class Launcher, class Body>
+void map(const Launcher& launcher, const Walk& walk, const Body& body, const TensorView& a,
+         const TensorView& b, const TensorView& out) {
+  const BinaryElement<Body, T> element{body, out.as<T>(), a.as<T>(), b.as<T>()};
+  map_elements(launcher, walk, element, out.layout, a.layout, b.layout);
+  if (!Body::kKeepsZero || walk.kind == Walk::Kind::strided) zero_padding<T>(launcher, out);
+}
+
+/// The value as it is, or converted.
+struct Copy {
+  static constexpr bool kKeepsZero = true;
+  template <class T>
+  TY_HD T operator()(T x) const {
+    return x;
+  }
+};
+
+/// a + b.
+struct Sum {
+  static constexpr bool kKeepsZero = true;
+  template <class T>
+  TY_HD T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+}  // namespace trainyard

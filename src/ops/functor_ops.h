@@ -1,0 +1,33 @@
+// The ops that are functors: the generic executor serves each of them on every device.
+#pragma once
+
+#include <tuple>
+
+#include "ops/activation.h"
+#include "ops/add.h"
+#include "ops/average.h"
+#include "ops/dropout.h"
+#include "ops/loss.h"
+#include "ops/metric.h"
+#include "ops/multiply.h"
+#include "ops/softmax.h"
+
+namespace trainyard {
+
+template <class Functions>
+struct ActivationOpsOf;
+template <class... Functions>
+struct ActivationOpsOf<std::tuple<Functions...>> {
+  using Types = std::tuple<ActivationOp<Functions>...>;
+};
+
+/// Every functor op beside the activations.
+using OtherFunctorOps =
+    std::tuple<AddOp, AverageOp, MultiplyOp, SoftmaxOp, DropoutOp, CrossEntropyOp,
+               BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp>;
+
+/// Every functor op: activations, then the others.
+using FunctorOps = decltype(std::tuple_cat(std::declval<ActivationOpsOf<Activations>::Types>(),
+                                           std::declval<OtherFunctorOps>()));
+
+}  // namespace trainyard

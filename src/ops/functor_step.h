@@ -1,0 +1,25 @@
+// What a functor op is told beside its tensors.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/op.h"
+#include "ops/walk.h"
+
+namespace trainyard {
+
+/// One pass of one node. Every functor op has
+///   template <class T, class Launcher>
+///   void run(const FunctorStep&, const StepTensors&, const Launcher&) const;
+///   static constexpr bool kElementwise;  // true: all tensors have one shape, and walk is planned
+/// where T is the type of activations and of the arithmetic (float, or double in gradient checks).
+/// Functor ops have no parameters, so that passes are the two forward ones and backward_data.
+struct FunctorStep {
+  Pass pass = Pass::forward_train;
+  std::uint32_t node = 0;  // keys random draws
+  Walk walk;               // over all inputs and outputs
+
+  [[nodiscard]] bool backward() const { return pass == Pass::backward_data; }
+};
+
+}  // namespace trainyard

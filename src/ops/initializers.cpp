@@ -1,0 +1,202 @@
+#include "ops/initializers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/philox.h"
+
+namespace trainyard {
+namespace {
+
+using Kind = Initializer::Kind;
+
+/// The draws of one parameter.
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::uint64_t parameter_key)
+      : seed_(seed),
+        low_(static_cast<std::uint32_t>(parameter_key)),
+        high_(static_cast<std::uint32_t>(parameter_key >> 32)) {}
+
+  /// Uniform in (0, 1), symmetric about a half.
+  [[nodiscard]] double uniform(std::int64_t element) const {
+    return unit(words(element, 0).word[0]);
+  }
+  /// Standard normal (Box and Muller 1958), cut at +-`bound` by drawing again.
+  [[nodiscard]] double normal(std::int64_t element, double bound) const {
+    for (std::uint64_t attempt = 0;; ++attempt) {
+      const Random4 draw = words(element, attempt);
+      for (const int pair : {0, 2}) {
+        const double radius = std::sqrt(-2 * std::log(unit(draw.word[pair])));
+        const double angle = 2 * std::numbers::pi * unit(draw.word[pair + 1]);
+        for (const double value : {radius * std::cos(angle), radius * std::sin(angle)}) {
+          if (std::abs(value) <= bound) return value;
+        }
+      }
+    }
+  }
+
+ private:
+  static double unit(std::uint32_t word) {
+    return (static_cast<double>(word) + 0.5) * (1.0 / 4294967296.0);
+  }
+  [[nodiscard]] Random4 words(std::int64_t element, std::uint64_t attempt) const {
+    const std::uint64_t counter = static_cast<std::uint64_t>(element) + (attempt << 48);
+    return random4(seed_, RandomStream::initializer, low_, high_, counter);
+  }
+
+  std::uint64_t seed_;
+  std::uint32_t low_, high_;
+};
+
+constexpr double kUncut = std::numeric_limits<double>::infinity();
+constexpr double kCut = 2;  // deviations at which truncated normals are cut
+
+/// What the draws of one kind look like.
+struct Distribution {
+  enum class Form { constant, uniform, normal, truncated } form = Form::constant;
+  double scale = 0;  // the value, the bound or the deviation
+};
+
+Distribution distribution_of(const ParameterSpec& parameter) {
+  using Form = Distribution::Form;
+  const double in = static_cast<double>(parameter.fan_in);
+  const double both = static_cast<double>(parameter.fan_in + parameter.fan_out);
+  const double value = parameter.initializer.value;
+  switch (parameter.initializer.kind) {
+    case Kind::zeros:
+      return {Form::constant, 0};
+    case Kind::ones:
+      return {Form::constant, 1};
+    case Kind::constant:
+      return {Form::constant, value};
+    case Kind::uniform:
+      return {Form::uniform, value};
+    case Kind::normal:
+      return {Form::normal, value};
+    case Kind::truncated_normal:
+      return {Form::truncated, value};
+    case Kind::glorot_uniform:
+      return {Form::uniform, std::sqrt(6 / both)};
+    case Kind::glorot_normal:
+      return {Form::truncated, std::sqrt(2 / both)};
+    case Kind::he_uniform:
+      return {Form::uniform, std::sqrt(6 / in)};
+    case Kind::he_normal:
+      return {Form::truncated, std::sqrt(2 / in)};
+    case Kind::lecun_uniform:
+    case Kind::xavier:
+      return {Form::uniform, std::sqrt(3 / in)};
+    case Kind::lecun_normal:
+      return {Form::truncated, std::sqrt(1 / in)};
+    case Kind::msra:
+      return {Form::normal, std::sqrt(2 / in)};
+    case Kind::torch_default:
+      return {Form::uniform, std::sqrt(1 / in)};
+    case Kind::orthogonal:
+    case Kind::dirac:
+      break;
+  }
+  TY_CHECK(false, "an initializer of single elements");
+  return {};
+}
+
+double draw(const Distribution& distribution, const Draws& draws, std::int64_t element) {
+  switch (distribution.form) {
+    case Distribution::Form::constant:
+      return distribution.scale;
+    case Distribution::Form::uniform:
+      return distribution.scale * (2 * draws.uniform(element) - 1);
+    case Distribution::Form::normal:
+      return distribution.scale * draws.normal(element, kUncut);
+    case Distribution::Form::truncated:
+      return distribution.scale * draws.normal(element, kCut);
+  }
+  return 0;
+}
+
+/// A set of vectors made orthonormal one after the other (modified Gram-Schmidt, run twice over
+/// each vector, which leaves them orthogonal to rounding: Giraud et al. 2005).
+class OrthonormalVectors {
+ public:
+  OrthonormalVectors(std::int64_t count, std::int64_t length, const Draws& draws)
+      : length_(length), values_(static_cast<std::size_t>(count * length)) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t k = 0; k < length; ++k) {
+        vector(i)[k] = draws.normal(i * length + k, kUncut);
+      }
+      for (int round = 0; round < 2; ++round) {
+        for (std::int64_t j = 0; j < i; ++j) subtract(i, j);
+      }
+      normalise(i);
+    }
+  }
+  [[nodiscard]] double at(std::int64_t i, std::int64_t k) const {
+    return values_[static_cast<std::size_t>(i * length_ + k)];
+  }
+
+ private:
+  double* vector(std::int64_t i) { return values_.data() + i * length_; }
+  double dot(std::int64_t i, std::int64_t j) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < length_; ++k) sum += vector(i)[k] * vector(j)[k];
+    return sum;
+  }
+  /// Takes the part along vector j out of vector i.
+  void subtract(std::int64_t i, std::int64_t j) {
+    const double part = dot(i, j);
+    for (std::int64_t k = 0; k < length_; ++k) vector(i)[k] -= part * vector(j)[k];
+  }
+  void normalise(std::int64_t i) {
+    const double factor = 1 / std::sqrt(dot(i, i));
+    for (std::int64_t k = 0; k < length_; ++k) vector(i)[k] *= factor;
+  }
+
+  std::int64_t length_;
+  std::vector<double> values_;
+};
+
+void fill_orthogonal(const Shape& shape, const Draws& draws, std::span<float> out) {
+  const std::int64_t rows = shape[0], columns = shape.elements() / shape[0];
+  const bool by_rows = rows <= columns;
+  const OrthonormalVectors vectors(by_rows ? rows : columns, by_rows ? columns : rows, draws);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t k = 0; k < columns; ++k) {
+      const double value = by_rows ? vectors.at(i, k) : vectors.at(k, i);
+      out[static_cast<std::size_t>(i * columns + k)] = static_cast<float>(value);
+    }
+  }
+}
+
+void fill_dirac(const Shape& shape, std::span<float> out) {
+  for (float& value : out) value = 0;
+  const std::int64_t taps = shape.h() * shape.w();
+  const std::int64_t centre = shape.h() / 2 * shape.w() + shape.w() / 2;
+  for (std::int64_t i = 0; i < std::min(shape[0], shape[1]); ++i) {
+    out[static_cast<std::size_t>((i * shape[1] + i) * taps + centre)] = 1;
+  }
+}
+
+}  // namespace
+
+void initialize(const ParameterSpec& parameter, std::uint64_t seed, std::uint64_t parameter_key,
+                std::span<float> out) {
+  TY_CHECK(static_cast<std::int64_t>(out.size()) == parameter.shape.elements(),
+           "room for every element of the parameter");
+  const Draws draws(seed, parameter_key);
+  if (parameter.initializer.kind == Kind::orthogonal) {
+    return fill_orthogonal(parameter.shape, draws, out);
+  }
+  if (parameter.initializer.kind == Kind::dirac) return fill_dirac(parameter.shape, out);
+  const Distribution distribution = distribution_of(parameter);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<float>(draw(distribution, draws, static_cast<std::int64_t>(i)));
+  }
+}
+
+}  // namespace trainyard

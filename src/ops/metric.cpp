@@ -1,0 +1,43 @@
+#include "ops/metric.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "ops/loss.h"
+
+namespace trainyard {
+
+Signature TopKOp::infer(std::span<const Shape> inputs) const {
+  Signature signature = infer_per_sample(type_, inputs, 1);
+  if (attributes_.k > 1 && attributes_.k >= inputs[0].c()) {
+    throw ShapeError(fmt::format("{} with k = {} is always 1 for {} classes; lower k", type_,
+                                 attributes_.k, inputs[0].c()));
+  }
+  return signature;
+}
+
+std::string TopKOp::attributes() const {
+  if (type_ == "top_k") return "{k: " + number_text(attributes_.k) + "}";
+  return "{threshold: " + number_text(attributes_.threshold) + "}";
+}
+
+config::Kind<Op> accuracy_kind() {
+  return {"accuracy", "share of samples whose largest output is the label's",
+          [](config::Fields& fields) -> std::unique_ptr<Op> {
+            MetricAttributes attributes;
+            fields.field("threshold", attributes.threshold,
+                         "a single output above it predicts 1; 0 suits logits");
+            return std::make_unique<TopKOp>("accuracy", attributes);
+          }};
+}
+
+config::Kind<Op> top_k_kind() {
+  return {"top_k", "share of samples whose label is among the k largest outputs",
+          [](config::Fields& fields) -> std::unique_ptr<Op> {
+            MetricAttributes attributes{.k = 5};
+            fields.field("k", attributes.k, "outputs that count", {.minimum = 1});
+            return std::make_unique<TopKOp>("top_k", attributes);
+          }};
+}
+
+}  // namespace trainyard

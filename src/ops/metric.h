@@ -1,0 +1,83 @@
+// Metrics of each sample: 1 if the prediction is right, else 0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ops/functor_step.h"
+#include "ops/op.h"
+#include "ops/step_tensors.h"
+
+namespace trainyard {
+
+/// 1 if fewer than k classes come before the label's: a class comes before if its value is larger,
+/// or equal at a lower index. A NaN at the label's class is wrong; NaNs elsewhere come first. With
+/// one class the prediction is 1 for values above `threshold`. Padding (from StepState::valid on)
+/// gives 0. A row is a sample.
+template <class T>
+struct TopKRows {
+  const T* x;  // [n, classes]
+  const std::int32_t* labels;
+  T* right;  // [n]
+  std::int64_t classes, k;
+  T threshold;
+  const StepState* state;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t n) const {
+    const std::int64_t label = labels[n];
+    const T* const row = x + n * classes;
+    bool hit = false;
+    if (n < state->valid && classes == 1) {
+      hit = label == (row[0] > threshold ? 1 : 0) && row[0] == row[0];
+    } else if (n < state->valid && label >= 0 && label < classes) {
+      const T own = row[label];
+      const std::int32_t before =
+          team.template sum<std::int32_t>(classes, [&](std::int64_t c) -> std::int32_t {
+            const bool first = row[c] > own || row[c] != row[c] || (row[c] == own && c < label);
+            return first && c != label ? 1 : 0;
+          });
+      hit = before < k && own == own;
+    }
+    team.once([&] { right[n] = hit ? T(1) : T(0); });
+  }
+};
+
+struct MetricAttributes {
+  std::int64_t k = 1;
+  double threshold = 0;  // of a single output: 0 for logits, 0.5 for probabilities
+};
+
+/// [[n, classes], labels i32 [n]] to [n]. k = 1 is accuracy, else top_k.
+class TopKOp final : public Op {
+ public:
+  static constexpr bool kElementwise = false;
+
+  explicit TopKOp(std::string_view type, MetricAttributes attributes)
+      : type_(type), attributes_(attributes) {}
+  [[nodiscard]] const MetricAttributes& values() const { return attributes_; }
+
+  [[nodiscard]] std::string_view type() const override { return type_; }
+  [[nodiscard]] int arity() const override { return 2; }
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] Contract contract() const override { return {.layouts = Contract::Layouts::plain}; }
+  [[nodiscard]] std::string attributes() const override;
+
+  template <class T, class Launcher>
+  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
+    if (step.backward()) return;  // a step function: no gradient, and nobody asks for one
+    const TensorView& values = tensors.inputs[0];
+    launcher.rows(values.layout.extent[0],
+                  TopKRows<T>{values.as<T>(), tensors.inputs[1].as<const std::int32_t>(),
+                              tensors.outputs[0].as<T>(), values.layout.extent[1], attributes_.k,
+                              static_cast<T>(attributes_.threshold), tensors.batch.state});
+  }
+
+ private:
+  std::string_view type_;  // a literal
+  MetricAttributes attributes_;
+};
+
+[[nodiscard]] config::Kind<Op> accuracy_kind();
+[[nodiscard]] config::Kind<Op> top_k_kind();
+
+}  // namespace trainyard
