@@ -30,6 +30,8 @@ const Node* Fields::State::explicit_value(std::string_view key) const {
   const auto found = std::find(declared.begin(), declared.end(), key);
   const auto index = static_cast<std::size_t>(found - declared.begin());
   if (node->kind != Node::Kind::list) return index == 0 ? node : nullptr;
+  // A rest() has taken all from its own place on.
+  if (taken_rest && index > rest_begin) return nullptr;
   return index < node->items.size() ? &node->items[index] : nullptr;
 }
 
@@ -48,6 +50,7 @@ const Node* Fields::State::remaining() {
   list.where = node->where;
   list.items.assign(node->items.begin() + static_cast<std::ptrdiff_t>(first), node->items.end());
   taken_rest = true;
+  rest_begin = first;
   return &list;
 }
 

@@ -44,6 +44,7 @@ struct Fields::State {
   std::deque<Node> made;  // lists of the values that a rest() takes, bodies of bare names
   bool positional = false;
   bool taken_rest = false;
+  std::size_t rest_begin = 0;   // index of the first value that a rest() took
   bool unknown_member = false;  // a failed select(): which keys exist is not known
   bool finished = false;
 
