@@ -12,7 +12,7 @@ namespace trainyard {
 
 /// What a schedule may depend on. t counts finished epochs or steps, 0 at the start.
 struct ScheduleContext {
-  double base = 0;              // the optimizer's rate
+  double base = 0;  // the optimizer's rate
   std::int64_t epochs = 1;
   std::int64_t steps_per_epoch = 1;
 };

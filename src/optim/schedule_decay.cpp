@@ -1,0 +1,102 @@
+// Schedules that multiply the base rate by a falling factor, as Caffe names them: step, multistep,
+// exponential, inverse.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "optim/kinds.h"
+#include "optim/timed_schedule.h"
+
+namespace trainyard {
+namespace {
+
+class Step final : public TimedSchedule {
+ public:
+  explicit Step(config::Fields& fields) {
+    fields.required("every", every_, "epochs or steps between two drops", {.minimum = 1});
+    fields.field("gamma", gamma_, "factor of a drop", {.minimum = 0});
+    declare_time(fields);
+  }
+  [[nodiscard]] std::string_view name() const override { return "step"; }
+
+ private:
+  [[nodiscard]] double at(double t, double, double base) const override {
+    return base * std::pow(gamma_, std::floor(t / static_cast<double>(every_)));
+  }
+  std::int64_t every_ = 1;
+  double gamma_ = 0.1;
+};
+
+class Multistep final : public TimedSchedule {
+ public:
+  explicit Multistep(config::Fields& fields) {
+    fields.rest("at", boundaries_, "boundaries; one applies once t has reached it", {.minimum = 0});
+    fields.field("gamma", gamma_, "factor of a drop", {.minimum = 0});
+    declare_time(fields);
+    if (!fields.given("at")) fields.error("", "'multistep' wants boundaries, as in [80, 120]");
+    if (std::adjacent_find(boundaries_.begin(), boundaries_.end(), std::greater_equal<>{}) !=
+        boundaries_.end()) {
+      fields.error("at", "'at' wants rising boundaries");
+    }
+  }
+  [[nodiscard]] std::string_view name() const override { return "multistep"; }
+
+ private:
+  [[nodiscard]] double at(double t, double, double base) const override {
+    const auto passed = std::count_if(boundaries_.begin(), boundaries_.end(),
+                                      [&](std::int64_t b) { return t >= static_cast<double>(b); });
+    return base * std::pow(gamma_, static_cast<double>(passed));
+  }
+  std::vector<std::int64_t> boundaries_;
+  double gamma_ = 0.1;
+};
+
+class Exponential final : public TimedSchedule {
+ public:
+  explicit Exponential(config::Fields& fields) {
+    fields.required("gamma", gamma_, "factor of one epoch or step", {.minimum = 0});
+    declare_time(fields);
+  }
+  [[nodiscard]] std::string_view name() const override { return "exponential"; }
+
+ private:
+  [[nodiscard]] double at(double t, double, double base) const override {
+    return base * std::pow(gamma_, t);
+  }
+  double gamma_ = 1;
+};
+
+class Inverse final : public TimedSchedule {
+ public:
+  explicit Inverse(config::Fields& fields) {
+    fields.required("gamma", gamma_, "growth of the divisor", {.minimum = 0});
+    fields.field("power", power_, "exponent", {.minimum = 0});
+    declare_time(fields);
+  }
+  [[nodiscard]] std::string_view name() const override { return "inverse"; }
+
+ private:
+  [[nodiscard]] double at(double t, double, double base) const override {
+    return base * std::pow(1.0 + gamma_ * t, -power_);
+  }
+  double gamma_ = 0;
+  double power_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> read_step(config::Fields& fields) {
+  return std::make_unique<Step>(fields);
+}
+std::unique_ptr<Schedule> read_multistep(config::Fields& fields) {
+  return std::make_unique<Multistep>(fields);
+}
+std::unique_ptr<Schedule> read_exponential(config::Fields& fields) {
+  return std::make_unique<Exponential>(fields);
+}
+std::unique_ptr<Schedule> read_inverse(config::Fields& fields) {
+  return std::make_unique<Inverse>(fields);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,194 @@
+// Updates against the formulas of semantics.md section 2, element by element in double.
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "blocks.h"
+#include "read.h"
+
+namespace trainyard {
+namespace {
+
+using test::Blocks;
+using test::optimizer;
+
+// Rates and decays that differ by segment.
+const std::vector<Segment> kSegments{{1.0, 0, 0.01, 0}, {0.5, 0, 0, 0}, {2.0, 0, 0.03, 0}};
+
+// State of one element in the reference.
+struct Reference {
+  double w, a = 0, b = 0;
+};
+// One update of the reference: (gradient, rate, decay, updates done so far).
+using Rule = std::function<void(Reference&, double, double, double, int)>;
+
+// Five updates with a rate that changes each time, compared after each.
+void check_rule(const Optimizer& rule, const Rule& expected) {
+  Blocks<double> blocks(7, kSegments, rule.slots().size());
+  std::vector<Reference> reference;
+  for (const double w : blocks.weights) reference.push_back({w});
+  const CpuLauncher launcher(2);
+  for (int step = 0; step < 5; ++step) {
+    blocks.set_gradients(step);
+    blocks.state.step = step;
+    blocks.state.rate = 0.1 / (step + 1);
+    rule.update(launcher, blocks.view());
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+      const Segment& segment = blocks.segment_of(i);
+      expected(reference[i], blocks.gradients[i], blocks.state.rate * segment.rate_multiplier,
+               segment.decay, step);
+      // Both in double with values below 10: a few dozen roundings of 2^-53 each.
+      REQUIRE(std::abs(blocks.weights[i] - reference[i].w) < 1e-13);
+    }
+  }
+}
+
+TEST_CASE("sgd without momentum subtracts the rate times the gradient and keeps no state") {
+  const auto sgd = optimizer("sgd");
+  CHECK(sgd->slots().empty());
+  check_rule(*sgd, [](Reference& e, double g, double rate, double decay, int) {
+    e.w -= rate * (g + decay * e.w);
+  });
+}
+
+TEST_CASE("sgd in Keras form lets the rate into the velocity") {
+  check_rule(*optimizer("sgd: {momentum: 0.9}"),
+             [](Reference& e, double g, double rate, double decay, int) {
+               e.a = 0.9 * e.a + rate * (g + decay * e.w);
+               e.w -= e.a;
+             });
+}
+
+TEST_CASE("sgd in torch form multiplies the velocity by the rate") {
+  const auto torch = [](Reference& e, double g, double rate, double decay, int) {
+    e.a = 0.9 * e.a + g + decay * e.w;
+    e.w -= rate * e.a;
+  };
+  check_rule(*optimizer("sgd: {momentum: 0.9, momentum_form: torch}"), torch);
+  check_rule(*optimizer("sgd: {momentum: 0.9}", config::Profile::torch), torch);
+}
+
+TEST_CASE("Nesterov in Keras form looks ahead with the rate inside") {
+  check_rule(*optimizer("sgd: {momentum: 0.8, nesterov: true}"),
+             [](Reference& e, double g, double rate, double decay, int) {
+               const double velocity = 0.8 * e.a - rate * (g + decay * e.w);
+               e.w += 0.8 * velocity - rate * (g + decay * e.w);
+               e.a = velocity;
+             });
+}
+
+TEST_CASE("Nesterov in torch form looks ahead with the rate outside") {
+  check_rule(*optimizer("sgd: {momentum: 0.8, nesterov: true, momentum_form: torch}"),
+             [](Reference& e, double g, double rate, double decay, int) {
+               const double gradient = g + decay * e.w;
+               e.a = 0.8 * e.a + gradient;
+               e.w -= rate * (gradient + 0.8 * e.a);
+             });
+}
+
+TEST_CASE("Keras's decay divides the rate by 1 + decay times the updates done") {
+  check_rule(*optimizer("sgd: {decay: 0.5}"),
+             [](Reference& e, double g, double rate, double decay, int done) {
+               e.w -= rate / (1 + 0.5 * done) * (g + decay * e.w);
+             });
+}
+
+TEST_CASE("rmsprop divides by the root of the running square plus epsilon") {
+  check_rule(*optimizer("rmsprop: {rho: 0.8, epsilon: 0.01}"),
+             [](Reference& e, double g, double rate, double decay, int) {
+               const double gradient = g + decay * e.w;
+               e.a = 0.8 * e.a + (1 - 0.8) * gradient * gradient;
+               e.w -= rate * gradient / (std::sqrt(e.a) + 0.01);
+             });
+}
+
+TEST_CASE("adam in Keras form puts epsilon beside the uncorrected root") {
+  check_rule(*optimizer("adam: {epsilon: 0.01}"),
+             [](Reference& e, double g, double rate, double decay, int done) {
+               const double gradient = g + decay * e.w;
+               e.a = 0.9 * e.a + 0.1 * gradient;
+               e.b = 0.999 * e.b + 0.001 * gradient * gradient;
+               const double left1 = 1 - std::pow(0.9, done + 1);
+               const double left2 = 1 - std::pow(0.999, done + 1);
+               e.w -= rate * std::sqrt(left2) / left1 * e.a / (std::sqrt(e.b) + 0.01);
+             });
+}
+
+TEST_CASE("adam in torch form corrects both means before epsilon") {
+  check_rule(*optimizer("adam: {epsilon: 0.01, form: torch}"),
+             [](Reference& e, double g, double rate, double decay, int done) {
+               const double gradient = g + decay * e.w;
+               e.a = 0.9 * e.a + 0.1 * gradient;
+               e.b = 0.999 * e.b + 0.001 * gradient * gradient;
+               const double mean = e.a / (1 - std::pow(0.9, done + 1));
+               const double square = e.b / (1 - std::pow(0.999, done + 1));
+               e.w -= rate * mean / (std::sqrt(square) + 0.01);
+             });
+}
+
+TEST_CASE("float updates follow the double ones to float's precision") {
+  for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
+    const auto rule = optimizer(yaml);
+    Blocks<double> wide(7, kSegments, rule->slots().size());
+    Blocks<float> narrow(7, kSegments, rule->slots().size());
+    rule->update(CpuLauncher(1), wide.view());
+    rule->update(CpuLauncher(1), narrow.view());
+    for (std::size_t i = 0; i < wide.weights.size(); ++i) {
+      // Inputs rounded to 2^-24 relative, near cancellation of w and its change: values below 2.
+      // rmsprop and adam divide g by |g|, which keeps relative errors.
+      REQUIRE(std::abs(wide.weights[i] - static_cast<double>(narrow.weights[i])) < 2e-6);
+    }
+  }
+}
+
+TEST_CASE("a frozen parameter and every parameter after a non-finite step keep their bits") {
+  for (const char* yaml : {"sgd", "sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
+    const auto rule = optimizer(yaml);
+    std::vector<Segment> segments = kSegments;
+    segments[1].frozen = 1;
+    Blocks<float> blocks(7, segments, rule->slots().size());
+    const Blocks<float> before = blocks;
+    rule->update(CpuLauncher(1), blocks.view());
+    std::int64_t changed = 0;
+    for (std::size_t i = 0; i < blocks.weights.size(); ++i) {
+      if (blocks.segment_of(i).frozen != 0) {
+        REQUIRE(blocks.weights[i] == before.weights[i]);
+      } else {
+        changed += blocks.weights[i] != before.weights[i] ? 1 : 0;
+      }
+    }
+    CHECK(changed > 200);  // of 5 chunks of 64
+    const Blocks<float> good = blocks;
+    blocks.state.nonfinite_step = 3;
+    blocks.gradients.assign(blocks.gradients.size(), std::nanf(""));
+    rule->update(CpuLauncher(1), blocks.view());
+    CHECK(blocks.weights == good.weights);
+    CHECK(blocks.slots == good.slots);
+  }
+}
+
+TEST_CASE("updates give the same bits on 1 and on 3 threads") {
+  for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
+    const auto rule = optimizer(yaml);
+    Blocks<float> one(101, kSegments, rule->slots().size());
+    Blocks<float> three = one;
+    rule->update(CpuLauncher(1), one.view());
+    rule->update(CpuLauncher(3), three.view());
+    CHECK(one.weights == three.weights);
+    CHECK(one.slots == three.slots);
+  }
+}
+
+TEST_CASE("zero padding of a chunk stays zero") {
+  for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
+    const auto rule = optimizer(yaml);
+    Blocks<float> blocks(1, kSegments, rule->slots().size());
+    blocks.weights.assign(kChunk, 0);
+    blocks.gradients.assign(kChunk, 0);
+    rule->update(CpuLauncher(1), blocks.view());
+    CHECK(blocks.weights == std::vector<float>(kChunk, 0));
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,140 @@
+// Schedules against formulas and tables (semantics.md section 3).
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "read.h"
+
+namespace trainyard {
+namespace {
+
+using test::schedule;
+
+// 70 epochs of 781 steps from 5e-3: the multi-GPU Keras guide's run.
+const ScheduleContext kGuide{5e-3, 70, 781};
+
+// The rate of the last step of `epoch`, counted from 1 as the log does.
+double rate_of_epoch(const Schedule& rule, std::int64_t epoch, const ScheduleContext& context) {
+  return rule.rate(epoch * context.steps_per_epoch - 1, context);
+}
+
+TEST_CASE("poly by epoch falls from 5e-3 in epoch 1 to 7.143e-5 in epoch 70") {
+  const auto poly = schedule("poly: {power: 1.0, by: epoch}");
+  CHECK(rate_of_epoch(*poly, 1, kGuide) == 5e-3);
+  CHECK(rate_of_epoch(*poly, 2, kGuide) == doctest::Approx(5e-3 * (1 - 1.0 / 70)).epsilon(1e-14));
+  CHECK(rate_of_epoch(*poly, 70, kGuide) == doctest::Approx(7.142857142857e-5).epsilon(1e-12));
+  CHECK(poly->rate(70 * 781, kGuide) == 0);
+  CHECK(poly->rate(80 * 781, kGuide) == 0);
+}
+
+TEST_CASE("poly by step changes every step and honours power, end and length") {
+  const auto poly = schedule("poly: {power: 2, end: 1e-3, length: 1000, by: step}");
+  for (const std::int64_t step : {0, 1, 500, 999, 1000, 5000}) {
+    const double left = 1 - std::min(1.0, static_cast<double>(step) / 1000);
+    CHECK(poly->rate(step, kGuide) == doctest::Approx(4e-3 * left * left + 1e-3).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("cosine runs from the base through the middle to the end") {
+  const auto cosine = schedule("cosine: {by: step, end: 1e-3}");
+  const std::int64_t total = 70 * 781;
+  CHECK(cosine->rate(0, kGuide) == 5e-3);
+  CHECK(cosine->rate(total / 2, kGuide) == doctest::Approx(3e-3).epsilon(1e-12));
+  CHECK(cosine->rate(total, kGuide) == doctest::Approx(1e-3).epsilon(1e-14));
+  const double quarter = 1e-3 + 4e-3 * 0.5 * (1 + std::numbers::sqrt2 / 2);
+  CHECK(schedule("cosine: {end: 1e-3, length: 8}")->rate(2 * 781, kGuide) ==
+        doctest::Approx(quarter).epsilon(1e-14));
+}
+
+TEST_CASE("a boundary applies once t has reached it") {
+  const auto step = schedule("step: {every: 3, gamma: 0.5}");
+  const double expected[] = {5e-3, 5e-3, 5e-3, 2.5e-3, 2.5e-3, 2.5e-3, 1.25e-3};
+  for (std::int64_t epoch = 0; epoch < 7; ++epoch) {
+    CHECK(step->rate(epoch * 781, kGuide) == expected[epoch]);
+    CHECK(step->rate(epoch * 781 + 780, kGuide) == expected[epoch]);
+  }
+  const auto multistep = schedule("multistep: {at: [2, 5], gamma: 0.5, by: step}");
+  const double steps[] = {5e-3, 5e-3, 2.5e-3, 2.5e-3, 2.5e-3, 1.25e-3, 1.25e-3};
+  for (std::int64_t t = 0; t < 7; ++t) CHECK(multistep->rate(t, kGuide) == steps[t]);
+}
+
+TEST_CASE("multistep takes its boundaries as a plain list") {
+  const auto multistep = schedule("multistep: [30, 60]");
+  CHECK(multistep->rate(29 * 781, kGuide) == 5e-3);
+  CHECK(multistep->rate(30 * 781, kGuide) == doctest::Approx(5e-4).epsilon(1e-14));
+  CHECK(multistep->rate(60 * 781, kGuide) == doctest::Approx(5e-5).epsilon(1e-14));
+}
+
+TEST_CASE("exponential and inverse follow Caffe's formulas") {
+  const auto exponential = schedule("exponential: {gamma: 0.9, by: step}");
+  const auto inverse = schedule("inverse: {gamma: 1e-2, power: 0.75, by: step}");
+  for (const std::int64_t t : {0, 1, 10, 1000}) {
+    const auto x = static_cast<double>(t);
+    CHECK(exponential->rate(t, kGuide) == doctest::Approx(5e-3 * std::pow(0.9, x)).epsilon(1e-14));
+    CHECK(inverse->rate(t, kGuide) ==
+          doctest::Approx(5e-3 * std::pow(1 + 1e-2 * x, -0.75)).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("constant keeps the base rate") {
+  CHECK(schedule("constant")->rate(0, kGuide) == 5e-3);
+  CHECK(schedule("constant")->rate(50'000, kGuide) == 5e-3);
+}
+
+// lr_schedule of Keras's cifar10_resnet.py: epoch counts from 0 and the comparison is strict.
+double keras_function(std::int64_t epoch) {
+  if (epoch > 180) return 0.5e-6;
+  if (epoch > 160) return 1e-6;
+  if (epoch > 120) return 1e-5;
+  if (epoch > 80) return 1e-4;
+  return 1e-3;
+}
+
+TEST_CASE("the piecewise table of the design equals Keras's ResNet function in all 200 epochs") {
+  const auto table =
+      schedule("piecewise: [[0, 1e-3], [81, 1e-4], [121, 1e-5], [161, 1e-6], [181, 5e-7]]");
+  const ScheduleContext context{1e-3, 200, 1562};
+  for (std::int64_t epoch = 0; epoch < 200; ++epoch) {
+    REQUIRE(table->rate(epoch * 1562, context) == keras_function(epoch));
+    REQUIRE(table->rate(epoch * 1562 + 1561, context) == keras_function(epoch));
+  }
+}
+
+TEST_CASE("before the first row of a table the optimizer's rate holds") {
+  const auto table = schedule("piecewise: {table: [[10, 1e-3]], by: step}");
+  CHECK(table->rate(9, kGuide) == 5e-3);
+  CHECK(table->rate(10, kGuide) == 1e-3);
+}
+
+TEST_CASE("warm-up is linear by step from its start to the schedule's own rate") {
+  const auto warm = schedule("constant: {warmup: {epochs: 2, from: 1e-3}}");
+  const std::int64_t length = 2 * 781;
+  CHECK(warm->rate(0, kGuide) == 1e-3);
+  CHECK(warm->rate(length / 2, kGuide) == doctest::Approx(3e-3).epsilon(1e-14));
+  CHECK(warm->rate(length, kGuide) == 5e-3);
+  const auto steps = schedule("constant: {warmup: {steps: 10}}");
+  CHECK(steps->rate(0, kGuide) == 0);
+  CHECK(steps->rate(3, kGuide) == doctest::Approx(1.5e-3).epsilon(1e-14));
+  CHECK(steps->rate(10, kGuide) == 5e-3);
+}
+
+TEST_CASE(
+    "the end of the warm-up is no jump: no step changes the rate by more than its neighbours") {
+  const ScheduleContext context{0.1, 30, 390};
+  for (const char* yaml : {"cosine: {by: step, warmup: {epochs: 1}}",
+                           "poly: {by: step, power: 2, warmup: {steps: 700, from: 0.02}}"}) {
+    const auto rule = schedule(yaml);
+    double largest = 0;
+    for (std::int64_t step = 0; step < 30 * 390; ++step) {
+      const double change = rule->rate(step + 1, context) - rule->rate(step, context);
+      largest = std::max(largest, std::abs(change));
+      REQUIRE(rule->rate(step, context) >= 0);
+    }
+    // The steepest part is the warm-up of cosine: 0.1 over 390 steps.
+    CHECK(largest <= 0.1 / 390 + 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace trainyard
