@@ -1,0 +1,32 @@
+// Arithmetic on scalar nodes, as Python does it: integers stay integers, overflow is an error.
+#pragma once
+
+#include <span>
+
+#include "config/expression_tree.h"
+#include "config/node.h"
+
+namespace trainyard::config {
+
+[[nodiscard]] Node integer_node(std::int64_t value);
+/// Throws ExpressionError if `value` is not finite.
+[[nodiscard]] Node real_node(double value);
+[[nodiscard]] Node boolean_node(bool value);
+
+/// One of power to subtract. `/` always gives a real; `//` rounds down and `%` has the sign of the
+/// right operand. Throws ExpressionError for operands that are no numbers, division by zero,
+/// overflow and results that are not finite.
+[[nodiscard]] Node arithmetic(Term::Kind kind, const Node& left, const Node& right);
+/// One of less to not_equal. Order is for numbers; values of two kinds are unequal.
+[[nodiscard]] Node comparison(Term::Kind kind, const Node& left, const Node& right);
+[[nodiscard]] Node negated(const Node& value);
+/// int(x): towards zero.
+[[nodiscard]] Node truncated(const Node& value);
+/// The least or greatest of numbers, the first of equals.
+[[nodiscard]] Node extreme(std::span<const Node> values, bool greatest);
+/// Throws ExpressionError unless `value` is true or false.
+[[nodiscard]] bool truth(const Node& value);
+/// Throws ExpressionError unless `value` is a number.
+void require_number(const Node& value);
+
+}  // namespace trainyard::config

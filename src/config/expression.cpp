@@ -1,0 +1,167 @@
+#include "config/expression.h"
+
+#include "base/text.h"
+#include "config/arithmetic.h"
+#include "config/expression_tree.h"
+
+namespace trainyard::config {
+namespace {
+
+constexpr std::size_t kResultBytes = 64 << 10;
+
+// An unknown name has its own message.
+struct UnknownName {
+  std::string name;
+};
+
+class Evaluation {
+ public:
+  Evaluation(const ExpressionTree& tree, const Scope& scope) : tree_(tree), scope_(scope) {}
+
+  Node value(std::size_t index) const {
+    const Term& term = tree_.terms[index];
+    using Kind = Term::Kind;
+    switch (term.kind) {
+      case Kind::literal:
+        return term.value;
+      case Kind::name:
+        return named(term.name);
+      case Kind::call:
+        return called(term);
+      case Kind::negate:
+        return negated(operand(term, 0));
+      case Kind::plus: {
+        const Node number = operand(term, 0);
+        require_number(number);
+        return number;
+      }
+      case Kind::logical_not:
+        return boolean_node(!truth(operand(term, 0)));
+      case Kind::logical_and:
+        return boolean_node(truth(operand(term, 0)) && truth(operand(term, 1)));
+      case Kind::logical_or:
+        return boolean_node(truth(operand(term, 0)) || truth(operand(term, 1)));
+      case Kind::choice:
+        return operand(term, truth(operand(term, 1)) ? 0 : 2);
+      default:
+        break;
+    }
+    const Node left = operand(term, 0);
+    const Node right = operand(term, 1);
+    return term.kind >= Kind::less ? comparison(term.kind, left, right)
+                                   : arithmetic(term.kind, left, right);
+  }
+
+  /// Names in branches that are not taken are looked up too: a misspelt one is an error.
+  void check_names() const {
+    for (const Term& term : tree_.terms) {
+      if (term.kind == Term::Kind::name) static_cast<void>(named(term.name));
+    }
+  }
+
+ private:
+  Node operand(const Term& term, std::size_t index) const { return value(term.operands[index]); }
+
+  const Node& named(const std::string& name) const {
+    const auto found = scope_.find(name);
+    if (found == scope_.end()) throw UnknownName{name};
+    return found->second;
+  }
+
+  Node called(const Term& term) const {
+    std::vector<Node> arguments;
+    for (const std::size_t index : term.operands) arguments.push_back(value(index));
+    if (term.name == "int") return truncated(arguments[0]);
+    return extreme(arguments, term.name == "max");
+  }
+
+  const ExpressionTree& tree_;
+  const Scope& scope_;
+};
+
+Node value_of(std::string_view text, const Scope& scope) {
+  const ExpressionTree tree = parse_expression(text);
+  const Evaluation evaluation(tree, scope);
+  evaluation.check_names();
+  return evaluation.value(tree.root);
+}
+
+bool begins_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+void append_value(const Node& value, std::string& out) {
+  if (!value.is_scalar() || value.kind == Node::Kind::null) {
+    throw ExpressionError("expected a number or text inside text, found " + describe(value));
+  }
+  out += value.text;
+  if (out.size() > kResultBytes) {
+    throw ExpressionError("the result is longer than " + std::to_string(kResultBytes) + " bytes");
+  }
+}
+
+// Text with `${...}` in it. A single one without text around keeps its type.
+Node interpolated(std::string_view text, const Scope& scope) {
+  std::string out;
+  const bool begins = begins_with(text, "${");
+  while (true) {
+    const std::size_t begin = text.find("${");
+    out += text.substr(0, begin);
+    if (begin == text.npos) return scalar_node(std::move(out), true, {});
+    const std::size_t end = text.find('}', begin);
+    if (end == text.npos) throw ExpressionError("'${' is not closed by '}'");
+    const Node value = value_of(text.substr(begin + 2, end - begin - 2), scope);
+    text.remove_prefix(end + 1);
+    if (begins && out.empty() && text.empty()) return value;
+    append_value(value, out);
+  }
+}
+
+std::string shown(const std::string& text) {
+  return "'" + (text.size() > 60 ? text.substr(0, 60) + "..." : text) + "'";
+}
+
+std::string unknown_text(const std::string& name, const std::string& text, const Scope& scope) {
+  std::vector<std::string> names;
+  for (const auto& [known, value] : scope) names.push_back(known);
+  std::string hint = suggestion(name, names);
+  if (hint.empty()) {
+    hint = names.empty() ? "; there are no variables here" : "; the names are " + joined(names);
+  }
+  return "unknown name '" + name + "' in " + shown(text) + hint;
+}
+
+}  // namespace
+
+bool has_expression(const Node& scalar) {
+  if (scalar.kind != Node::Kind::text) return false;
+  return begins_with(scalar.text, "$") || scalar.text.find("${") != std::string::npos;
+}
+
+Node evaluate(const Node& scalar, const Scope& scope, Diagnostics& diagnostics) {
+  Node result;
+  if (!has_expression(scalar)) return scalar;
+  try {
+    const std::string& text = scalar.text;
+    const bool whole = begins_with(text, "$") && !begins_with(text, "${");
+    result = whole ? value_of(std::string_view(text).substr(1), scope) : interpolated(text, scope);
+  } catch (const UnknownName& unknown) {
+    diagnostics.error(scalar.where, unknown_text(unknown.name, scalar.text, scope));
+    result = {};
+  } catch (const ExpressionError& error) {
+    diagnostics.error(scalar.where, "cannot evaluate " + shown(scalar.text) + ": " + error.what());
+    result = {};
+  }
+  result.where = scalar.where;
+  return result;
+}
+
+Node resolved(const Node& node, const Scope& scope, Diagnostics& diagnostics) {
+  if (node.is_scalar()) return evaluate(node, scope, diagnostics);
+  Node copy = node;
+  for (Node& item : copy.items) item = resolved(item, scope, diagnostics);
+  for (Entry& entry : copy.entries) entry.value = resolved(entry.value, scope, diagnostics);
+  return copy;
+}
+
+}  // namespace trainyard::config

@@ -1,0 +1,206 @@
+#include <array>
+#include <span>
+#include <utility>
+
+#include "config/expression_tokens.h"
+#include "config/expression_tree.h"
+
+namespace trainyard::config {
+namespace {
+
+using Kind = Term::Kind;
+
+struct BinarySymbol {
+  std::string_view text;
+  Kind kind;
+};
+
+// From loosest to tightest; each level is read from left to right.
+constexpr std::array<BinarySymbol, 1> kOr = {{{"or", Kind::logical_or}}};
+constexpr std::array<BinarySymbol, 1> kAnd = {{{"and", Kind::logical_and}}};
+constexpr std::array<BinarySymbol, 6> kCompare = {{{"<", Kind::less},
+                                                   {"<=", Kind::less_equal},
+                                                   {">", Kind::greater},
+                                                   {">=", Kind::greater_equal},
+                                                   {"==", Kind::equal},
+                                                   {"!=", Kind::not_equal}}};
+constexpr std::array<BinarySymbol, 2> kSum = {{{"+", Kind::add}, {"-", Kind::subtract}}};
+constexpr std::array<BinarySymbol, 4> kProduct = {
+    {{"*", Kind::multiply}, {"/", Kind::divide}, {"//", Kind::floor_divide}, {"%", Kind::modulo}}};
+
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(std::string_view text) : tokens_(tokenize(text)) {}
+
+  ExpressionTree parse() {
+    tree_.root = choice();
+    if (now().kind != Token::Kind::end) fail("an operator");
+    return std::move(tree_);
+  }
+
+ private:
+  // Counts nesting while it lives.
+  class Level {
+   public:
+    explicit Level(int& depth) : depth_(depth) {
+      if (++depth_ > kExpressionDepth) {
+        throw ExpressionError("nested deeper than " + std::to_string(kExpressionDepth) + " levels");
+      }
+    }
+    ~Level() { --depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    int& depth_;
+  };
+
+  [[nodiscard]] const Token& now() const { return tokens_[at_]; }
+
+  [[nodiscard]] bool is(std::string_view text) const {
+    const bool fixed = now().kind == Token::Kind::symbol || now().kind == Token::Kind::word;
+    return fixed && now().text == text;
+  }
+
+  bool accept(std::string_view text) {
+    if (!is(text)) return false;
+    ++at_;
+    return true;
+  }
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    const std::string found =
+        now().kind == Token::Kind::end ? "found its end" : "found '" + now().text + "'";
+    throw ExpressionError("expected " + expected + ", " + found);
+  }
+
+  void expect(std::string_view text) {
+    if (!accept(text)) fail("'" + std::string(text) + "'");
+  }
+
+  std::size_t add(Kind kind, std::vector<std::size_t> operands) {
+    tree_.terms.push_back({kind, {}, {}, std::move(operands)});
+    return tree_.terms.size() - 1;
+  }
+
+  // value [if condition else value]
+  std::size_t choice() {
+    const Level level(depth_);
+    const std::size_t value = disjunction();
+    if (!accept("if")) return value;
+    const std::size_t condition = disjunction();
+    expect("else");
+    const std::size_t other = choice();
+    return add(Kind::choice, {value, condition, other});
+  }
+
+  [[nodiscard]] const BinarySymbol* symbol_now(std::span<const BinarySymbol> symbols) const {
+    for (const BinarySymbol& symbol : symbols) {
+      if (is(symbol.text)) return &symbol;
+    }
+    return nullptr;
+  }
+
+  std::size_t left_to_right(std::span<const BinarySymbol> symbols,
+                            std::size_t (ExpressionParser::*next)()) {
+    std::size_t left = (this->*next)();
+    while (const BinarySymbol* symbol = symbol_now(symbols)) {
+      ++at_;
+      const std::size_t right = (this->*next)();
+      left = add(symbol->kind, {left, right});
+    }
+    return left;
+  }
+
+  std::size_t disjunction() { return left_to_right(kOr, &ExpressionParser::conjunction); }
+  std::size_t conjunction() { return left_to_right(kAnd, &ExpressionParser::negation); }
+
+  std::size_t negation() {
+    const Level level(depth_);
+    if (!accept("not")) return comparison();
+    return add(Kind::logical_not, {negation()});
+  }
+
+  std::size_t comparison() {
+    const std::size_t left = sum();
+    const BinarySymbol* symbol = symbol_now(kCompare);
+    if (symbol == nullptr) return left;
+    ++at_;
+    const std::size_t right = sum();
+    if (symbol_now(kCompare) != nullptr) {
+      throw ExpressionError("comparisons do not chain; join them with 'and'");
+    }
+    return add(symbol->kind, {left, right});
+  }
+
+  std::size_t sum() { return left_to_right(kSum, &ExpressionParser::product); }
+  std::size_t product() { return left_to_right(kProduct, &ExpressionParser::sign); }
+
+  std::size_t sign() {
+    const Level level(depth_);
+    if (accept("-")) return add(Kind::negate, {sign()});
+    if (accept("+")) return add(Kind::plus, {sign()});
+    return power();
+  }
+
+  // Binds tighter than a sign on its left, looser than one on its right: -2 ** -1.
+  std::size_t power() {
+    const std::size_t base = primary();
+    if (!accept("**")) return base;
+    return add(Kind::power, {base, sign()});
+  }
+
+  std::size_t primary() {
+    const Token token = now();
+    if (accept("(")) {
+      const std::size_t inner = choice();
+      expect(")");
+      return inner;
+    }
+    if (token.kind == Token::Kind::number) return literal(token.number);
+    if (token.kind == Token::Kind::text) return literal(scalar_node(token.text, true, {}));
+    if (is("true") || is("false")) return literal(scalar_node(token.text, false, {}));
+    const bool reserved = is("and") || is("or") || is("not") || is("if") || is("else");
+    if (token.kind != Token::Kind::word || reserved) fail("a value");
+    ++at_;
+    return is("(") ? call(token.text) : named(token.text);
+  }
+
+  std::size_t literal(Node value) {
+    ++at_;
+    const std::size_t term = add(Kind::literal, {});
+    tree_.terms[term].value = std::move(value);
+    return term;
+  }
+
+  std::size_t named(const std::string& name) {
+    const std::size_t term = add(Kind::name, {});
+    tree_.terms[term].name = name;
+    return term;
+  }
+
+  std::size_t call(const std::string& name) {
+    if (name != "min" && name != "max" && name != "int") {
+      throw ExpressionError("'" + name + "' is not a function; there are min, max and int");
+    }
+    expect("(");
+    std::vector<std::size_t> arguments = {choice()};
+    while (accept(",")) arguments.push_back(choice());
+    expect(")");
+    if (name == "int" && arguments.size() > 1) throw ExpressionError("'int' takes one value");
+    const std::size_t term = add(Kind::call, std::move(arguments));
+    tree_.terms[term].name = name;
+    return term;
+  }
+
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  ExpressionTree tree_;
+};
+
+}  // namespace
+
+ExpressionTree parse_expression(std::string_view text) { return ExpressionParser(text).parse(); }
+
+}  // namespace trainyard::config
