@@ -40,21 +40,38 @@ struct CpuTeam {
     }
     return lanes[0];
   }
-  /// Largest f(i); `least` for n = 0. NaN wins, so that it is not lost.
+  /// Largest f(i); `least` for n = 0. NaN wins, so that it is not lost. In the order of sum().
   template <class T, class F>
   TY_HD T max(std::int64_t n, T least, const F& f) const {
-    T best = least;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const T value = f(i);
-      best = (value > best || value != value) ? value : best;
-      if (best != best) return best;
+    T lanes[kTeamLanes];
+    for (T& lane : lanes) lane = least;
+    std::int64_t i = 0;
+    for (; i + kTeamLanes <= n; i += kTeamLanes) {
+      for (std::int64_t lane = 0; lane < kTeamLanes; ++lane) {
+        lanes[lane] = larger<T>(lanes[lane], f(i + lane));
+      }
     }
-    return best;
+    for (std::int64_t lane = 0; i + lane < n; ++lane) {
+      lanes[lane] = larger<T>(lanes[lane], f(i + lane));
+    }
+    for (std::int64_t width = kTeamLanes / 2; width > 0; width /= 2) {
+      for (std::int64_t lane = 0; lane < width; ++lane) {
+        lanes[lane] = larger<T>(lanes[lane], lanes[lane + width]);
+      }
+    }
+    return lanes[0];
   }
   /// Calls f() once for the team.
   template <class F>
   TY_HD void once(const F& f) const {
     f();
+  }
+
+ private:
+  /// b if it is larger or NaN; a NaN in a stays, since nothing is larger.
+  template <class T>
+  TY_HD static T larger(T a, T b) {
+    return b > a || b != b ? b : a;
   }
 };
 

@@ -1,0 +1,105 @@
+#include "kernels/launch.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/math.h"
+#include "launchers.h"
+
+namespace trainyard {
+namespace {
+
+// Multiplications and additions that a compiler could contract, and our own functions.
+struct Wave {
+  const float* in;
+  float* out;
+  TY_HD void operator()(std::int64_t i) const {
+    const float x = in[i];
+    out[i] = x * x + 0.3f * x + math::exp(x) * math::tanh(x) - math::log1p(math::erf(x) * 0.5f);
+  }
+};
+
+TEST_CASE("each gives the same bits for any number of threads and any vectors") {
+  // Around the grain of 4096 elements a thread and the vector widths.
+  for (const std::int64_t n : {1, 7, 17, 4095, 4097, 20011}) {
+    const std::vector<float> in = test::values(n);
+    std::vector<float> expected(in.size());
+    for (std::int64_t i = 0; i < n; ++i) Wave{in.data(), expected.data()}(i);
+    for (const CpuLauncher& launcher : test::launchers()) {
+      std::vector<float> out(in.size(), std::nanf(""));
+      launcher.each(n, Wave{in.data(), out.data()});
+      CHECK(out == expected);
+    }
+  }
+}
+
+TEST_CASE("each calls nothing for no elements") { CpuLauncher(2).each(0, Wave{nullptr, nullptr}); }
+
+// sums[row] and maxima[row] of a [rows, width] matrix.
+struct RowSums {
+  const float* in;
+  std::int64_t width;
+  float* sums;
+  float* maxima;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const float* const own = in + row * width;
+    const float sum = team.template sum<float>(width, [&](std::int64_t i) { return own[i]; });
+    const float most = team.template max<float>(width, -std::numeric_limits<float>::infinity(),
+                                                [&](std::int64_t i) { return own[i]; });
+    team.once([&] {
+      sums[row] = sum;
+      maxima[row] = most;
+    });
+  }
+};
+
+TEST_CASE("rows give the same bits for any number of threads and any vectors") {
+  const std::int64_t rows = 13;
+  for (const std::int64_t width : {1, 127, 128, 129, 1000}) {
+    const std::vector<float> in = test::values(rows * width);
+    std::vector<float> first_sums;
+    for (const CpuLauncher& launcher : test::launchers()) {
+      std::vector<float> sums(rows), maxima(rows);
+      launcher.rows(rows, RowSums{in.data(), width, sums.data(), maxima.data()});
+      if (first_sums.empty()) first_sums = sums;
+      CHECK(sums == first_sums);
+      for (std::int64_t row = 0; row < rows; ++row) {
+        double exact = 0;
+        float most = in[row * width];
+        for (std::int64_t i = row * width; i < (row + 1) * width; ++i) {
+          exact += in[i];
+          most = std::max(most, in[i]);
+        }
+        CHECK(maxima[row] == most);
+        // Each value below 1 takes part in at most width / 128 + 8 additions, each of which rounds
+        // a partial sum of at most `width` by 2^-24 of it.
+        const double bound = (width / 128 + 8) * (width * 0x1p-24);
+        CHECK(std::abs(sums[row] - exact) <= bound);
+      }
+    }
+  }
+}
+
+float max_of(const std::vector<float>& list) {
+  return CpuTeam{}.max<float>(static_cast<std::int64_t>(list.size()), -1.0f,
+                              [&](std::int64_t i) { return list[i]; });
+}
+
+TEST_CASE("a NaN anywhere is the maximum") {
+  for (const std::size_t place : {0u, 1u, 130u, 299u}) {
+    std::vector<float> list(300, 2.0f);
+    list[place] = std::nanf("");
+    CHECK(std::isnan(max_of(list)));
+  }
+}
+
+TEST_CASE("the maximum of nothing is the least value given") {
+  CHECK(max_of({}) == -1.0f);
+  CHECK(max_of({-3.0f}) == -1.0f);
+}
+
+}  // namespace
+}  // namespace trainyard
