@@ -33,14 +33,19 @@ struct Rivals {
   std::vector<std::string> keys;
 };
 
-/// Loads a run file and the files it extends (maps merge, lists replace, rivals replace), then
-/// applies `overrides` ("a.b.c=value", the value parsed as YAML). Relative file names inside keep
-/// the position of the file that wrote them. Throws Error{config}, or Error{command_line} for a
-/// malformed override.
+/// Loads a run file and the one it extends, and so on (maps merge, lists replace, rivals replace),
+/// then applies `overrides` ("a.b.c=value", the value parsed as YAML; the path goes through maps,
+/// keys that are not there yet are made). Every value keeps the position of whatever wrote it;
+/// values of overrides have the file name "--set a.b.c". `extends` itself is gone from the result.
+/// Throws Error{config}, or Error{command_line} for a malformed override.
 [[nodiscard]] Node load_run(const std::filesystem::path& path,
                             std::span<const std::string> overrides, std::span<const Rivals> rivals);
-/// Merges `over` onto `base` by the same rules.
+/// Merges `over` onto `base` by the same rules; `path` is where both stand.
 [[nodiscard]] Node merged(const Node& base, const Node& over, std::span<const Rivals> rivals,
                           const std::string& path = "");
+
+/// A file named in a config file, seen from the current folder: names are relative to the file that
+/// wrote them (`where.file`), those of `--set` to the current folder.
+[[nodiscard]] std::filesystem::path path_beside(const Position& where, const std::string& name);
 
 }  // namespace trainyard::config

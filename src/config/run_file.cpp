@@ -1,0 +1,214 @@
+// Run files: `extends:`, merging and `--set`.
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "config/load.h"
+
+namespace trainyard::config {
+namespace {
+
+constexpr std::size_t kExtendsDepth = 8;
+constexpr std::string_view kSet = "--set ";
+
+[[noreturn]] void refuse(const Position& where, const std::string& text) {
+  throw Error(ErrorKind::config, where.text() + ": " + text);
+}
+
+std::string below(const std::string& path, std::string_view key) {
+  return path.empty() ? std::string(key) : path + "." + std::string(key);
+}
+
+bool is_rival(const Rivals& rivals, const std::string& key) {
+  return rivals.keys.empty() ||
+         std::find(rivals.keys.begin(), rivals.keys.end(), key) != rivals.keys.end();
+}
+
+// Drops what `over` replaces by naming a rival of it.
+void drop_rivals(Node& base, const Node& over, std::span<const Rivals> rivals,
+                 const std::string& path) {
+  for (const Rivals& rule : rivals) {
+    if (rule.path != path) continue;
+    const bool named = std::any_of(over.entries.begin(), over.entries.end(),
+                                   [&](const Entry& entry) { return is_rival(rule, entry.key); });
+    if (!named) continue;
+    std::erase_if(base.entries, [&](const Entry& entry) {
+      return is_rival(rule, entry.key) && over.find(entry.key) == nullptr;
+    });
+  }
+}
+
+// A chain of run files, the one asked for first.
+class Chain {
+ public:
+  Node load(const std::filesystem::path& path, std::span<const Rivals> rivals) {
+    files_.push_back(path);
+    Node node = load_yaml(path);
+    if (node.kind == Node::Kind::null) node.kind = Node::Kind::map;
+    if (node.kind != Node::Kind::map) {
+      refuse(node.where, "a run file is a map of keys, found " + describe(node));
+    }
+    const auto extends = std::find_if(node.entries.begin(), node.entries.end(),
+                                      [](const Entry& entry) { return entry.key == "extends"; });
+    if (extends == node.entries.end()) return node;
+    const Node name = extends->value;
+    node.entries.erase(extends);
+    return merged(load(base_of(name), rivals), node, rivals);
+  }
+
+ private:
+  std::filesystem::path base_of(const Node& name) const {
+    if (name.kind != Node::Kind::text) {
+      refuse(name.where, "'extends' wants the name of one run file, found " + describe(name));
+    }
+    const std::filesystem::path path = path_beside(name.where, name.text);
+    if (!std::filesystem::exists(path)) {
+      refuse(name.where, "'extends' names a file that is not there: " + path.string());
+    }
+    for (const std::filesystem::path& file : files_) {
+      if (std::filesystem::equivalent(file, path)) {
+        refuse(name.where, "'extends' goes in a circle: " + chain_text() + " -> " + path.string());
+      }
+    }
+    if (files_.size() >= kExtendsDepth) {
+      refuse(name.where, "'extends' goes through more than " + std::to_string(kExtendsDepth) +
+                             " files: " + chain_text());
+    }
+    return path;
+  }
+
+  [[nodiscard]] std::string chain_text() const {
+    std::vector<std::string> names;
+    for (const std::filesystem::path& file : files_) names.push_back(file.string());
+    return joined(names, " -> ");
+  }
+
+  std::vector<std::filesystem::path> files_;
+};
+
+// "a.b.c=value" taken apart.
+struct Override {
+  std::vector<std::string> keys;
+  Node value;
+  Position where;
+};
+
+[[noreturn]] void refuse_override(const std::string& text, const std::string& reason) {
+  throw Error(ErrorKind::command_line, std::string(kSet) + shell_quoted(text) + ": " + reason);
+}
+
+Override parse_override(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == text.npos) {
+    refuse_override(text, "expected KEY=VALUE, as in --set optimizer.sgd.lr=1e-3");
+  }
+  Override result;
+  const std::string path = text.substr(0, equals);
+  result.keys = split(path, '.');
+  for (const std::string& key : result.keys) {
+    if (key.empty()) refuse_override(text, "a key is empty in '" + path + "'");
+  }
+  if (path == "extends") refuse_override(text, "'extends' stands in the run file only");
+  result.where = {std::string(kSet) + path, 1, 1};
+  try {
+    result.value = parse_yaml(text.substr(equals + 1), result.where.file);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::command_line, error.what());
+  }
+  return result;
+}
+
+// True if any member of a family may stand at `path`, so that a bare name gives way to a map.
+bool is_family(std::span<const Rivals> rivals, const std::string& path) {
+  return std::any_of(rivals.begin(), rivals.end(),
+                     [&](const Rivals& rule) { return rule.path == path && rule.keys.empty(); });
+}
+
+// Makes room along the path: nothing becomes a map, the bare name `sgd` becomes `sgd: {}` where the
+// path goes on into it. Refuses lists and other values.
+void open_path(Node& root, const Override& wanted, std::span<const Rivals> rivals,
+               const std::string& text) {
+  Node* node = &root;
+  std::string path;
+  for (const std::string& key : wanted.keys) {
+    if (node->kind == Node::Kind::text && node->text == key) {
+      Node map;
+      map.kind = Node::Kind::map;
+      map.where = node->where;
+      map.entries.push_back({key, node->where, Node{}});
+      map.entries[0].value.where = node->where;
+      *node = std::move(map);
+    }
+    const bool gives_way = node->kind == Node::Kind::null ||
+                           (node->kind == Node::Kind::text && is_family(rivals, path));
+    if (gives_way) return;
+    if (node->kind != Node::Kind::map) {
+      refuse_override(text, "'" + path + "' is " + describe(*node) + " (" + node->where.text() +
+                                "); --set goes through maps only, set '" + path + "' as a whole");
+    }
+    node = node->find(key);
+    if (node == nullptr) return;
+    path = below(path, key);
+  }
+}
+
+Node tree_of(const Override& wanted) {
+  Node node = wanted.value;
+  for (auto key = wanted.keys.rbegin(); key != wanted.keys.rend(); ++key) {
+    Node map;
+    map.kind = Node::Kind::map;
+    map.where = wanted.where;
+    map.entries.push_back({*key, wanted.where, std::move(node)});
+    node = std::move(map);
+  }
+  return node;
+}
+
+}  // namespace
+
+std::filesystem::path path_beside(const Position& where, const std::string& name) {
+  const std::filesystem::path path(name);
+  if (path.is_absolute() || where.file.starts_with(kSet)) return path;
+  return std::filesystem::path(where.file).parent_path() / path;
+}
+
+Node merged(const Node& base, const Node& over, std::span<const Rivals> rivals,
+            const std::string& path) {
+  if (base.kind != Node::Kind::map || over.kind != Node::Kind::map) return over;
+  Node result = base;
+  drop_rivals(result, over, rivals, path);
+  std::unordered_map<std::string_view, std::size_t> index;
+  for (std::size_t i = 0; i < result.entries.size(); ++i) {
+    index.emplace(result.entries[i].key, i);
+  }
+  std::vector<const Entry*> fresh;
+  for (const Entry& entry : over.entries) {
+    const auto found = index.find(entry.key);
+    if (found == index.end()) {
+      fresh.push_back(&entry);
+      continue;
+    }
+    Entry& target = result.entries[found->second];
+    target.value = merged(target.value, entry.value, rivals, below(path, entry.key));
+    target.where = entry.where;
+  }
+  for (const Entry* entry : fresh) result.entries.push_back(*entry);
+  result.where = over.where;
+  return result;
+}
+
+Node load_run(const std::filesystem::path& path, std::span<const std::string> overrides,
+              std::span<const Rivals> rivals) {
+  Node run = Chain().load(path, rivals);
+  for (const std::string& text : overrides) {
+    const Override wanted = parse_override(text);
+    open_path(run, wanted, rivals, text);
+    const Position where = run.where;
+    run = merged(run, tree_of(wanted), rivals);
+    run.where = where;
+  }
+  return run;
+}
+
+}  // namespace trainyard::config
