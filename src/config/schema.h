@@ -23,6 +23,8 @@ struct FieldDescription {
   std::vector<FieldDescription> fields;  // type "map"
   struct Member;
   std::vector<Member> members;  // families
+  bool open = false;  // families: names beyond the members are allowed (a network's blocks)
+  std::vector<FieldDescription> beside;  // families: keys beside a member's name (if, as, from)
 };
 
 struct FieldDescription::Member {
