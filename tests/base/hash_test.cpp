@@ -1,27 +1,18 @@
 #include "base/hash.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "base/read_file.h"
+#include "temporary_folder.h"
 
 using namespace trainyard;
+using trainyard::testing::put_text;
+using trainyard::testing::TemporaryFolder;
 
 namespace {
-
-struct TemporaryFile {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("trainyard_hash_" + std::to_string(::getpid()));
-  explicit TemporaryFile(const std::string& text) {
-    std::ofstream(path, std::ios::binary)
-        .write(text.data(), static_cast<std::streamsize>(text.size()));
-  }
-  ~TemporaryFile() { std::filesystem::remove(path); }
-};
 
 std::string pattern(std::size_t bytes) {
   std::string text(bytes, '\0');
@@ -49,8 +40,10 @@ TEST_CASE("how bytes are cut does not change the hash") {
 
 TEST_CASE("a file longer than one piece has the hash of its bytes") {
   const std::string text = pattern((1u << 20) * 2 + 17);
-  const TemporaryFile file(text);
-  CHECK(hash128_file_hex(file.path, ErrorKind::checkpoint) == hash128_hex(std::string_view(text)));
+  const TemporaryFolder folder;
+  put_text(folder / "file", text);
+  CHECK(hash128_file_hex(folder / "file", ErrorKind::checkpoint) ==
+        hash128_hex(std::string_view(text)));
 }
 
 TEST_CASE("one flipped bit changes the hash") {
@@ -72,8 +65,9 @@ TEST_CASE("a missing file, a folder and a file over the limit are errors that na
   };
   CHECK(message("/nowhere/file", 10) == "cannot read '/nowhere/file': No such file or directory");
   CHECK(message("/tmp", 10) == "cannot read '/tmp': it is not a regular file");
-  const TemporaryFile file("twelve bytes");
-  CHECK(message(file.path, 11) ==
-        "cannot read '" + file.path.string() + "': it holds 12 bytes, at most 11 are expected");
-  CHECK(read_text(file.path, ErrorKind::data, 12) == "twelve bytes");
+  const TemporaryFolder folder;
+  put_text(folder / "file", "twelve bytes");
+  CHECK(message(folder / "file", 11) == "cannot read '" + (folder / "file").string() +
+                                            "': it holds 12 bytes, at most 11 are expected");
+  CHECK(read_text(folder / "file", ErrorKind::data, 12) == "twelve bytes");
 }

@@ -1,0 +1,208 @@
+#include "base/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path folder_of(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  return parent.empty() ? fs::path(".") : parent;
+}
+
+/// The nearest folder that exists, for questions about the file system.
+fs::path existing_folder_of(fs::path path) {
+  std::error_code ignored;
+  while (!fs::is_directory(path, ignored) && path != folder_of(path)) path = folder_of(path);
+  return path;
+}
+
+std::string advice_for(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "; free some space or choose another folder with --out";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "; choose a folder that you may write to, with --out";
+    default:
+      return "";
+  }
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
+
+}  // namespace
+
+Disk::Disk(FailurePlan plan, std::optional<std::uint64_t> free_bytes)
+    : plan_(std::move(plan)), free_bytes_(free_bytes) {}
+
+void Disk::fail(std::string_view doing, const fs::path& path, int error_number,
+                std::uint64_t needed_bytes) const {
+  std::string text = "cannot " + std::string(doing) + " '" + path.string() +
+                     "': " + std::generic_category().message(error_number);
+  if (needed_bytes > 0) {
+    text += " (" + with_separators(static_cast<std::int64_t>(needed_bytes)) + " bytes needed, " +
+            with_separators(static_cast<std::int64_t>(free_bytes(path))) + " free)";
+  }
+  throw Error(ErrorKind::disk, text + advice_for(error_number));
+}
+
+int Disk::open_for_writing(const fs::path& path, int flags) const {
+  int error_number = planned(DiskCall::open);
+  if (error_number == 0) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+    if (descriptor >= 0) return descriptor;
+    error_number = errno;
+  }
+  fail("write", path, error_number);
+}
+
+void Disk::write_all(int descriptor, std::span<const std::byte> bytes, const fs::path& path) const {
+  constexpr std::size_t kMostBytesACall = std::size_t{8} << 20;
+  while (!bytes.empty()) {
+    int error_number = planned(DiskCall::write);
+    if (error_number == 0) {
+      const ssize_t count =
+          ::write(descriptor, bytes.data(), std::min(bytes.size(), kMostBytesACall));
+      if (count > 0) {
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
+        continue;
+      }
+      error_number = count == 0 ? ENOSPC : errno;
+    }
+    if (error_number != EINTR) fail("write", path, error_number, bytes.size());
+  }
+}
+
+void Disk::sync(int descriptor, const fs::path& path) const {
+  int error_number = planned(DiskCall::fsync);
+  if (error_number == 0 && ::fsync(descriptor) != 0) error_number = errno;
+  // EINVAL: special file systems that have nothing to bring to a disk.
+  if (error_number != 0 && error_number != EINVAL) fail("bring to the disk", path, error_number);
+}
+
+void Disk::close(int descriptor, const fs::path& path) const {
+  const int error_number = planned(DiskCall::close);
+  const int result = ::close(descriptor);
+  if (error_number != 0) fail("close", path, error_number);
+  if (result != 0 && errno != EINTR) fail("close", path, errno);
+}
+
+void Disk::write_file(const fs::path& path, FileParts parts) const {
+  const int descriptor = open_for_writing(path, O_TRUNC);
+  try {
+    for (const auto& part : parts) write_all(descriptor, part, path);
+    sync(descriptor, path);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  close(descriptor, path);
+}
+
+void Disk::replace_file(const fs::path& path, FileParts parts) const {
+  const fs::path temporary = folder_of(path) / (".tmp-" + path.filename().string());
+  try {
+    write_file(temporary, parts);
+    rename(temporary, path);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+void Disk::replace_file(const fs::path& path, std::string_view text) const {
+  const std::array<std::span<const std::byte>, 1> parts = {bytes_of(text)};
+  replace_file(path, parts);
+}
+
+void Disk::rename(const fs::path& from, const fs::path& to) const {
+  int error_number = planned(DiskCall::rename);
+  if (error_number == 0 && ::rename(from.c_str(), to.c_str()) != 0) error_number = errno;
+  if (error_number != 0) fail("rename '" + from.string() + "' to", to, error_number);
+  sync_folder(folder_of(to));
+}
+
+bool Disk::make_folder(const fs::path& path) const {
+  int error_number = planned(DiskCall::mkdir);
+  if (error_number == 0) {
+    if (::mkdir(path.c_str(), 0777) == 0) return true;
+    error_number = errno;
+  }
+  if (error_number == EEXIST) return false;
+  fail("make the folder", path, error_number);
+}
+
+void Disk::make_folders(const fs::path& path) const {
+  std::error_code ignored;
+  if (path.empty() || fs::is_directory(path, ignored)) return;
+  make_folders(path.parent_path());
+  // Another process may have made it meanwhile; a file of that name is an error.
+  if (!make_folder(path) && !fs::is_directory(path, ignored)) {
+    fail("make the folder", path, ENOTDIR);
+  }
+}
+
+void Disk::sync_folder(const fs::path& path) const {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) fail("open the folder", path, errno);
+  try {
+    sync(descriptor, path);
+  } catch (...) {
+    ::close(descriptor);
+    throw;
+  }
+  ::close(descriptor);
+}
+
+void Disk::remove(const fs::path& path) const {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) fail("remove", path, error.value());
+}
+
+std::uint64_t Disk::free_bytes(const fs::path& path) const {
+  if (free_bytes_) return *free_bytes_;
+  struct statvfs status = {};
+  if (::statvfs(existing_folder_of(path).c_str(), &status) != 0) return 0;
+  return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
+}
+
+AppendFile::AppendFile(const Disk& disk, const fs::path& path)
+    : disk_(disk), path_(path), descriptor_(disk.open_for_writing(path, O_APPEND)) {}
+
+AppendFile::~AppendFile() { ::close(descriptor_); }
+
+void AppendFile::append(std::string_view row) {
+  const off_t before = ::lseek(descriptor_, 0, SEEK_END);
+  try {
+    disk_.write_all(descriptor_, bytes_of(row), path_);
+  } catch (...) {
+    // Best effort: a tail that stays is cut when the run is resumed.
+    if (before >= 0 && ::ftruncate(descriptor_, before) != 0) errno = 0;
+    throw;
+  }
+}
+
+void AppendFile::sync() { disk_.sync(descriptor_, path_); }
+
+}  // namespace trainyard

@@ -1,0 +1,93 @@
+// The only unit that writes files into a run folder: whole files that are there or not there,
+// rows that are whole, folders, and errors that say what to do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+/// System calls that change the disk.
+enum class DiskCall { open, write, fsync, rename, mkdir, close };
+
+/// Asked before each such call: 0 lets it happen, an errno value makes it fail. Tests count down
+/// in it; the program passes none.
+using FailurePlan = std::function<int(DiskCall)>;
+
+/// The whole of a file in pieces.
+using FileParts = std::span<const std::span<const std::byte>>;
+
+/// Changes files and folders durably. Every failure throws Error{disk} that names the path, the
+/// system's reason, and, when space ran out, the bytes needed and free.
+class Disk {
+ public:
+  Disk() = default;
+  /// For tests: calls fail by `plan`; `free_bytes`, if given, is what free_bytes() answers.
+  explicit Disk(FailurePlan plan, std::optional<std::uint64_t> free_bytes = std::nullopt);
+
+  /// Writes a new file and brings it to the disk (fsync). For files inside a folder that gets its
+  /// final name later; a failure may leave a part of it.
+  void write_file(const std::filesystem::path& path, FileParts parts) const;
+  /// Replaces `path` whole: temporary file beside it, fsync, rename, fsync of the folder. A failure
+  /// leaves the old file.
+  void replace_file(const std::filesystem::path& path, FileParts parts) const;
+  void replace_file(const std::filesystem::path& path, std::string_view text) const;
+  /// Renames a file or folder and brings the change to the disk.
+  void rename(const std::filesystem::path& from, const std::filesystem::path& to) const;
+
+  /// One mkdir(2): true if this call made the folder, false if the name was taken.
+  [[nodiscard]] bool make_folder(const std::filesystem::path& path) const;
+  /// The folder with its parents; existing ones are fine, a file in the way is not.
+  void make_folders(const std::filesystem::path& path) const;
+  /// fsync of a folder: its entries are on the disk.
+  void sync_folder(const std::filesystem::path& path) const;
+  /// Removes a file or a folder with all in it; a missing one is fine.
+  void remove(const std::filesystem::path& path) const;
+
+  /// Bytes that this user may still write on the file system of `path`.
+  [[nodiscard]] std::uint64_t free_bytes(const std::filesystem::path& path) const;
+
+ private:
+  friend class AppendFile;
+
+  [[nodiscard]] int planned(DiskCall call) const { return plan_ ? plan_(call) : 0; }
+  [[nodiscard]] int open_for_writing(const std::filesystem::path& path, int flags) const;
+  void write_all(int descriptor, std::span<const std::byte> bytes,
+                 const std::filesystem::path& path) const;
+  void sync(int descriptor, const std::filesystem::path& path) const;
+  void close(int descriptor, const std::filesystem::path& path) const;
+  [[noreturn]] void fail(std::string_view doing, const std::filesystem::path& path,
+                         int error_number, std::uint64_t needed_bytes = 0) const;
+
+  FailurePlan plan_;
+  std::optional<std::uint64_t> free_bytes_;
+};
+
+/// A file that grows by whole rows. Not copied; the file is closed with the object.
+class AppendFile {
+ public:
+  /// Opens or makes `path`; `disk` must outlive this object.
+  AppendFile(const Disk& disk, const std::filesystem::path& path);
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+
+  /// One write(2) a row. If the disk takes only a part, the part is cut off again and Error{disk}
+  /// is thrown, so that the file holds whole rows.
+  void append(std::string_view row);
+  /// Brings all rows to the disk.
+  void sync();
+
+ private:
+  const Disk& disk_;
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace trainyard

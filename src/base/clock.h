@@ -1,0 +1,46 @@
+// Time, passed in: nothing below the command line reads a clock by itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace trainyard {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  /// Seconds since some fixed moment; never goes back.
+  [[nodiscard]] virtual double seconds() const = 0;
+  /// Seconds since 1970-01-01 00:00:00 UTC.
+  [[nodiscard]] virtual std::int64_t utc_seconds() const = 0;
+};
+
+/// The machine's clocks.
+class SystemClock final : public Clock {
+ public:
+  [[nodiscard]] double seconds() const override;
+  [[nodiscard]] std::int64_t utc_seconds() const override;
+};
+
+/// A clock that its owner moves: for tests and for replays.
+class ManualClock final : public Clock {
+ public:
+  explicit ManualClock(std::int64_t utc_seconds) : start_utc_(utc_seconds) {}
+  /// Moves on by `seconds` >= 0.
+  void advance(double seconds) { elapsed_ += seconds; }
+  [[nodiscard]] double seconds() const override { return elapsed_; }
+  [[nodiscard]] std::int64_t utc_seconds() const override {
+    return start_utc_ + static_cast<std::int64_t>(elapsed_);
+  }
+
+ private:
+  std::int64_t start_utc_ = 0;
+  double elapsed_ = 0;
+};
+
+/// "2026-07-30T12:03:41Z" (RFC 3339).
+[[nodiscard]] std::string utc_text(std::int64_t utc_seconds);
+/// "12:03:41", the time of day in UTC.
+[[nodiscard]] std::string utc_time_of_day(std::int64_t utc_seconds);
+
+}  // namespace trainyard

@@ -1,0 +1,184 @@
+#include "base/atomic_file.h"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "failure_at.h"
+#include "temporary_folder.h"
+
+using namespace trainyard;
+using trainyard::testing::FailureAt;
+using trainyard::testing::put_text;
+using trainyard::testing::TemporaryFolder;
+using trainyard::testing::text_of;
+
+namespace {
+
+template <class F>
+std::string disk_error(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::disk);
+    return error.what();
+  }
+  return "";
+}
+
+int entries(const std::filesystem::path& folder) {
+  int count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a file is replaced whole and no temporary file stays") {
+  const TemporaryFolder folder;
+  const Disk disk;
+  disk.replace_file(folder / "status.json", "one");
+  disk.replace_file(folder / "status.json", "two");
+  CHECK(text_of(folder / "status.json") == "two");
+  CHECK(entries(folder.path()) == 1);
+}
+
+TEST_CASE("whatever call fails while a file is replaced, the file holds the old or the new text") {
+  const TemporaryFolder folder;
+  for (const DiskCall call :
+       {DiskCall::open, DiskCall::write, DiskCall::fsync, DiskCall::close, DiskCall::rename}) {
+    for (int n = 1; n <= 3; ++n) {
+      Disk().replace_file(folder / "status.json", "old");
+      const FailureAt plan{.call = call, .n = n, .error_number = ENOSPC};
+      const std::string message =
+          disk_error([&] { Disk(plan).replace_file(folder / "status.json", "new"); });
+      const bool failed = *plan.seen >= n;
+      CHECK(message.empty() != failed);
+      const std::string text = text_of(folder / "status.json");
+      CHECK((text == "new" || (failed && text == "old")));
+      CHECK(entries(folder.path()) == 1);
+    }
+  }
+}
+
+TEST_CASE("a full disk is reported with the path, the bytes needed and the bytes free") {
+  const TemporaryFolder folder;
+  const Disk disk(FailureAt{.call = DiskCall::write, .n = 1, .error_number = ENOSPC}, 1234);
+  CHECK(disk_error([&] { disk.replace_file(folder / "a.txt", std::string(5000, 'x')); }) ==
+        "cannot write '" + (folder / ".tmp-a.txt").string() +
+            "': No space left on device (5,000 bytes needed, 1,234 free); free some space or "
+            "choose another folder with --out");
+}
+
+TEST_CASE("a real full device is an error of the disk") {
+  const Disk disk;
+  AppendFile file(disk, "/dev/full");
+  CHECK(disk_error([&] {
+          file.append("row\n");
+        }).starts_with("cannot write '/dev/full': No space left on device (4 bytes needed, "));
+}
+
+TEST_CASE("an interrupted write goes on") {
+  const TemporaryFolder folder;
+  const FailureAt plan{.call = DiskCall::write, .n = 1, .error_number = EINTR};
+  Disk(plan).replace_file(folder / "a.txt", "text");
+  CHECK(text_of(folder / "a.txt") == "text");
+  CHECK(*plan.seen == 2);
+}
+
+TEST_CASE("pieces are written in their order, and folders are made with their parents") {
+  const TemporaryFolder folder;
+  const Disk disk;
+  disk.make_folders(folder / "a" / "b" / "c");
+  const std::string head = "head ";
+  const std::string tail = "tail";
+  const std::vector<std::span<const std::byte>> parts = {
+      std::as_bytes(std::span(head)), {}, std::as_bytes(std::span(tail))};
+  disk.write_file(folder / "a" / "b" / "c" / "file", parts);
+  CHECK(text_of(folder / "a" / "b" / "c" / "file") == "head tail");
+}
+
+TEST_CASE("make_folder says who made it, and a file in the way is an error") {
+  const TemporaryFolder folder;
+  const Disk disk;
+  CHECK(disk.make_folder(folder / "0001"));
+  CHECK_FALSE(disk.make_folder(folder / "0001"));
+  put_text(folder / "file", "");
+  CHECK(disk_error([&] { disk.make_folders(folder / "file"); }) ==
+        "cannot make the folder '" + (folder / "file").string() + "': Not a directory");
+  CHECK(disk_error([&] { (void)disk.make_folder(folder / "none" / "0001"); }) ==
+        "cannot make the folder '" + (folder / "none" / "0001").string() +
+            "': No such file or directory");
+}
+
+TEST_CASE("a folder that may not be written is an error with advice") {
+  const Disk disk(FailureAt{.call = DiskCall::mkdir, .n = 1, .error_number = EACCES});
+  CHECK(disk_error([&] { (void)disk.make_folder("/somewhere/runs"); }) ==
+        "cannot make the folder '/somewhere/runs': Permission denied; choose a folder that you may "
+        "write to, with --out");
+}
+
+TEST_CASE("rows are appended with one write each and found after the file is opened again") {
+  const TemporaryFolder folder;
+  const FailureAt plan{.call = DiskCall::write};
+  const Disk disk(plan);
+  {
+    AppendFile file(disk, folder / "metrics.csv");
+    file.append("1,2\n");
+    file.append("3,4\n");
+    CHECK(*plan.seen == 2);
+  }
+  AppendFile file(disk, folder / "metrics.csv");
+  file.append("5,6\n");
+  file.sync();
+  CHECK(text_of(folder / "metrics.csv") == "1,2\n3,4\n5,6\n");
+}
+
+TEST_CASE("a row that fits only in part is cut off again") {
+  const TemporaryFolder folder;
+  // RLIMIT_FSIZE lets the kernel take 10 bytes of the file and refuse the rest with EFBIG.
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const Disk disk;
+    AppendFile file(disk, folder / "metrics.csv");
+    file.append("1,2\n3,4\n");
+    const rlimit limit = {10, 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      file.append("5,6\n");
+      ::_exit(1);
+    } catch (const Error& error) {
+      ::_exit(error.exit_code());
+    }
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(text_of(folder / "metrics.csv") == "1,2\n3,4\n");
+}
+
+TEST_CASE("removing takes folders with all in them, and a missing one is fine") {
+  const TemporaryFolder folder;
+  const Disk disk;
+  disk.make_folders(folder / "a" / "b");
+  put_text(folder / "a" / "b" / "file", "x");
+  disk.remove(folder / "a");
+  disk.remove(folder / "a");
+  CHECK(entries(folder.path()) == 0);
+}
+
+TEST_CASE("free bytes are asked of the file system that will hold a folder not made yet") {
+  const TemporaryFolder folder;
+  CHECK(Disk().free_bytes(folder / "none" / "yet") > 0);
+}
