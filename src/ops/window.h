@@ -55,8 +55,6 @@ struct WindowPlan {
 /// Plans both axes of images [n, c, h, w]. Throws ShapeError ("height: ...") if no window fits.
 [[nodiscard]] WindowPlan plan_window(const Shape& images, const Window& window,
                                      const Padding& padding, bool ceil = false);
-/// Throws ShapeError unless `shape` is [n, c, h, w].
-void require_images(const Shape& shape);
 
 /// `pad: 1`, `pad: [1, 2]`, `pad: same_upper`.
 void declare_padding(config::Fields& fields, std::string_view key, Padding& out,

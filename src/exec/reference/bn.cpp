@@ -1,0 +1,227 @@
+#include "ops/bn.h"
+
+#include "base/error.h"
+#include "base/math.h"
+#include "exec/reference/executors.h"
+#include "exec/reference/scratch.h"
+
+namespace trainyard::reference {
+namespace {
+
+/// The elements of one channel: `images` stretches of `positions`, `stride` apart.
+struct ChannelWalk {
+  std::int64_t images, channels, positions;
+
+  explicit ChannelWalk(const Shape& shape)
+      : images(shape.n()), channels(shape.c()), positions(shape.h() * shape.w()) {}
+  TY_HD std::int64_t offset(std::int64_t n, std::int64_t channel) const {
+    return (n * channels + channel) * positions;
+  }
+  TY_HD std::int64_t count() const { return images * positions; }
+  /// Sum of f(i) over the channel's elements: each image in the team's order, images in turn.
+  template <class T, class Team, class F>
+  TY_HD T sum(const Team& team, std::int64_t channel, const F& f) const {
+    T total = 0;
+    for (std::int64_t n = 0; n < images; ++n) {
+      const std::int64_t first = offset(n, channel);
+      total += team.template sum<T>(positions, [&](std::int64_t i) { return f(first + i); });
+    }
+    return total;
+  }
+  template <class Team, class F>
+  TY_HD void each(const Team& team, std::int64_t channel, const F& f) const {
+    for (std::int64_t n = 0; n < images; ++n) {
+      const std::int64_t first = offset(n, channel);
+      team.each(positions, [&](std::int64_t i) { f(first + i); });
+    }
+  }
+};
+
+/// Writes the batch's statistics. A row is a channel: the mean, then the biased variance around it.
+template <class T>
+struct Statistics {
+  ChannelWalk walk;
+  const T* x;
+  T* mean;
+  T* variance;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t c) const {
+    const T count = static_cast<T>(walk.count());
+    const T m = walk.sum<T>(team, c, [&](std::int64_t i) { return x[i]; }) / count;
+    mean[c] = m;
+    variance[c] = walk.sum<T>(team, c, [&](std::int64_t i) { return (x[i] - m) * (x[i] - m); }) /
+                  count;
+  }
+};
+
+/// y = gamma * (x - mean) / sqrt(variance + eps) + beta. A row is a channel.
+template <class T>
+struct Normalise {
+  ChannelWalk walk;
+  const T* x;
+  T* y;
+  const T* mean;
+  const T* variance;
+  const T* gamma;  // or null: 1
+  const T* beta;   // or null: 0
+  T eps;
+  bool relu;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t c) const {
+    const T m = mean[c];
+    const T factor = (gamma != nullptr ? gamma[c] : T(1)) / math::sqrt(variance[c] + eps);
+    const T offset = beta != nullptr ? beta[c] : T(0);
+    walk.each(team, c, [&](std::int64_t i) {
+      const T value = (x[i] - m) * factor + offset;
+      y[i] = relu && value < 0 ? T(0) : value;
+    });
+  }
+};
+
+/// Ioffe and Szegedy 2015, section 3. A row is a channel. dx may be dy.
+template <class T>
+struct BnGradient {
+  ChannelWalk walk;
+  const T* x;
+  const T* y;   // read with relu alone
+  const T* dy;
+  T* dx;        // or null
+  const T* mean;
+  const T* variance;
+  const T* gamma;
+  T* gamma_gradient;  // or null
+  T* beta_gradient;   // or null
+  T eps;
+  bool relu;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t c) const {
+    const T m = mean[c];
+    const T inverse = T(1) / math::sqrt(variance[c] + eps);
+    const auto open = [&](std::int64_t i) { return relu && !(y[i] > 0) ? T(0) : dy[i]; };
+    const T sum = walk.sum<T>(team, c, open);
+    const T product = walk.sum<T>(
+        team, c, [&](std::int64_t i) { return open(i) * ((x[i] - m) * inverse); });
+    if (gamma_gradient != nullptr) gamma_gradient[c] = product;
+    if (beta_gradient != nullptr) beta_gradient[c] = sum;
+    if (dx == nullptr) return;
+    const T count = static_cast<T>(walk.count());
+    const T factor = (gamma != nullptr ? gamma[c] : T(1)) * inverse;
+    const T mean_gradient = sum / count, mean_product = product / count;
+    walk.each(team, c, [&](std::int64_t i) {
+      dx[i] = factor * (open(i) - mean_gradient - (x[i] - m) * inverse * mean_product);
+    });
+  }
+};
+
+template <class T>
+class BnForward final : public Executor {
+ public:
+  BnForward(const StepDescription& step, const BnOp& op)
+      : launcher_(step.threads),
+        training_(step.pass == Pass::forward_train),
+        attributes_(op.values()),
+        walk_(shape_of(step.inputs[0])),
+        input_(step.inputs[0], scratch_),
+        output_(step.outputs[0], scratch_) {}
+  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
+  void bind(const StepTensors& tensors) override {
+    input_.bind(tensors.inputs[0], tensors.workspace);
+    output_.bind(tensors.outputs[0], tensors.workspace);
+    const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
+    mean_ = statistics[0].template as<T>();
+    variance_ = statistics[1].template as<T>();
+    std::size_t next = 0;
+    if (attributes_.scale) gamma_ = tensors.parameters[next++].template as<T>();
+    if (attributes_.center) beta_ = tensors.parameters[next].template as<T>();
+  }
+  void run() override {
+    input_.load(launcher_);
+    if (training_) {
+      launcher_.rows(walk_.channels, Statistics<T>{walk_, input_.data(), mean_, variance_});
+    }
+    launcher_.rows(walk_.channels,
+                   Normalise<T>{walk_, input_.data(), output_.data(), mean_, variance_, gamma_,
+                                beta_, static_cast<T>(attributes_.eps), attributes_.relu});
+    output_.store(launcher_);
+  }
+
+ private:
+  CpuLauncher launcher_;
+  bool training_;
+  BnAttributes attributes_;
+  ChannelWalk walk_;
+  Scratch scratch_;
+  PlainTensor<T> input_, output_;
+  T* mean_ = nullptr;      // written in training, read in evaluation
+  T* variance_ = nullptr;
+  const T* gamma_ = nullptr;
+  const T* beta_ = nullptr;
+};
+
+template <class T>
+class BnBackward final : public Executor {
+ public:
+  BnBackward(const StepDescription& step, const BnOp& op)
+      : launcher_(step.threads),
+        attributes_(op.values()),
+        walk_(shape_of(step.inputs[0])),
+        input_(step.inputs[0], scratch_),
+        output_(step.outputs[0], scratch_),
+        output_gradient_(step.outputs[0], scratch_),
+        input_gradient_(step.inputs[0], scratch_) {}
+  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
+  void bind(const StepTensors& tensors) override {
+    input_.bind(tensors.inputs[0], tensors.workspace);
+    if (attributes_.relu) output_.bind(tensors.outputs[0], tensors.workspace);
+    output_gradient_.bind(tensors.output_gradients[0], tensors.workspace);
+    input_gradient_.bind(tensors.input_gradients[0], tensors.workspace);
+    mean_ = tensors.batch_statistics[0].template as<T>();
+    variance_ = tensors.batch_statistics[1].template as<T>();
+    std::size_t next = 0;
+    if (attributes_.scale) {
+      gamma_ = tensors.parameters[next].template as<T>();
+      gamma_gradient_ = tensors.parameter_gradients[next++].template as<T>();
+    }
+    if (attributes_.center) beta_gradient_ = tensors.parameter_gradients[next].template as<T>();
+  }
+  void run() override {
+    input_.load(launcher_);
+    if (attributes_.relu) output_.load(launcher_);
+    output_gradient_.load(launcher_);
+    const bool wanted = input_gradient_.wanted();
+    launcher_.rows(walk_.channels, BnGradient<T>{walk_, input_.data(), output_.data(),
+                                                 output_gradient_.data(),
+                                                 wanted ? input_gradient_.data() : nullptr, mean_,
+                                                 variance_, gamma_, gamma_gradient_,
+                                                 beta_gradient_, static_cast<T>(attributes_.eps),
+                                                 attributes_.relu});
+    if (wanted) input_gradient_.store(launcher_);
+  }
+
+ private:
+  CpuLauncher launcher_;
+  BnAttributes attributes_;
+  ChannelWalk walk_;
+  Scratch scratch_;
+  PlainTensor<T> input_, output_, output_gradient_, input_gradient_;
+  const T* mean_ = nullptr;
+  const T* variance_ = nullptr;
+  const T* gamma_ = nullptr;
+  T* gamma_gradient_ = nullptr;
+  T* beta_gradient_ = nullptr;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Executor> make_bn(const StepDescription& step) {
+  const auto& op = dynamic_cast<const BnOp&>(*step.op);
+  TY_CHECK(step.pass != Pass::backward_parameters, "batch norm's gradients come in one pass");
+  if (step.pass == Pass::backward_data) return std::make_unique<BnBackward<T>>(step, op);
+  return std::make_unique<BnForward<T>>(step, op);
+}
+
+template std::unique_ptr<Executor> make_bn<float>(const StepDescription&);
+template std::unique_ptr<Executor> make_bn<double>(const StepDescription&);
+
+}  // namespace trainyard::reference

@@ -1,0 +1,157 @@
+#include "ops/dense.h"
+
+#include "exec/reference/executors.h"
+#include "exec/reference/products.h"
+#include "exec/reference/scratch.h"
+
+namespace trainyard::reference {
+namespace {
+
+/// What the three passes share: x [n][features] and y [n][units], or their gradients.
+template <class T>
+class Dense : public Executor {
+ public:
+  explicit Dense(const StepDescription& step)
+      : launcher_(step.threads),
+        has_bias_(dynamic_cast<const DenseOp&>(*step.op).values().bias),
+        samples_(step.inputs[0].extent[0]),
+        features_(step.signature.parameters[0].shape[1]),
+        units_(step.signature.parameters[0].shape[0]),
+        input_(step.inputs[0], scratch_),
+        output_(step.outputs[0], scratch_) {}
+  [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.bytes(); }
+
+ protected:
+  CpuLauncher launcher_;
+  bool has_bias_;
+  std::int64_t samples_, features_, units_;
+  Scratch scratch_;
+  PlainTensor<T> input_;
+  PlainTensor<T> output_;
+};
+
+template <class T>
+class DenseForward final : public Dense<T> {
+ public:
+  using Dense<T>::Dense;
+  void bind(const StepTensors& tensors) override {
+    this->input_.bind(tensors.inputs[0], tensors.workspace);
+    this->output_.bind(tensors.outputs[0], tensors.workspace);
+    weight_ = tensors.parameters[0].template as<T>();
+    bias_ = this->has_bias_ ? tensors.parameters[1].template as<T>() : nullptr;
+  }
+  void run() override {
+    this->input_.load(this->launcher_);
+    const RowProducts<T> product{.out = this->output_.data(),
+                                 .a = this->input_.data(),
+                                 .b = weight_,
+                                 .bias = bias_,
+                                 .accumulate = false,
+                                 .rows = this->samples_,
+                                 .count = this->units_,
+                                 .length = this->features_};
+    this->launcher_.rows(product.tiles(1), product);
+    this->output_.store(this->launcher_);
+  }
+
+ private:
+  const T* weight_ = nullptr;
+  const T* bias_ = nullptr;
+};
+
+template <class T>
+class DenseBackwardData final : public Dense<T> {
+ public:
+  using Dense<T>::Dense;
+  void bind(const StepTensors& tensors) override {
+    this->input_.bind(tensors.input_gradients[0], tensors.workspace);
+    this->output_.bind(tensors.output_gradients[0], tensors.workspace);
+    weight_ = tensors.parameters[0].template as<T>();
+  }
+  void run() override {
+    this->output_.load(this->launcher_);
+    // dx[n] = sum over units of dy[n][u] * weight[u]
+    const WeightedRows<T> product{.out = this->input_.data(),
+                                  .terms = weight_,
+                                  .weight = this->output_.data(),
+                                  .bias = nullptr,
+                                  .rows = this->samples_,
+                                  .count = this->units_,
+                                  .length = this->features_,
+                                  .row_stride = this->units_,
+                                  .term_stride = 1};
+    this->launcher_.rows(product.tiles(1), product);
+    this->input_.store(this->launcher_);
+  }
+
+ private:
+  const T* weight_ = nullptr;
+};
+
+/// bias_gradient[u] = sum of dy[n][u] over n in order.
+template <class T>
+struct ColumnSums {
+  const T* rows;  // [n][columns]
+  T* out;         // [columns]
+  std::int64_t n, columns;
+  TY_HD void operator()(std::int64_t column) const {
+    T total = 0;
+    for (std::int64_t row = 0; row < n; ++row) total += rows[row * columns + column];
+    out[column] = total;
+  }
+};
+
+template <class T>
+class DenseBackwardParameters final : public Dense<T> {
+ public:
+  using Dense<T>::Dense;
+  void bind(const StepTensors& tensors) override {
+    this->input_.bind(tensors.inputs[0], tensors.workspace);
+    this->output_.bind(tensors.output_gradients[0], tensors.workspace);
+    weight_gradient_ = tensors.parameter_gradients[0].template as<T>();
+    bias_gradient_ = this->has_bias_ ? tensors.parameter_gradients[1].template as<T>() : nullptr;
+  }
+  void run() override {
+    this->input_.load(this->launcher_);
+    this->output_.load(this->launcher_);
+    // dw[u] = sum over n of dy[n][u] * x[n]
+    const WeightedRows<T> product{.out = weight_gradient_,
+                                  .terms = this->input_.data(),
+                                  .weight = this->output_.data(),
+                                  .bias = nullptr,
+                                  .rows = this->units_,
+                                  .count = this->samples_,
+                                  .length = this->features_,
+                                  .row_stride = 1,
+                                  .term_stride = this->units_};
+    this->launcher_.rows(product.tiles(1), product);
+    if (bias_gradient_ == nullptr) return;
+    this->launcher_.each(this->units_, ColumnSums<T>{this->output_.data(), bias_gradient_,
+                                                     this->samples_, this->units_});
+  }
+
+ private:
+  T* weight_gradient_ = nullptr;
+  T* bias_gradient_ = nullptr;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Executor> make_dense(const StepDescription& step) {
+  switch (step.pass) {
+    case Pass::forward_train:
+    case Pass::forward_eval:
+      return std::make_unique<DenseForward<T>>(step);
+    case Pass::backward_data:
+      return std::make_unique<DenseBackwardData<T>>(step);
+    case Pass::backward_parameters:
+      return std::make_unique<DenseBackwardParameters<T>>(step);
+  }
+  return nullptr;
+}
+
+template std::unique_ptr<Executor> make_dense<float>(const StepDescription&);
+template std::unique_ptr<Executor> make_dense<double>(const StepDescription&);
+
+}  // namespace trainyard::reference

@@ -1,0 +1,19 @@
+// The plain loops, one maker an op. Arithmetic in T (float or double).
+#pragma once
+
+#include <memory>
+
+#include "exec/executor.h"
+
+namespace trainyard::reference {
+
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_conv(const StepDescription& step);
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_dense(const StepDescription& step);
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_pool(const StepDescription& step);
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_bn(const StepDescription& step);
+
+}  // namespace trainyard::reference

@@ -1,0 +1,61 @@
+// The reference device: plain loops for library ops, functors for the rest.
+#include <array>
+#include <string_view>
+
+#include "base/error.h"
+#include "exec/executor.h"
+#include "exec/functor/functor.h"
+#include "exec/reference/executors.h"
+
+namespace trainyard {
+namespace {
+
+using Maker = std::unique_ptr<Executor> (*)(const StepDescription&);
+
+struct LibraryOp {
+  std::string_view type;
+  Maker in_float;
+  Maker in_double;
+};
+
+constexpr std::array<LibraryOp, 7> kLibraryOps{{
+    {"conv", &reference::make_conv<float>, &reference::make_conv<double>},
+    {"dense", &reference::make_dense<float>, &reference::make_dense<double>},
+    {"bn", &reference::make_bn<float>, &reference::make_bn<double>},
+    {"max_pool", &reference::make_pool<float>, &reference::make_pool<double>},
+    {"avg_pool", &reference::make_pool<float>, &reference::make_pool<double>},
+    {"global_max_pool", &reference::make_pool<float>, &reference::make_pool<double>},
+    {"global_avg_pool", &reference::make_pool<float>, &reference::make_pool<double>},
+}};
+
+class ReferenceExecutors final : public ExecutorFactory {
+ public:
+  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
+    TY_CHECK(step.type == DType::f32 || step.type == DType::f64,
+             "the reference device computes in f32 or f64");
+    for (const LibraryOp& op : kLibraryOps) {
+      if (op.type != step.op->type()) continue;
+      return step.type == DType::f32 ? op.in_float(step) : op.in_double(step);
+    }
+    std::unique_ptr<Executor> executor = make_functor_executor(step);
+    TY_CHECK(executor != nullptr, step.op->type());
+    return executor;
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
+                                                       const Layout& to, DType to_type,
+                                                       int threads) const override {
+    return make_functor_reorder(from, from_type, to, to_type, threads);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
+                                                          int threads) const override {
+    return make_functor_accumulate(layout, layout, type, threads);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ExecutorFactory> make_reference_executors() {
+  return std::make_unique<ReferenceExecutors>();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,130 @@
+#include "ops/bn.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "ops/expect.h"
+
+namespace trainyard {
+namespace {
+
+using RunningVariance = BnAttributes::RunningVariance;
+
+constexpr std::array<config::Word<RunningVariance>, 3> kRunningVarianceWords{{
+    {RunningVariance::biased, "biased"},
+    {RunningVariance::unbiased, "unbiased"},
+    {RunningVariance::keras, "keras"},
+}};
+
+/// What the biased variance of `count` values is multiplied by on its way into the running one. A
+/// single value has variance 0, which any factor leaves so.
+double variance_scale(const BnAttributes& bn, std::int64_t count) {
+  if (count < 2) return 1;
+  const double n = static_cast<double>(count);
+  switch (bn.running_var) {
+    case RunningVariance::biased:
+      return 1;
+    case RunningVariance::unbiased:
+      return n / (n - 1);
+    case RunningVariance::keras:
+      return n / (n - 1 - bn.eps);
+  }
+  return 1;
+}
+
+ParameterSpec channel_parameter(std::string name, std::int64_t channels, Initializer::Kind kind,
+                                ParameterGroup group) {
+  return {.name = std::move(name),
+          .shape = {channels},
+          .initializer = {.kind = kind},
+          .group = group,
+          .l2 = 0,
+          .fan_in = channels,
+          .fan_out = channels};
+}
+
+}  // namespace
+
+Signature BnOp::infer(std::span<const Shape> inputs) const {
+  const Shape& input = inputs[0];
+  require_features_or_images(input);
+  const std::int64_t channels = input.c();
+  Signature signature;
+  signature.outputs = {input};
+  if (attributes_.scale) {
+    signature.parameters.push_back(
+        channel_parameter("gamma", channels, Initializer::Kind::ones, ParameterGroup::gamma));
+  }
+  if (attributes_.center) {
+    signature.parameters.push_back(
+        channel_parameter("beta", channels, Initializer::Kind::zeros, ParameterGroup::beta));
+  }
+  signature.statistics = {
+      {.name = "running_mean",
+       .shape = {channels},
+       .initial = 0,
+       .momentum = attributes_.momentum,
+       .batch_scale = 1},
+      {.name = "running_var",
+       .shape = {channels},
+       .initial = 1,
+       .momentum = attributes_.momentum,
+       .batch_scale = variance_scale(attributes_, input.n() * input.h() * input.w())}};
+  return signature;
+}
+
+Contract BnOp::contract() const {
+  return {.backward_reads_inputs = true,
+          .backward_reads_outputs = attributes_.relu,  // its sign says where the ReLU was open
+          .joined_backward = true,
+          .in_place_backward = true,
+          .layouts = Contract::Layouts::same};
+}
+
+std::string BnOp::attributes() const {
+  const BnAttributes& bn = attributes_;
+  return fmt::format(
+      "{{momentum: {}, eps: {}, scale: {}, center: {}, running_var: {}, sync: {}{}}}",
+      number_text(bn.momentum), number_text(bn.eps), bn.scale, bn.center,
+      kRunningVarianceWords[static_cast<std::size_t>(bn.running_var)].word, bn.sync,
+      bn.relu ? ", relu: true" : "");
+}
+
+void declare(config::Fields& fields, BnAttributes& bn) {
+  const bool torch = fields.profile() == config::Profile::torch;
+  double written = torch ? 0.1 : 0.99;
+  if (torch) {
+    bn.eps = 1e-5;
+    bn.running_var = RunningVariance::unbiased;
+  }
+  fields.field("momentum", written,
+               torch ? "weight of the new statistics, as PyTorch counts"
+                     : "weight of the old running statistics",
+               {.minimum = 0, .maximum = 1});
+  fields.field("eps", bn.eps, "added to the variance under the root",
+               {.minimum = 0, .exclusive_minimum = true});
+  fields.field("scale", bn.scale, "learn a factor for each channel (gamma)");
+  fields.field("center", bn.center, "learn an offset for each channel (beta)");
+  fields.field("running_var", bn.running_var,
+               "how the batch variance enters the running one: biased, unbiased (n / (n - 1)) or "
+               "keras (n / (n - 1 - eps))");
+  fields.field("sync", bn.sync, "statistics over the batches of all replicas");
+  bn.momentum = torch ? 1 - written : written;
+}
+
+config::Kind<Op> bn_kind() {
+  return {"bn", "batch normalisation of each channel",
+          [](config::Fields& fields) -> std::unique_ptr<Op> {
+            BnAttributes attributes;
+            declare(fields, attributes);
+            return std::make_unique<BnOp>(attributes);
+          }};
+}
+
+std::span<const config::Word<RunningVariance>> words(RunningVariance) {
+  return kRunningVarianceWords;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,60 @@
+#include "ops/dense.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "ops/bias.h"
+#include "ops/expect.h"
+#include "ops/initializers.h"
+
+namespace trainyard {
+
+Signature DenseOp::infer(std::span<const Shape> inputs) const {
+  const Shape& input = inputs[0];
+  require_features_or_images(input);
+  const std::int64_t features = input.c() * input.h() * input.w();
+  ParameterSpec weight{.name = "weight",
+                       .shape = {attributes_.units, features},
+                       .initializer = attributes_.init,
+                       .group = ParameterGroup::kernel,
+                       .l2 = attributes_.l2,
+                       .fan_in = features,
+                       .fan_out = attributes_.units};
+  Signature signature;
+  signature.outputs = {{input.n(), attributes_.units}};
+  signature.parameters = {weight};
+  if (attributes_.bias) signature.parameters.push_back(bias_beside(weight, attributes_.units));
+  signature.multiply_adds = input.n() * attributes_.units * features;
+  return signature;
+}
+
+Contract DenseOp::contract() const {
+  return {.backward_reads_inputs = true, .layouts = Contract::Layouts::plain};
+}
+
+std::string DenseOp::attributes() const {
+  return fmt::format("{{units: {}, bias: {}, init: {}, l2: {}}}", attributes_.units,
+                     attributes_.bias, text_of(attributes_.init), number_text(attributes_.l2));
+}
+
+void declare(config::Fields& fields, DenseAttributes& dense) {
+  const bool torch = fields.profile() == config::Profile::torch;
+  dense.init.kind =
+      torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
+  fields.required("units", dense.units, "outputs of the layer", {.minimum = 1});
+  fields.field("bias", dense.bias, "add a bias to each output");
+  declare_initializer(fields, "init", dense.init, "initializer of the kernel");
+  fields.field("l2", dense.l2, "adds l2 * sum(w^2) of the kernel to the loss, as Keras does",
+               {.minimum = 0});
+}
+
+config::Kind<Op> dense_kind() {
+  return {"dense", "fully connected layer; images are read as one row of features",
+          [](config::Fields& fields) -> std::unique_ptr<Op> {
+            DenseAttributes attributes;
+            declare(fields, attributes);
+            return std::make_unique<DenseOp>(attributes);
+          }};
+}
+
+}  // namespace trainyard

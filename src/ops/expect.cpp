@@ -1,0 +1,20 @@
+#include "ops/expect.h"
+
+#include <fmt/format.h>
+
+namespace trainyard {
+
+void require_images(const Shape& shape) {
+  if (shape.rank() == 4) return;
+  throw ShapeError(
+      fmt::format("expects images [batch, channels, height, width], found {}", shape.text()));
+}
+
+void require_features_or_images(const Shape& shape) {
+  if (shape.rank() == 4 || shape.rank() == 2) return;
+  throw ShapeError(fmt::format("expects features [batch, channels] or images [batch, channels, "
+                               "height, width], found {}",
+                               shape.text()));
+}
+
+}  // namespace trainyard

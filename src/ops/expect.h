@@ -1,0 +1,13 @@
+// What ops expect of the rank of an input.
+#pragma once
+
+#include "ops/op.h"
+
+namespace trainyard {
+
+/// Throws ShapeError unless `shape` is [n, c, h, w].
+void require_images(const Shape& shape);
+/// Throws ShapeError unless `shape` is [n, c] or [n, c, h, w].
+void require_features_or_images(const Shape& shape);
+
+}  // namespace trainyard

@@ -1,0 +1,117 @@
+#include "ops/pool.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "ops/expect.h"
+
+namespace trainyard {
+namespace {
+
+using Kind = PoolAttributes::Kind;
+
+/// A window must reach past the padding, or it would see padding alone.
+void require_narrow_padding(const Padding& pad, const config::Pair& size) {
+  if (pad.kind != Padding::Kind::pixels) return;
+  if (pad.amount.h < size.h && pad.amount.w < size.w) return;
+  throw ShapeError(fmt::format("padding {} must be smaller than the window {}",
+                               text_of(pad.amount), text_of(size)));
+}
+
+void declare_pool(config::Fields& fields, PoolAttributes& pool) {
+  const bool average = pool.kind == Kind::average;
+  std::optional<config::Pair> stride;
+  fields.field("size", pool.size, "size of the window; one number or [h, w]", {.minimum = 1});
+  fields.field("stride", stride, "step of the window, by default its size; one number or [h, w]",
+               {.minimum = 1});
+  declare_padding(fields, "pad", pool.pad,
+                  "pixels, [h, w], valid, same_upper, same_lower or same_symmetric");
+  fields.field("ceil", pool.ceil, "round the output size up (Caffe, MXNet-full)");
+  if (average) {
+    pool.count_pad = fields.profile() == config::Profile::torch;
+    fields.field("count_pad", pool.count_pad, "count padding in the divisor (Caffe, MXNet, torch)");
+  }
+  pool.stride = stride.value_or(pool.size);
+}
+
+template <Kind kind, bool global>
+std::unique_ptr<Op> read_pool(config::Fields& fields) {
+  PoolAttributes attributes;
+  attributes.kind = kind;
+  attributes.global = global;
+  if (!global) declare_pool(fields, attributes);
+  return std::make_unique<PoolOp>(attributes);
+}
+
+}  // namespace
+
+PoolOp::Geometry PoolOp::geometry(const Shape& input) const {
+  if (attributes_.global) {
+    return {.size = {input.h(), input.w()}, .stride = {1, 1}, .margins = {}, .counted = {}};
+  }
+  config::Pair stride = attributes_.stride;
+  if (stride.h == 0) stride.h = attributes_.size.h;
+  if (stride.w == 0) stride.w = attributes_.size.w;
+  const WindowPlan plan =
+      plan_window(input, {attributes_.size, stride, {1, 1}}, attributes_.pad, attributes_.ceil);
+  Margins counted = plan.margins();
+  counted.bottom = plan.h.written_after;
+  counted.right = plan.w.written_after;
+  return {attributes_.size, stride, plan.margins(), counted, plan.h.output, plan.w.output};
+}
+
+std::string_view PoolOp::type() const {
+  if (attributes_.kind == Kind::max) return attributes_.global ? "global_max_pool" : "max_pool";
+  return attributes_.global ? "global_avg_pool" : "avg_pool";
+}
+
+Signature PoolOp::infer(std::span<const Shape> inputs) const {
+  const Shape& input = inputs[0];
+  require_images(input);
+  require_narrow_padding(attributes_.pad, attributes_.size);
+  const Geometry window = geometry(input);
+  Signature signature;
+  if (attributes_.global) {
+    signature.outputs = {{input.n(), input.c()}};
+  } else {
+    signature.outputs = {{input.n(), input.c(), window.output_h, window.output_w}};
+  }
+  if (attributes_.kind == Kind::max) {
+    signature.saved = {{.name = "argmax", .shape = signature.outputs[0], .type = DType::i32}};
+  }
+  return signature;
+}
+
+Contract PoolOp::contract() const { return {.layouts = Contract::Layouts::any}; }
+
+std::string PoolOp::attributes() const {
+  const PoolAttributes& pool = attributes_;
+  if (pool.global) return "{}";
+  const config::Pair stride{pool.stride.h == 0 ? pool.size.h : pool.stride.h,
+                            pool.stride.w == 0 ? pool.size.w : pool.stride.w};
+  std::string out = fmt::format("{{size: {}, stride: {}, pad: {}, ceil: {}", text_of(pool.size),
+                                text_of(stride), text_of(pool.pad), pool.ceil);
+  if (pool.kind == Kind::average) out += fmt::format(", count_pad: {}", pool.count_pad);
+  return out + "}";
+}
+
+config::Kind<Op> max_pool_kind() {
+  return {"max_pool", "largest value under a window", &read_pool<Kind::max, false>};
+}
+
+config::Kind<Op> avg_pool_kind() {
+  return {"avg_pool", "mean of the values under a window", &read_pool<Kind::average, false>};
+}
+
+config::Kind<Op> global_max_pool_kind() {
+  return {"global_max_pool", "largest value of each channel; images to features",
+          &read_pool<Kind::max, true>};
+}
+
+config::Kind<Op> global_avg_pool_kind() {
+  return {"global_avg_pool", "mean of each channel; images to features",
+          &read_pool<Kind::average, true>};
+}
+
+}  // namespace trainyard
