@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
 #include "ops/op.h"
 
 namespace trainyard {
@@ -67,37 +66,6 @@ AxisPlan plan_named_axis(std::string_view name, const WindowAxis& axis, Padding:
   }
 }
 
-/// Pixels: one integer for both axes, or [h, w].
-std::optional<Padding> pixels_of(const config::Node& node) {
-  using Kind = config::Node::Kind;
-  const auto good = [](const config::Node& n) { return n.kind == Kind::integer && n.integer >= 0; };
-  if (good(node)) {
-    return Padding{Padding::Kind::pixels, {node.integer, node.integer}};
-  }
-  if (node.kind == Kind::list && node.items.size() == 2 && good(node.items[0]) &&
-      good(node.items[1])) {
-    return Padding{Padding::Kind::pixels, {node.items[0].integer, node.items[1].integer}};
-  }
-  return std::nullopt;
-}
-
-std::optional<Padding> padding_of(const config::Node& node) {
-  for (const auto& [kind, word] : kPaddingWords) {
-    if (node.kind == config::Node::Kind::text && node.text == word) return Padding{kind, {0, 0}};
-  }
-  return pixels_of(node);
-}
-
-std::string padding_error(std::string_view key, const config::Node& node) {
-  std::vector<std::string> candidates;
-  for (const auto& [kind, word] : kPaddingWords) candidates.emplace_back(word);
-  const std::string hint = node.kind == config::Node::Kind::text
-                               ? config::suggestion(node.text, candidates)
-                               : std::string();
-  return fmt::format("'{}' must be pixels (0 or more, or [h, w]) or one of {}, not {}{}", key,
-                     joined(candidates), config::describe(node), hint);
-}
-
 }  // namespace
 
 AxisPlan plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount, bool ceil) {
@@ -126,14 +94,16 @@ WindowPlan plan_window(const Shape& images, const Window& window, const Padding&
 
 void declare_padding(config::Fields& fields, std::string_view key, Padding& out,
                      std::string_view help) {
-  config::Node node = config::scalar_node(text_of(out), false, {});
-  fields.field(key, node, help);
-  if (fields.describing() || !fields.given(key)) return;
-  if (const auto padding = padding_of(node)) {
-    out = *padding;
-  } else {
-    fields.error(key, padding_error(key, node));
+  std::array<std::string_view, kPaddingWords.size()> words;
+  std::optional<std::size_t> word;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i] = kPaddingWords[i].second;
+    if (kPaddingWords[i].first == out.kind) word = i;
   }
+  config::Pair amount = out.amount;
+  fields.word_or_pair(key, word, amount, words, help, {.minimum = 0});
+  out = word ? Padding{kPaddingWords[*word].first, {0, 0}}
+             : Padding{Padding::Kind::pixels, amount};
 }
 
 std::string text_of(const Padding& padding) {
