@@ -17,9 +17,10 @@ Signature ConcatOp::infer(std::span<const Shape> inputs) const {
   std::int64_t channels = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].rank() != first.rank() || !fit(inputs[i], first)) {
-      throw ShapeError(fmt::format("inputs may differ in channels alone: input 0 is {}, input {} "
-                                   "is {}",
-                                   first.text(), i, inputs[i].text()));
+      throw ShapeError(
+          fmt::format("inputs may differ in channels alone: input 0 is {}, input {} "
+                      "is {}",
+                      first.text(), i, inputs[i].text()));
     }
     channels += inputs[i].c();
   }

@@ -48,9 +48,8 @@ class ConcatOp final : public Op {
     const auto& parts = step.backward() ? tensors.input_gradients : tensors.inputs;
     std::int64_t first = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      // A gradient that is not wanted has no layout, but its channels count.
       if (parts[i].data != nullptr) copy_part<T>(launcher, step, whole, first, parts[i]);
-      first += tensors.inputs[i].layout.extent[1];
+      first += step.inputs[i].extent[1];
     }
     if (!step.backward()) zero_padding<T>(launcher, whole);
   }

@@ -36,7 +36,9 @@ std::vector<ParameterSpec> conv_parameters(const ConvAttributes& conv, std::int6
 
 }  // namespace
 
-Margins ConvOp::margins(const Shape& input) const { return plan_conv(attributes_, input).margins(); }
+Margins ConvOp::margins(const Shape& input) const {
+  return plan_conv(attributes_, input).margins();
+}
 
 Signature ConvOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
@@ -47,8 +49,7 @@ Signature ConvOp::infer(std::span<const Shape> inputs) const {
   Signature signature;
   signature.outputs = {{input.n(), attributes_.filters, plan.h.output, plan.w.output}};
   signature.parameters = conv_parameters(attributes_, input.c());
-  signature.multiply_adds =
-      signature.outputs[0].elements() * signature.parameters[0].fan_in;
+  signature.multiply_adds = signature.outputs[0].elements() * signature.parameters[0].fan_in;
   return signature;
 }
 
@@ -67,8 +68,7 @@ std::string ConvOp::attributes() const {
 
 void declare(config::Fields& fields, ConvAttributes& conv) {
   const bool torch = fields.profile() == config::Profile::torch;
-  conv.init.kind =
-      torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
+  conv.init.kind = torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
   fields.required("filters", conv.filters, "output channels", {.minimum = 1});
   fields.required("kernel", conv.kernel, "size of the window; one number or [h, w]",
                   {.minimum = 1});
@@ -86,8 +86,7 @@ void declare(config::Fields& fields, ConvAttributes& conv) {
 }
 
 config::Kind<Op> conv_kind() {
-  return {"conv", "two-dimensional convolution",
-          [](config::Fields& fields) -> std::unique_ptr<Op> {
+  return {"conv", "two-dimensional convolution", [](config::Fields& fields) -> std::unique_ptr<Op> {
             ConvAttributes attributes;
             declare(fields, attributes);
             return std::make_unique<ConvOp>(attributes);

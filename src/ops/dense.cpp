@@ -39,8 +39,7 @@ std::string DenseOp::attributes() const {
 
 void declare(config::Fields& fields, DenseAttributes& dense) {
   const bool torch = fields.profile() == config::Profile::torch;
-  dense.init.kind =
-      torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
+  dense.init.kind = torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
   fields.required("units", dense.units, "outputs of the layer", {.minimum = 1});
   fields.field("bias", dense.bias, "add a bias to each output");
   declare_initializer(fields, "init", dense.init, "initializer of the kernel");

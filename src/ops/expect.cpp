@@ -12,9 +12,10 @@ void require_images(const Shape& shape) {
 
 void require_features_or_images(const Shape& shape) {
   if (shape.rank() == 4 || shape.rank() == 2) return;
-  throw ShapeError(fmt::format("expects features [batch, channels] or images [batch, channels, "
-                               "height, width], found {}",
-                               shape.text()));
+  throw ShapeError(
+      fmt::format("expects features [batch, channels] or images [batch, channels, "
+                  "height, width], found {}",
+                  shape.text()));
 }
 
 }  // namespace trainyard

@@ -6,7 +6,9 @@
 #include "ops/activation.h"
 #include "ops/add.h"
 #include "ops/average.h"
+#include "ops/concat.h"
 #include "ops/dropout.h"
+#include "ops/flatten.h"
 #include "ops/loss.h"
 #include "ops/metric.h"
 #include "ops/multiply.h"
@@ -23,8 +25,8 @@ struct ActivationOpsOf<std::tuple<Functions...>> {
 
 /// Every functor op beside the activations.
 using OtherFunctorOps =
-    std::tuple<AddOp, AverageOp, MultiplyOp, SoftmaxOp, DropoutOp, CrossEntropyOp,
-               BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp>;
+    std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MultiplyOp, SoftmaxOp, DropoutOp,
+               CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp>;
 
 /// Every functor op: activations, then the others.
 using FunctorOps = decltype(std::tuple_cat(std::declval<ActivationOpsOf<Activations>::Types>(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "ops/op.h"
 #include "ops/walk.h"
@@ -16,8 +17,9 @@ namespace trainyard {
 /// Functor ops have no parameters, so that passes are the two forward ones and backward_data.
 struct FunctorStep {
   Pass pass = Pass::forward_train;
-  std::uint32_t node = 0;  // keys random draws
-  Walk walk;               // over all inputs and outputs
+  std::uint32_t node = 0;      // keys random draws
+  Walk walk;                   // over all inputs and outputs
+  std::vector<Layout> inputs;  // of all inputs, also where no gradient is wanted
 
   [[nodiscard]] bool backward() const { return pass == Pass::backward_data; }
 };

@@ -15,8 +15,8 @@ using Kind = PoolAttributes::Kind;
 void require_narrow_padding(const Padding& pad, const config::Pair& size) {
   if (pad.kind != Padding::Kind::pixels) return;
   if (pad.amount.h < size.h && pad.amount.w < size.w) return;
-  throw ShapeError(fmt::format("padding {} must be smaller than the window {}",
-                               text_of(pad.amount), text_of(size)));
+  throw ShapeError(fmt::format("padding {} must be smaller than the window {}", text_of(pad.amount),
+                               text_of(size)));
 }
 
 void declare_pool(config::Fields& fields, PoolAttributes& pool) {

@@ -37,9 +37,10 @@ AxisPlan plan_same(const WindowAxis& axis, bool upper) {
 }
 
 [[noreturn]] void window_too_large(const WindowAxis& axis, std::int64_t margin) {
-  throw ShapeError(fmt::format("a window over {} pixels does not fit an input of {} with {} of "
-                               "padding on each side",
-                               reach(axis), axis.input, margin));
+  throw ShapeError(
+      fmt::format("a window over {} pixels does not fit an input of {} with {} of "
+                  "padding on each side",
+                  reach(axis), axis.input, margin));
 }
 
 AxisPlan plan_margin(const WindowAxis& axis, std::int64_t margin, bool ceil) {
@@ -53,7 +54,8 @@ AxisPlan plan_margin(const WindowAxis& axis, std::int64_t margin, bool ceil) {
   plan.output = room < 0 ? 1 : ceil_divide(room, axis.stride) + 1;
   // Caffe: a window that would start behind the input sees padding alone.
   while (plan.output > 1 && (plan.output - 1) * axis.stride >= axis.input + margin) --plan.output;
-  plan.after = std::max(margin, (plan.output - 1) * axis.stride + reach(axis) - axis.input - margin);
+  plan.after =
+      std::max(margin, (plan.output - 1) * axis.stride + reach(axis) - axis.input - margin);
   return plan;
 }
 
@@ -102,8 +104,7 @@ void declare_padding(config::Fields& fields, std::string_view key, Padding& out,
   }
   config::Pair amount = out.amount;
   fields.word_or_pair(key, word, amount, words, help, {.minimum = 0});
-  out = word ? Padding{kPaddingWords[*word].first, {0, 0}}
-             : Padding{Padding::Kind::pixels, amount};
+  out = word ? Padding{kPaddingWords[*word].first, {0, 0}} : Padding{Padding::Kind::pixels, amount};
 }
 
 std::string text_of(const Padding& padding) {

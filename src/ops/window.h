@@ -1,4 +1,5 @@
-// Windows that slide over h and w: padding words, margins and output sizes (semantics.md section 1).
+// Windows that slide over h and w: padding words, margins and output sizes (semantics.md section
+// 1).
 #pragma once
 
 #include <cstdint>

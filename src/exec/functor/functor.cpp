@@ -35,7 +35,8 @@ template <class FunctorOp>
 std::unique_ptr<Executor> make_as(const StepDescription& description) {
   const auto* op = dynamic_cast<const FunctorOp*>(description.op);
   if (op == nullptr) return nullptr;
-  FunctorStep step{.pass = description.pass, .node = description.node, .walk = {}};
+  FunctorStep step{
+      .pass = description.pass, .node = description.node, .walk = {}, .inputs = description.inputs};
   if constexpr (FunctorOp::kElementwise) step.walk = walk_of(description);
   if (description.type == DType::f64) {
     return std::make_unique<FunctorExecutor<FunctorOp, double>>(*op, step, description.threads);

@@ -49,8 +49,8 @@ struct Statistics {
     const T count = static_cast<T>(walk.count());
     const T m = walk.sum<T>(team, c, [&](std::int64_t i) { return x[i]; }) / count;
     mean[c] = m;
-    variance[c] = walk.sum<T>(team, c, [&](std::int64_t i) { return (x[i] - m) * (x[i] - m); }) /
-                  count;
+    variance[c] =
+        walk.sum<T>(team, c, [&](std::int64_t i) { return (x[i] - m) * (x[i] - m); }) / count;
   }
 };
 
@@ -83,9 +83,9 @@ template <class T>
 struct BnGradient {
   ChannelWalk walk;
   const T* x;
-  const T* y;   // read with relu alone
+  const T* y;  // read with relu alone
   const T* dy;
-  T* dx;        // or null
+  T* dx;  // or null
   const T* mean;
   const T* variance;
   const T* gamma;
@@ -99,8 +99,8 @@ struct BnGradient {
     const T inverse = T(1) / math::sqrt(variance[c] + eps);
     const auto open = [&](std::int64_t i) { return relu && !(y[i] > 0) ? T(0) : dy[i]; };
     const T sum = walk.sum<T>(team, c, open);
-    const T product = walk.sum<T>(
-        team, c, [&](std::int64_t i) { return open(i) * ((x[i] - m) * inverse); });
+    const T product =
+        walk.sum<T>(team, c, [&](std::int64_t i) { return open(i) * ((x[i] - m) * inverse); });
     if (gamma_gradient != nullptr) gamma_gradient[c] = product;
     if (beta_gradient != nullptr) beta_gradient[c] = sum;
     if (dx == nullptr) return;
@@ -152,7 +152,7 @@ class BnForward final : public Executor {
   ChannelWalk walk_;
   Scratch scratch_;
   PlainTensor<T> input_, output_;
-  T* mean_ = nullptr;      // written in training, read in evaluation
+  T* mean_ = nullptr;  // written in training, read in evaluation
   T* variance_ = nullptr;
   const T* gamma_ = nullptr;
   const T* beta_ = nullptr;
@@ -189,12 +189,11 @@ class BnBackward final : public Executor {
     if (attributes_.relu) output_.load(launcher_);
     output_gradient_.load(launcher_);
     const bool wanted = input_gradient_.wanted();
-    launcher_.rows(walk_.channels, BnGradient<T>{walk_, input_.data(), output_.data(),
-                                                 output_gradient_.data(),
-                                                 wanted ? input_gradient_.data() : nullptr, mean_,
-                                                 variance_, gamma_, gamma_gradient_,
-                                                 beta_gradient_, static_cast<T>(attributes_.eps),
-                                                 attributes_.relu});
+    launcher_.rows(walk_.channels,
+                   BnGradient<T>{walk_, input_.data(), output_.data(), output_gradient_.data(),
+                                 wanted ? input_gradient_.data() : nullptr, mean_, variance_,
+                                 gamma_, gamma_gradient_, beta_gradient_,
+                                 static_cast<T>(attributes_.eps), attributes_.relu});
     if (wanted) input_gradient_.store(launcher_);
   }
 

@@ -21,8 +21,9 @@ class Conv : public Executor {
         images_(step.inputs[0].extent[0]),
         input_(step.inputs[0], scratch_),
         output_(step.outputs[0], scratch_),
-        matrix_offset_(scratch_.take(static_cast<std::size_t>(walk_.taps() * walk_.positions()) *
-                                     sizeof(T))) {}
+        matrix_offset_(
+            scratch_.take(static_cast<std::size_t>(walk_.taps() * walk_.positions()) * sizeof(T))) {
+  }
   [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.bytes(); }
 
  protected:

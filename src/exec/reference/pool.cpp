@@ -8,7 +8,8 @@
 namespace trainyard::reference {
 namespace {
 
-/// The part of one axis that a window covers: [first, last) of the input, and what count_pad counts.
+/// The part of one axis that a window covers: [first, last) of the input, and what count_pad
+/// counts.
 struct Span {
   std::int64_t first, last, counted;
 };
@@ -20,10 +21,14 @@ struct PoolWalk {
   Margins margins, counted;
 
   PoolWalk(const PoolOp::Geometry& geometry, const Shape& input)
-      : height(input.h()), width(input.w()),
-        out_height(geometry.output_h), out_width(geometry.output_w),
-        size(geometry.size), stride(geometry.stride),
-        margins(geometry.margins), counted(geometry.counted) {}
+      : height(input.h()),
+        width(input.w()),
+        out_height(geometry.output_h),
+        out_width(geometry.output_w),
+        size(geometry.size),
+        stride(geometry.stride),
+        margins(geometry.margins),
+        counted(geometry.counted) {}
 
   [[nodiscard]] std::int64_t plane() const { return height * width; }
   [[nodiscard]] std::int64_t windows() const { return out_height * out_width; }
@@ -199,16 +204,16 @@ class Pool final : public Executor {
     if (is_max()) {
       launcher_.rows(planes_, MaxForward<T>{walk_, input_.data(), output_.data(), argmax_});
     } else {
-      launcher_.rows(planes_, AverageForward<T>{walk_, input_.data(), output_.data(),
-                                                attributes_.count_pad});
+      launcher_.rows(
+          planes_, AverageForward<T>{walk_, input_.data(), output_.data(), attributes_.count_pad});
     }
   }
   void run_backward() const {
     if (is_max()) {
       launcher_.rows(planes_, MaxBackward<T>{walk_, output_.data(), argmax_, input_.data()});
     } else {
-      launcher_.rows(planes_, AverageBackward<T>{walk_, output_.data(), input_.data(),
-                                                 attributes_.count_pad});
+      launcher_.rows(
+          planes_, AverageBackward<T>{walk_, output_.data(), input_.data(), attributes_.count_pad});
     }
   }
 

@@ -10,17 +10,17 @@ namespace trainyard::reference {
 
 inline constexpr std::int64_t kRowTile = 4;  // rows computed side by side, for fewer loads
 
-/// For each row r of `out`: out[r][i] = bias[r] + sum over j of weight(r, j) * terms[j][i], added in
-/// the order of j. Rows and terms are split into groups: a row sees the terms of its group alone.
-/// One tile of up to kRowTile rows of a group is one row of the launcher.
+/// For each row r of `out`: out[r][i] = bias[r] + sum over j of weight(r, j) * terms[j][i], added
+/// in the order of j. Rows and terms are split into groups: a row sees the terms of its group
+/// alone. One tile of up to kRowTile rows of a group is one row of the launcher.
 template <class T>
 struct WeightedRows {
-  T* out;             // [groups * rows][length]
-  const T* terms;     // [groups * count][length]
-  const T* weight;    // weight(r, j) of group g: at g * rows * count + r * row_stride +
-                      // j * term_stride
-  const T* bias;      // [groups * rows] or null
-  std::int64_t rows;  // of a group
+  T* out;              // [groups * rows][length]
+  const T* terms;      // [groups * count][length]
+  const T* weight;     // weight(r, j) of group g: at g * rows * count + r * row_stride +
+                       // j * term_stride
+  const T* bias;       // [groups * rows] or null
+  std::int64_t rows;   // of a group
   std::int64_t count;  // of terms of a group
   std::int64_t length;
   std::int64_t row_stride, term_stride;
@@ -79,12 +79,12 @@ template <class T>
 struct RowProducts {
   static constexpr std::int64_t kLanes = 16;
 
-  T* out;             // [groups * rows][count]
-  const T* a;         // [groups * rows][length]
-  const T* b;         // [groups * count][length]
-  const T* bias;      // [count] or null: the start (of dense layers, which have one group)
-  bool accumulate;    // the start is what `out` holds
-  std::int64_t rows;  // of a, of a group
+  T* out;              // [groups * rows][count]
+  const T* a;          // [groups * rows][length]
+  const T* b;          // [groups * count][length]
+  const T* bias;       // [count] or null: the start (of dense layers, which have one group)
+  bool accumulate;     // the start is what `out` holds
+  std::int64_t rows;   // of a, of a group
   std::int64_t count;  // rows of b, of a group
   std::int64_t length;
 

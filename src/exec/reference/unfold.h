@@ -11,20 +11,27 @@ namespace trainyard::reference {
 
 /// The windows of a convolution over one plain image [c, h, w].
 struct WindowWalk {
-  std::int64_t channels, height, width;       // of the input
-  std::int64_t out_height, out_width;         // of the output
+  std::int64_t channels, height, width;  // of the input
+  std::int64_t out_height, out_width;    // of the output
   std::int64_t kernel_h, kernel_w;
   std::int64_t stride_h, stride_w;
   std::int64_t dilation_h, dilation_w;
-  std::int64_t top, left;                     // padding
+  std::int64_t top, left;  // padding
 
   WindowWalk(const ConvOp& op, const Shape& input, const Shape& output)
-      : channels(input.c()), height(input.h()), width(input.w()),
-        out_height(output.h()), out_width(output.w()),
-        kernel_h(op.values().kernel.h), kernel_w(op.values().kernel.w),
-        stride_h(op.values().stride.h), stride_w(op.values().stride.w),
-        dilation_h(op.values().dilation.h), dilation_w(op.values().dilation.w),
-        top(op.margins(input).top), left(op.margins(input).left) {}
+      : channels(input.c()),
+        height(input.h()),
+        width(input.w()),
+        out_height(output.h()),
+        out_width(output.w()),
+        kernel_h(op.values().kernel.h),
+        kernel_w(op.values().kernel.w),
+        stride_h(op.values().stride.h),
+        stride_w(op.values().stride.w),
+        dilation_h(op.values().dilation.h),
+        dilation_w(op.values().dilation.w),
+        top(op.margins(input).top),
+        left(op.margins(input).left) {}
 
   [[nodiscard]] std::int64_t taps() const { return channels * kernel_h * kernel_w; }
   TY_HD std::int64_t positions() const { return out_height * out_width; }
