@@ -17,11 +17,11 @@ struct StepDescription {
   const Op* op = nullptr;
   Pass pass = Pass::forward_train;
   DType type = DType::f32;  // of activations and parameters
-  Signature signature;
-  std::vector<Layout> inputs;
-  std::vector<Layout> outputs;
-  std::vector<bool> wants_input_gradient;  // backward_data
-  std::uint32_t node = 0;                  // index of the node in its graph: keys random draws
+  Signature signature = {};
+  std::vector<Layout> inputs = {};
+  std::vector<Layout> outputs = {};
+  std::vector<bool> wants_input_gradient = {};  // backward_data
+  std::uint32_t node = 0;                       // index of the node in its graph: keys random draws
   int threads = 1;
 };
 

@@ -31,17 +31,17 @@ struct BatchContext {
 /// that nobody reads) or not there. Gradients have the layouts of their values; parameters,
 /// statistics and their gradients are plain.
 struct StepTensors {
-  std::vector<TensorView> inputs;
-  std::vector<TensorView> outputs;
-  std::vector<TensorView> output_gradients;  // backward: read
-  std::vector<TensorView> input_gradients;   // backward: written
-  std::vector<TensorView> parameters;
-  std::vector<TensorView> parameter_gradients;  // backward: overwritten
-  std::vector<TensorView> running;              // statistics, read by forward_eval
-  std::vector<TensorView> batch_statistics;     // written by forward_train, read by backward
-  void* reserve = nullptr;                      // from forward_train to backward
-  void* workspace = nullptr;                    // this step alone
-  BatchContext batch;
+  std::vector<TensorView> inputs = {};
+  std::vector<TensorView> outputs = {};
+  std::vector<TensorView> output_gradients = {};  // backward: read
+  std::vector<TensorView> input_gradients = {};   // backward: written
+  std::vector<TensorView> parameters = {};
+  std::vector<TensorView> parameter_gradients = {};  // backward: overwritten
+  std::vector<TensorView> running = {};              // statistics, read by forward_eval
+  std::vector<TensorView> batch_statistics = {};     // written by forward_train, read by backward
+  void* reserve = nullptr;                           // from forward_train to backward
+  void* workspace = nullptr;                         // this step alone
+  BatchContext batch = {};
 };
 
 /// Where an op with Contract::shared_gradient writes: the first input gradient that is wanted. The

@@ -1,0 +1,114 @@
+// add, average and multiply.
+#include "functor_harness.h"
+#include "ops/add.h"
+#include "ops/average.h"
+#include "ops/multiply.h"
+
+namespace trainyard {
+namespace {
+
+using test::Place;
+using test::Tensor;
+
+const Shape kShape{2, 11, 3, 5};
+
+/// Three inputs in three layouts, an output and its gradient.
+struct Branches {
+  Place plain{"", plain_layout(kShape)}, blocked{"", blocked_layout(kShape, 16)};
+  Tensor<double> a{plain, test::draws(kShape.elements(), 2)};
+  Tensor<double> b{test::places(kShape)[7], test::draws(kShape.elements() + 7, 1)};
+  Tensor<double> c{blocked, test::draws(kShape.elements() + 3, 3)};
+  Tensor<double> y{blocked};
+  Tensor<double> dy{blocked, test::draws(kShape.elements() + 1, 1)};
+  Tensor<double> da{plain}, db{test::places(kShape)[7]}, dc{blocked};
+
+  StepTensors tensors(bool all = true) {
+    StepTensors out{.inputs = {a.view(), b.view(), c.view()},
+                    .outputs = {y.view()},
+                    .output_gradients = {dy.view()},
+                    .input_gradients = {da.view(), db.view(), dc.view()}};
+    if (!all) out.input_gradients[0] = {};
+    return out;
+  }
+};
+
+TEST_CASE("add sums three branches of different layouts and may end in a ReLU") {
+  for (const bool relu : {false, true}) {
+    Branches x;
+    const AddOp op({.relu = relu});
+    test::run(op, Pass::forward_train, DType::f64, x.tensors(), 2);
+    const auto a = x.a.elements(), b = x.b.elements(), c = x.c.elements(), y = x.y.elements();
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const double sum = a[i] + b[i] + c[i];
+      CHECK(y[i] == (relu && sum < 0 ? 0 : sum));
+    }
+    CHECK(x.y.is_clean());
+  }
+}
+
+TEST_CASE("add writes its gradient once, cut where a fused ReLU cut the sum") {
+  for (const bool relu : {false, true}) {
+    Branches x;
+    const AddOp op({.relu = relu});
+    CHECK(op.contract().shared_gradient);
+    CHECK(op.contract().alias_gradient == !relu);
+    test::run(op, Pass::forward_train, DType::f64, x.tensors());
+    test::run(op, Pass::backward_data, DType::f64, x.tensors());
+    const auto y = x.y.elements(), dy = x.dy.elements(), da = x.da.elements();
+    for (std::size_t i = 0; i < y.size(); ++i) CHECK(da[i] == (relu && y[i] <= 0 ? 0 : dy[i]));
+    for (const double untouched : x.db.elements()) CHECK(std::isnan(untouched));
+  }
+}
+
+TEST_CASE("a shared gradient goes to the first input that wants one") {
+  Branches x;
+  test::run(AverageOp(), Pass::backward_data, DType::f64, x.tensors(false));
+  const auto dy = x.dy.elements(), db = x.db.elements();
+  // (1 / 3) * dy rounds twice.
+  for (std::size_t i = 0; i < dy.size(); ++i) CHECK(std::abs(db[i] - dy[i] / 3) <= 0x1p-52);
+}
+
+TEST_CASE("average gives the mean of its branches") {
+  Branches x;
+  test::run(AverageOp(), Pass::forward_eval, DType::f64, x.tensors());
+  const auto a = x.a.elements(), b = x.b.elements(), c = x.c.elements(), y = x.y.elements();
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    // Two more roundings of values up to 6.
+    CHECK(std::abs(y[i] - (a[i] + b[i] + c[i]) / 3) <= 2 * 6 * 0x1p-53);
+  }
+}
+
+TEST_CASE("multiply gives the product, and each input dy times the other inputs") {
+  Branches x;
+  const MultiplyOp op;
+  test::run(op, Pass::forward_train, DType::f64, x.tensors());
+  test::run(op, Pass::backward_data, DType::f64, x.tensors());
+  const auto a = x.a.elements(), b = x.b.elements(), c = x.c.elements();
+  const auto dy = x.dy.elements();
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    CHECK(x.y.elements()[i] == a[i] * b[i] * c[i]);
+    CHECK(x.da.elements()[i] == dy[i] * b[i] * c[i]);
+    CHECK(x.db.elements()[i] == dy[i] * a[i] * c[i]);
+    CHECK(x.dc.elements()[i] == dy[i] * a[i] * b[i]);
+  }
+  for (Tensor<double>* tensor : {&x.y, &x.da, &x.db, &x.dc}) CHECK(tensor->is_clean());
+}
+
+TEST_CASE("multiply leaves out gradients that nobody wants") {
+  Branches x;
+  test::run(MultiplyOp(), Pass::backward_data, DType::f64, x.tensors(false));
+  for (const double untouched : x.da.elements()) CHECK(std::isnan(untouched));
+}
+
+TEST_CASE("branches of different shapes and single branches are refused with both shapes") {
+  const std::vector<Shape> differing = {{2, 3, 4, 4}, {2, 3, 2, 2}};
+  CHECK_THROWS_WITH_AS(static_cast<void>(AddOp({}).infer(differing)),
+                       "branches differ: [2, 3, 4, 4] from branch 0, [2, 3, 2, 2] from branch 1",
+                       ShapeError);
+  const std::vector<Shape> one = {{2, 3}};
+  CHECK_THROWS_WITH_AS(static_cast<void>(MultiplyOp().infer(one)),
+                       "multiply wants at least two branches, found 1", ShapeError);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,92 @@
+// Reorders, sums of gradients, and the walks under them.
+#include "functor_harness.h"
+#include "ops/walk.h"
+
+namespace trainyard {
+namespace {
+
+using test::Place;
+using test::Tensor;
+
+const Shape kShape{2, 11, 3, 5};
+
+Walk walk_of(const Layout& a, const Layout& b) {
+  const Layout layouts[] = {a, b};
+  return plan_walk(layouts);
+}
+
+TEST_CASE("a walk takes the longest runs that its layouts share") {
+  const Layout plain = plain_layout(kShape), blocked = blocked_layout(kShape, 8);
+  const Layout last = channels_last_layout(kShape, 4);
+  const std::vector<Place> places = test::places(kShape);
+  const Layout plain_slice = places[5].layout, blocked_slice = places[6].layout;
+  const Layout last_slice = places[7].layout;
+
+  CHECK(walk_of(plain, plain).kind == Walk::Kind::dense);
+  CHECK(walk_of(plain, plain).length == 2 * 11 * 3 * 5);
+  CHECK(walk_of(blocked, blocked).length == 2 * 16 * 3 * 5);
+  CHECK(walk_of(last, last).length == 2 * 12 * 3 * 5);
+  CHECK(walk_of(plain, plain_slice).kind == Walk::Kind::images);
+  CHECK(walk_of(blocked, blocked_slice).kind == Walk::Kind::images);
+  CHECK(walk_of(blocked, blocked_slice).runs == 2);
+  CHECK(walk_of(blocked, blocked_slice).length == 16 * 3 * 5);
+  CHECK(walk_of(last_slice, channels_last_layout(kShape, 1)).kind == Walk::Kind::pixels);
+  CHECK(walk_of(last_slice, channels_last_layout(kShape, 1)).runs == 2 * 3 * 5);
+  CHECK(walk_of(last_slice, last).kind == Walk::Kind::strided);  // paddings differ
+  CHECK(walk_of(plain, blocked).kind == Walk::Kind::strided);
+  CHECK(walk_of(blocked_layout(kShape, 16), blocked).kind == Walk::Kind::strided);
+}
+
+template <class From, class To>
+void check_reorders() {
+  const std::vector<double> list = [] {
+    std::vector<double> values;
+    for (int i = 0; i < 330; ++i) values.push_back((i * 37) % 251);  // exact in every type
+    return values;
+  }();
+  for (const Place& from : test::places(kShape)) {
+    for (const Place& to : test::places(kShape)) {
+      CAPTURE(from.name);
+      CAPTURE(to.name);
+      Tensor<From> x(from, list);
+      Tensor<To> y(to);
+      const auto executor =
+          make_functor_reorder(from.layout, DTypeOf<From>::value, to.layout, DTypeOf<To>::value, 3);
+      executor->bind({.inputs = {x.view()}, .outputs = {y.view()}});
+      executor->run();
+      CHECK(y.elements() == std::vector<To>(list.begin(), list.end()));
+      CHECK(y.is_clean());
+    }
+  }
+}
+
+TEST_CASE("reorders move every element between any two layouts and types") {
+  check_reorders<float, float>();
+  check_reorders<float, double>();
+  check_reorders<double, float>();
+  check_reorders<double, double>();
+  check_reorders<std::int32_t, float>();
+  check_reorders<std::uint8_t, float>();
+  check_reorders<std::uint8_t, double>();
+  check_reorders<std::int32_t, std::int32_t>();
+}
+
+TEST_CASE("an accumulation adds between any two layouts") {
+  const std::vector<double> a = test::draws(330, 1), b = test::draws(400, 2);
+  for (const Place& from : test::places(kShape)) {
+    for (const Place& to : test::places(kShape)) {
+      Tensor<float> x(from, a), y(to, b);
+      const auto executor = make_functor_accumulate(from.layout, to.layout, DType::f32, 2);
+      executor->bind({.inputs = {x.view()}, .outputs = {y.view()}});
+      executor->run();
+      const std::vector<float> sum = y.elements();
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        CHECK(sum[i] == static_cast<float>(b[i]) + static_cast<float>(a[i]));
+      }
+      CHECK(y.is_clean());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard
