@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/fields.h"
@@ -12,35 +13,43 @@
 
 namespace trainyard {
 
-/// A labelled set of images of one shape. Immutable after opening; read() is safe from any thread.
+/// A labelled set of images of one shape. Immutable after opening; every member function may be
+/// called from any thread.
 class Dataset {
  public:
   virtual ~Dataset() = default;
-  /// Number of samples.
+  /// Number of samples, at least 1.
   [[nodiscard]] virtual std::int64_t size() const = 0;
   /// [c, h, w].
   [[nodiscard]] virtual Shape image_shape() const = 0;
   [[nodiscard]] virtual std::int64_t classes() const = 0;
-  /// Empty where the source names none.
+  /// In the order of the labels; empty where the source names none.
   [[nodiscard]] virtual std::vector<std::string> class_names() const { return {}; }
-  /// Writes sample `index` as floats (0..255 for 8-bit sources), row-major c, h, w.
+  /// Writes sample `index` as floats (0..255 for 8-bit sources), row-major c, h, w. Throws
+  /// Error{data} where a source decodes late and the file is bad.
   virtual void read(std::int64_t index, float* image) const = 0;
   /// Class of sample `index`, in [0, classes).
   [[nodiscard]] virtual std::int32_t label(std::int64_t index) const = 0;
-  /// XXH3-128 of the source's files, as hexadecimal text.
+  /// XXH3-128 of the source's files (of its parameters where it has none), as hexadecimal text.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
+  /// All images as bytes, [n, c, h, w], where the set holds them in memory so; else empty. read()
+  /// gives the same values as floats.
+  [[nodiscard]] virtual std::span<const std::uint8_t> bytes() const { return {}; }
 };
 
-/// How a dataset is opened: `source: NAME` with its keys. Paths are relative to the current folder,
-/// then to the folder of the config file.
+/// How a dataset is opened: `source: NAME` with its keys beside it. Paths are relative to the
+/// current folder, then to the folder of the config file.
 class DatasetSource {
  public:
   virtual ~DatasetSource() = default;
+  /// "cifar10".
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Opens the set. Throws Error{data} naming file, what was found and what was expected.
+  /// Opens the set; `seed` is used by sources that draw their samples. Throws Error{data} naming
+  /// file, what was found and what was expected.
   [[nodiscard]] virtual std::unique_ptr<Dataset> open(std::uint64_t seed) const = 0;
 };
 
+/// Every source, in the order of the reference. The list stands in data/kinds.cpp.
 [[nodiscard]] std::span<const config::Kind<DatasetSource>> dataset_kinds();
 
 }  // namespace trainyard

@@ -2,44 +2,41 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/fields.h"
 #include "data/dataset.h"
+#include "data/statistics.h"
 
 namespace trainyard {
-
-/// Statistics of the training split, computed once and kept with the checkpoint.
-struct Statistics {
-  std::vector<float> mean_image;  // [c, h, w]
-  std::vector<float> mean;        // [c]
-  std::vector<float> deviation;   // [c]
-};
 
 /// Which random draws a sample gets: pure functions of these.
 struct SampleKey {
   std::uint64_t seed = 0;
-  std::uint32_t epoch = 0;   // finished epochs
-  std::int64_t index = 0;    // sample index in the data set
+  std::uint32_t epoch = 0;  // finished epochs
+  std::int64_t index = 0;   // sample index in the data set
 };
 
-/// One augmentation. `draw` numbers the random calls so that two augmentations never share one.
+/// One augmentation. `draw` numbers the random calls so that two augmentations never share one: an
+/// augmentation makes at most one call, random4(seed, RandomStream::augment, epoch, draw, index).
 class Augmentation {
  public:
   virtual ~Augmentation() = default;
+  /// "hflip".
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// The shape that comes out of one of `shape` ([c, h, w]).
+  /// The shape that comes out of one of `shape` ([c, h, w]). Throws Error{config} for a shape that
+  /// it cannot take.
   [[nodiscard]] virtual Shape output_shape(const Shape& shape) const { return shape; }
-  /// From `in` to `out` (never the same memory).
+  /// From `in` ([c, h, w] = `shape`) to `out` (of output_shape; never the same memory).
   virtual void apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
                      float* out) const = 0;
-  /// What evaluation does in its place (pad_crop: a centre crop); by default nothing.
+  /// What evaluation does in its place (pad_crop: a centre crop); by default a copy.
   virtual void apply_eval(const Shape& shape, const float* in, float* out) const;
 };
+/// Every augmentation, in the order of the reference. The list stands in data/kinds.cpp.
 [[nodiscard]] std::span<const config::Kind<Augmentation>> augmentation_kinds();
 
 /// One preprocessing step (scale, mean_image, mean_rgb, std_rgb).
@@ -47,9 +44,15 @@ class Preprocess {
  public:
   virtual ~Preprocess() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Takes what it needs of the training split's statistics.
-  virtual void prepare(const Statistics& statistics, const Shape& shape) = 0;
-  /// In place.
+  /// True if prepare() reads the statistics of the training split.
+  [[nodiscard]] virtual bool needs_statistics() const { return false; }
+  /// Takes what it needs of `statistics`, those of the training split as the values arrive here,
+  /// and turns them into those of the values that leave: `[scale: 0.5, mean_image: train]`
+  /// subtracts the mean of the scaled images. `shape` is that of the values, [c, h, w].
+  /// `statistics` may be empty where nothing in the list needs them. Throws Error{config} for a
+  /// count of values or a shape that does not fit, Error{data} for a constant channel.
+  virtual void prepare(Statistics& statistics, const Shape& shape) = 0;
+  /// In place, on [c, h, w].
   virtual void apply(const Shape& shape, float* image) const = 0;
 };
 [[nodiscard]] std::span<const config::Kind<Preprocess>> preprocess_kinds();
@@ -58,23 +61,32 @@ class Preprocess {
 /// values, then standardise).
 class Pipeline {
  public:
+  /// `image` is the data set's shape, [c, h, w].
   Pipeline(Shape image, std::vector<std::unique_ptr<Augmentation>> augment,
            std::vector<std::unique_ptr<Preprocess>> preprocess);
-  [[nodiscard]] Shape output_shape() const;
+  /// [c, h, w] of what the fill functions write.
+  [[nodiscard]] Shape output_shape() const { return output_; }
+  /// True if prepare() needs the statistics of the training split.
+  [[nodiscard]] bool needs_statistics() const;
+  /// Once before the first fill: hands the statistics through the preprocessing steps.
+  void prepare(Statistics statistics);
   /// Fills `out` ([c, h, w] of output_shape) with sample `key.index` of `set`. `scratch` holds two
-  /// images of the largest shape in between, see scratch_elements().
+  /// images of the largest shape in between, see scratch_elements(). Safe from any thread.
   void fill_train(const Dataset& set, const SampleKey& key, float* scratch, float* out) const;
   void fill_eval(const Dataset& set, std::int64_t index, float* scratch, float* out) const;
-  [[nodiscard]] std::int64_t scratch_elements() const;
+  /// Elements of `scratch`.
+  [[nodiscard]] std::int64_t scratch_elements() const { return 2 * largest_; }
 
  private:
-  Shape image_;
+  template <class Apply>
+  void fill(const Dataset& set, std::int64_t index, float* scratch, float* out,
+            const Apply& apply) const;
+
+  std::vector<Shape> shapes_;  // what each augmentation takes
+  Shape output_;
+  std::int64_t largest_ = 0;  // elements
   std::vector<std::unique_ptr<Augmentation>> augment_;
   std::vector<std::unique_ptr<Preprocess>> preprocess_;
 };
-
-/// Mean image, mean and population standard deviation per channel over the whole set, summed in
-/// double in a fixed order.
-[[nodiscard]] Statistics compute_statistics(const Dataset& set, int threads);
 
 }  // namespace trainyard

@@ -1,0 +1,33 @@
+// CIFAR-10 and CIFAR-100 in their binary layout (https://www.cs.toronto.edu/~kriz/cifar.html):
+// records of one or two label bytes and 3,072 bytes of pixels, planes red, green, blue, each 32
+// rows of 32. Any folder of the right form is accepted, with any number of records a file.
+#pragma once
+
+#include "data/source.h"
+
+namespace trainyard {
+
+struct Cifar10Options : SourceOptions {
+  std::string root = "data";  // the folder itself or the one that holds cifar-10-batches-bin
+  Split split = Split::train;
+};
+void declare(config::Fields& fields, Cifar10Options& options);
+/// Images [3, 32, 32], 10 classes. Throws Error{data}: nothing there, a file whose size is no
+/// multiple of a record, a label out of range.
+[[nodiscard]] std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options);
+
+enum class CifarLabels { fine, coarse };
+[[nodiscard]] std::span<const config::Word<CifarLabels>> words(CifarLabels);
+
+struct Cifar100Options : SourceOptions {
+  std::string root = "data";
+  Split split = Split::train;
+  CifarLabels labels = CifarLabels::fine;  // 100 classes, or the 20 groups of them
+};
+void declare(config::Fields& fields, Cifar100Options& options);
+[[nodiscard]] std::unique_ptr<Dataset> open_cifar100(const Cifar100Options& options);
+
+[[nodiscard]] std::unique_ptr<DatasetSource> read_cifar10(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<DatasetSource> read_cifar100(config::Fields& fields);
+
+}  // namespace trainyard

@@ -1,0 +1,217 @@
+#include "data/feeder.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "base/error.h"
+
+namespace trainyard {
+
+namespace {
+
+/// Memory of one batch and what became of it.
+struct Slot {
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> sample_index;
+  std::int64_t ready_step = -1;  // the step that lies here; -1: none
+  std::exception_ptr error;      // or why it could not be made
+  Batch batch;
+};
+
+void check_options(const Dataset& set, const FeederOptions& options) {
+  TY_CHECK(options.batch >= 1 && options.prefetch >= 1 && options.workers >= 0,
+           "a feeder's batch, prefetch or workers");
+  TY_CHECK(options.rank >= 0 && options.rank < options.ranks, "a feeder's rank");
+  const std::int64_t global = options.batch * options.ranks;
+  if (!options.train || set.size() >= global) return;
+  throw Error(ErrorKind::config, "the training split has " + std::to_string(set.size()) +
+                                     " samples, fewer than one global batch of " +
+                                     std::to_string(global) +
+                                     "; lower the batch or raise the split's limit");
+}
+
+}  // namespace
+
+struct Feeder::State {
+  State(const Dataset& data, const Pipeline& steps, FeederOptions given);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// Makes the batch of `step` in its slot. Reads only what start() has set.
+  void make_batch(std::int64_t step, Slot& slot, float* scratch) const;
+  void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, float* scratch) const;
+  void make_or_fail(std::int64_t step, Slot& slot, float* scratch) const;
+  void work(const std::stop_token& stop, float* scratch);
+  void quiesce(std::unique_lock<std::mutex>& lock);
+  const Batch& next();
+  [[nodiscard]] Slot& slot_of(std::int64_t step) {
+    return slots[static_cast<std::size_t>(step) % slots.size()];
+  }
+
+  const Dataset& set;
+  const Pipeline& pipeline;
+  const FeederOptions options;
+  const std::int64_t steps;
+  const std::int64_t image_elements;
+  std::vector<std::vector<float>> scratch;  // one a worker (one for the caller without workers)
+  std::vector<Slot> slots;
+
+  // Set by start() while no worker is busy.
+  std::vector<std::int64_t> order;
+  std::uint32_t epoch = 0;
+
+  // Under the mutex.
+  std::mutex mutex;
+  std::condition_variable_any wake_workers;  // a step may be claimed, or the feeder ends
+  std::condition_variable wake_caller;       // a batch is ready, or a worker has become idle
+  std::int64_t claimed = 0;                  // next step to be made
+  std::int64_t consumed = 0;  // next step that next() gives; steps before it are free
+  int busy = 0;               // workers inside make_batch
+
+  double waited = 0;                  // seconds; the caller's
+  std::vector<std::jthread> workers;  // last: they end before the rest goes
+};
+
+Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOptions given)
+    : set(data),
+      pipeline(prepared),
+      options(given),
+      steps(given.train
+                ? data.size() / (given.batch * given.ranks)
+                : (data.size() + given.batch * given.ranks - 1) / (given.batch * given.ranks)),
+      image_elements(prepared.output_shape().elements()) {
+  const std::size_t count = static_cast<std::size_t>(options.batch);
+  slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
+  for (Slot& slot : slots) {
+    slot.images.resize(count * static_cast<std::size_t>(image_elements));
+    slot.labels.resize(count);
+    slot.sample_index.resize(count);
+    slot.batch = {slot.images, slot.labels, slot.sample_index, 0};
+  }
+  scratch.resize(static_cast<std::size_t>(std::max(1, options.workers)));
+  for (auto& buffer : scratch) {
+    buffer.resize(static_cast<std::size_t>(pipeline.scratch_elements()));
+  }
+  claimed = consumed = steps;  // nothing to do before start()
+  for (int i = 0; i < options.workers; ++i) {
+    float* own = scratch[static_cast<std::size_t>(i)].data();
+    workers.emplace_back([this, own](const std::stop_token& stop) { work(stop, own); });
+  }
+}
+
+Feeder::State::~State() {
+  for (std::jthread& worker : workers) worker.request_stop();
+  workers.clear();  // joins while the mutex still lives
+}
+
+void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slot,
+                                float* own_scratch) const {
+  const bool real = position < set.size();
+  const std::int64_t index = real ? order[static_cast<std::size_t>(position)] : 0;
+  float* out = slot.images.data() + i * image_elements;
+  slot.sample_index[static_cast<std::size_t>(i)] = index;
+  slot.labels[static_cast<std::size_t>(i)] = set.label(index);
+  if (options.train) {
+    pipeline.fill_train(set, {options.seed, epoch, index}, own_scratch, out);
+  } else {
+    pipeline.fill_eval(set, index, own_scratch, out);
+  }
+  if (real) slot.batch.valid = i + 1;
+}
+
+void Feeder::State::make_batch(std::int64_t step, Slot& slot, float* own_scratch) const {
+  const std::int64_t first = (step * options.ranks + options.rank) * options.batch;
+  slot.batch.valid = 0;
+  for (std::int64_t i = 0; i < options.batch; ++i) fill_sample(first + i, i, slot, own_scratch);
+}
+
+/// Errors stay with the batch that they spoilt, so that next() throws at the same step whatever
+/// the number of workers.
+void Feeder::State::make_or_fail(std::int64_t step, Slot& slot, float* own_scratch) const {
+  slot.error = nullptr;
+  try {
+    make_batch(step, slot, own_scratch);
+  } catch (...) {
+    slot.error = std::current_exception();
+  }
+}
+
+void Feeder::State::work(const std::stop_token& stop, float* own_scratch) {
+  std::unique_lock lock(mutex);
+  const auto may_claim = [this] {
+    // The caller holds one slot of prefetch + 1, so prefetch steps may lie ahead of it.
+    return claimed < steps && claimed < consumed + options.prefetch;
+  };
+  while (wake_workers.wait(lock, stop, may_claim)) {
+    const std::int64_t step = claimed++;
+    ++busy;
+    Slot& slot = slot_of(step);
+    slot.ready_step = -1;
+    lock.unlock();
+    make_or_fail(step, slot, own_scratch);
+    lock.lock();
+    slot.ready_step = step;
+    --busy;
+    wake_caller.notify_all();
+  }
+}
+
+/// Lets no worker claim a step and waits for those under way.
+void Feeder::State::quiesce(std::unique_lock<std::mutex>& lock) {
+  claimed = steps;
+  wake_caller.wait(lock, [this] { return busy == 0; });
+}
+
+const Batch& Feeder::State::next() {
+  TY_CHECK(consumed < steps, "next() after the last step of an epoch, or before start()");
+  const auto begin = std::chrono::steady_clock::now();
+  Slot& slot = slot_of(consumed);
+  if (options.workers == 0) {
+    make_or_fail(consumed, slot, scratch.front().data());
+  } else {
+    std::unique_lock lock(mutex);
+    wake_caller.wait(lock, [&] { return slot.ready_step == consumed; });
+  }
+  waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (slot.error) std::rethrow_exception(slot.error);
+  {
+    const std::lock_guard lock(mutex);
+    ++consumed;
+  }
+  wake_workers.notify_all();
+  return slot.batch;
+}
+
+Feeder::Feeder(const Dataset& set, const Pipeline& pipeline, FeederOptions options) {
+  check_options(set, options);
+  state_ = std::make_unique<State>(set, pipeline, options);
+}
+Feeder::~Feeder() = default;
+
+std::int64_t Feeder::steps_per_epoch() const { return state_->steps; }
+
+void Feeder::start(std::uint32_t epoch, std::int64_t first_step) {
+  TY_CHECK(first_step >= 0 && first_step <= state_->steps, "start() beyond an epoch's steps");
+  {
+    std::unique_lock lock(state_->mutex);
+    state_->quiesce(lock);
+    state_->order =
+        epoch_order(state_->options.seed, epoch, state_->set.size(), state_->options.shuffle);
+    state_->epoch = epoch;
+    for (Slot& slot : state_->slots) slot.ready_step = -1;
+    state_->claimed = state_->consumed = first_step;
+    state_->waited = 0;
+  }
+  state_->wake_workers.notify_all();
+}
+
+const Batch& Feeder::next() { return state_->next(); }
+double Feeder::waited_seconds() const { return state_->waited; }
+
+}  // namespace trainyard

@@ -1,0 +1,39 @@
+#include "data/flip.h"
+
+#include "base/philox.h"
+#include "data/image_loops.h"
+
+namespace trainyard {
+
+namespace {
+
+std::unique_ptr<Augmentation> read_flip(config::Fields& fields, Flip::Axis axis) {
+  double probability = 0.5;
+  fields.field("probability", probability, "of mirroring a sample", {.minimum = 0, .maximum = 1});
+  return std::make_unique<Flip>(axis, probability);
+}
+
+}  // namespace
+
+void Flip::apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
+                 float* out) const {
+  const Random4 random = random4(key.seed, RandomStream::augment, key.epoch, draw,
+                                 static_cast<std::uint64_t>(key.index));
+  const bool flip = uniform01(random.word[0]) < probability_;
+  run_rows(shape[0] * shape[1], FlipRows{.in = in,
+                                         .out = out,
+                                         .h = shape[1],
+                                         .w = shape[2],
+                                         .columns = flip && axis_ == Axis::horizontal,
+                                         .rows = flip && axis_ == Axis::vertical});
+}
+
+std::unique_ptr<Augmentation> read_hflip(config::Fields& fields) {
+  return read_flip(fields, Flip::Axis::horizontal);
+}
+
+std::unique_ptr<Augmentation> read_vflip(config::Fields& fields) {
+  return read_flip(fields, Flip::Axis::vertical);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,27 @@
+// Random mirroring.
+#pragma once
+
+#include "data/pipeline.h"
+
+namespace trainyard {
+
+/// Mirrors columns (hflip) or rows (vflip) with a probability: word 0 of the draw below it.
+class Flip final : public Augmentation {
+ public:
+  enum class Axis { horizontal, vertical };
+  Flip(Axis axis, double probability) : axis_(axis), probability_(probability) {}
+  [[nodiscard]] std::string_view name() const override {
+    return axis_ == Axis::horizontal ? "hflip" : "vflip";
+  }
+  void apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
+             float* out) const override;
+
+ private:
+  Axis axis_;
+  double probability_;
+};
+
+[[nodiscard]] std::unique_ptr<Augmentation> read_hflip(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Augmentation> read_vflip(config::Fields& fields);
+
+}  // namespace trainyard

@@ -1,0 +1,31 @@
+// IDX files, the form of MNIST (http://yann.lecun.com/exdb/mnist/): big-endian magic and extents,
+// then bytes. Images 0x00000803 [n, h, w], labels 0x00000801 [n]; each may be compressed with gzip.
+#pragma once
+
+#include "data/source.h"
+
+namespace trainyard {
+
+struct IdxOptions : SourceOptions {
+  std::string images;  // files, or:
+  std::string labels;
+  std::string root;  // a folder with the standard names (train-images-idx3-ubyte, ...)
+  Split split = Split::train;
+  std::int64_t classes = 10;
+  // What the thin sources over this one set:
+  std::string subfolder;
+  std::string title = "IDX files";
+  std::string advice = "give the folder as 'root', or the files as 'images' and 'labels'";
+  std::vector<std::string> class_names;
+};
+void declare(config::Fields& fields, IdxOptions& options);
+
+/// Images [1, h, w]. Throws Error{data}: nothing there, a wrong magic, fewer or more bytes than the
+/// header claims, a claim that the file cannot hold, counts that differ, a label out of range.
+[[nodiscard]] std::unique_ptr<Dataset> open_idx(const IdxOptions& options);
+
+[[nodiscard]] std::unique_ptr<DatasetSource> read_idx(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<DatasetSource> read_mnist(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<DatasetSource> read_fashion_mnist(config::Fields& fields);
+
+}  // namespace trainyard

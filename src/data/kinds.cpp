@@ -1,0 +1,48 @@
+// The lists of what the data section of a run file can name.
+#include "data/cifar.h"
+#include "data/flip.h"
+#include "data/idx.h"
+#include "data/image_folder.h"
+#include "data/pad_crop.h"
+#include "data/preprocess.h"
+#include "data/shift.h"
+#include "data/synthetic.h"
+#include "data/tensors.h"
+
+namespace trainyard {
+
+std::span<const config::Kind<DatasetSource>> dataset_kinds() {
+  static constexpr config::Kind<DatasetSource> kKinds[] = {
+      {"cifar10", "CIFAR-10 in its binary layout", read_cifar10},
+      {"cifar100", "CIFAR-100 in its binary layout", read_cifar100},
+      {"mnist", "MNIST's four files, plain or .gz", read_mnist},
+      {"fashion_mnist", "Fashion-MNIST's four files, plain or .gz", read_fashion_mnist},
+      {"idx", "images and labels in IDX files, plain or .gz", read_idx},
+      {"image_folder", "one folder of PNG or BMP pictures a class", read_image_folder},
+      {"tensors", "images and labels from a safetensors file", read_tensors},
+      {"synthetic", "samples drawn from random numbers", read_synthetic},
+  };
+  return kKinds;
+}
+
+std::span<const config::Kind<Augmentation>> augmentation_kinds() {
+  static constexpr config::Kind<Augmentation> kKinds[] = {
+      {"shift", "random shift along both axes", read_shift},
+      {"hflip", "mirrors left and right with a probability", read_hflip},
+      {"vflip", "mirrors top and bottom with a probability", read_vflip},
+      {"pad_crop", "random crop of the padded image; the centre in evaluation", read_pad_crop},
+  };
+  return kKinds;
+}
+
+std::span<const config::Kind<Preprocess>> preprocess_kinds() {
+  static constexpr config::Kind<Preprocess> kKinds[] = {
+      {"scale", "multiplies every value by a factor", read_scale},
+      {"mean_image", "subtracts the training split's mean image", read_mean_image},
+      {"mean_rgb", "subtracts a mean from each channel", read_mean_rgb},
+      {"std_rgb", "divides each channel by a standard deviation", read_std_rgb},
+  };
+  return kKinds;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,39 @@
+// A dataset whose samples lie in memory, as bytes or as floats.
+#pragma once
+
+#include "data/dataset.h"
+
+namespace trainyard {
+
+/// The contents of a MemoryDataset. Exactly one of `bytes` and `floats` is filled, [n, c, h, w].
+struct MemorySamples {
+  Shape image;  // [c, h, w]
+  std::vector<std::uint8_t> bytes;
+  std::vector<float> floats;
+  std::vector<std::int32_t> labels;  // [n]
+  std::int64_t classes = 0;
+  std::vector<std::string> class_names;
+  std::string fingerprint;
+};
+
+class MemoryDataset final : public Dataset {
+ public:
+  /// Takes at most the first `limit` samples (all for 0). Labels must lie in [0, classes).
+  explicit MemoryDataset(MemorySamples samples, std::int64_t limit = 0);
+
+  [[nodiscard]] std::int64_t size() const override;
+  [[nodiscard]] Shape image_shape() const override { return samples_.image; }
+  [[nodiscard]] std::int64_t classes() const override { return samples_.classes; }
+  [[nodiscard]] std::vector<std::string> class_names() const override {
+    return samples_.class_names;
+  }
+  void read(std::int64_t index, float* image) const override;
+  [[nodiscard]] std::int32_t label(std::int64_t index) const override;
+  [[nodiscard]] std::string fingerprint() const override { return samples_.fingerprint; }
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const override { return samples_.bytes; }
+
+ private:
+  MemorySamples samples_;
+};
+
+}  // namespace trainyard

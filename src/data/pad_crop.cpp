@@ -1,0 +1,75 @@
+#include "data/pad_crop.h"
+
+#include "base/error.h"
+#include "base/philox.h"
+#include "data/image_loops.h"
+
+namespace trainyard {
+
+namespace {
+
+/// 0..last from a random word, all equally likely but for last / 2^32.
+std::int64_t drawn(std::int64_t last, std::uint32_t word) {
+  return static_cast<std::int64_t>((static_cast<std::uint64_t>(last + 1) * word) >> 32);
+}
+
+}  // namespace
+
+void declare(config::Fields& fields, PadCropOptions& options) {
+  fields.field("pad", options.pad, "pixels added on each side", {.minimum = 0, .maximum = 16384});
+  fields.field("value", options.value, "value of the padding, before preprocessing");
+  fields.field("size", options.size, "of the crop, one number or [h, w]; the input's if not given",
+               {.minimum = 1});
+}
+
+Shape PadCrop::output_shape(const Shape& shape) const {
+  const config::Pair size = options_.size.value_or(config::Pair{shape[1], shape[2]});
+  if (size.h > shape[1] + 2 * options_.pad || size.w > shape[2] + 2 * options_.pad) {
+    throw Error(ErrorKind::config, "pad_crop: a crop of " + std::to_string(size.h) + " x " +
+                                       std::to_string(size.w) + " does not fit an image of " +
+                                       std::to_string(shape[1]) + " x " + std::to_string(shape[2]) +
+                                       " padded by " + std::to_string(options_.pad) +
+                                       "; lower 'size' or raise 'pad'");
+  }
+  return Shape{shape[0], size.h, size.w};
+}
+
+PadCrop::Corner PadCrop::last_corner(const Shape& shape) const {
+  const Shape out = output_shape(shape);
+  return {shape[1] + 2 * options_.pad - out[1], shape[2] + 2 * options_.pad - out[2]};
+}
+
+void PadCrop::crop(const Corner& corner, const Shape& shape, const float* in, float* out) const {
+  const Shape to = output_shape(shape);
+  run_rows(to[0] * to[1], TranslateRows{.in = in,
+                                        .out = out,
+                                        .in_h = shape[1],
+                                        .in_w = shape[2],
+                                        .out_h = to[1],
+                                        .out_w = to[2],
+                                        .dy = corner.y - options_.pad,
+                                        .dx = corner.x - options_.pad,
+                                        .fill = Fill::constant,
+                                        .value = static_cast<float>(options_.value)});
+}
+
+void PadCrop::apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
+                    float* out) const {
+  const Random4 random = random4(key.seed, RandomStream::augment, key.epoch, draw,
+                                 static_cast<std::uint64_t>(key.index));
+  const Corner last = last_corner(shape);
+  crop({drawn(last.y, random.word[0]), drawn(last.x, random.word[1])}, shape, in, out);
+}
+
+void PadCrop::apply_eval(const Shape& shape, const float* in, float* out) const {
+  const Corner last = last_corner(shape);
+  crop({last.y / 2, last.x / 2}, shape, in, out);
+}
+
+std::unique_ptr<Augmentation> read_pad_crop(config::Fields& fields) {
+  PadCropOptions options;
+  declare(fields, options);
+  return std::make_unique<PadCrop>(options);
+}
+
+}  // namespace trainyard

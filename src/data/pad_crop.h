@@ -1,0 +1,44 @@
+// Random crops of the padded image.
+#pragma once
+
+#include <optional>
+
+#include "data/pipeline.h"
+
+namespace trainyard {
+
+struct PadCropOptions {
+  std::int64_t pad = 4;              // pixels on each side
+  double value = 0;                  // of the padding, before preprocessing
+  std::optional<config::Pair> size;  // of the crop; the input's size if not given
+};
+void declare(config::Fields& fields, PadCropOptions& options);
+
+/// Pads on all sides and cuts a window at one of the (h + 2 pad - size + 1) places of each axis,
+/// all equally likely (words 0, y, and 1, x, of the draw). Evaluation takes the centre, the upper
+/// left one where two are.
+class PadCrop final : public Augmentation {
+ public:
+  explicit PadCrop(PadCropOptions options) : options_(options) {}
+  [[nodiscard]] std::string_view name() const override { return "pad_crop"; }
+  [[nodiscard]] Shape output_shape(const Shape& shape) const override;
+  void apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
+             float* out) const override;
+  void apply_eval(const Shape& shape, const float* in, float* out) const override;
+
+ private:
+  /// Upper left corner in the padded image.
+  struct Corner {
+    std::int64_t y = 0;
+    std::int64_t x = 0;
+  };
+  /// Places along each axis, less one.
+  [[nodiscard]] Corner last_corner(const Shape& shape) const;
+  void crop(const Corner& corner, const Shape& shape, const float* in, float* out) const;
+
+  PadCropOptions options_;
+};
+
+[[nodiscard]] std::unique_ptr<Augmentation> read_pad_crop(config::Fields& fields);
+
+}  // namespace trainyard

@@ -1,0 +1,111 @@
+#include "data/preprocess.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "data/image_loops.h"
+
+namespace trainyard {
+
+namespace {
+
+/// One value a channel from `given` (one value stands for all channels) or from `measured`.
+std::vector<float> channel_values(std::string_view name, const std::vector<float>& given,
+                                  const std::vector<float>& measured, std::int64_t channels) {
+  const std::vector<float>& values = given.empty() ? measured : given;
+  if (given.size() == 1) return std::vector<float>(static_cast<std::size_t>(channels), given[0]);
+  if (static_cast<std::int64_t>(values.size()) == channels) return values;
+  TY_CHECK(!given.empty(), "statistics of another number of channels");
+  throw Error(ErrorKind::config, std::string(name) + ": " + std::to_string(given.size()) +
+                                     " values for images of " + std::to_string(channels) +
+                                     " channels; give one value, or one a channel");
+}
+
+/// Applies f(value, channel) to the mean image of `statistics`, if there is one.
+template <class F>
+void map_mean_image(Statistics& statistics, const F& f) {
+  const std::size_t channels = std::max<std::size_t>(statistics.mean.size(), 1);
+  const std::size_t plane = statistics.mean_image.size() / channels;
+  for (std::size_t i = 0; i < statistics.mean_image.size(); ++i) {
+    statistics.mean_image[i] = f(statistics.mean_image[i], i / plane);
+  }
+}
+
+/// Variance of the mean image's values around the channel's mean: what subtracting the mean image
+/// takes from the channel's variance (the law of total variance).
+double variance_of_means(const Statistics& statistics, std::size_t channel) {
+  const std::size_t plane = statistics.mean_image.size() / statistics.mean.size();
+  double sum = 0;
+  for (std::size_t i = channel * plane; i < (channel + 1) * plane; ++i) {
+    const double off = static_cast<double>(statistics.mean_image[i]) - statistics.mean[channel];
+    sum += off * off;
+  }
+  return sum / static_cast<double>(plane);
+}
+
+}  // namespace
+
+void Scale::prepare(Statistics& statistics, const Shape&) {
+  for (float& value : statistics.mean_image) value *= factor_;
+  for (float& value : statistics.mean) value *= factor_;
+  for (float& value : statistics.deviation) value *= std::abs(factor_);
+}
+
+void Scale::apply(const Shape& shape, float* image) const {
+  run_each(shape.elements(), ScaleEach{image, factor_});
+}
+
+void MeanImage::prepare(Statistics& statistics, const Shape& shape) {
+  const std::int64_t elements = static_cast<std::int64_t>(statistics.mean_image.size());
+  if (elements != shape.elements()) {
+    throw Error(ErrorKind::config, "mean_image: the mean image has " + std::to_string(elements) +
+                                       " values but the augmented images are " + shape.text() +
+                                       "; use mean_rgb, or crop to the size of the data");
+  }
+  mean_ = statistics.mean_image;
+  for (std::size_t channel = 0; channel < statistics.mean.size(); ++channel) {
+    const double deviation = statistics.deviation[channel];
+    const double rest = deviation * deviation - variance_of_means(statistics, channel);
+    statistics.deviation[channel] = static_cast<float>(std::sqrt(std::max(0.0, rest)));
+  }
+  map_mean_image(statistics, [](float, std::size_t) { return 0.0f; });
+  std::fill(statistics.mean.begin(), statistics.mean.end(), 0.0f);
+}
+
+void MeanImage::apply(const Shape& shape, float* image) const {
+  run_each(shape.elements(), SubtractEach{image, mean_.data()});
+}
+
+void MeanRgb::prepare(Statistics& statistics, const Shape& shape) {
+  mean_ = channel_values(name(), given_, statistics.mean, shape[0]);
+  map_mean_image(statistics,
+                 [&](float value, std::size_t channel) { return value - mean_[channel]; });
+  for (std::size_t c = 0; c < statistics.mean.size(); ++c) statistics.mean[c] -= mean_[c];
+}
+
+void MeanRgb::apply(const Shape& shape, float* image) const {
+  run_rows(shape[0], ChannelAffineRows{image, mean_.data(), nullptr, shape[1] * shape[2]});
+}
+
+void StdRgb::prepare(Statistics& statistics, const Shape& shape) {
+  deviation_ = channel_values(name(), given_, statistics.deviation, shape[0]);
+  for (std::size_t channel = 0; channel < deviation_.size(); ++channel) {
+    if (deviation_[channel] > 0) continue;
+    throw Error(ErrorKind::data, "std_rgb: channel " + std::to_string(channel) +
+                                     " (from 0) of the training split is constant, so its "
+                                     "standard deviation is 0; give the values instead of 'train'");
+  }
+  map_mean_image(statistics,
+                 [&](float value, std::size_t channel) { return value / deviation_[channel]; });
+  for (std::size_t c = 0; c < statistics.mean.size(); ++c) {
+    statistics.mean[c] /= deviation_[c];
+    statistics.deviation[c] /= deviation_[c];
+  }
+}
+
+void StdRgb::apply(const Shape& shape, float* image) const {
+  run_rows(shape[0], ChannelAffineRows{image, nullptr, deviation_.data(), shape[1] * shape[2]});
+}
+
+}  // namespace trainyard

@@ -1,0 +1,65 @@
+// The preprocessing steps.
+#pragma once
+
+#include "data/pipeline.h"
+
+namespace trainyard {
+
+/// Multiplies by a factor.
+class Scale final : public Preprocess {
+ public:
+  explicit Scale(double factor) : factor_(static_cast<float>(factor)) {}
+  [[nodiscard]] std::string_view name() const override { return "scale"; }
+  void prepare(Statistics& statistics, const Shape& shape) override;
+  void apply(const Shape& shape, float* image) const override;
+
+ private:
+  float factor_;
+};
+
+/// Subtracts the mean image of the training split.
+class MeanImage final : public Preprocess {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "mean_image"; }
+  [[nodiscard]] bool needs_statistics() const override { return true; }
+  void prepare(Statistics& statistics, const Shape& shape) override;
+  void apply(const Shape& shape, float* image) const override;
+
+ private:
+  std::vector<float> mean_;  // [c, h, w]
+};
+
+/// Subtracts a value a channel: given ones, or the training split's means for an empty list.
+class MeanRgb final : public Preprocess {
+ public:
+  explicit MeanRgb(std::vector<float> given) : given_(std::move(given)) {}
+  [[nodiscard]] std::string_view name() const override { return "mean_rgb"; }
+  [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
+  void prepare(Statistics& statistics, const Shape& shape) override;
+  void apply(const Shape& shape, float* image) const override;
+
+ private:
+  std::vector<float> given_;
+  std::vector<float> mean_;  // [c]
+};
+
+/// Divides by a value a channel: given ones, or the training split's standard deviations.
+class StdRgb final : public Preprocess {
+ public:
+  explicit StdRgb(std::vector<float> given) : given_(std::move(given)) {}
+  [[nodiscard]] std::string_view name() const override { return "std_rgb"; }
+  [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
+  void prepare(Statistics& statistics, const Shape& shape) override;
+  void apply(const Shape& shape, float* image) const override;
+
+ private:
+  std::vector<float> given_;
+  std::vector<float> deviation_;  // [c]
+};
+
+[[nodiscard]] std::unique_ptr<Preprocess> read_scale(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Preprocess> read_mean_image(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Preprocess> read_mean_rgb(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Preprocess> read_std_rgb(config::Fields& fields);
+
+}  // namespace trainyard

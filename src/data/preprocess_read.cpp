@@ -1,0 +1,70 @@
+#include "config/fields.h"
+#include "data/preprocess.h"
+
+namespace trainyard {
+
+namespace {
+
+bool is_train(const config::Node& node) {
+  return node.kind == config::Node::Kind::text && node.text == "train";
+}
+
+/// Reads `train` (gives an empty list), one number, or one number a channel.
+std::vector<float> read_channel_values(config::Fields& fields, std::string_view help,
+                                       bool positive) {
+  config::Node values;
+  fields.rest("values", values, help);
+  if (fields.describing() || is_train(values)) return {};
+  const std::string wanted = "expected 'train', one number, or one number a channel";
+  const bool list = values.kind == config::Node::Kind::list;
+  std::vector<config::Node> items = list ? values.items : std::vector<config::Node>{values};
+  std::vector<float> numbers;
+  for (const config::Node& item : items) {
+    if (!item.is_number()) {
+      fields.error("values", wanted + ", found " + config::describe(item));
+      return {};
+    }
+    if (positive && item.real <= 0) {
+      fields.error("values", "expected numbers above 0, found " + config::describe(item));
+      return {};
+    }
+    numbers.push_back(static_cast<float>(item.real));
+  }
+  if (numbers.empty()) fields.error("values", wanted + ", found an empty list");
+  return numbers;
+}
+
+enum class From { train };
+std::span<const config::Word<From>> words(From) {
+  static constexpr config::Word<From> kWords[] = {{From::train, "train"}};
+  return kWords;
+}
+
+}  // namespace
+
+std::unique_ptr<Preprocess> read_scale(config::Fields& fields) {
+  double factor = 1;
+  fields.required("factor", factor, "multiplies every value");
+  return std::make_unique<Scale>(factor);
+}
+
+std::unique_ptr<Preprocess> read_mean_image(config::Fields& fields) {
+  From from = From::train;
+  fields.field("from", from, "the split whose mean image is subtracted");
+  return std::make_unique<MeanImage>();
+}
+
+std::unique_ptr<Preprocess> read_mean_rgb(config::Fields& fields) {
+  return std::make_unique<MeanRgb>(read_channel_values(
+      fields, "subtracted from each channel: 'train' (its means), one number, or one a channel",
+      false));
+}
+
+std::unique_ptr<Preprocess> read_std_rgb(config::Fields& fields) {
+  return std::make_unique<StdRgb>(read_channel_values(
+      fields,
+      "divides each channel: 'train' (its standard deviations), one number, or one a channel",
+      true));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,103 @@
+#include "data/shift.h"
+
+#include <cmath>
+
+#include "base/philox.h"
+#include "base/text.h"
+#include "data/image_loops.h"
+
+namespace trainyard {
+
+namespace {
+
+/// The shift of one axis from a random word.
+float drawn_pixels(double range, std::int64_t size, std::uint32_t word) {
+  if (range >= 1) {
+    const auto choices = 2 * static_cast<std::uint64_t>(range) + 1;
+    const std::uint64_t choice = (choices * word) >> 32;
+    return static_cast<float>(static_cast<double>(choice) - range);
+  }
+  const float reach = static_cast<float>(range * static_cast<double>(size));
+  return (2.0f * uniform01(word) - 1.0f) * reach;
+}
+
+void check_range(config::Fields& fields, std::string_view key, double range) {
+  if (range < 1 || range == std::floor(range)) return;
+  fields.error(
+      key, "expected a fraction below 1 or a whole number of pixels, found " + number_text(range));
+}
+
+}  // namespace
+
+std::span<const config::Word<Interpolation>> words(Interpolation) {
+  static constexpr config::Word<Interpolation> kWords[] = {{Interpolation::nearest, "nearest"},
+                                                           {Interpolation::bilinear, "bilinear"}};
+  return kWords;
+}
+
+std::span<const config::Word<Fill>> words(Fill) {
+  static constexpr config::Word<Fill> kWords[] = {{Fill::nearest, "nearest"},
+                                                  {Fill::reflect, "reflect"},
+                                                  {Fill::wrap, "wrap"},
+                                                  {Fill::constant, "constant"}};
+  return kWords;
+}
+
+void declare(config::Fields& fields, ShiftOptions& options) {
+  constexpr config::Limits kRange{.minimum = 0, .maximum = 16384};
+  fields.field("x", options.x, "largest shift along the width: a fraction below 1, or pixels",
+               kRange);
+  fields.field("y", options.y, "largest shift along the height: a fraction below 1, or pixels",
+               kRange);
+  fields.field("fill", options.fill, "what lies beyond the edge");
+  fields.field("cval", options.cval, "value of fill: constant");
+  fields.field("interpolation", options.interpolation, "nearest pixel, or sub-pixel");
+  check_range(fields, "x", options.x);
+  check_range(fields, "y", options.y);
+}
+
+ShiftAmount Shift::amount(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
+  const Random4 random = random4(key.seed, RandomStream::augment, key.epoch, draw,
+                                 static_cast<std::uint64_t>(key.index));
+  return {drawn_pixels(options_.y, shape[1], random.word[0]),
+          drawn_pixels(options_.x, shape[2], random.word[1])};
+}
+
+void Shift::shift(const ShiftAmount& amount, const Shape& shape, const float* in,
+                  float* out) const {
+  const std::int64_t rows = shape[0] * shape[1];
+  const float value = static_cast<float>(options_.cval);
+  if (options_.interpolation == Interpolation::nearest) {
+    run_rows(rows, TranslateRows{.in = in,
+                                 .out = out,
+                                 .in_h = shape[1],
+                                 .in_w = shape[2],
+                                 .out_h = shape[1],
+                                 .out_w = shape[2],
+                                 .dy = static_cast<std::int64_t>(std::floor(amount.y + 0.5f)),
+                                 .dx = static_cast<std::int64_t>(std::floor(amount.x + 0.5f)),
+                                 .fill = options_.fill,
+                                 .value = value});
+    return;
+  }
+  const float floor_y = std::floor(amount.y);
+  const float floor_x = std::floor(amount.x);
+  run_rows(rows, BilinearRows{.in = in,
+                              .out = out,
+                              .h = shape[1],
+                              .w = shape[2],
+                              .dy = static_cast<std::int64_t>(floor_y),
+                              .dx = static_cast<std::int64_t>(floor_x),
+                              .part_y = amount.y - floor_y,
+                              .part_x = amount.x - floor_x,
+                              .fill = options_.fill,
+                              .value = value});
+}
+
+std::unique_ptr<Augmentation> read_shift(config::Fields& fields) {
+  ShiftOptions options;
+  declare(fields, options);
+  return std::make_unique<Shift>(options);
+}
+
+}  // namespace trainyard

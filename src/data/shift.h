@@ -1,0 +1,57 @@
+// Random shifts, as Keras's ImageDataGenerator makes them.
+#pragma once
+
+#include "data/image_functors.h"
+#include "data/pipeline.h"
+
+namespace trainyard {
+
+enum class Interpolation { nearest, bilinear };
+[[nodiscard]] std::span<const config::Word<Interpolation>> words(Interpolation);
+[[nodiscard]] std::span<const config::Word<Fill>> words(Fill);
+
+struct ShiftOptions {
+  double x = 0;  // along the width; below 1 a fraction of it, else whole pixels
+  double y = 0;  // along the height
+  Fill fill = Fill::nearest;
+  double cval = 0;  // the value of Fill::constant
+  Interpolation interpolation = Interpolation::nearest;
+};
+void declare(config::Fields& fields, ShiftOptions& options);
+
+/// How far a sample is shifted, in pixels: out(row, column) = in(row + y, column + x). So positive
+/// values move the picture up and to the left: keras-preprocessing 1.1's convention, whose
+/// transform matrix takes output coordinates to input coordinates (image/affine_transformations.py,
+/// apply_affine_transform; tx there is along the height).
+struct ShiftAmount {
+  float y = 0;
+  float x = 0;
+};
+
+/// Shifts by uniform(-r, r) * size for a range r < 1, drawn continuously, or by a whole number of
+/// pixels of -r..r for r >= 1, each equally likely (Keras draws from 1 - r..r - 1 there, zero twice
+/// as often). Nearest takes the pixel at floor(shift + 0.5); bilinear is sub-pixel. The image is
+/// extended by the fill rule and then sampled, which is scipy's grid-constant and grid-wrap:
+/// scipy's plain `constant` gives the constant wherever a coordinate is outside, even by a part of
+/// a pixel, and its plain `wrap` has the period n - 1.
+class Shift final : public Augmentation {
+ public:
+  explicit Shift(ShiftOptions options) : options_(options) {}
+  [[nodiscard]] std::string_view name() const override { return "shift"; }
+  /// The amount for a sample: words 0 (y) and 1 (x) of its draw.
+  [[nodiscard]] ShiftAmount amount(const SampleKey& key, std::uint32_t draw,
+                                   const Shape& shape) const;
+  /// Shifts by a given amount.
+  void shift(const ShiftAmount& amount, const Shape& shape, const float* in, float* out) const;
+  void apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
+             float* out) const override {
+    shift(amount(key, draw, shape), shape, in, out);
+  }
+
+ private:
+  ShiftOptions options_;
+};
+
+[[nodiscard]] std::unique_ptr<Augmentation> read_shift(config::Fields& fields);
+
+}  // namespace trainyard

@@ -1,0 +1,22 @@
+// Statistics of a training split.
+#pragma once
+
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace trainyard {
+
+/// Statistics of the training split, computed once and kept with the checkpoint.
+struct Statistics {
+  std::vector<float> mean_image;  // [c, h, w]
+  std::vector<float> mean;        // [c]
+  std::vector<float> deviation;   // [c], of the population (divided by n)
+};
+
+/// Mean image, mean and population standard deviation per channel over the whole set, of the values
+/// that Dataset::read() gives. Summed in double over a fixed number of fixed parts whose sums are
+/// added in order, so that the thread count changes nothing; exact sums for 8-bit sources.
+[[nodiscard]] Statistics compute_statistics(const Dataset& set, int threads);
+
+}  // namespace trainyard

@@ -1,0 +1,114 @@
+#include "data/tensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "data/memory_dataset.h"
+#include "formats/safetensors.h"
+
+namespace trainyard {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& what) {
+  throw Error(ErrorKind::data, "'" + path.string() + "': " + what);
+}
+
+std::string described(const NamedTensor& tensor) {
+  std::string text =
+      "'" + tensor.name + "' is " + std::string(safetensors_name(tensor.type)) + " [";
+  for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(tensor.shape[i]);
+  }
+  return text + "]";
+}
+
+void check_forms(const NamedTensor& images, const NamedTensor& labels, const fs::path& path) {
+  const bool known = images.type == StoredType::f32 || images.type == StoredType::u8;
+  if (!known || images.shape.size() != 4 || images.bytes.empty()) {
+    fail(path, described(images) + ", expected F32 or U8 [n, c, h, w] with at least one element");
+  }
+  if (labels.type != StoredType::i32 || labels.shape.size() != 1) {
+    fail(path, described(labels) + ", expected I32 [n]");
+  }
+  if (labels.shape[0] != images.shape[0]) {
+    fail(path, described(images) + " but " + described(labels) + "; expected one label an image");
+  }
+}
+
+/// Copies out of the file, whose tensors need not be aligned.
+template <class T>
+std::vector<T> values_of(const NamedTensor& tensor) {
+  std::vector<T> values(tensor.bytes.size() / sizeof(T));
+  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  return values;
+}
+
+void check_finite(const std::vector<float>& values, const NamedTensor& tensor,
+                  const fs::path& path) {
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  if (bad == values.end()) return;
+  const std::int64_t each = static_cast<std::int64_t>(values.size()) / tensor.shape[0];
+  fail(path, "image " + std::to_string((bad - values.begin()) / each) +
+                 " (from 0) holds a value that is not finite");
+}
+
+std::int64_t checked_classes(const std::vector<std::int32_t>& labels, std::int64_t classes,
+                             const fs::path& path) {
+  if (classes == 0) {
+    classes = std::max<std::int64_t>(*std::max_element(labels.begin(), labels.end()), 0) + 1;
+  }
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] >= 0 && labels[i] < classes) continue;
+    fail(path, "record " + std::to_string(i) + " (from 0) has label " + std::to_string(labels[i]) +
+                   ", expected 0 to " + std::to_string(classes - 1));
+  }
+  return classes;
+}
+
+}  // namespace
+
+void declare(config::Fields& fields, TensorsOptions& options) {
+  fields.required("file", options.file, "safetensors file");
+  fields.field("images", options.images, "name of the images, [n, c, h, w] of float32 or uint8");
+  fields.field("labels", options.labels, "name of the labels, [n] of int32");
+  fields.field("classes", options.classes, "number of classes; 0: the largest label plus one",
+               {.minimum = 0});
+  declare_common(fields, options);
+}
+
+std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options) {
+  const fs::path path = located(options.file, options.config_folder);
+  const SafetensorsFile file = SafetensorsFile::open(path);
+  const NamedTensor& images = file.at(options.images);
+  const NamedTensor& labels = file.at(options.labels);
+  check_forms(images, labels, path);
+  MemorySamples samples;
+  samples.image = Shape{images.shape[1], images.shape[2], images.shape[3]};
+  samples.labels = values_of<std::int32_t>(labels);
+  samples.classes = checked_classes(samples.labels, options.classes, path);
+  if (images.type == StoredType::u8) {
+    samples.bytes = values_of<std::uint8_t>(images);
+  } else {
+    samples.floats = values_of<float>(images);
+    check_finite(samples.floats, images, path);
+  }
+  samples.fingerprint = hash128_file_hex(path, ErrorKind::data);
+  return std::make_unique<MemoryDataset>(std::move(samples), options.limit);
+}
+
+std::unique_ptr<DatasetSource> read_tensors(config::Fields& fields) {
+  TensorsOptions options;
+  declare(fields, options);
+  return std::make_unique<OptionsSource<TensorsOptions>>(
+      "tensors", options,
+      [](const TensorsOptions& given, std::uint64_t) { return open_tensors(given); });
+}
+
+}  // namespace trainyard

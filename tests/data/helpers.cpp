@@ -1,0 +1,197 @@
+#include "helpers.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "base/philox.h"
+
+namespace trainyard::test {
+
+namespace fs = std::filesystem;
+
+TempFolder::TempFolder() {
+  std::string pattern = (fs::temp_directory_path() / "trainyard-test-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  path_ = pattern;
+}
+
+TempFolder::~TempFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+fs::path TempFolder::write(const std::string& name, const std::string& contents) const {
+  const fs::path path = path_ / name;
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << contents;
+  return path;
+}
+
+std::string contents_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::string message_of(ErrorKind kind, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    return error.kind() == kind ? text : "wrong kind: " + text;
+  }
+  return "no error";
+}
+
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string big_endian(std::uint32_t value) {
+  std::string text;
+  for (int shift = 24; shift >= 0; shift -= 8) text += static_cast<char>(value >> shift);
+  return text;
+}
+
+namespace {
+
+std::string little_endian(std::uint32_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i));
+  return text;
+}
+
+/// CRC-32 of RFC 1952, section 8.
+std::uint32_t crc32_of(const std::string& contents) {
+  std::uint32_t crc = 0xffffffffu;
+  for (const char letter : contents) {
+    crc ^= static_cast<std::uint8_t>(letter);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xedb88320u : 0u);
+  }
+  return ~crc;
+}
+
+/// Deflate blocks that store the contents as they are (RFC 1951, 3.2.4).
+std::string stored_blocks(const std::string& contents) {
+  constexpr std::size_t kMost = 65535;
+  std::string blocks;
+  for (std::size_t first = 0; first == 0 || first < contents.size(); first += kMost) {
+    const std::string part = contents.substr(first, kMost);
+    const auto length = static_cast<std::uint32_t>(part.size());
+    blocks += first + kMost >= contents.size() ? '\1' : '\0';
+    blocks += little_endian(length, 2) + little_endian(~length, 2) + part;
+  }
+  return blocks;
+}
+
+std::string png_chunk(const std::string& type, const std::string& contents) {
+  return big_endian(static_cast<std::uint32_t>(contents.size())) + type + contents +
+         big_endian(crc32_of(type + contents));
+}
+
+/// Bits from the lowest of each byte on, as deflate packs them.
+class BitWriter {
+ public:
+  void add(unsigned value, int count) {
+    for (int i = 0; i < count; ++i) {
+      if (used_ == 0) bytes_ += '\0';
+      if (((value >> i) & 1) != 0) bytes_.back() = static_cast<char>(bytes_.back() | (1 << used_));
+      used_ = (used_ + 1) % 8;
+    }
+  }
+  /// A Huffman code, its highest bit first.
+  void add_code(unsigned code, int count) {
+    for (int i = count; i > 0; --i) add(code >> (i - 1), 1);
+  }
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+  int used_ = 0;  // bits of the last byte
+};
+
+}  // namespace
+
+std::string gzip_of(const std::string& contents) {
+  const std::string header("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+  return header + stored_blocks(contents) + little_endian(crc32_of(contents), 4) +
+         little_endian(static_cast<std::uint32_t>(contents.size()), 4);
+}
+
+std::string png_of(const PngForm& form, const std::string& pixels) {
+  std::string rows;
+  for (std::uint32_t y = 0; y < form.h; ++y) {
+    const std::size_t row = std::size_t{form.w} * form.channels;
+    rows += '\0';  // no filter
+    rows += pixels.substr(y * row, row);
+  }
+  std::string header = big_endian(form.claimed_w != 0 ? form.claimed_w : form.w) +
+                       big_endian(form.claimed_h != 0 ? form.claimed_h : form.h);
+  header += '\10';  // bits a channel
+  header += form.channels == 3 ? '\2' : '\0';
+  header += std::string(3, '\0');
+  // The Adler-32 that ends a zlib stream is not read by stb_image.
+  const std::string data = "\x78\x01" + stored_blocks(rows) + std::string(4, '\0');
+  return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) + png_chunk("IDAT", data) +
+         png_chunk("IEND", "");
+}
+
+std::string png_of_zeros(std::size_t bytes) {
+  BitWriter bits;
+  bits.add(1, 1);  // the last block
+  bits.add(1, 2);  // of fixed Huffman codes (RFC 1951, 3.2.6), which go from the highest bit
+  bits.add_code(0x30, 8);  // a zero
+  for (std::size_t done = 0; done < bytes; done += 258) {
+    bits.add_code(0xc5, 8);  // 258 bytes
+    bits.add_code(0, 5);     // from one byte back
+  }
+  bits.add_code(0, 7);  // the end
+  const std::string header = big_endian(1) + big_endian(1) + std::string("\10\2\0\0\0", 5);
+  return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) +
+         png_chunk("IDAT", "\x78\x01" + bits.bytes() + std::string(8, '\0')) +
+         png_chunk("IEND", "");
+}
+
+std::string bmp_of(std::uint32_t w, std::uint32_t h, const std::string& pixels) {
+  const std::uint32_t row = (3 * w + 3) / 4 * 4;
+  std::string rows;
+  for (std::uint32_t y = h; y > 0; --y) {
+    std::string line;
+    for (std::uint32_t x = 0; x < w; ++x) {
+      const std::size_t at = (std::size_t{y - 1} * w + x) * 3;
+      line += {pixels[at + 2], pixels[at + 1], pixels[at]};
+    }
+    line.resize(row);
+    rows += line;
+  }
+  const std::string info = little_endian(40, 4) + little_endian(w, 4) + little_endian(h, 4) +
+                           little_endian(1, 2) + little_endian(24, 2) + std::string(24, '\0');
+  return "BM" + little_endian(54 + row * h, 4) + std::string(4, '\0') + little_endian(54, 4) +
+         info + rows;
+}
+
+std::string cifar_record(int label, int value) {
+  return std::string(1, static_cast<char>(label)) + std::string(3072, static_cast<char>(value));
+}
+
+std::unique_ptr<MemoryDataset> random_bytes_set(std::int64_t count, Shape image,
+                                                std::uint64_t seed) {
+  MemorySamples samples;
+  samples.image = image;
+  samples.classes = 10;
+  for (std::int64_t i = 0; i < count * image.elements(); ++i) {
+    const Random4 random =
+        random4(seed, RandomStream::synthetic, 0, 9, static_cast<std::uint64_t>(i));
+    samples.bytes.push_back(static_cast<std::uint8_t>(random.word[0]));
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    samples.labels.push_back(static_cast<std::int32_t>(i % 10));
+  }
+  samples.fingerprint = "test";
+  return std::make_unique<MemoryDataset>(std::move(samples));
+}
+
+}  // namespace trainyard::test

@@ -1,0 +1,67 @@
+// Small files for the tests of the data folder, made in a folder that goes with the test.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "data/memory_dataset.h"
+
+namespace trainyard::test {
+
+/// A new folder below the system's folder for temporary files, removed with the object.
+class TempFolder {
+ public:
+  TempFolder();
+  ~TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::string text() const { return path_.string(); }
+  /// Writes a file (and the folders above it) and returns its path.
+  std::filesystem::path write(const std::string& name, const std::string& contents) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+[[nodiscard]] std::string contents_of(const std::filesystem::path& path);
+
+/// The message of the Error{kind} that `action` throws; "no error" or "wrong kind: ..." else.
+[[nodiscard]] std::string message_of(ErrorKind kind, const std::function<void()>& action);
+/// True if the text holds the part.
+[[nodiscard]] bool holds(std::string_view text, std::string_view part);
+
+/// A gzip file (RFC 1952) that stores `contents` uncompressed.
+[[nodiscard]] std::string gzip_of(const std::string& contents);
+/// A PNG file (8 bits, colour type 2 for 3 channels, 0 for 1) of pixels [h, w, c], stored
+/// uncompressed. `claimed_w` and `claimed_h` overwrite the header's size where not 0.
+struct PngForm {
+  std::uint32_t w = 1;
+  std::uint32_t h = 1;
+  std::uint32_t channels = 3;
+  std::uint32_t claimed_w = 0;
+  std::uint32_t claimed_h = 0;
+};
+[[nodiscard]] std::string png_of(const PngForm& form, const std::string& pixels);
+/// A PNG file that claims one pixel and whose data inflate to `bytes` zeros.
+[[nodiscard]] std::string png_of_zeros(std::size_t bytes);
+/// A BMP file of 24 bits, bottom up, of pixels [h, w, rgb].
+[[nodiscard]] std::string bmp_of(std::uint32_t w, std::uint32_t h, const std::string& pixels);
+
+/// Big-endian word.
+[[nodiscard]] std::string big_endian(std::uint32_t value);
+
+/// One CIFAR-10 record of one colour.
+[[nodiscard]] std::string cifar_record(int label, int value);
+
+/// `count` images [c, h, w] of bytes drawn from `seed`, labels index mod 10.
+[[nodiscard]] std::unique_ptr<MemoryDataset> random_bytes_set(std::int64_t count, Shape image,
+                                                              std::uint64_t seed = 1);
+
+}  // namespace trainyard::test

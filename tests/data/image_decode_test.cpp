@@ -1,0 +1,139 @@
+#include "data/image_decode.h"
+
+#include <doctest/doctest.h>
+
+#include "helpers.h"
+
+namespace trainyard {
+
+using test::holds;
+using test::message_of;
+
+namespace {
+
+EncodedImage encoded(const std::string& file, std::int64_t max_pixels = kDefaultMaxPixels) {
+  return {std::as_bytes(std::span<const char>(file)), "x.png", max_pixels};
+}
+
+std::string data_message(const std::string& file, std::int64_t max_pixels = kDefaultMaxPixels) {
+  return message_of(ErrorKind::data, [&] {
+    const EncodedImage image = encoded(file, max_pixels);
+    const ImageSize size = image_size(image);
+    std::vector<std::uint8_t> out(static_cast<std::size_t>(3 * size.h * size.w));
+    decode_image(image, 3, out);
+  });
+}
+
+std::string pixels_of(std::uint32_t w, std::uint32_t h) {
+  std::string pixels;
+  for (std::uint32_t i = 0; i < 3 * w * h; ++i) pixels += static_cast<char>(37 * i + 11);
+  return pixels;
+}
+
+std::vector<std::uint8_t> decoded(const std::string& file, int channels) {
+  const ImageSize size = image_size(encoded(file));
+  std::vector<std::uint8_t> out(static_cast<std::size_t>(channels * size.h * size.w));
+  decode_image(encoded(file), channels, out);
+  return out;
+}
+
+/// Pixels [h, w, c] as [c, h, w].
+std::vector<std::uint8_t> planes_of(const std::string& pixels) {
+  std::vector<std::uint8_t> planes;
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    for (std::size_t i = channel; i < pixels.size(); i += 3) {
+      planes.push_back(static_cast<std::uint8_t>(pixels[i]));
+    }
+  }
+  return planes;
+}
+
+}  // namespace
+
+TEST_CASE("a png decodes to planes") {
+  const std::string pixels = pixels_of(5, 3);
+  const std::string file = test::png_of({.w = 5, .h = 3}, pixels);
+  CHECK(image_size(encoded(file)) == ImageSize{3, 5});
+  CHECK(decoded(file, 3) == planes_of(pixels));
+}
+
+TEST_CASE("a bmp decodes to planes, the top row first") {
+  const std::string pixels = pixels_of(5, 3);
+  CHECK(decoded(test::bmp_of(5, 3, pixels), 3) == planes_of(pixels));
+}
+
+TEST_CASE("a grey png decodes to one channel, or to three equal ones") {
+  const std::string file = test::png_of({.w = 2, .h = 1, .channels = 1}, "\x10\x20");
+  CHECK(decoded(file, 1) == std::vector<std::uint8_t>{0x10, 0x20});
+  CHECK(decoded(file, 3) == std::vector<std::uint8_t>{0x10, 0x20, 0x10, 0x20, 0x10, 0x20});
+}
+
+TEST_CASE("a png truncated at any byte before its data ends is refused") {
+  const std::string file = test::png_of({.w = 9, .h = 7}, pixels_of(9, 7));
+  const std::size_t trailer = 12 + 4 + 4;  // IEND, the CRC of IDAT and the Adler-32
+  for (std::size_t length = 0; length < file.size() - trailer; ++length) {
+    CAPTURE(length);
+    CHECK(holds(data_message(file.substr(0, length)), "'x.png' "));
+  }
+}
+
+TEST_CASE("a truncated png says so") {
+  const std::string file = test::png_of({.w = 9, .h = 7}, pixels_of(9, 7));
+  const std::string message = data_message(file.substr(0, 100));
+  CHECK(holds(message, "'x.png' cannot be decoded ("));
+  CHECK(holds(message, "it is truncated or damaged"));
+}
+
+TEST_CASE("a bmp truncated at any byte of its pixels is refused") {
+  const std::string file = test::bmp_of(5, 3, pixels_of(5, 3));
+  for (std::size_t length = 54; length < file.size(); ++length) {
+    CHECK(data_message(file.substr(0, length)) ==
+          "'x.png' is truncated: " + std::to_string(length) +
+              " bytes, 102 expected from its "
+              "header");
+  }
+}
+
+TEST_CASE("a small png that claims 2 GiB is refused by its header") {
+  // 16,384 x 16,384 pixels of 8 bytes are 2 GiB; the file has about 100 bytes.
+  const std::string file =
+      test::png_of({.w = 1, .h = 1, .claimed_w = 16384, .claimed_h = 16384}, "abc");
+  CHECK(file.size() < 121);
+  CHECK(data_message(file) ==
+        "'x.png' claims 16384 x 16384 pixels, expected at least one and at most max_pixels = "
+        "67108864");
+}
+
+TEST_CASE("a png of more than 16384 pixels a side is refused by its header") {
+  const std::string file =
+      test::png_of({.w = 1, .h = 1, .claimed_w = 26755, .claimed_h = 26755}, "abc");
+  CHECK(data_message(file) ==
+        "'x.png' is no PNG or BMP file that can be read: of another format, damaged in its header, "
+        "or more than 16384 pixels on a side; convert or remove it");
+}
+
+TEST_CASE("a png whose claim is within the limits but not in the file is refused") {
+  const std::string file =
+      test::png_of({.w = 1, .h = 1, .claimed_w = 2000, .claimed_h = 2000}, "abc");
+  CHECK(holds(data_message(file), "'x.png' cannot be decoded (not enough pixels)"));
+}
+
+TEST_CASE("a png that unpacks to far more than it claims exceeds the allocator's budget") {
+  const std::string file = test::png_of_zeros(64 << 20);
+  CHECK(file.size() < (1 << 19));
+  CHECK(holds(data_message(file), "'x.png' cannot be decoded (outofmem)"));
+}
+
+TEST_CASE("max_pixels is the largest size that is decoded") {
+  const std::string file = test::png_of({.w = 5, .h = 3}, pixels_of(5, 3));
+  CHECK(data_message(file, 15) == "no error");
+  CHECK(data_message(file, 14) ==
+        "'x.png' claims 5 x 3 pixels, expected at least one and at most max_pixels = 14");
+}
+
+TEST_CASE("a file of another format is refused") {
+  const std::string message = data_message("\xff\xd8\xff\xe0 a jpeg in disguise");
+  CHECK(holds(message, "'x.png' is no PNG or BMP file that can be read: of another format"));
+}
+
+}  // namespace trainyard

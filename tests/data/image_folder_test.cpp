@@ -1,0 +1,181 @@
+#include "data/image_folder.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include "helpers.h"
+
+namespace trainyard {
+
+using test::holds;
+using test::message_of;
+
+namespace {
+
+/// A png of 2 x 1 pixels of one colour.
+std::string small_png(char value) { return test::png_of({.w = 2, .h = 1}, std::string(6, value)); }
+
+void write_two_classes(const test::TempFolder& folder) {
+  folder.write("dog/b.PNG", small_png(4));
+  folder.write("dog/a.bmp", test::bmp_of(2, 1, std::string(6, 3)));
+  folder.write("cat/10.png", small_png(2));
+  folder.write("cat/1.png", small_png(1));
+  folder.write("cat/readme.txt", "not a picture");
+  folder.write("cat/.hidden.png", "not a picture");
+  folder.write("list.csv", "not a class");
+}
+
+ImageFolderOptions options_of(const test::TempFolder& folder) {
+  ImageFolderOptions options;
+  options.root = folder.text();
+  return options;
+}
+
+std::string data_message(const ImageFolderOptions& options) {
+  return message_of(ErrorKind::data, [&] { (void)open_image_folder(options); });
+}
+
+void check_two_classes(const Dataset& set) {
+  REQUIRE(set.size() == 4);
+  CHECK(set.image_shape() == Shape{3, 1, 2});
+  CHECK(set.classes() == 2);
+  CHECK(set.class_names() == std::vector<std::string>{"cat", "dog"});
+  const std::vector<std::int32_t> labels{0, 0, 1, 1};
+  std::vector<float> image(6);
+  for (std::int64_t i = 0; i < 4; ++i) {
+    CAPTURE(i);
+    set.read(i, image.data());
+    CHECK(image == std::vector<float>(6, static_cast<float>(i + 1)));
+    CHECK(set.label(i) == labels[static_cast<std::size_t>(i)]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("image_folder sorts classes and files by name and skips other files") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  const auto set = open_image_folder(options_of(folder));
+  check_two_classes(*set);
+  CHECK(set->bytes().size() == 24);
+}
+
+TEST_CASE("image_folder decodes late beyond its memory limit, to the same samples") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  ImageFolderOptions options = options_of(folder);
+  const std::string fingerprint = open_image_folder(options)->fingerprint();
+  options.memory_mib = 0;
+  const auto set = open_image_folder(options);
+  check_two_classes(*set);
+  CHECK(set->bytes().empty());
+  CHECK(set->fingerprint() == fingerprint);
+}
+
+TEST_CASE("a file that changes its size after opening is refused when it is read") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  ImageFolderOptions options = options_of(folder);
+  options.memory_mib = 0;
+  const auto set = open_image_folder(options);
+  folder.write("cat/1.png", test::png_of({.w = 3, .h = 1}, std::string(9, 'x')));
+  std::vector<float> image(6);
+  CHECK(holds(message_of(ErrorKind::data, [&] { set->read(0, image.data()); }),
+              "cat/1.png' has changed its size since the run began"));
+}
+
+TEST_CASE("limit keeps all classes of an image folder") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  ImageFolderOptions options = options_of(folder);
+  options.limit = 2;
+  const auto set = open_image_folder(options);
+  REQUIRE(set->size() == 2);
+  CHECK(set->label(0) == 0);
+  CHECK(set->label(1) == 1);
+}
+
+TEST_CASE("the fingerprint of an image folder changes with a file's class") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  const std::string before = open_image_folder(options_of(folder))->fingerprint();
+  std::filesystem::rename(folder.path() / "cat/10.png", folder.path() / "dog/10.png");
+  CHECK(open_image_folder(options_of(folder))->fingerprint() != before);
+}
+
+TEST_CASE("a missing image folder is refused") {
+  ImageFolderOptions options;
+  options.root = "/nowhere/pictures";
+  CHECK(data_message(options) ==
+        "'/nowhere/pictures' is not a folder; 'root' names a folder with one folder of pictures a "
+        "class");
+}
+
+TEST_CASE("an empty image folder is refused") {
+  const test::TempFolder folder;
+  CHECK(data_message(options_of(folder)) == "'" + folder.text() +
+                                                "' holds no class folders; expected " +
+                                                folder.text() + "/CLASS/*.png");
+}
+
+TEST_CASE("a class folder without pictures is refused") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  folder.write("bird/notes.txt", "none yet");
+  CHECK(data_message(options_of(folder)) ==
+        "'" + folder.text() +
+            "/bird' holds no .png or .bmp file; every class folder needs at least one picture");
+}
+
+TEST_CASE("a jpeg in an image folder is refused by name") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  folder.write("dog/c.JPG", "x");
+  CHECK(data_message(options_of(folder)) ==
+        "'" + folder.text() +
+            "/dog/c.JPG' is a JPEG file, which this build cannot decode; convert it to PNG");
+}
+
+TEST_CASE("pictures of different sizes are refused with both names and sizes") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  folder.write("dog/z.png", test::png_of({.w = 1, .h = 2}, std::string(6, 'x')));
+  CHECK(data_message(options_of(folder)) ==
+        "'" + folder.text() + "/dog/z.png' is 1 x 2 pixels but '" + folder.text() +
+            "/cat/1.png' is 2 x 1; bring all pictures to one "
+            "size");
+}
+
+TEST_CASE("a symbolic link in an image folder is refused") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  std::filesystem::create_symlink("/etc/passwd", folder.path() / "dog/link.png");
+  CHECK(data_message(options_of(folder)) ==
+        "'" + folder.text() +
+            "/dog/link.png' is a symbolic link; picture folders hold regular files only, copy it");
+}
+
+TEST_CASE("a symbolic link in the place of a class folder is refused") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  std::filesystem::create_directory_symlink(folder.path() / "dog", folder.path() / "wolf");
+  CHECK(holds(data_message(options_of(folder)),
+              "/wolf' is a symbolic link; use a real class folder"));
+}
+
+TEST_CASE("a pipe in an image folder is refused") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  REQUIRE(mkfifo((folder.path() / "dog/pipe.png").c_str(), 0600) == 0);
+  CHECK(data_message(options_of(folder)) ==
+        "'" + folder.text() + "/dog/pipe.png' is not a regular file");
+}
+
+TEST_CASE("a truncated png is refused when the folder is opened") {
+  const test::TempFolder folder;
+  write_two_classes(folder);
+  folder.write("dog/z.png", small_png(9).substr(0, 50));
+  CHECK(holds(data_message(options_of(folder)), "/dog/z.png' cannot be decoded ("));
+}
+
+}  // namespace trainyard

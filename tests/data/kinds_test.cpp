@@ -1,0 +1,165 @@
+#include <doctest/doctest.h>
+
+#include "config/load.h"
+#include "config/schema.h"
+#include "data/pipeline.h"
+#include "helpers.h"
+
+namespace trainyard {
+
+using test::holds;
+using test::message_of;
+
+namespace {
+
+/// What the run reads of a `data:` section.
+struct DataSection {
+  std::unique_ptr<DatasetSource> source;
+  std::vector<std::unique_ptr<Augmentation>> augment;
+  std::vector<std::unique_ptr<Preprocess>> preprocess;
+};
+
+void declare(config::Fields& fields, DataSection& section) {
+  fields.list_of("augment", section.augment, "augmentations", augmentation_kinds());
+  fields.list_of("preprocess", section.preprocess, "preprocessing", preprocess_kinds());
+  fields.select("source", section.source, "source", dataset_kinds());
+}
+
+DataSection read(const std::string& yaml, const std::string& name = "run.yaml") {
+  const config::Node node = config::parse_yaml(yaml, name);
+  config::Diagnostics diagnostics;
+  config::Fields fields(node, nullptr, "data", config::Profile::keras2, diagnostics);
+  DataSection section;
+  declare(fields, section);
+  fields.finish();
+  diagnostics.raise();
+  return section;
+}
+
+std::string config_message(const std::string& yaml) {
+  return message_of(ErrorKind::config, [&] { (void)read(yaml); });
+}
+
+const std::string kSource = "source: synthetic\n";
+
+}  // namespace
+
+TEST_CASE("a source is read with its keys and opens") {
+  const DataSection section = read(
+      "source: synthetic\nshape: [1, 4, 6]\nclasses: 3\nsize: 20\nlearnable: true\nlimit: 9\n");
+  REQUIRE(section.source != nullptr);
+  CHECK(section.source->name() == "synthetic");
+  const auto set = section.source->open(1);
+  CHECK(set->size() == 9);
+  CHECK(set->image_shape() == Shape{1, 4, 6});
+  CHECK(set->classes() == 3);
+}
+
+TEST_CASE("every source can be read from its name and keys") {
+  CHECK(read("{source: cifar10, root: data, split: test}").source->name() == "cifar10");
+  CHECK(read("{source: cifar100, labels: coarse}").source->name() == "cifar100");
+  CHECK(read("{source: mnist}").source->name() == "mnist");
+  CHECK(read("{source: fashion_mnist, split: test}").source->name() == "fashion_mnist");
+  CHECK(read("{source: idx, root: x}").source->name() == "idx");
+  CHECK(read("{source: image_folder, root: x}").source->name() == "image_folder");
+  CHECK(read("{source: tensors, file: x}").source->name() == "tensors");
+}
+
+TEST_CASE("the list of sources names each one once") {
+  std::vector<std::string_view> names;
+  for (const auto& kind : dataset_kinds()) names.push_back(kind.name);
+  CHECK(names == std::vector<std::string_view>{"cifar10", "cifar100", "mnist", "fashion_mnist",
+                                               "idx", "image_folder", "tensors", "synthetic"});
+}
+
+TEST_CASE("a source looks beside the config file") {
+  const test::TempFolder folder;
+  folder.write("set/test_batch.bin", test::cifar_record(3, 1));
+  const DataSection section =
+      read("{source: cifar10, root: set, split: test}", folder.text() + "/run.yaml");
+  CHECK(section.source->open(1)->label(0) == 3);
+}
+
+TEST_CASE("augmentations and preprocessing are read in order from their short forms") {
+  const DataSection section = read(kSource +
+                                   "augment: [shift: {x: 0.1, y: 2, fill: reflect}, hflip: 0.25, "
+                                   "vflip, pad_crop: 4]\n"
+                                   "preprocess: [scale: 0.5, mean_image: train, mean_rgb: [1, 2, "
+                                   "3], mean_rgb: train, std_rgb: 2]\n");
+  std::vector<std::string_view> names;
+  for (const auto& item : section.augment) names.push_back(item->name());
+  for (const auto& item : section.preprocess) names.push_back(item->name());
+  CHECK(names == std::vector<std::string_view>{"shift", "hflip", "vflip", "pad_crop", "scale",
+                                               "mean_image", "mean_rgb", "mean_rgb", "std_rgb"});
+  float image[3] = {10, 20, 30};
+  section.preprocess[0]->apply(Shape{3, 1, 1}, image);
+  CHECK(image[2] == 15.0f);
+  Statistics none;
+  section.preprocess[2]->prepare(none, Shape{3, 1, 1});
+  section.preprocess[2]->apply(Shape{3, 1, 1}, image);
+  CHECK(image[2] == 12.0f);
+  CHECK(section.preprocess[3]->needs_statistics());
+  CHECK_FALSE(section.preprocess[4]->needs_statistics());
+}
+
+TEST_CASE("pad_crop takes one number or a pair as its size") {
+  const auto size_of = [](const std::string& size) {
+    const DataSection section = read(kSource + "augment: [pad_crop: {pad: 4, size: " + size + "}]");
+    return section.augment[0]->output_shape(Shape{3, 32, 32});
+  };
+  CHECK(size_of("28") == Shape{3, 28, 28});
+  CHECK(size_of("[20, 24]") == Shape{3, 20, 24});
+}
+
+TEST_CASE("an unknown source is refused with the nearest name") {
+  const std::string message = config_message("{source: cifar1O}");
+  CHECK(holds(message, "run.yaml:1:10: "));
+  CHECK(holds(message, "cifar10"));
+}
+
+TEST_CASE("idx wants both files or a root") {
+  CHECK(config_message("{source: idx, images: a}") ==
+        "run.yaml:1:1: 'images' and 'labels' go together; give both, or 'root' and 'split'");
+  CHECK(config_message("{source: idx}") ==
+        "run.yaml:1:1: give either 'images' and 'labels', or 'root'");
+  CHECK(config_message("{source: idx, root: a, images: b, labels: c}") ==
+        "run.yaml:1:1: give either 'images' and 'labels', or 'root'");
+}
+
+TEST_CASE("a shift of a broken number of pixels is refused") {
+  CHECK(config_message(kSource + "augment: [shift: {x: 1.5}]") ==
+        "run.yaml:2:22: expected a fraction below 1 or a whole number of pixels, found 1.5");
+}
+
+TEST_CASE("a synthetic shape of two numbers is refused") {
+  CHECK(config_message("{source: synthetic, shape: [3, 32]}") ==
+        "run.yaml:1:28: expected [channels, height, width], found 2 numbers");
+}
+
+TEST_CASE("two channels of pictures are refused") {
+  CHECK(config_message("{source: image_folder, root: x, channels: 2}") ==
+        "run.yaml:1:43: expected 1 or 3, found 2");
+}
+
+TEST_CASE("values a channel that are no numbers are refused") {
+  const std::string wanted = "expected 'train', one number, or one number a channel, found ";
+  CHECK(config_message(kSource + "preprocess: [mean_rgb: test]") ==
+        "run.yaml:2:24: " + wanted + "text 'test'");
+  CHECK(config_message(kSource + "preprocess: [mean_rgb: {values: []}]") ==
+        "run.yaml:2:33: " + wanted + "an empty list");
+  CHECK(config_message(kSource + "preprocess: [mean_rgb]") ==
+        "run.yaml:2:14: " + wanted + "nothing");
+  CHECK(holds(config_message(kSource + "preprocess: [std_rgb: [1, x]]"), wanted + "text 'x'"));
+  CHECK(holds(config_message(kSource + "preprocess: [std_rgb: [1, 0]]"),
+              "expected numbers above 0, found "));
+}
+
+TEST_CASE("the keys of every kind describe themselves") {
+  config::Fields fields(config::Profile::keras2);
+  DataSection section;
+  declare(fields, section);
+  fields.finish();
+  CHECK(fields.descriptions().size() == 3);
+}
+
+}  // namespace trainyard
