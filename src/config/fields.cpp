@@ -1,21 +1,37 @@
 #include "config/fields.h"
 
 #include "config/fields_state.h"
+#include "config/load.h"
 #include "config/values.h"
 
 namespace trainyard::config {
 namespace {
 
+// Records a settled value as the node that its text would be read as.
+template <class State, class T>
+void settle(State& state, std::string_view key, const T& value) {
+  state.settle(key, parse_yaml(written(value), "settled"));
+}
+
 // Reads the value of a declaration, or describes it.
 template <class State, class T>
 void read_field(State& state, Declaration declaration, T& out) {
   if (state.describing()) declaration.default_text = written(out);
+  const bool absent_is_empty = state.next.without_default;
   const Node* value = state.take(declaration);
-  if (value == nullptr) return;
+  if (value == nullptr) {
+    if (state.describing()) return;
+    // A null that empties an optional stands as null.
+    if (state.value_of(declaration.key) != nullptr) return state.settle(declaration.key, {});
+    if (!absent_is_empty) settle(state, declaration.key, out);
+    return;
+  }
   if (const Node* fault = read_value(*value, declaration.limits, out)) {
     state.wrong(*fault, declaration.key, wanted_text(declaration.type, declaration.limits),
                 value_hint(declaration.type, *fault));
+    return;
   }
+  settle(state, declaration.key, out);
 }
 
 std::vector<std::string> strings_of(std::span<const std::string_view> words) {
@@ -113,15 +129,22 @@ void Fields::field(std::string_view key, std::vector<std::string>& out, std::str
 
 void Fields::field(std::string_view key, Node& out, std::string_view help) {
   if (const Node* value = state_->take({key, help, "tree", "", {}, {}})) out = *value;
+  if (!describing()) state_->settle(key, out);
 }
 
 void Fields::field_word(std::string_view key, std::size_t& index, std::string_view help,
                         Names words) {
   const std::string default_text = index < words.size() ? std::string(words[index]) : "";
+  const bool absent_is_empty = state_->next.without_default;
   const Node* value = state_->take({key, help, "word", default_text, {}, strings_of(words)});
-  if (value == nullptr) return;
-  const auto found = state_->index_of(*value, value->text, value->where, key, words);
-  if (found) index = *found;
+  if (value != nullptr) {
+    const auto found = state_->index_of(*value, value->text, value->where, key, words);
+    if (found) index = *found;
+  }
+  const bool settled = value != nullptr || !absent_is_empty;
+  if (!describing() && settled && index < words.size()) {
+    settle(*state_, key, std::string(words[index]));
+  }
 }
 
 void Fields::word_or_pair(std::string_view key, std::optional<std::size_t>& word, Pair& pair,
@@ -129,17 +152,18 @@ void Fields::word_or_pair(std::string_view key, std::optional<std::size_t>& word
   const std::string default_text = word ? std::string(words[*word]) : written(pair);
   const Node* value =
       state_->take({key, help, "word or pair", default_text, limits, strings_of(words)});
-  if (value == nullptr) return;
-  if (value->kind == Node::Kind::text && !value->quoted) {
+  if (describing()) return;
+  if (value != nullptr && value->kind == Node::Kind::text && !value->quoted) {
     const auto found = state_->index_of(*value, value->text, value->where, key, words);
     if (found) word = *found;
-    return;
-  }
-  if (const Node* fault = read_value(*value, limits, pair)) {
-    state_->wrong(*fault, key, wanted_text("pair", limits), value_hint("pair", *fault));
-  } else {
+  } else if (value != nullptr) {
+    if (const Node* fault = read_value(*value, limits, pair)) {
+      state_->wrong(*fault, key, wanted_text("pair", limits), value_hint("pair", *fault));
+      return;
+    }
     word.reset();
   }
+  word ? settle(*state_, key, std::string(words[*word])) : settle(*state_, key, pair);
 }
 
 void Fields::finish() {
@@ -150,12 +174,16 @@ void Fields::finish() {
     if (state.sink != nullptr) *state.sink = std::move(state.descriptions);
     return;
   }
+  if (state.assumed && !state.missing.empty()) return;
+  state.settle_in_parent();
   if (state.unknown_member) return;
   if (state.node->kind == Node::Kind::map) state.report_unknown(*state.node);
   if (state.defaults != nullptr) state.report_unknown(*state.defaults);
   if (state.positional) state.report_surplus();
   state.report_missing();
 }
+
+const Node& Fields::settled() const { return state_->settled; }
 
 const std::vector<FieldDescription>& Fields::descriptions() const { return state_->descriptions; }
 

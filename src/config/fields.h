@@ -153,6 +153,9 @@ class Fields {
   /// Reports unknown keys and surplus positional values (with suggestions). Call last; the
   /// templates above do so for nested maps.
   void finish();
+  /// Read mode, after finish(): the map as it was settled, every default explicit, that reads to
+  /// the same values. Members of families stand in full ({name: {keys}}).
+  [[nodiscard]] const Node& settled() const;
   /// Describe mode: what was declared, in order.
   [[nodiscard]] const std::vector<FieldDescription>& descriptions() const;
 

@@ -22,6 +22,7 @@ const Entry* entry_of(const Node* map, std::string_view key) {
 
 std::unique_ptr<Fields> Fields::nested(std::string_view key, std::string_view help) {
   State& state = *state_;
+  const State::Next marks = state.next;
   const Node* value = state.take({key, help, "map", "", {}, {}});
   if (state.describing()) {
     auto body = std::make_unique<Fields>(state.profile);
@@ -29,10 +30,19 @@ std::unique_ptr<Fields> Fields::nested(std::string_view key, std::string_view he
     body->state_->depth = state.depth + 1;
     return body;
   }
-  if (value == nullptr) return nullptr;
+  const bool assumed = value == nullptr;
+  if (assumed) {
+    // An absent map is read as an empty one, so that its defaults are settled too.
+    if (marks.required || marks.optional) return nullptr;
+    value = &state.made.emplace_back();
+  }
   const Entry* entry = entry_of(state.node, key);
   if (entry == nullptr) entry = entry_of(state.defaults, key);
-  return state.body_of({std::string(key), value, entry == nullptr ? value->where : entry->where});
+  auto body =
+      state.body_of({std::string(key), value, entry == nullptr ? value->where : entry->where});
+  body->state_->assumed = assumed;
+  state.adopt(*body, key, "", false);
+  return body;
 }
 
 std::unique_ptr<Fields> Fields::State::body_of(const Item& item) const {
@@ -71,7 +81,9 @@ std::optional<Fields::Member> Fields::member(std::string_view key, Names names) 
   if (!item) return std::nullopt;
   const auto index = state.index_of(*value, item->name, item->where, key, names);
   if (!index) return std::nullopt;
-  return Member{*index, state.body_of(*item)};
+  auto body = state.body_of(*item);
+  state.adopt(*body, key, item->name, false);
+  return Member{*index, std::move(body)};
 }
 
 bool Fields::members(std::string_view key, Names names, std::vector<Member>& out) {
@@ -86,7 +98,9 @@ bool Fields::members(std::string_view key, Names names, std::vector<Member>& out
     const auto item = state.item_of(node, key, names);
     if (!item) continue;
     const auto index = state.index_of(node, item->name, item->where, key, names);
-    if (index) out.push_back({*index, state.body_of(*item)});
+    if (!index) continue;
+    out.push_back({*index, state.body_of(*item)});
+    state.adopt(*out.back().fields, key, item->name, true);
   }
   return true;
 }
@@ -103,6 +117,7 @@ std::size_t Fields::selected(std::string_view key, Names names) {
   } else {
     state.report_missing();
   }
+  if (index) state.settle(key, *value);
   // Without the member its keys are not known: finish() then judges none.
   state.unknown_member = !index.has_value();
   return index.value_or(names.size());

@@ -86,6 +86,42 @@ void Fields::State::describe(const Declaration& declaration, const Next& marks) 
   out.words = declaration.words;
 }
 
+void Fields::State::settle(std::string_view key, Node value) {
+  settled.kind = Node::Kind::map;
+  if (Node* known = settled.find(key)) {
+    *known = std::move(value);
+  } else {
+    settled.entries.push_back({std::string(key), {}, std::move(value)});
+  }
+}
+
+void Fields::State::settle_in_parent() {
+  if (parent == nullptr) return;
+  settled.kind = Node::Kind::map;
+  Node value = std::move(settled);
+  if (!member_name.empty()) {
+    Node member;
+    member.kind = Node::Kind::map;
+    member.entries.push_back({member_name, {}, std::move(value)});
+    value = std::move(member);
+  }
+  if (!in_list) return parent->settle(parent_key, std::move(value));
+  if (parent->settled.find(parent_key) == nullptr) {
+    Node list;
+    list.kind = Node::Kind::list;
+    parent->settle(parent_key, std::move(list));
+  }
+  parent->settled.find(parent_key)->items.push_back(std::move(value));
+}
+
+void Fields::State::adopt(Fields& body, std::string_view key, const std::string& member,
+                          bool list) {
+  body.state_->parent = this;
+  body.state_->parent_key = key;
+  body.state_->member_name = member;
+  body.state_->in_list = list;
+}
+
 void Fields::State::wrong(const Node& value, std::string_view key, const std::string& wanted,
                           const std::string& hint) const {
   diagnostics->error(value.where, "'" + std::string(key) + "' wants " + wanted + ", found " +

@@ -48,6 +48,14 @@ struct Fields::State {
   bool unknown_member = false;  // a failed select(): which keys exist is not known
   bool finished = false;
 
+  // Read mode: the values as they were settled, defaults included, and whom finish() hands them to.
+  Node settled;
+  State* parent = nullptr;
+  std::string parent_key;   // of the parent's map
+  std::string member_name;  // of a family, "" for a nested map
+  bool in_list = false;     // the parent's key holds a list of members
+  bool assumed = false;     // an absent map read as an empty one: what it misses is no error
+
   // Describe mode.
   std::vector<FieldDescription> descriptions;
   std::vector<FieldDescription>* sink = nullptr;  // where finish() puts them
@@ -60,6 +68,12 @@ struct Fields::State {
   /// Registers the key; its value, or null if it is absent or the state describes.
   const Node* take(const Declaration& declaration);
   void describe(const Declaration& declaration, const Next& marks);
+  /// Records the settled value of a key.
+  void settle(std::string_view key, Node value);
+  /// Hands the settled map to the parent.
+  void settle_in_parent();
+  /// Makes `body` hand its settled map to this key.
+  void adopt(Fields& body, std::string_view key, const std::string& member, bool list);
   const Node* remaining();
   void wrong(const Node& value, std::string_view key, const std::string& wanted,
              const std::string& hint = "") const;

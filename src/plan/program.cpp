@@ -2,22 +2,11 @@
 
 #include <chrono>
 #include <cmath>
-#include <string_view>
 
-#include "base/error.h"
+#include "base/key.h"
 
 namespace trainyard {
 namespace {
-
-/// FNV-1a: a node's random draws are keyed by its path, so that fusing or adding layers elsewhere
-/// never changes them.
-std::uint32_t key_of(std::string_view path) {
-  std::uint32_t hash = 2166136261u;
-  for (const char character : path) {
-    hash = (hash ^ static_cast<unsigned char>(character)) * 16777619u;
-  }
-  return hash;
-}
 
 std::vector<Layout> layouts_of(const LaidOutGraph& laid_out, const std::vector<ValueId>& values) {
   std::vector<Layout> layouts;

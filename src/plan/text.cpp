@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-std::string tensor_list(const Plan& plan, const PlanStep& step) {
+std::string tensor_list(const PlanStep& step) {
   std::string out;
   const auto append = [&](std::string_view role, const std::vector<TensorId>& ids) {
     for (const TensorId id : ids) {
@@ -49,7 +49,7 @@ std::string text_of(const Plan& plan) {
                   plan.steps.size(), plan.tensors.size(), plan.transient_bytes);
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
     const PlanStep& step = plan.steps[index];
-    out += fmt::format("{:4} {}{}\n", index, name_of(plan, step), tensor_list(plan, step));
+    out += fmt::format("{:4} {}{}\n", index, name_of(plan, step), tensor_list(step));
   }
   out += "tensor bytes offset shape layout name\n";
   for (std::size_t id = 0; id < plan.tensors.size(); ++id) {

@@ -104,6 +104,31 @@ TEST_CASE("every kind of field is read") {
   CHECK(all.list[1]->power == 0.5);
 }
 
+TEST_CASE("the settled map holds every default and reads to the same values") {
+  const Node node = parse_yaml(
+      "{count: 4, clip: ~, window: [3], rate: poly, list: [constant, poly: {power: 0.5}]}", "a");
+  Diagnostics diagnostics;
+  Everything all;
+  all.clip = 1;
+  Fields fields(node, nullptr, "all", Profile::keras2, diagnostics);
+  declare(fields, all);
+  fields.finish();
+  REQUIRE(diagnostics.empty());
+  const Node settled = fields.settled();
+  CHECK(settled.find("count")->integer == 4);
+  CHECK(settled.find("clip")->kind == Node::Kind::null);
+  CHECK(settled.find("window")->find("stride") != nullptr);
+  CHECK(settled.find("rate")->find("poly")->find("power") != nullptr);
+  REQUIRE(settled.find("list")->items.size() == 2);
+  CHECK(settled.find("list")->items[1].find("poly")->find("power")->real == 0.5);
+  Everything again;
+  Fields second(settled, nullptr, "all", Profile::keras2, diagnostics);
+  declare(second, again);
+  second.finish();
+  CHECK(diagnostics.empty());
+  CHECK(to_yaml(second.settled()) == to_yaml(settled));
+}
+
 TEST_CASE("what is not given keeps its default") {
   Everything all;
   all.clip = 1;

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Losses of ten training steps in PyTorch float64, for tests/golden/training.yaml.
+
+The networks are those of models/, written out here by hand with the layer paths that train gives
+them. Weights and images come from Philox4x32-10 keyed by FNV-1a of their names, so that no weights
+need to be stored; tests/golden/training_test.cpp makes the same ones. SGD with momentum 0.9.
+
+`spread` is how far float32 strays by rounding alone: the same ten steps in float32 from weights of
+which each was moved by one ulp up or down, 20 times; for every step the median over the runs of the
+largest difference of the loss so far from the unmoved float32 run.
+
+    python3 scripts/make_training_goldens.py > tests/golden/training.yaml
+"""
+import math
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+MASK = np.uint64(0xFFFFFFFF)
+STEPS = 10
+RUNS = 20
+
+
+def philox(key, counters):
+    """First word of Philox4x32-10 for 32-bit key (key, 0) and counters (c, 0, 0, 0)."""
+    c0 = counters.astype(np.uint64)
+    c1, c2, c3 = (np.zeros_like(c0) for _ in range(3))
+    k0, k1 = np.uint64(key), np.uint64(0)
+    for _ in range(10):
+        p0, p1 = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
+        c0, c1, c2, c3 = ((p1 >> np.uint64(32)) ^ c1 ^ k0, p1 & MASK,
+                          (p0 >> np.uint64(32)) ^ c3 ^ k1, p0 & MASK)
+        k0, k1 = (k0 + np.uint64(0x9E3779B9)) & MASK, (k1 + np.uint64(0xBB67AE85)) & MASK
+    return c0
+
+
+def key_of(name):
+    key = 2166136261
+    for byte in name.encode():
+        key = ((key ^ byte) * 16777619) & 0xFFFFFFFF
+    return key
+
+
+def noise(name, shape):
+    """float32 in [-1, 1) on a grid of 2^-23, exact in any arithmetic."""
+    words = philox(key_of(name), np.arange(math.prod(shape)))
+    return ((words >> np.uint64(8)).astype(np.float64) * 2.0 ** -23 - 1).reshape(shape)
+
+
+class Network:
+    """Layers as functions; parameters are made the first time that a path is met."""
+
+    def __init__(self):
+        self.parameters, self.decayed = {}, []
+
+    def parameter(self, name, shape, bound, centre=0.0):
+        if name not in self.parameters:
+            value = (noise(name, shape) * bound + centre).astype(np.float32)
+            self.parameters[name] = torch.tensor(value)
+        return self.parameters[name]
+
+    def conv(self, path, x, filters, kernel, stride=1, pad="same", l2=0.0):
+        channels = x.shape[1]
+        bound = math.sqrt(6.0 / (kernel * kernel * (channels + filters)))
+        weight = self.parameter(path + ".weight", (filters, channels, kernel, kernel), bound)
+        bias = self.parameter(path + ".bias", (filters,), 0.1)
+        if l2 and path not in self.decayed:
+            self.decayed.append(path)
+        if pad == "same":  # Keras on TensorFlow: the odd pixel behind
+            total = [max((math.ceil(n / stride) - 1) * stride + kernel - n, 0) for n in x.shape[2:]]
+            x = F.pad(x, (total[1] // 2, total[1] - total[1] // 2, total[0] // 2,
+                          total[0] - total[0] // 2))
+        return F.conv2d(x, weight, bias, stride)
+
+    def bn(self, path, x):
+        gamma = self.parameter(path + ".gamma", (x.shape[1],), 0.25, 1.0)
+        beta = self.parameter(path + ".beta", (x.shape[1],), 0.1)
+        return F.batch_norm(x, None, None, gamma, beta, training=True, eps=1e-3)
+
+    def dense(self, path, x, units):
+        x = x.flatten(1)
+        bound = math.sqrt(6.0 / (x.shape[1] + units))
+        weight = self.parameter(path + ".weight", (units, x.shape[1]), bound)
+        return F.linear(x, weight, self.parameter(path + ".bias", (units,), 0.1))
+
+
+def resnet20(net, x):
+    def cbr(path, x, filters, kernel=3, stride=1, act=True):
+        x = net.bn(path + ".bn1", net.conv(path + ".conv1", x, filters, kernel, stride, l2=1e-4))
+        return F.relu(x) if act else x
+
+    x = cbr("cbr1", x, 16)
+    for stage, filters in enumerate((16, 32, 64), 1):
+        for unit in range(1, 4):
+            path = f"stage{stage}.unit{unit}.add1"
+            stride = 2 if stage > 1 and unit == 1 else 1
+            body = cbr(path + ".0.cbr2", cbr(path + ".0.cbr1", x, filters, 3, stride), filters,
+                       act=False)
+            if stride == 2:
+                x = net.conv(path + ".1.conv1", x, filters, 1, stride, l2=1e-4)
+            x = F.relu(body + x)
+    return net.dense("dense1", x.mean((2, 3)), 10)
+
+
+def minigooglenet(net, x):
+    def cbr(path, x, filters, kernel, stride=1, pad="same"):
+        return F.relu(net.bn(path + ".bn1", net.conv(path + ".conv1", x, filters, kernel, stride,
+                                                     pad)))
+
+    def inc(index, x, a, b):
+        path = f"inc{index}.concat1"
+        return torch.cat([cbr(path + ".0.cbr1", x, a, 1), cbr(path + ".1.cbr1", x, b, 3)], 1)
+
+    def down(index, x, filters):
+        path = f"down{index}.concat1"
+        return torch.cat([cbr(path + ".0.cbr1", x, filters, 3, 2, "valid"), F.max_pool2d(x, 3, 2)],
+                         1)
+
+    x = inc(2, inc(1, cbr("cbr1", x, 96, 3), 32, 32), 32, 48)
+    x = down(1, x, 80)
+    for index, (a, b) in enumerate(((112, 48), (96, 64), (80, 80), (48, 96)), 3):
+        x = inc(index, x, a, b)
+    x = down(2, x, 96)
+    x = inc(8, inc(7, x, 176, 160), 176, 160)
+    return net.dense("dense1", F.avg_pool2d(x, 7), 10)
+
+
+def keras_cnn(net, x):
+    x = F.relu(net.conv("conv1", x, 32, 3))
+    x = F.max_pool2d(F.relu(net.conv("conv2", x, 32, 3, pad="valid")), 2)
+    x = F.relu(net.conv("conv3", x, 64, 3))
+    x = F.max_pool2d(F.relu(net.conv("conv4", x, 64, 3, pad="valid")), 2)
+    return net.dense("dense2", F.relu(net.dense("dense1", x, 512)), 10)
+
+
+def train(name, forward, rate, batch, dtype, moved=None):
+    """Losses of the steps; `moved` is a random generator that moves every weight by one ulp."""
+    images = torch.tensor(noise(name + ".images", (STEPS, batch, 3, 32, 32)).astype(np.float32))
+    labels = torch.tensor((philox(key_of(name + ".labels"), np.arange(STEPS * batch)) %
+                           np.uint64(10)).astype(np.int64).reshape(STEPS, batch))
+    net = Network()
+    forward(net, images[0])
+    if moved is not None:
+        for key, value in net.parameters.items():
+            towards = torch.tensor(moved.choice([-np.inf, np.inf], tuple(value.shape)),
+                                   dtype=torch.float32)
+            net.parameters[key] = torch.nextafter(value, towards)
+    for key, value in net.parameters.items():
+        net.parameters[key] = value.to(dtype).requires_grad_()
+    optimizer = torch.optim.SGD(net.parameters.values(), lr=rate, momentum=0.9)
+    losses = []
+    for step in range(STEPS):
+        optimizer.zero_grad()
+        logits = forward(net, images[step].to(dtype))
+        loss = F.cross_entropy(logits, labels[step])
+        # In double from the logits, lest the loss's own rounding hide a small spread.
+        losses.append(F.cross_entropy(logits.double(), labels[step]).item())
+        l2 = sum((net.parameters[path + ".weight"] ** 2).sum() for path in net.decayed)
+        (loss + 1e-4 * l2).backward()
+        optimizer.step()
+    return losses
+
+
+def spread(name, forward, rate, batch):
+    base = np.array(train(name, forward, rate, batch, torch.float32))
+    strayed = []
+    for run in range(RUNS):
+        moved = train(name, forward, rate, batch, torch.float32, np.random.RandomState(run))
+        strayed.append(np.maximum.accumulate(np.abs(np.array(moved) - base)))
+    return np.median(np.array(strayed), axis=0)
+
+
+def main():
+    torch.manual_seed(0)
+    print("# Made by scripts/make_training_goldens.py")
+    print(f"torch: \"{torch.__version__}\"")
+    print("networks:")
+    for name, forward, rate, batch in (("resnet20", resnet20, 0.005, 8),
+                                       ("minigooglenet", minigooglenet, 0.01, 4),
+                                       ("keras_cnn", keras_cnn, 0.01, 8)):
+        losses = train(name, forward, rate, batch, torch.float64)
+        print(f"  {name}:\n    rate: {rate}\n    batch: {batch}")
+        print("    losses: [" + ", ".join(repr(loss) for loss in losses) + "]")
+        print("    spread: [" + ", ".join(f"{value:.3e}"
+                                          for value in spread(name, forward, rate, batch)) + "]")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

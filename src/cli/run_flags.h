@@ -1,0 +1,37 @@
+// The flags that every verb on a config shares.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "run/run_config.h"
+#include "run/session.h"
+
+namespace CLI {
+class App;
+}
+
+namespace trainyard::cli {
+
+struct RunFlags {
+  std::string config;
+  std::vector<std::string> overrides;  // --set a.b.c=value
+  std::string device = "cpu";          // cpu, reference
+  std::string precision;               // "": fp32 on the CPU, fp64 on the reference device
+  std::string gpus;                    // "0" is the CPU
+  int threads = 0;
+};
+
+/// Declares --config, --set, --device, --precision, --gpus and --threads.
+void add_run_flags(CLI::App& app, RunFlags& flags);
+/// --seed and --name as overrides are added by `train`.
+[[nodiscard]] RunConfig read_config(const RunFlags& flags);
+/// Throws Error{command_line} or Error{device} for a choice that this build or machine lacks.
+[[nodiscard]] DeviceChoice device_choice(const RunFlags& flags);
+
+/// `name` as given, then in configs/ under the current folder, then in the share folder beside the
+/// program; ".yaml" may be left out. Throws Error{config} with the places and the nearest name.
+[[nodiscard]] std::filesystem::path find_config(const std::string& name);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/text.h"
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "formats/json.h"
+#include "run/bench.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct BenchFlags {
+  RunFlags run;
+  BenchOptions options;
+  bool json = false;
+};
+
+std::string json_row(const BenchResult& result) {
+  Json row{{"program", "train"},
+           {"net", result.network},
+           {"batch", result.batch},
+           {"threads", result.threads},
+           {"images_per_s", result.images_per_second},
+           {"low", result.low},
+           {"high", result.high},
+           {"ms_per_step", result.step_milliseconds},
+           {"forward_ms", result.forward_milliseconds},
+           {"backward_ms", result.backward_milliseconds},
+           {"update_ms", result.update_milliseconds},
+           {"peak_mib", result.peak_mib},
+           {"first_step_s", result.first_step_seconds},
+           {"gflop_per_step", result.gflop_per_step},
+           {"peak_gflops", result.peak_gflops},
+           {"share_of_peak", result.share_of_peak},
+           {"parameters", result.parameters},
+           {"loss", result.loss}};
+  return json_line(row);
+}
+
+std::string table(const BenchResult& result) {
+  std::string out = fmt::format(
+      "{}: batch {}, {} threads, {} trainable parameters\n"
+      "  {:.1f} images/s (windows {:.1f} to {:.1f}), {:.2f} ms a step\n"
+      "  passes: forward {:.2f} ms, backward {:.2f} ms, update {:.2f} ms\n"
+      "  {:.1f} GFLOP a step, {:.0f} of {:.0f} GFLOP/s: {:.0f} % of the measured peak\n"
+      "  first step after {:.2f} s, peak memory {:.0f} MiB, loss {:.4f}\n",
+      result.network, result.batch, result.threads, with_separators(result.parameters),
+      result.images_per_second, result.low, result.high, result.step_milliseconds,
+      result.forward_milliseconds, result.backward_milliseconds, result.update_milliseconds,
+      result.gflop_per_step, result.share_of_peak * result.peak_gflops, result.peak_gflops,
+      100 * result.share_of_peak, result.first_step_seconds, result.peak_mib, result.loss);
+  for (const StepTime& layer : result.layers) {
+    out += fmt::format("  {:9.3f} ms  {:5.1f} %  {}\n", 1e3 * layer.seconds,
+                       1e5 * layer.seconds / result.step_milliseconds, layer.name);
+  }
+  return out;
+}
+
+}  // namespace
+
+void declare_bench(CLI::App& app, const Surroundings& surroundings, Action& action) {
+  auto flags = std::make_shared<BenchFlags>();  // shared with the action, which outlives parsing
+  add_run_flags(app, flags->run);
+  app.add_option("--batch", flags->options.batch, "samples a step")->check(CLI::Range(1, 1 << 20));
+  app.add_option("--windows", flags->options.windows, "timed windows; the median is reported")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--seconds", flags->options.window_seconds, "length of a window")
+      ->check(CLI::Range(0.01, 3600.0));
+  app.add_flag("--layers", flags->options.layers, "time each step of the plan");
+  app.add_flag("--json", flags->json, "one JSON line instead of the table");
+  action = [flags, surroundings] {
+    flags->options.device = device_choice(flags->run);
+    const BenchResult result =
+        bench(read_config(flags->run), flags->options, surroundings.now, surroundings.started);
+    std::fputs((flags->json ? json_row(result) : table(result)).c_str(), stdout);
+    return 0;
+  };
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,33 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/verbs.h"
+#include "config/schema.h"
+#include "graph/describe.h"
+#include "run/run_config.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct SchemaFlags {
+  bool network = false;
+  bool reference = false;
+};
+
+}  // namespace
+
+void declare_schema(CLI::App& app, const Surroundings&, Action& action) {
+  auto flags = std::make_shared<SchemaFlags>();  // shared with the action, which outlives parsing
+  app.add_flag("--network", flags->network, "of network files instead of run files");
+  app.add_flag("--reference", flags->reference, "as Markdown for people");
+  action = [flags] {
+    const auto fields = flags->network ? describe_network() : describe_run();
+    const std::string title = flags->network ? "Network files" : "Run files";
+    const std::string text = flags->reference ? config::reference_text(fields, title)
+                                              : config::json_schema(fields, title);
+    std::fputs(text.c_str(), stdout);
+    return 0;
+  };
+}
+
+}  // namespace trainyard::cli

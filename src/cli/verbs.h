@@ -1,0 +1,36 @@
+// The verbs. To add one: a file cli/verb_x.cpp with a function that declares its flags and sets
+// what it does, and a line here and in the list of program.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace trainyard::cli {
+
+/// What every verb may know of its surroundings.
+struct Surroundings {
+  std::string command;          // the command line as typed, shell-quoted
+  std::string program;          // path of the program
+  std::function<double()> now;  // seconds on a steady clock
+  double started = 0;           // its value when the program began
+};
+
+/// Declares a verb on `app`. What it does is stored in `action`, and run after parsing; it returns
+/// the exit code.
+using Action = std::function<int()>;
+using DeclareVerb = void (*)(CLI::App& app, const Surroundings& surroundings, Action& action);
+
+void declare_train(CLI::App& app, const Surroundings& surroundings, Action& action);
+void declare_resume(CLI::App& app, const Surroundings& surroundings, Action& action);
+void declare_check(CLI::App& app, const Surroundings& surroundings, Action& action);
+void declare_summary(CLI::App& app, const Surroundings& surroundings, Action& action);
+void declare_schema(CLI::App& app, const Surroundings& surroundings, Action& action);
+void declare_bench(CLI::App& app, const Surroundings& surroundings, Action& action);
+void declare_data(CLI::App& app, const Surroundings& surroundings, Action& action);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,11 @@
+// What `train --version` prints.
+#pragma once
+
+#include <string>
+
+namespace trainyard::cli {
+
+/// "train 0.1.0".
+[[nodiscard]] std::string version_text();
+
+}  // namespace trainyard::cli

@@ -1,0 +1,36 @@
+// How running statistics follow the batches.
+#pragma once
+
+#include <cstdint>
+
+#include "base/host_device.h"
+#include "kernels/chunk.h"
+
+namespace trainyard {
+
+/// What the update of one statistic needs; one entry a chunk of the block.
+struct StatisticRule {
+  double momentum = 0.99;  // weight of the old value
+  double batch_scale = 1;  // n / (n - 1) where the convention is unbiased
+};
+
+/// running = momentum * running + (1 - momentum) * batch_scale * batch / replicas, where `batch`
+/// holds the sum over replicas. One call does a chunk of kChunk elements.
+template <class T>
+struct UpdateRunning {
+  T* running;
+  const T* batch;
+  const StatisticRule* rules;  // [chunks]
+  double replicas;
+
+  TY_HD void operator()(std::int64_t chunk) const {
+    const T keep = static_cast<T>(rules[chunk].momentum);
+    const T take =
+        static_cast<T>((1 - rules[chunk].momentum) * rules[chunk].batch_scale / replicas);
+    for (std::int64_t i = chunk * kChunk; i < (chunk + 1) * kChunk; ++i) {
+      running[i] = keep * running[i] + take * batch[i];
+    }
+  }
+};
+
+}  // namespace trainyard

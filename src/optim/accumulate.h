@@ -1,0 +1,22 @@
+// The sum of gradients over the micro-steps of an update.
+#pragma once
+
+#include <cstdint>
+
+#include "base/host_device.h"
+
+namespace trainyard {
+
+/// sum = gradients in the first micro-step, sum += gradients in the others.
+template <class T>
+struct AddGradients {
+  T* sum;
+  const T* gradients;
+  bool first;
+
+  TY_HD void operator()(std::int64_t i) const {
+    sum[i] = first ? gradients[i] : sum[i] + gradients[i];
+  }
+};
+
+}  // namespace trainyard

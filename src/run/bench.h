@@ -1,0 +1,49 @@
+// Speed of whole training steps on synthetic input.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "run/run_config.h"
+#include "run/session.h"
+
+namespace trainyard {
+
+struct BenchOptions {
+  std::int64_t batch = 128;
+  int windows = 5;  // the median over them is reported
+  double window_seconds = 1.0;
+  bool layers = false;  // time each step of the plan
+  DeviceChoice device;
+};
+
+struct BenchResult {
+  std::string network;
+  std::int64_t batch = 0;
+  int threads = 0;
+  std::int64_t parameters = 0;   // trainable
+  double images_per_second = 0;  // median over windows
+  double low = 0, high = 0;
+  double step_milliseconds = 0;
+  double forward_milliseconds = 0, backward_milliseconds = 0, update_milliseconds = 0;
+  double gflop_per_step = 0;  // 2 per multiply-add, three passes, less the first layer's
+  double peak_gflops = 0;     // measured on the same threads
+  double share_of_peak = 0;
+  double first_step_seconds = 0;  // from `started` to the end of the first step
+  double peak_mib = 0;            // resident memory, at most
+  double loss = 0;                // after the last step, to show that the steps were real
+  std::vector<StepTime> layers;   // seconds a step
+};
+
+/// Trains `run`'s network on one synthetic batch. `now` is a clock in seconds, `started` its value
+/// when the program began.
+[[nodiscard]] BenchResult bench(RunConfig run, const BenchOptions& options,
+                                const std::function<double()>& now, double started);
+
+/// Single-precision fused multiply-add rate of this machine's vector units on `threads` threads, in
+/// GFLOP/s: a loop on registers alone.
+[[nodiscard]] double measure_peak_gflops(int threads, const std::function<double()>& now);
+
+}  // namespace trainyard

@@ -1,0 +1,208 @@
+#include "run/run_config.h"
+
+#include <array>
+#include <charconv>
+
+#include "config/diagnostics.h"
+#include "config/expression.h"
+#include "config/schema.h"
+#include "graph/build.h"
+#include "ops/all.h"
+
+namespace trainyard {
+
+using config::Fields;
+using config::Limits;
+
+std::span<const config::Word<BatchConfig::Remainder>> words(BatchConfig::Remainder) {
+  static constexpr std::array list{
+      config::Word<BatchConfig::Remainder>{BatchConfig::Remainder::drop, "drop"}};
+  return list;
+}
+
+std::span<const config::Word<BestConfig::Mode>> words(BestConfig::Mode) {
+  static constexpr std::array list{config::Word<BestConfig::Mode>{BestConfig::Mode::min, "min"},
+                                   config::Word<BestConfig::Mode>{BestConfig::Mode::max, "max"}};
+  return list;
+}
+
+namespace config {
+
+std::span<const Word<Profile>> words(Profile) {
+  static constexpr std::array list{Word<Profile>{Profile::keras2, "keras2"},
+                                   Word<Profile>{Profile::torch, "torch"}};
+  return list;
+}
+
+}  // namespace config
+
+void declare(Fields& fields, SplitConfig& split) {
+  fields.select("source", split.source, "where the samples come from", dataset_kinds());
+  fields.field("shuffle", split.shuffle, "a new order every epoch (training only)");
+}
+
+void declare(Fields& fields, DataConfig& data) {
+  fields.required("train", data.train, "the training split");
+  fields.required("val", data.val, "the validation split, evaluated whole after each epoch");
+  fields.list_of("preprocess", data.preprocess, "applied to every sample, in order",
+                 preprocess_kinds());
+  fields.list_of("augment", data.augment, "applied to training samples before preprocess, in order",
+                 augmentation_kinds());
+  fields.field("workers", data.workers, "threads that prepare batches; 0: none of their own",
+               {.minimum = 0, .maximum = 256});
+  fields.field("prefetch", data.prefetch, "batches ready ahead", {.minimum = 1, .maximum = 64});
+}
+
+void declare(Fields& fields, BatchConfig& batch) {
+  const Limits positive{.minimum = 1};
+  fields.field("per_gpu", batch.per_gpu, "samples a step on each device", positive);
+  fields.field("total", batch.total, "samples a step on all devices together", positive);
+  fields.field("remainder", batch.remainder,
+               "the samples of an epoch that do not fill a batch: dropped");
+  if (!fields.describing() && batch.per_gpu.has_value() == batch.total.has_value()) {
+    fields.error("", "'batch' wants either 'per_gpu' or 'total'");
+  }
+}
+
+void declare(Fields& fields, BestConfig& best) {
+  fields.required("metric", best.metric, "column of metrics.csv to judge by");
+  fields.field("mode", best.mode, "whether more or less of it is better");
+}
+
+void declare(Fields& fields, CheckpointConfig& checkpoint) {
+  fields.field("every", checkpoint.every, "how often: '1 epoch', '500 steps'");
+  fields.field("keep", checkpoint.keep, "newest checkpoints kept, best and last apart",
+               {.minimum = 1});
+  fields.field("best", checkpoint.best, "which checkpoint is the best one");
+}
+
+void declare(Fields& fields, EarlyStopConfig& stop) {
+  fields.field("patience", stop.patience, "epochs without a better value before training ends",
+               {.minimum = 1});
+  fields.field("min_delta", stop.min_delta, "least change that counts as better", {.minimum = 0});
+}
+
+void declare(Fields& fields, PlotConfig& plot) {
+  fields.field("title", plot.title, "title of the curves");
+}
+
+void declare(Fields& fields, OutputConfig& output) {
+  fields.field("plot", output.plot, "the pictures of the run");
+  fields.field("steps", output.steps, "write steps.csv, a row a step");
+}
+
+namespace {
+
+Interval parse_interval(const std::string& text, Fields& fields) {
+  Interval interval;
+  const char* end = text.data() + text.size();
+  const auto [rest, status] = std::from_chars(text.data(), end, interval.count);
+  const std::string unit(rest, end);
+  const bool epochs = unit == " epoch" || unit == " epochs";
+  const bool steps = unit == " step" || unit == " steps";
+  if (status != std::errc{} || interval.count < 1 || (!epochs && !steps)) {
+    if (!fields.describing()) {
+      fields.error("checkpoint",
+                   "'every' wants a number of epochs or steps, such as '1 epoch' or "
+                   "'500 steps', found '" +
+                       text + "'");
+    }
+    return {};
+  }
+  interval.unit = steps ? Interval::Unit::step : Interval::Unit::epoch;
+  return interval;
+}
+
+/// Evaluates the run's own expressions; those of an inline network have their own variables.
+config::Node without_expressions(const config::Node& file, config::Diagnostics& diagnostics) {
+  config::Node tree = file;
+  for (config::Entry& entry : tree.entries) {
+    if (entry.key != "network") entry.value = config::resolved(entry.value, {}, diagnostics);
+  }
+  return tree;
+}
+
+void declare_training(Fields& fields, RunConfig& run) {
+  fields.required_one_of("loss", run.loss, "what is minimised", loss_kinds());
+  fields.list_of("metrics", run.metrics, "what else is measured", metric_kinds());
+  fields.required_one_of("optimizer", run.optimizer, "how weights are updated", optimizer_kinds());
+  fields.one_of("schedule", run.schedule, "the learning rate over time", schedule_kinds());
+  fields.required("epochs", run.epochs, "passes over the training split", {.minimum = 1});
+  fields.field("seed", run.seed, "of every random draw", {.minimum = 0});
+  fields.field("clip_norm", run.clip_norm, "largest norm of the gradient; 0: no limit",
+               {.minimum = 0});
+  fields.field("accumulate", run.accumulate, "batches whose gradients make one update",
+               {.minimum = 1});
+  fields.field("threads", run.threads, "processor threads a rank; 0: all cores",
+               {.minimum = 0, .maximum = 1024});
+}
+
+}  // namespace
+
+void declare(Fields& fields, RunConfig& run) {
+  fields.required("name", run.name, "of the run folder: runs/NAME/0001");
+  fields.field("profile", run.profile, "whose conventions give the defaults");
+  fields.required("network", run.network,
+                  "the network: {file, vars, defaults}, or its keys inline");
+  fields.required("data", run.data, "what is learnt");
+  fields.required("batch", run.batch, "samples a step");
+  declare_training(fields, run);
+  fields.field("checkpoint", run.checkpoint, "what is saved, and when");
+  run.checkpoint_every = parse_interval(run.checkpoint.every, fields);
+  fields.field("early_stop", run.early_stop, "end when nothing improves any more");
+  fields.field("output", run.output, "what the run leaves");
+}
+
+std::span<const config::Rivals> run_rivals() {
+  static const std::array list{
+      config::Rivals{"optimizer", {}}, config::Rivals{"schedule", {}}, config::Rivals{"loss", {}},
+      config::Rivals{"batch", {"per_gpu", "total"}}, config::Rivals{"network", {"file", "layers"}}};
+  return list;
+}
+
+RunConfig read_run_config(const std::filesystem::path& path,
+                          std::span<const std::string> overrides) {
+  const config::Node file = config::load_run(path, overrides, run_rivals());
+  config::Diagnostics diagnostics;
+  const config::Node tree = without_expressions(file, diagnostics);
+  config::Profile profile = config::Profile::keras2;
+  if (const config::Node* named = tree.find("profile"); named != nullptr) {
+    if (named->text == "torch") profile = config::Profile::torch;
+  }
+  RunConfig run;
+  Fields fields(tree, nullptr, "run", profile, diagnostics);
+  declare(fields, run);
+  fields.finish();
+  diagnostics.raise();
+  run.tree = file;
+  return run;
+}
+
+std::vector<config::FieldDescription> describe_run() {
+  Fields fields(config::Profile::keras2);
+  RunConfig run;
+  declare(fields, run);
+  return fields.descriptions();
+}
+
+config::Node network_of(const RunConfig& run) {
+  const config::Node* file = run.network.find("file");
+  if (file == nullptr) return run.network;
+  config::Diagnostics diagnostics;
+  for (const config::Entry& entry : run.network.entries) {
+    if (entry.key != "file" && entry.key != "vars" && entry.key != "defaults") {
+      diagnostics.error(entry.where, "'" + entry.key +
+                                         "' cannot stand beside 'network.file'; "
+                                         "only 'vars' and 'defaults' can");
+    }
+  }
+  diagnostics.raise();
+  const std::filesystem::path base = std::filesystem::path(file->where.file).parent_path();
+  const config::Node network = config::load_yaml(base / file->text);
+  const config::Node merged =
+      with_overrides(network, run.network.find("vars"), run.network.find("defaults"), diagnostics);
+  diagnostics.raise();
+  return merged;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,113 @@
+// A run file: what is trained, on what, how, and what it leaves.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/fields.h"
+#include "config/load.h"
+#include "config/node.h"
+#include "data/dataset.h"
+#include "data/pipeline.h"
+#include "ops/op.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+
+namespace trainyard {
+
+/// One split: a source with its keys, and whether its order is shuffled.
+struct SplitConfig {
+  std::unique_ptr<DatasetSource> source;
+  bool shuffle = true;
+};
+
+struct DataConfig {
+  SplitConfig train;
+  SplitConfig val;
+  std::vector<std::unique_ptr<Preprocess>> preprocess;
+  std::vector<std::unique_ptr<Augmentation>> augment;
+  std::int64_t workers = 1;
+  std::int64_t prefetch = 2;
+};
+
+/// `per_gpu` or `total`, never a bare number.
+struct BatchConfig {
+  std::optional<std::int64_t> per_gpu;
+  std::optional<std::int64_t> total;
+  enum class Remainder { drop } remainder = Remainder::drop;
+};
+
+struct BestConfig {
+  std::string metric;  // "" = val_accuracy, or val_loss where there is no accuracy
+  enum class Mode { min, max } mode = Mode::max;
+};
+
+/// "1 epoch", "500 steps".
+struct Interval {
+  std::int64_t count = 1;
+  enum class Unit { epoch, step } unit = Unit::epoch;
+};
+
+struct CheckpointConfig {
+  std::string every = "1 epoch";
+  std::int64_t keep = 3;
+  std::optional<BestConfig> best;
+};
+
+struct EarlyStopConfig {
+  std::int64_t patience = 10;
+  double min_delta = 0;
+};
+
+struct PlotConfig {
+  std::string title;
+};
+
+struct OutputConfig {
+  PlotConfig plot;
+  bool steps = false;
+};
+
+struct RunConfig {
+  std::string name;
+  config::Profile profile = config::Profile::keras2;
+  config::Node network;  // inline keys, or {file, vars, defaults}
+  DataConfig data;
+  BatchConfig batch;
+  std::unique_ptr<Op> loss;
+  std::vector<std::unique_ptr<Op>> metrics;
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<Schedule> schedule;
+  std::int64_t epochs = 1;
+  std::int64_t seed = 42;
+  double clip_norm = 0;         // 0: none
+  std::int64_t accumulate = 1;  // micro-steps an update
+  std::int64_t threads = 0;     // a rank; 0: cores
+  CheckpointConfig checkpoint;
+  Interval checkpoint_every;  // from checkpoint.every
+  std::optional<EarlyStopConfig> early_stop;
+  OutputConfig output;
+
+  config::Node tree;  // the merged file as read, for config.yaml
+};
+
+/// Keys of a run file that exclude each other, for extends and --set.
+[[nodiscard]] std::span<const config::Rivals> run_rivals();
+
+/// Reads a run file with its overrides. Throws Error{config} with all errors of the file.
+[[nodiscard]] RunConfig read_run_config(const std::filesystem::path& path,
+                                        std::span<const std::string> overrides);
+
+/// The declarations of a run file, for the schema and the reference.
+[[nodiscard]] std::vector<config::FieldDescription> describe_run();
+
+/// The network map of a run: its file loaded, with vars and defaults laid over it, or the inline
+/// one. Throws Error{config}.
+[[nodiscard]] config::Node network_of(const RunConfig& run);
+
+}  // namespace trainyard

@@ -1,0 +1,138 @@
+#include "run/session.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "graph/build.h"
+
+namespace trainyard {
+namespace {
+
+std::unique_ptr<ExecutorFactory> executors_of(DeviceChoice::Kind kind) {
+  return kind == DeviceChoice::Kind::reference ? make_reference_executors() : make_cpu_executors();
+}
+
+}  // namespace
+
+SessionDevice make_device(const DeviceChoice& choice, std::int64_t config_threads) {
+  require_supported_processor();
+  SessionDevice session;
+  session.threads = choice.threads > 0   ? choice.threads
+                    : config_threads > 0 ? static_cast<int>(config_threads)
+                                         : available_cores();
+  set_threads(session.threads);
+  session.device = make_cpu_device();
+  session.executors = executors_of(choice.kind);
+  session.target = choice.kind == DeviceChoice::Kind::reference
+                       ? reference_target(choice.type)
+                       : cpu_target(processor_has_avx512());
+  session.target.fuse = choice.fuse;
+  return session;
+}
+
+std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
+  if (run.batch.per_gpu) return *run.batch.per_gpu;
+  const std::int64_t parts = ranks * run.accumulate;
+  if (*run.batch.total % parts != 0) {
+    throw Error(ErrorKind::config, "batch.total " + std::to_string(*run.batch.total) +
+                                       " does not divide by " + std::to_string(parts) +
+                                       " (ranks x accumulate); choose a multiple of it");
+  }
+  return *run.batch.total / parts;
+}
+
+TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
+  Graph network = build_graph(network_of(run), {.batch = batch, .profile = run.profile});
+  std::vector<std::shared_ptr<const Op>> metrics;
+  for (auto& metric : run.metrics) metrics.push_back(std::move(metric));
+  return attach_loss(std::move(network), std::move(run.loss), metrics);
+}
+
+Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known)
+    : run_(std::move(run)),
+      device_(make_device(choice, run_.threads)),
+      communicator_(make_single_communicator()) {
+  batch_.ranks = communicator_->size();
+  batch_.replica = replica_batch(run_, batch_.ranks);
+  batch_.global = batch_.replica * batch_.ranks * run_.accumulate;
+  const TrainingGraph graph = make_training_graph(run_, batch_.replica);
+  open_data(known);
+  check_fit(graph.graph);
+  make_feeders();
+  model_ = std::make_unique<Model>(
+      graph, *device_.device, *device_.executors,
+      ModelOptions{.target = device_.target,
+                   .threads = device_.threads,
+                   .seed = static_cast<std::uint64_t>(run_.seed),
+                   .slots = static_cast<int>(run_.optimizer->slots().size()),
+                   .accumulates = run_.accumulate > 1});
+  updater_ = std::make_unique<Updater>(
+      *model_, *communicator_, *run_.optimizer, run_.schedule.get(),
+      ScheduleContext{
+          .base = run_.optimizer->rate(), .epochs = run_.epochs, .steps_per_epoch = batch_.steps},
+      UpdateOptions{.clip_norm = run_.clip_norm, .accumulate = run_.accumulate});
+}
+
+void Session::open_data(const Statistics* known) {
+  const auto seed = static_cast<std::uint64_t>(run_.seed);
+  data_.train = run_.data.train.source->open(seed);
+  data_.val = run_.data.val.source->open(seed);
+  if (data_.train->image_shape() != data_.val->image_shape() ||
+      data_.train->classes() != data_.val->classes()) {
+    throw Error(ErrorKind::data,
+                "the training split holds images " + data_.train->image_shape().text() + " of " +
+                    std::to_string(data_.train->classes()) + " classes, the validation split " +
+                    data_.val->image_shape().text() + " of " +
+                    std::to_string(data_.val->classes()) + "; both must be of one kind");
+  }
+  data_.statistics = known != nullptr ? *known : compute_statistics(*data_.train, device_.threads);
+  for (const auto& step : run_.data.preprocess) {
+    step->prepare(data_.statistics, data_.train->image_shape());
+  }
+  data_.pipeline = std::make_unique<Pipeline>(
+      data_.train->image_shape(), std::move(run_.data.augment), std::move(run_.data.preprocess));
+}
+
+void Session::check_fit(const Graph& graph) const {
+  const Shape input = graph.values[graph.inputs[0]].shape;
+  const Shape image = data_.pipeline->output_shape();
+  const std::string where = run_.network.where.text() + ": ";
+  if (Shape{input.c(), input.h(), input.w()} != image) {
+    throw Error(ErrorKind::config, where + "the network's input is " +
+                                       Shape{input.c(), input.h(), input.w()}.text() +
+                                       ", but the data are " + image.text() +
+                                       "; change 'input' of the network or the data");
+  }
+  const Shape output = graph.values[graph.output].shape;
+  if (output.rank() == 2 && output.c() > 1 && output.c() != data_.train->classes()) {
+    throw Error(ErrorKind::config, where + "the network ends in " + std::to_string(output.c()) +
+                                       " outputs, but the data have " +
+                                       std::to_string(data_.train->classes()) +
+                                       " classes; change the last layer's units");
+  }
+}
+
+void Session::make_feeders() {
+  FeederOptions options{.batch = batch_.replica,
+                        .seed = static_cast<std::uint64_t>(run_.seed),
+                        .shuffle = run_.data.train.shuffle,
+                        .train = true,
+                        .workers = static_cast<int>(run_.data.workers),
+                        .prefetch = static_cast<int>(run_.data.prefetch),
+                        .rank = communicator_->rank(),
+                        .ranks = communicator_->size()};
+  data_.train_feeder = std::make_unique<Feeder>(*data_.train, *data_.pipeline, options);
+  options.shuffle = false;
+  options.train = false;
+  data_.val_feeder = std::make_unique<Feeder>(*data_.val, *data_.pipeline, options);
+  batch_.steps = data_.train_feeder->steps_per_epoch() / run_.accumulate;
+  batch_.dropped = data_.train->size() - batch_.steps * batch_.global;
+  if (batch_.steps == 0) {
+    throw Error(ErrorKind::config, "the training split has " + std::to_string(data_.train->size()) +
+                                       " samples, fewer than one global batch of " +
+                                       std::to_string(batch_.global) + "; use a smaller batch");
+  }
+}
+
+}  // namespace trainyard

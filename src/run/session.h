@@ -1,0 +1,89 @@
+// Builds the objects of a run from its config: the only place that does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "comm/communicator.h"
+#include "data/feeder.h"
+#include "device/device.h"
+#include "exec/executor.h"
+#include "run/model.h"
+#include "run/run_config.h"
+#include "run/update.h"
+
+namespace trainyard {
+
+/// Which device computes, and in which arithmetic.
+struct DeviceChoice {
+  enum class Kind { cpu, reference } kind = Kind::cpu;
+  DType type = DType::f32;  // the reference device also takes f64
+  int threads = 0;          // 0: the config's, else all cores
+  bool fuse = true;
+};
+
+/// The batch of a run in numbers, as the banner prints them.
+struct BatchNumbers {
+  std::int64_t replica = 1;  // samples a forward pass
+  std::int64_t ranks = 1;
+  std::int64_t global = 1;   // samples an update
+  std::int64_t steps = 0;    // updates an epoch
+  std::int64_t dropped = 0;  // samples an epoch leaves out
+};
+
+/// Data sets with their pipeline and feeders.
+struct SessionData {
+  std::unique_ptr<Dataset> train;
+  std::unique_ptr<Dataset> val;
+  Statistics statistics;
+  std::unique_ptr<Pipeline> pipeline;  // augments in training, preprocesses always
+  std::unique_ptr<Feeder> train_feeder;
+  std::unique_ptr<Feeder> val_feeder;
+};
+
+/// A device with its executors.
+struct SessionDevice {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<ExecutorFactory> executors;
+  Target target;
+  int threads = 1;
+};
+[[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, std::int64_t config_threads);
+
+/// Samples a replica's forward pass takes. Throws Error{config} if `total` does not divide.
+[[nodiscard]] std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks);
+
+/// The training graph of a run at this batch. Takes the loss and the metrics out of `run`.
+[[nodiscard]] TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch);
+
+/// A run, ready to train or to be resumed into.
+class Session {
+ public:
+  /// `known` are the statistics of the training split from a checkpoint, or null to compute them.
+  /// Throws Error{config} where network and data do not fit, Error{data}, Error{memory}.
+  Session(RunConfig run, const DeviceChoice& choice, const Statistics* known);
+
+  [[nodiscard]] const RunConfig& config() const { return run_; }
+  [[nodiscard]] const BatchNumbers& batch() const { return batch_; }
+  [[nodiscard]] SessionData& data() { return data_; }
+  [[nodiscard]] const SessionDevice& device() const { return device_; }
+  [[nodiscard]] Communicator& communicator() { return *communicator_; }
+  [[nodiscard]] Model& model() { return *model_; }
+  [[nodiscard]] Updater& updater() { return *updater_; }
+
+ private:
+  void open_data(const Statistics* known);
+  void check_fit(const Graph& graph) const;
+  void make_feeders();
+
+  RunConfig run_;
+  SessionDevice device_;
+  std::unique_ptr<Communicator> communicator_;
+  BatchNumbers batch_;
+  SessionData data_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Updater> updater_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,78 @@
+// The training loop.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/feeder.h"
+#include "run/model.h"
+#include "run/training_state.h"
+#include "run/update.h"
+
+namespace trainyard {
+
+enum class Outcome { completed, stopped_early, interrupted, out_of_time };
+
+/// Which metric says that a model is better.
+struct Judge {
+  int metric = -1;  // index into the metrics, -1: the loss
+  bool larger_is_better = true;
+  double min_delta = 0;
+};
+
+struct TrainerOptions {
+  std::int64_t epochs = 1;
+  std::int64_t accumulate = 1;
+  std::int64_t save_every_epochs = 1;  // 0: by steps
+  std::int64_t save_every_steps = 0;   // 0: by epochs
+  std::int64_t patience = 0;           // epochs without a better value; 0: no early stop
+  Judge judge;
+  bool eager = false;  // check every tensor of every step
+};
+
+/// What a trainer works with; all outlive it.
+struct TrainerParts {
+  Model& model;
+  Updater& updater;
+  Feeder& train;
+  Feeder& val;
+  TrainingObserver& observer;
+  /// Saves the state; `best` marks it as the best one.
+  std::function<void(const TrainingState&, bool best)> save;
+  /// Why training should stop now (a signal, a time limit), or nothing.
+  std::function<std::optional<Outcome>(const TrainingState&)> stop_reason;
+  /// Seconds on a clock that never goes back.
+  std::function<double()> now;
+};
+
+class Trainer {
+ public:
+  Trainer(const TrainerParts& parts, const TrainerOptions& options, TrainingState state);
+
+  /// Trains from the state to the end or to a reason to stop; saves before it returns. Throws
+  /// Error{diverged} that names the layer when a loss or gradient is not finite.
+  [[nodiscard]] Outcome run();
+  [[nodiscard]] const TrainingState& state() const { return state_; }
+
+ private:
+  [[nodiscard]] std::optional<Outcome> train_epoch();
+  void train_step();
+  void forward_backward();
+  [[noreturn]] void report_divergence();
+  void finish_epoch();
+  [[nodiscard]] bool judge(double value);
+  [[nodiscard]] double elapsed() const;
+
+  TrainerParts parts_;
+  TrainerOptions options_;
+  TrainingState state_;
+  double started_ = 0;  // of this session, less the time of those before
+  double epoch_started_ = 0;
+  std::int64_t epoch_first_step_ = 0;  // of this session
+  bool saved_ = false;                 // the state as it is stands on disk
+};
+
+}  // namespace trainyard

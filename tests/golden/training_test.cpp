@@ -1,0 +1,224 @@
+// Ten training steps of whole networks against PyTorch float64 (scripts/make_training_goldens.py).
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/key.h"
+#include "base/philox.h"
+#include "comm/communicator.h"
+#include "config/load.h"
+#include "device/device.h"
+#include "graph/build.h"
+#include "ops/all.h"
+#include "run/model.h"
+#include "run/update.h"
+
+using namespace trainyard;
+
+namespace {
+
+constexpr std::int64_t kSteps = 10;
+const std::string kRoot = TY_SOURCE_DIR;
+
+/// [-1, 1) on a grid of 2^-23, the same values as in the script.
+double noise(std::uint32_t key, std::uint64_t index) {
+  const Random4 draw = philox(key, 0, static_cast<std::uint32_t>(index), 0, 0, 0);
+  return (draw.word[0] >> 8) * 0x1p-23 - 1;
+}
+
+/// Bound and centre of a parameter's noise, as in the script.
+struct Range {
+  double bound = 0.1;
+  double centre = 0;
+};
+
+Range range_of(const ParameterSpec& spec) {
+  if (spec.group == ParameterGroup::gamma) return {.bound = 0.25, .centre = 1};
+  if (spec.group != ParameterGroup::kernel) return {};
+  // The script's bound: kernels count as kernel^2 * (channels + filters), dense as in + out.
+  const double window = static_cast<double>(spec.shape[2] * spec.shape[3]);
+  return {.bound = std::sqrt(6.0 / (window * static_cast<double>(spec.shape[0] + spec.shape[1])))};
+}
+
+void set_weights(Model& model) {
+  for (const BlockEntry& entry : model.blocks().parameters) {
+    const Range range =
+        range_of(model.planned_graph().nodes[entry.node].signature.parameters[entry.index]);
+    const std::uint32_t key = key_of(entry.name);
+    for (std::int64_t i = 0; i < entry.shape.elements(); ++i) {
+      const auto value = static_cast<float>(
+          noise(key, static_cast<std::uint64_t>(i)) * range.bound + range.centre);
+      if (model.memory().type() == DType::f64) {
+        reinterpret_cast<double*>(model.memory().weights())[entry.offset + i] = value;
+      } else {
+        reinterpret_cast<float*>(model.memory().weights())[entry.offset + i] = value;
+      }
+    }
+  }
+}
+
+struct Golden {
+  std::string name;
+  std::string file;       // of the network
+  std::string overrides;  // vars and defaults laid over it
+  double rate = 0;
+  std::int64_t batch = 0;
+  std::vector<double> losses;
+  std::vector<double> spread;
+};
+
+std::vector<double> numbers(const config::Node& list) {
+  std::vector<double> values;
+  for (const config::Node& item : list.items) values.push_back(item.real);
+  return values;
+}
+
+Golden load_golden(const std::string& name, const std::string& file, const std::string& overrides) {
+  const config::Node all = config::load_yaml(kRoot + "/tests/golden/training.yaml");
+  const config::Node& node = *all.find("networks")->find(name);
+  return {.name = name,
+          .file = file,
+          .overrides = overrides,
+          .rate = node.find("rate")->real,
+          .batch = node.find("batch")->integer,
+          .losses = numbers(*node.find("losses")),
+          .spread = numbers(*node.find("spread"))};
+}
+
+TrainingGraph network_of(const Golden& golden) {
+  config::Diagnostics diagnostics;
+  const config::Node overrides = config::parse_yaml(golden.overrides, "overrides");
+  const config::Node network =
+      with_overrides(config::load_yaml(kRoot + "/models/" + golden.file), overrides.find("vars"),
+                     overrides.find("defaults"), diagnostics);
+  diagnostics.raise();
+  Graph graph = build_graph(network, {.batch = golden.batch});
+  for (const auto& kind : loss_kinds()) {
+    if (kind.name != "cross_entropy") continue;
+    const config::Node nothing;
+    config::Fields fields(nothing, nullptr, "cross_entropy", config::Profile::keras2, diagnostics);
+    return attach_loss(std::move(graph), kind.read(fields), {});
+  }
+  throw std::logic_error("cross_entropy is not in the list of losses");
+}
+
+struct PlainSgd {
+  std::unique_ptr<Optimizer> optimizer;
+  explicit PlainSgd(double rate) {
+    config::Diagnostics diagnostics;
+    const config::Node node =
+        config::parse_yaml("{lr: " + std::to_string(rate) + ", momentum: 0.9}", "sgd");
+    for (const auto& kind : optimizer_kinds()) {
+      if (kind.name != "sgd") continue;
+      config::Fields fields(node, nullptr, "sgd", config::Profile::keras2, diagnostics);
+      optimizer = kind.read(fields);
+    }
+    diagnostics.raise();
+  }
+};
+
+class Images {
+ public:
+  explicit Images(const Golden& golden)
+      : batch_(golden.batch),
+        image_key_(key_of(golden.name + ".images")),
+        label_key_(key_of(golden.name + ".labels")),
+        images_(static_cast<std::size_t>(golden.batch * 3 * 32 * 32)),
+        labels_(static_cast<std::size_t>(golden.batch)),
+        index_(static_cast<std::size_t>(golden.batch)) {}
+
+  Batch step(std::int64_t step) {
+    const std::uint64_t first = static_cast<std::uint64_t>(step) * images_.size();
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      images_[i] = static_cast<float>(noise(image_key_, first + i));
+    }
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      const auto counter =
+          static_cast<std::uint32_t>(step * batch_) + static_cast<std::uint32_t>(i);
+      labels_[i] = static_cast<std::int32_t>(philox(label_key_, 0, counter, 0, 0, 0).word[0] % 10);
+    }
+    return {.images = images_, .labels = labels_, .sample_index = index_, .valid = batch_};
+  }
+
+ private:
+  std::int64_t batch_;
+  std::uint32_t image_key_, label_key_;
+  std::vector<float> images_;
+  std::vector<std::int32_t> labels_;
+  std::vector<std::int64_t> index_;
+};
+
+std::vector<double> train(const Golden& golden, const Target& target,
+                          const ExecutorFactory& executors) {
+  const auto device = make_cpu_device();
+  const auto communicator = make_single_communicator();
+  const PlainSgd sgd(golden.rate);
+  Model model(network_of(golden), *device, executors, {.target = target, .threads = 2, .slots = 1});
+  set_weights(model);
+  Updater updater(model, *communicator, *sgd.optimizer, nullptr, {.base = golden.rate}, {});
+  Images images(golden);
+  std::vector<double> losses;
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    model.load(images.step(step));
+    updater.begin();
+    model.train().run();
+    Totals totals;
+    model.add_totals(model.train(), totals);
+    losses.push_back(totals.loss / static_cast<double>(totals.samples));
+    REQUIRE(updater.apply().finite);
+  }
+  return losses;
+}
+
+void check_reference(const Golden& golden) {
+  const auto executors = make_reference_executors();
+  const auto losses = train(golden, reference_target(DType::f64), *executors);
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    CAPTURE(golden.name);
+    CAPTURE(step);
+    CHECK(std::abs(losses[step] - golden.losses[step]) <= 1e-9);
+  }
+}
+
+/// Float32 may stray ten times as far as one ulp in every weight does (measured, see the script).
+void check_cpu(const Golden& golden) {
+  const auto executors = make_cpu_executors();
+  const auto losses = train(golden, cpu_target(processor_has_avx512()), *executors);
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    CAPTURE(golden.name);
+    CAPTURE(step);
+    CHECK(std::abs(losses[step] - golden.losses[step]) <= 10 * golden.spread[step]);
+  }
+}
+
+Golden resnet20() { return load_golden("resnet20", "resnet_cifar.yaml", "{vars: {n: 3}}"); }
+Golden minigooglenet() {
+  return load_golden("minigooglenet", "minigooglenet.yaml", "{defaults: {dropout: {rate: 0}}}");
+}
+Golden keras_cnn() {
+  return load_golden("keras_cnn", "keras_cnn.yaml", "{defaults: {dropout: {rate: 0}}}");
+}
+
+}  // namespace
+
+TEST_CASE("ResNet-20 on the reference device follows PyTorch in float64") {
+  check_reference(resnet20());
+}
+TEST_CASE("MiniGoogLeNet on the reference device follows PyTorch in float64") {
+  check_reference(minigooglenet());
+}
+TEST_CASE("the Keras CNN on the reference device follows PyTorch in float64") {
+  check_reference(keras_cnn());
+}
+TEST_CASE("ResNet-20 through oneDNN stays within float32 rounding of PyTorch") {
+  check_cpu(resnet20());
+}
+TEST_CASE("MiniGoogLeNet through oneDNN stays within float32 rounding of PyTorch") {
+  check_cpu(minigooglenet());
+}
+TEST_CASE("the Keras CNN through oneDNN stays within float32 rounding of PyTorch") {
+  check_cpu(keras_cnn());
+}

@@ -1,0 +1,95 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "fake_network.h"
+#include "plan/plan.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+std::vector<std::string> step_names(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlanStep& step : plan.steps) names.push_back(name_of(plan, step));
+  return names;
+}
+
+bool has_step(const Plan& plan, const std::string& name) {
+  const auto names = step_names(plan);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Plan training_plan(FakeNetwork& network, const Target& target = reference_target(DType::f32)) {
+  const ValueId loss = network(loss_like(2), {network.graph.output});
+  return make_plan(network.graph, target, {.loss = loss, .kept = {loss}});
+}
+
+}  // namespace
+
+TEST_CASE("the first layer's input gradient is not computed") {
+  FakeNetwork network({2, 4});
+  network(conv_like(), {network(conv_like(), {0})});
+  const Plan plan = training_plan(network);
+  CHECK(has_step(plan, "conv1 backward_parameters"));
+  CHECK_FALSE(has_step(plan, "conv1 backward_data"));
+  CHECK(has_step(plan, "conv2 backward_data"));
+}
+
+TEST_CASE("an evaluation plan has forward_eval steps alone") {
+  FakeNetwork network({2, 4});
+  network(relu_like(), {network(conv_like(), {0})});
+  const Plan plan = make_plan(network.graph, reference_target(DType::f32),
+                              {.train = false, .kept = {network.graph.output}});
+  CHECK(step_names(plan) == std::vector<std::string>{"conv1 forward_eval", "act2 forward_eval"});
+}
+
+TEST_CASE("gradients of a value with two readers are summed once") {
+  FakeNetwork network({2, 4});
+  const ValueId stem = network(conv_like(), {0});
+  const ValueId branch = network(conv_like(), {stem});
+  network(add_like(), {branch, stem});
+  const Plan plan = training_plan(network);
+  const auto names = step_names(plan);
+  CHECK(std::count(names.begin(), names.end(), "conv1 accumulate") == 1);
+  CHECK_FALSE(has_step(plan, "sum3 backward_data"));
+}
+
+TEST_CASE("a gradient shared by two sums is copied before it is added to") {
+  // Both inputs of the outer sum are the inner sum: its gradient arrives twice, shared both times.
+  FakeNetwork network({2, 4});
+  const ValueId stem = network(conv_like(), {0});
+  const ValueId inner = network(add_like(), {stem, stem});
+  network(add_like(), {inner, inner});
+  const Plan plan = training_plan(network);
+  std::map<TensorId, int> written;
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind != PlanStep::Kind::accumulate) continue;
+    CHECK(plan.root(step.inputs[0]) != plan.root(step.outputs[0]));
+    ++written[plan.root(step.outputs[0])];
+  }
+  CHECK(written.size() >= 1);
+}
+
+TEST_CASE("a frozen node has no gradient of its parameters but passes one on") {
+  FakeNetwork network({2, 4});
+  const ValueId first = network(conv_like(), {0});
+  network(conv_like(), {first});
+  network.graph.nodes[1].frozen = true;
+  const Plan plan = training_plan(network);
+  CHECK_FALSE(has_step(plan, "conv2 backward_parameters"));
+  CHECK(has_step(plan, "conv2 backward_data"));
+}
+
+TEST_CASE("backward reads only what the contract names") {
+  FakeNetwork network({2, 4});
+  network(relu_like(), {network(conv_like(), {0})});
+  const Plan plan = training_plan(network);
+  for (const PlanStep& step : plan.steps) {
+    if (name_of(plan, step) != "act2 backward_data") continue;
+    CHECK(step.inputs[0] == kNoTensor);
+    CHECK(step.outputs[0] != kNoTensor);
+  }
+}
