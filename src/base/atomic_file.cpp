@@ -156,9 +156,10 @@ void Disk::make_folders(const fs::path& path) const {
   std::error_code ignored;
   if (path.empty() || fs::is_directory(path, ignored)) return;
   make_folders(path.parent_path());
-  // Another process may have made it meanwhile; a file of that name is an error.
-  if (!make_folder(path) && !fs::is_directory(path, ignored)) {
-    fail("make the folder", path, ENOTDIR);
+  if (make_folder(path)) {
+    sync_folder(folder_of(path));
+  } else if (!fs::is_directory(path, ignored)) {
+    fail("make the folder", path, ENOTDIR);  // a file of that name; a folder may be another's
   }
 }
 

@@ -43,7 +43,7 @@ class Disk {
 
   /// One mkdir(2): true if this call made the folder, false if the name was taken.
   [[nodiscard]] bool make_folder(const std::filesystem::path& path) const;
-  /// The folder with its parents; existing ones are fine, a file in the way is not.
+  /// The folder with its parents, durably; existing ones are fine, a file in the way is not.
   void make_folders(const std::filesystem::path& path) const;
   /// fsync of a folder: its entries are on the disk.
   void sync_folder(const std::filesystem::path& path) const;
