@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace trainyard {
@@ -21,8 +22,10 @@ Signature infer_per_sample(std::string_view op, std::span<const Shape> inputs,
                     "takes one",
                     op, least_classes, values.c()));
   }
-  if (inputs.size() != 2 || inputs[1] != Shape{values.n()}) {
-    throw ShapeError(fmt::format("{} wants labels [{}]", op, values.n()));
+  TY_CHECK(inputs.size() == 2, "losses and metrics have two inputs");
+  if (inputs[1] != Shape{values.n()}) {
+    throw ShapeError(
+        fmt::format("{} wants labels [{}], found {}", op, values.n(), inputs[1].text()));
   }
   Signature signature;
   signature.outputs = {Shape{values.n()}};

@@ -1,0 +1,97 @@
+#include "functor_harness.h"
+#include "ops/dropout.h"
+
+namespace trainyard {
+namespace {
+
+using test::Place;
+using test::Tensor;
+
+const Shape kShape{3, 11, 3, 5};  // 165 elements a sample: the last quad has one
+
+/// What a mask depends on.
+struct Batch {
+  std::vector<std::int64_t> samples = {40, 7, 123456789012};
+  StepState state{.epoch = 5};
+  std::uint64_t seed = 9;
+  std::uint32_t node = 77;
+};
+
+/// The output for an input of ones: 0 or 1 / (1 - rate).
+std::vector<float> masked(const Batch& batch, const Place& from, const Place& to, double rate = 0.4,
+                          Pass pass = Pass::forward_train) {
+  Tensor<float> x(from, {1}), y(to);
+  StepTensors tensors;
+  tensors.batch = {batch.samples.data(), &batch.state, batch.seed};
+  (pass == Pass::backward_data ? tensors.output_gradients : tensors.inputs) = {x.view()};
+  (pass == Pass::backward_data ? tensors.input_gradients : tensors.outputs) = {y.view()};
+  test::run(DropoutOp({.rate = rate}), pass, DType::f32, tensors, 2, batch.node);
+  CHECK(y.is_clean());
+  return y.elements();
+}
+
+std::vector<float> masked(const Batch& batch) {
+  const Place plain{"", plain_layout(kShape)};
+  return masked(batch, plain, plain);
+}
+
+/// The part of the sample at `position` of the batch.
+std::vector<float> sample(const std::vector<float>& list, std::int64_t position) {
+  const auto begin = list.begin() + position * 165;
+  return {begin, begin + 165};
+}
+
+TEST_CASE("a dropout mask does not depend on the layouts") {
+  const std::vector<float> plain = masked({});
+  for (const Place& from : test::places(kShape)) {
+    for (const Place& to : test::places(kShape)) CHECK(masked({}, from, to) == plain);
+  }
+}
+
+TEST_CASE("dropout's backward pass draws the same mask") {
+  const Place place{"", plain_layout(kShape)};
+  CHECK(masked({}, place, place, 0.4, Pass::backward_data) == masked({}));
+}
+
+TEST_CASE("a dropout mask follows the sample, not its place in the batch") {
+  const std::vector<float> first = masked({});
+  const std::vector<float> turned = masked({.samples = {123456789012, 40, 7}});
+  CHECK(sample(turned, 0) == sample(first, 2));
+  CHECK(sample(turned, 1) == sample(first, 0));
+  CHECK(sample(turned, 2) == sample(first, 1));
+  CHECK(sample(first, 0) != sample(first, 1));
+}
+
+TEST_CASE("seed, epoch, layer and each half of the sample's index change a dropout mask") {
+  const std::vector<float> first = masked({});
+  CHECK(masked({.seed = 10}) != first);
+  CHECK(masked({.state = {.epoch = 6}}) != first);
+  CHECK(masked({.node = 78}) != first);
+  const std::vector<float> far = masked({.samples = {40 + (1ll << 32), 7, 123456789012}});
+  CHECK(sample(far, 0) != sample(first, 0));
+}
+
+TEST_CASE("dropout keeps its share and scales what it keeps") {
+  const Shape large{4, 25, 20, 20};
+  const Place place{"", plain_layout(large)};
+  for (const double rate : {0.1, 0.5, 0.9}) {
+    const std::vector<float> y = masked({.samples = {0, 1, 2, 3}}, place, place, rate);
+    double zeros = 0;
+    for (const float value : y) {
+      zeros += value == 0;
+      if (value != 0) CHECK(value == static_cast<float>(1 / (1 - rate)));
+    }
+    // Binomial with 40,000 draws: 5 deviations of sqrt(rate (1 - rate) / 40,000).
+    CHECK(std::abs(zeros / 40000 - rate) <= 5 * std::sqrt(rate * (1 - rate) / 40000));
+  }
+}
+
+TEST_CASE("rate 0 and the evaluation pass leave values alone") {
+  const Place place{"", plain_layout(kShape)};
+  const std::vector<float> ones(static_cast<std::size_t>(kShape.elements()), 1.0f);
+  CHECK(masked({}, place, place, 0) == ones);
+  CHECK(masked({}, place, place, 0.9, Pass::forward_eval) == ones);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,198 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "ops/initializers.h"
+
+namespace trainyard {
+namespace {
+
+using Kind = Initializer::Kind;
+
+ParameterSpec parameter(Kind kind, double value = 0, Shape shape = {100, 50, 3, 3}) {
+  return {.name = "weight",
+          .shape = shape,
+          .initializer = {.kind = kind, .value = value},
+          .fan_in = 450,
+          .fan_out = 900};
+}
+
+std::vector<float> drawn(const ParameterSpec& spec, std::uint64_t seed = 1, std::uint64_t key = 2) {
+  std::vector<float> out(static_cast<std::size_t>(spec.shape.elements()), std::nanf(""));
+  initialize(spec, seed, key, out);
+  return out;
+}
+
+struct Moments {
+  double mean = 0, deviation = 0, kurtosis = 0, largest = 0;
+};
+
+Moments moments(const std::vector<float>& list) {
+  Moments out;
+  for (const float x : list) out.mean += x / static_cast<double>(list.size());
+  double fourth = 0;
+  for (const float x : list) {
+    const double square = (x - out.mean) * (x - out.mean);
+    out.deviation += square / static_cast<double>(list.size());
+    fourth += square * square / static_cast<double>(list.size());
+    out.largest = std::max(out.largest, std::abs(static_cast<double>(x)));
+  }
+  out.kurtosis = fourth / (out.deviation * out.deviation);
+  out.deviation = std::sqrt(out.deviation);
+  return out;
+}
+
+struct Expected {
+  Kind kind;
+  double value;      // the attribute
+  double deviation;  // of the distribution
+  double kurtosis;
+  double bound;  // nothing is larger
+};
+
+// A standard normal cut at 2 has variance 1 - 4 phi(2) / (2 Phi(2) - 1) = 0.773741 and fourth
+// moment 3 * 0.773741 - 8 * 2 phi(2) / (2 Phi(2) - 1) = 1.416150, so deviation 0.879626 and
+// kurtosis 2.36546.
+constexpr double kCutDeviation = 0.879626, kCutKurtosis = 2.36546;
+
+std::vector<Expected> expectations() {
+  const auto uniform = [](Kind kind, double bound, double value = 0) {
+    return Expected{kind, value, bound / std::sqrt(3.0), 1.8, bound};
+  };
+  const auto cut = [](Kind kind, double deviation, double value = 0) {
+    return Expected{kind, value, deviation * kCutDeviation, kCutKurtosis, 2 * deviation};
+  };
+  const auto normal = [](Kind kind, double deviation, double value = 0) {
+    return Expected{kind, value, deviation, 3, 7 * deviation};
+  };
+  const double in = 450, both = 1350;
+  return {uniform(Kind::uniform, 0.05, 0.05),
+          normal(Kind::normal, 0.02, 0.02),
+          cut(Kind::truncated_normal, 0.02, 0.02),
+          uniform(Kind::glorot_uniform, std::sqrt(6 / both)),
+          cut(Kind::glorot_normal, std::sqrt(2 / both)),
+          uniform(Kind::he_uniform, std::sqrt(6 / in)),
+          cut(Kind::he_normal, std::sqrt(2 / in)),
+          uniform(Kind::lecun_uniform, std::sqrt(3 / in)),
+          cut(Kind::lecun_normal, std::sqrt(1 / in)),
+          normal(Kind::msra, std::sqrt(2 / in)),
+          uniform(Kind::xavier, std::sqrt(3 / in)),
+          uniform(Kind::torch_default, std::sqrt(1 / in))};
+}
+
+TEST_CASE("random initializers have their distribution's mean, deviation, kurtosis and bound") {
+  const double root = std::sqrt(45000.0);  // of the number of draws
+  for (const Expected& expected : expectations()) {
+    CAPTURE(text_of({.kind = expected.kind, .value = expected.value}));
+    const Moments found = moments(drawn(parameter(expected.kind, expected.value)));
+    // 5 deviations of each estimate: s / sqrt(N) for the mean, s sqrt((k - 1) / 4) / sqrt(N) for
+    // the deviation, and for the kurtosis below the normal one's sqrt(24 / N).
+    CHECK(std::abs(found.mean) <= 5 * expected.deviation / root);
+    CHECK(std::abs(found.deviation - expected.deviation) <=
+          5 * expected.deviation * std::sqrt((expected.kurtosis - 1) / 4) / root);
+    CHECK(std::abs(found.kurtosis - expected.kurtosis) <= 5 * std::sqrt(24.0) / root);
+    CHECK(found.largest <= expected.bound * (1 + 0x1p-24));
+    // 45,000 draws come near the bound of a distribution that has one.
+    if (expected.kurtosis < 3) CHECK(found.largest >= 0.99 * expected.bound);
+  }
+}
+
+TEST_CASE("constant initializers give their value") {
+  CHECK(drawn(parameter(Kind::zeros, 0, {3})) == std::vector<float>{0, 0, 0});
+  CHECK(drawn(parameter(Kind::ones, 0, {2})) == std::vector<float>{1, 1});
+  CHECK(drawn(parameter(Kind::constant, 0.25, {2})) == std::vector<float>{0.25f, 0.25f});
+}
+
+TEST_CASE("draws depend on seed, parameter and element alone") {
+  const ParameterSpec spec = parameter(Kind::he_normal);
+  const std::vector<float> first = drawn(spec);
+  CHECK(drawn(spec) == first);
+  CHECK(drawn(spec, 2) != first);
+  CHECK(drawn(spec, 1, 3) != first);
+  CHECK(drawn(spec, 1, 2 + (1ull << 32)) != first);
+  // More filters leave the first ones as they were.
+  const std::vector<float> more = drawn(parameter(Kind::he_normal, 0, {120, 50, 3, 3}));
+  CHECK(std::vector<float>(more.begin(), more.begin() + 45000) == first);
+}
+
+/// Largest distance of the products of rows (or columns) from the unit matrix.
+double distance_from_unit(const std::vector<float>& list, std::size_t rows, std::size_t columns,
+                          bool by_rows) {
+  const std::size_t count = by_rows ? rows : columns, length = by_rows ? columns : rows;
+  const auto at = [&](std::size_t i, std::size_t k) {
+    return static_cast<double>(by_rows ? list[i * columns + k] : list[k * columns + i]);
+  };
+  double most = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < count; ++j) {
+      double dot = 0;
+      for (std::size_t k = 0; k < length; ++k) dot += at(i, k) * at(j, k);
+      most = std::max(most, std::abs(dot - (i == j ? 1 : 0)));
+    }
+  }
+  return most;
+}
+
+TEST_CASE("orthogonal weights have orthonormal rows, or columns where those are fewer") {
+  // Rounding to float moves each element by 2^-25 of it, so a product of unit vectors by 2^-24.
+  const ParameterSpec wide = parameter(Kind::orthogonal, 0, {20, 7, 3, 3});
+  CHECK(distance_from_unit(drawn(wide), 20, 63, true) <= 0x1p-23);
+  const ParameterSpec tall = parameter(Kind::orthogonal, 0, {40, 9});
+  CHECK(distance_from_unit(drawn(tall), 40, 9, false) <= 0x1p-23);
+  const ParameterSpec square = parameter(Kind::orthogonal, 0, {30, 30});
+  CHECK(distance_from_unit(drawn(square), 30, 30, true) <= 0x1p-23);
+  CHECK(drawn(square, 2) != drawn(square));
+}
+
+TEST_CASE("dirac kernels pass each channel through their centre tap") {
+  const std::vector<float> kernel = drawn(parameter(Kind::dirac, 0, {3, 2, 3, 3}));
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const bool centre = i == 0 * 18 + 0 * 9 + 4 || i == 1 * 18 + 1 * 9 + 4;
+    CHECK(kernel[i] == (centre ? 1.0f : 0.0f));
+  }
+}
+
+/// Reads `init:` from YAML text with a default.
+std::string read(const config::Node& node, config::Diagnostics& diagnostics) {
+  config::Fields fields(node, nullptr, "conv", config::Profile::keras2, diagnostics);
+  Initializer initializer{.kind = Kind::glorot_uniform};
+  declare_initializer(fields, "init", initializer, "initializer of the kernel");
+  fields.finish();
+  return text_of(initializer);
+}
+
+config::Node scalar(const std::string& text) {
+  return config::scalar_node(text, false, {"net.yaml", 3, 9});
+}
+
+config::Node map_of(const std::string& key, config::Node value) {
+  config::Node map;
+  map.kind = config::Node::Kind::map;
+  map.where = {"net.yaml", 3, 3};
+  map.entries.push_back({key, {"net.yaml", 3, 3}, std::move(value)});
+  return map;
+}
+
+TEST_CASE("an initializer is read from a word or from a word with its number") {
+  config::Diagnostics diagnostics;
+  CHECK(read(map_of("init", scalar("he_normal")), diagnostics) == "he_normal");
+  CHECK(read(map_of("init", map_of("normal", scalar("0.01"))), diagnostics) == "{normal: 0.01}");
+  CHECK(read(map_of("init", map_of("constant", scalar("1"))), diagnostics) == "{constant: 1}");
+  CHECK(read(config::Node{}, diagnostics) == "glorot_uniform");
+  CHECK(diagnostics.empty());
+}
+
+TEST_CASE("an unknown initializer or one without its number is an error") {
+  config::Diagnostics unknown, bare, negative;
+  static_cast<void>(read(map_of("init", scalar("he_norml")), unknown));
+  CHECK(unknown.size() == 1);
+  static_cast<void>(read(map_of("init", scalar("normal")), bare));
+  CHECK(bare.size() == 1);
+  static_cast<void>(read(map_of("init", map_of("uniform", scalar("-1"))), negative));
+  CHECK(negative.size() == 1);
+}
+
+}  // namespace
+}  // namespace trainyard

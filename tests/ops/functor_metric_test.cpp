@@ -1,0 +1,110 @@
+// Metrics, their sums, and the norm of a block.
+#include "functor_harness.h"
+#include "kernels/launch.h"
+#include "ops/metric.h"
+#include "ops/metric_sum.h"
+#include "ops/square_sum.h"
+
+namespace trainyard {
+namespace {
+
+using test::Place;
+using test::Tensor;
+
+/// 1 or 0 for each sample of [labels.size(), classes] values.
+std::vector<float> hits(const MetricAttributes& attributes, std::int64_t classes,
+                        const std::vector<double>& values, const std::vector<double>& labels,
+                        std::int64_t valid = 100) {
+  const std::int64_t samples = static_cast<std::int64_t>(labels.size());
+  const Place list{"", plain_layout({samples})};
+  Tensor<float> x({"", plain_layout({samples, classes})}, values), y(list);
+  Tensor<std::int32_t> label(list, labels);
+  const StepState state{.valid = valid};
+  StepTensors tensors{.inputs = {x.view(), label.view()}, .outputs = {y.view()}};
+  tensors.batch.state = &state;
+  test::run(TopKOp("top_k", attributes), Pass::forward_eval, DType::f32, tensors, 2);
+  return y.elements();
+}
+
+using List = std::vector<float>;
+
+TEST_CASE("accuracy is one where the label's value is the largest, the lowest index on a tie") {
+  CHECK(hits({}, 3, {1, 2, 0, 1, 2, 0}, {1, 0}) == List{1, 0});
+  CHECK(hits({}, 3, {2, 2, 0, 2, 2, 0}, {0, 1}) == List{1, 0});
+}
+
+TEST_CASE("top_k counts labels among the k largest values, lower indices first on a tie") {
+  CHECK(hits({.k = 2}, 4, {4, 3, 2, 1, 4, 3, 2, 1, 4, 3, 2, 1}, {0, 1, 2}) == List{1, 1, 0});
+  CHECK(hits({.k = 2}, 4, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {0, 1, 2}) == List{1, 1, 0});
+}
+
+TEST_CASE("a single output predicts one above the threshold") {
+  CHECK(hits({}, 1, {0.1, -0.1, 0.1, -0.1}, {1, 1, 0, 0}) == List{1, 0, 0, 1});
+  CHECK(hits({.threshold = 0.5}, 1, {0.6, 0.4}, {1, 1}) == List{1, 0});
+}
+
+TEST_CASE("metrics never call a NaN or a label that is no class right") {
+  const double nan = std::nan("");
+  CHECK(hits({}, 2, {nan, 1, 2, nan, nan, nan}, {0, 0, 1}) == List{0, 0, 0});
+  CHECK(hits({}, 1, {nan, nan}, {0, 1}) == List{0, 0});
+  CHECK(hits({}, 2, {1, 2, 1, 2}, {-1, 2}) == List{0, 0});
+}
+
+TEST_CASE("samples beyond the valid ones count as zero") {
+  CHECK(hits({}, 2, {1, 2, 1, 2, 1, 2}, {1, 1, 1}, 2) == List{1, 1, 0});
+}
+
+TEST_CASE("top_k with as many places as classes is refused") {
+  const std::vector<Shape> shapes = {{8, 5}, {8}};
+  CHECK_THROWS_WITH_AS(static_cast<void>(TopKOp("top_k", {.k = 5}).infer(shapes)),
+                       "top_k with k = 5 is always 1 for 5 classes; lower k", ShapeError);
+}
+
+TEST_CASE("a metric sum adds the valid samples to a running total in double") {
+  const std::vector<float> values = {0.1f, 0.2f, std::nanf(""), 0.4f};
+  StepState state{.valid = 2};
+  double total = 1e9;
+  const CpuLauncher launcher(2);
+  launcher.rows(1, MetricSum<float>{values.data(), 4, &state, &total});
+  CHECK(total == 1e9 + (static_cast<double>(0.1f) + static_cast<double>(0.2f)));
+}
+
+double squares(const CpuLauncher& launcher, const std::vector<float>& block) {
+  const auto elements = static_cast<std::int64_t>(block.size());
+  std::vector<double> scratch(static_cast<std::size_t>(square_sum_scratch(elements)), std::nan(""));
+  double sum = -1;
+  square_sum(launcher, block.data(), elements, scratch.data(), &sum);
+  return sum;
+}
+
+TEST_CASE("the sum of squares has the same bits for any number of threads and any vectors") {
+  for (const std::int64_t elements : {1, 63, 64, 8191, 8193, 30000}) {
+    const std::vector<double> list = test::draws(elements, 1);
+    const std::vector<float> block(list.begin(), list.end());
+    const double first = squares(CpuLauncher(1), block);
+    double exact = 0;
+    for (const float value : block) exact += static_cast<double>(value) * value;
+    // Every square takes part in at most 128 + 4 + 8 additions.
+    CHECK(std::abs(first - exact) <= 30000 * 0x1p-53 * exact);
+    for (int threads = 2; threads <= 4; ++threads) {
+      CHECK(squares(CpuLauncher(threads), block) == first);
+      CHECK(squares(CpuLauncher(threads, Vectors::narrow), block) == first);
+    }
+  }
+}
+
+TEST_CASE("the sum of squares is finite for the largest floats and non-finite for one bad value") {
+  std::vector<float> block(1000, std::numeric_limits<float>::max());
+  CHECK(math::is_finite(squares(CpuLauncher(2), block)));
+  for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity(),
+                          -std::numeric_limits<float>::infinity()}) {
+    for (const std::size_t place : {0u, 500u, 999u}) {
+      block.assign(1000, 1.0f);
+      block[place] = bad;
+      CHECK(!math::is_finite(squares(CpuLauncher(2), block)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard
