@@ -2,155 +2,160 @@
 
 #include <doctest/doctest.h>
 
+#include "sample.h"
 #include "support.h"
 
 using namespace trainyard;
 using namespace trainyard::config;
 
-namespace {
-
-enum class Fill { constant, nearest, wrap };
-std::span<const Word<Fill>> words(Fill) {
-  static constexpr Word<Fill> kWords[] = {
-      {Fill::constant, "constant"}, {Fill::nearest, "nearest"}, {Fill::wrap, "wrap"}};
-  return kWords;
-}
-
-struct Window {
-  Pair size{2, 2};
-  Pair stride{1, 1};
-  Fill fill = Fill::nearest;
-};
-void declare(Fields& fields, Window& window) {
-  fields.required("size", window.size, "of the window", {.minimum = 1});
-  fields.field("stride", window.stride, "step", {.minimum = 1});
-  fields.field("fill", window.fill, "outside");
-}
-
-struct Rate {
-  virtual ~Rate() = default;
-  double power = 1;
-};
-std::unique_ptr<Rate> read_poly(Fields& fields) {
-  auto rate = std::make_unique<Rate>();
-  fields.field("power", rate->power, "exponent", {.minimum = 0, .exclusive_minimum = true});
-  return rate;
-}
-std::unique_ptr<Rate> read_constant(Fields&) { return std::make_unique<Rate>(); }
-std::span<const Kind<Rate>> rates() {
-  static constexpr Kind<Rate> kKinds[] = {{"constant", "", read_constant}, {"poly", "", read_poly}};
-  return kKinds;
-}
-
-struct Everything {
-  std::int64_t count = 3;
-  double ratio = 0.5;
-  bool flag = false;
-  std::string name = "x";
-  std::vector<std::int64_t> sizes;
-  std::optional<double> clip;
-  Window window;
-  std::unique_ptr<Rate> rate;
-  std::vector<std::unique_ptr<Rate>> list;
-};
-void declare(Fields& fields, Everything& all) {
-  fields.field("count", all.count, "", {.minimum = 1, .maximum = 9});
-  fields.field("ratio", all.ratio, "", {.minimum = 0, .maximum = 1});
-  fields.field("flag", all.flag, "");
-  fields.field("name", all.name, "");
-  fields.field("sizes", all.sizes, "", {.minimum = 1});
-  fields.field("clip", all.clip, "", {.minimum = 0});
-  fields.field("window", all.window, "");
-  fields.one_of("rate", all.rate, "", rates());
-  fields.list_of("list", all.list, "", rates());
-}
-
-}  // namespace
-
 TEST_CASE("positional values are matched in the order of the declarations") {
-  Window window;
-  CHECK(read_into("[3, [1, 2], wrap]", window).empty());
+  sample::Window window;
+  CHECK(read_into("[3, [1, 2], same_upper, wrap]", window).empty());
   CHECK(window.size == Pair{3, 3});
   CHECK(window.stride == Pair{1, 2});
-  CHECK(window.fill == Fill::wrap);
-  Window one;
+  CHECK(window.pad == 1);
+  CHECK(window.fill == sample::Fill::wrap);
+  sample::Window one;
   CHECK(read_into("5", one).empty());
   CHECK(one.size == Pair{5, 5});
 }
 
 TEST_CASE("explicit values beat defaults, defaults beat the declaration") {
   const Node defaults = parse_yaml("{stride: 2, fill: wrap}", "d.yaml");
-  Window window;
+  sample::Window window;
   CHECK(read_into("{size: 3, fill: constant}", window, "pool", &defaults).empty());
   CHECK(window.stride == Pair{2, 2});
-  CHECK(window.fill == Fill::constant);
+  CHECK(window.fill == sample::Fill::constant);
+  sample::Window positional;
+  CHECK(read_into("[3, 4]", positional, "pool", &defaults).empty());
+  CHECK(positional.stride == Pair{4, 4});
+  CHECK(positional.fill == sample::Fill::wrap);
+}
+
+TEST_CASE("mistakes in defaults are reported where they stand") {
+  const Node defaults = parse_yaml("{strde: 2, fill: 3}", "d.yaml");
+  sample::Window window;
+  CHECK(read_into("{size: 3}", window, "pool", &defaults) ==
+        "d.yaml:1:2: unknown key 'strde' in 'pool'; did you mean 'stride'?\n"
+        "d.yaml:1:18: 'fill' wants one of constant, nearest, reflect, wrap, found number 3");
 }
 
 TEST_CASE("every kind of field is read") {
-  Everything all;
-  CHECK(read_into("{count: 4, ratio: 1, flag: true, name: y, sizes: [1, 2], clip: 5, "
-                  "window: {size: 3}, rate: {poly: 2}, list: [constant, poly: {power: 0.5}]}",
-                  all)
-            .empty());
-  CHECK(all.count == 4);
-  CHECK(all.ratio == 1);
-  CHECK(all.flag);
-  CHECK(all.name == "y");
-  CHECK(all.sizes == std::vector<std::int64_t>{1, 2});
-  CHECK(all.clip == 5);
-  CHECK(all.window.size == Pair{3, 3});
-  CHECK(all.rate->power == 2);
-  REQUIRE(all.list.size() == 2);
-  CHECK(all.list[1]->power == 0.5);
+  sample::Run run;
+  const std::string text = R"(
+name: x
+epochs: 4
+smoothing: 1
+deterministic: false
+sizes: [1, 2]
+means: [0.5, 1]
+metrics: [accuracy, top5]
+clip: 5
+vars: {n: 9}
+window: {size: 3, pad: [1, 2]}
+train: {source: images, path: data/x, size: 8, shuffle: false}
+batch: {per_gpu: 64}
+optimizer: {sgd: {lr: 1e-1}}
+schedule: {piecewise: [[0, 1e-3], [81, 1e-4]]}
+augment: [hflip, shift: {x: 0.1, fill: wrap}, pad_crop: 2]
+)";
+  CHECK(read_into(text, run) == "");
+  CHECK(run.name == "x");
+  CHECK(run.epochs == 4);
+  CHECK(run.smoothing == 1);
+  CHECK_FALSE(run.deterministic);
+  CHECK(run.sizes == std::vector<std::int64_t>{1, 2});
+  CHECK(run.means == std::vector<double>{0.5, 1});
+  CHECK(run.metrics == std::vector<std::string>{"accuracy", "top5"});
+  CHECK(run.clip == 5);
+  CHECK(run.vars.find("n")->integer == 9);
+  CHECK_FALSE(run.window.pad.has_value());
+  CHECK(run.window.margin == Pair{1, 2});
+  CHECK(run.train.source->kind == "images");
+  CHECK_FALSE(run.train.shuffle);
+  CHECK(run.batch.per_gpu == 64);
+  CHECK(run.optimizer->value == 0.1);
+  CHECK(run.schedule->table == std::vector<std::vector<double>>{{0, 1e-3}, {81, 1e-4}});
+  REQUIRE(run.augment.size() == 3);
+  CHECK(run.augment[1]->value == 0.1);
 }
 
-TEST_CASE("the settled map holds every default and reads to the same values") {
-  const Node node = parse_yaml(
-      "{count: 4, clip: ~, window: [3], rate: poly, list: [constant, poly: {power: 0.5}]}", "a");
-  Diagnostics diagnostics;
-  Everything all;
-  all.clip = 1;
-  Fields fields(node, nullptr, "all", Profile::keras2, diagnostics);
-  declare(fields, all);
-  fields.finish();
-  REQUIRE(diagnostics.empty());
-  const Node settled = fields.settled();
-  CHECK(settled.find("count")->integer == 4);
-  CHECK(settled.find("clip")->kind == Node::Kind::null);
-  CHECK(settled.find("window")->find("stride") != nullptr);
-  CHECK(settled.find("rate")->find("poly")->find("power") != nullptr);
-  REQUIRE(settled.find("list")->items.size() == 2);
-  CHECK(settled.find("list")->items[1].find("poly")->find("power")->real == 0.5);
-  Everything again;
-  Fields second(settled, nullptr, "all", Profile::keras2, diagnostics);
-  declare(second, again);
-  second.finish();
-  CHECK(diagnostics.empty());
-  CHECK(to_yaml(second.settled()) == to_yaml(settled));
+TEST_CASE("what is not given keeps its default, and null empties an optional value") {
+  sample::Run run;
+  run.clip = 1;
+  CHECK(read_into("{name: x, optimizer: adam, clip: ~}", run).empty());
+  CHECK_FALSE(run.clip.has_value());
+  CHECK(run.epochs == 10);
+  CHECK(run.optimizer->value == 1e-3);
+  CHECK_FALSE(run.schedule);
+  sample::Run kept;
+  kept.clip = 1;
+  CHECK(read_into("{name: x, optimizer: adam}", kept).empty());
+  CHECK(kept.clip == 1);
 }
 
-TEST_CASE("what is not given keeps its default") {
-  Everything all;
-  all.clip = 1;
-  CHECK(read_into("{clip: ~}", all).empty());
-  CHECK_FALSE(all.clip.has_value());
-  CHECK(all.count == 3);
-  CHECK_FALSE(all.rate);
+TEST_CASE("a list of rest values has the same meaning under its key") {
+  sample::Run a, b;
+  CHECK(read_into("{name: x, optimizer: adam, schedule: {piecewise: [[0, 1], [2, 3]]}}", a) == "");
+  CHECK(read_into("{name: x, optimizer: adam, schedule: {piecewise: {table: [[0, 1], [2, 3]], "
+                  "by_step: true}}}",
+                  b) == "");
+  CHECK(a.schedule->table == b.schedule->table);
 }
 
 TEST_CASE("all errors of a map come in one go, in file order") {
-  Everything all;
-  CHECK(read_into("{count: 1e1, ratio: two, flag: yes, nme: y,\n"
-                  " sizes: [1, 0], window: {fill: warp}, rate: {poly: {power: 0}}}",
-                  all, "test") ==
-        "t.yaml:1:9: 'count' wants a whole number from 1 to 9, found number 1e1; write it without "
-        "point or exponent\n"
-        "t.yaml:1:21: 'ratio' wants a number from 0 to 1, found text 'two'\n"
-        "t.yaml:1:32: 'flag' wants true or false, found text 'yes'\n"
-        "t.yaml:1:37: unknown key 'nme' in 'test'; did you mean 'name'?\n"
+  sample::Run run;
+  CHECK(read_into("{epochs: 1e1, smoothing: two, deterministic: yes, nme: y,\n"
+                  " sizes: [1, 0], window: {fill: warp}, optimizer: {sgd: {lr: 0}}}",
+                  run, "run") ==
+        "t.yaml:1:10: 'epochs' wants a whole number from 1 to 10000, found number 1e1; write it "
+        "without point or exponent\n"
+        "t.yaml:1:26: 'smoothing' wants a number from 0 to 1, found text 'two'\n"
+        "t.yaml:1:46: 'deterministic' wants true or false, found text 'yes'\n"
+        "t.yaml:1:51: unknown key 'nme' in 'run'; did you mean 'name'?\n"
         "t.yaml:2:13: 'sizes' wants a list of whole numbers of at least 1, found number 0\n"
         "t.yaml:2:17: missing key 'size' in 'window'\n"
-        "t.yaml:2:32: 'fill' wants one of constant, nearest, wrap, found text 'warp'; did you mean "
-        "'wrap'?\n"
-        "t.yaml:2:60: 'power' wants a number above 0, found number 0");
+        "t.yaml:2:32: 'fill' wants one of constant, nearest, reflect, wrap, found text 'warp'; did "
+        "you mean 'wrap'?\n"
+        "t.yaml:2:61: 'lr' wants a number above 0, found number 0");
+}
+
+TEST_CASE("where and given know the keys of the map and of its defaults") {
+  const Node node = parse_yaml("{stride: 2, fill: ~}", "t.yaml");
+  const Node defaults = parse_yaml("{size: 3}", "d.yaml");
+  Diagnostics diagnostics;
+  const Fields fields(node, &defaults, "pool", Profile::torch, diagnostics);
+  CHECK(fields.profile() == Profile::torch);
+  CHECK_FALSE(fields.describing());
+  CHECK(fields.given("stride"));
+  CHECK(fields.given("size"));
+  CHECK_FALSE(fields.given("fill"));
+  CHECK_FALSE(fields.given("pad"));
+  CHECK(fields.where("size").text() == "d.yaml:1:8");
+  CHECK(fields.where("stride").text() == "t.yaml:1:10");
+  CHECK(fields.where().text() == "t.yaml:1:1");
+}
+
+TEST_CASE("a layer's path stands in its messages until the scope ends") {
+  Diagnostics diagnostics;
+  {
+    const Diagnostics::LayerScope scope(diagnostics, "stage1.conv1");
+    diagnostics.error({"a.yaml", 2, 3}, "first");
+    const Diagnostics::LayerScope inner(diagnostics, "stage2.conv1");
+    diagnostics.error({"a.yaml", 2, 3}, "the same place again");
+    diagnostics.error({"a.yaml", 1, 9}, "second");
+  }
+  diagnostics.error({"b.yaml", 1, 1}, "third");
+  CHECK(message_of([&] { diagnostics.raise(); }) ==
+        "a.yaml:1:9: layer 'stage2.conv1': second\n"
+        "a.yaml:2:3: layer 'stage1.conv1': first\n"
+        "b.yaml:1:1: third");
+}
+
+TEST_CASE("a hundred errors are shown and the others counted") {
+  Diagnostics diagnostics;
+  for (int i = 1; i <= 250; ++i) diagnostics.error({"a.yaml", i, 1}, "wrong");
+  const std::string text = message_of([&] { diagnostics.raise(); });
+  CHECK(text.find("a.yaml:100:1: wrong\nand 150 more errors") != std::string::npos);
+  CHECK(text.find("a.yaml:101:1") == std::string::npos);
 }

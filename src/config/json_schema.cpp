@@ -1,0 +1,201 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/json_text.h"
+#include "config/schema.h"
+
+namespace trainyard::config {
+namespace {
+
+Json expression() { return Json::object({{"$ref", Json::string("#/definitions/expression")}}); }
+
+Json any_of(std::vector<Json> forms) {
+  if (forms.size() == 1) return forms[0];
+  return Json::object({{"anyOf", Json::array(std::move(forms))}});
+}
+
+Json typed(std::string_view type) { return Json::object({{"type", Json::string(type)}}); }
+
+Json words_of(const std::vector<std::string>& words) {
+  std::vector<Json> list;
+  for (const std::string& word : words) list.push_back(Json::string(word));
+  return Json::object({{"enum", Json::array(std::move(list))}});
+}
+
+std::vector<std::string> member_names(const FieldDescription& field) {
+  std::vector<std::string> names;
+  for (const FieldDescription::Member& member : field.members) names.push_back(member.name);
+  return names;
+}
+
+// A number within the field's range.
+Json plain_number(const FieldDescription& field, std::string_view type) {
+  Json json = typed(type);
+  if (field.has_minimum) {
+    json.add(field.exclusive_minimum ? "exclusiveMinimum" : "minimum",
+             Json::raw(number_text(field.minimum)));
+  }
+  if (field.has_maximum) json.add("maximum", Json::raw(number_text(field.maximum)));
+  return json;
+}
+
+Json number(const FieldDescription& field, std::string_view type) {
+  return any_of({plain_number(field, type), expression()});
+}
+
+Json list_of(Json item) {
+  Json list = typed("array");
+  list.add("items", std::move(item));
+  return list;
+}
+
+Json pair_list(const FieldDescription& field) {
+  return list_of(number(field, "integer"))
+      .add("minItems", Json::raw("2"))
+      .add("maxItems", Json::raw("2"));
+}
+
+Json body(const std::vector<FieldDescription>& fields);
+Json member_form(const FieldDescription& field);
+
+// What an item of a list field may be.
+Json item_of(const FieldDescription& field) {
+  if (field.type == "list of integers") return number(field, "integer");
+  if (field.type == "list of numbers") return number(field, "number");
+  if (field.type == "list of texts") return typed("string");
+  if (field.type == "table") return list_of(number(field, "number"));
+  if (field.type == "list of members") return member_form(field);
+  return Json::object();
+}
+
+std::vector<Json> forms_of(const FieldDescription& field) {
+  const std::string& type = field.type;
+  if (type == "integer" || type == "number") return {plain_number(field, type), expression()};
+  if (type == "boolean") return {typed("boolean"), expression()};
+  if (type == "text") return {typed("string")};
+  if (type == "pair") {
+    return {plain_number(field, "integer"), pair_list(field), expression()};
+  }
+  if (type == "word") return {words_of(field.words), expression()};
+  if (type == "word or pair") {
+    return {words_of(field.words), plain_number(field, "integer"), pair_list(field), expression()};
+  }
+  if (type == "map") return {body(field.fields)};
+  if (type == "one of") return {member_form(field)};
+  if (type == "selected") return {words_of(member_names(field)), expression()};
+  if (type == "tree") return {Json::object()};
+  return {list_of(item_of(field)), expression()};
+}
+
+bool default_is_json(const FieldDescription& field) {
+  if (field.default_text.empty() || field.default_text.find(".inf") != std::string::npos ||
+      field.default_text.find(".nan") != std::string::npos) {
+    return false;
+  }
+  return field.type == "integer" || field.type == "number" || field.type == "boolean" ||
+         field.type == "pair" || field.type == "list of integers" ||
+         field.type == "list of numbers" || field.type == "table";
+}
+
+Json value_of(const FieldDescription& field) {
+  std::vector<Json> forms = forms_of(field);
+  const bool family = !field.members.empty() || field.type == "map" || field.type == "tree";
+  if (!field.required && field.default_text.empty() && !family) forms.push_back(typed("null"));
+  Json json = any_of(std::move(forms));
+  if (!field.help.empty()) json.add("description", Json::string(field.help));
+  if (default_is_json(field)) {
+    json.add("default", Json::raw(field.default_text));
+  } else if (field.type == "word") {
+    if (!field.default_text.empty()) json.add("default", Json::string(field.default_text));
+  }
+  return json;
+}
+
+// One key may belong to several members of a selected family.
+void add_property(Json& properties, const std::string& key, Json value) {
+  Json* known = properties.find(key);
+  if (known == nullptr) {
+    properties.add(key, std::move(value));
+  } else if (!(*known == value)) {
+    *known = any_of({*known, std::move(value)});
+  }
+}
+
+Json object_of(const std::vector<FieldDescription>& fields) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const FieldDescription& field : fields) {
+    add_property(properties, field.key, value_of(field));
+    if (field.required) required.add(Json::string(field.key));
+    if (field.type != "selected") continue;
+    for (const FieldDescription::Member& member : field.members) {
+      for (const FieldDescription& own : member.fields) {
+        add_property(properties, own.key, value_of(own));
+      }
+    }
+  }
+  Json json = typed("object");
+  json.add("properties", std::move(properties));
+  if (required.size() > 0) json.add("required", std::move(required));
+  return json.add("additionalProperties", Json::raw("false"));
+}
+
+// Values in the order of the declarations.
+Json positional(const std::vector<FieldDescription>& fields) {
+  Json items = Json::array();
+  Json json = typed("array");
+  Json more = Json::raw("false");
+  for (const FieldDescription& field : fields) {
+    if (field.rest) {
+      more = item_of(field);
+      break;
+    }
+    items.add(value_of(field));
+  }
+  if (items.size() == 0) return json.add("items", std::move(more));  // draft-07 wants no empty list
+  return json.add("items", std::move(items)).add("additionalItems", std::move(more));
+}
+
+// A body in all its forms: nothing, one value, values in order, a map.
+Json body(const std::vector<FieldDescription>& fields) {
+  std::vector<Json> forms = {object_of(fields)};
+  const bool needs = std::any_of(fields.begin(), fields.end(),
+                                 [](const FieldDescription& field) { return field.required; });
+  if (!needs) forms.push_back(typed("null"));
+  if (!fields.empty()) {
+    if (!fields[0].rest) forms.push_back(value_of(fields[0]));
+    forms.push_back(positional(fields));
+  }
+  return any_of(std::move(forms));
+}
+
+// `name` or `name: body`.
+Json member_form(const FieldDescription& field) {
+  Json properties = Json::object();
+  for (const FieldDescription::Member& member : field.members) {
+    Json value = body(member.fields);
+    if (!member.help.empty()) value.add("description", Json::string(member.help));
+    properties.add(member.name, std::move(value));
+  }
+  Json map = typed("object");
+  map.add("properties", std::move(properties))
+      .add("additionalProperties", Json::raw("false"))
+      .add("minProperties", Json::raw("1"))
+      .add("maxProperties", Json::raw("1"));
+  return any_of({words_of(member_names(field)), std::move(map), expression()});
+}
+
+}  // namespace
+
+std::string json_schema(const std::vector<FieldDescription>& fields, std::string_view title) {
+  Json form = typed("string");
+  form.add("pattern", Json::string(R"(^\$|\$\{)"))
+      .add("description", Json::string("an expression: $n - 1, or ${n} inside text"));
+  Json json = object_of(fields);
+  json.add("$schema", Json::string("http://json-schema.org/draft-07/schema#"))
+      .add("title", Json::string(title))
+      .add("definitions", Json::object({{"expression", std::move(form)}}));
+  return json.text() + "\n";
+}
+
+}  // namespace trainyard::config

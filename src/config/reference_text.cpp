@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include "config/fields.h"
+#include "config/schema.h"
+#include "config/values.h"
+
+namespace trainyard::config {
+namespace {
+
+std::string code(const std::string& text) { return "`" + text + "`"; }
+
+std::string code_list(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + code(word);
+  return out;
+}
+
+Limits limits_of(const FieldDescription& field) {
+  Limits limits;
+  if (field.has_minimum) limits.minimum = field.minimum;
+  if (field.has_maximum) limits.maximum = field.maximum;
+  limits.exclusive_minimum = field.exclusive_minimum;
+  return limits;
+}
+
+std::string value_text(const FieldDescription& field) {
+  std::vector<std::string> names;
+  for (const FieldDescription::Member& member : field.members) names.push_back(member.name);
+  if (field.type == "word") return "one of " + code_list(field.words);
+  if (field.type == "word or pair") {
+    return "one of " + code_list(field.words) + ", or " + wanted_text("pair", limits_of(field));
+  }
+  if (field.type == "one of" || field.type == "selected") return "one of " + code_list(names);
+  if (field.type == "list of members") return "a list of " + code_list(names);
+  if (field.type == "map") return "a map, see below";
+  if (field.type == "tree") return "any value";
+  return wanted_text(field.type, limits_of(field));
+}
+
+std::string default_text(const FieldDescription& field) {
+  if (field.required) return "required";
+  return field.default_text.empty() ? "" : code(field.default_text);
+}
+
+// A bar ends a cell of a table.
+std::string cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2) text.insert(at, "\\");
+  return text;
+}
+
+void write_table(const std::vector<FieldDescription>& fields, std::string& out) {
+  if (fields.empty()) {
+    out += "No keys.\n";
+    return;
+  }
+  out += "| key | value | default | meaning |\n|---|---|---|---|\n";
+  for (const FieldDescription& field : fields) {
+    out += "| " + cell(code(field.key)) + " | " + cell(value_text(field)) + " | " +
+           cell(default_text(field)) + " | " + cell(field.help) + " |\n";
+  }
+}
+
+void write_section(const std::vector<FieldDescription>& fields, const std::string& path,
+                   std::size_t level, std::string& out);
+
+void write_members(const FieldDescription& field, const std::string& path, std::size_t level,
+                   std::string& out) {
+  for (const FieldDescription::Member& member : field.members) {
+    const bool beside = field.type == "selected";
+    const std::string name = beside ? path + ": " + member.name : path + "." + member.name;
+    out += "\n" + std::string(std::min<std::size_t>(level, 6), '#') + " " + code(name) + "\n\n";
+    if (!member.help.empty()) out += member.help + "\n\n";
+    write_section(member.fields, name, level + 1, out);
+  }
+}
+
+void write_section(const std::vector<FieldDescription>& fields, const std::string& path,
+                   std::size_t level, std::string& out) {
+  write_table(fields, out);
+  for (const FieldDescription& field : fields) {
+    const std::string name = path.empty() ? field.key : path + "." + field.key;
+    if (field.type == "map") {
+      out += "\n" + std::string(std::min<std::size_t>(level, 6), '#') + " " + code(name) + "\n\n";
+      write_section(field.fields, name, level + 1, out);
+    }
+    write_members(field, name, level, out);
+  }
+}
+
+}  // namespace
+
+std::string reference_text(const std::vector<FieldDescription>& fields, std::string_view title) {
+  std::string out = "# " + std::string(title) + "\n\n";
+  write_section(fields, "", 2, out);
+  return out;
+}
+
+}  // namespace trainyard::config
