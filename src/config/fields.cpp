@@ -1,17 +1,10 @@
 #include "config/fields.h"
 
 #include "config/fields_state.h"
-#include "config/load.h"
 #include "config/values.h"
 
 namespace trainyard::config {
 namespace {
-
-// Records a settled value as the node that its text would be read as.
-template <class State, class T>
-void settle(State& state, std::string_view key, const T& value) {
-  state.settle(key, parse_yaml(written(value), "settled"));
-}
 
 // Reads the value of a declaration, or describes it.
 template <class State, class T>
@@ -23,7 +16,7 @@ void read_field(State& state, Declaration declaration, T& out) {
     if (state.describing()) return;
     // A null that empties an optional stands as null.
     if (state.value_of(declaration.key) != nullptr) return state.settle(declaration.key, {});
-    if (!absent_is_empty) settle(state, declaration.key, out);
+    if (!absent_is_empty) state.settle(declaration.key, node_of(out));
     return;
   }
   if (const Node* fault = read_value(*value, declaration.limits, out)) {
@@ -31,7 +24,7 @@ void read_field(State& state, Declaration declaration, T& out) {
                 value_hint(declaration.type, *fault));
     return;
   }
-  settle(state, declaration.key, out);
+  state.settle(declaration.key, node_of(out));
 }
 
 std::vector<std::string> strings_of(std::span<const std::string_view> words) {
@@ -143,7 +136,7 @@ void Fields::field_word(std::string_view key, std::size_t& index, std::string_vi
   }
   const bool settled = value != nullptr || !absent_is_empty;
   if (!describing() && settled && index < words.size()) {
-    settle(*state_, key, std::string(words[index]));
+    state_->settle(key, node_of(std::string(words[index])));
   }
 }
 
@@ -153,7 +146,7 @@ void Fields::word_or_pair(std::string_view key, std::optional<std::size_t>& word
   const Node* value =
       state_->take({key, help, "word or pair", default_text, limits, strings_of(words)});
   if (describing()) return;
-  if (value != nullptr && value->kind == Node::Kind::text && !value->quoted) {
+  if (value != nullptr && value->kind == Node::Kind::text) {
     const auto found = state_->index_of(*value, value->text, value->where, key, words);
     if (found) word = *found;
   } else if (value != nullptr) {
@@ -163,7 +156,7 @@ void Fields::word_or_pair(std::string_view key, std::optional<std::size_t>& word
     }
     word.reset();
   }
-  word ? settle(*state_, key, std::string(words[*word])) : settle(*state_, key, pair);
+  state_->settle(key, word ? node_of(std::string(words[*word])) : node_of(pair));
 }
 
 void Fields::finish() {

@@ -34,7 +34,9 @@ std::unique_ptr<Fields> Fields::nested(std::string_view key, std::string_view he
   if (assumed) {
     // An absent map is read as an empty one, so that its defaults are settled too.
     if (marks.required || marks.optional) return nullptr;
-    value = &state.made.emplace_back();
+    Node& empty = state.made.emplace_back();
+    empty.where = state.where;
+    value = &empty;
   }
   const Entry* entry = entry_of(state.node, key);
   if (entry == nullptr) entry = entry_of(state.defaults, key);
@@ -114,7 +116,7 @@ std::size_t Fields::selected(std::string_view key, Names names) {
   } else if (value != nullptr) {
     const std::vector<std::string> candidates(names.begin(), names.end());
     state.wrong(*value, key, "one of " + joined(candidates));
-  } else {
+  } else if (!state.assumed) {
     state.report_missing();
   }
   if (index) state.settle(key, *value);

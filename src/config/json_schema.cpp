@@ -169,7 +169,7 @@ Json body(const std::vector<FieldDescription>& fields) {
   return any_of(std::move(forms));
 }
 
-// `name` or `name: body`.
+// `name` or `name: body`, with the keys that may stand beside.
 Json member_form(const FieldDescription& field) {
   Json properties = Json::object();
   for (const FieldDescription::Member& member : field.members) {
@@ -177,12 +177,14 @@ Json member_form(const FieldDescription& field) {
     if (!member.help.empty()) value.add("description", Json::string(member.help));
     properties.add(member.name, std::move(value));
   }
+  for (const FieldDescription& key : field.beside) properties.add(key.key, value_of(key));
   Json map = typed("object");
   map.add("properties", std::move(properties))
-      .add("additionalProperties", Json::raw("false"))
+      .add("additionalProperties", Json::raw(field.open ? "true" : "false"))
       .add("minProperties", Json::raw("1"))
-      .add("maxProperties", Json::raw("1"));
-  return any_of({words_of(member_names(field)), std::move(map), expression()});
+      .add("maxProperties", Json::raw(std::to_string(1 + field.beside.size())));
+  Json words = field.open ? typed("string") : words_of(member_names(field));
+  return any_of({std::move(words), std::move(map), expression()});
 }
 
 }  // namespace

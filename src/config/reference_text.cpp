@@ -42,6 +42,10 @@ std::string default_text(const FieldDescription& field) {
   return field.default_text.empty() ? "" : code(field.default_text);
 }
 
+std::string heading(std::size_t level, const std::string& text) {
+  return std::string(std::min<std::size_t>(level, 6), '#') + " " + text + "\n\n";
+}
+
 // A bar ends a cell of a table.
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2) text.insert(at, "\\");
@@ -68,7 +72,7 @@ void write_members(const FieldDescription& field, const std::string& path, std::
   for (const FieldDescription::Member& member : field.members) {
     const bool beside = field.type == "selected";
     const std::string name = beside ? path + ": " + member.name : path + "." + member.name;
-    out += "\n" + std::string(std::min<std::size_t>(level, 6), '#') + " " + code(name) + "\n\n";
+    out += "\n" + heading(level, code(name));
     if (!member.help.empty()) out += member.help + "\n\n";
     write_section(member.fields, name, level + 1, out);
   }
@@ -80,8 +84,12 @@ void write_section(const std::vector<FieldDescription>& fields, const std::strin
   for (const FieldDescription& field : fields) {
     const std::string name = path.empty() ? field.key : path + "." + field.key;
     if (field.type == "map") {
-      out += "\n" + std::string(std::min<std::size_t>(level, 6), '#') + " " + code(name) + "\n\n";
+      out += "\n" + heading(level, code(name));
       write_section(field.fields, name, level + 1, out);
+    }
+    if (!field.beside.empty()) {
+      out += "\n" + heading(level, "Beside a name in " + code(name));
+      write_table(field.beside, out);
     }
     write_members(field, name, level, out);
   }

@@ -115,4 +115,11 @@ std::string written(const Pair& value) {
   return "[" + number_text(value.h) + ", " + number_text(value.w) + "]";
 }
 
+Node node_of(const std::string& value) { return scalar_node(value, true, {}); }
+
+Node node_of(const Pair& value) {
+  if (value.h == value.w) return node_of(value.h);
+  return node_of(std::vector<std::int64_t>{value.h, value.w});
+}
+
 }  // namespace trainyard::config

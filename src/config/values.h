@@ -49,4 +49,19 @@ template <class T>
   return text + "]";
 }
 
+/// A value as the node that its written form reads as, without a position.
+template <class T>
+[[nodiscard]] Node node_of(const T& value) {
+  return scalar_node(written(value), false, {});
+}
+[[nodiscard]] Node node_of(const std::string& value);
+[[nodiscard]] Node node_of(const Pair& value);
+template <class T>
+[[nodiscard]] Node node_of(const std::vector<T>& values) {
+  Node list;
+  list.kind = Node::Kind::list;
+  for (const T& value : values) list.items.push_back(node_of(value));
+  return list;
+}
+
 }  // namespace trainyard::config

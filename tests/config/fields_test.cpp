@@ -94,6 +94,47 @@ TEST_CASE("what is not given keeps its default, and null empties an optional val
   CHECK(kept.clip == 1);
 }
 
+TEST_CASE("the settled map holds every default and reads to the same values") {
+  const Node node = parse_yaml(
+      "{name: '5', clip: ~, window: [3], schedule: {piecewise: [[0, 1e-3]]}, vars: {n: x}, "
+      "optimizer: adam, augment: [hflip, shift: [0.1]]}",
+      "t.yaml");
+  Diagnostics diagnostics;
+  const auto settle = [&](const Node& from) {
+    sample::Run run;
+    run.clip = 1;
+    Fields fields(from, nullptr, "run", Profile::keras2, diagnostics);
+    declare(fields, run);
+    fields.finish();
+    diagnostics.raise();
+    return fields.settled();
+  };
+  const Node settled = settle(node);
+  CHECK(to_yaml(settled) ==
+        "name: \"5\"\nepochs: 10\nsmoothing: 0.1\ndeterministic: true\nsizes: [32, 32]\n"
+        "means: []\nmetrics: [accuracy]\nclip: null\nvars:\n  n: x\n"
+        "window:\n  size: 3\n  stride: 1\n  pad: valid\n  fill: nearest\n"
+        "batch: {}\n"
+        "optimizer:\n  adam:\n    lr: 0.001\n    beta1: 0.9\n"
+        "schedule:\n  piecewise:\n    table: [[0, 0.001]]\n    by_step: false\n"
+        "augment:\n  - hflip:\n      probability: 0.5\n"
+        "  - shift:\n      x: 0.1\n      fill: nearest\n");
+  CHECK(same_value(settle(settled), settled));
+}
+
+TEST_CASE("an absent map settles its defaults unless it lacks a required key") {
+  sample::Run run;
+  const Node node = parse_yaml("{name: x, optimizer: adam}", "t.yaml");
+  Diagnostics diagnostics;
+  Fields fields(node, nullptr, "run", Profile::keras2, diagnostics);
+  declare(fields, run);
+  fields.finish();
+  CHECK(diagnostics.empty());
+  CHECK(fields.settled().find("window") == nullptr);
+  CHECK(fields.settled().find("train") == nullptr);
+  CHECK(fields.settled().find("batch") != nullptr);
+}
+
 TEST_CASE("a list of rest values has the same meaning under its key") {
   sample::Run a, b;
   CHECK(read_into("{name: x, optimizer: adam, schedule: {piecewise: [[0, 1], [2, 3]]}}", a) == "");
