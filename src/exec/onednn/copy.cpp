@@ -1,0 +1,16 @@
+// Copies between layouts.
+#include "exec/onednn/descriptors.h"
+#include "exec/onednn/executors.h"
+
+namespace trainyard::onednn {
+
+std::unique_ptr<Executor> make_copy(const LibraryPtr& library, const Layout& from, const Layout& to,
+                                    int threads) {
+  auto list = std::make_unique<PrimitiveList>(library, threads);
+  list->add_reorder(list->tensor(Source::input, 0, desc_of(from)),
+                    list->tensor(Source::output, 0, desc_of(to)));
+  list->finish();
+  return list;
+}
+
+}  // namespace trainyard::onednn

@@ -1,0 +1,81 @@
+// The CPU: oneDNN for library ops, functors for the rest.
+#include <array>
+#include <string_view>
+
+#include "base/error.h"
+#include "exec/functor/functor.h"
+#include "exec/onednn/executors.h"
+
+namespace trainyard {
+namespace {
+
+using onednn::LibraryPtr;
+using Maker = std::unique_ptr<Executor> (*)(const LibraryPtr&, const StepDescription&);
+
+struct LibraryOp {
+  std::string_view type;
+  Maker make;
+};
+
+constexpr std::array<LibraryOp, 7> kLibraryOps{{
+    {"conv", &onednn::make_conv},
+    {"dense", &onednn::make_dense},
+    {"bn", &onednn::make_bn},
+    {"max_pool", &onednn::make_pool},
+    {"avg_pool", &onednn::make_pool},
+    {"global_max_pool", &onednn::make_pool},
+    {"global_avg_pool", &onednn::make_pool},
+}};
+
+/// oneDNN copies into plain tensors and whole blocks. Channels-last padding it would leave as it
+/// is, and slices of odd width it cannot describe.
+bool library_copies(const Layout& from, const Layout& to) {
+  const auto whole = [](const Layout& layout) {
+    return is_dense(layout) && (layout.block > 1 || !has_padding(layout));
+  };
+  return whole(from) && whole(to) && !same_memory(from, to);
+}
+
+class CpuExecutors final : public ExecutorFactory {
+ public:
+  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
+    TY_CHECK(step.type == DType::f32, "the CPU computes in f32");
+    for (const LibraryOp& op : kLibraryOps) {
+      if (op.type == step.op->type()) return make_library(op, step);
+    }
+    std::unique_ptr<Executor> executor = make_functor_executor(step);
+    TY_CHECK(executor != nullptr, step.op->type());
+    return executor;
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
+                                                       const Layout& to, DType to_type,
+                                                       int threads) const override {
+    const bool floats = from_type == DType::f32 && to_type == DType::f32;
+    if (floats && library_copies(from, to)) return onednn::make_copy(library_, from, to, threads);
+    return make_functor_reorder(from, from_type, to, to_type, threads);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
+                                                          int threads) const override {
+    return make_functor_accumulate(layout, layout, type, threads);
+  }
+
+ private:
+  [[nodiscard]] std::unique_ptr<Executor> make_library(const LibraryOp& op,
+                                                       const StepDescription& step) const {
+    try {
+      return op.make(library_, step);
+    } catch (const dnnl::error& error) {
+      throw Error(ErrorKind::device, std::string(op.type) +
+                                         ": oneDNN cannot compute this layer on this processor (" +
+                                         error.what() + "); --device reference can");
+    }
+  }
+
+  LibraryPtr library_ = std::make_shared<onednn::Library>();
+};
+
+}  // namespace
+
+std::unique_ptr<ExecutorFactory> make_cpu_executors() { return std::make_unique<CpuExecutors>(); }
+
+}  // namespace trainyard

@@ -1,0 +1,104 @@
+// Fully connected layers as inner products over plain tensors: weights stay as they are, which
+// costs nothing (matrix products take either side transposed) and saves a copy of them every step.
+#include "ops/dense.h"
+
+#include "exec/onednn/descriptors.h"
+#include "exec/onednn/executors.h"
+
+namespace trainyard::onednn {
+namespace {
+
+struct Dense {
+  Desc given;                               // input as the plan laid it out, four-dimensional
+  Desc plain;                               // the same, row-major
+  Desc source, weights, bias, destination;  // two-dimensional, row-major
+  bool has_bias = false;
+};
+
+Dense describe(const StepDescription& step) {
+  const DenseAttributes& dense = static_cast<const DenseOp&>(*step.op).values();
+  const Layout& input = step.inputs[0];
+  const Shape shape = shape_of(input);
+  const std::int64_t features = shape.c() * shape.h() * shape.w();
+  const Layout row_major = plain_layout(shape);
+  const Desc plain = desc_of(row_major);
+  TY_CHECK(same_memory(step.outputs[0], plain_layout(shape_of(step.outputs[0]))),
+           "features are plain");
+  return {.given = same_memory(input, row_major) ? plain : desc_of(input),
+          .plain = plain,
+          .source = plain_desc({shape.n(), features}),
+          .weights = plain_desc({dense.units, features}),
+          .bias = dense.bias ? plain_desc({dense.units}) : Desc(),
+          .destination = plain_desc({shape.n(), dense.units}),
+          .has_bias = dense.bias};
+}
+
+auto forward_desc(const dnnl::engine& engine, const Dense& dense) {
+  return inner_product_forward(engine, dense.source, dense.weights, dense.bias, dense.destination);
+}
+
+void add_forward(PrimitiveList& list, const Dense& dense) {
+  const auto desc = forward_desc(list.engine(), dense);
+  const auto source =
+      list.view(list.read_as(Source::input, 0, dense.given, dense.plain), dense.source);
+  const auto weights = list.tensor(Source::parameter, 0, dense.weights);
+  const auto destination = list.tensor(Source::output, 0, dense.destination);
+  PrimitiveList::Arguments arguments{
+      {DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, destination}};
+  if (dense.has_bias) {
+    arguments.emplace_back(DNNL_ARG_BIAS, list.tensor(Source::parameter, 1, dense.bias));
+  }
+  list.add(desc, dnnl::inner_product_forward(desc), arguments);
+}
+
+void add_backward_data(PrimitiveList& list, const Dense& dense) {
+  const auto desc = inner_product_backward_data(list.engine(), forward_desc(list.engine(), dense),
+                                                dense.source, dense.weights, dense.destination);
+  const auto gradient = list.tensor(Source::output_gradient, 0, dense.destination);
+  const auto weights = list.tensor(Source::parameter, 0, dense.weights);
+  const auto result =
+      list.view(list.write_as(Source::input_gradient, 0, dense.given, dense.plain), dense.source);
+  list.add(
+      desc, dnnl::inner_product_backward_data(desc),
+      {{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_SRC, result}});
+}
+
+void add_backward_parameters(PrimitiveList& list, const Dense& dense) {
+  const auto desc =
+      inner_product_backward_weights(list.engine(), forward_desc(list.engine(), dense),
+                                     dense.source, dense.weights, dense.bias, dense.destination);
+  const auto source =
+      list.view(list.read_as(Source::input, 0, dense.given, dense.plain), dense.source);
+  const auto gradient = list.tensor(Source::output_gradient, 0, dense.destination);
+  const auto weights = list.tensor(Source::parameter_gradient, 0, dense.weights);
+  PrimitiveList::Arguments arguments{
+      {DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_WEIGHTS, weights}};
+  if (dense.has_bias) {
+    arguments.emplace_back(DNNL_ARG_DIFF_BIAS,
+                           list.tensor(Source::parameter_gradient, 1, dense.bias));
+  }
+  list.add(desc, dnnl::inner_product_backward_weights(desc), arguments);
+}
+
+}  // namespace
+
+std::unique_ptr<Executor> make_dense(const LibraryPtr& library, const StepDescription& step) {
+  auto list = std::make_unique<PrimitiveList>(library, step.threads);
+  const Dense dense = describe(step);
+  switch (step.pass) {
+    case Pass::forward_train:
+    case Pass::forward_eval:
+      add_forward(*list, dense);
+      break;
+    case Pass::backward_data:
+      add_backward_data(*list, dense);
+      break;
+    case Pass::backward_parameters:
+      add_backward_parameters(*list, dense);
+      break;
+  }
+  list->finish();
+  return list;
+}
+
+}  // namespace trainyard::onednn

@@ -1,0 +1,169 @@
+// oneDNN in the shape of its version 3: primitive descriptors straight from their parameters. The
+// only file that knows version 2's operation descriptors.
+//
+// All primitives compute in f32 with the caller's scratchpad. Makers that choose an implementation
+// return an empty descriptor where oneDNN has none.
+#pragma once
+
+#include <dnnl.hpp>
+
+namespace trainyard::onednn {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+
+/// Scratchpad in the executor's workspace: the library's own is tied to the creating thread.
+inline dnnl::primitive_attr user_scratchpad() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+/// Window of a convolution or pooling. Dilation counts from 0 (0: dense), as oneDNN's.
+struct WindowDims {
+  Dims size, stride, dilation, before, after;
+};
+
+#if DNNL_VERSION_MAJOR >= 3
+
+inline Dims dims_of(const Desc& desc) { return desc.get_dims(); }
+
+template <class Primitive, class... Parameters>
+typename Primitive::primitive_desc make_desc(const dnnl::engine& engine,
+                                             Parameters&&... parameters) {
+  constexpr bool allow_empty = true;
+  return typename Primitive::primitive_desc(engine, parameters..., user_scratchpad(), allow_empty);
+}
+
+template <class Primitive, class Hint, class... Parameters>
+typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine, const Hint& hint,
+                                                      Parameters&&... parameters) {
+  constexpr bool allow_empty = true;
+  return typename Primitive::primitive_desc(engine, parameters..., hint, user_scratchpad(),
+                                            allow_empty);
+}
+
+inline auto batch_norm_forward(const dnnl::engine& engine, dnnl::prop_kind prop, const Desc& data,
+                               float eps, dnnl::normalization_flags flags) {
+  return make_desc<dnnl::batch_normalization_forward>(engine, prop, data, data, eps, flags);
+}
+inline auto batch_norm_backward(const dnnl::engine& engine,
+                                const dnnl::batch_normalization_forward::primitive_desc& hint,
+                                const Desc& data, float eps, dnnl::normalization_flags flags) {
+  return make_backward_desc<dnnl::batch_normalization_backward>(
+      engine, hint, dnnl::prop_kind::backward, data, data, data, eps, flags);
+}
+inline auto pooling_forward(const dnnl::engine& engine, dnnl::prop_kind prop,
+                            dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
+                            const WindowDims& window) {
+  return make_desc<dnnl::pooling_forward>(engine, prop, algorithm, src, dst, window.stride,
+                                          window.size, window.dilation, window.before,
+                                          window.after);
+}
+inline auto pooling_backward(const dnnl::engine& engine,
+                             const dnnl::pooling_forward::primitive_desc& hint,
+                             dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
+                             const WindowDims& window) {
+  return make_backward_desc<dnnl::pooling_backward>(engine, hint, algorithm, src, dst,
+                                                    window.stride, window.size, window.dilation,
+                                                    window.before, window.after);
+}
+
+#else
+
+inline Dims dims_of(const Desc& desc) { return desc.dims(); }
+
+template <class Primitive, class... Parameters>
+typename Primitive::primitive_desc make_desc(const dnnl::engine& engine,
+                                             Parameters&&... parameters) {
+  constexpr bool allow_empty = true;
+  return typename Primitive::primitive_desc(typename Primitive::desc(parameters...),
+                                            user_scratchpad(), engine, allow_empty);
+}
+
+template <class Primitive, class Hint, class... Parameters>
+typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine, const Hint& hint,
+                                                      Parameters&&... parameters) {
+  constexpr bool allow_empty = true;
+  return typename Primitive::primitive_desc(typename Primitive::desc(parameters...),
+                                            user_scratchpad(), engine, hint, allow_empty);
+}
+
+inline auto batch_norm_forward(const dnnl::engine& engine, dnnl::prop_kind prop, const Desc& data,
+                               float eps, dnnl::normalization_flags flags) {
+  return make_desc<dnnl::batch_normalization_forward>(engine, prop, data, eps, flags);
+}
+inline auto batch_norm_backward(const dnnl::engine& engine,
+                                const dnnl::batch_normalization_forward::primitive_desc& hint,
+                                const Desc& data, float eps, dnnl::normalization_flags flags) {
+  return make_backward_desc<dnnl::batch_normalization_backward>(
+      engine, hint, dnnl::prop_kind::backward, data, data, eps, flags);
+}
+inline auto pooling_forward(const dnnl::engine& engine, dnnl::prop_kind prop,
+                            dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
+                            const WindowDims& window) {
+  return make_desc<dnnl::pooling_forward>(engine, prop, algorithm, src, dst, window.stride,
+                                          window.size, window.before, window.after);
+}
+inline auto pooling_backward(const dnnl::engine& engine,
+                             const dnnl::pooling_forward::primitive_desc& hint,
+                             dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
+                             const WindowDims& window) {
+  return make_backward_desc<dnnl::pooling_backward>(
+      engine, hint, algorithm, src, dst, window.stride, window.size, window.before, window.after);
+}
+
+#endif
+
+/// `bias` is an empty descriptor where there is none. Groups: weights [g, o / g, i / g, kh, kw].
+inline auto convolution_forward(const dnnl::engine& engine, const Desc& src, const Desc& weights,
+                                const Desc& bias, const Desc& dst, const WindowDims& window) {
+  return make_desc<dnnl::convolution_forward>(
+      engine, dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, src, weights,
+      bias, dst, window.stride, window.dilation, window.before, window.after);
+}
+inline auto convolution_backward_data(const dnnl::engine& engine,
+                                      const dnnl::convolution_forward::primitive_desc& hint,
+                                      const Desc& src, const Desc& weights, const Desc& dst,
+                                      const WindowDims& window) {
+  return make_backward_desc<dnnl::convolution_backward_data>(
+      engine, hint, dnnl::algorithm::convolution_direct, src, weights, dst, window.stride,
+      window.dilation, window.before, window.after);
+}
+inline auto convolution_backward_weights(const dnnl::engine& engine,
+                                         const dnnl::convolution_forward::primitive_desc& hint,
+                                         const Desc& src, const Desc& weights, const Desc& bias,
+                                         const Desc& dst, const WindowDims& window) {
+  return make_backward_desc<dnnl::convolution_backward_weights>(
+      engine, hint, dnnl::algorithm::convolution_direct, src, weights, bias, dst, window.stride,
+      window.dilation, window.before, window.after);
+}
+
+inline auto inner_product_forward(const dnnl::engine& engine, const Desc& src, const Desc& weights,
+                                  const Desc& bias, const Desc& dst) {
+  return make_desc<dnnl::inner_product_forward>(engine, dnnl::prop_kind::forward_training, src,
+                                                weights, bias, dst);
+}
+inline auto inner_product_backward_data(const dnnl::engine& engine,
+                                        const dnnl::inner_product_forward::primitive_desc& hint,
+                                        const Desc& src, const Desc& weights, const Desc& dst) {
+  return make_backward_desc<dnnl::inner_product_backward_data>(engine, hint, src, weights, dst);
+}
+inline auto inner_product_backward_weights(const dnnl::engine& engine,
+                                           const dnnl::inner_product_forward::primitive_desc& hint,
+                                           const Desc& src, const Desc& weights, const Desc& bias,
+                                           const Desc& dst) {
+  return make_backward_desc<dnnl::inner_product_backward_weights>(engine, hint, src, weights, bias,
+                                                                  dst);
+}
+
+/// dst = a * b; `b` broadcasts over its extents of 1.
+inline auto multiplication(const dnnl::engine& engine, const Desc& a, const Desc& b,
+                           const Desc& dst) {
+  return make_desc<dnnl::binary>(engine, dnnl::algorithm::binary_mul, a, b, dst);
+}
+inline auto reordering(const dnnl::engine& engine, const Desc& from, const Desc& to) {
+  return dnnl::reorder::primitive_desc(engine, from, engine, to, user_scratchpad());
+}
+
+}  // namespace trainyard::onednn

@@ -1,0 +1,23 @@
+// The makers of the oneDNN executors, one an op.
+#pragma once
+
+#include <memory>
+
+#include "exec/executor.h"
+#include "exec/onednn/primitives.h"
+
+namespace trainyard::onednn {
+
+[[nodiscard]] std::unique_ptr<Executor> make_conv(const LibraryPtr& library,
+                                                  const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_dense(const LibraryPtr& library,
+                                                   const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_pool(const LibraryPtr& library,
+                                                  const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_bn(const LibraryPtr& library,
+                                                const StepDescription& step);
+/// f32 to f32.
+[[nodiscard]] std::unique_ptr<Executor> make_copy(const LibraryPtr& library, const Layout& from,
+                                                  const Layout& to, int threads);
+
+}  // namespace trainyard::onednn

@@ -1,0 +1,183 @@
+#include "exec/onednn/primitives.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "base/parallel.h"
+
+namespace trainyard::onednn {
+namespace {
+
+// A cache line: what oneDNN's vectors and its scratchpad registry want.
+constexpr std::size_t kAlignment = 64;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+const std::vector<TensorView>& list_of(Source source, const StepTensors& tensors) {
+  switch (source) {
+    case Source::input:
+      return tensors.inputs;
+    case Source::output:
+      return tensors.outputs;
+    case Source::output_gradient:
+      return tensors.output_gradients;
+    case Source::input_gradient:
+      return tensors.input_gradients;
+    case Source::parameter:
+      return tensors.parameters;
+    case Source::parameter_gradient:
+      return tensors.parameter_gradients;
+    case Source::running:
+      return tensors.running;
+    default:
+      return tensors.batch_statistics;
+  }
+}
+
+}  // namespace
+
+PrimitiveList::PrimitiveList(LibraryPtr library, int threads)
+    : library_(std::move(library)), threads_(threads) {
+  // Primitives cut their work, and size their scratchpads, for the team of the thread that creates
+  // them.
+  set_threads(threads_);
+}
+
+PrimitiveList::Memory PrimitiveList::new_memory(Place place, const Desc& desc) {
+  place.memory = dnnl::memory(desc, engine(), nullptr);
+  places_.push_back(std::move(place));
+  return places_.size() - 1;
+}
+
+std::size_t PrimitiveList::take_workspace(std::size_t bytes) {
+  const std::size_t offset = workspace_bytes_;
+  workspace_bytes_ += aligned(bytes);
+  return offset;
+}
+
+PrimitiveList::Memory PrimitiveList::tensor(Source source, std::size_t index, const Desc& desc) {
+  return new_memory({.source = source, .index = index, .memory = {}}, desc);
+}
+
+PrimitiveList::Memory PrimitiveList::workspace(const Desc& desc) {
+  const std::size_t offset = take_workspace(desc.get_size());
+  return new_memory({.source = Source::workspace, .offset = offset, .memory = {}}, desc);
+}
+
+PrimitiveList::Memory PrimitiveList::reserve(const Desc& desc) {
+  const std::size_t offset = reserve_bytes_;
+  reserve_bytes_ += aligned(desc.get_size());
+  return new_memory({.source = Source::reserve, .offset = offset, .memory = {}}, desc);
+}
+
+PrimitiveList::Memory PrimitiveList::constant(const Desc& desc, std::vector<float> values) {
+  TY_CHECK(values.size() * sizeof(float) == desc.get_size(), "a constant fills its descriptor");
+  constants_.push_back(std::move(values));
+  return new_memory({.source = Source::constant, .index = constants_.size() - 1, .memory = {}},
+                    desc);
+}
+
+PrimitiveList::Memory PrimitiveList::view(Memory memory, const Desc& desc) {
+  return new_memory(places_[memory], desc);
+}
+
+PrimitiveList::Memory PrimitiveList::read_as(Source source, std::size_t index, const Desc& have,
+                                             const Desc& wanted) {
+  const Memory given = tensor(source, index, have);
+  if (have == wanted) return given;
+  const Memory copy = workspace(wanted);
+  add_reorder(given, copy);
+  return copy;
+}
+
+PrimitiveList::Memory PrimitiveList::write_as(Source source, std::size_t index, const Desc& have,
+                                              const Desc& wanted) {
+  const Memory given = tensor(source, index, have);
+  if (have == wanted) return given;
+  const Memory copy = workspace(wanted);
+  copies_out_.push_back({copy, given});
+  return copy;
+}
+
+PrimitiveList::Memory PrimitiveList::optional_parameter_gradient(std::size_t index,
+                                                                 const Desc& desc) {
+  const std::size_t offset = take_workspace(desc.get_size());
+  return new_memory({.source = Source::parameter_gradient,
+                     .index = index,
+                     .offset = offset,
+                     .optional = true,
+                     .memory = {}},
+                    desc);
+}
+
+void PrimitiveList::add_reorder(Memory from, Memory to) {
+  const auto desc =
+      reordering(engine(), places_[from].memory.get_desc(), places_[to].memory.get_desc());
+  add(desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+}
+
+void PrimitiveList::append(const dnnl::primitive& primitive, const Desc& scratchpad,
+                           const Arguments& arguments) {
+  Call call{.primitive = primitive, .arguments = {}};
+  for (const auto& [argument, memory] : arguments) {
+    call.arguments.push_back({argument, places_[memory].memory.get()});
+  }
+  if (scratchpad.get_size() > 0) {
+    const Memory memory = new_memory({.source = Source::scratchpad, .memory = {}}, scratchpad);
+    call.arguments.push_back({DNNL_ARG_SCRATCHPAD, places_[memory].memory.get()});
+    scratchpad_bytes_ = std::max(scratchpad_bytes_, aligned(scratchpad.get_size()));
+  }
+  calls_.push_back(std::move(call));
+}
+
+void PrimitiveList::finish() {
+  for (const Copy& copy : copies_out_) add_reorder(copy.from, copy.to);
+  copies_out_.clear();
+}
+
+std::size_t PrimitiveList::workspace_bytes() const { return workspace_bytes_ + scratchpad_bytes_; }
+
+void* PrimitiveList::address_of(const Place& place, const StepTensors& tensors) const {
+  std::byte* const workspace = static_cast<std::byte*>(tensors.workspace);
+  switch (place.source) {
+    case Source::workspace:
+      return workspace + place.offset;
+    case Source::scratchpad:
+      return workspace + workspace_bytes_;
+    case Source::reserve:
+      return static_cast<std::byte*>(tensors.reserve) + place.offset;
+    case Source::constant:
+      return const_cast<float*>(constants_[place.index].data());
+    default:
+      break;
+  }
+  const std::vector<TensorView>& list = list_of(place.source, tensors);
+  void* const data = place.index < list.size() ? list[place.index].data : nullptr;
+  if (data == nullptr && place.optional) return workspace + place.offset;
+  TY_CHECK(data != nullptr, "every tensor that a oneDNN step reads or writes has memory");
+  return data;
+}
+
+void PrimitiveList::bind(const StepTensors& tensors) {
+  TY_CHECK(copies_out_.empty(), "a primitive list is finished before it is bound");
+  TY_CHECK(workspace_bytes() == 0 || tensors.workspace != nullptr, "the step has its workspace");
+  TY_CHECK(reserve_bytes_ == 0 || tensors.reserve != nullptr, "the step has its reserve");
+  for (Place& place : places_) place.memory.set_data_handle(address_of(place, tensors));
+}
+
+void PrimitiveList::run() {
+  set_threads(threads_);  // the team of this thread, which another program may have changed
+  for (const Call& call : calls_) {
+    // The C call, because the C++ one builds its argument list anew each time. A CPU stream has
+    // finished when the call returns.
+    const dnnl_status_t status =
+        dnnl_primitive_execute(call.primitive.get(), library_->stream.get(),
+                               static_cast<int>(call.arguments.size()), call.arguments.data());
+    TY_CHECK(status == dnnl_success, "oneDNN refused to run a primitive that it had created");
+  }
+}
+
+}  // namespace trainyard::onednn

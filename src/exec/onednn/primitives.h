@@ -1,0 +1,115 @@
+// A step as a list of oneDNN primitives over tensors whose addresses come with bind().
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "exec/executor.h"
+#include "exec/onednn/dnnl.h"
+
+namespace trainyard::onednn {
+
+/// Engine and stream. Shared by a factory and its executors, because a plan may outlive the factory
+/// that made its executors. One a replica: streams belong to one thread at a time.
+struct Library {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+};
+using LibraryPtr = std::shared_ptr<Library>;
+
+/// Where a memory of a step lies: one of the lists of StepTensors (with an index), or the step's
+/// workspace or reserve (with an offset in bytes).
+enum class Source {
+  input,
+  output,
+  output_gradient,
+  input_gradient,
+  parameter,
+  parameter_gradient,
+  running,
+  batch_statistic,
+  workspace,
+  reserve,
+  scratchpad,
+  constant,
+};
+
+class PrimitiveList final : public Executor {
+ public:
+  /// Index of a memory of the list.
+  using Memory = std::size_t;
+  using Arguments = std::vector<std::pair<int, Memory>>;  // DNNL_ARG_x, memory
+
+  /// Primitives are created for, and run with, teams of `threads`.
+  PrimitiveList(LibraryPtr library, int threads);
+
+  [[nodiscard]] const dnnl::engine& engine() const { return library_->engine; }
+
+  /// Tensor `index` of a list of StepTensors.
+  Memory tensor(Source source, std::size_t index, const Desc& desc);
+  /// New memory of the step's workspace.
+  Memory workspace(const Desc& desc);
+  /// New memory of the node's reserve.
+  Memory reserve(const Desc& desc);
+  /// Values that never change, held by the list.
+  Memory constant(const Desc& desc, std::vector<float> values);
+  /// The bytes of `memory` under another descriptor.
+  Memory view(Memory memory, const Desc& desc);
+  /// The tensor in layout `wanted`: itself, or a copy in the workspace made at this point.
+  Memory read_as(Source source, std::size_t index, const Desc& have, const Desc& wanted);
+  /// Memory in layout `wanted` to write the tensor to: itself, or workspace that finish() copies.
+  Memory write_as(Source source, std::size_t index, const Desc& have, const Desc& wanted);
+  /// Gradient of parameter `index`, or workspace where nobody wants it (a frozen node).
+  Memory optional_parameter_gradient(std::size_t index, const Desc& desc);
+
+  /// Appends a primitive; its scratchpad joins the workspace.
+  template <class PrimitiveDesc>
+  void add(const PrimitiveDesc& desc, const dnnl::primitive& primitive,
+           const Arguments& arguments) {
+    append(primitive, desc.scratchpad_desc(), arguments);
+  }
+  void add_reorder(Memory from, Memory to);
+  /// Appends the copies that write_as promised. Called once, after the last add.
+  void finish();
+
+  [[nodiscard]] std::size_t workspace_bytes() const override;
+  [[nodiscard]] std::size_t reserve_bytes() const override { return reserve_bytes_; }
+  void set_reserve_bytes(std::size_t bytes) { reserve_bytes_ = bytes; }
+  void bind(const StepTensors& tensors) override;
+  void run() override;
+
+ private:
+  struct Place {
+    Source source = Source::workspace;
+    std::size_t index = 0;   // of the list of StepTensors, or of the constants
+    std::size_t offset = 0;  // bytes into workspace or reserve
+    bool optional = false;   // workspace at `offset` stands in where the tensor has no data
+    dnnl::memory memory;
+  };
+  struct Call {
+    dnnl::primitive primitive;
+    std::vector<dnnl_exec_arg_t> arguments;
+  };
+  struct Copy {
+    Memory from, to;
+  };
+
+  Memory new_memory(Place place, const Desc& desc);
+  std::size_t take_workspace(std::size_t bytes);
+  void append(const dnnl::primitive& primitive, const Desc& scratchpad, const Arguments& arguments);
+  [[nodiscard]] void* address_of(const Place& place, const StepTensors& tensors) const;
+
+  LibraryPtr library_;
+  int threads_;
+  std::vector<Place> places_;
+  std::vector<Call> calls_;
+  std::vector<Copy> copies_out_;
+  std::vector<std::vector<float>> constants_;
+  std::size_t workspace_bytes_ = 0;  // without the scratchpad, which follows and is shared by all
+  std::size_t scratchpad_bytes_ = 0;
+  std::size_t reserve_bytes_ = 0;
+};
+
+}  // namespace trainyard::onednn

@@ -1,0 +1,65 @@
+// Runs all passes of one node on one device, in memory that shows every mistake: NaN-filled before
+// each pass, guard bytes around every tensor, workspace and reserve of just the stated size.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "exec/executor.h"
+
+namespace trainyard::test {
+
+/// Memory at a 64-byte boundary with guard bytes on both sides, filled with NaN.
+class GuardedMemory {
+ public:
+  explicit GuardedMemory(std::size_t bytes);
+  [[nodiscard]] std::byte* data() { return storage_.data() + first_; }
+  void fill_with_nan();
+  /// False if a byte outside was written.
+  [[nodiscard]] bool intact() const;
+
+ private:
+  std::size_t bytes_, first_;
+  std::vector<std::byte> storage_;
+};
+
+/// A node to run. Channels of the inputs and outputs lie in blocks of these sizes (1: plain), as
+/// channels [first, ...) of a tensor that is `extra` channels wider.
+struct NodeCase {
+  std::shared_ptr<const Op> op;
+  Shape input;
+  std::int64_t input_block = 1;
+  std::int64_t output_block = 1;
+  std::int64_t slice_first = 0, slice_extra = 0;
+  int threads = 2;
+  bool wants_input_gradient = true;
+  bool in_place_backward = false;  // the input gradient overwrites the output gradient
+};
+
+/// Everything that the passes wrote, as n, c, h, w in row-major order.
+struct NodeResults {
+  std::vector<double> train, eval, input_gradient;
+  std::vector<std::vector<double>> parameter_gradients, batch_statistics;
+  bool guards_intact = true;
+  bool padding_zero = true;      // of outputs and input gradients
+  std::int64_t allocations = 0;  // of ours in the runs; see counted_allocations
+  bool operator==(const NodeResults&) const = default;
+};
+
+/// Values from Philox, rounded to float, in [-1, 1).
+[[nodiscard]] std::vector<double> random_values(std::int64_t count, std::uint32_t stream);
+
+/// Runs every pass that the op has, in T. Runs of one case see the same values whatever T, layouts
+/// and factory. A value of `poison` other than 0 is put into the input at element 3.
+template <class T>
+[[nodiscard]] NodeResults run_node(const ExecutorFactory& factory, const NodeCase& node,
+                                   double poison = 0);
+
+/// Calls of operator new so far outside of oneDNN, whose calls copy their argument lists.
+[[nodiscard]] std::int64_t counted_allocations();
+
+/// Largest absolute difference; infinite if sizes differ or a value is NaN.
+[[nodiscard]] double largest_difference(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace trainyard::test

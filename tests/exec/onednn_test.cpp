@@ -1,0 +1,215 @@
+// Every oneDNN executor against the reference device in double, on small odd shapes.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "node_run.h"
+#include "ops/bn.h"
+#include "ops/conv.h"
+#include "ops/dense.h"
+#include "ops/pool.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+/// Values and factors lie in [-1, 1), so a sum of n products has a rounding error of about
+/// n * 2^-24 / 3 whatever its order (n roundings of partial sums of size sqrt(n) / 3, which add up
+/// like a random walk); bn divides by a deviation of at least 0.3 and by no more than twice.
+double tolerance(std::int64_t terms) { return 32 * static_cast<double>(terms) / (1 << 24); }
+
+void check_close(const NodeResults& actual, const NodeResults& expected, double allowed) {
+  CHECK(largest_difference(actual.train, expected.train) <= allowed);
+  CHECK(largest_difference(actual.eval, expected.eval) <= allowed);
+  CHECK(largest_difference(actual.input_gradient, expected.input_gradient) <= allowed);
+  REQUIRE(actual.parameter_gradients.size() == expected.parameter_gradients.size());
+  for (std::size_t i = 0; i < actual.parameter_gradients.size(); ++i) {
+    CHECK(largest_difference(actual.parameter_gradients[i], expected.parameter_gradients[i]) <=
+          allowed);
+  }
+  REQUIRE(actual.batch_statistics.size() == expected.batch_statistics.size());
+  for (std::size_t i = 0; i < actual.batch_statistics.size(); ++i) {
+    CHECK(largest_difference(actual.batch_statistics[i], expected.batch_statistics[i]) <= allowed);
+  }
+}
+
+/// Compares all passes; `terms`: products in the longest sum.
+void check_node(const NodeCase& node, std::int64_t terms) {
+  CAPTURE(node.op->type());
+  CAPTURE(node.op->attributes());
+  CAPTURE(node.input.text());
+  CAPTURE(node.input_block);
+  CAPTURE(node.output_block);
+  const auto executors = make_cpu_executors();
+  NodeResults first = run_node<float>(*executors, node);
+  first.allocations = 0;  // oneDNN sets itself up in its first run
+  const NodeResults actual = run_node<float>(*executors, node);
+  CHECK(actual == first);
+  CHECK(actual.guards_intact);
+  CHECK(actual.padding_zero);
+  CHECK(actual.allocations == 0);
+  NodeCase plain = node;
+  plain.input_block = plain.output_block = 1;
+  plain.slice_extra = 0;
+  plain.in_place_backward = false;
+  check_close(actual, run_node<double>(*make_reference_executors(), plain), tolerance(terms));
+}
+
+void check_layouts(const NodeCase& node, std::int64_t terms) {
+  for (const std::int64_t input_block : {1, 8, 16}) {
+    for (const std::int64_t output_block : {1, 8, 16}) {
+      NodeCase one = node;
+      one.input_block = input_block;
+      one.output_block = output_block;
+      check_node(one, terms);
+    }
+  }
+}
+
+NodeCase conv_case(const ConvAttributes& attributes, const Shape& input) {
+  NodeCase node;
+  node.op = std::make_shared<ConvOp>(attributes);
+  node.input = input;
+  return node;
+}
+
+ConvAttributes conv3x3(std::int64_t filters, Padding::Kind padding) {
+  ConvAttributes conv;
+  conv.filters = filters;
+  conv.kernel = {3, 3};
+  conv.pad.kind = padding;
+  return conv;
+}
+
+NodeCase pool_case(const PoolAttributes& attributes, const Shape& input) {
+  NodeCase node;
+  node.op = std::make_shared<PoolOp>(attributes);
+  node.input = input;
+  return node;
+}
+
+}  // namespace
+
+TEST_CASE("convolutions agree with plain loops whatever the layouts") {
+  ConvAttributes conv = conv3x3(32, Padding::Kind::same_upper);
+  check_layouts(conv_case(conv, {3, 16, 7, 5}), 16 * 9 * 3);
+  conv.stride = {2, 2};
+  conv.bias = false;
+  check_layouts(conv_case(conv, {3, 16, 6, 5}), 16 * 9 * 3);
+  check_layouts(conv_case(conv3x3(13, Padding::Kind::valid), {2, 10, 5, 6}), 10 * 9 * 3);
+  check_layouts(conv_case(conv3x3(1, Padding::Kind::same_lower), {1, 1, 3, 3}), 9);
+}
+
+TEST_CASE("convolutions with groups, dilation and unequal axes agree with plain loops") {
+  ConvAttributes grouped = conv3x3(32, Padding::Kind::same_upper);
+  grouped.groups = 4;
+  check_layouts(conv_case(grouped, {2, 16, 5, 5}), 4 * 9 * 5);
+  ConvAttributes depthwise = conv3x3(16, Padding::Kind::same_upper);
+  depthwise.groups = 16;
+  check_layouts(conv_case(depthwise, {2, 16, 5, 5}), 9 * 6);
+  ConvAttributes odd = conv3x3(16, Padding::Kind::pixels);
+  odd.kernel = {2, 5};
+  odd.stride = {1, 3};
+  odd.dilation = {3, 1};
+  odd.pad.amount = {1, 2};
+  check_layouts(conv_case(odd, {2, 16, 8, 9}), 16 * 10 * 4);
+}
+
+TEST_CASE("a first convolution reads three plain channels and needs no input gradient") {
+  NodeCase node = conv_case(conv3x3(16, Padding::Kind::same_upper), {4, 3, 9, 9});
+  node.output_block = 16;
+  node.wants_input_gradient = false;
+  check_node(node, 4 * 81);
+}
+
+TEST_CASE("convolutions read and write channel slices of wider tensors") {
+  NodeCase node = conv_case(conv3x3(32, Padding::Kind::same_upper), {2, 16, 5, 5});
+  node.input_block = node.output_block = 16;
+  node.slice_first = 16;
+  node.slice_extra = 32;
+  check_node(node, 16 * 9 * 3);
+}
+
+TEST_CASE("dense layers read features and images in any layout") {
+  DenseAttributes dense;
+  dense.units = 10;
+  NodeCase node;
+  node.op = std::make_shared<DenseOp>(dense);
+  node.input = {5, 67};
+  check_node(node, 67);
+  node.input = {3, 20, 2, 3};
+  check_layouts(node, 120);
+  dense.bias = false;
+  dense.units = 1;
+  node.op = std::make_shared<DenseOp>(dense);
+  node.input = {1, 1};
+  check_node(node, 1);
+}
+
+TEST_CASE("max pooling agrees with plain loops whatever the layouts") {
+  PoolAttributes pool;
+  check_layouts(pool_case(pool, {2, 16, 6, 7}), 1);
+  pool.size = {3, 3};
+  pool.stride = {2, 2};
+  pool.pad = {Padding::Kind::pixels, {1, 1}};
+  check_layouts(pool_case(pool, {2, 10, 6, 7}), 4);
+  pool.ceil = true;
+  check_layouts(pool_case(pool, {2, 16, 6, 8}), 4);
+  pool.global = true;
+  check_layouts(pool_case(pool, {3, 20, 5, 3}), 1);
+}
+
+TEST_CASE("average pooling agrees with plain loops whatever it counts") {
+  for (const bool count_pad : {false, true}) {
+    for (const bool ceil : {false, true}) {
+      PoolAttributes pool;
+      pool.kind = PoolAttributes::Kind::average;
+      pool.size = {3, 2};
+      pool.stride = {2, 3};
+      pool.pad = {Padding::Kind::pixels, {1, 1}};
+      pool.count_pad = count_pad;
+      pool.ceil = ceil;
+      check_layouts(pool_case(pool, {2, 18, 8, 6}), 6);
+    }
+  }
+  PoolAttributes global;
+  global.kind = PoolAttributes::Kind::average;
+  global.global = true;
+  check_layouts(pool_case(global, {3, 16, 8, 8}), 64);
+  check_layouts(pool_case(global, {3, 20, 5, 3}), 15);
+}
+
+TEST_CASE("batch norm agrees with plain loops, with and without its ReLU and parameters") {
+  for (const bool relu : {false, true}) {
+    for (const bool parameters : {false, true}) {
+      BnAttributes bn;
+      bn.relu = relu;
+      bn.scale = bn.center = parameters;
+      NodeCase node;
+      node.op = std::make_shared<BnOp>(bn);
+      for (const Shape& shape : {Shape{3, 16, 5, 7}, Shape{4, 20, 3, 3}, Shape{33, 10}}) {
+        node.input = shape;
+        for (const std::int64_t block : {1, 8, 16}) {
+          node.input_block = node.output_block = block;
+          node.in_place_backward = block == 16;
+          check_node(node, 105);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("batch norm takes only one of its parameters, and needs no input gradient") {
+  for (const bool scale : {false, true}) {
+    BnAttributes bn;
+    bn.scale = scale;
+    bn.center = !scale;
+    NodeCase node;
+    node.op = std::make_shared<BnOp>(bn);
+    node.input = {3, 16, 4, 4};
+    node.input_block = node.output_block = 16;
+    node.wants_input_gradient = false;
+    check_node(node, 48);
+  }
+}
