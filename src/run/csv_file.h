@@ -1,0 +1,60 @@
+// A table that grows by rows: LF, points, no quotes, whole rows only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/atomic_file.h"
+
+namespace trainyard {
+
+/// A row in the making: fields joined by commas. Numbers have the shortest digits that read back to
+/// the same value; an empty field is what was not measured.
+class CsvRow {
+ public:
+  CsvRow& add(std::int64_t value);
+  CsvRow& add(double value);
+  CsvRow& add(const std::optional<double>& value);
+  CsvRow& add(std::string_view name);
+  /// With at most `decimals` digits after the point: for clocks, whose further digits mean nothing.
+  CsvRow& add_rounded(double value, int decimals);
+  /// With the line feed.
+  [[nodiscard]] std::string text() const { return text_ + "\n"; }
+  [[nodiscard]] int fields() const { return fields_; }
+
+ private:
+  void separate();
+
+  std::string text_;
+  int fields_ = 0;
+};
+
+/// The rows of `text` that a run resumed after `last_key` may keep, header included: whole rows
+/// with as many fields as the header, whose first column counts up and is at most `last_key`.
+/// Throws Error{checkpoint} naming `source` if the first line is another header.
+[[nodiscard]] std::string kept_rows(std::string_view text, std::string_view header,
+                                    std::int64_t last_key, const std::string& source);
+
+/// A CSV file of fixed columns, the first of which is a count from 1.
+class CsvFile {
+ public:
+  /// Opens `path` for a run that goes on after `last_key` (0: from the start): later rows and a
+  /// broken tail are cut (temporary file, rename), a missing file gets its header. Throws
+  /// Error{disk}, and Error{checkpoint} if the file has other columns. `disk` must outlive it.
+  CsvFile(const Disk& disk, const std::filesystem::path& path,
+          const std::vector<std::string>& columns, std::int64_t last_key);
+
+  /// One write(2). The row must have as many fields as there are columns.
+  void append(const CsvRow& row);
+  void sync() { file_->sync(); }
+
+ private:
+  int columns_ = 0;
+  std::optional<AppendFile> file_;
+};
+
+}  // namespace trainyard

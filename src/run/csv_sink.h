@@ -1,0 +1,54 @@
+// metrics.csv, a row an epoch, and steps.csv, a row a step.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/csv_file.h"
+#include "run/metrics.h"
+
+namespace trainyard {
+
+/// What decides the columns of metrics.csv, before row 1.
+struct MetricsColumns {
+  /// Metrics besides accuracy, in order: "top5_accuracy". Each gets its val_ twin.
+  std::vector<std::string> extra_metrics;
+  /// reg_loss and total_loss after loss.
+  bool regularisation = false;
+};
+
+/// epoch, step, samples, loss, accuracy, …: those that equal runs share first, clocks last.
+[[nodiscard]] std::vector<std::string> epoch_columns(const MetricsColumns& columns);
+[[nodiscard]] std::vector<std::string> step_columns();
+
+/// The fields of `row` in the order of epoch_columns(). A metric that is no column is a bug.
+[[nodiscard]] CsvRow epoch_fields(const MetricsColumns& columns, const EpochRow& row);
+[[nodiscard]] CsvRow step_fields(const StepRow& row);
+
+/// Where a run goes on: rows after these are cut.
+struct ResumePoint {
+  std::int64_t epoch = 0;  // finished epochs
+  std::int64_t step = 0;   // finished steps
+};
+
+/// Writes `folder`/metrics.csv and, if asked for, `folder`/steps.csv.
+class CsvSink final : public MetricsSink {
+ public:
+  /// `disk` must outlive the sink. See CsvFile for what is thrown.
+  CsvSink(const Disk& disk, const std::filesystem::path& folder, MetricsColumns columns,
+          const ResumePoint& resume, bool with_steps);
+
+  void on_epoch(const EpochRow& row) override;
+  void on_step(const StepRow& row) override;
+  void sync() override;
+
+ private:
+  MetricsColumns columns_;
+  CsvFile epochs_;
+  std::optional<CsvFile> steps_;
+};
+
+}  // namespace trainyard

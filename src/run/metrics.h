@@ -1,0 +1,86 @@
+// What a run measures, as events, and who listens to them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace trainyard {
+
+/// One metric ("accuracy", "top5_accuracy") on both splits; empty = not measured.
+struct MetricValue {
+  std::string name;
+  std::optional<double> training;    // over the epoch, with augmentation
+  std::optional<double> validation;  // at the epoch's end
+};
+
+/// A finished epoch.
+struct EpochRow {
+  std::int64_t epoch = 0;            // finished epochs, from 1
+  std::int64_t step = 0;             // finished optimizer steps of the run
+  std::int64_t samples = 0;          // training samples of the run
+  double loss = 0;                   // mean over the epoch's samples, without regularisation
+  std::optional<double> reg_loss;    // the regularisation's part, if it is in the loss
+  std::optional<double> total_loss;  // loss + reg_loss
+  std::optional<double> val_loss;
+  std::vector<MetricValue> metrics;  // "accuracy" first where there is one
+  double lr = 0;                     // of the epoch's last step
+  std::optional<double> grad_norm;   // mean over the epoch, before clipping, L2 included
+  std::int64_t skipped_steps = 0;    // of the epoch
+  bool is_best = false;
+  double elapsed_s = 0;               // since the run began, over all resumes
+  double epoch_s = 0;                 // this epoch, evaluation included
+  double images_per_s = 0;            // training only, all replicas together
+  std::optional<double> gpu_mem_mib;  // peak of the fullest device
+};
+
+/// A finished optimizer step.
+struct StepRow {
+  std::int64_t step = 0;   // from 1
+  std::int64_t epoch = 0;  // the epoch that it belongs to, from 1
+  double loss = 0;
+  double lr = 0;
+  std::optional<double> grad_norm;
+  std::optional<double> loss_scale;
+  double elapsed_s = 0;
+  double images_per_s = 0;
+};
+
+/// Listens to a run's measurements. Ranks other than 0 get a NullSink.
+class MetricsSink {
+ public:
+  virtual ~MetricsSink() = default;
+  virtual void on_epoch(const EpochRow& row) = 0;
+  virtual void on_step(const StepRow& row) = 0;
+  /// Brings what was heard to the disk; called with each checkpoint.
+  virtual void sync() {}
+};
+
+class NullSink final : public MetricsSink {
+ public:
+  void on_epoch(const EpochRow&) override {}
+  void on_step(const StepRow&) override {}
+};
+
+/// Hands every event to several sinks, in order.
+class SinkList final : public MetricsSink {
+ public:
+  void add(std::unique_ptr<MetricsSink> sink) { sinks_.push_back(std::move(sink)); }
+  void on_epoch(const EpochRow& row) override {
+    for (auto& sink : sinks_) sink->on_epoch(row);
+  }
+  void on_step(const StepRow& row) override {
+    for (auto& sink : sinks_) sink->on_step(row);
+  }
+  void sync() override {
+    for (auto& sink : sinks_) sink->sync();
+  }
+
+ private:
+  std::vector<std::unique_ptr<MetricsSink>> sinks_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,79 @@
+// The folder of a run: one writer, fixed names, nothing half-written.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/atomic_file.h"
+
+namespace trainyard {
+
+/// What is written when a run starts; texts are whole files.
+struct RunRecord {
+  std::string config_yaml;    // resolved, runs again as it is
+  std::string original_yaml;  // as the user wrote it
+  std::string command;        // shell-quoted, one line
+  std::string run_json;       // versions, devices, seed, data fingerprint
+};
+
+/// An open run folder. Holds the lock on it until it is destroyed.
+class RunFolder {
+ public:
+  /// Makes `root`/`name`/0001, or the next free number: mkdir(2) decides among processes. Throws
+  /// Error{disk} naming the folder if `root` cannot be written, Error{command_line} if `name` is no
+  /// plain folder name.
+  [[nodiscard]] static RunFolder create(const Disk& disk, const std::filesystem::path& root,
+                                        const std::string& name);
+  /// Makes `path`, or takes it if it is empty (--out). Throws Error{command_line} if it holds
+  /// something or is another run's.
+  [[nodiscard]] static RunFolder create_at(const Disk& disk, const std::filesystem::path& path);
+  /// Opens a run to go on with it. Throws Error{command_line} if it is no run folder, or another
+  /// process writes into it.
+  [[nodiscard]] static RunFolder open(const Disk& disk, const std::filesystem::path& path);
+
+  ~RunFolder();
+  RunFolder(RunFolder&& other) noexcept;
+  RunFolder& operator=(RunFolder&&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::filesystem::path file(std::string_view name) const { return path_ / name; }
+  [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  [[nodiscard]] std::filesystem::path weights() const { return path_ / "weights"; }
+  [[nodiscard]] std::filesystem::path plots() const { return path_ / "plots"; }
+  /// "samples", "eval", "tb": made when first asked for.
+  [[nodiscard]] std::filesystem::path subfolder(std::string_view name) const;
+
+  /// config.yaml, config.orig.yaml, command.txt, run.json.
+  void write_record(const RunRecord& record) const;
+  /// Adds a line to command.txt: the command of a resume.
+  void add_command(std::string_view command) const;
+  /// Replaces a file of the folder whole.
+  void write(std::string_view name, std::string_view text) const;
+
+ private:
+  RunFolder(const Disk& disk, std::filesystem::path path);
+  /// False if another process holds the lock.
+  [[nodiscard]] bool lock();
+  void make_subfolders() const;
+
+  const Disk* disk_;
+  std::filesystem::path path_;
+  int lock_ = -1;
+};
+
+/// True if `path` holds a run (a config.yaml and a status.json or checkpoints).
+[[nodiscard]] bool is_run_folder(const std::filesystem::path& path);
+
+/// The run of `root`/`name` with the highest number that has not completed. Empty if there is none.
+[[nodiscard]] std::optional<std::filesystem::path> newest_unfinished_run(
+    const std::filesystem::path& root, const std::string& name);
+
+/// The run of `root`/`name` that completed with this config (--skip-done). Empty if there is none.
+[[nodiscard]] std::optional<std::filesystem::path> completed_run(const std::filesystem::path& root,
+                                                                 const std::string& name,
+                                                                 std::string_view config_hash);
+
+}  // namespace trainyard
