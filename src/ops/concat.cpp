@@ -18,9 +18,9 @@ Signature ConcatOp::infer(std::span<const Shape> inputs) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].rank() != first.rank() || !fit(inputs[i], first)) {
       throw ShapeError(
-          fmt::format("inputs may differ in channels alone: input 0 is {}, input {} "
-                      "is {}",
-                      first.text(), i, inputs[i].text()));
+          fmt::format("branches differ beyond channels: {} from branch 0, {} from "
+                      "branch {}",
+                      first.text(), inputs[i].text(), i));
     }
     channels += inputs[i].c();
   }

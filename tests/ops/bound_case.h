@@ -1,0 +1,86 @@
+// A case on a device: executors of all its passes, bound to guarded memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/executor.h"
+#include "op_case.h"
+#include "test_tensor.h"
+
+namespace trainyard::op_tests {
+
+/// What goes in.
+struct CaseValues {
+  std::vector<Values> inputs, parameters, running, output_gradients;
+};
+/// What comes out.
+struct CaseResults {
+  std::vector<Values> outputs, statistics, evaluated, input_gradients, parameter_gradients;
+  bool operator==(const CaseResults&) const = default;
+};
+
+/// How maps lie in memory: 0 = plain, b = channels in blocks of b.
+struct LayoutChoice {
+  std::int64_t input_block = 0;
+  std::int64_t output_block = 0;
+  bool channels_last = false;  // both n, h, w, c with channels padded to a multiple of 8
+};
+
+struct BindOptions {
+  DType type = DType::f64;
+  LayoutChoice layouts;
+  int threads = 1;
+  bool in_place = false;              // where the contract allows it
+  std::vector<bool> wants_gradients;  // of the inputs; empty: all
+};
+
+class BoundCase {
+ public:
+  BoundCase(const OpCase& op_case, const ExecutorFactory& factory, const BindOptions& options);
+
+  void load(const CaseValues& values);
+  /// Runs one pass with its outputs and workspace spoiled before. Fails the test if a guard has
+  /// changed, a tensor that is read alone has changed, or padding of an output is not zero.
+  void forward();
+  void evaluate();
+  void backward();
+  [[nodiscard]] CaseResults results() const;
+  TestTensor& input(std::size_t index) { return inputs_[index]; }
+  TestTensor& parameter(std::size_t index) { return parameters_[index]; }
+  [[nodiscard]] const std::vector<TestTensor>& outputs() const { return outputs_; }
+
+ private:
+  struct BoundPass {
+    std::unique_ptr<Executor> executor;
+    GuardedBuffer workspace{0};
+  };
+  void make_tensors();
+  [[nodiscard]] Layout layout_of(const Shape& shape, std::int64_t block) const;
+  [[nodiscard]] StepDescription description(Pass pass) const;
+  BoundPass make_pass(const ExecutorFactory& factory, Pass pass) const;
+  void bind(BoundPass& pass, StepTensors tensors);
+  [[nodiscard]] StepTensors forward_tensors(std::vector<TestTensor>& outputs) const;
+  [[nodiscard]] StepTensors backward_tensors() const;
+  void restore_inputs();
+  void run(BoundPass& pass, const std::vector<const TestTensor*>& read_alone);
+  void check_guards() const;
+  void check_padding(const std::vector<TestTensor>& written) const;
+  [[nodiscard]] bool wants(std::size_t input) const;
+  [[nodiscard]] bool in_place_evaluation() const;
+  [[nodiscard]] bool in_place_forward() const;
+  [[nodiscard]] bool in_place_backward() const;
+
+  const OpCase& case_;
+  BindOptions options_;
+  Contract contract_;
+  CaseValues values_;
+  std::vector<TestTensor> inputs_, outputs_, evaluated_, output_gradients_, input_gradients_;
+  std::vector<TestTensor> parameters_, parameter_gradients_, running_, statistics_;
+  std::vector<std::int64_t> sample_index_;
+  StepState state_;
+  GuardedBuffer reserve_{0};
+  BoundPass forward_, evaluate_, backward_data_, backward_parameters_;
+};
+
+}  // namespace trainyard::op_tests

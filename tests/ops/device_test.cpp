@@ -1,0 +1,157 @@
+// Every case on every device: values against the reference in double, and what must not change a
+// bit.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "case_values.h"
+#include "devices.h"
+#include "tolerance.h"
+
+namespace trainyard::op_tests {
+namespace {
+
+CaseResults run_all(BoundCase& bound, const OpCase& op_case, const CaseValues& values) {
+  bound.load(values);
+  // First the evaluation: with in-place steps forward leaves no input behind.
+  bound.evaluate();
+  bound.forward();
+  if (op_case.has_backward) bound.backward();
+  return bound.results();
+}
+
+CaseResults run_once(const OpCase& op_case, const ExecutorFactory& factory,
+                     const BindOptions& options) {
+  BoundCase bound(op_case, factory, options);
+  return run_all(bound, op_case, draw_values(op_case));
+}
+
+void compare(const std::vector<Values>& found, const std::vector<Values>& expected,
+             const std::vector<double>& tolerances, const char* what) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t t = 0; t < found.size(); ++t) {
+    REQUIRE(found[t].size() == expected[t].size());
+    double worst = 0;
+    for (std::size_t i = 0; i < found[t].size(); ++i) {
+      const double error = std::abs(found[t][i] - expected[t][i]);
+      if (!(error <= worst)) worst = error;  // keeps a NaN
+    }
+    CAPTURE(what);
+    CAPTURE(t);
+    CHECK(worst <= tolerances[t]);
+  }
+}
+
+void compare_all(const CaseResults& found, const CaseResults& expected,
+                 const Tolerances& tolerances, const OpCase& op_case) {
+  compare(found.outputs, expected.outputs, tolerances.outputs, "outputs");
+  compare(found.statistics, expected.statistics, tolerances.statistics, "statistics");
+  compare(found.evaluated, expected.evaluated, tolerances.evaluated, "evaluation");
+  if (!op_case.has_backward) return;
+  compare(found.input_gradients, expected.input_gradients, tolerances.input_gradients,
+          "input gradients");
+  compare(found.parameter_gradients, expected.parameter_gradients, tolerances.parameter_gradients,
+          "parameter gradients");
+}
+
+/// Layouts that make a difference for this case: one where it has no maps or wants them plain, and
+/// those with equal blocks where the contract says `same`.
+std::vector<LayoutChoice> layouts_for(const OpCase& op_case, const DeviceUnderTest& device) {
+  const Contract contract = op_case.op->contract();
+  if (contract.layouts == Contract::Layouts::plain || op_case.inputs[0].rank() != 4) {
+    return {device.layouts[0]};
+  }
+  if (contract.layouts == Contract::Layouts::any) return device.layouts;
+  std::vector<LayoutChoice> same;
+  for (const LayoutChoice& layout : device.layouts) {
+    if (layout.input_block == layout.output_block) same.push_back(layout);
+  }
+  return same;
+}
+
+/// Same bits twice, from stale memory, with another thread count, in place.
+void check_bits(const OpCase& op_case, const DeviceUnderTest& device, const LayoutChoice& layouts,
+                const CaseResults& expected) {
+  const auto factory = device.make();
+  const BindOptions options{.type = device.type,
+                            .layouts = layouts,
+                            .threads = 1,
+                            .in_place = false,
+                            .wants_gradients = {}};
+  BoundCase bound(op_case, *factory, options);
+  static_cast<void>(run_all(bound, op_case, draw_values(op_case, 2)));
+  CHECK_MESSAGE(run_all(bound, op_case, draw_values(op_case)) == expected,
+                "a second run, after another batch, changes bits");
+  BindOptions changed = options;
+  changed.in_place = true;
+  CHECK_MESSAGE(run_once(op_case, *factory, changed) == expected, "in place changes bits");
+  if (device.threads_change_bits) return;
+  changed = options;
+  changed.threads = 2;
+  CHECK_MESSAGE(run_once(op_case, *factory, changed) == expected, "two threads change bits");
+}
+
+/// An input gradient that nobody wants changes no other result.
+void check_unwanted(const OpCase& op_case, const DeviceUnderTest& device,
+                    const LayoutChoice& layouts, const CaseResults& expected) {
+  const Contract contract = op_case.op->contract();
+  const bool many = op_case.inputs.size() > 1 && !op_case.is_loss;
+  if (!op_case.has_backward || !(contract.joined_backward || many)) return;
+  const auto factory = device.make();
+  BindOptions options{.type = device.type,
+                      .layouts = layouts,
+                      .threads = 1,
+                      .in_place = false,
+                      .wants_gradients = std::vector<bool>(op_case.inputs.size(), true)};
+  options.wants_gradients[0] = false;
+  CaseResults partial = run_once(op_case, *factory, options);
+  CHECK(partial.input_gradients[0].empty());
+  partial.input_gradients[0] = expected.input_gradients[0];
+  CHECK_MESSAGE(partial == expected, "an unwanted gradient changes other results");
+}
+
+void check_case(const OpCase& op_case, const DeviceUnderTest& device) {
+  CAPTURE(device.name);
+  CAPTURE(op_case.name);
+  const auto yardstick = make_reference_executors();
+  const CaseResults reference = run_once(op_case, *yardstick, {});
+  const Tolerances allowed = tolerances(op_case, draw_values(op_case), reference, device.type);
+  const auto factory = device.make();
+  for (const LayoutChoice& layouts : layouts_for(op_case, device)) {
+    CAPTURE(layouts.input_block);
+    CAPTURE(layouts.output_block);
+    CAPTURE(layouts.channels_last);
+    const BindOptions options{.type = device.type,
+                              .layouts = layouts,
+                              .threads = 1,
+                              .in_place = false,
+                              .wants_gradients = {}};
+    const CaseResults results = run_once(op_case, *factory, options);
+    compare_all(results, reference, allowed, op_case);
+    check_bits(op_case, device, layouts, results);
+    check_unwanted(op_case, device, layouts, results);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every device gives the reference's values, and the same bits however it is run") {
+  for (const DeviceUnderTest& device : devices_under_test()) {
+    for (const OpCase& op_case : load_all_cases()) check_case(op_case, device);
+  }
+}
+
+TEST_CASE("another seed gives other results, so that the comparisons compare something") {
+  const auto factory = make_reference_executors();
+  for (const OpCase& op_case : load_all_cases()) {
+    if (!op_case.has_backward) continue;
+    CAPTURE(op_case.name);
+    BoundCase bound(op_case, *factory, {});
+    const CaseResults one = run_all(bound, op_case, draw_values(op_case, 1));
+    const CaseResults two = run_all(bound, op_case, draw_values(op_case, 2));
+    CHECK(one.outputs != two.outputs);
+    CHECK(one.input_gradients != two.input_gradients);
+  }
+}
+
+}  // namespace trainyard::op_tests

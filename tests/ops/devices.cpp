@@ -1,0 +1,14 @@
+#include "devices.h"
+
+namespace trainyard::op_tests {
+
+std::vector<DeviceUnderTest> devices_under_test() {
+  const std::vector<LayoutChoice> every_layout{
+      {}, {.output_block = 16}, {16, 16}, {8, 8}, {.input_block = 16}, {.channels_last = true}};
+  return {
+      {"reference f64", DType::f64, &make_reference_executors, every_layout},
+      {"reference f32", DType::f32, &make_reference_executors, every_layout},
+  };
+}
+
+}  // namespace trainyard::op_tests

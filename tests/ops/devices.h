@@ -1,0 +1,25 @@
+// The devices that the harness compares with the reference in double.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bound_case.h"
+
+namespace trainyard::op_tests {
+
+struct DeviceUnderTest {
+  std::string name;
+  DType type;
+  std::unique_ptr<ExecutorFactory> (*make)();
+  /// Layouts that the device's plans hold.
+  std::vector<LayoutChoice> layouts;
+  /// True if sums may be cut differently with another number of threads (oneDNN).
+  bool threads_change_bits = false;
+};
+
+/// Every device of this build.
+[[nodiscard]] std::vector<DeviceUnderTest> devices_under_test();
+
+}  // namespace trainyard::op_tests

@@ -1,0 +1,33 @@
+// Memory that notices writes beside it and reads before writes.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace trainyard::op_tests {
+
+/// Bytes between two guards. Begins as all ones: NaN in every float type, -1 in integers.
+class GuardedBuffer {
+ public:
+  explicit GuardedBuffer(std::size_t bytes);
+  GuardedBuffer(GuardedBuffer&&) = default;
+  GuardedBuffer& operator=(GuardedBuffer&&) = default;
+
+  /// Aligned to 256 bytes; null for none.
+  [[nodiscard]] std::byte* data() const { return bytes_ == 0 ? nullptr : first(); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// All ones again.
+  void spoil();
+  /// False if a guard byte has changed.
+  [[nodiscard]] bool guards_hold() const;
+  /// The bytes as they are now, to be compared later.
+  [[nodiscard]] std::vector<std::byte> snapshot() const;
+
+ private:
+  [[nodiscard]] std::byte* first() const;
+
+  std::size_t bytes_;
+  std::vector<std::byte> memory_;
+};
+
+}  // namespace trainyard::op_tests

@@ -1,0 +1,186 @@
+// Shapes, parameters, defaults of profiles, attributes as text, and what wrong shapes say.
+#include <doctest/doctest.h>
+
+#include "config/fields.h"
+#include "config/load.h"
+#include "ops/bn.h"
+#include "ops/conv.h"
+#include "ops/dense.h"
+#include "ops/op.h"
+
+using namespace trainyard;
+using config::Profile;
+
+namespace {
+
+/// An op from YAML such as "conv: [64, 3]".
+std::unique_ptr<Op> op_from(const std::string& yaml, Profile profile = Profile::keras2) {
+  const config::Node node = config::parse_yaml("op: " + yaml, "test.yaml");
+  config::Diagnostics diagnostics;
+  config::Fields fields(node, nullptr, "test", profile, diagnostics);
+  std::unique_ptr<Op> op;
+  fields.required_one_of("op", op, "the op", op_kinds());
+  fields.finish();
+  diagnostics.raise();
+  return op;
+}
+
+std::string config_error(const std::string& yaml) {
+  try {
+    static_cast<void>(op_from(yaml));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string shape_error(const std::string& yaml, const std::vector<Shape>& inputs) {
+  try {
+    static_cast<void>(op_from(yaml)->infer(inputs));
+  } catch (const ShapeError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+Signature infer(const std::string& yaml, const std::vector<Shape>& inputs,
+                Profile profile = Profile::keras2) {
+  return op_from(yaml, profile)->infer(inputs);
+}
+
+}  // namespace
+
+TEST_CASE("conv infers its output, parameters, fans and multiply-adds") {
+  const Signature signature = infer(
+      "{conv: {filters: 8, kernel: 3, stride: 2, pad: same_upper, groups: 2}}", {{4, 6, 9, 7}});
+  CHECK(signature.outputs[0] == Shape{4, 8, 5, 4});
+  CHECK(signature.parameters[0].shape == Shape{8, 3, 3, 3});
+  CHECK(signature.parameters[0].fan_in == 27);
+  CHECK(signature.parameters[0].fan_out == 72);
+  CHECK(signature.parameters[1].shape == Shape{8});
+  CHECK(signature.multiply_adds == 4 * 8 * 5 * 4 * 27);
+}
+
+TEST_CASE("dense reads images as one row of features") {
+  const Signature signature = infer("{dense: 10}", {{4, 6, 2, 3}});
+  CHECK(signature.outputs[0] == Shape{4, 10});
+  CHECK(signature.parameters[0].shape == Shape{10, 36});
+  CHECK(signature.multiply_adds == 4 * 10 * 36);
+}
+
+TEST_CASE("pools, flatten and concat infer their shapes") {
+  CHECK(infer("{avg_pool: 7}", {{4, 6, 7, 7}}).outputs[0] == Shape{4, 6, 1, 1});
+  CHECK(infer("{max_pool: [3, 2]}", {{4, 6, 8, 8}}).outputs[0] == Shape{4, 6, 3, 3});
+  CHECK(infer("{max_pool: [3, 2]}", {{4, 6, 8, 8}}).saved[0].shape == Shape{4, 6, 3, 3});
+  CHECK(infer("{max_pool: {size: 3, stride: 2, ceil: true}}", {{4, 6, 8, 8}}).outputs[0] ==
+        Shape{4, 6, 4, 4});
+  CHECK(infer("global_avg_pool", {{4, 6, 7, 5}}).outputs[0] == Shape{4, 6});
+  CHECK(infer("flatten", {{4, 6, 7, 5}}).outputs[0] == Shape{4, 210});
+  CHECK(infer("concat", {{4, 6, 7, 5}, {4, 1, 7, 5}, {4, 2, 7, 5}}).outputs[0] ==
+        Shape{4, 9, 7, 5});
+}
+
+TEST_CASE("bn's running variance follows its convention") {
+  const auto scale = [](const std::string& yaml, Profile profile) {
+    return infer(yaml, {{4, 6, 5, 5}}, profile).statistics[1].batch_scale;
+  };
+  CHECK(scale("bn", Profile::keras2) == 1);
+  CHECK(scale("bn", Profile::torch) == 100.0 / 99.0);
+  CHECK(scale("{bn: {running_var: keras}}", Profile::keras2) == 100.0 / (99.0 - 1e-3));
+  CHECK(infer("{bn: {running_var: unbiased}}", {{1, 6}}).statistics[1].batch_scale == 1);
+}
+
+TEST_CASE("profiles give each framework's defaults") {
+  CHECK(op_from("{conv: [64, 3]}")->attributes() ==
+        "{filters: 64, kernel: [3, 3], stride: [1, 1], pad: valid, dilation: [1, 1], groups: 1, "
+        "bias: true, init: glorot_uniform, l2: 0}");
+  CHECK(op_from("{dense: 10}")->attributes() ==
+        "{units: 10, bias: true, init: glorot_uniform, l2: 0}");
+  CHECK(op_from("{dense: 10}", Profile::torch)->attributes() ==
+        "{units: 10, bias: true, init: torch_default, l2: 0}");
+  CHECK(op_from("bn")->attributes() ==
+        "{momentum: 0.99, eps: 0.001, scale: true, center: true, running_var: biased, sync: "
+        "false}");
+  CHECK(op_from("bn", Profile::torch)->attributes() ==
+        "{momentum: 0.9, eps: 1e-05, scale: true, center: true, running_var: unbiased, sync: "
+        "false}");
+  CHECK(op_from("{avg_pool: 7}")->attributes() ==
+        "{size: [7, 7], stride: [7, 7], pad: valid, ceil: false, count_pad: false}");
+  CHECK(op_from("{avg_pool: 7}", Profile::torch)->attributes() ==
+        "{size: [7, 7], stride: [7, 7], pad: valid, ceil: false, count_pad: true}");
+}
+
+TEST_CASE("positional values are filters, kernel, stride, pad; size, stride, pad; units") {
+  CHECK(op_from("{conv: [8, [3, 1], 2, same_upper]}")->attributes() ==
+        "{filters: 8, kernel: [3, 1], stride: [2, 2], pad: same_upper, dilation: [1, 1], groups: "
+        "1, bias: true, init: glorot_uniform, l2: 0}");
+  CHECK(op_from("{max_pool: [3, 2, 1]}")->attributes() ==
+        "{size: [3, 3], stride: [2, 2], pad: 1, ceil: false}");
+}
+
+TEST_CASE("torch's initializer gives the bias its range too") {
+  const Signature torch = infer("{conv: [8, 3]}", {{1, 4, 9, 9}}, Profile::torch);
+  CHECK(torch.parameters[1].initializer.kind == Initializer::Kind::torch_default);
+  CHECK(torch.parameters[1].fan_in == 36);
+  const Signature keras = infer("{conv: [8, 3]}", {{1, 4, 9, 9}});
+  CHECK(keras.parameters[1].initializer.kind == Initializer::Kind::zeros);
+}
+
+TEST_CASE("wrong shapes say what was found and expected") {
+  const std::string images = "expects images [batch, channels, height, width], found [4, 6]";
+  CHECK(shape_error("{conv: [8, 3]}", {{4, 6}}) == images);
+  CHECK(shape_error("{max_pool: 2}", {{4, 6}}) == images);
+  CHECK(shape_error("global_avg_pool", {{4, 6}}) == images);
+  const std::string either =
+      "expects features [batch, channels] or images [batch, channels, height, width], found [4]";
+  CHECK(shape_error("{dense: 3}", {{4}}) == either);
+  CHECK(shape_error("bn", {{4}}) == either);
+  CHECK(shape_error("flatten", {{4}}) == either);
+  CHECK(shape_error("concat", {{4}}) == either);
+}
+
+TEST_CASE("groups that do not divide are an error") {
+  CHECK(shape_error("{conv: {filters: 8, kernel: 3, groups: 4}}", {{1, 6, 5, 5}}) ==
+        "6 input channels are not divisible by 4 groups");
+  CHECK(shape_error("{conv: {filters: 9, kernel: 3, groups: 3}}", {{1, 6, 5, 5}}) == "no error");
+  CHECK(shape_error("{conv: {filters: 8, kernel: 3, groups: 3}}", {{1, 6, 5, 5}}) ==
+        "8 filters are not divisible by 3 groups");
+}
+
+TEST_CASE("windows that do not fit are an error") {
+  CHECK(shape_error("{conv: [8, 7]}", {{1, 6, 9, 5}}) ==
+        "width: a window over 7 pixels does not fit an input of 5 with 0 of padding on each side");
+  CHECK(shape_error("{avg_pool: 8}", {{1, 6, 7, 9}}) ==
+        "height: a window over 8 pixels does not fit an input of 7 with 0 of padding on each side");
+  CHECK(shape_error("{max_pool: {size: 2, pad: 2}}", {{1, 6, 7, 7}}) ==
+        "padding [2, 2] must be smaller than the window [2, 2]");
+}
+
+TEST_CASE("branches that differ are an error naming both shapes") {
+  CHECK(shape_error("concat", {{4, 6, 7, 5}, {4, 6, 7, 6}}) ==
+        "branches differ beyond channels: [4, 6, 7, 5] from branch 0, [4, 6, 7, 6] from branch 1");
+  CHECK(shape_error("concat", {{4, 6, 1, 1}, {4, 6}}) ==
+        "branches differ beyond channels: [4, 6, 1, 1] from branch 0, [4, 6] from branch 1");
+  CHECK(shape_error("add", {{4, 6}, {4, 7}}) ==
+        "branches differ: [4, 6] from branch 0, [4, 7] from branch 1");
+  CHECK(shape_error("multiply", {{4, 6}}) == "multiply wants at least two branches, found 1");
+}
+
+TEST_CASE("attributes out of range are errors at their place") {
+  CHECK(config_error("{conv: {filters: 8}}") == "test.yaml:1:6: missing key 'kernel' in 'conv'");
+  CHECK(config_error("{conv: {filters: 0, kernel: 3}}") ==
+        "test.yaml:1:22: 'filters' wants a whole number of at least 1, found number 0");
+  CHECK(config_error("{conv: {filters: 8, kernel: 3, pad: same_uper}}") ==
+        "test.yaml:1:41: 'pad' wants one of valid, same_upper, same_lower, same_symmetric, found "
+        "text 'same_uper'; did you mean 'same_upper'?");
+  CHECK(config_error("{conv: {filters: 8, kernel: 3, pad: -1}}") ==
+        "test.yaml:1:41: 'pad' wants a whole number of at least 0 or two of them, [h, w], found "
+        "number -1");
+  CHECK(config_error("{bn: {eps: 0}}") ==
+        "test.yaml:1:16: 'eps' wants a number above 0, found number 0");
+  CHECK(config_error("{bn: {momentum: 2}}") ==
+        "test.yaml:1:21: 'momentum' wants a number from 0 to 1, found number 2");
+  CHECK(config_error("{max_pool: {size: 2, count_pad: true}}") ==
+        "test.yaml:1:26: unknown key 'count_pad' in 'max_pool'; its keys are size, stride, pad, "
+        "ceil");
+}

@@ -1,0 +1,202 @@
+#include "op_case.h"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <span>
+
+#include "config/fields.h"
+#include "config/load.h"
+#include "ops/add.h"
+#include "ops/all.h"
+#include "ops/bn.h"
+
+namespace trainyard::op_tests {
+namespace {
+
+using config::Node;
+
+constexpr std::array<config::Word<InputValues>, 3> kInputValuesWords{{
+    {InputValues::normal, "normal"},
+    {InputValues::near_zero, "near_zero"},
+    {InputValues::spread, "spread"},
+}};
+constexpr std::array<config::Word<config::Profile>, 2> kProfileWords{{
+    {config::Profile::keras2, "keras2"},
+    {config::Profile::torch, "torch"},
+}};
+
+/// A case as written, before its grid is expanded.
+struct WrittenCase {
+  Node op, inputs, grid;
+  InputValues values = InputValues::normal;
+  std::size_t profile = 0;
+  bool fused_relu = false;
+  std::optional<std::int64_t> valid;
+  double conditioning = 1;
+};
+
+}  // namespace
+
+std::span<const config::Word<InputValues>> words(InputValues) { return kInputValuesWords; }
+
+namespace {
+
+WrittenCase read_case(const Node& node, config::Diagnostics& diagnostics) {
+  WrittenCase written;
+  config::Fields fields(node, nullptr, "case", config::Profile::keras2, diagnostics);
+  std::string profile = "keras2";
+  fields.required("op", written.op, "the op");
+  fields.required("inputs", written.inputs, "shapes");
+  fields.field("grid", written.grid, "lists of attributes");
+  fields.field("values", written.values, "what the inputs hold");
+  fields.field("profile", profile, "keras2 or torch");
+  fields.field("fused_relu", written.fused_relu, "with the ReLU behind it");
+  fields.field("valid", written.valid, "true samples");
+  fields.field("conditioning", written.conditioning, "factor on the float tolerance");
+  fields.finish();
+  while (written.profile < kProfileWords.size() && kProfileWords[written.profile].word != profile) {
+    ++written.profile;
+  }
+  if (written.profile == kProfileWords.size()) fields.error("profile", "keras2 or torch");
+  diagnostics.raise();
+  return written;
+}
+
+/// The op's node for one combination: a map with the grid's attributes added.
+std::vector<Node> expand(const Node& op, const Node& grid) {
+  std::vector<Node> nodes{op};
+  for (const config::Entry& axis : grid.entries) {
+    std::vector<Node> longer;
+    for (const Node& node : nodes) {
+      for (const Node& value : axis.value.items) {
+        Node with = node;
+        if (with.kind != Node::Kind::map) {  // a bare name
+          with.entries = {{.key = node.text, .where = node.where, .value = {}}};
+          with.kind = Node::Kind::map;
+        }
+        with.entries[0].value.kind = Node::Kind::map;
+        with.entries[0].value.entries.push_back({axis.key, axis.where, value});
+        longer.push_back(with);
+      }
+    }
+    nodes = std::move(longer);
+  }
+  return nodes;
+}
+
+std::shared_ptr<const Op> with_relu(const Op& op) {
+  if (const auto* bn = dynamic_cast<const BnOp*>(&op)) {
+    BnAttributes attributes = bn->values();
+    attributes.relu = true;
+    return std::make_shared<BnOp>(attributes);
+  }
+  AddAttributes attributes = dynamic_cast<const AddOp&>(op).values();
+  attributes.relu = true;
+  return std::make_shared<AddOp>(attributes);
+}
+
+enum class Family { op, loss, metric };
+
+Family family_of(const Node& op) {
+  const std::string& name = op.kind == Node::Kind::map ? op.entries.at(0).key : op.text;
+  for (const auto& kind : loss_kinds()) {
+    if (kind.name == name) return Family::loss;
+  }
+  for (const auto& kind : metric_kinds()) {
+    if (kind.name == name) return Family::metric;
+  }
+  return Family::op;
+}
+
+std::span<const config::Kind<Op>> kinds_of(Family family) {
+  switch (family) {
+    case Family::loss:
+      return loss_kinds();
+    case Family::metric:
+      return metric_kinds();
+    case Family::op:
+      return op_kinds();
+  }
+  return {};
+}
+
+std::unique_ptr<Op> read_op(const Node& op, const WrittenCase& written,
+                            config::Diagnostics& diagnostics) {
+  Node body;
+  body.kind = Node::Kind::map;
+  body.where = op.where;
+  body.entries = {{"op", op.where, op}};
+  std::unique_ptr<Op> result;
+  config::Fields fields(body, nullptr, "case", kProfileWords[written.profile].value, diagnostics);
+  fields.required_one_of("op", result, "the op", kinds_of(family_of(op)));
+  fields.finish();
+  diagnostics.raise();
+  return result;
+}
+
+Shape shape_of_node(const Node& node) {
+  switch (node.items.size()) {
+    case 1:
+      return {node.items[0].integer};
+    case 2:
+      return {node.items[0].integer, node.items[1].integer};
+    case 4:
+      return {node.items[0].integer, node.items[1].integer, node.items[2].integer,
+              node.items[3].integer};
+    default:
+      throw Error(ErrorKind::config, node.where.text() + ": a shape has 1, 2 or 4 extents");
+  }
+}
+
+OpCase make_case(const Node& op, const WrittenCase& written, const std::string& file,
+                 config::Diagnostics& diagnostics) {
+  OpCase made;
+  made.op = read_op(op, written, diagnostics);
+  if (written.fused_relu) made.op = with_relu(*made.op);
+  for (const Node& shape : written.inputs.items) {
+    made.inputs.push_back(shape_of_node(shape));
+    made.types.push_back(DType::f32);
+  }
+  const Family family = family_of(op);
+  made.is_loss = family == Family::loss;
+  made.has_backward = family != Family::metric;
+  if (family != Family::op) {
+    made.inputs.push_back({made.inputs[0].n()});
+    made.types.push_back(DType::i32);
+  }
+  made.signature = made.op->infer(made.inputs);
+  made.values = written.values;
+  made.valid = written.valid.value_or(made.inputs[0].n());
+  made.conditioning = written.conditioning;
+  made.name = file + ":" + std::to_string(op.where.line) + " " + std::string(made.op->type()) +
+              " " + made.op->attributes();
+  for (const Shape& shape : made.inputs) made.name += " " + shape.text();
+  return made;
+}
+
+}  // namespace
+
+std::vector<OpCase> load_cases(const std::string& file) {
+  const Node list = config::load_yaml(std::string(TY_SOURCE_DIR "/tests/ops/") + file);
+  std::vector<OpCase> cases;
+  config::Diagnostics diagnostics;
+  for (const Node& item : list.items) {
+    const WrittenCase written = read_case(item, diagnostics);
+    for (const Node& op : expand(written.op, written.grid)) {
+      cases.push_back(make_case(op, written, file, diagnostics));
+    }
+  }
+  return cases;
+}
+
+std::vector<OpCase> load_all_cases() {
+  std::vector<OpCase> all;
+  for (const char* file : {"conv.yaml", "dense.yaml", "pool.yaml", "bn.yaml", "activations.yaml",
+                           "combine.yaml", "losses.yaml"}) {
+    for (OpCase& one : load_cases(file)) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace trainyard::op_tests

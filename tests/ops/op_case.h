@@ -1,0 +1,48 @@
+// Cases of the op harness, read from tests/ops/*.yaml.
+//
+// A case is a map:
+//   op: {conv: {filters: 5, kernel: 3}}   an op, loss or metric as a network or run file names it
+//   inputs: [[2, 3, 7, 9]]                shapes of the inputs (labels: none; they follow)
+//   grid: {stride: [1, 2], pad: [0, 1]}   the case for every combination of these attributes
+//   values: normal | near_zero | spread   what the inputs hold (default normal)
+//   profile: torch                        default keras2
+//   fused_relu: true                      the flag that the planner's fusion sets (bn, add)
+//   valid: 3                              true samples in the batch (losses; default all)
+//   conditioning: 4                       factor on the float tolerance, with its reason in a
+//   comment
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace trainyard::op_tests {
+
+enum class InputValues {
+  normal,     // standard normal
+  near_zero,  // normal times 1e-6: where cancellation shows
+  spread,     // a shuffled grid: no two equal, so that a maximum has no ties
+};
+
+struct OpCase {
+  std::string name;  // "conv.yaml:3 conv {filters: 5, ...} [2, 3, 7, 9]"
+  std::shared_ptr<const Op> op;
+  std::vector<Shape> inputs;
+  std::vector<DType> types;  // f32: arithmetic; i32: labels
+  Signature signature;
+  InputValues values = InputValues::normal;
+  bool is_loss = false;      // backward starts here: the output's gradient is not read
+  bool has_backward = true;  // metrics have none
+  std::int64_t valid = 0;
+  double conditioning = 1;
+};
+
+/// Every case of tests/ops/FILE, grids expanded. Throws Error{config} as the loader does.
+[[nodiscard]] std::vector<OpCase> load_cases(const std::string& file);
+/// The files, in the order of the reference.
+[[nodiscard]] std::vector<OpCase> load_all_cases();
+
+}  // namespace trainyard::op_tests

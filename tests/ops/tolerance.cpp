@@ -1,0 +1,101 @@
+#include "tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/bn.h"
+#include "ops/conv.h"
+#include "ops/dense.h"
+#include "ops/pool.h"
+
+namespace trainyard::op_tests {
+namespace {
+
+/// Terms of the sums behind one element.
+struct Terms {
+  double output = 1, input_gradient = 1, parameter_gradient = 1;
+};
+
+Terms terms_of(const OpCase& op_case) {
+  const Shape& in = op_case.inputs[0];
+  const Shape& out = op_case.signature.outputs[0];
+  const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+  if (const auto* conv = dynamic_cast<const ConvOp*>(op_case.op.get())) {
+    const double window = real(conv->values().kernel.h * conv->values().kernel.w);
+    const double groups = real(conv->values().groups);
+    return {window * real(in.c()) / groups + 1, window * real(out.c()) / groups,
+            real(out.n() * out.h() * out.w())};
+  }
+  if (dynamic_cast<const DenseOp*>(op_case.op.get()) != nullptr) {
+    return {real(in.elements() / in.n()) + 1, real(out.c()), real(in.n())};
+  }
+  if (const auto* pool = dynamic_cast<const PoolOp*>(op_case.op.get())) {
+    const config::Pair size = pool->geometry(in).size;
+    return {real(size.h * size.w), real(size.h * size.w), 1};
+  }
+  if (dynamic_cast<const BnOp*>(op_case.op.get()) != nullptr) {
+    const double count = real(in.n() * in.h() * in.w());
+    return {count, count, count};
+  }
+  return {real(in.c()), real(in.c()), 1};  // softmax and losses sum over channels
+}
+
+bool is_linear(const OpCase& op_case) {
+  const std::string_view type = op_case.op->type();
+  return type == "conv" || type == "dense" || type == "avg_pool" || type == "global_avg_pool";
+}
+
+Values absolute(Values values) {
+  for (double& value : values) value = std::abs(value);
+  return values;
+}
+
+CaseResults run_on_absolutes(const OpCase& op_case, const CaseValues& values) {
+  CaseValues absolutes = values;
+  for (auto* list : {&absolutes.inputs, &absolutes.parameters, &absolutes.output_gradients}) {
+    for (Values& tensor : *list) tensor = absolute(tensor);
+  }
+  const auto factory = make_reference_executors();
+  BoundCase bound(op_case, *factory, {});
+  bound.load(absolutes);
+  bound.forward();
+  bound.evaluate();
+  bound.backward();
+  return bound.results();
+}
+
+double largest(const Values& values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::abs(value));
+  return most;
+}
+
+/// 6 sqrt(n) eps times the size of each tensor.
+std::vector<double> bounds(const std::vector<Values>& sizes, double terms, double eps,
+                           double least) {
+  std::vector<double> all;
+  for (const Values& size : sizes) {
+    all.push_back(6 * std::sqrt(terms) * eps * std::max(least, largest(size)));
+  }
+  return all;
+}
+
+}  // namespace
+
+Tolerances tolerances(const OpCase& op_case, const CaseValues& values, const CaseResults& reference,
+                      DType type) {
+  const double unit = type == DType::f32 ? 6e-8 : 1.1e-16;  // half an ulp of 1
+  const double eps = unit * op_case.conditioning;
+  const Terms terms = terms_of(op_case);
+  const bool linear = is_linear(op_case);
+  const CaseResults sizes = linear ? run_on_absolutes(op_case, values) : reference;
+  const bool near_zero = op_case.values == InputValues::near_zero;
+  const double least = linear || near_zero ? 0 : 1;
+  return {bounds(sizes.outputs, terms.output, eps, least),
+          bounds(sizes.statistics, terms.output, eps, least),
+          bounds(sizes.evaluated, terms.output, eps, least),
+          bounds(sizes.input_gradients, terms.input_gradient, eps, least),
+          bounds(sizes.parameter_gradients, terms.parameter_gradient, eps, least)};
+}
+
+}  // namespace trainyard::op_tests
