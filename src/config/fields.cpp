@@ -72,6 +72,17 @@ void Fields::error(std::string_view key, const std::string& text) {
   if (!describing()) state_->diagnostics->error(where(key), text);
 }
 
+bool Fields::keys_only(std::string_view example) {
+  if (describing()) {
+    if (state_->keys_only_sink != nullptr) *state_->keys_only_sink = true;
+    return true;
+  }
+  if (!state_->positional) return true;
+  state_->wrong(*state_->node, state_->what, "a map of its keys, as in " + std::string(example));
+  state_->unknown_member = true;
+  return false;
+}
+
 void Fields::next_is_required() { state_->next.required = true; }
 
 void Fields::next_is_optional(bool without_default) {

@@ -90,6 +90,10 @@ class Fields {
   /// A semantic error at `key` ("" for the whole map): a combination that makes no sense.
   void error(std::string_view key, const std::string& text);
 
+  /// For a map without positional form; call it first. False if something else was given: then it
+  /// is reported with `example` ("{per_gpu: 64}") and there is nothing to read.
+  [[nodiscard]] bool keys_only(std::string_view example);
+
   void field(std::string_view key, std::int64_t& out, std::string_view help, Limits limits = {});
   void field(std::string_view key, double& out, std::string_view help, Limits limits = {});
   void field(std::string_view key, bool& out, std::string_view help);

@@ -1,4 +1,6 @@
 // Nested maps and families of Fields.
+#include <algorithm>
+
 #include "base/text.h"
 #include "config/fields_state.h"
 
@@ -27,6 +29,7 @@ std::unique_ptr<Fields> Fields::nested(std::string_view key, std::string_view he
   if (state.describing()) {
     auto body = std::make_unique<Fields>(state.profile);
     body->state_->sink = &state.descriptions.back().fields;
+    body->state_->keys_only_sink = &state.descriptions.back().keys_only;
     body->state_->depth = state.depth + 1;
     return body;
   }
@@ -67,12 +70,21 @@ std::optional<Fields::State::Item> Fields::State::item_of(const Node& value, std
   }
   const Entry& first = value.entries[0];
   if (value.entries.size() > 1) {
-    diagnostics->error(value.entries[1].where,
-                       "'" + std::string(key) + "' takes one member, found '" + first.key +
-                           "' and '" + value.entries[1].key + "'; keep one of them");
+    refuse_second(value, key, names);
     return std::nullopt;
   }
   return Item{first.key, &first.value, first.where};
+}
+
+void Fields::State::refuse_second(const Node& value, std::string_view key, Names names) const {
+  const std::string& first = value.entries[0].key;
+  const Entry& second = value.entries[1];
+  const bool is_member = std::find(names.begin(), names.end(), second.key) != names.end();
+  const std::string text =
+      is_member ? "' and '" + second.key + "'; keep one of them"
+                : "' with '" + second.key + "' beside it; its keys go into its own map";
+  diagnostics->error(second.where,
+                     "'" + std::string(key) + "' takes one member, found '" + first + text);
 }
 
 std::optional<Fields::Member> Fields::member(std::string_view key, Names names) {

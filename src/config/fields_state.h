@@ -45,7 +45,7 @@ struct Fields::State {
   bool positional = false;
   bool taken_rest = false;
   std::size_t rest_begin = 0;   // index of the first value that a rest() took
-  bool unknown_member = false;  // a failed select(): which keys exist is not known
+  bool unknown_member = false;  // a failed select() or keys_only(): finish() judges no keys
   bool finished = false;
 
   // Read mode: the values as they were settled, defaults included, and whom finish() hands them to.
@@ -59,6 +59,7 @@ struct Fields::State {
   // Describe mode.
   std::vector<FieldDescription> descriptions;
   std::vector<FieldDescription>* sink = nullptr;  // where finish() puts them
+  bool* keys_only_sink = nullptr;
   int depth = 0;
 
   [[nodiscard]] bool describing() const { return diagnostics == nullptr; }
@@ -88,6 +89,8 @@ struct Fields::State {
     Position where;
   };
   std::optional<Item> item_of(const Node& value, std::string_view key, Names names);
+  /// A family's map with two keys: two members, or a key that belongs below the first.
+  void refuse_second(const Node& value, std::string_view key, Names names) const;
   std::optional<std::size_t> index_of(const Node& value, const std::string& word,
                                       const Position& position, std::string_view key,
                                       Names names) const;

@@ -55,7 +55,7 @@ Json pair_list(const FieldDescription& field) {
       .add("maxItems", Json::raw("2"));
 }
 
-Json body(const std::vector<FieldDescription>& fields);
+Json body(const std::vector<FieldDescription>& fields, bool keys_only = false);
 Json member_form(const FieldDescription& field);
 
 // What an item of a list field may be.
@@ -80,7 +80,7 @@ std::vector<Json> forms_of(const FieldDescription& field) {
   if (type == "word or pair") {
     return {words_of(field.words), plain_number(field, "integer"), pair_list(field), expression()};
   }
-  if (type == "map") return {body(field.fields)};
+  if (type == "map") return {body(field.fields, field.keys_only)};
   if (type == "one of") return {member_form(field)};
   if (type == "selected") return {words_of(member_names(field)), expression()};
   if (type == "tree") return {Json::object()};
@@ -157,12 +157,12 @@ Json positional(const std::vector<FieldDescription>& fields) {
 }
 
 // A body in all its forms: nothing, one value, values in order, a map.
-Json body(const std::vector<FieldDescription>& fields) {
+Json body(const std::vector<FieldDescription>& fields, bool keys_only) {
   std::vector<Json> forms = {object_of(fields)};
   const bool needs = std::any_of(fields.begin(), fields.end(),
                                  [](const FieldDescription& field) { return field.required; });
   if (!needs) forms.push_back(typed("null"));
-  if (!fields.empty()) {
+  if (!fields.empty() && !keys_only) {
     if (!fields[0].rest) forms.push_back(value_of(fields[0]));
     forms.push_back(positional(fields));
   }

@@ -25,7 +25,7 @@ std::string size_limit_text(std::size_t bytes) {
 // What yaml-cpp's own messages leave open.
 std::string syntax_hint(const std::string& message) {
   if (message.find("end of map") != message.npos || message.find("end of seq") != message.npos) {
-    return "; check the indentation and the brackets above";
+    return "; check indentation, quotes and brackets here and above";
   }
   if (message.find("map value") != message.npos) {
     return "; a text that holds ': ' needs quotes";

@@ -21,6 +21,7 @@ struct FieldDescription {
   bool has_minimum = false, has_maximum = false, exclusive_minimum = false;
   std::vector<std::string> words;        // type "word"
   std::vector<FieldDescription> fields;  // type "map"
+  bool keys_only = false;                // type "map": no positional form
   struct Member;
   std::vector<Member> members;  // families
   bool open = false;  // families: names beyond the members are allowed (a network's blocks)

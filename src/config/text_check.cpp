@@ -71,9 +71,17 @@ void check_line(std::string_view line, Position where, Diagnostics& diagnostics)
 
 void check_text(std::string_view text, const std::string& name, Diagnostics& diagnostics) {
   Position where{name, 1, 1};
+  bool before_content = true;
   for (std::size_t begin = 0; begin < text.size(); ++where.line) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    check_line(text.substr(begin, end - begin), where, diagnostics);
+    const std::string_view line = text.substr(begin, end - begin);
+    check_line(line, where, diagnostics);
+    if (before_content && line.substr(0, 1) == "%") {
+      diagnostics.error(where, "directives (%) are not part of the language; remove this line");
+    }
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    const bool content = first != line.npos && line[first] != '#' && line[0] != '%';
+    before_content = before_content && !content;
     begin = end + 1;
   }
 }

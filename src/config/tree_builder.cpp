@@ -30,10 +30,13 @@ void TreeBuilder::stop(const Position& where, const std::string& text) const {
   throw Error(ErrorKind::config, where.text() + ": " + text);
 }
 
-std::string_view TreeBuilder::rest_of_line(const YAML::Mark& mark) const {
+std::string_view TreeBuilder::rest_of_file(const YAML::Mark& mark) const {
   const auto begin = static_cast<std::size_t>(std::max(mark.pos, 0));
-  if (begin >= source_.size()) return {};
-  const std::string_view rest = source_.substr(begin);
+  return begin >= source_.size() ? std::string_view() : source_.substr(begin);
+}
+
+std::string_view TreeBuilder::rest_of_line(const YAML::Mark& mark) const {
+  const std::string_view rest = rest_of_file(mark);
   return rest.substr(0, std::min(rest.find('\n'), rest.size()));
 }
 
@@ -97,8 +100,9 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
     stop(where, "a text of " + std::to_string(value.size()) + " bytes; at most " +
                     std::to_string(limits_.scalar_bytes) + " are allowed");
   }
-  refuse_tag(where, tag);
+  refuse_tag(mark, tag);
   const bool quoted = tag != kPlainTag;
+  if (quoted) require_closed_quote(mark);
   if (!quoted && !wants_key()) {
     const std::string trap = number_trap(value);
     if (!trap.empty()) diagnostics_.error(where, trap);
@@ -106,9 +110,33 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   add(scalar_node(value, quoted, where), anchor, {1, value.size(), 0});
 }
 
-void TreeBuilder::refuse_tag(const Position& where, const std::string& tag) {
+// yaml-cpp takes the end of the file for the end of a quoted text.
+void TreeBuilder::require_closed_quote(const YAML::Mark& mark) const {
+  std::string_view rest = rest_of_file(mark);
+  // An anchor or a tag may stand before.
+  while (!rest.empty() && (rest[0] == '&' || rest[0] == '!')) {
+    rest.remove_prefix(std::min(rest.find_first_of(" \n"), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \r\n"), rest.size()));
+  }
+  if (rest.empty() || (rest[0] != '"' && rest[0] != '\'')) return;
+  const char quote = rest[0];
+  for (std::size_t i = 1; i < rest.size(); ++i) {
+    if (quote == '"' && rest[i] == '\\') {
+      ++i;
+    } else if (rest[i] == quote) {
+      if (quote == '"' || rest.substr(i + 1, 1) != "'") return;
+      ++i;
+    }
+  }
+  stop(position(mark), "this quoted text is not closed");
+}
+
+void TreeBuilder::refuse_tag(const YAML::Mark& mark, const std::string& tag) {
   if (tag == kPlainTag || tag == kQuotedTag || tag.empty()) return;
-  diagnostics_.error(where, "the tag '" + tag + "' is not part of the language; remove it");
+  const std::string_view rest = rest_of_line(mark);
+  const std::string written(rest.substr(0, rest.find_first_of(" ,]}\r")));
+  diagnostics_.error(position(mark), "the tag '" + (written[0] == '!' ? written : tag) +
+                                         "' is not part of the language; remove it");
 }
 
 void TreeBuilder::OnSequenceStart(const YAML::Mark& mark, const std::string& tag,
@@ -128,7 +156,7 @@ void TreeBuilder::open(Node::Kind kind, const YAML::Mark& mark, const std::strin
     stop(where,
          std::string("a key is a word; found a ") + (kind == Node::Kind::map ? "map" : "list"));
   }
-  refuse_tag(where, tag);
+  refuse_tag(mark, tag);
   if (open_.size() >= limits_.depth) {
     stop(where, "nested deeper than " + std::to_string(limits_.depth) + " levels");
   }

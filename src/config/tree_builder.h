@@ -69,9 +69,11 @@ class TreeBuilder final : public YAML::EventHandler {
   void add(Node node, YAML::anchor_t anchor, const Cost& cost);
   void add_key(const Node& key);
   void charge(const Position& where, const Cost& cost);
-  void refuse_tag(const Position& where, const std::string& tag);
+  void refuse_tag(const YAML::Mark& mark, const std::string& tag);
+  void require_closed_quote(const YAML::Mark& mark) const;
   [[nodiscard]] bool wants_key() const;
   [[nodiscard]] Position null_position(const YAML::Mark& mark) const;
+  [[nodiscard]] std::string_view rest_of_file(const YAML::Mark& mark) const;
   [[nodiscard]] std::string_view rest_of_line(const YAML::Mark& mark) const;
 
   std::string_view source_;

@@ -137,6 +137,7 @@ void declare(Fields& fields, Data& data) {
 }
 
 void declare(Fields& fields, Batch& batch) {
+  if (!fields.keys_only("{per_gpu: 64}")) return;
   fields.field("per_gpu", batch.per_gpu, "samples a device", {.minimum = 1});
   fields.field("total", batch.total, "samples of all devices", {.minimum = 1});
   if (batch.per_gpu && batch.total)
