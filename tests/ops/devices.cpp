@@ -5,10 +5,12 @@ namespace trainyard::op_tests {
 std::vector<DeviceUnderTest> devices_under_test() {
   const std::vector<LayoutChoice> every_layout{
       {}, {.output_block = 16}, {16, 16}, {8, 8}, {.input_block = 16}, {.channels_last = true}};
-  return {
+  std::vector<DeviceUnderTest> devices{
       {"reference f64", DType::f64, &make_reference_executors, every_layout},
       {"reference f32", DType::f32, &make_reference_executors, every_layout},
   };
+  for (DeviceUnderTest& cpu : cpu_device()) devices.push_back(std::move(cpu));
+  return devices;
 }
 
 }  // namespace trainyard::op_tests

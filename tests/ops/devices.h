@@ -19,6 +19,10 @@ struct DeviceUnderTest {
   bool threads_change_bits = false;
 };
 
+/// The CPU through oneDNN, or nothing where the build leaves oneDNN out (cpu_device.cpp or
+/// no_cpu_device.cpp, as CMake chooses).
+[[nodiscard]] std::vector<DeviceUnderTest> cpu_device();
+
 /// Every device of this build.
 [[nodiscard]] std::vector<DeviceUnderTest> devices_under_test();
 
