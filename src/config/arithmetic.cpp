@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "config/scalars.h"
 
 namespace trainyard::config {
 namespace {
@@ -132,9 +133,7 @@ Node integer_node(std::int64_t value) { return scalar_node(number_text(value), f
 
 Node real_node(double value) {
   if (!std::isfinite(value)) throw ExpressionError("the result is not a finite number");
-  std::string text = number_text(value);
-  if (parse_integer(text)) text += ".0";
-  return scalar_node(std::move(text), false, {});
+  return scalar_node(real_scalar(value), false, {});
 }
 
 Node boolean_node(bool value) { return scalar_node(value ? "true" : "false", false, {}); }

@@ -146,6 +146,13 @@ std::string number_trap(std::string_view text) {
   return {};
 }
 
+std::string real_scalar(double value) {
+  if (std::isnan(value)) return ".nan";
+  if (std::isinf(value)) return value < 0 ? "-.inf" : ".inf";
+  const std::string text = number_text(value);
+  return text.find_first_of(".e") == text.npos ? text + ".0" : text;
+}
+
 Node scalar_node(std::string text, bool quoted, Position where) {
   Node node;
   node.kind = Node::Kind::text;

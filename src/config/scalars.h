@@ -10,4 +10,7 @@ namespace trainyard::config {
 /// leading zeros, digits with underscores, numbers out of range. Empty if it is fine.
 [[nodiscard]] std::string number_trap(std::string_view text);
 
+/// A real as it is written: shortest digits, with a point where they look like a whole number.
+[[nodiscard]] std::string real_scalar(double value);
+
 }  // namespace trainyard::config

@@ -107,7 +107,9 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
     const std::string trap = number_trap(value);
     if (!trap.empty()) diagnostics_.error(where, trap);
   }
-  add(scalar_node(value, quoted, where), anchor, {1, value.size(), 0});
+  // Limits count values, not keys.
+  const std::size_t nodes = wants_key() ? 0 : 1;
+  add(scalar_node(value, quoted, where), anchor, {nodes, value.size(), 0});
 }
 
 // yaml-cpp takes the end of the file for the end of a quoted text.

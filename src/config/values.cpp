@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "config/scalars.h"
 
 namespace trainyard::config {
 namespace {
@@ -98,9 +99,9 @@ std::string value_hint(std::string_view type, const Node& found) {
 std::string written(std::int64_t value) { return number_text(value); }
 
 std::string written(double value) {
-  if (std::isnan(value)) return ".nan";
-  if (std::isinf(value)) return value < 0 ? "-.inf" : ".inf";
-  return number_text(value);
+  // Whole numbers go without a point as long as they read back.
+  const std::string text = number_text(value);
+  return parse_integer(text) ? text : real_scalar(value);
 }
 
 std::string written(bool value) { return value ? "true" : "false"; }

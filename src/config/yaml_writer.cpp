@@ -60,13 +60,6 @@ std::string text_scalar(const std::string& text) {
   return text_again && is_plain(text) ? text : quoted(text);
 }
 
-std::string real_scalar(double value) {
-  if (std::isnan(value)) return ".nan";
-  if (std::isinf(value)) return value < 0 ? "-.inf" : ".inf";
-  const std::string text = number_text(value);
-  return parse_integer(text) ? text + ".0" : text;
-}
-
 std::string scalar(const Node& node) {
   // As written, where that still says the same.
   if (node.kind != Node::Kind::text && !node.text.empty() &&
