@@ -1,7 +1,7 @@
 // Every oneDNN executor against the reference device in double, on small odd shapes.
 #include <doctest/doctest.h>
 
-#include <string>
+#include <cmath>
 
 #include "node_run.h"
 #include "ops/bn.h"
@@ -212,4 +212,36 @@ TEST_CASE("batch norm takes only one of its parameters, and needs no input gradi
     node.wants_input_gradient = false;
     check_node(node, 48);
   }
+}
+
+TEST_CASE("batch norm and pooling read and write channel slices of wider tensors") {
+  BnAttributes bn;
+  NodeCase node;
+  node.input = {3, 32, 5, 7};
+  node.slice_first = 16;
+  node.slice_extra = 32;
+  for (const bool relu : {false, true}) {
+    bn.relu = relu;
+    node.op = std::make_shared<BnOp>(bn);
+    for (const std::int64_t block : {8, 16}) {
+      node.input_block = node.output_block = block;
+      check_node(node, 105);
+    }
+  }
+  node.op = std::make_shared<PoolOp>(PoolAttributes{});
+  check_node(node, 1);
+}
+
+TEST_CASE("a value that is no number reaches the gradients through batch norm") {
+  BnAttributes bn;
+  bn.relu = true;  // whose library code makes it 0 on the way forward
+  NodeCase node;
+  node.op = std::make_shared<BnOp>(bn);
+  node.input = {3, 16, 4, 4};
+  node.input_block = node.output_block = 16;
+  const NodeResults results = run_node<float>(*make_cpu_executors(), node, std::nan(""));
+  CHECK(std::isnan(results.batch_statistics[0][0]));
+  CHECK(std::isnan(results.parameter_gradients[0][0]));
+  CHECK(std::isnan(results.input_gradient[0]));
+  CHECK(std::isfinite(results.parameter_gradients[0][1]));
 }

@@ -11,8 +11,8 @@ using Flags = dnnl::normalization_flags;
 
 struct BatchNorm {
   BnAttributes attributes;
-  Desc given;  // as the plan laid the tensors out
-  Desc data;   // as the primitives work
+  Desc input, output;  // as the plan laid them out
+  Desc data;           // as the primitives work
   Desc channels;
   float eps = 0;
   Flags flags = Flags::none;
@@ -31,14 +31,17 @@ Layout work_layout(const Layout& layout) {
 BatchNorm describe(const StepDescription& step) {
   const BnAttributes& bn = static_cast<const BnOp&>(*step.op).values();
   const Layout& layout = step.inputs[0];
-  TY_CHECK(same_memory(layout, step.outputs[0]), "batch norm keeps the layout");
   const Layout work = work_layout(layout);
   Flags flags = step.pass == Pass::forward_eval ? Flags::use_global_stats : Flags::none;
   if (bn.scale) flags |= Flags::use_scale;
   if (bn.center) flags |= Flags::use_shift;
   if (bn.relu) flags |= Flags::fuse_norm_relu;
+  const auto given = [&](const Layout& have) {
+    return desc_of(same_memory(have, work) ? work : have);
+  };
   return {.attributes = bn,
-          .given = desc_of(same_memory(layout, work) ? work : layout),
+          .input = given(layout),
+          .output = given(step.outputs[0]),
           .data = desc_of(work),
           .channels = plain_desc({layout.extent[1]}),
           .eps = static_cast<float>(bn.eps),
@@ -81,8 +84,8 @@ void add_forward(PrimitiveList& list, const BatchNorm& bn, bool training) {
   const auto desc = batch_norm_forward(list.engine(), prop, bn.data, bn.eps, bn.flags);
   TY_CHECK(desc, "oneDNN normalises every shape that inference lets pass");
   PrimitiveList::Arguments arguments{
-      {DNNL_ARG_SRC, list.read_as(Source::input, 0, bn.given, bn.data)},
-      {DNNL_ARG_DST, list.write_as(Source::output, 0, bn.given, bn.data)}};
+      {DNNL_ARG_SRC, list.read_as(Source::input, 0, bn.input, bn.data)},
+      {DNNL_ARG_DST, list.write_as(Source::output, 0, bn.output, bn.data)}};
   add_parameters(list, bn, arguments);
   add_statistics(list, bn, training ? Source::batch_statistic : Source::running, arguments);
   if (training && bn.attributes.relu) {
@@ -97,10 +100,10 @@ void add_backward(PrimitiveList& list, const BatchNorm& bn, bool wants_input_gra
   const auto desc = batch_norm_backward(list.engine(), forward, bn.data, bn.eps, bn.flags);
   TY_CHECK(desc, "oneDNN normalises every shape that inference lets pass");
   PrimitiveList::Arguments arguments{
-      {DNNL_ARG_SRC, list.read_as(Source::input, 0, bn.given, bn.data)},
-      {DNNL_ARG_DIFF_DST, list.read_as(Source::output_gradient, 0, bn.given, bn.data)},
+      {DNNL_ARG_SRC, list.read_as(Source::input, 0, bn.input, bn.data)},
+      {DNNL_ARG_DIFF_DST, list.read_as(Source::output_gradient, 0, bn.output, bn.data)},
       {DNNL_ARG_DIFF_SRC, wants_input_gradient
-                              ? list.write_as(Source::input_gradient, 0, bn.given, bn.data)
+                              ? list.write_as(Source::input_gradient, 0, bn.input, bn.data)
                               : list.workspace(bn.data)}};
   add_parameters(list, bn, arguments);
   add_parameter_gradients(list, bn, arguments);
