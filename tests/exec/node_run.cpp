@@ -66,8 +66,10 @@ struct GuardedTensor {
 };
 
 template <class T>
-GuardedTensor<T> make_tensor(const Shape& shape, std::int64_t block, const NodeCase& node) {
-  if (node.slice_extra == 0 || shape.rank() < 4) return GuardedTensor<T>(layout_of(shape, block));
+GuardedTensor<T> make_tensor(const Shape& shape, std::int64_t block, const NodeCase& node,
+                             bool is_input) {
+  const bool dense = node.slice_extra == 0 || (node.slice_output_only && is_input);
+  if (dense || shape.rank() < 4) return GuardedTensor<T>(layout_of(shape, block));
   const Layout whole = layout_of(shape.with(1, shape.c() + node.slice_extra), block);
   return {whole, channel_slice(whole, node.slice_first, shape.c()),
           whole.offset(0, node.slice_first, 0, 0)};
@@ -80,10 +82,10 @@ struct Bench {
       : factory(executors),
         node(the_case),
         signature(node.op->infer(std::span(&node.input, 1))),
-        input(make_tensor<T>(node.input, node.input_block, node)),
-        output(make_tensor<T>(signature.outputs[0], node.output_block, node)),
-        output_gradient(make_tensor<T>(signature.outputs[0], node.output_block, node)),
-        input_gradient(make_tensor<T>(node.input, node.input_block, node)) {
+        input(make_tensor<T>(node.input, node.input_block, node, true)),
+        output(make_tensor<T>(signature.outputs[0], node.output_block, node, false)),
+        output_gradient(make_tensor<T>(signature.outputs[0], node.output_block, node, false)),
+        input_gradient(make_tensor<T>(node.input, node.input_block, node, true)) {
     for (const ParameterSpec& spec : signature.parameters) {
       parameters.emplace_back(plain_layout(spec.shape));
       parameter_gradients.emplace_back(plain_layout(spec.shape));

@@ -25,13 +25,15 @@ class GuardedMemory {
 };
 
 /// A node to run. Channels of the inputs and outputs lie in blocks of these sizes (1: plain), as
-/// channels [first, ...) of a tensor that is `extra` channels wider.
+/// channels [first, ...) of a tensor that is `extra` channels wider (output_only: the output
+/// alone).
 struct NodeCase {
   std::shared_ptr<const Op> op;
   Shape input;
   std::int64_t input_block = 1;
   std::int64_t output_block = 1;
   std::int64_t slice_first = 0, slice_extra = 0;
+  bool slice_output_only = false;
   int threads = 2;
   bool wants_input_gradient = true;
   bool in_place_backward = false;  // the input gradient overwrites the output gradient

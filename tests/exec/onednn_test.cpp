@@ -214,21 +214,48 @@ TEST_CASE("batch norm takes only one of its parameters, and needs no input gradi
   }
 }
 
-TEST_CASE("batch norm and pooling read and write channel slices of wider tensors") {
-  BnAttributes bn;
+TEST_CASE("batch norm reads and writes channel slices of wider tensors") {
   NodeCase node;
-  node.input = {3, 32, 5, 7};
   node.slice_first = 16;
   node.slice_extra = 32;
   for (const bool relu : {false, true}) {
-    bn.relu = relu;
-    node.op = std::make_shared<BnOp>(bn);
-    for (const std::int64_t block : {8, 16}) {
-      node.input_block = node.output_block = block;
-      check_node(node, 105);
+    for (const bool output_only : {false, true}) {
+      for (const std::int64_t block : {8, 16}) {
+        BnAttributes bn;
+        bn.relu = relu;
+        bn.scale = !output_only;
+        node.op = std::make_shared<BnOp>(bn);
+        node.slice_output_only = output_only;
+        node.input_block = node.output_block = block;
+        node.input = {3, 32, 5, 7};
+        node.wants_input_gradient = true;
+        check_node(node, 105);
+        node.input = {1, 16, 23, 45};  // several pieces of unequal size
+        node.wants_input_gradient = relu;
+        check_node(node, 1035);
+      }
     }
   }
-  node.op = std::make_shared<PoolOp>(PoolAttributes{});
+}
+
+TEST_CASE("batch norm over slices has the same bits on any number of threads") {
+  NodeCase node;
+  node.op = std::make_shared<BnOp>(BnAttributes{});
+  node.input = {3, 48, 9, 33};
+  node.input_block = node.output_block = 16;
+  node.slice_extra = 16;
+  const auto executors = make_cpu_executors();
+  node.threads = 1;
+  const NodeResults one = run_node<float>(*executors, node);
+  node.threads = 3;
+  CHECK(run_node<float>(*executors, node) == one);
+}
+
+TEST_CASE("pooling reads and writes channel slices of wider tensors") {
+  NodeCase node = pool_case(PoolAttributes{}, {3, 32, 5, 7});
+  node.slice_first = 16;
+  node.slice_extra = 32;
+  node.input_block = node.output_block = 16;
   check_node(node, 1);
 }
 

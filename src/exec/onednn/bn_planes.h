@@ -1,0 +1,196 @@
+// Functors of batch norm over channel blocks that lie anywhere: whole tensors, or channel slices of
+// wider ones (concatenated branches), which oneDNN has no code for.
+//
+// A plane is one block of channels of one image: [h * w, kBlock] without gaps. Sums are taken in
+// pieces of a plane that stay in the first-level cache and are then merged in the order of images
+// and pieces, in double: the result depends on neither threads nor vectors.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "base/host_device.h"
+#include "tensor/layout.h"
+
+namespace trainyard::onednn {
+
+/// Pixels of a piece: 256 pixels of 16 channels are 16 KiB.
+inline constexpr std::int64_t kPiecePixels = 256;
+
+/// The planes of a tensor and their pieces. Row r of a pass over pieces is piece r % pieces of
+/// plane r / pieces; plane p is block p / images of image p % images.
+struct Planes {
+  std::int64_t images, pixels, pieces;
+
+  explicit Planes(const Layout& layout)
+      : images(layout.extent[0]),
+        pixels(layout.extent[2] * layout.extent[3]),
+        pieces((pixels + kPiecePixels - 1) / kPiecePixels) {}
+  [[nodiscard]] TY_HD std::int64_t count() const { return images * pixels; }
+  [[nodiscard]] TY_HD std::int64_t first_pixel(std::int64_t piece) const {
+    return pixels * piece / pieces;
+  }
+};
+
+/// Where the planes of a tensor begin.
+struct PlaneAddress {
+  std::int64_t image_stride, block_stride;
+
+  explicit PlaneAddress(const Layout& layout)
+      : image_stride(layout.stride[0]), block_stride(layout.stride[1]) {}
+  [[nodiscard]] TY_HD std::int64_t offset(const Planes& planes, std::int64_t plane) const {
+    return plane % planes.images * image_stride + plane / planes.images * block_stride;
+  }
+};
+
+/// What is the same for all pixels of a channel. Each array has one element a channel.
+struct ChannelFactors {
+  float* mean;
+  float* factor;  // gamma / sqrt(variance + eps)
+  float* offset;  // beta
+};
+
+/// bn(x) before the ReLU. Forward and backward share it, so that backward finds the ReLU's sign
+/// again without reading the output.
+TY_HD float normalised(float x, float mean, float factor, float offset) {
+  return (x - mean) * factor + offset;
+}
+
+/// Mean and sum of squares around it of each channel of a piece: one row of `kBlock` each.
+template <int kBlock>
+struct PieceStatistics {
+  Planes planes;
+  PlaneAddress address;
+  const float* x;
+  float* means;
+  float* squares;
+
+  template <class Team>
+  TY_HD void operator()(const Team& /*team*/, std::int64_t row) const {
+    constexpr int kLanes = 4 * kBlock;  // four sums a channel, to hide the latency of additions
+    const std::int64_t piece = row % planes.pieces;
+    const std::int64_t first = planes.first_pixel(piece), end = planes.first_pixel(piece + 1);
+    const float* const data = x + address.offset(planes, row / planes.pieces) + first * kBlock;
+    const std::int64_t elements = (end - first) * kBlock;
+    float sums[kLanes] = {};
+    std::int64_t i = 0;
+    for (; i + kLanes <= elements; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) sums[lane] += data[i + lane];
+    }
+    for (int lane = 0; i + lane < elements; ++lane) sums[lane] += data[i + lane];
+    float mean[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const int c = lane % kBlock;
+      mean[lane] = ((sums[c] + sums[kBlock + c]) + (sums[2 * kBlock + c] + sums[3 * kBlock + c])) /
+                   static_cast<float>(end - first);
+    }
+    float around[kLanes] = {};
+    for (i = 0; i + kLanes <= elements; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const float centred = data[i + lane] - mean[lane];
+        around[lane] += centred * centred;
+      }
+    }
+    for (int lane = 0; i + lane < elements; ++lane) {
+      const float centred = data[i + lane] - mean[lane];
+      around[lane] += centred * centred;
+    }
+    for (int c = 0; c < kBlock; ++c) {
+      means[row * kBlock + c] = mean[c];
+      squares[row * kBlock + c] =
+          (around[c] + around[kBlock + c]) + (around[2 * kBlock + c] + around[3 * kBlock + c]);
+    }
+  }
+};
+
+/// Statistics of the batch from those of the pieces (Chan, Golub and LeVeque 1979). A row is a
+/// block of channels.
+template <int kBlock>
+struct MergeStatistics {
+  Planes planes;
+  const float* means;
+  const float* squares;
+  float* batch_mean;
+  float* batch_variance;
+
+  template <class Team>
+  TY_HD void operator()(const Team& /*team*/, std::int64_t block) const {
+    const std::int64_t rows = planes.images * planes.pieces;
+    const std::int64_t first = block * rows;
+    double mean[kBlock] = {}, around[kBlock] = {};
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const double weight = pixels_of(row);
+      for (int c = 0; c < kBlock; ++c) mean[c] += weight * means[(first + row) * kBlock + c];
+    }
+    for (double& value : mean) value /= static_cast<double>(planes.count());
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const double weight = pixels_of(row);
+      for (int c = 0; c < kBlock; ++c) {
+        const double shift = means[(first + row) * kBlock + c] - mean[c];
+        around[c] += squares[(first + row) * kBlock + c] + weight * shift * shift;
+      }
+    }
+    for (int c = 0; c < kBlock; ++c) {
+      batch_mean[block * kBlock + c] = static_cast<float>(mean[c]);
+      batch_variance[block * kBlock + c] =
+          static_cast<float>(around[c] / static_cast<double>(planes.count()));
+    }
+  }
+  [[nodiscard]] TY_HD double pixels_of(std::int64_t row) const {
+    const std::int64_t piece = row % planes.pieces;
+    return static_cast<double>(planes.first_pixel(piece + 1) - planes.first_pixel(piece));
+  }
+};
+
+/// The factors of each channel from its statistics. Called once a channel.
+struct MakeFactors {
+  const float* mean;
+  const float* variance;
+  const float* gamma;  // or null: 1
+  const float* beta;   // or null: 0
+  float eps;
+  ChannelFactors out;
+  TY_HD void operator()(std::int64_t c) const {
+    out.mean[c] = mean[c];
+    out.factor[c] = (gamma != nullptr ? gamma[c] : 1.0f) / std::sqrt(variance[c] + eps);
+    out.offset[c] = beta != nullptr ? beta[c] : 0.0f;
+  }
+};
+
+/// y = bn(x), or max(bn(x), 0) where NaN stays NaN. A row is a plane. Reads x, writes y.
+template <int kBlock>
+struct NormalisePlane {
+  Planes planes;
+  PlaneAddress from, to;
+  const float* x;
+  float* y;
+  ChannelFactors channels;
+  bool relu;
+
+  template <class Team>
+  TY_HD void operator()(const Team& /*team*/, std::int64_t plane) const {
+    relu ? apply<true>(plane) : apply<false>(plane);
+  }
+
+ private:
+  template <bool kRelu>
+  TY_HD void apply(std::int64_t plane) const {
+    const float* const in = x + from.offset(planes, plane);
+    float* const out = y + to.offset(planes, plane);
+    const std::int64_t first = plane / planes.images * kBlock;
+    float mean[kBlock], factor[kBlock], offset[kBlock];
+    for (int c = 0; c < kBlock; ++c) {
+      mean[c] = channels.mean[first + c];
+      factor[c] = channels.factor[first + c];
+      offset[c] = channels.offset[first + c];
+    }
+    for (std::int64_t i = 0; i < planes.pixels * kBlock; i += kBlock) {
+      for (int c = 0; c < kBlock; ++c) {
+        const float value = normalised(in[i + c], mean[c], factor[c], offset[c]);
+        out[i + c] = kRelu && value < 0 ? 0.0f : value;
+      }
+    }
+  }
+};
+
+}  // namespace trainyard::onednn

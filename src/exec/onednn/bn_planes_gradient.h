@@ -1,0 +1,149 @@
+// Functors of batch norm's gradient over planes (Ioffe and Szegedy 2015, section 3).
+#pragma once
+
+#include "exec/onednn/bn_planes.h"
+
+namespace trainyard::onednn {
+
+/// The tensors that both passes over the planes read.
+struct GradientPlanes {
+  Planes planes;
+  PlaneAddress input, output;  // of x and dx, of dy
+  const float* x;
+  const float* dy;
+  ChannelFactors channels;
+  bool relu;
+};
+
+/// Sums over a piece of dy and of dy * (x - mean), for dy where the ReLU was open.
+template <int kBlock>
+struct PieceGradientSums {
+  GradientPlanes tensors;
+  float* gradients;
+  float* products;
+
+  template <class Team>
+  TY_HD void operator()(const Team& /*team*/, std::int64_t row) const {
+    tensors.relu ? sum<true>(row) : sum<false>(row);
+  }
+
+ private:
+  template <bool kRelu>
+  TY_HD void sum(std::int64_t row) const {
+    constexpr int kLanes = 2 * kBlock;  // two sums a channel
+    const Planes& planes = tensors.planes;
+    const std::int64_t plane = row / planes.pieces, piece = row % planes.pieces;
+    const std::int64_t first = planes.first_pixel(piece), end = planes.first_pixel(piece + 1);
+    const float* const x = tensors.x + tensors.input.offset(planes, plane) + first * kBlock;
+    const float* const dy = tensors.dy + tensors.output.offset(planes, plane) + first * kBlock;
+    const std::int64_t channel = plane / planes.images * kBlock;
+    float mean[kLanes], factor[kLanes], offset[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      mean[lane] = tensors.channels.mean[channel + lane % kBlock];
+      factor[lane] = tensors.channels.factor[channel + lane % kBlock];
+      offset[lane] = tensors.channels.offset[channel + lane % kBlock];
+    }
+    float gradient[kLanes] = {}, product[kLanes] = {};
+    const auto add = [&](std::int64_t i, int lane) {
+      const float value = x[i + lane];
+      const bool closed = kRelu && !(normalised(value, mean[lane], factor[lane], offset[lane]) > 0);
+      const float open = closed ? 0.0f : dy[i + lane];
+      gradient[lane] += open;
+      product[lane] += open * (value - mean[lane]);
+    };
+    const std::int64_t elements = (end - first) * kBlock;
+    std::int64_t i = 0;
+    for (; i + kLanes <= elements; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) add(i, lane);
+    }
+    for (int lane = 0; i + lane < elements; ++lane) add(i, lane);
+    for (int c = 0; c < kBlock; ++c) {
+      gradients[row * kBlock + c] = gradient[c] + gradient[kBlock + c];
+      products[row * kBlock + c] = product[c] + product[kBlock + c];
+    }
+  }
+};
+
+/// What is the same for all pixels of a channel in the input's gradient.
+struct GradientFactors {
+  float* mean_gradient;  // mean of dy
+  float* slope;          // mean of dy * (x - mean), over the variance
+};
+
+/// Sums over the batch: the parameters' gradients and the factors. A row is a block of channels.
+template <int kBlock>
+struct MergeGradients {
+  Planes planes;
+  const float* gradients;
+  const float* products;
+  const float* variance;
+  float eps;
+  GradientFactors factors;
+  float* gamma_gradient;  // or null
+  float* beta_gradient;   // or null
+
+  template <class Team>
+  TY_HD void operator()(const Team& /*team*/, std::int64_t block) const {
+    const std::int64_t rows = planes.images * planes.pieces;
+    double gradient[kBlock] = {}, product[kBlock] = {};
+    for (std::int64_t row = block * rows; row < (block + 1) * rows; ++row) {
+      for (int c = 0; c < kBlock; ++c) {
+        gradient[c] += gradients[row * kBlock + c];
+        product[c] += products[row * kBlock + c];
+      }
+    }
+    const double count = static_cast<double>(planes.count());
+    for (int lane = 0; lane < kBlock; ++lane) {
+      const std::int64_t c = block * kBlock + lane;
+      const double spread = static_cast<double>(variance[c]) + eps;
+      factors.mean_gradient[c] = static_cast<float>(gradient[lane] / count);
+      factors.slope[c] = static_cast<float>(product[lane] / count / spread);
+      if (beta_gradient != nullptr) beta_gradient[c] = static_cast<float>(gradient[lane]);
+      if (gamma_gradient != nullptr) {
+        gamma_gradient[c] = static_cast<float>(product[lane] / std::sqrt(spread));
+      }
+    }
+  }
+};
+
+/// dx = factor * (dy - mean(dy) - (x - mean) * slope). A row is a plane. Reads x and dy, writes dx.
+template <int kBlock>
+struct GradientPlane {
+  GradientPlanes tensors;
+  GradientFactors factors;
+  float* dx;
+
+  template <class Team>
+  TY_HD void operator()(const Team& /*team*/, std::int64_t plane) const {
+    tensors.relu ? apply<true>(plane) : apply<false>(plane);
+  }
+
+ private:
+  template <bool kRelu>
+  TY_HD void apply(std::int64_t plane) const {
+    const Planes& planes = tensors.planes;
+    const std::int64_t at = tensors.input.offset(planes, plane);
+    const float* const x = tensors.x + at;
+    const float* const dy = tensors.dy + tensors.output.offset(planes, plane);
+    float* const out = dx + at;
+    const std::int64_t first = plane / planes.images * kBlock;
+    float mean[kBlock], factor[kBlock], offset[kBlock], mean_gradient[kBlock], slope[kBlock];
+    for (int c = 0; c < kBlock; ++c) {
+      mean[c] = tensors.channels.mean[first + c];
+      factor[c] = tensors.channels.factor[first + c];
+      offset[c] = tensors.channels.offset[first + c];
+      mean_gradient[c] = factors.mean_gradient[first + c];
+      slope[c] = factors.slope[first + c];
+    }
+    for (std::int64_t i = 0; i < planes.pixels * kBlock; i += kBlock) {
+      for (int c = 0; c < kBlock; ++c) {
+        const float value = x[i + c];
+        const bool closed = kRelu && !(normalised(value, mean[c], factor[c], offset[c]) > 0);
+        const float open = closed ? 0.0f : dy[i + c];
+        out[i + c] = factor[c] * ((open - mean_gradient[c]) - (value - mean[c]) * slope[c]);
+      }
+    }
+  }
+};
+
+}  // namespace trainyard::onednn

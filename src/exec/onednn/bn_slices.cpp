@@ -1,0 +1,210 @@
+// Batch norm where input or output is a channel slice of a wider tensor, so that branches are
+// normalised straight into their concatenation and their gradients read straight out of it.
+#include <algorithm>
+
+#include "base/error.h"
+#include "exec/onednn/bn_planes_gradient.h"
+#include "exec/onednn/executors.h"
+#include "kernels/launch.h"
+#include "ops/bn.h"
+
+namespace trainyard::onednn {
+namespace {
+
+// Blocks are worked on in groups whose planes should still be in the last-level cache for the
+// second pass: a share of what desktop and server processors have for two or more cores.
+constexpr std::int64_t kGroupBytes = std::int64_t{8} << 20;
+
+/// Shapes and memory that forward and backward have in common.
+template <int kBlock>
+class BnSlices : public Executor {
+ public:
+  explicit BnSlices(const StepDescription& step)
+      : launcher_(step.threads),
+        attributes_(static_cast<const BnOp&>(*step.op).values()),
+        planes_(step.inputs[0]),
+        input_(step.inputs[0]),
+        output_(step.outputs[0]),
+        blocks_(step.inputs[0].extent[1] / kBlock) {
+    const std::int64_t block_bytes = planes_.count() * kBlock * sizeof(float);
+    group_ = std::clamp<std::int64_t>(kGroupBytes / block_bytes, 1, blocks_);
+  }
+  /// Two partial sums a piece and channel, and five numbers a channel.
+  [[nodiscard]] std::size_t workspace_bytes() const override {
+    return static_cast<std::size_t>(2 * partials() + 5 * channels()) * sizeof(float);
+  }
+
+ protected:
+  [[nodiscard]] std::int64_t channels() const { return blocks_ * kBlock; }
+  [[nodiscard]] std::int64_t partials() const {
+    return group_ * planes_.images * planes_.pieces * kBlock;
+  }
+  [[nodiscard]] std::int64_t pieces(std::int64_t blocks) const {
+    return blocks * planes_.images * planes_.pieces;
+  }
+  void bind_channels(const StepTensors& tensors) {
+    float* const workspace = static_cast<float*>(tensors.workspace);
+    partial_[0] = workspace;
+    partial_[1] = workspace + partials();
+    float* const rest = partial_[1] + partials();
+    factors_ = {rest, rest + channels(), rest + 2 * channels()};
+    gradient_factors_ = {rest + 3 * channels(), rest + 4 * channels()};
+    std::size_t next = 0;
+    if (attributes_.scale) gamma_ = tensors.parameters[next++].template as<float>();
+    if (attributes_.center) beta_ = tensors.parameters[next].template as<float>();
+  }
+  void make_factors(std::int64_t first, std::int64_t count, const float* mean,
+                    const float* variance) const {
+    launcher_.each(count, MakeFactors{mean + first, variance + first,
+                                      gamma_ == nullptr ? nullptr : gamma_ + first,
+                                      beta_ == nullptr ? nullptr : beta_ + first,
+                                      static_cast<float>(attributes_.eps), factors_at(first)});
+  }
+  [[nodiscard]] ChannelFactors factors_at(std::int64_t channel) const {
+    return {factors_.mean + channel, factors_.factor + channel, factors_.offset + channel};
+  }
+  [[nodiscard]] GradientFactors gradient_factors_at(std::int64_t channel) const {
+    return {gradient_factors_.mean_gradient + channel, gradient_factors_.slope + channel};
+  }
+
+  CpuLauncher launcher_;
+  BnAttributes attributes_;
+  Planes planes_;
+  PlaneAddress input_, output_;
+  std::int64_t blocks_, group_ = 1;
+  float* partial_[2] = {};
+  ChannelFactors factors_{};
+  GradientFactors gradient_factors_{};
+  const float* gamma_ = nullptr;
+  const float* beta_ = nullptr;
+};
+
+template <int kBlock>
+class BnSlicesForward final : public BnSlices<kBlock> {
+  using Base = BnSlices<kBlock>;
+
+ public:
+  explicit BnSlicesForward(const StepDescription& step)
+      : Base(step), training_(step.pass == Pass::forward_train) {}
+  void bind(const StepTensors& tensors) override {
+    this->bind_channels(tensors);
+    const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
+    mean_ = statistics[0].template as<float>();
+    variance_ = statistics[1].template as<float>();
+    x_ = tensors.inputs[0].template as<float>();
+    y_ = tensors.outputs[0].template as<float>();
+  }
+  void run() override {
+    for (std::int64_t block = 0; block < this->blocks_; block += this->group_) {
+      run_group(block, std::min(this->group_, this->blocks_ - block));
+    }
+  }
+
+ private:
+  void run_group(std::int64_t block, std::int64_t blocks) {
+    const std::int64_t first = block * kBlock;
+    const float* const x = x_ + block * this->input_.block_stride;
+    if (training_) {
+      this->launcher_.rows(this->pieces(blocks),
+                           PieceStatistics<kBlock>{this->planes_, this->input_, x,
+                                                   this->partial_[0], this->partial_[1]});
+      this->launcher_.rows(
+          blocks, MergeStatistics<kBlock>{this->planes_, this->partial_[0], this->partial_[1],
+                                          mean_ + first, variance_ + first});
+    }
+    this->make_factors(first, blocks * kBlock, mean_, variance_);
+    this->launcher_.rows(blocks * this->planes_.images,
+                         NormalisePlane<kBlock>{this->planes_, this->input_, this->output_, x,
+                                                y_ + block * this->output_.block_stride,
+                                                this->factors_at(first), this->attributes_.relu});
+  }
+
+  bool training_;
+  float* mean_ = nullptr;  // written in training, read in evaluation
+  float* variance_ = nullptr;
+  const float* x_ = nullptr;
+  float* y_ = nullptr;
+};
+
+template <int kBlock>
+class BnSlicesBackward final : public BnSlices<kBlock> {
+  using Base = BnSlices<kBlock>;
+
+ public:
+  using Base::Base;
+  void bind(const StepTensors& tensors) override {
+    this->bind_channels(tensors);
+    mean_ = tensors.batch_statistics[0].template as<float>();
+    variance_ = tensors.batch_statistics[1].template as<float>();
+    x_ = tensors.inputs[0].template as<float>();
+    dy_ = tensors.output_gradients[0].template as<float>();
+    dx_ = tensors.input_gradients[0].template as<float>();
+    const auto gradient = [&](std::size_t index) {
+      const auto& list = tensors.parameter_gradients;
+      return index < list.size() ? list[index].template as<float>() : nullptr;
+    };
+    std::size_t next = 0;
+    if (this->attributes_.scale) gamma_gradient_ = gradient(next++);
+    if (this->attributes_.center) beta_gradient_ = gradient(next);
+  }
+  void run() override {
+    for (std::int64_t block = 0; block < this->blocks_; block += this->group_) {
+      run_group(block, std::min(this->group_, this->blocks_ - block));
+    }
+  }
+
+ private:
+  void run_group(std::int64_t block, std::int64_t blocks) {
+    const std::int64_t first = block * kBlock;
+    this->make_factors(first, blocks * kBlock, mean_, variance_);
+    const GradientPlanes tensors{this->planes_,
+                                 this->input_,
+                                 this->output_,
+                                 x_ + block * this->input_.block_stride,
+                                 dy_ + block * this->output_.block_stride,
+                                 this->factors_at(first),
+                                 this->attributes_.relu};
+    this->launcher_.rows(this->pieces(blocks),
+                         PieceGradientSums<kBlock>{tensors, this->partial_[0], this->partial_[1]});
+    this->launcher_.rows(
+        blocks, MergeGradients<kBlock>{
+                    this->planes_, this->partial_[0], this->partial_[1], variance_ + first,
+                    static_cast<float>(this->attributes_.eps), this->gradient_factors_at(first),
+                    gamma_gradient_ == nullptr ? nullptr : gamma_gradient_ + first,
+                    beta_gradient_ == nullptr ? nullptr : beta_gradient_ + first});
+    if (dx_ == nullptr) return;
+    this->launcher_.rows(blocks * this->planes_.images,
+                         GradientPlane<kBlock>{tensors, this->gradient_factors_at(first),
+                                               dx_ + block * this->input_.block_stride});
+  }
+
+  const float* mean_ = nullptr;
+  const float* variance_ = nullptr;
+  const float* x_ = nullptr;
+  const float* dy_ = nullptr;
+  float* dx_ = nullptr;  // or null: not wanted
+  float* gamma_gradient_ = nullptr;
+  float* beta_gradient_ = nullptr;
+};
+
+template <int kBlock>
+std::unique_ptr<Executor> make(const StepDescription& step) {
+  if (step.pass == Pass::backward_data) return std::make_unique<BnSlicesBackward<kBlock>>(step);
+  return std::make_unique<BnSlicesForward<kBlock>>(step);
+}
+
+}  // namespace
+
+bool has_slice_code(const StepDescription& step) {
+  const Layout& input = step.inputs[0];
+  const Layout& output = step.outputs[0];
+  const bool blocks = (input.block == 8 || input.block == 16) && output.block == input.block;
+  return blocks && input.extent[1] % input.block == 0 && !(is_dense(input) && is_dense(output));
+}
+
+std::unique_ptr<Executor> make_bn_slices(const StepDescription& step) {
+  TY_CHECK(has_slice_code(step), "batch norm over slices works on whole blocks");
+  return step.inputs[0].block == 16 ? make<16>(step) : make<8>(step);
+}
+
+}  // namespace trainyard::onednn
