@@ -56,11 +56,14 @@ bool TreeBuilder::wants_key() const {
   return !open_.empty() && open_.back().node.kind == Node::Kind::map && !open_.back().has_key;
 }
 
-Position TreeBuilder::null_position(const YAML::Mark& mark) const {
+bool TreeBuilder::null_is_written(const YAML::Mark& mark) const {
   const std::string_view rest = rest_of_line(mark);
-  const bool written = rest.substr(0, 1) == "~" || rest.substr(0, 4) == "null";
+  return rest.substr(0, 1) == "~" || rest.substr(0, 4) == "null";
+}
+
+Position TreeBuilder::null_position(const YAML::Mark& mark) const {
   // Of a value left out yaml-cpp gives the place of whatever comes next.
-  if (!written && !open_.empty()) {
+  if (!null_is_written(mark) && !open_.empty()) {
     return open_.back().has_key ? open_.back().key_where : open_.back().node.where;
   }
   return position(mark);
@@ -70,7 +73,32 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   if (wants_key()) {
     diagnostics_.error(position(mark), "a key is missing before ':'");
   }
+  require_colon(mark);
+  const bool in_flow_list =
+      !open_.empty() && !open_.back().block && open_.back().node.kind == Node::Kind::list;
+  if (in_flow_list && !null_is_written(mark)) {
+    stop(position(mark), "an item of the list is left out");
+  }
   add(scalar_node("", false, null_position(mark)), anchor, {1, 0, 0});
+}
+
+// yaml-cpp takes a line without ':' at the end of a block map for a key without a value; it then
+// gives the place of the key itself.
+void TreeBuilder::require_colon(const YAML::Mark& mark) const {
+  if (open_.empty() || !open_.back().block || !open_.back().has_key) return;
+  if (position(mark) == open_.back().key_where) {
+    stop(position(mark), "a ':' is missing after '" + open_.back().key + "'");
+  }
+}
+
+// yaml-cpp takes a text of several lines for the value of the key above even where it is not
+// indented.
+void TreeBuilder::require_indentation(const Position& where) const {
+  if (open_.empty() || !open_.back().block || !open_.back().has_key) return;
+  const Frame& frame = open_.back();
+  if (where.line > frame.key_where.line && where.column <= frame.node.where.column) {
+    stop(where, "the value of '" + frame.key + "' must be indented deeper than its key");
+  }
 }
 
 void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -100,6 +128,7 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
     stop(where, "a text of " + std::to_string(value.size()) + " bytes; at most " +
                     std::to_string(limits_.scalar_bytes) + " are allowed");
   }
+  require_indentation(where);
   refuse_tag(mark, tag);
   const bool quoted = tag != kPlainTag;
   if (quoted) require_closed_quote(mark);
@@ -115,9 +144,9 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
 // yaml-cpp takes the end of the file for the end of a quoted text.
 void TreeBuilder::require_closed_quote(const YAML::Mark& mark) const {
   std::string_view rest = rest_of_file(mark);
-  // An anchor or a tag may stand before.
-  while (!rest.empty() && (rest[0] == '&' || rest[0] == '!')) {
-    rest.remove_prefix(std::min(rest.find_first_of(" \n"), rest.size()));
+  // An anchor, a tag and comments may stand before.
+  while (!rest.empty() && (rest[0] == '&' || rest[0] == '!' || rest[0] == '#')) {
+    rest.remove_prefix(std::min(rest.find_first_of(rest[0] == '#' ? "\n" : " \n"), rest.size()));
     rest.remove_prefix(std::min(rest.find_first_not_of(" \r\n"), rest.size()));
   }
   if (rest.empty() || (rest[0] != '"' && rest[0] != '\'')) return;
@@ -142,30 +171,35 @@ void TreeBuilder::refuse_tag(const YAML::Mark& mark, const std::string& tag) {
 }
 
 void TreeBuilder::OnSequenceStart(const YAML::Mark& mark, const std::string& tag,
-                                  YAML::anchor_t anchor, YAML::EmitterStyle::value /*style*/) {
-  open(Node::Kind::list, mark, tag, anchor);
+                                  YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
+  Frame frame;
+  frame.node.kind = Node::Kind::list;
+  frame.anchor = anchor;
+  frame.block = style == YAML::EmitterStyle::Block;
+  open(std::move(frame), mark, tag);
 }
 
 void TreeBuilder::OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                             YAML::EmitterStyle::value /*style*/) {
-  open(Node::Kind::map, mark, tag, anchor);
+                             YAML::EmitterStyle::value style) {
+  Frame frame;
+  frame.node.kind = Node::Kind::map;
+  frame.anchor = anchor;
+  frame.block = style == YAML::EmitterStyle::Block;
+  open(std::move(frame), mark, tag);
 }
 
-void TreeBuilder::open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag,
-                       YAML::anchor_t anchor) {
+void TreeBuilder::open(Frame frame, const YAML::Mark& mark, const std::string& tag) {
   const Position where = position(mark);
   if (wants_key()) {
-    stop(where,
-         std::string("a key is a word; found a ") + (kind == Node::Kind::map ? "map" : "list"));
+    stop(where, std::string("a key is a word; found a ") +
+                    (frame.node.kind == Node::Kind::map ? "map" : "list"));
   }
+  if (!frame.block) require_indentation(where);
   refuse_tag(mark, tag);
   if (open_.size() >= limits_.depth) {
     stop(where, "nested deeper than " + std::to_string(limits_.depth) + " levels");
   }
-  Frame frame;
-  frame.node.kind = kind;
   frame.node.where = where;
-  frame.anchor = anchor;
   frame.before = spent_;
   frame.deepest = open_.size() + 1;
   charge(where, {1, 0, 0});

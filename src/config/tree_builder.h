@@ -53,6 +53,7 @@ class TreeBuilder final : public YAML::EventHandler {
     Cost before;                                    // spent when the collection began
     std::size_t deepest = 0;                        // deepest level seen below
     std::unordered_map<std::string, int> key_line;  // keys so far
+    bool block = false;                             // block style, not {flow}
     bool has_key = false;
     bool dropped = false;  // the pending key is refused; its value is parsed and forgotten
     std::string key;
@@ -64,7 +65,9 @@ class TreeBuilder final : public YAML::EventHandler {
   };
 
   [[noreturn]] void stop(const Position& where, const std::string& text) const;
-  void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor);
+  void open(Frame frame, const YAML::Mark& mark, const std::string& tag);
+  void require_colon(const YAML::Mark& mark) const;
+  void require_indentation(const Position& where) const;
   void close();
   void add(Node node, YAML::anchor_t anchor, const Cost& cost);
   void add_key(const Node& key);
@@ -72,6 +75,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void refuse_tag(const YAML::Mark& mark, const std::string& tag);
   void require_closed_quote(const YAML::Mark& mark) const;
   [[nodiscard]] bool wants_key() const;
+  [[nodiscard]] bool null_is_written(const YAML::Mark& mark) const;
   [[nodiscard]] Position null_position(const YAML::Mark& mark) const;
   [[nodiscard]] std::string_view rest_of_file(const YAML::Mark& mark) const;
   [[nodiscard]] std::string_view rest_of_line(const YAML::Mark& mark) const;
