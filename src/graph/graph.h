@@ -17,21 +17,21 @@ using NodeId = std::int32_t;
 /// A tensor between nodes. Its batch extent is that of one replica (or shard).
 struct Value {
   Shape shape;
-  NodeId producer = -1;  // -1: an input of the graph
+  NodeId producer = -1;     // -1: an input of the graph
   DType type = DType::f32;  // f32 stands for the device's arithmetic type; labels are i32
 };
 
 /// One op at its place in the network.
 struct Node {
-  std::string path;  // "stage2.unit3.add1.0.cbr1.conv1" (DECISIONS 11)
+  std::string path;              // "stage2.unit3.add1.0.cbr1.conv1" (DECISIONS 11)
   std::shared_ptr<const Op> op;  // shared: a graph and its fused or shard copies hold the same op
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   Signature signature;
   double rate_multiplier = 1;  // lr_mult
   bool frozen = false;
-  Position where;       // the item in the YAML file
-  Position called_from; // the outermost call of a block, if any
+  Position where;        // the item in the YAML file
+  Position called_from;  // the outermost call of a block, if any
 };
 
 /// Nodes in topological order (the order of the file).
@@ -41,6 +41,8 @@ struct Graph {
   std::vector<ValueId> inputs;   // the images first
   ValueId output = -1;           // logits, where the file ends in softmax and the loss peels it
   bool output_is_logits = true;  // false: a softmax or sigmoid closes the network for predict
+  /// "softmax" or "sigmoid" where the file ends in one, peeled or not; else "".
+  std::string closing_activation;
 };
 
 /// Totals over a graph.
@@ -51,8 +53,13 @@ struct GraphTotals {
 };
 [[nodiscard]] GraphTotals totals(const Graph& graph);
 
-/// Appends a node and its output values, inferring shapes. Throws Error{config} at `node.where`
-/// with the reason, path and input shapes where inference fails.
+/// Infers `node.signature` from its inputs' shapes. Answers "" or, where that fails, the reason
+/// with the inputs' shapes and origins.
+[[nodiscard]] std::string infer_signature(const Graph& graph, Node& node);
+/// Appends a node whose signature is set, and its output values.
+NodeId append_inferred(Graph& graph, Node node);
+/// Both: throws Error{config} at `node.where` with the reason, path and input shapes where
+/// inference fails.
 NodeId append_node(Graph& graph, Node node);
 
 }  // namespace trainyard

@@ -1,0 +1,91 @@
+#include "graph/check_items.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "graph/item.h"
+
+namespace trainyard {
+namespace {
+
+using Kind = config::Node::Kind;
+
+/// A call of a block and where it stands.
+struct Call {
+  std::string block;
+  Position where;
+};
+
+/// Checks a list of layers and what is inside; collects the blocks it calls.
+void check_list(const config::Node& list, const NetworkFile& file, config::Diagnostics& diagnostics,
+                std::vector<Call>& calls) {
+  for (const config::Node& node : list.items) {
+    const Item item = read_item(node, file, diagnostics);
+    if (item.kind == Item::Kind::block) calls.push_back({item.name, item.where});
+    const bool named = item.kind == Item::Kind::act && item.value != nullptr;
+    if (named && file.blocks.count(item.value->text) != 0) {
+      calls.push_back({item.value->text, item.where});
+    }
+    for (const config::Node* inner : inner_lists(item, diagnostics)) {
+      if (inner != nullptr) check_list(*inner, file, diagnostics, calls);
+    }
+  }
+}
+
+/// Depth-first search for a circle of calls; three-coloured by `open` and `done`.
+class CircleSearch {
+ public:
+  CircleSearch(const std::map<std::string, std::vector<Call>>& calls,
+               config::Diagnostics& diagnostics)
+      : calls_(calls), diagnostics_(diagnostics) {}
+
+  /// True if no circle is reachable from `block`.
+  bool visit(const std::string& block) {
+    if (done_.count(block) != 0) return true;
+    open_.push_back(block);
+    bool clean = true;
+    for (const Call& call : calls_.at(block)) {
+      const auto begin = std::find(open_.begin(), open_.end(), call.block);
+      if (begin != open_.end()) {
+        report(call, begin);
+        clean = false;
+      } else {
+        clean = visit(call.block) && clean;
+      }
+    }
+    open_.pop_back();
+    done_.insert(block);
+    return clean;
+  }
+
+ private:
+  void report(const Call& call, std::vector<std::string>::const_iterator begin) {
+    std::string circle;
+    for (auto block = begin; block != open_.cend(); ++block) circle += *block + " -> ";
+    diagnostics_.error(call.where, "block '" + call.block + "' calls itself (" + circle +
+                                       call.block + "); use repeat: or for: instead");
+  }
+
+  const std::map<std::string, std::vector<Call>>& calls_;
+  config::Diagnostics& diagnostics_;
+  std::vector<std::string> open_;
+  std::set<std::string> done_;
+};
+
+}  // namespace
+
+bool check_items(const NetworkFile& file, config::Diagnostics& diagnostics) {
+  std::map<std::string, std::vector<Call>> calls;
+  for (const auto& [name, block] : file.blocks) {
+    check_list(block.layers, file, diagnostics, calls[name]);
+  }
+  std::vector<Call> top;
+  check_list(file.layers, file, diagnostics, top);
+  CircleSearch search(calls, diagnostics);
+  bool clean = true;
+  for (const auto& [name, block] : file.blocks) clean = search.visit(name) && clean;
+  return clean;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,104 @@
+#include "graph/describe.h"
+
+#include <string>
+
+#include "graph/words.h"
+
+namespace trainyard {
+namespace {
+
+using config::FieldDescription;
+
+FieldDescription described(std::string key, std::string type, std::string help) {
+  FieldDescription field;
+  field.key = std::move(key);
+  field.type = std::move(type);
+  field.help = std::move(help);
+  return field;
+}
+
+std::vector<FieldDescription> fields_of(const config::Kind<Op>& op, config::Profile profile) {
+  config::Fields fields(profile);
+  (void)op.read(fields);
+  return fields.descriptions();
+}
+
+FieldDescription describe_profile(config::Profile profile) {
+  FieldDescription field =
+      described("profile", "word", "whose conventions give the defaults of the layers");
+  field.words = {"keras2", "torch"};
+  field.default_text = profile == config::Profile::torch ? "torch" : "keras2";
+  return field;
+}
+
+FieldDescription describe_input() {
+  FieldDescription field =
+      described("input", "list of integers",
+                "extents of one sample: [channels, height, width] or [features]");
+  field.required = true;
+  field.has_minimum = true;
+  field.minimum = 1;
+  return field;
+}
+
+FieldDescription describe_defaults(config::Profile profile) {
+  FieldDescription field =
+      described("defaults", "map", "keys for all layers of a type; explicit keys win");
+  for (const config::Kind<Op>& op : op_kinds()) {
+    FieldDescription type = described(std::string(op.name), "map", std::string(op.help));
+    type.fields = fields_of(op, profile);
+    for (FieldDescription& key : type.fields) key.required = false;
+    if (!type.fields.empty()) field.fields.push_back(std::move(type));
+  }
+  return field;
+}
+
+std::vector<FieldDescription> describe_repeat() {
+  FieldDescription times = described("times", "integer", "how often");
+  times.required = times.has_minimum = true;
+  FieldDescription layers = described("layers", "tree", "what is repeated");
+  layers.required = true;
+  return {times, layers};
+}
+
+FieldDescription describe_layers(config::Profile profile) {
+  FieldDescription field =
+      described("layers", "list of members",
+                "the layers in order, each fed by the one before; blocks by name");
+  field.required = true;
+  field.open = true;
+  for (const config::Kind<Op>& op : op_kinds()) {
+    std::vector<FieldDescription> keys = fields_of(op, profile);
+    if (joins_branches(op.name)) {
+      keys = {described("branches", "tree", "lists of layers; an empty one is the input itself")};
+      keys[0].rest = true;
+    }
+    field.members.push_back({std::string(op.name), std::string(op.help), std::move(keys)});
+  }
+  field.members.push_back(
+      {"act", "the layer of this name, or none", {described("name", "text", "relu, none, ...")}});
+  field.members.push_back({"repeat", "the same layers several times", describe_repeat()});
+  field.members.push_back({"for",
+                           "layers once for each value of a variable; `layers` stands beside",
+                           {described("values", "tree", "{variable: list}")}});
+  field.beside = {
+      described("if", "boolean", "the item is there where this is true"),
+      described("as", "text", "name of the item's output, for a later `from`"),
+      described("from", "tree", "name or list of names to read instead of the item before"),
+      described("layers", "tree", "body of `for`")};
+  return field;
+}
+
+}  // namespace
+
+std::vector<FieldDescription> describe_network(config::Profile profile) {
+  return {
+      describe_profile(profile),
+      described("vars", "tree", "variables of the expressions: names and scalars or lists"),
+      describe_input(),
+      describe_defaults(profile),
+      described("blocks", "tree", "layers of your own: {name: {args: [f, k=3], layers: [...]}}"),
+      describe_layers(profile)};
+}
+
+}  // namespace trainyard

@@ -1,0 +1,204 @@
+#include "graph/expand.h"
+
+#include <string>
+#include <utility>
+
+#include "graph/probe.h"
+#include "graph/words.h"
+
+namespace trainyard {
+namespace {
+
+using config::describe;
+using config::Diagnostics;
+using Kind = config::Node::Kind;
+
+constexpr ValueId kUnknown = -1;
+
+}  // namespace
+
+ValueId Expander::run(ValueId input) {
+  PathScope paths;
+  ValueNames names;
+  return expand_list(file_.layers, {&file_.variables, &paths, &names, {}, 0}, input);
+}
+
+bool Expander::stopped(const Position& where) {
+  if (stopped_) return true;
+  ++visited_;
+  if (static_cast<std::int64_t>(graph_.nodes.size()) < kMostLayers && visited_ <= kMostItems) {
+    return false;
+  }
+  diagnostics_.error(where,
+                     "the network expands to more than 100,000 layers; use fewer "
+                     "repetitions");
+  stopped_ = true;
+  return true;
+}
+
+ValueId Expander::expand_list(const config::Node& list, const Place& place, ValueId value) {
+  for (const config::Node& node : list.items) {
+    if (stopped(node.where)) return kUnknown;
+    value = expand_node(node, place, value);
+  }
+  return value;
+}
+
+ValueId Expander::expand_node(const config::Node& node, const Place& place, ValueId value) {
+  Item item;
+  const bool well_formed =
+      reports_nothing(diagnostics_, [&](Diagnostics& d) { item = read_item(node, file_, d); });
+  bool condition = true;
+  if (item.condition != nullptr && !holds(item, place, condition)) return kUnknown;
+  if (!condition) return value;
+  const ValueId result =
+      well_formed ? expand_item(item, place, inputs_of(item, place, value)) : kUnknown;
+  bind_name(item, place, result);
+  return result;
+}
+
+ValueId Expander::expand_item(const Item& item, const Place& place, std::vector<ValueId> inputs) {
+  if (item.kind != Item::Kind::act) return expand_named(item, place, std::move(inputs));
+  return expand_act(item, place, std::move(inputs));
+}
+
+ValueId Expander::expand_named(const Item& item, const Place& place, std::vector<ValueId> inputs) {
+  if (item.kind == Item::Kind::join) return expand_join(item, place, std::move(inputs));
+  if (inputs.size() != 1) {
+    diagnostics_.error(item.from->where, item.name + ": takes one input, found " +
+                                             std::to_string(inputs.size()) +
+                                             " in 'from'; join them with add, concat, multiply or "
+                                             "average");
+    return kUnknown;
+  }
+  switch (item.kind) {
+    case Item::Kind::repeat:
+      return expand_repeat(item, place, inputs[0]);
+    case Item::Kind::loop:
+      return expand_loop(item, place, inputs[0]);
+    case Item::Kind::block:
+      return expand_block(item, place, inputs[0]);
+    default:
+      return append({item.name, place.paths->next(item.name), item.where, item.value, inputs},
+                    place);
+  }
+}
+
+ValueId Expander::expand_act(const Item& item, const Place& place, std::vector<ValueId> inputs) {
+  config::Node name;
+  const bool evaluated =
+      item.value != nullptr && reports_nothing(diagnostics_, [&](Diagnostics& d) {
+        name = config::resolved(*item.value, *place.scope, d);
+      });
+  if (item.value != nullptr && !evaluated) return kUnknown;
+  if (name.kind == Kind::text && name.text == "none") return inputs.at(0);
+  if (name.kind != Kind::text) {
+    diagnostics_.error(item.where, "act: expected a layer's name or none, found " + describe(name));
+    return kUnknown;
+  }
+  Item named{item_kind(name.text, file_),
+             name.text,
+             item.where,
+             nullptr,
+             nullptr,
+             nullptr,
+             item.from,
+             nullptr};
+  if (named.kind != Item::Kind::op && named.kind != Item::Kind::block) {
+    diagnostics_.error(item.value->where, "act: " + unknown_layer(name.text, file_));
+    return kUnknown;
+  }
+  return expand_named(named, place, std::move(inputs));
+}
+
+ValueId Expander::expand_repeat(const Item& item, const Place& place, ValueId value) {
+  const std::vector<const config::Node*> lists = inner_lists(item, diagnostics_);
+  if (lists[0] == nullptr || item.value->find("times") == nullptr) return kUnknown;
+  config::Node times;
+  const config::Node& written = *item.value->find("times");
+  const bool evaluated = reports_nothing(
+      diagnostics_, [&](Diagnostics& d) { times = config::resolved(written, *place.scope, d); });
+  if (!evaluated) return kUnknown;
+  if (times.kind != Kind::integer || times.integer < 0) {
+    diagnostics_.error(written.where, "repeat: times: expected an integer of at least 0, found " +
+                                          describe(times));
+    return kUnknown;
+  }
+  for (std::int64_t i = 0; i < times.integer && !stopped(item.where); ++i) {
+    value = expand_list(*lists[0], place, value);
+  }
+  return value;
+}
+
+ValueId Expander::expand_loop(const Item& item, const Place& place, ValueId value) {
+  const std::vector<const config::Node*> lists = inner_lists(item, diagnostics_);
+  if (lists[0] == nullptr) return kUnknown;
+  const bool one = item.value->kind == Kind::map && item.value->entries.size() == 1;
+  config::Node values;
+  if (one && !reports_nothing(diagnostics_, [&](Diagnostics& d) {
+        values = config::resolved(item.value->entries[0].value, *place.scope, d);
+      })) {
+    return kUnknown;
+  }
+  if (values.kind != Kind::list || !is_identifier(item.value->entries[0].key)) {
+    diagnostics_.error(item.where,
+                       "for: expected one variable with a list, as in for: {i: [0, 1]}");
+    return kUnknown;
+  }
+  config::Scope scope = *place.scope;
+  Place inside = place;
+  inside.scope = &scope;
+  for (const config::Node& element : values.items) {
+    if (stopped(item.where)) return kUnknown;
+    scope[item.value->entries[0].key] = element;
+    value = expand_list(*lists[0], inside, value);
+  }
+  return value;
+}
+
+ValueId Expander::expand_block(const Item& item, const Place& place, ValueId value) {
+  if (place.depth >= kDeepestCalls) {
+    diagnostics_.error(item.where, "blocks call each other more than 32 deep here");
+    stopped_ = true;
+    return kUnknown;
+  }
+  PathScope paths(place.paths->next(item.name));
+  config::Scope scope;
+  const bool bound = reports_nothing(
+      diagnostics_, [&](Diagnostics& d) { scope = bind_arguments(item, file_, *place.scope, d); });
+  if (!bound) return kUnknown;
+  ValueNames names;
+  const Position from = place.called_from.known() ? place.called_from : item.where;
+  return expand_list(file_.blocks.at(item.name).layers,
+                     {&scope, &paths, &names, from, place.depth + 1}, value);
+}
+
+ValueId Expander::expand_join(const Item& item, const Place& place, std::vector<ValueId> inputs) {
+  const std::string path = place.paths->next(item.name);
+  const std::vector<const config::Node*> lists = inner_lists(item, diagnostics_);
+  if (!lists.empty() && inputs.size() > 1) {
+    diagnostics_.error(item.from->where, item.name +
+                                             ": takes branches or a list of names in "
+                                             "'from', found both");
+    return kUnknown;
+  }
+  std::vector<ValueId> joined;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    PathScope paths(path + "." + std::to_string(i));
+    Place inside = place;
+    inside.paths = &paths;
+    const bool known = lists[i] != nullptr;
+    joined.push_back(known ? expand_list(*lists[i], inside, inputs.at(0)) : kUnknown);
+  }
+  if (lists.empty()) joined = inputs;
+  if (joined.size() < 2) {
+    diagnostics_.error(item.where, item.name +
+                                       ": expected at least two branches, or two names in "
+                                       "'from', found " +
+                                       std::to_string(lists.size()));
+    return kUnknown;
+  }
+  return append({item.name, path, item.where, nullptr, joined}, place);
+}
+
+}  // namespace trainyard

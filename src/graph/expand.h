@@ -1,0 +1,68 @@
+// Expansion: lists of items to nodes of a graph.
+#pragma once
+
+#include "config/diagnostics.h"
+#include "graph/graph.h"
+#include "graph/network_file.h"
+#include "graph/scope.h"
+
+namespace trainyard {
+
+/// Limits against hostile files.
+inline constexpr std::int64_t kMostLayers = 100'000;
+inline constexpr std::int64_t kMostItems =
+    1'000'000;  // items visited, `if: false` and acts included
+inline constexpr int kDeepestCalls = 32;
+
+/// Walks a file's layers once and appends their nodes. After an error in a layer its output is
+/// unknown: what follows is still read, but no shapes are inferred from it.
+class Expander {
+ public:
+  Expander(const NetworkFile& file, Graph& graph, config::Diagnostics& diagnostics)
+      : file_(file), graph_(graph), diagnostics_(diagnostics) {}
+
+  /// The value of the last layer, -1 if unknown.
+  [[nodiscard]] ValueId run(ValueId input);
+
+ private:
+  /// Where a list stands.
+  struct Place {
+    const config::Scope* scope = nullptr;
+    PathScope* paths = nullptr;
+    ValueNames* names = nullptr;
+    Position called_from;  // of the outermost block call
+    int depth = 0;         // of block calls
+  };
+  /// A layer that is about to become a node.
+  struct Layer {
+    std::string name, path;
+    Position where;
+    const config::Node* value = nullptr;
+    std::vector<ValueId> inputs;
+  };
+
+  [[nodiscard]] bool stopped(const Position& where);
+  ValueId expand_list(const config::Node& list, const Place& place, ValueId value);
+  ValueId expand_node(const config::Node& node, const Place& place, ValueId value);
+  ValueId expand_item(const Item& item, const Place& place, std::vector<ValueId> inputs);
+  ValueId expand_named(const Item& item, const Place& place, std::vector<ValueId> inputs);
+  ValueId expand_act(const Item& item, const Place& place, std::vector<ValueId> inputs);
+  ValueId expand_repeat(const Item& item, const Place& place, ValueId value);
+  ValueId expand_loop(const Item& item, const Place& place, ValueId value);
+  ValueId expand_block(const Item& item, const Place& place, ValueId value);
+  ValueId expand_join(const Item& item, const Place& place, std::vector<ValueId> inputs);
+  ValueId append(const Layer& layer, const Place& place);
+  ValueId infer_and_append(const Layer& layer, const Place& place, std::unique_ptr<Op> op);
+
+  [[nodiscard]] bool holds(const Item& item, const Place& place, bool& condition);
+  [[nodiscard]] std::vector<ValueId> inputs_of(const Item& item, const Place& place, ValueId value);
+  void bind_name(const Item& item, const Place& place, ValueId value);
+
+  const NetworkFile& file_;
+  Graph& graph_;
+  config::Diagnostics& diagnostics_;
+  std::int64_t visited_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,132 @@
+// The parts of Expander that deal with one layer: condition, inputs, name, attributes, shapes.
+#include <algorithm>
+#include <cctype>
+
+#include "graph/expand.h"
+#include "graph/probe.h"
+#include "graph/words.h"
+
+namespace trainyard {
+namespace {
+
+using config::describe;
+using config::Diagnostics;
+using Kind = config::Node::Kind;
+
+constexpr ValueId kUnknown = -1;
+
+/// Names of values may hold dots, so that an expanded network can use its paths.
+bool is_value_name(const config::Node& node) {
+  if (node.kind != Kind::text || node.text.empty()) return false;
+  return std::all_of(node.text.begin(), node.text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  });
+}
+
+/// Names in a `from:`: one text or a list of texts.
+std::vector<const config::Node*> names_in(const config::Node& from) {
+  std::vector<const config::Node*> names;
+  if (from.kind != Kind::list) return {&from};
+  for (const config::Node& item : from.items) names.push_back(&item);
+  return names;
+}
+
+}  // namespace
+
+bool Expander::holds(const Item& item, const Place& place, bool& condition) {
+  config::Node value;
+  const bool evaluated = reports_nothing(diagnostics_, [&](Diagnostics& d) {
+    value = config::resolved(*item.condition, *place.scope, d);
+  });
+  if (!evaluated) return false;
+  if (value.kind != Kind::boolean) {
+    diagnostics_.error(item.condition->where,
+                       "if: expected true or false, found " + describe(value));
+    return false;
+  }
+  condition = value.boolean;
+  return true;
+}
+
+std::vector<ValueId> Expander::inputs_of(const Item& item, const Place& place, ValueId value) {
+  if (item.from == nullptr) return {value};
+  std::vector<ValueId> inputs;
+  for (const config::Node* name : names_in(*item.from)) {
+    const auto found = place.names->find(name->text);
+    if (found != place.names->end()) {
+      inputs.push_back(found->second.value);
+      continue;
+    }
+    std::vector<std::string> known;
+    for (const auto& [word, named] : *place.names) known.push_back(word);
+    diagnostics_.error(name->where,
+                       "from: no earlier layer is named " +
+                           (name->kind == Kind::text ? "'" + name->text + "'" : describe(*name)) +
+                           " by as: here" + config::suggestion(name->text, known));
+    inputs.push_back(kUnknown);
+  }
+  if (inputs.empty()) {
+    diagnostics_.error(item.from->where, "from: expected a name or a list of names, found none");
+    inputs.push_back(kUnknown);
+  }
+  return inputs;
+}
+
+void Expander::bind_name(const Item& item, const Place& place, ValueId value) {
+  if (item.as == nullptr) return;
+  if (!is_value_name(*item.as)) {
+    diagnostics_.error(item.as->where,
+                       "as: expected a name of letters, digits, '_' and '.', "
+                       "found " +
+                           describe(*item.as));
+    return;
+  }
+  const auto earlier = place.names->find(item.as->text);
+  // The same item again is a repetition: the name moves on to its newest value.
+  if (earlier != place.names->end() && !(earlier->second.where == item.as->where)) {
+    diagnostics_.error(item.as->where, "as: the name '" + item.as->text + "' is taken in line " +
+                                           std::to_string(earlier->second.where.line));
+    return;
+  }
+  (*place.names)[item.as->text] = {value, item.as->where};
+}
+
+ValueId Expander::append(const Layer& layer, const Place& place) {
+  const config::Diagnostics::LayerScope in_layer(diagnostics_, layer.path);
+  const auto defaults = file_.defaults.find(layer.name);
+  std::unique_ptr<Op> op;
+  const bool read = reports_nothing(diagnostics_, [&](Diagnostics& d) {
+    config::Node value;
+    value.where = layer.where;
+    if (layer.value != nullptr && layer.value->kind != Kind::null) {
+      value = config::resolved(*layer.value, *place.scope, d);
+    }
+    config::Fields fields(value, defaults == file_.defaults.end() ? nullptr : &defaults->second,
+                          layer.name, file_.profile, d);
+    op = find_op(layer.name)->read(fields);
+    fields.finish();
+  });
+  const bool known =
+      std::find(layer.inputs.begin(), layer.inputs.end(), kUnknown) == layer.inputs.end();
+  return read && known ? infer_and_append(layer, place, std::move(op)) : kUnknown;
+}
+
+ValueId Expander::infer_and_append(const Layer& layer, const Place& place, std::unique_ptr<Op> op) {
+  Node node;
+  node.path = layer.path;
+  node.op = std::move(op);
+  node.inputs = layer.inputs;
+  node.where = layer.where;
+  node.called_from = place.called_from;
+  const std::string failure = infer_signature(graph_, node);
+  if (!failure.empty()) {
+    const Position& call = place.called_from;
+    const std::string caller = call.known() ? "; called from " + call.text() : "";
+    diagnostics_.error(layer.where, failure + caller);
+    return kUnknown;
+  }
+  const NodeId id = append_inferred(graph_, std::move(node));
+  return graph_.nodes[static_cast<std::size_t>(id)].outputs.at(0);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,81 @@
+#include <set>
+
+#include "graph/summary.h"
+
+namespace trainyard {
+namespace {
+
+std::string input_text(const Shape& shape) {
+  std::string text = "input: [";
+  for (int axis = 1; axis < shape.rank(); ++axis) {
+    text += (axis > 1 ? ", " : "") + std::to_string(shape[axis]);
+  }
+  return text + "]\n";
+}
+
+/// True if an item without `from:` would read the right value: that of the item before it.
+bool is_chained(const Graph& graph, std::size_t index) {
+  const Node& node = graph.nodes[index];
+  const ValueId before = index == 0 ? graph.inputs.at(0) : graph.nodes[index - 1].outputs.at(0);
+  return node.inputs.size() == 1 && node.inputs[0] == before;
+}
+
+/// The network's input has no item that could name it: an identity stands in for it.
+constexpr const char* kInputName = "input";
+
+std::string name_of(const Graph& graph, ValueId value) {
+  const NodeId producer = graph.values.at(static_cast<std::size_t>(value)).producer;
+  return producer < 0 ? kInputName : graph.nodes[static_cast<std::size_t>(producer)].path;
+}
+
+std::string from_text(const Graph& graph, const Node& node) {
+  std::string text;
+  for (const ValueId input : node.inputs) {
+    text += (text.empty() ? "" : ", ") + name_of(graph, input);
+  }
+  return node.inputs.size() == 1 ? text : "[" + text + "]";
+}
+
+/// Values that some item names in `from:`.
+std::set<ValueId> named_values(const Graph& graph) {
+  std::set<ValueId> named;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (is_chained(graph, i)) continue;
+    named.insert(graph.nodes[i].inputs.begin(), graph.nodes[i].inputs.end());
+  }
+  return named;
+}
+
+std::string item_text(const Graph& graph, std::size_t index, const std::set<ValueId>& named) {
+  const Node& node = graph.nodes[index];
+  const std::string attributes = node.op->attributes();
+  const bool plain = attributes == "{}";
+  const bool from = !is_chained(graph, index);
+  const bool as = named.count(node.outputs.at(0)) != 0;
+  const std::string type(node.op->type());
+  if (plain && !from && !as) return "  - " + type + "\n";
+  std::string text = "  - " + type + ":" + (plain ? "" : " " + attributes) + "\n";
+  if (from) text += "    from: " + from_text(graph, node) + "\n";
+  if (as) text += "    as: " + node.path + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::string expanded_yaml(const Graph& graph, config::Profile profile) {
+  const Shape& input = graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape;
+  std::string text = "profile: ";
+  text += profile == config::Profile::torch ? "torch\n" : "keras2\n";
+  text += input_text(input) + "layers:\n";
+  const std::set<ValueId> named = named_values(graph);
+  if (named.count(graph.inputs[0]) != 0) {
+    text += "  - identity:\n    as: " + std::string(kInputName) + "\n";
+  }
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) text += item_text(graph, i, named);
+  if (!graph.closing_activation.empty() && graph.output_is_logits) {
+    text += "  - " + graph.closing_activation + "\n";
+  }
+  return text;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,175 @@
+#include "graph/item.h"
+
+#include <algorithm>
+
+#include "graph/words.h"
+
+namespace trainyard {
+namespace {
+
+using config::describe;
+using config::Diagnostics;
+using Kind = config::Node::Kind;
+
+bool is_extra_key(const std::string& key, const std::string& name) {
+  return is_modifier(key) || (key == "layers" && name == "for");
+}
+
+/// A key beside the layer's name that does not belong there.
+void report_stray_key(const config::Entry& entry, const Item& item, const NetworkFile& file,
+                      Diagnostics& diagnostics) {
+  const std::string beside = "'" + entry.key + "' beside '" + item.name + "'";
+  if (item_kind(entry.key, file) != Item::Kind::malformed) {
+    diagnostics.error(entry.where,
+                      "an item holds one layer, found " + beside + "; begin a new item with '- '");
+    return;
+  }
+  const config::Kind<Op>* op = find_op(item.name);
+  const std::vector<std::string> keys =
+      op == nullptr ? std::vector<std::string>{} : keys_of(*op, file.profile);
+  if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) {
+    diagnostics.error(entry.where, "key " + beside + " belongs to it; indent it further");
+    return;
+  }
+  const std::vector<std::string> modifiers{"if", "as", "from"};
+  diagnostics.error(entry.where, "unknown key " + beside + "; expected if, as or from" +
+                                     config::suggestion(entry.key, modifiers));
+}
+
+/// The entry that names the layer: the first that means something, else the first that is no
+/// modifier.
+const config::Entry* naming_entry(const config::Node& map, const NetworkFile& file) {
+  const config::Entry* first = nullptr;
+  for (const config::Entry& entry : map.entries) {
+    if (is_modifier(entry.key)) continue;
+    if (item_kind(entry.key, file) != Item::Kind::malformed) return &entry;
+    if (first == nullptr) first = &entry;
+  }
+  return first;
+}
+
+void read_map(const config::Node& map, const NetworkFile& file, Item& item,
+              Diagnostics& diagnostics) {
+  const config::Entry* named = naming_entry(map, file);
+  if (named == nullptr) {
+    diagnostics.error(map.where, "expected a layer beside if, as and from, found none");
+    return;
+  }
+  item.name = named->key;
+  item.where = named->where;
+  item.value = &named->value;
+  item.condition = map.find("if");
+  item.as = map.find("as");
+  item.from = map.find("from");
+  if (item.name == "for") item.layers = map.find("layers");
+  for (const config::Entry& entry : map.entries) {
+    if (&entry == named || is_extra_key(entry.key, item.name)) continue;
+    report_stray_key(entry, item, file, diagnostics);
+  }
+}
+
+void read_name(const config::Node& node, Item& item, Diagnostics& diagnostics) {
+  if (node.kind == Kind::text && node.text.starts_with('$')) {
+    diagnostics.error(node.where, "a layer's name cannot be an expression, found '" + node.text +
+                                      "'; choose by act: $name or by if:");
+    return;
+  }
+  if (node.kind != Kind::text) {
+    diagnostics.error(node.where, "expected a layer, found " + describe(node));
+    return;
+  }
+  item.name = node.text;
+  item.where = node.where;
+}
+
+void check_modifiers(const Item& item, Diagnostics& diagnostics) {
+  if (item.kind != Item::Kind::repeat && item.kind != Item::Kind::loop) return;
+  if (item.from == nullptr) return;
+  diagnostics.error(item.from->where,
+                    "'from' beside '" + item.name + "'; write it at the first layer inside");
+}
+
+const config::Node* checked_list(const config::Node* node, const Position& where,
+                                 const std::string& what, Diagnostics& diagnostics) {
+  if (node == nullptr) {
+    diagnostics.missing(where, what + ": missing key 'layers'");
+    return nullptr;
+  }
+  if (node->kind == Kind::list) return node;
+  diagnostics.error(node->where, what + ": expected a list of layers, found " + describe(*node));
+  return nullptr;
+}
+
+std::vector<const config::Node*> branch_lists(const Item& item, Diagnostics& diagnostics) {
+  std::vector<const config::Node*> lists;
+  if (item.value == nullptr || item.value->kind == Kind::null) return lists;
+  if (item.value->kind != Kind::list) {
+    diagnostics.error(item.value->where,
+                      item.name + ": expected a list of branches, found " + describe(*item.value));
+    return lists;
+  }
+  for (std::size_t i = 0; i < item.value->items.size(); ++i) {
+    const std::string what = item.name + ": branch " + std::to_string(i);
+    lists.push_back(checked_list(&item.value->items[i], item.where, what, diagnostics));
+  }
+  return lists;
+}
+
+void check_repeat(const Item& item, Diagnostics& diagnostics) {
+  const std::vector<std::string> keys{"times", "layers"};
+  for (const config::Entry& entry : item.value->entries) {
+    if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
+    diagnostics.error(entry.where, "unknown key '" + entry.key + "' in 'repeat'" +
+                                       config::suggestion(entry.key, keys));
+  }
+  if (item.value->find("times") == nullptr) {
+    diagnostics.missing(item.where, "repeat: missing key 'times'");
+  }
+}
+
+}  // namespace
+
+Item::Kind item_kind(const std::string& name, const NetworkFile& file) {
+  if (name == "act") return Item::Kind::act;
+  if (name == "repeat") return Item::Kind::repeat;
+  if (name == "for") return Item::Kind::loop;
+  if (joins_branches(name)) return Item::Kind::join;
+  if (find_op(name) != nullptr) return Item::Kind::op;
+  return file.blocks.count(name) != 0 ? Item::Kind::block : Item::Kind::malformed;
+}
+
+std::string unknown_layer(const std::string& name, const NetworkFile& file) {
+  std::vector<std::string> words = item_words();
+  for (const auto& [block, body] : file.blocks) words.push_back(block);
+  return "unknown layer '" + name + "'" + config::suggestion(name, words);
+}
+
+Item read_item(const config::Node& node, const NetworkFile& file, Diagnostics& diagnostics) {
+  Item item;
+  node.kind == Kind::map ? read_map(node, file, item, diagnostics)
+                         : read_name(node, item, diagnostics);
+  if (item.name.empty()) return item;
+  item.kind = item_kind(item.name, file);
+  if (item.kind == Item::Kind::malformed) {
+    diagnostics.error(item.where, unknown_layer(item.name, file));
+  }
+  check_modifiers(item, diagnostics);
+  return item;
+}
+
+std::vector<const config::Node*> inner_lists(const Item& item, Diagnostics& diagnostics) {
+  if (item.kind == Item::Kind::join) return branch_lists(item, diagnostics);
+  if (item.kind == Item::Kind::loop) {
+    return {checked_list(item.layers, item.where, "for", diagnostics)};
+  }
+  if (item.kind != Item::Kind::repeat) return {};
+  if (item.value == nullptr || item.value->kind != Kind::map) {
+    diagnostics.error(item.where, "repeat: expected {times: ..., layers: [...]}, found " +
+                                      (item.value == nullptr ? "nothing" : describe(*item.value)));
+    return {nullptr};
+  }
+  check_repeat(item, diagnostics);
+  return {checked_list(item.value->find("layers"), item.where, "repeat", diagnostics)};
+}
+
+}  // namespace trainyard

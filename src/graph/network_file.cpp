@@ -1,0 +1,267 @@
+#include "graph/network_file.h"
+
+#include <algorithm>
+
+#include "graph/words.h"
+
+namespace trainyard {
+namespace {
+
+using config::describe;
+using config::Diagnostics;
+using Kind = config::Node::Kind;
+
+constexpr std::int64_t kLargestExtent = 65'536;
+
+void check_keys(const config::Node& map, const std::string& what,
+                const std::vector<std::string>& known, Diagnostics& diagnostics) {
+  for (const config::Entry& entry : map.entries) {
+    if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+    diagnostics.error(entry.where, "unknown key '" + entry.key + "' in " + what +
+                                       config::suggestion(entry.key, known));
+  }
+}
+
+void read_profile(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
+  if (node == nullptr) return;
+  if (node->text == "keras2") {
+    file.profile = config::Profile::keras2;
+  } else if (node->text == "torch") {
+    file.profile = config::Profile::torch;
+  } else {
+    diagnostics.error(node->where, "profile: expected keras2 or torch, found " + describe(*node));
+  }
+}
+
+/// Names that expressions will use: variables, arguments, loop variables.
+bool check_name(const std::string& name, const std::string& what, const Position& where,
+                Diagnostics& diagnostics) {
+  if (is_identifier(name) && !is_expression_word(name)) return true;
+  diagnostics.error(where,
+                    what + " '" + name + "' " +
+                        (is_identifier(name) ? "is a word of expressions; choose another name"
+                                             : "must be letters, digits and '_', and not "
+                                               "begin with a digit"));
+  return false;
+}
+
+void read_variables(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
+  if (node == nullptr || node->kind == Kind::null) return;
+  if (node->kind != Kind::map) {
+    diagnostics.error(node->where,
+                      "vars: expected a map of names and values, found " + describe(*node));
+    return;
+  }
+  for (const config::Entry& entry : node->entries) {
+    if (!check_name(entry.key, "variable", entry.where, diagnostics)) continue;
+    if (entry.value.kind == Kind::map) {
+      diagnostics.error(entry.value.where,
+                        "variable '" + entry.key + "': expected a scalar or a list, found a map");
+      continue;
+    }
+    file.variables[entry.key] = config::resolved(entry.value, file.variables, diagnostics);
+  }
+}
+
+void read_input(const config::Node& network, NetworkFile& file, Diagnostics& diagnostics) {
+  const config::Node* written = network.find("input");
+  if (written == nullptr) {
+    diagnostics.missing(network.where,
+                        "missing key 'input' in 'network'; give the extents of one sample, as in "
+                        "input: [3, 32, 32]");
+    return;
+  }
+  const config::Node node = config::resolved(*written, file.variables, diagnostics);
+  const bool sized = node.kind == Kind::list && (node.items.size() == 1 || node.items.size() == 3);
+  if (!sized) {
+    diagnostics.error(
+        written->where,
+        "input: expected [channels, height, width] or [features], found " +
+            (node.kind == Kind::list ? "a list of " + std::to_string(node.items.size())
+                                     : describe(node)));
+    return;
+  }
+  for (const config::Node& extent : node.items) {
+    if (extent.kind != Kind::integer || extent.integer < 1 || extent.integer > kLargestExtent) {
+      diagnostics.error(extent.where,
+                        "input: expected an integer from 1 to 65536, found " + describe(extent));
+    }
+    file.input.push_back(std::clamp<std::int64_t>(extent.integer, 1, kLargestExtent));
+  }
+}
+
+void read_op_defaults(const config::Entry& entry, NetworkFile& file, Diagnostics& diagnostics) {
+  const config::Kind<Op>* op = find_op(entry.key);
+  if (op == nullptr) {
+    std::vector<std::string> words = item_words();
+    std::erase_if(words, [](const std::string& word) { return is_structure(word); });
+    diagnostics.error(entry.where, "defaults: unknown layer type '" + entry.key + "'" +
+                                       config::suggestion(entry.key, words));
+    return;
+  }
+  if (entry.value.kind != Kind::map) {
+    diagnostics.error(entry.value.where, "defaults of '" + entry.key +
+                                             "': expected a map of its keys, found " +
+                                             describe(entry.value));
+    return;
+  }
+  check_keys(entry.value, "the defaults of '" + entry.key + "'", keys_of(*op, file.profile),
+             diagnostics);
+  file.defaults[entry.key] = config::resolved(entry.value, file.variables, diagnostics);
+}
+
+void read_defaults(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
+  if (node == nullptr || node->kind == Kind::null) return;
+  if (node->kind != Kind::map) {
+    diagnostics.error(node->where,
+                      "defaults: expected a map of layer types, found " + describe(*node));
+    return;
+  }
+  for (const config::Entry& entry : node->entries) read_op_defaults(entry, file, diagnostics);
+}
+
+/// `f` or `k=3`.
+BlockArgument read_argument(const config::Node& node, const std::string& block,
+                            Diagnostics& diagnostics) {
+  const std::size_t equals = node.text.find('=');
+  BlockArgument argument;
+  argument.name = node.text.substr(0, equals);
+  while (!argument.name.empty() && argument.name.back() == ' ') argument.name.pop_back();
+  if (equals != std::string::npos) {
+    std::string value = node.text.substr(equals + 1);
+    value.erase(0, value.find_first_not_of(' '));
+    argument.fallback = config::scalar_node(value, false, node.where);
+  }
+  check_name(argument.name, "block '" + block + "': argument", node.where, diagnostics);
+  return argument;
+}
+
+void read_arguments(const config::Node* node, const std::string& name, Block& block,
+                    Diagnostics& diagnostics) {
+  if (node == nullptr || node->kind == Kind::null) return;
+  if (node->kind != Kind::list) {
+    diagnostics.error(node->where, "block '" + name +
+                                       "': args: expected a list such as [f, k=3], "
+                                       "found " +
+                                       describe(*node));
+    return;
+  }
+  for (const config::Node& item : node->items) {
+    if (item.kind != Kind::text) {
+      diagnostics.error(item.where, "block '" + name +
+                                        "': args: expected name or name=value, "
+                                        "found " +
+                                        describe(item));
+      continue;
+    }
+    BlockArgument argument = read_argument(item, name, diagnostics);
+    const bool twice =
+        std::any_of(block.arguments.begin(), block.arguments.end(),
+                    [&](const BlockArgument& other) { return other.name == argument.name; });
+    if (twice) {
+      diagnostics.error(item.where,
+                        "block '" + name + "': argument '" + argument.name + "' is given twice");
+    }
+    block.arguments.push_back(std::move(argument));
+  }
+}
+
+/// Block names share the space of layer paths with ops: "inc" and "inc1" would both give "inc11".
+bool check_block_name(const config::Entry& entry, const config::Node& blocks,
+                      Diagnostics& diagnostics) {
+  const std::string& name = entry.key;
+  if (!is_identifier(name)) {
+    diagnostics.error(entry.where, "block '" + name +
+                                       "' must be letters, digits and '_', and not begin with a "
+                                       "digit");
+    return false;
+  }
+  if (find_op(name) != nullptr || is_structure(name) || is_modifier(name) || name == "layers") {
+    diagnostics.error(entry.where,
+                      "block '" + name + "' has the name of a built-in; give it another name");
+    return false;
+  }
+  const std::string stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  for (std::size_t length = stem.size(); length < name.size(); ++length) {
+    const std::string other = name.substr(0, length);
+    if (find_op(other) == nullptr && blocks.find(other) == nullptr) continue;
+    diagnostics.error(entry.where, "block '" + name + "' is '" + other +
+                                       "' with a number, as the paths of '" + other +
+                                       "' are; give it another name");
+    return false;
+  }
+  return true;
+}
+
+void read_block(const config::Entry& entry, NetworkFile& file, Diagnostics& diagnostics) {
+  const config::Node& body = entry.value;
+  const std::string what = "block '" + entry.key + "'";
+  if (body.kind != Kind::map) {
+    diagnostics.error(body.where,
+                      what + ": expected a map with args and layers, found " + describe(body));
+    return;
+  }
+  check_keys(body, what, {"args", "layers"}, diagnostics);
+  Block block;
+  block.where = entry.where;
+  read_arguments(body.find("args"), entry.key, block, diagnostics);
+  const config::Node* layers = body.find("layers");
+  if (layers == nullptr) {
+    diagnostics.missing(entry.where, what + ": missing key 'layers'");
+  } else if (layers->kind != Kind::list) {
+    diagnostics.error(layers->where,
+                      what + ": layers: expected a list of layers, found " + describe(*layers));
+  } else {
+    block.layers = *layers;
+  }
+  file.blocks.emplace(entry.key, std::move(block));
+}
+
+void read_blocks(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
+  if (node == nullptr || node->kind == Kind::null) return;
+  if (node->kind != Kind::map) {
+    diagnostics.error(node->where, "blocks: expected a map of blocks, found " + describe(*node));
+    return;
+  }
+  for (const config::Entry& entry : node->entries) {
+    check_block_name(entry, *node, diagnostics);
+    read_block(entry, file, diagnostics);
+  }
+}
+
+void read_layers(const config::Node& network, NetworkFile& file, Diagnostics& diagnostics) {
+  const config::Node* layers = network.find("layers");
+  if (layers == nullptr) {
+    diagnostics.missing(network.where, "missing key 'layers' in 'network'");
+  } else if (layers->kind != Kind::list || layers->items.empty()) {
+    diagnostics.error(layers->where,
+                      "layers: expected a list of at least one layer, found " +
+                          (layers->kind == Kind::list ? "an empty list" : describe(*layers)));
+  } else {
+    file.layers = *layers;
+  }
+}
+
+}  // namespace
+
+NetworkFile read_network_file(const config::Node& network, config::Profile profile,
+                              Diagnostics& diagnostics) {
+  NetworkFile file;
+  file.profile = profile;
+  if (network.kind != Kind::map) {
+    diagnostics.error(network.where,
+                      "network: expected a map with input and layers, found " + describe(network));
+    return file;
+  }
+  check_keys(network, "'network'", {"profile", "vars", "input", "defaults", "blocks", "layers"},
+             diagnostics);
+  read_profile(network.find("profile"), file, diagnostics);
+  read_variables(network.find("vars"), file, diagnostics);
+  read_input(network, file, diagnostics);
+  read_defaults(network.find("defaults"), file, diagnostics);
+  read_blocks(network.find("blocks"), file, diagnostics);
+  read_layers(network, file, diagnostics);
+  return file;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,42 @@
+// Names and arguments while a network is expanded.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "config/diagnostics.h"
+#include "config/expression.h"
+#include "graph/graph.h"
+#include "graph/item.h"
+
+namespace trainyard {
+
+/// Hands out layer paths under one parent: name + ordinal among the parent's same-named children,
+/// from 1 (DECISIONS 11).
+class PathScope {
+ public:
+  explicit PathScope(std::string parent = {}) : parent_(std::move(parent)) {}
+  /// "stage2.unit3" for the third unit under stage2.
+  [[nodiscard]] std::string next(const std::string& name);
+
+ private:
+  std::string parent_;
+  std::map<std::string, int> counts_;
+};
+
+/// A value named by `as:`.
+struct NamedValue {
+  ValueId value = -1;  // -1: unknown, after an error
+  Position where;
+};
+using ValueNames = std::map<std::string, NamedValue>;
+
+/// Matches the value of a block call (nothing, a scalar, a list or a map; evaluated in `caller`)
+/// with the block's arguments, and answers the scope of its body: the file's variables and the
+/// arguments. Surplus, unknown and missing arguments are reported.
+[[nodiscard]] config::Scope bind_arguments(const Item& call, const NetworkFile& file,
+                                           const config::Scope& caller,
+                                           config::Diagnostics& diagnostics);
+
+}  // namespace trainyard

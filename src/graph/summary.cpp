@@ -1,0 +1,122 @@
+#include "graph/summary.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace trainyard {
+namespace {
+
+SummaryRow row_of(const Graph& graph, const Node& node) {
+  SummaryRow row;
+  row.path = node.path;
+  row.type = node.op->type();
+  row.attributes = node.op->attributes();
+  row.where = node.where;
+  if (!node.signature.outputs.empty()) row.output = node.signature.outputs[0];
+  for (const ParameterSpec& parameter : node.signature.parameters) {
+    row.parameters += parameter.shape.elements();
+  }
+  for (const StatisticSpec& statistic : node.signature.statistics) {
+    row.statistics += statistic.shape.elements();
+  }
+  const std::int64_t batch =
+      graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape.n();
+  row.multiply_adds = node.signature.multiply_adds / batch;
+  for (const Shape& shape : node.signature.outputs) {
+    row.activation_bytes += static_cast<std::size_t>(shape.elements()) * size_of(DType::f32);
+  }
+  return row;
+}
+
+/// "[16, 32, 32]": the shape of one sample.
+std::string sample_text(const Shape& shape) {
+  std::string text;
+  for (int axis = 1; axis < shape.rank(); ++axis) {
+    text += (axis > 1 ? ", " : "") + std::to_string(shape[axis]);
+  }
+  return "[" + text + "]";
+}
+
+constexpr std::size_t kColumns = 6;
+using Line = std::array<std::string, kColumns>;
+
+std::vector<Line> table_lines(const Summary& summary) {
+  std::vector<Line> lines{{"layer", "type", "output", "parameters", "multiply-adds", "KiB"}};
+  for (const SummaryRow& row : summary.rows) {
+    lines.push_back({row.path, row.type, sample_text(row.output),
+                     with_separators(row.parameters + row.statistics),
+                     with_separators(row.multiply_adds),
+                     fixed_text(static_cast<double>(row.activation_bytes) / 1024, 1)});
+  }
+  return lines;
+}
+
+/// Text columns to the left, numbers to the right, two blanks between.
+std::string aligned(const std::vector<Line>& lines) {
+  std::array<std::size_t, kColumns> width{};
+  for (const Line& line : lines) {
+    for (std::size_t i = 0; i < kColumns; ++i) width[i] = std::max(width[i], line[i].size());
+  }
+  std::string text;
+  for (const Line& line : lines) {
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      const std::string blanks(width[i] - line[i].size(), ' ');
+      text += (i > 0 ? "  " : "") + (i < 3 ? line[i] + blanks : blanks + line[i]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string json_shape(const Shape& shape) { return shape.text(); }
+
+std::string json_row(const SummaryRow& row) {
+  return "{\"path\": " + json_quoted(row.path) + ", \"type\": " + json_quoted(row.type) +
+         ", \"attributes\": " + json_quoted(row.attributes) +
+         ", \"output\": " + json_shape(row.output) +
+         ", \"parameters\": " + std::to_string(row.parameters) +
+         ", \"statistics\": " + std::to_string(row.statistics) +
+         ", \"multiply_adds\": " + std::to_string(row.multiply_adds) +
+         ", \"activation_bytes\": " + std::to_string(row.activation_bytes) +
+         ", \"line\": " + std::to_string(row.where.line) + "}";
+}
+
+}  // namespace
+
+Summary summarise(const Graph& graph) {
+  Summary summary;
+  summary.input = graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape;
+  for (const Node& node : graph.nodes) {
+    summary.rows.push_back(row_of(graph, node));
+    summary.activation_bytes += summary.rows.back().activation_bytes;
+  }
+  summary.totals = totals(graph);
+  return summary;
+}
+
+std::string summary_text(const Summary& summary) {
+  const std::int64_t trainable = summary.totals.parameters_trainable;
+  return "input " + sample_text(summary.input) + ", batch " + std::to_string(summary.input.n()) +
+         "\n\n" + aligned(table_lines(summary)) + "\nparameters     " +
+         with_separators(summary.totals.parameters_total) + " (" + with_separators(trainable) +
+         " trainable)\nmultiply-adds  " + with_separators(summary.totals.multiply_adds) +
+         " a sample, forward\nactivations    " +
+         fixed_text(static_cast<double>(summary.activation_bytes) / (1024 * 1024), 1) +
+         " MiB a batch of " + std::to_string(summary.input.n()) + "\n";
+}
+
+std::string summary_json(const Summary& summary) {
+  std::string text = "{\n  \"input\": " + json_shape(summary.input) + ",\n  \"layers\": [\n";
+  for (std::size_t i = 0; i < summary.rows.size(); ++i) {
+    text += "    " + json_row(summary.rows[i]) + (i + 1 < summary.rows.size() ? ",\n" : "\n");
+  }
+  const GraphTotals& sums = summary.totals;
+  return text + "  ],\n  \"parameters\": " + std::to_string(sums.parameters_total) +
+         ",\n  \"parameters_trainable\": " + std::to_string(sums.parameters_trainable) +
+         ",\n  \"multiply_adds\": " + std::to_string(sums.multiply_adds) +
+         ",\n  \"activation_bytes\": " + std::to_string(summary.activation_bytes) + "\n}\n";
+}
+
+}  // namespace trainyard

@@ -1,0 +1,45 @@
+// What `train summary` shows of a network.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace trainyard {
+
+/// One node of the expanded network.
+struct SummaryRow {
+  std::string path;
+  std::string type;
+  std::string attributes;            // YAML flow text
+  Shape output;                      // with the batch
+  std::int64_t parameters = 0;       // trainable or frozen
+  std::int64_t statistics = 0;       // running statistics
+  std::int64_t multiply_adds = 0;    // of one sample, forward
+  std::size_t activation_bytes = 0;  // of the output for the whole batch, in float32
+  Position where;
+};
+
+/// The rows in order, and the sums.
+struct Summary {
+  Shape input;
+  std::vector<SummaryRow> rows;
+  GraphTotals totals;
+  std::size_t activation_bytes = 0;
+};
+[[nodiscard]] Summary summarise(const Graph& graph);
+
+/// A table of path, type, output (without the batch), parameters, multiply-adds and activation KiB,
+/// and the totals below it.
+[[nodiscard]] std::string summary_text(const Summary& summary);
+/// The same as JSON, with attributes.
+[[nodiscard]] std::string summary_json(const Summary& summary);
+
+/// The network without vars, defaults, blocks, repeat, for and if: one item a node, in YAML that
+/// builds an equal graph. Values that more than the next item reads are named by their path.
+[[nodiscard]] std::string expanded_yaml(const Graph& graph, config::Profile profile);
+
+}  // namespace trainyard

@@ -1,0 +1,29 @@
+// The words of the network language and what makes a name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace trainyard {
+
+/// The op of this YAML name, or null.
+[[nodiscard]] const config::Kind<Op>* find_op(std::string_view name);
+/// True for add, concat, multiply, average: the ops that join branches.
+[[nodiscard]] bool joins_branches(std::string_view name);
+/// True for act, repeat, for: items that are no layers themselves.
+[[nodiscard]] bool is_structure(std::string_view name);
+/// True for if, as, from: keys beside the name of an item.
+[[nodiscard]] bool is_modifier(std::string_view name);
+/// Letters, digits and '_', not beginning with a digit.
+[[nodiscard]] bool is_identifier(std::string_view name);
+/// True if no expression could name it: and, or, not, if, else, min, max, int, true, false.
+[[nodiscard]] bool is_expression_word(std::string_view name);
+/// Names of all ops and structures: what an item may be called besides the file's blocks.
+[[nodiscard]] std::vector<std::string> item_words();
+/// The keys of an op, in order.
+[[nodiscard]] std::vector<std::string> keys_of(const config::Kind<Op>& op, config::Profile profile);
+
+}  // namespace trainyard
