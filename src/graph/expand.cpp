@@ -104,8 +104,14 @@ ValueId Expander::expand_act(const Item& item, const Place& place, std::vector<V
              nullptr,
              item.from,
              nullptr};
-  if (named.kind != Item::Kind::op && named.kind != Item::Kind::block) {
+  if (named.kind == Item::Kind::malformed) {
     diagnostics_.error(item.value->where, "act: " + unknown_layer(name.text, file_));
+    return kUnknown;
+  }
+  if (named.kind != Item::Kind::op && named.kind != Item::Kind::block) {
+    diagnostics_.error(
+        item.value->where,
+        "act: expected a layer without branches or a body, found '" + name.text + "'");
     return kUnknown;
   }
   return expand_named(named, place, std::move(inputs));
@@ -176,6 +182,9 @@ ValueId Expander::expand_block(const Item& item, const Place& place, ValueId val
 ValueId Expander::expand_join(const Item& item, const Place& place, std::vector<ValueId> inputs) {
   const std::string path = place.paths->next(item.name);
   const std::vector<const config::Node*> lists = inner_lists(item, diagnostics_);
+  if (item.value != nullptr && item.value->kind != Kind::list && item.value->kind != Kind::null) {
+    return kUnknown;  // reported by inner_lists
+  }
   if (!lists.empty() && inputs.size() > 1) {
     diagnostics_.error(item.from->where, item.name +
                                              ": takes branches or a list of names in "

@@ -94,13 +94,15 @@ void Expander::bind_name(const Item& item, const Place& place, ValueId value) {
 ValueId Expander::append(const Layer& layer, const Place& place) {
   const config::Diagnostics::LayerScope in_layer(diagnostics_, layer.path);
   const auto defaults = file_.defaults.find(layer.name);
+  config::Node value;
+  value.where = layer.where;
+  const bool evaluated = reports_nothing(diagnostics_, [&](Diagnostics& d) {
+    if (layer.value == nullptr || layer.value->kind == Kind::null) return;
+    value = config::resolved(*layer.value, *place.scope, d);
+  });
+  if (!evaluated) return kUnknown;
   std::unique_ptr<Op> op;
   const bool read = reports_nothing(diagnostics_, [&](Diagnostics& d) {
-    config::Node value;
-    value.where = layer.where;
-    if (layer.value != nullptr && layer.value->kind != Kind::null) {
-      value = config::resolved(*layer.value, *place.scope, d);
-    }
     config::Fields fields(value, defaults == file_.defaults.end() ? nullptr : &defaults->second,
                           layer.name, file_.profile, d);
     op = find_op(layer.name)->read(fields);

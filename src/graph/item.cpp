@@ -92,7 +92,8 @@ void check_modifiers(const Item& item, Diagnostics& diagnostics) {
 const config::Node* checked_list(const config::Node* node, const Position& where,
                                  const std::string& what, Diagnostics& diagnostics) {
   if (node == nullptr) {
-    diagnostics.missing(where, what + ": missing key 'layers'");
+    const std::string place = what == "for" ? " beside 'for'" : "";
+    diagnostics.missing(where, what + ": missing key 'layers'" + place);
     return nullptr;
   }
   if (node->kind == Kind::list) return node;

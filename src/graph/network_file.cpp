@@ -65,12 +65,7 @@ void read_variables(const config::Node* node, NetworkFile& file, Diagnostics& di
 
 void read_input(const config::Node& network, NetworkFile& file, Diagnostics& diagnostics) {
   const config::Node* written = network.find("input");
-  if (written == nullptr) {
-    diagnostics.missing(network.where,
-                        "missing key 'input' in 'network'; give the extents of one sample, as in "
-                        "input: [3, 32, 32]");
-    return;
-  }
+  if (written == nullptr) return;
   const config::Node node = config::resolved(*written, file.variables, diagnostics);
   const bool sized = node.kind == Kind::list && (node.items.size() == 1 || node.items.size() == 3);
   if (!sized) {
@@ -229,11 +224,22 @@ void read_blocks(const config::Node* node, NetworkFile& file, Diagnostics& diagn
   }
 }
 
+void check_required(const config::Node& network, Diagnostics& diagnostics) {
+  const bool input = network.find("input") != nullptr;
+  const bool layers = network.find("layers") != nullptr;
+  if (input && layers) return;
+  const std::string keys = input    ? "key 'layers'"
+                           : layers ? "key 'input'"
+                                    : "keys 'input' and 'layers'";
+  diagnostics.missing(network.where, "missing " + keys +
+                                         " in 'network'; it wants input: [channels, height, "
+                                         "width] and layers: [...]");
+}
+
 void read_layers(const config::Node& network, NetworkFile& file, Diagnostics& diagnostics) {
   const config::Node* layers = network.find("layers");
-  if (layers == nullptr) {
-    diagnostics.missing(network.where, "missing key 'layers' in 'network'");
-  } else if (layers->kind != Kind::list || layers->items.empty()) {
+  if (layers == nullptr) return;
+  if (layers->kind != Kind::list || layers->items.empty()) {
     diagnostics.error(layers->where,
                       "layers: expected a list of at least one layer, found " +
                           (layers->kind == Kind::list ? "an empty list" : describe(*layers)));
@@ -255,6 +261,7 @@ NetworkFile read_network_file(const config::Node& network, config::Profile profi
   }
   check_keys(network, "'network'", {"profile", "vars", "input", "defaults", "blocks", "layers"},
              diagnostics);
+  check_required(network, diagnostics);
   read_profile(network.find("profile"), file, diagnostics);
   read_variables(network.find("vars"), file, diagnostics);
   read_input(network, file, diagnostics);

@@ -28,12 +28,15 @@ void bind_map(const config::Node& values, const Item& call, const Block& block,
   std::vector<std::string> names;
   for (const BlockArgument& argument : block.arguments) names.push_back(argument.name);
   for (const config::Entry& entry : values.entries) {
-    if (std::find(names.begin(), names.end(), entry.key) == names.end()) {
-      diagnostics.error(entry.where, call.name + ": unknown argument '" + entry.key + "'" +
-                                         config::suggestion(entry.key, names));
-    } else {
+    if (std::find(names.begin(), names.end(), entry.key) != names.end()) {
       bound[entry.key] = entry.value;
+      continue;
     }
+    diagnostics.error(entry.where, call.name + ": unknown argument '" + entry.key + "'" +
+                                       config::suggestion(entry.key, names));
+    // The misspelt argument is the one meant: one message is enough.
+    const std::string meant = config::nearest(entry.key, names);
+    if (!meant.empty()) bound.emplace(meant, entry.value);
   }
 }
 

@@ -1,0 +1,113 @@
+// What `train summary` shows.
+#include "graph/summary.h"
+
+#include <doctest/doctest.h>
+
+#include "graph/describe.h"
+#include "support.h"
+
+namespace trainyard {
+namespace {
+
+const char* const kSmall =
+    "{input: [3, 8, 8], layers: [conv: [4, 3], bn, relu, concat: [[max_pool: 2], [avg_pool: 2]], "
+    "dense: 10, softmax]}";
+
+TEST_CASE("a summary has one row a node with its own sums") {
+  const Summary summary = summarise(test::build(kSmall, {.batch = 5}));
+  REQUIRE(summary.rows.size() == 7);
+  const SummaryRow& conv = summary.rows[0];
+  CHECK(conv.path == "conv1");
+  CHECK(conv.type == "conv");
+  CHECK(conv.output == Shape{5, 4, 6, 6});
+  CHECK(conv.parameters == 4 * 3 * 9 + 4);
+  CHECK(conv.multiply_adds == 4 * 6 * 6 * 27);
+  CHECK(conv.activation_bytes == 5 * 4 * 36 * 4);
+  CHECK(summary.rows[1].parameters == 8);
+  CHECK(summary.rows[1].statistics == 8);
+  std::size_t bytes = 0;
+  for (const SummaryRow& row : summary.rows) bytes += row.activation_bytes;
+  CHECK(summary.activation_bytes == bytes);
+}
+
+TEST_CASE("the text table aligns its columns and ends in the totals") {
+  CHECK(summary_text(summarise(test::build(kSmall, {.batch = 5}))) ==
+        "input [3, 8, 8], batch 5\n"
+        "\n"
+        "layer                type      output     parameters  multiply-adds  KiB\n"
+        "conv1                conv      [4, 6, 6]         112          3,888  2.8\n"
+        "bn1                  bn        [4, 6, 6]          16              0  2.8\n"
+        "relu1                relu      [4, 6, 6]           0              0  2.8\n"
+        "concat1.0.max_pool1  max_pool  [4, 3, 3]           0              0  0.7\n"
+        "concat1.1.avg_pool1  avg_pool  [4, 3, 3]           0              0  0.7\n"
+        "concat1              concat    [8, 3, 3]           0              0  1.4\n"
+        "dense1               dense     [10]              730            720  0.2\n"
+        "\n"
+        "parameters     858 (850 trainable)\n"
+        "multiply-adds  4,608 a sample, forward\n"
+        "activations    0.0 MiB a batch of 5\n");
+}
+
+TEST_CASE("the JSON is a valid YAML flow map with the same rows") {
+  const std::string text = summary_json(summarise(test::build(kSmall, {.batch = 5})));
+  const config::Node json = config::parse_yaml(text, "summary.json");
+  CHECK(json.find("parameters")->integer == 858);
+  CHECK(json.find("parameters_trainable")->integer == 850);
+  CHECK(json.find("multiply_adds")->integer == 4608);
+  REQUIRE(json.find("layers")->items.size() == 7);
+  const config::Node& conv = json.find("layers")->items[0];
+  CHECK(conv.find("path")->text == "conv1");
+  CHECK(conv.find("output")->items.at(1).integer == 4);
+  CHECK(conv.find("attributes")->text.starts_with("{filters: 4, kernel: [3, 3]"));
+}
+
+/// Building the expanded YAML gives the same ops, shapes and edges. An input that a later layer
+/// reads is named by an identity of its own, which moves all values on by one.
+void check_round_trip(const Graph& graph, std::size_t extra) {
+  const std::string yaml = expanded_yaml(graph, config::Profile::keras2);
+  INFO(yaml);
+  const Graph again = test::build(yaml, {}, "expanded.yaml");
+  REQUIRE(again.nodes.size() == graph.nodes.size() + extra);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& one = graph.nodes[i];
+    const Node& two = again.nodes[i + extra];
+    REQUIRE(one.op->type() == two.op->type());
+    REQUIRE(one.op->attributes() == two.op->attributes());
+    REQUIRE(one.signature.outputs == two.signature.outputs);
+    REQUIRE(one.inputs.size() == two.inputs.size());
+    for (std::size_t k = 0; k < one.inputs.size(); ++k) {
+      REQUIRE(one.inputs[k] + static_cast<ValueId>(extra) == two.inputs[k]);
+    }
+  }
+  CHECK(totals(again).multiply_adds == totals(graph).multiply_adds);
+  CHECK(again.closing_activation == graph.closing_activation);
+}
+
+TEST_CASE("the macro-free YAML builds an equal graph") {
+  for (const char* file : {"models/minigooglenet.yaml", "models/resnet_cifar.yaml",
+                           "models/keras_cnn.yaml", "models/shapes_cnn.yaml"}) {
+    check_round_trip(test::build_file(file), 0);
+  }
+  check_round_trip(
+      test::build("{input: [3, 8, 8], layers: [add: [[conv: [3, 1]], []], global_avg_pool]}"), 1);
+}
+
+TEST_CASE("the description of networks names every op and its keys") {
+  const auto fields = describe_network();
+  std::vector<std::string> keys;
+  for (const auto& field : fields) keys.push_back(field.key);
+  CHECK(keys ==
+        std::vector<std::string>{"profile", "vars", "input", "defaults", "blocks", "layers"});
+  const auto& layers = fields.back();
+  CHECK(layers.open);
+  CHECK(layers.members.size() == op_kinds().size() + 3);
+  CHECK(layers.members[0].name == "conv");
+  CHECK(layers.members[0].fields.at(0).key == "filters");
+  CHECK(layers.members[0].fields.at(0).required);
+  const auto& defaults = fields[3];
+  CHECK(defaults.fields.at(0).key == "conv");
+  CHECK_FALSE(defaults.fields.at(0).fields.at(0).required);
+}
+
+}  // namespace
+}  // namespace trainyard
