@@ -42,11 +42,13 @@ struct LeakyRelu {
   double slope = 0.3;  // at least 0, so that the output's sign is the input's
   template <class T>
   TY_HD T value(T x) const {
-    return x < 0 ? static_cast<T>(slope) * x : x;
+    const T below = static_cast<T>(slope) * x;
+    return x < 0 ? below : x;
   }
   template <class T>
   TY_HD T gradient(T dy, T y) const {
-    return y > 0 ? dy : static_cast<T>(slope) * dy;
+    const T below = static_cast<T>(slope) * dy;
+    return y > 0 ? dy : below;
   }
 };
 
