@@ -75,7 +75,7 @@ struct Contract {
   bool backward_reads_inputs = false;
   bool backward_reads_outputs = false;
   bool joined_backward = false;   // backward_data computes the parameters' gradients too
-  bool in_place_forward = false;  // output 0 may overwrite input 0
+  bool in_place_forward = false;  // output 0 may overwrite input 0, if that is given only once
   bool in_place_backward = false; // input gradient 0 may overwrite output gradient 0
   bool alias_forward = false;     // output 0 is input 0, no step needed in either direction
                                   // (identity; flatten where the layouts agree)

@@ -61,6 +61,16 @@ void merge(Plan& plan, std::vector<Lifetime>& lifetimes, TensorId read, TensorId
   lifetimes[from].last = lifetimes[to].last;
 }
 
+/// True if no other input is the tensor of input 0: an op that goes through its inputs one after
+/// the other (a sum of three) would find the later one overwritten.
+bool reads_first_input_once(const Plan& plan, const PlanStep& step) {
+  for (std::size_t i = 1; i < step.inputs.size(); ++i) {
+    if (step.inputs[i] == kNoTensor) continue;
+    if (plan.root(step.inputs[i]) == plan.root(step.inputs[0])) return false;
+  }
+  return true;
+}
+
 struct Block {
   TensorId tensor;
   std::size_t bytes;
@@ -95,7 +105,7 @@ void merge_in_place(Plan& plan) {
     if (step.kind != PlanStep::Kind::op) continue;
     const Contract contract = plan.laid_out.graph.nodes[step.node].op->contract();
     const bool forward = step.pass == Pass::forward_train || step.pass == Pass::forward_eval;
-    if (forward && contract.in_place_forward) {
+    if (forward && contract.in_place_forward && reads_first_input_once(plan, step)) {
       merge(plan, lifetimes, step.inputs[0], step.outputs[0], index);
     }
     if (step.pass == Pass::backward_data && contract.in_place_backward) {

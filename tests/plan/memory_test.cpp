@@ -119,6 +119,24 @@ TEST_CASE("an op whose input is read later does not overwrite it") {
   }
 }
 
+TEST_CASE("an op that is given one tensor twice does not overwrite it") {
+  FakeNetwork network({2, 16, 4, 4});
+  const ValueId stem = network(conv_like(), {0}), other = network(conv_like(), {0});
+  FakeTraits sum = add_like();
+  sum.contract.in_place_forward = true;
+  network(sum, {stem, stem});
+  network(sum, {other, network.graph.output});
+  const Plan plan = planned(network);
+  for (const PlanStep& step : plan.steps) {
+    if (name_of(plan, step) == "sum3 forward_train") {
+      CHECK(plan.root(step.inputs[0]) != plan.root(step.outputs[0]));
+    }
+    if (name_of(plan, step) == "sum4 forward_train") {
+      CHECK(plan.root(step.inputs[0]) == plan.root(step.outputs[0]));
+    }
+  }
+}
+
 TEST_CASE("a chain of layers reuses memory in evaluation") {
   FakeNetwork network({2, 16, 16, 16});
   ValueId value = 0;
