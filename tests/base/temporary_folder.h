@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,7 +15,11 @@ namespace trainyard::testing {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "trainyard_XXXXXX").string();
+    // In memory where there is such a place: the tests bring thousands of files to the disk.
+    const bool in_memory = ::access("/dev/shm", W_OK) == 0;
+    const std::filesystem::path parent =
+        in_memory ? "/dev/shm" : std::filesystem::temp_directory_path();
+    std::string name = (parent / "trainyard_XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
     path_ = name;
   }

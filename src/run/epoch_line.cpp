@@ -1,0 +1,186 @@
+#include "run/epoch_line.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "formats/json.h"
+
+namespace trainyard {
+
+namespace {
+
+struct NamedValue {
+  std::string name;
+  double value = 0;
+};
+
+/// The measured values of an epoch in the order of metrics.csv.
+std::vector<NamedValue> values_of(const EpochRow& row) {
+  std::vector<NamedValue> values = {{"loss", row.loss}};
+  const auto add = [&](const std::string& name, const std::optional<double>& value) {
+    if (value) values.push_back({name, *value});
+  };
+  add("reg_loss", row.reg_loss);
+  add("total_loss", row.total_loss);
+  for (const MetricValue& metric : row.metrics) add(metric.name, metric.training);
+  add("val_loss", row.val_loss);
+  for (const MetricValue& metric : row.metrics) add("val_" + metric.name, metric.validation);
+  return values;
+}
+
+/// One line without its line feed.
+std::string line_of(const Json& json) {
+  std::string line = json_line(json);
+  line.pop_back();
+  return line;
+}
+
+Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+std::string keras_epoch(const EpochRow& row, const EpochContext& context) {
+  std::string line =
+      fmt::format("Epoch {}/{} - {}", row.epoch, context.epochs, seconds_text(row.epoch_s));
+  if (context.step_seconds) line += " - " + step_time_text(*context.step_seconds);
+  for (const NamedValue& item : values_of(row)) {
+    line += fmt::format(" - {}: {}", item.name, value_text(item.value));
+  }
+  line += fmt::format(" - lr: {:.3e} - {}", row.lr, rate_text(row.images_per_s));
+  if (context.eta_seconds) line += " - eta " + duration_text(*context.eta_seconds);
+  if (row.is_best) line += " *";
+  return line;
+}
+
+std::string plain_epoch(const EpochRow& row, const EpochContext& context) {
+  std::string line = fmt::format("epoch {}/{} step {} time {}", row.epoch, context.epochs, row.step,
+                                 seconds_text(row.epoch_s));
+  for (const NamedValue& item : values_of(row)) {
+    line += fmt::format(" {} {}", item.name, value_text(item.value));
+  }
+  line += fmt::format(" lr {:.3e} {}", row.lr, rate_text(row.images_per_s));
+  if (context.eta_seconds) line += " eta " + duration_text(*context.eta_seconds);
+  if (row.is_best) line += " best";
+  return line;
+}
+
+std::string json_epoch(const EpochRow& row, const EpochContext& context) {
+  Json json = {{"event", "epoch"}, {"epoch", row.epoch}, {"epochs", context.epochs}};
+  json["step"] = row.step;
+  json["samples"] = row.samples;
+  for (const NamedValue& item : values_of(row)) json[item.name] = item.value;
+  json["lr"] = row.lr;
+  json["grad_norm"] = number_or_null(row.grad_norm);
+  json["is_best"] = row.is_best;
+  json["elapsed_s"] = row.elapsed_s;
+  json["epoch_s"] = row.epoch_s;
+  json["images_per_s"] = row.images_per_s;
+  json["eta_s"] = number_or_null(context.eta_seconds);
+  return line_of(json);
+}
+
+std::int64_t global_batch(const Banner& banner) {
+  return banner.replica_batch * banner.replicas * banner.accumulate;
+}
+
+std::string json_banner(const Banner& banner) {
+  return line_of({{"event", "start"},
+                  {"run", banner.run},
+                  {"seed", banner.seed},
+                  {"devices", banner.devices},
+                  {"global_batch", global_batch(banner)},
+                  {"replica_batch", banner.replica_batch},
+                  {"replicas", banner.replicas},
+                  {"accumulate", banner.accumulate},
+                  {"steps_per_epoch", banner.steps},
+                  {"dropped_samples", banner.dropped},
+                  {"train_samples", banner.train_samples},
+                  {"val_samples", banner.val_samples},
+                  {"parameters", banner.parameters}});
+}
+
+std::string json_done(const RunEnd& end) {
+  Json json = {{"event", "done"}, {"epochs", end.epochs}, {"elapsed_s", end.seconds}};
+  json["best"] = end.best ? Json({{"metric", end.best->metric},
+                                  {"value", end.best->value},
+                                  {"epoch", end.best->epoch}})
+                          : Json();
+  json["run"] = end.run;
+  return line_of(json);
+}
+
+}  // namespace
+
+std::optional<LogStyle> log_style_of(std::string_view word) {
+  if (word == "keras") return LogStyle::keras;
+  if (word == "json") return LogStyle::json;
+  if (word == "plain") return LogStyle::plain;
+  return std::nullopt;
+}
+
+std::string banner_line(LogStyle style, const Banner& banner) {
+  if (style == LogStyle::json) return json_banner(banner);
+  std::string batch =
+      fmt::format("{} = {} x {}", global_batch(banner), banner.replica_batch, banner.replicas);
+  if (banner.accumulate > 1) batch += fmt::format(" x {} accumulated", banner.accumulate);
+  batch += fmt::format(", {} step{}", banner.steps, banner.steps == 1 ? "" : "s");
+  if (banner.dropped > 0) {
+    batch += fmt::format(", {} sample{} dropped", banner.dropped, banner.dropped == 1 ? "" : "s");
+  }
+  return fmt::format("run {} | seed {} | {}, global batch {} | {} train, {} val | {} parameters",
+                     banner.run, banner.seed, banner.devices, batch, banner.train_samples,
+                     banner.val_samples, with_separators(banner.parameters));
+}
+
+std::string epoch_line(LogStyle style, const EpochRow& row, const EpochContext& context) {
+  switch (style) {
+    case LogStyle::keras:
+      return keras_epoch(row, context);
+    case LogStyle::json:
+      return json_epoch(row, context);
+    case LogStyle::plain:
+      return plain_epoch(row, context);
+  }
+  return "";
+}
+
+std::string minute_line(LogStyle style, const Progress& progress, std::int64_t utc_seconds) {
+  if (style == LogStyle::json) {
+    return line_of({{"event", "progress"},
+                    {"time", utc_text(utc_seconds)},
+                    {"epoch", progress.epoch},
+                    {"epochs", progress.epochs},
+                    {"step_in_epoch", progress.step},
+                    {"steps_per_epoch", progress.steps},
+                    {"loss", progress.loss},
+                    {"accuracy", number_or_null(progress.accuracy)},
+                    {"images_per_s", progress.images_per_s},
+                    {"eta_s", progress.eta_seconds}});
+  }
+  return fmt::format("{} epoch {}/{} step {}/{} loss {} {} eta {}", utc_time_of_day(utc_seconds),
+                     progress.epoch, progress.epochs, progress.step, progress.steps,
+                     value_text(progress.loss), rate_text(progress.images_per_s),
+                     duration_text(progress.eta_seconds));
+}
+
+std::string done_line(LogStyle style, const RunEnd& end) {
+  if (style == LogStyle::json) return json_done(end);
+  std::string line = fmt::format("done: {} epoch{} in {}", end.epochs, end.epochs == 1 ? "" : "s",
+                                 duration_text(end.seconds));
+  if (end.best) {
+    line += fmt::format(" - best {}: {} (epoch {})", end.best->metric, value_text(end.best->value),
+                        end.best->epoch);
+  }
+  return line + " - " + end.run;
+}
+
+std::string resume_command(std::string_view run) {
+  const std::string quoted = shell_quoted(run);
+  // Quoted also where it need not be: the same look for every name.
+  return "train resume " + (quoted == run ? "'" + quoted + "'" : quoted);
+}
+
+std::string resume_line(std::string_view run) { return "resume with: " + resume_command(run); }
+
+}  // namespace trainyard

@@ -1,0 +1,148 @@
+#include "run/plotter.h"
+
+#include <array>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/text.h"
+#include "run/plot_script.h"
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kInstall = "install it (apt-get install gnuplot-nox)";
+constexpr const char* kPrefix = ".tmp-";
+constexpr const char* kErrors = ".gnuplot.log";
+constexpr std::array<const char*, 4> kPictures = {"curves.png", "curves.svg", "lr.png", "lr.svg"};
+constexpr std::uint64_t kMostPictureBytes = 256u << 20;
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+/// The first line that gnuplot wrote and that says something.
+std::string first_complaint(const fs::path& path) {
+  try {
+    for (const std::string& line : split(read_text(path, ErrorKind::disk, 1u << 20), '\n')) {
+      const std::string_view text = trimmed(line);
+      const bool marks_only = text.find_first_not_of("^ ") == std::string_view::npos;
+      const bool warning = text.find("warning:") != std::string_view::npos;
+      // gnuplot repeats the command first and puts its complaint after '"curves.gp" line 3:'.
+      if (!marks_only && !warning && text.find("line ") != std::string_view::npos) {
+        return std::string(text);
+      }
+    }
+  } catch (const Error&) {
+    return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_plot_output(const fs::path& output, bool has_gnuplot) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorKind::command_line, "--output: " + what);
+  };
+  const std::string ending = lower_case(output.extension().string());
+  if (ending != ".png" && ending != ".svg") {
+    refuse("'" + output.string() + "' ends neither in .png nor in .svg");
+  }
+  if (!has_gnuplot) {
+    refuse("gnuplot is not found, which draws the picture; " + std::string(kInstall) +
+           " or leave --output out");
+  }
+  const fs::path folder = output.parent_path();
+  std::error_code ignored;
+  if (!folder.empty() && !fs::is_directory(folder, ignored)) {
+    refuse("the folder '" + folder.string() + "' does not exist; make it first");
+  }
+}
+
+std::string missing_gnuplot_warning() {
+  return "gnuplot is not found: no plots are drawn; " + std::string(kInstall) +
+         ", metrics.csv holds all numbers";
+}
+
+Plotter::Plotter(const Disk& disk, PlotterOptions options,
+                 std::function<void(const std::string&)> warn)
+    : disk_(disk), options_(std::move(options)), warn_(std::move(warn)) {
+  disk_.make_folders(options_.folder);
+  disk_.replace_file(options_.folder / "curves.gp", curves_script(options_.title));
+  disk_.replace_file(options_.folder / "lr.gp", rate_script(options_.title));
+}
+
+Plotter::~Plotter() {
+  try {
+    finish();
+  } catch (const std::exception&) {
+    warn_ = nullptr;  // a destructor has nobody to tell; metrics.csv holds all numbers
+  }
+}
+
+void Plotter::warn_once(const std::string& text) {
+  if (warn_) std::exchange(warn_, nullptr)(text);
+}
+
+void Plotter::start() {
+  outdated_ = false;
+  try {
+    gnuplot_ = std::make_unique<ChildProcess>(Command{
+        .program = options_.gnuplot,
+        .arguments = {"-d", "-e", std::string("prefix = '") + kPrefix + "'", "curves.gp", "lr.gp"},
+        .environment = {"LC_ALL=C.UTF-8"},
+        .folder = options_.folder,
+        .errors = options_.folder / kErrors});
+  } catch (const Error& error) {
+    warn_once(std::string("no plots are drawn: ") + error.what());
+  }
+}
+
+void Plotter::take_pictures() {
+  const int code = gnuplot_->wait();
+  gnuplot_.reset();
+  if (code != 0) {
+    warn_once("no plots are drawn: gnuplot ended with code " + std::to_string(code) + ": " +
+              first_complaint(options_.folder / kErrors));
+  }
+  for (const char* name : kPictures) {
+    const fs::path ready = options_.folder / (kPrefix + std::string(name));
+    if (code != 0 || !is_there(ready)) {
+      disk_.remove(ready);
+    } else {
+      disk_.rename(ready, options_.folder / name);
+    }
+  }
+  disk_.remove(options_.folder / kErrors);
+  const bool svg = lower_case(options_.output.extension().string()) == ".svg";
+  const fs::path source = options_.folder / (svg ? "curves.svg" : "curves.png");
+  if (code != 0 || options_.output.empty() || !is_there(source)) return;
+  const std::vector<std::byte> bytes = read_bytes(source, ErrorKind::disk, kMostPictureBytes);
+  const std::array<std::span<const std::byte>, 1> parts = {bytes};
+  disk_.replace_file(options_.output, parts);
+}
+
+void Plotter::refresh() {
+  if (gnuplot_ && !gnuplot_->ended()) {
+    outdated_ = true;
+    return;
+  }
+  if (gnuplot_) take_pictures();
+  start();
+}
+
+void Plotter::finish() {
+  if (gnuplot_) take_pictures();
+  if (!outdated_) return;
+  start();
+  if (gnuplot_) take_pictures();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,58 @@
+// Keeps the pictures of a run up to date with gnuplot, without holding up the training.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/atomic_file.h"
+#include "run/child_process.h"
+
+namespace trainyard {
+
+struct PlotterOptions {
+  std::filesystem::path gnuplot;  // see find_program
+  std::filesystem::path folder;   // `plots` of the run folder, beside metrics.csv's
+  std::string title;
+  std::filesystem::path output;  // --output FILE.png or FILE.svg: gets the curves too; or empty
+};
+
+/// Checks --output before a run starts. Throws Error{command_line} if `output` ends neither in .png
+/// nor in .svg, its folder is missing, or gnuplot is.
+void check_plot_output(const std::filesystem::path& output, bool has_gnuplot);
+
+/// The one warning of a run that goes without pictures.
+[[nodiscard]] std::string missing_gnuplot_warning();
+
+/// Draws curves.png, curves.svg, lr.png and lr.svg in the background. A picture is replaced whole
+/// when its successor is ready. What goes wrong with gnuplot is one warning, never an error.
+class Plotter {
+ public:
+  /// Writes the scripts. `disk` must outlive it; `warn` gets at most one line.
+  Plotter(const Disk& disk, PlotterOptions options, std::function<void(const std::string&)> warn);
+  /// Calls finish(), whatever comes of it.
+  ~Plotter();
+  Plotter(const Plotter&) = delete;
+  Plotter& operator=(const Plotter&) = delete;
+
+  /// After each row of metrics.csv: takes over the pictures that are ready and starts the next
+  /// ones, unless gnuplot still works.
+  void refresh();
+  /// At the end: waits until the pictures show the last row.
+  void finish();
+
+ private:
+  void start();
+  void take_pictures();
+  void warn_once(const std::string& text);
+
+  const Disk& disk_;
+  PlotterOptions options_;
+  std::function<void(const std::string&)> warn_;
+  std::unique_ptr<ChildProcess> gnuplot_;
+  bool outdated_ = false;  // a row came while gnuplot worked
+};
+
+}  // namespace trainyard

@@ -1,0 +1,209 @@
+#include "run/epoch_line.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <string>
+
+#include "formats/json.h"
+
+using namespace trainyard;
+
+namespace {
+
+EpochRow sample_row() {
+  EpochRow row;
+  row.epoch = 1;
+  row.step = 781;
+  row.samples = 50000;
+  row.loss = 1.43234;
+  row.val_loss = 1.13186;
+  row.metrics = {{"accuracy", 0.4787, 0.5983}};
+  row.lr = 5e-3;
+  row.grad_norm = 2.5;
+  row.is_best = true;
+  row.elapsed_s = 64.2;
+  row.epoch_s = 63.9;
+  row.images_per_s = 781.4;
+  return row;
+}
+
+constexpr EpochContext kContext = {.epochs = 70, .step_seconds = 0.0819, .eta_seconds = 4400};
+
+Progress sample_progress() {
+  return {.epoch = 3,
+          .epochs = 90,
+          .step = 117,
+          .steps = 391,
+          .loss = 1.21009,
+          .accuracy = 0.5612,
+          .images_per_s = 4112.3,
+          .eta_seconds = 1044};
+}
+
+Banner sample_banner() {
+  return {.run = "runs/resnet_cifar10/0007",
+          .seed = 42,
+          .devices = "4 GPUs",
+          .replica_batch = 64,
+          .replicas = 4,
+          .steps = 195,
+          .dropped = 80,
+          .train_samples = 50000,
+          .val_samples = 10000,
+          .parameters = 273066};
+}
+
+}  // namespace
+
+TEST_CASE("values have four decimals from 1e-3 on, below it four digits and an exponent") {
+  CHECK(value_text(1.43236) == "1.4324");
+  CHECK(value_text(0) == "0.0000");
+  CHECK(value_text(1e-3) == "0.0010");
+  CHECK(value_text(0.00099) == "9.9000e-04");
+  CHECK(value_text(-2.5) == "-2.5000");
+  CHECK(value_text(-0.00025) == "-2.5000e-04");
+  CHECK(value_text(-std::numeric_limits<double>::quiet_NaN()) == "nan");
+  CHECK(value_text(-std::numeric_limits<double>::infinity()) == "-inf");
+}
+
+TEST_CASE("times have their units") {
+  CHECK(duration_text(0) == "0:00:00");
+  CHECK(duration_text(59.6) == "0:01:00");
+  CHECK(duration_text(4400) == "1:13:20");
+  CHECK(duration_text(360000) == "100:00:00");
+  CHECK(duration_text(-1) == "0:00:00");
+  CHECK(duration_text(std::numeric_limits<double>::infinity()) == "?");
+  CHECK(seconds_text(63.9) == "64s");
+  CHECK(seconds_text(9.94) == "9.9s");
+  CHECK(seconds_text(9.96) == "10s");
+  CHECK(step_time_text(0.0819) == "82ms/step");
+  CHECK(step_time_text(0.00045) == "450us/step");
+  CHECK(step_time_text(0.99951) == "1.0s/step");
+  CHECK(step_time_text(0.0009996) == "1ms/step");
+  CHECK(step_time_text(12.3) == "12s/step");
+  CHECK(rate_text(781.4) == "781 img/s");
+  CHECK(rate_text(7.84) == "7.8 img/s");
+}
+
+TEST_CASE("the banner names run, seed, devices, batch, data and parameters") {
+  CHECK(banner_line(LogStyle::keras, sample_banner()) ==
+        "run runs/resnet_cifar10/0007 | seed 42 | 4 GPUs, global batch 256 = 64 x 4, 195 steps, 80 "
+        "samples dropped | 50000 train, 10000 val | 273,066 parameters");
+  Banner banner = sample_banner();
+  banner.accumulate = 2;
+  banner.dropped = 0;
+  banner.steps = 1;
+  CHECK(banner_line(LogStyle::plain, banner)
+            .find("global batch 512 = 64 x 4 x 2 accumulated, 1 step | ") != std::string::npos);
+}
+
+TEST_CASE("an epoch is one line as Keras writes it") {
+  CHECK(epoch_line(LogStyle::keras, sample_row(), kContext) ==
+        "Epoch 1/70 - 64s - 82ms/step - loss: 1.4323 - accuracy: 0.4787 - val_loss: 1.1319 - "
+        "val_accuracy: 0.5983 - lr: 5.000e-03 - 781 img/s - eta 1:13:20 *");
+}
+
+TEST_CASE("what was not measured is left out of the epoch line, and further metrics join") {
+  EpochRow row = sample_row();
+  row.is_best = false;
+  row.val_loss.reset();
+  row.reg_loss = 0.5;
+  row.metrics = {{"accuracy", 0.25, std::nullopt}, {"top5_accuracy", 0.75, std::nullopt}};
+  CHECK(epoch_line(LogStyle::keras, row, {.epochs = 1}) ==
+        "Epoch 1/1 - 64s - loss: 1.4323 - reg_loss: 0.5000 - accuracy: 0.2500 - top5_accuracy: "
+        "0.7500 - lr: 5.000e-03 - 781 img/s");
+}
+
+TEST_CASE("a plain epoch line is words and numbers") {
+  CHECK(epoch_line(LogStyle::plain, sample_row(), kContext) ==
+        "epoch 1/70 step 781 time 64s loss 1.4323 accuracy 0.4787 val_loss 1.1319 val_accuracy "
+        "0.5983 lr 5.000e-03 781 img/s eta 1:13:20 best");
+}
+
+TEST_CASE("a JSON epoch line holds every value in full, and null for what is no number") {
+  EpochRow row = sample_row();
+  row.val_loss = std::numeric_limits<double>::quiet_NaN();
+  const std::string line = epoch_line(LogStyle::json, row, kContext);
+  CHECK(line.find('\n') == std::string::npos);
+  const Json json = parse_json(line, {"line"});
+  CHECK(json["event"] == "epoch");
+  CHECK(json["epoch"] == 1);
+  CHECK(json["loss"] == 1.43234);
+  CHECK(json["val_accuracy"] == 0.5983);
+  CHECK(json["val_loss"].is_null());
+  CHECK(json["is_best"] == true);
+  CHECK(json["eta_s"] == 4400);
+}
+
+TEST_CASE("banner, progress and end are JSON objects too") {
+  CHECK(parse_json(banner_line(LogStyle::json, sample_banner()), {"line"})["global_batch"] == 256);
+  const Json progress =
+      parse_json(minute_line(LogStyle::json, sample_progress(), 951827696), {"line"});
+  CHECK(progress["time"] == "2000-02-29T12:34:56Z");
+  CHECK(progress["step_in_epoch"] == 117);
+  const Json done =
+      parse_json(done_line(LogStyle::json, {.epochs = 3, .seconds = 5.5, .run = "r"}), {"line"});
+  CHECK(done["event"] == "done");
+  CHECK(done["best"].is_null());
+}
+
+TEST_CASE("a log file gets a line with the time of day") {
+  CHECK(minute_line(LogStyle::keras, sample_progress(), 951827696) ==
+        "12:34:56 epoch 3/90 step 117/391 loss 1.2101 4112 img/s eta 0:17:24");
+}
+
+TEST_CASE("the bar shows how far the epoch is") {
+  CHECK(bar_line(sample_progress(), {}) ==
+        "  3/90  117/391 ━━━━━───────────────  loss 1.21  acc 0.56  4112 img/s  eta 0:17:24");
+  CHECK(bar_line(sample_progress(), {.utf8 = false}) ==
+        "  3/90  117/391 #####---------------  loss 1.21  acc 0.56  4112 img/s  eta 0:17:24");
+  Progress progress = sample_progress();
+  progress.step = 391;
+  progress.accuracy.reset();
+  progress.loss = 0.00123;
+  CHECK(bar_line(progress, {.utf8 = false}) ==
+        "  3/90  391/391 ####################  loss 1.2e-03  4112 img/s  eta 0:17:24");
+}
+
+TEST_CASE("the bar never reaches the terminal's last column, and loses whole parts") {
+  const std::string whole = bar_line(sample_progress(), {.utf8 = false});
+  const int length = static_cast<int>(whole.size());
+  CHECK(bar_line(sample_progress(), {.columns = length + 1}) ==
+        bar_line(sample_progress(), {.columns = 0}));
+  CHECK(bar_line(sample_progress(), {.utf8 = false, .columns = length}) ==
+        "  3/90  117/391 #####---------------  loss 1.21  acc 0.56  4112 img/s");
+  for (int columns = 1; columns < length; ++columns) {
+    CHECK(static_cast<int>(
+              bar_line(sample_progress(), {.utf8 = false, .columns = columns}).size()) < columns);
+  }
+}
+
+TEST_CASE("a repaint goes to the row's start and erases what is left of the old bar") {
+  CHECK(repainted("x") == "\rx\x1b[K");
+  CHECK(repainted("") == "\r\x1b[K");
+}
+
+TEST_CASE("the last line names epochs, time, the best value and the folder") {
+  CHECK(done_line(LogStyle::keras, {.epochs = 90,
+                                    .seconds = 1102,
+                                    .best = BestValue{"val_accuracy", 0.9312, 84},
+                                    .run = "runs/resnet_cifar10/0007"}) ==
+        "done: 90 epochs in 0:18:22 - best val_accuracy: 0.9312 (epoch 84) - "
+        "runs/resnet_cifar10/0007");
+  CHECK(done_line(LogStyle::plain, {.epochs = 1, .seconds = 2, .run = "r"}) ==
+        "done: 1 epoch in 0:00:02 - r");
+}
+
+TEST_CASE("the resume command can be pasted into a shell") {
+  CHECK(resume_line("runs/resnet_cifar10/0007") ==
+        "resume with: train resume 'runs/resnet_cifar10/0007'");
+  CHECK(resume_command("it's/0001") == "train resume 'it'\\''s/0001'");
+}
+
+TEST_CASE("the three log styles have their words") {
+  CHECK(log_style_of("keras") == LogStyle::keras);
+  CHECK(log_style_of("json") == LogStyle::json);
+  CHECK(log_style_of("plain") == LogStyle::plain);
+  CHECK_FALSE(log_style_of("Keras").has_value());
+}
