@@ -58,13 +58,18 @@ Json pair_list(const FieldDescription& field) {
 Json body(const std::vector<FieldDescription>& fields, bool keys_only = false);
 Json member_form(const FieldDescription& field);
 
+// An item of the open family, which may hold lists of such items again.
+Json open_item() { return Json::object({{"$ref", Json::string("#/definitions/item")}}); }
+
 // What an item of a list field may be.
 Json item_of(const FieldDescription& field) {
   if (field.type == "list of integers") return number(field, "integer");
   if (field.type == "list of numbers") return number(field, "number");
   if (field.type == "list of texts") return typed("string");
   if (field.type == "table") return list_of(number(field, "number"));
-  if (field.type == "list of members") return member_form(field);
+  if (field.type == "list of members") return field.open ? open_item() : member_form(field);
+  if (field.type == "items") return open_item();
+  if (field.type == "branches") return list_of(open_item());
   return Json::object();
 }
 
@@ -194,9 +199,13 @@ std::string json_schema(const std::vector<FieldDescription>& fields, std::string
   form.add("pattern", Json::string(R"(^\$|\$\{)"))
       .add("description", Json::string("an expression: $n - 1, or ${n} inside text"));
   Json json = object_of(fields);
+  Json definitions = Json::object({{"expression", std::move(form)}});
+  for (const FieldDescription& field : fields) {
+    if (field.open) definitions.add("item", member_form(field));
+  }
   json.add("$schema", Json::string("http://json-schema.org/draft-07/schema#"))
       .add("title", Json::string(title))
-      .add("definitions", Json::object({{"expression", std::move(form)}}));
+      .add("definitions", std::move(definitions));
   return json.text() + "\n";
 }
 

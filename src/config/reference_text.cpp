@@ -33,6 +33,8 @@ std::string value_text(const FieldDescription& field) {
   if (field.type == "one of" || field.type == "selected") return "one of " + code_list(names);
   if (field.type == "list of members") return "a list of " + code_list(names);
   if (field.type == "map") return "a map, see below";
+  if (field.type == "items") return "a list of items as above";
+  if (field.type == "branches") return "lists of items as above";
   if (field.type == "tree") return "any value";
   return wanted_text(field.type, limits_of(field));
 }

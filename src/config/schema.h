@@ -13,7 +13,9 @@ struct FieldDescription {
   std::string help;
   std::string type;          // "integer", "number", "boolean", "text", "pair", "list of ...",
                              // "word", "map", "one of", "list of members", "selected" (members
-                             // whose keys stand beside this one), "word or pair", "tree"
+                             // whose keys stand beside this one), "word or pair", "tree",
+                             // "items" and "branches": a list, or lists, of items of the one open
+                             // family at the top (layers within layers)
   std::string default_text;  // as it would be written; "" for required or absent
   bool required = false;
   bool rest = false;  // in positional form it takes all values that are left

@@ -54,6 +54,7 @@ void declare(Fields& fields, DataConfig& data) {
 }
 
 void declare(Fields& fields, BatchConfig& batch) {
+  if (!fields.keys_only("{per_gpu: 64}")) return;
   const Limits positive{.minimum = 1};
   fields.field("per_gpu", batch.per_gpu, "samples a step on each device", positive);
   fields.field("total", batch.total, "samples a step on all devices together", positive);

@@ -109,3 +109,25 @@ TEST_CASE("the reference has a section for every map and member") {
   }
   CHECK(contains(text, "## `schedule.constant`\n\nthe same rate\n\nNo keys.\n"));
 }
+
+TEST_CASE("items of an open family may hold lists of such items") {
+  const auto field = [](std::string key, std::string type) {
+    FieldDescription made;
+    made.key = std::move(key);
+    made.type = std::move(type);
+    return made;
+  };
+  FieldDescription layers = field("layers", "list of members");
+  layers.open = true;
+  layers.beside = {field("as", "text")};
+  layers.members = {{"repeat", "", {field("layers", "items")}},
+                    {"add", "", {field("branches", "branches")}}};
+  layers.members[1].fields[0].rest = true;
+  const std::string schema = json_schema({layers}, "Network");
+  CHECK(contains(schema, R"("additionalProperties": true,
+          "minProperties": 1,
+          "maxProperties": 2)"));
+  CHECK(contains(schema, R"("item": {)"));
+  CHECK(contains(schema, R"("items": {"$ref": "#/definitions/item"})"));
+  CHECK(contains(reference_text({layers}, "Network"), "## Beside a name in `layers`"));
+}
