@@ -28,7 +28,7 @@ constexpr std::array<config::Word<config::Profile>, 2> kProfileWords{{
 
 /// A case as written, before its grid is expanded.
 struct WrittenCase {
-  Node op, inputs, grid;
+  Node op, inputs, grid, golden;
   InputValues values = InputValues::normal;
   std::size_t profile = 0;
   bool fused_relu = false;
@@ -54,6 +54,7 @@ WrittenCase read_case(const Node& node, config::Diagnostics& diagnostics) {
   fields.field("fused_relu", written.fused_relu, "with the ReLU behind it");
   fields.field("valid", written.valid, "true samples");
   fields.field("conditioning", written.conditioning, "factor on the float tolerance");
+  fields.field("golden", written.golden, "results of another library");
   fields.finish();
   while (written.profile < kProfileWords.size() && kProfileWords[written.profile].word != profile) {
     ++written.profile;
@@ -169,6 +170,7 @@ OpCase make_case(const Node& op, const WrittenCase& written, const std::string& 
   made.values = written.values;
   made.valid = written.valid.value_or(made.inputs[0].n());
   made.conditioning = written.conditioning;
+  made.golden = written.golden;
   made.name = file + ":" + std::to_string(op.where.line) + " " + std::string(made.op->type()) +
               " " + made.op->attributes();
   for (const Shape& shape : made.inputs) made.name += " " + shape.text();
@@ -178,7 +180,7 @@ OpCase make_case(const Node& op, const WrittenCase& written, const std::string& 
 }  // namespace
 
 std::vector<OpCase> load_cases(const std::string& file) {
-  const Node list = config::load_yaml(std::string(TY_SOURCE_DIR "/tests/ops/") + file);
+  const Node list = config::load_yaml(std::string(TY_SOURCE_DIR "/tests/") + file);
   std::vector<OpCase> cases;
   config::Diagnostics diagnostics;
   for (const Node& item : list.items) {
@@ -192,9 +194,9 @@ std::vector<OpCase> load_cases(const std::string& file) {
 
 std::vector<OpCase> load_all_cases() {
   std::vector<OpCase> all;
-  for (const char* file : {"conv.yaml", "dense.yaml", "pool.yaml", "bn.yaml", "activations.yaml",
-                           "combine.yaml", "losses.yaml"}) {
-    for (OpCase& one : load_cases(file)) all.push_back(std::move(one));
+  for (const char* file : {"conv", "dense", "pool", "bn", "activations", "combine", "losses"}) {
+    for (OpCase& one : load_cases("ops/" + std::string(file) + ".yaml"))
+      all.push_back(std::move(one));
   }
   return all;
 }

@@ -6,10 +6,10 @@
 //   grid: {stride: [1, 2], pad: [0, 1]}   the case for every combination of these attributes
 //   values: normal | near_zero | spread   what the inputs hold (default normal)
 //   profile: torch                        default keras2
+//   golden: {...}                         results of another library, see golden_test.cpp
 //   fused_relu: true                      the flag that the planner's fusion sets (bn, add)
 //   valid: 3                              true samples in the batch (losses; default all)
-//   conditioning: 4                       factor on the float tolerance, with its reason in a
-//   comment
+//   conditioning: 4                       factor on the float tolerance
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "config/node.h"
 #include "ops/op.h"
 
 namespace trainyard::op_tests {
@@ -38,9 +39,10 @@ struct OpCase {
   bool has_backward = true;  // metrics have none
   std::int64_t valid = 0;
   double conditioning = 1;
+  config::Node golden;
 };
 
-/// Every case of tests/ops/FILE, grids expanded. Throws Error{config} as the loader does.
+/// Every case of tests/FILE, grids expanded. Throws Error{config} as the loader does.
 [[nodiscard]] std::vector<OpCase> load_cases(const std::string& file);
 /// The files, in the order of the reference.
 [[nodiscard]] std::vector<OpCase> load_all_cases();
