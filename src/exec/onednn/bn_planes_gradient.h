@@ -45,9 +45,9 @@ struct PieceGradientSums {
     }
     float gradient[kLanes] = {}, product[kLanes] = {};
     const auto add = [&](std::int64_t i, int lane) {
-      const float value = x[i + lane];
+      const float value = x[i + lane], all = dy[i + lane];
       const bool closed = kRelu && !(normalised(value, mean[lane], factor[lane], offset[lane]) > 0);
-      const float open = closed ? 0.0f : dy[i + lane];
+      const float open = closed ? 0.0f : all;
       gradient[lane] += open;
       product[lane] += open * (value - mean[lane]);
     };
@@ -137,9 +137,9 @@ struct GradientPlane {
     }
     for (std::int64_t i = 0; i < planes.pixels * kBlock; i += kBlock) {
       for (int c = 0; c < kBlock; ++c) {
-        const float value = x[i + c];
+        const float value = x[i + c], all = dy[i + c];
         const bool closed = kRelu && !(normalised(value, mean[c], factor[c], offset[c]) > 0);
-        const float open = closed ? 0.0f : dy[i + c];
+        const float open = closed ? 0.0f : all;
         out[i + c] = factor[c] * ((open - mean_gradient[c]) - (value - mean[c]) * slope[c]);
       }
     }
