@@ -106,9 +106,10 @@ std::uint32_t little_endian(const EncodedImage& image, std::size_t offset, std::
   return value;
 }
 
-/// stb reads zeros past the end of a BMP, so its length is checked here: rows of bits padded to
-/// four bytes from the offset in the header (BITMAPFILEHEADER, BITMAPINFOHEADER).
-void check_bmp_length(const EncodedImage& image, const ImageSize& size) {
+/// What stb takes on trust in a BMP (BITMAPFILEHEADER, then BITMAPINFOHEADER or the shorter core
+/// header): it reads zeros past the end of the file, and colours that a short palette does not have
+/// from memory that nobody set.
+void check_bmp(const EncodedImage& image, const ImageSize& size) {
   constexpr std::size_t kSmallestHeader = 14 + 12;
   constexpr std::uint32_t kCoreHeader = 12;
   if (image.bytes.size() < 2 || image.bytes[0] != std::byte{'B'}) return;
@@ -116,6 +117,14 @@ void check_bmp_length(const EncodedImage& image, const ImageSize& size) {
   const std::uint32_t pixels_at = little_endian(image, 10, 4);
   const bool core = little_endian(image, 14, 4) == kCoreHeader;
   const std::uint64_t bits = little_endian(image, core ? 24 : 28, 2);
+  const std::int64_t colors =
+      core ? (std::int64_t{pixels_at} - 38) / 3
+           : (std::int64_t{pixels_at} - 14 - little_endian(image, 14, 4)) / 4;  // as stb counts
+  if (bits <= 8 && colors < (std::int64_t{1} << bits)) {
+    fail(image, "has a palette of " + std::to_string(std::max<std::int64_t>(colors, 0)) +
+                    " colours, expected " + std::to_string(std::int64_t{1} << bits) +
+                    "; convert it to PNG");
+  }
   const std::uint64_t row = (bits * static_cast<std::uint64_t>(size.w) + 31) / 32 * 4;
   const std::uint64_t need = pixels_at + row * static_cast<std::uint64_t>(size.h);
   if (image.bytes.size() >= need) return;
@@ -137,9 +146,10 @@ ImageSize image_size(const EncodedImage& image) {
         "is no PNG or BMP file that can be read: of another format, damaged in its header, or more "
         "than 16384 pixels on a side; convert or remove it");
   }
-  const ImageSize size{h, w};
+  // The rows of a BMP go from top to bottom if its height is negative.
+  const ImageSize size{h < 0 ? -std::int64_t{h} : std::int64_t{h}, w};
   if (size.h < 1 || size.w < 1 || size.h * size.w > image.max_pixels) {
-    fail(image, "claims " + std::to_string(w) + " x " + std::to_string(h) +
+    fail(image, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +
                     " pixels, expected at least one and at most max_pixels = " +
                     std::to_string(image.max_pixels));
   }
@@ -150,7 +160,7 @@ void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_
   const ImageSize size = image_size(image);
   const std::size_t pixels = static_cast<std::size_t>(size.h * size.w);
   TY_CHECK(out.size() == pixels * static_cast<std::size_t>(channels), "decode into a wrong size");
-  check_bmp_length(image, size);
+  check_bmp(image, size);
   const BudgetScope budget(decode_budget(image, pixels));
   int w = 0;
   int h = 0;

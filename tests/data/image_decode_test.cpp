@@ -124,6 +124,43 @@ TEST_CASE("a png that unpacks to far more than it claims exceeds the allocator's
   CHECK(holds(data_message(file), "'x.png' cannot be decoded (outofmem)"));
 }
 
+TEST_CASE("a bmp whose rows go from top to bottom decodes to the same planes") {
+  const std::string pixels = pixels_of(5, 3);
+  std::string upside_down;
+  for (const std::size_t y : {2u, 1u, 0u}) upside_down += pixels.substr(15 * y, 15);
+  std::string file = test::bmp_of(5, 3, upside_down);
+  file.replace(22, 4, "\xfd\xff\xff\xff");  // a height of -3
+  CHECK(decoded(file, 3) == planes_of(pixels));
+}
+
+TEST_CASE("a bmp with a palette shorter than its bits is refused") {
+  // One pixel of 8 bits, index 7, and a palette of two colours.
+  std::string file = test::bmp_of(1, 1, "abc");
+  file[10] = 62;
+  file[28] = 8;
+  file = file.substr(0, 54) + std::string(8, 'p') + std::string("\7\0\0\0", 4);
+  CHECK(data_message(file) ==
+        "'x.png' has a palette of 2 colours, expected 256; convert it to PNG");
+}
+
+TEST_CASE("a picture with any byte changed decodes or is refused, and nothing else") {
+  // Run under ASan and UBSan by the dev preset.
+  const std::string files[] = {test::png_of({.w = 5, .h = 3}, pixels_of(5, 3)),
+                               test::png_of({.w = 5, .h = 3, .channels = 1}, pixels_of(5, 3)),
+                               test::bmp_of(5, 3, pixels_of(5, 3))};
+  for (const std::string& file : files) {
+    for (std::size_t at = 0; at < file.size(); ++at) {
+      for (const int value : {0, 1, 2, 3, 4, 8, 16, 32, 0x7f, 0x80, 0xff}) {
+        std::string changed = file;
+        changed[at] = static_cast<char>(value);
+        const std::string message = data_message(changed, 4096);
+        CHECK((message == "no error" || holds(message, "'x.png' ")));
+        CHECK_FALSE(holds(message, "wrong kind"));
+      }
+    }
+  }
+}
+
 TEST_CASE("max_pixels is the largest size that is decoded") {
   const std::string file = test::png_of({.w = 5, .h = 3}, pixels_of(5, 3));
   CHECK(data_message(file, 15) == "no error");
