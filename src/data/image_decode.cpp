@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "data/image_check.h"
 
 namespace trainyard {
 
@@ -98,40 +99,6 @@ std::size_t decode_budget(const EncodedImage& image, std::size_t pixels) {
   return pixels * kBytesAPixel + 4 * image.bytes.size() + kFixed;
 }
 
-std::uint32_t little_endian(const EncodedImage& image, std::size_t offset, std::size_t bytes) {
-  std::uint32_t value = 0;
-  for (std::size_t i = bytes; i > 0; --i) {
-    value = (value << 8) | std::to_integer<std::uint32_t>(image.bytes[offset + i - 1]);
-  }
-  return value;
-}
-
-/// What stb takes on trust in a BMP (BITMAPFILEHEADER, then BITMAPINFOHEADER or the shorter core
-/// header): it reads zeros past the end of the file, and colours that a short palette does not have
-/// from memory that nobody set.
-void check_bmp(const EncodedImage& image, const ImageSize& size) {
-  constexpr std::size_t kSmallestHeader = 14 + 12;
-  constexpr std::uint32_t kCoreHeader = 12;
-  if (image.bytes.size() < 2 || image.bytes[0] != std::byte{'B'}) return;
-  if (image.bytes.size() < kSmallestHeader + 4) fail(image, "is truncated: it ends in its header");
-  const std::uint32_t pixels_at = little_endian(image, 10, 4);
-  const bool core = little_endian(image, 14, 4) == kCoreHeader;
-  const std::uint64_t bits = little_endian(image, core ? 24 : 28, 2);
-  const std::int64_t colors =
-      core ? (std::int64_t{pixels_at} - 38) / 3
-           : (std::int64_t{pixels_at} - 14 - little_endian(image, 14, 4)) / 4;  // as stb counts
-  if (bits <= 8 && colors < (std::int64_t{1} << bits)) {
-    fail(image, "has a palette of " + std::to_string(std::max<std::int64_t>(colors, 0)) +
-                    " colours, expected " + std::to_string(std::int64_t{1} << bits) +
-                    "; convert it to PNG");
-  }
-  const std::uint64_t row = (bits * static_cast<std::uint64_t>(size.w) + 31) / 32 * 4;
-  const std::uint64_t need = pixels_at + row * static_cast<std::uint64_t>(size.h);
-  if (image.bytes.size() >= need) return;
-  fail(image, "is truncated: " + std::to_string(image.bytes.size()) + " bytes, " +
-                  std::to_string(need) + " expected from its header");
-}
-
 }  // namespace
 
 ImageSize image_size(const EncodedImage& image) {
@@ -160,7 +127,7 @@ void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_
   const ImageSize size = image_size(image);
   const std::size_t pixels = static_cast<std::size_t>(size.h * size.w);
   TY_CHECK(out.size() == pixels * static_cast<std::size_t>(channels), "decode into a wrong size");
-  check_bmp(image, size);
+  check_image(image, size);
   const BudgetScope budget(decode_budget(image, pixels));
   int w = 0;
   int h = 0;

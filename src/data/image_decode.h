@@ -1,7 +1,7 @@
 // PNG and BMP files to bytes, through stb_image within limits.
 //
-// stb_image does not check the CRCs of PNG chunks, and is not meant for pictures from strangers
-// beyond what the limits here catch: a damaged picture may decode to wrong pixels.
+// The checksums of PNG chunks are checked (stb_image does not); BMP has none, so that a damaged BMP
+// may decode to wrong pixels.
 #pragma once
 
 #include <cstddef>

@@ -155,6 +155,19 @@ std::string png_of_zeros(std::size_t bytes) {
          png_chunk("IEND", "");
 }
 
+std::string with_checksums(std::string png) {
+  for (std::size_t at = 8; at + 12 <= png.size();) {
+    std::uint32_t length = 0;
+    for (std::size_t i = at; i < at + 4; ++i) {
+      length = (length << 8) | static_cast<std::uint8_t>(png[i]);
+    }
+    if (length > png.size() - at - 12) break;
+    png.replace(at + 8 + length, 4, big_endian(crc32_of(png.substr(at + 4, 4 + length))));
+    at += 12 + length;
+  }
+  return png;
+}
+
 std::string bmp_of(std::uint32_t w, std::uint32_t h, const std::string& pixels) {
   const std::uint32_t row = (3 * w + 3) / 4 * 4;
   std::string rows;

@@ -51,6 +51,9 @@ struct PngForm {
 [[nodiscard]] std::string png_of(const PngForm& form, const std::string& pixels);
 /// A PNG file that claims one pixel and whose data inflate to `bytes` zeros.
 [[nodiscard]] std::string png_of_zeros(std::size_t bytes);
+/// The PNG file with the checksums of its chunks made right again, as far as the chunks can be
+/// told.
+[[nodiscard]] std::string with_checksums(std::string png);
 /// A BMP file of 24 bits, bottom up, of pixels [h, w, rgb].
 [[nodiscard]] std::string bmp_of(std::uint32_t w, std::uint32_t h, const std::string& pixels);
 

@@ -68,10 +68,9 @@ TEST_CASE("a grey png decodes to one channel, or to three equal ones") {
   CHECK(decoded(file, 3) == std::vector<std::uint8_t>{0x10, 0x20, 0x10, 0x20, 0x10, 0x20});
 }
 
-TEST_CASE("a png truncated at any byte before its data ends is refused") {
+TEST_CASE("a png truncated at any byte is refused") {
   const std::string file = test::png_of({.w = 9, .h = 7}, pixels_of(9, 7));
-  const std::size_t trailer = 12 + 4 + 4;  // IEND, the CRC of IDAT and the Adler-32
-  for (std::size_t length = 0; length < file.size() - trailer; ++length) {
+  for (std::size_t length = 0; length < file.size(); ++length) {
     CAPTURE(length);
     CHECK(holds(data_message(file.substr(0, length)), "'x.png' "));
   }
@@ -79,9 +78,27 @@ TEST_CASE("a png truncated at any byte before its data ends is refused") {
 
 TEST_CASE("a truncated png says so") {
   const std::string file = test::png_of({.w = 9, .h = 7}, pixels_of(9, 7));
-  const std::string message = data_message(file.substr(0, 100));
-  CHECK(holds(message, "'x.png' cannot be decoded ("));
-  CHECK(holds(message, "it is truncated or damaged"));
+  CHECK(data_message(file.substr(0, 100)) ==
+        "'x.png' is truncated: the chunk at byte 33 goes beyond the file's 100 bytes");
+}
+
+TEST_CASE("a png with one changed bit of its data is refused by its checksum") {
+  std::string file = test::png_of({.w = 9, .h = 7}, pixels_of(9, 7));
+  file[80] = static_cast<char>(file[80] ^ 1);
+  CHECK(data_message(file) ==
+        "'x.png' is damaged: the chunk at byte 33 does not match its checksum");
+}
+
+TEST_CASE("a png with an empty chunk of data is refused") {
+  std::string file = test::png_of({.w = 9, .h = 7}, pixels_of(9, 7));
+  file.insert(33, std::string("\0\0\0\0IDAT\0\0\0\0", 12));
+  CHECK(data_message(test::with_checksums(file)) ==
+        "'x.png' is damaged: the chunk at byte 33 is empty");
+}
+
+TEST_CASE("a png whose data end early is refused") {
+  const std::string file = test::png_of({.w = 9, .h = 7, .claimed_h = 8}, pixels_of(9, 7));
+  CHECK(holds(data_message(file), "'x.png' cannot be decoded (not enough pixels)"));
 }
 
 TEST_CASE("a bmp truncated at any byte of its pixels is refused") {
@@ -153,6 +170,7 @@ TEST_CASE("a picture with any byte changed decodes or is refused, and nothing el
       for (const int value : {0, 1, 2, 3, 4, 8, 16, 32, 0x7f, 0x80, 0xff}) {
         std::string changed = file;
         changed[at] = static_cast<char>(value);
+        if (file[0] != 'B') changed = test::with_checksums(changed);
         const std::string message = data_message(changed, 4096);
         CHECK((message == "no error" || holds(message, "'x.png' ")));
         CHECK_FALSE(holds(message, "wrong kind"));
