@@ -76,7 +76,6 @@ class PrimitiveList final : public Executor {
 
   [[nodiscard]] std::size_t workspace_bytes() const override;
   [[nodiscard]] std::size_t reserve_bytes() const override { return reserve_bytes_; }
-  void set_reserve_bytes(std::size_t bytes) { reserve_bytes_ = bytes; }
   void bind(const StepTensors& tensors) override;
   void run() override;
 
