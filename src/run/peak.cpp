@@ -19,7 +19,11 @@ __attribute__((target("avx512f"))) float fma_loop_avx512(std::int64_t rounds) {
     for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, factor, term);
   }
   float total = 0;
-  for (const __m512& sum : sums) total += _mm512_reduce_add_ps(sum);
+  for (const __m512& sum : sums) {
+    alignas(64) float lanes[16];
+    _mm512_store_ps(lanes, sum);
+    for (const float lane : lanes) total += lane;
+  }
   return total;
 }
 
