@@ -1,5 +1,6 @@
 #include "graph/graph.h"
 
+#include <limits>
 #include <utility>
 
 namespace trainyard {
@@ -8,12 +9,12 @@ namespace {
 /// More elements than any machine holds; far below overflow in what follows.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
-bool too_large(const Shape& shape) {
-  std::int64_t elements = 1;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    if (__builtin_mul_overflow(elements, shape[axis], &elements)) return true;
-  }
-  return elements > kMostElements;
+bool too_large(const Shape& shape) { return shape.elements() > kMostElements; }
+
+/// a + b, held at the largest integer.
+std::int64_t held_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
 bool too_large(const Signature& signature) {
@@ -95,7 +96,7 @@ GraphTotals totals(const Graph& graph) {
     for (const StatisticSpec& statistic : node.signature.statistics) {
       sums.parameters_total += statistic.shape.elements();
     }
-    sums.multiply_adds += node.signature.multiply_adds;
+    sums.multiply_adds = held_sum(sums.multiply_adds, node.signature.multiply_adds);
   }
   if (!graph.inputs.empty()) {
     sums.multiply_adds /= graph.values.at(static_cast<std::size_t>(graph.inputs[0])).shape.n();

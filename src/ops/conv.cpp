@@ -49,7 +49,8 @@ Signature ConvOp::infer(std::span<const Shape> inputs) const {
   Signature signature;
   signature.outputs = {{input.n(), attributes_.filters, plan.h.output, plan.w.output}};
   signature.parameters = conv_parameters(attributes_, input.c());
-  signature.multiply_adds = signature.outputs[0].elements() * signature.parameters[0].fan_in;
+  signature.multiply_adds =
+      size_product({signature.outputs[0].elements(), signature.parameters[0].fan_in});
   return signature;
 }
 
@@ -69,16 +70,18 @@ std::string ConvOp::attributes() const {
 void declare(config::Fields& fields, ConvAttributes& conv) {
   const bool torch = fields.profile() == config::Profile::torch;
   conv.init.kind = torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
-  fields.required("filters", conv.filters, "output channels", {.minimum = 1});
+  fields.required("filters", conv.filters, "output channels",
+                  {.minimum = 1, .maximum = kMostChannels});
   fields.required("kernel", conv.kernel, "size of the window; one number or [h, w]",
-                  {.minimum = 1});
-  fields.field("stride", conv.stride, "step of the window; one number or [h, w]", {.minimum = 1});
+                  {.minimum = 1, .maximum = kLargestWindow});
+  fields.field("stride", conv.stride, "step of the window; one number or [h, w]",
+               {.minimum = 1, .maximum = kLargestWindow});
   declare_padding(fields, "pad", conv.pad,
                   "pixels, [h, w], valid, same_upper, same_lower or same_symmetric");
   fields.field("dilation", conv.dilation, "distance of the window's taps; one number or [h, w]",
-               {.minimum = 1});
+               {.minimum = 1, .maximum = kLargestWindow});
   fields.field("groups", conv.groups, "groups of channels that do not see each other",
-               {.minimum = 1});
+               {.minimum = 1, .maximum = kMostChannels});
   fields.field("bias", conv.bias, "add a bias to each output channel");
   declare_initializer(fields, "init", conv.init, "initializer of the kernel");
   fields.field("l2", conv.l2, "adds l2 * sum(w^2) of the kernel to the loss, as Keras does",

@@ -6,13 +6,14 @@
 #include "ops/bias.h"
 #include "ops/expect.h"
 #include "ops/initializers.h"
+#include "ops/window.h"
 
 namespace trainyard {
 
 Signature DenseOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_features_or_images(input);
-  const std::int64_t features = input.c() * input.h() * input.w();
+  const std::int64_t features = size_product({input.c(), input.h(), input.w()});
   ParameterSpec weight{.name = "weight",
                        .shape = {attributes_.units, features},
                        .initializer = attributes_.init,
@@ -24,7 +25,7 @@ Signature DenseOp::infer(std::span<const Shape> inputs) const {
   signature.outputs = {{input.n(), attributes_.units}};
   signature.parameters = {weight};
   if (attributes_.bias) signature.parameters.push_back(bias_beside(weight, attributes_.units));
-  signature.multiply_adds = input.n() * attributes_.units * features;
+  signature.multiply_adds = size_product({input.n(), attributes_.units, features});
   return signature;
 }
 
@@ -40,7 +41,8 @@ std::string DenseOp::attributes() const {
 void declare(config::Fields& fields, DenseAttributes& dense) {
   const bool torch = fields.profile() == config::Profile::torch;
   dense.init.kind = torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
-  fields.required("units", dense.units, "outputs of the layer", {.minimum = 1});
+  fields.required("units", dense.units, "outputs of the layer",
+                  {.minimum = 1, .maximum = kMostChannels});
   fields.field("bias", dense.bias, "add a bias to each output");
   declare_initializer(fields, "init", dense.init, "initializer of the kernel");
   fields.field("l2", dense.l2, "adds l2 * sum(w^2) of the kernel to the loss, as Keras does",

@@ -22,9 +22,10 @@ void require_narrow_padding(const Padding& pad, const config::Pair& size) {
 void declare_pool(config::Fields& fields, PoolAttributes& pool) {
   const bool average = pool.kind == Kind::average;
   std::optional<config::Pair> stride;
-  fields.field("size", pool.size, "size of the window; one number or [h, w]", {.minimum = 1});
+  fields.field("size", pool.size, "size of the window; one number or [h, w]",
+               {.minimum = 1, .maximum = kLargestWindow});
   fields.field("stride", stride, "step of the window, by default its size; one number or [h, w]",
-               {.minimum = 1});
+               {.minimum = 1, .maximum = kLargestWindow});
   declare_padding(fields, "pad", pool.pad,
                   "pixels, [h, w], valid, same_upper, same_lower or same_symmetric");
   fields.field("ceil", pool.ceil, "round the output size up (Caffe, MXNet-full)");

@@ -103,7 +103,7 @@ void declare_padding(config::Fields& fields, std::string_view key, Padding& out,
     if (kPaddingWords[i].first == out.kind) word = i;
   }
   config::Pair amount = out.amount;
-  fields.word_or_pair(key, word, amount, words, help, {.minimum = 0});
+  fields.word_or_pair(key, word, amount, words, help, {.minimum = 0, .maximum = kLargestWindow});
   out = word ? Padding{kPaddingWords[*word].first, {0, 0}} : Padding{Padding::Kind::pixels, amount};
 }
 

@@ -10,6 +10,11 @@
 
 namespace trainyard {
 
+/// Largest kernel, stride, dilation or padding, and most channels of a layer: far beyond use, and
+/// far below where products of sizes would overflow.
+inline constexpr double kLargestWindow = 65'536;
+inline constexpr double kMostChannels = 1 << 24;
+
 /// How an input is padded: given in pixels, or by a word.
 struct Padding {
   enum class Kind {

@@ -1,8 +1,20 @@
 #include "tensor/shape.h"
 
+#include <limits>
+
 #include "base/error.h"
 
 namespace trainyard {
+
+std::int64_t size_product(std::initializer_list<std::int64_t> sizes) {
+  std::int64_t product = 1;
+  bool overflow = false;
+  for (const std::int64_t size : sizes) {
+    if (size == 0) return 0;
+    overflow = __builtin_mul_overflow(product, size, &product) || overflow;
+  }
+  return overflow ? std::numeric_limits<std::int64_t>::max() : product;
+}
 
 Shape::Shape(std::initializer_list<std::int64_t> extents) {
   TY_CHECK(extents.size() <= kMaxRank, "a shape has at most four extents");
@@ -10,7 +22,7 @@ Shape::Shape(std::initializer_list<std::int64_t> extents) {
 }
 
 std::int64_t Shape::elements() const {
-  return extents_[0] * extents_[1] * extents_[2] * extents_[3];
+  return size_product({extents_[0], extents_[1], extents_[2], extents_[3]});
 }
 
 Shape Shape::with(int axis, std::int64_t extent) const {

@@ -8,6 +8,10 @@
 
 namespace trainyard {
 
+/// Product of sizes of at least 0, held at the largest integer where it would overflow: sizes of
+/// hostile network files stay comparable, and what is too large is refused where it is known.
+[[nodiscard]] std::int64_t size_product(std::initializer_list<std::int64_t> sizes);
+
 /// Up to four extents. A tensor of features is [n, c], of images [n, c, h, w]; extents beyond the
 /// rank read as 1, so that every tensor can be walked as n, c, h, w.
 class Shape {
@@ -24,7 +28,7 @@ class Shape {
   [[nodiscard]] std::int64_t c() const { return extents_[1]; }
   [[nodiscard]] std::int64_t h() const { return extents_[2]; }
   [[nodiscard]] std::int64_t w() const { return extents_[3]; }
-  /// Number of elements; 1 for rank 0.
+  /// Number of elements (size_product); 1 for rank 0.
   [[nodiscard]] std::int64_t elements() const;
   /// A copy with `extent` at `axis` (axis < rank).
   [[nodiscard]] Shape with(int axis, std::int64_t extent) const;

@@ -169,12 +169,12 @@ TEST_CASE("branches that differ are an error naming both shapes") {
 TEST_CASE("attributes out of range are errors at their place") {
   CHECK(config_error("{conv: {filters: 8}}") == "test.yaml:1:6: missing key 'kernel' in 'conv'");
   CHECK(config_error("{conv: {filters: 0, kernel: 3}}") ==
-        "test.yaml:1:22: 'filters' wants a whole number of at least 1, found number 0");
+        "test.yaml:1:22: 'filters' wants a whole number from 1 to 16777216, found number 0");
   CHECK(config_error("{conv: {filters: 8, kernel: 3, pad: same_uper}}") ==
         "test.yaml:1:41: 'pad' wants one of valid, same_upper, same_lower, same_symmetric, found "
         "text 'same_uper'; did you mean 'same_upper'?");
   CHECK(config_error("{conv: {filters: 8, kernel: 3, pad: -1}}") ==
-        "test.yaml:1:41: 'pad' wants a whole number of at least 0 or two of them, [h, w], found "
+        "test.yaml:1:41: 'pad' wants a whole number from 0 to 65536 or two of them, [h, w], found "
         "number -1");
   CHECK(config_error("{bn: {eps: 0}}") ==
         "test.yaml:1:16: 'eps' wants a number above 0, found number 0");
