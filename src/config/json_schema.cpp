@@ -178,7 +178,10 @@ Json body(const std::vector<FieldDescription>& fields, bool keys_only) {
 Json member_form(const FieldDescription& field) {
   Json properties = Json::object();
   for (const FieldDescription::Member& member : field.members) {
-    Json value = body(member.fields);
+    std::vector<FieldDescription> keys = member.fields;
+    // An open family's members take what is missing from the file's own defaults.
+    for (FieldDescription& key : keys) key.required = key.required && !field.open;
+    Json value = body(keys);
     if (!member.help.empty()) value.add("description", Json::string(member.help));
     properties.add(member.name, std::move(value));
   }

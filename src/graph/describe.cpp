@@ -44,9 +44,11 @@ FieldDescription describe_input() {
 FieldDescription describe_defaults(config::Profile profile) {
   FieldDescription field =
       described("defaults", "map", "keys for all layers of a type; explicit keys win");
+  field.keys_only = true;
   for (const config::Kind<Op>& op : op_kinds()) {
     FieldDescription type = described(std::string(op.name), "map", std::string(op.help));
     type.fields = fields_of(op, profile);
+    type.keys_only = true;
     for (FieldDescription& key : type.fields) key.required = false;
     if (!type.fields.empty()) field.fields.push_back(std::move(type));
   }
@@ -56,7 +58,7 @@ FieldDescription describe_defaults(config::Profile profile) {
 std::vector<FieldDescription> describe_repeat() {
   FieldDescription times = described("times", "integer", "how often");
   times.required = times.has_minimum = true;
-  FieldDescription layers = described("layers", "tree", "what is repeated");
+  FieldDescription layers = described("layers", "items", "what is repeated");
   layers.required = true;
   return {times, layers};
 }
@@ -70,7 +72,8 @@ FieldDescription describe_layers(config::Profile profile) {
   for (const config::Kind<Op>& op : op_kinds()) {
     std::vector<FieldDescription> keys = fields_of(op, profile);
     if (joins_branches(op.name)) {
-      keys = {described("branches", "tree", "lists of layers; an empty one is the input itself")};
+      keys = {
+          described("branches", "branches", "lists of layers; an empty one is the input itself")};
       keys[0].rest = true;
     }
     field.members.push_back({std::string(op.name), std::string(op.help), std::move(keys)});
@@ -85,7 +88,7 @@ FieldDescription describe_layers(config::Profile profile) {
       described("if", "boolean", "the item is there where this is true"),
       described("as", "text", "name of the item's output, for a later `from`"),
       described("from", "tree", "name or list of names to read instead of the item before"),
-      described("layers", "tree", "body of `for`")};
+      described("layers", "items", "body of `for`")};
   return field;
 }
 
