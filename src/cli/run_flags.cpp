@@ -22,6 +22,10 @@ std::vector<fs::path> config_folders() {
 
 void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--config", flags.config, "run file: a path, or a name in configs/")->required();
+  add_device_flags(app, flags);
+}
+
+void add_device_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--set", flags.overrides, "change a key: a.b.c=value (repeatable)")
       ->allow_extra_args(false);
   app.add_option("--gpus", flags.gpus, "GPUs: N, 0,2,3, id:2, all, auto:N; 0 is the CPU");

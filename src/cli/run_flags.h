@@ -23,9 +23,10 @@ struct RunFlags {
   int threads = 0;
 };
 
-/// Declares --config, --set, --device, --precision, --gpus and --threads.
+/// Declares --config and those of add_device_flags().
 void add_run_flags(CLI::App& app, RunFlags& flags);
-/// --seed and --name as overrides are added by `train`.
+/// Declares --set, --device, --precision, --gpus and --threads.
+void add_device_flags(CLI::App& app, RunFlags& flags);
 [[nodiscard]] RunConfig read_config(const RunFlags& flags);
 /// Throws Error{command_line} or Error{device} for a choice that this build or machine lacks.
 [[nodiscard]] DeviceChoice device_choice(const RunFlags& flags);

@@ -58,6 +58,7 @@ class Model {
   [[nodiscard]] ModelMemory& memory() { return *memory_; }
   [[nodiscard]] const ModelMemory& memory() const { return *memory_; }
   [[nodiscard]] Program& train() { return *train_; }
+  [[nodiscard]] const Program& train() const { return *train_; }
   [[nodiscard]] Program& eval() { return *eval_; }
   [[nodiscard]] const CpuLauncher& launcher() const { return launcher_; }
   [[nodiscard]] std::size_t transient_bytes() const { return transient_->bytes(); }

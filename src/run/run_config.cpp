@@ -175,7 +175,7 @@ RunConfig read_run_config(const std::filesystem::path& path,
   declare(fields, run);
   fields.finish();
   diagnostics.raise();
-  run.tree = file;
+  run.settled = fields.settled();
   return run;
 }
 

@@ -93,7 +93,7 @@ struct RunConfig {
   std::optional<EarlyStopConfig> early_stop;
   OutputConfig output;
 
-  config::Node tree;  // the merged file as read, for config.yaml
+  config::Node settled;  // the file with every default explicit
 };
 
 /// Keys of a run file that exclude each other, for extends and --set.

@@ -5,12 +5,20 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "graph/build.h"
+#include "ops/metric.h"
 
 namespace trainyard {
 namespace {
 
 std::unique_ptr<ExecutorFactory> executors_of(DeviceChoice::Kind kind) {
   return kind == DeviceChoice::Kind::reference ? make_reference_executors() : make_cpu_executors();
+}
+
+/// The column of a metric: "accuracy", "top5_accuracy".
+std::string metric_name(const Op& metric) {
+  if (metric.type() != "top_k") return std::string(metric.type());
+  const std::int64_t k = static_cast<const TopKOp&>(metric).values().k;
+  return "top" + std::to_string(k) + "_accuracy";
 }
 
 }  // namespace
@@ -56,6 +64,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   batch_.ranks = communicator_->size();
   batch_.replica = replica_batch(run_, batch_.ranks);
   batch_.global = batch_.replica * batch_.ranks * run_.accumulate;
+  for (const auto& metric : run_.metrics) metric_names_.push_back(metric_name(*metric));
   const TrainingGraph graph = make_training_graph(run_, batch_.replica);
   open_data(known);
   check_fit(graph.graph);
@@ -86,12 +95,14 @@ void Session::open_data(const Statistics* known) {
                     data_.val->image_shape().text() + " of " +
                     std::to_string(data_.val->classes()) + "; both must be of one kind");
   }
-  data_.statistics = known != nullptr ? *known : compute_statistics(*data_.train, device_.threads);
-  for (const auto& step : run_.data.preprocess) {
-    step->prepare(data_.statistics, data_.train->image_shape());
-  }
   data_.pipeline = std::make_unique<Pipeline>(
       data_.train->image_shape(), std::move(run_.data.augment), std::move(run_.data.preprocess));
+  if (known != nullptr) {
+    data_.statistics = *known;
+  } else if (data_.pipeline->needs_statistics()) {
+    data_.statistics = compute_statistics(*data_.train, device_.threads);
+  }
+  data_.pipeline->prepare(data_.statistics);
 }
 
 void Session::check_fit(const Graph& graph) const {

@@ -66,6 +66,8 @@ class Session {
 
   [[nodiscard]] const RunConfig& config() const { return run_; }
   [[nodiscard]] const BatchNumbers& batch() const { return batch_; }
+  /// Names of the metrics' columns, in the order of the model's metrics.
+  [[nodiscard]] const std::vector<std::string>& metric_names() const { return metric_names_; }
   [[nodiscard]] SessionData& data() { return data_; }
   [[nodiscard]] const SessionDevice& device() const { return device_; }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
@@ -78,6 +80,7 @@ class Session {
   void make_feeders();
 
   RunConfig run_;
+  std::vector<std::string> metric_names_;
   SessionDevice device_;
   std::unique_ptr<Communicator> communicator_;
   BatchNumbers batch_;

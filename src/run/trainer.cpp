@@ -9,12 +9,8 @@
 namespace trainyard {
 namespace {
 
-std::vector<double> means(const Totals& totals) {
-  std::vector<double> list;
-  for (const double sum : totals.metrics) {
-    list.push_back(sum / static_cast<double>(totals.samples));
-  }
-  return list;
+double mean_metric(const Totals& totals, std::size_t index) {
+  return totals.metrics[index] / static_cast<double>(totals.samples);
 }
 
 double mean_loss(const Totals& totals) { return totals.loss / static_cast<double>(totals.samples); }
@@ -92,16 +88,13 @@ void Trainer::train_step() {
   }
   const double seconds = parts_.now() - epoch_started_;
   const std::int64_t done = state_.step_in_epoch - epoch_first_step_;
-  parts_.observer.on_step(
-      {.step = state_.step,
-       .epoch = state_.epoch + 1,
-       .step_in_epoch = state_.step_in_epoch,
-       .loss = mean_loss(totals),
-       .metrics = means(totals),
-       .rate = update.rate,
-       .gradient_norm = update.gradient_norm,
-       .elapsed_seconds = elapsed(),
-       .images_per_second = static_cast<double>(done * totals.samples) / seconds});
+  parts_.sink.on_step({.step = state_.step,
+                       .epoch = state_.epoch + 1,
+                       .loss = mean_loss(totals),
+                       .lr = update.rate,
+                       .grad_norm = update.gradient_norm,
+                       .elapsed_s = elapsed(),
+                       .images_per_s = static_cast<double>(done * totals.samples) / seconds});
 }
 
 /// The update was withheld, so the same batch with the same weights shows where it went wrong.
@@ -133,35 +126,46 @@ bool Trainer::judge(double value) {
   return true;
 }
 
+EpochRow Trainer::training_row() {
+  const double seconds = parts_.now() - epoch_started_;
+  const std::int64_t samples_a_step = parts_.model.memory().batch() * options_.accumulate;
+  const std::int64_t trained = (state_.step_in_epoch - epoch_first_step_) * samples_a_step;
+  EpochRow row{.epoch = state_.epoch + 1,
+               .step = state_.step,
+               .samples = state_.step * samples_a_step,
+               .loss = mean_loss(state_.totals),
+               .lr = state_.rate,
+               .grad_norm = state_.gradient_norm_sum / static_cast<double>(state_.step_in_epoch),
+               .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0};
+  if (parts_.updater.has_regularisation()) {
+    row.reg_loss = parts_.updater.regularisation_loss();
+    row.total_loss = row.loss + *row.reg_loss;
+  }
+  return row;
+}
+
 void Trainer::finish_epoch() {
-  const double train_seconds = parts_.now() - epoch_started_;
-  const std::int64_t steps = state_.step_in_epoch;
-  const std::int64_t trained =
-      (steps - epoch_first_step_) * parts_.model.memory().batch() * options_.accumulate;
-  EpochResult result{.step = state_.step,
-                     .loss = mean_loss(state_.totals),
-                     .metrics = means(state_.totals),
-                     .rate = state_.rate,
-                     .gradient_norm = state_.gradient_norm_sum / static_cast<double>(steps),
-                     .regularisation_loss = parts_.updater.regularisation_loss()};
+  EpochRow row = training_row();
   const Totals val = evaluate(parts_.model, parts_.val);
-  result.val_loss = mean_loss(val);
-  result.val_metrics = means(val);
-  result.epoch = ++state_.epoch;
-  result.samples = state_.epoch * state_.totals.samples;
-  result.images_per_second = train_seconds > 0 ? static_cast<double>(trained) / train_seconds : 0;
+  row.val_loss = mean_loss(val);
+  for (std::size_t i = 0; i < options_.metric_names.size(); ++i) {
+    row.metrics.push_back({.name = options_.metric_names[i],
+                           .training = mean_metric(state_.totals, i),
+                           .validation = mean_metric(val, i)});
+  }
+  ++state_.epoch;
   const int metric = options_.judge.metric;
-  result.is_best = judge(metric < 0 ? result.val_loss : result.val_metrics[metric]);
-  result.elapsed_seconds = state_.elapsed_seconds = elapsed();
-  result.epoch_seconds = parts_.now() - epoch_started_;
+  row.is_best = judge(metric < 0 ? *row.val_loss : *row.metrics[metric].validation);
+  row.elapsed_s = state_.elapsed_seconds = elapsed();
+  row.epoch_s = parts_.now() - epoch_started_;
   state_.step_in_epoch = 0;
   state_.totals = Totals{};
   state_.gradient_norm_sum = 0;
-  parts_.observer.on_epoch(result);
+  parts_.sink.on_epoch(row);
   const bool last = state_.epoch == options_.epochs;
   const bool due = options_.save_every_epochs > 0 && state_.epoch % options_.save_every_epochs == 0;
-  if (due || last || result.is_best) {
-    parts_.save(state_, result.is_best);
+  if (due || last || row.is_best) {
+    parts_.save(state_, row.is_best);
     saved_ = true;
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/feeder.h"
+#include "run/metrics.h"
 #include "run/model.h"
 #include "run/training_state.h"
 #include "run/update.h"
@@ -24,6 +25,7 @@ struct Judge {
 };
 
 struct TrainerOptions {
+  std::vector<std::string> metric_names;  // of the model's metrics, in order
   std::int64_t epochs = 1;
   std::int64_t accumulate = 1;
   std::int64_t save_every_epochs = 1;  // 0: by steps
@@ -39,7 +41,7 @@ struct TrainerParts {
   Updater& updater;
   Feeder& train;
   Feeder& val;
-  TrainingObserver& observer;
+  MetricsSink& sink;
   /// Saves the state; `best` marks it as the best one.
   std::function<void(const TrainingState&, bool best)> save;
   /// Why training should stop now (a signal, a time limit), or nothing.
@@ -62,6 +64,7 @@ class Trainer {
   void train_step();
   void forward_backward();
   [[noreturn]] void report_divergence();
+  [[nodiscard]] EpochRow training_row();
   void finish_epoch();
   [[nodiscard]] bool judge(double value);
   [[nodiscard]] double elapsed() const;

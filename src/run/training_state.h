@@ -22,43 +22,4 @@ struct TrainingState {
   double elapsed_seconds = 0;  // of training, over all sessions of the run
 };
 
-/// One finished epoch, as the sinks see it. Losses and metrics are means over samples.
-struct EpochResult {
-  std::int64_t epoch = 0;
-  std::int64_t step = 0;
-  std::int64_t samples = 0;  // true samples trained on since the start of the run
-  double loss = 0;
-  std::vector<double> metrics;
-  double val_loss = 0;
-  std::vector<double> val_metrics;
-  double rate = 0;
-  double gradient_norm = 0;  // mean over the epoch's updates, before clipping
-  double regularisation_loss = 0;
-  bool is_best = false;
-  double elapsed_seconds = 0;
-  double epoch_seconds = 0;
-  double images_per_second = 0;
-};
-
-/// One finished update.
-struct StepResult {
-  std::int64_t step = 0;
-  std::int64_t epoch = 0;          // that is under way, from 1
-  std::int64_t step_in_epoch = 0;  // from 1
-  double loss = 0;
-  std::vector<double> metrics;
-  double rate = 0;
-  double gradient_norm = 0;
-  double elapsed_seconds = 0;
-  double images_per_second = 0;
-};
-
-/// Watches a run. The trainer knows nothing else of consoles and files.
-class TrainingObserver {
- public:
-  virtual ~TrainingObserver() = default;
-  virtual void on_step(const StepResult& result) = 0;
-  virtual void on_epoch(const EpochResult& result) = 0;
-};
-
 }  // namespace trainyard

@@ -63,17 +63,23 @@ void set_weights(Model& model) {
 struct Golden {
   std::string name;
   std::string file;       // of the network
-  std::string overrides;  // vars and defaults laid over it
+  std::string overrides;  // vars laid over it
   double rate = 0;
   std::int64_t batch = 0;
-  std::vector<double> losses;
-  std::vector<double> spread;
+  std::vector<std::vector<double>> losses;  // [set of images][step]
+  std::vector<double> spread;               // [step]
 };
 
 std::vector<double> numbers(const config::Node& list) {
   std::vector<double> values;
   for (const config::Node& item : list.items) values.push_back(item.real);
   return values;
+}
+
+std::vector<std::vector<double>> tables(const config::Node& list) {
+  std::vector<std::vector<double>> rows;
+  for (const config::Node& row : list.items) rows.push_back(numbers(row));
+  return rows;
 }
 
 Golden load_golden(const std::string& name, const std::string& file, const std::string& overrides) {
@@ -84,8 +90,29 @@ Golden load_golden(const std::string& name, const std::string& file, const std::
           .overrides = overrides,
           .rate = node.find("rate")->real,
           .batch = node.find("batch")->integer,
-          .losses = numbers(*node.find("losses")),
+          .losses = tables(*node.find("losses")),
           .spread = numbers(*node.find("spread"))};
+}
+
+/// Dropout taken out: the goldens have none.
+Graph without_dropout(const Graph& graph) {
+  Graph out = graph;
+  out.nodes.clear();
+  std::vector<ValueId> renamed(graph.values.size());
+  for (std::size_t id = 0; id < renamed.size(); ++id) renamed[id] = static_cast<ValueId>(id);
+  for (Node node : graph.nodes) {
+    for (ValueId& input : node.inputs) input = renamed[input];
+    if (node.op->type() == "dropout") {
+      renamed[node.outputs[0]] = node.inputs[0];
+      continue;
+    }
+    for (const ValueId output : node.outputs) {
+      out.values[output].producer = static_cast<NodeId>(out.nodes.size());
+    }
+    out.nodes.push_back(std::move(node));
+  }
+  out.output = renamed[graph.output];
+  return out;
 }
 
 TrainingGraph network_of(const Golden& golden) {
@@ -95,7 +122,7 @@ TrainingGraph network_of(const Golden& golden) {
       with_overrides(config::load_yaml(kRoot + "/models/" + golden.file), overrides.find("vars"),
                      overrides.find("defaults"), diagnostics);
   diagnostics.raise();
-  Graph graph = build_graph(network, {.batch = golden.batch});
+  Graph graph = without_dropout(build_graph(network, {.batch = golden.batch}));
   for (const auto& kind : loss_kinds()) {
     if (kind.name != "cross_entropy") continue;
     const config::Node nothing;
@@ -122,10 +149,10 @@ struct PlainSgd {
 
 class Images {
  public:
-  explicit Images(const Golden& golden)
+  Images(const Golden& golden, std::size_t set)
       : batch_(golden.batch),
-        image_key_(key_of(golden.name + ".images")),
-        label_key_(key_of(golden.name + ".labels")),
+        image_key_(key_of(golden.name + ".images" + std::to_string(set))),
+        label_key_(key_of(golden.name + ".labels" + std::to_string(set))),
         images_(static_cast<std::size_t>(golden.batch * 3 * 32 * 32)),
         labels_(static_cast<std::size_t>(golden.batch)),
         index_(static_cast<std::size_t>(golden.batch)) {}
@@ -151,7 +178,7 @@ class Images {
   std::vector<std::int64_t> index_;
 };
 
-std::vector<double> train(const Golden& golden, const Target& target,
+std::vector<double> train(const Golden& golden, std::size_t set, const Target& target,
                           const ExecutorFactory& executors) {
   const auto device = make_cpu_device();
   const auto communicator = make_single_communicator();
@@ -159,7 +186,7 @@ std::vector<double> train(const Golden& golden, const Target& target,
   Model model(network_of(golden), *device, executors, {.target = target, .threads = 2, .slots = 1});
   set_weights(model);
   Updater updater(model, *communicator, *sgd.optimizer, nullptr, {.base = golden.rate}, {});
-  Images images(golden);
+  Images images(golden, set);
   std::vector<double> losses;
   for (std::int64_t step = 0; step < kSteps; ++step) {
     model.load(images.step(step));
@@ -175,32 +202,42 @@ std::vector<double> train(const Golden& golden, const Target& target,
 
 void check_reference(const Golden& golden) {
   const auto executors = make_reference_executors();
-  const auto losses = train(golden, reference_target(DType::f64), *executors);
+  const auto losses = train(golden, 0, reference_target(DType::f64), *executors);
   for (std::int64_t step = 0; step < kSteps; ++step) {
-    CAPTURE(golden.name);
     CAPTURE(step);
-    CHECK(std::abs(losses[step] - golden.losses[step]) <= 1e-9);
+    CHECK(std::abs(losses[step] - golden.losses[0][step]) <= 1e-9);
   }
 }
 
-/// Float32 may stray ten times as far as one ulp in every weight does (measured, see the script).
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// Before the first update the losses may differ by ten times the spread of one ulp in every weight
+/// (measured, see the script), and so may the largest difference over the ten steps: when the first
+/// activation crosses a ReLU's kink, and all runs part, is a matter of chance in between. Median
+/// over the sets of images.
 void check_cpu(const Golden& golden) {
   const auto executors = make_cpu_executors();
-  const auto losses = train(golden, cpu_target(processor_has_avx512()), *executors);
-  for (std::int64_t step = 0; step < kSteps; ++step) {
-    CAPTURE(golden.name);
-    CAPTURE(step);
-    CHECK(std::abs(losses[step] - golden.losses[step]) <= 10 * golden.spread[step]);
+  std::vector<double> first;
+  std::vector<double> largest;
+  for (std::size_t set = 0; set < golden.losses.size(); ++set) {
+    const auto losses = train(golden, set, cpu_target(processor_has_avx512()), *executors);
+    std::vector<double> strayed;
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      strayed.push_back(std::abs(losses[step] - golden.losses[set][step]));
+    }
+    first.push_back(strayed[0]);
+    largest.push_back(*std::max_element(strayed.begin(), strayed.end()));
   }
+  CHECK(median(first) <= 10 * golden.spread.front());
+  CHECK(median(largest) <= 10 * golden.spread.back());
 }
 
 Golden resnet20() { return load_golden("resnet20", "resnet_cifar.yaml", "{vars: {n: 3}}"); }
-Golden minigooglenet() {
-  return load_golden("minigooglenet", "minigooglenet.yaml", "{defaults: {dropout: {rate: 0}}}");
-}
-Golden keras_cnn() {
-  return load_golden("keras_cnn", "keras_cnn.yaml", "{defaults: {dropout: {rate: 0}}}");
-}
+Golden minigooglenet() { return load_golden("minigooglenet", "minigooglenet.yaml", "{}"); }
+Golden keras_cnn() { return load_golden("keras_cnn", "keras_cnn.yaml", "{}"); }
 
 }  // namespace
 

@@ -1,0 +1,118 @@
+#include "cli/console.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+
+namespace trainyard::cli {
+namespace {
+
+constexpr double kRepaintSeconds = 0.1;
+constexpr double kMinute = 60;
+
+int terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+class Console final : public MetricsSink {
+ public:
+  Console(const ConsoleOptions& options, const Clock& clock, const Banner& banner,
+          std::int64_t epochs)
+      : options_(options), clock_(clock), epochs_(epochs), steps_(banner.steps) {
+    last_line_ = clock.seconds();
+    if (!options.quiet) print(stdout, banner_line(options.style, banner));
+  }
+  ~Console() override { clear_bar(); }
+
+  void on_step(const StepRow& row) override {
+    const std::int64_t in_epoch = (row.step - 1) % steps_ + 1;
+    if (row.epoch != epoch_) begin_epoch(row, in_epoch);
+    loss_sum_ += row.loss;
+    ++epoch_steps_;
+    const double now = clock_.seconds();
+    const double due = options_.terminal ? kRepaintSeconds : kMinute;
+    if (options_.quiet || now - last_line_ < due) return;
+    last_line_ = now;
+    show(progress(row, in_epoch));
+  }
+
+  void on_epoch(const EpochRow& row) override {
+    clear_bar();
+    if (options_.quiet) return;
+    EpochContext context{.epochs = epochs_};
+    if (row.images_per_s > 0 && epoch_steps_ > 0) {
+      context.step_seconds = training_seconds_ / static_cast<double>(epoch_steps_);
+    }
+    if (row.epoch < epochs_) {
+      context.eta_seconds = row.epoch_s * static_cast<double>(epochs_ - row.epoch);
+    }
+    print(stdout, epoch_line(options_.style, row, context));
+    last_line_ = clock_.seconds();
+  }
+
+ private:
+  void begin_epoch(const StepRow& row, std::int64_t in_epoch) {
+    epoch_ = row.epoch;
+    loss_sum_ = 0;
+    epoch_steps_ = 0;
+    epoch_began_ = clock_.seconds();
+    first_step_ = in_epoch;
+  }
+
+  Progress progress(const StepRow& row, std::int64_t in_epoch) {
+    const double left = static_cast<double>((epochs_ - row.epoch) * steps_ + steps_ - in_epoch);
+    const double a_step =
+        (clock_.seconds() - epoch_began_) / static_cast<double>(in_epoch - first_step_ + 1);
+    return {.epoch = row.epoch,
+            .epochs = epochs_,
+            .step = in_epoch,
+            .steps = steps_,
+            .loss = loss_sum_ / static_cast<double>(epoch_steps_),
+            .images_per_s = row.images_per_s,
+            .eta_seconds = left * a_step};
+  }
+
+  void show(const Progress& progress) {
+    if (options_.terminal) {
+      const BarStyle style{.utf8 = options_.utf8, .columns = terminal_columns()};
+      std::fputs(repainted(bar_line(progress, style)).c_str(), stderr);
+      std::fflush(stderr);
+      bar_ = true;
+    } else {
+      print(stderr, minute_line(options_.style, progress, clock_.utc_seconds()));
+    }
+  }
+
+  void clear_bar() {
+    training_seconds_ = clock_.seconds() - epoch_began_;
+    if (!bar_) return;
+    std::fputs(repainted("").c_str(), stderr);
+    std::fflush(stderr);
+    bar_ = false;
+  }
+
+  static void print(std::FILE* stream, const std::string& line) {
+    std::fputs((line + "\n").c_str(), stream);
+    std::fflush(stream);
+  }
+
+  ConsoleOptions options_;
+  const Clock& clock_;
+  std::int64_t epochs_, steps_;
+  std::int64_t epoch_ = 0, first_step_ = 1, epoch_steps_ = 0;
+  double loss_sum_ = 0, epoch_began_ = 0, last_line_ = 0;
+  double training_seconds_ = 0;
+  bool bar_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<MetricsSink> make_console(const ConsoleOptions& options, const Clock& clock,
+                                          const Banner& banner, std::int64_t epochs) {
+  return std::make_unique<Console>(options, clock, banner, epochs);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,37 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/parallel.h"
+#include "cli/verbs.h"
+#include "data/make_shapes.h"
+
+namespace trainyard::cli {
+
+void declare_data(CLI::App& app, const Surroundings&, Action& action) {
+  struct Flags {
+    std::string destination;
+    ShapesOptions options;
+  };
+  auto flags = std::make_shared<Flags>();  // shared with the action, which outlives parsing
+  app.require_subcommand(1);
+  CLI::App* make = app.add_subcommand("make", "draw a data set");
+  make->require_subcommand(1);
+  CLI::App* shapes = make->add_subcommand(
+      "shapes", "10 classes of drawn shapes, 32x32, in CIFAR-10's binary layout");
+  shapes->add_option("destination", flags->destination, "folder, new or empty")->required();
+  shapes->add_option("--train", flags->options.train, "training samples")
+      ->check(CLI::Range(5, 10'000'000));
+  shapes->add_option("--test", flags->options.test, "test samples")
+      ->check(CLI::Range(1, 10'000'000));
+  shapes->add_option("--seed", flags->options.seed, "of the drawings");
+  action = [flags] {
+    flags->options.threads = available_cores();
+    make_shapes(flags->destination, flags->options);
+    std::printf("%s: %lld training and %lld test samples of 10 classes\n",
+                flags->destination.c_str(), static_cast<long long>(flags->options.train),
+                static_cast<long long>(flags->options.test));
+    return 0;
+  };
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,194 @@
+// `train train` and `train resume`.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/text.h"
+#include "cli/console.h"
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+#include "run/child_process.h"
+#include "run/training_run.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainFlags {
+  RunFlags run;
+  std::string out, init, output, name, log = "keras";
+  std::string resume_folder;  // of `train resume`
+  bool resume = false, skip_done = false, eager = false, quiet = false;
+  double max_seconds = 0;
+  std::optional<std::int64_t> seed, epochs;
+};
+
+void add_output_flags(CLI::App& app, TrainFlags& flags) {
+  app.add_option("--output", flags.output, "also write the curves to this .png or .svg");
+  app.add_option("--max-time", flags.max_seconds, "stop after so many seconds, saved (exit 75)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--log", flags.log, "keras, json or plain")
+      ->check(CLI::IsMember({"keras", "json", "plain"}));
+  app.add_flag("-q,--quiet", flags.quiet, "print errors alone");
+  app.add_flag("--eager", flags.eager, "check every tensor of every step for NaN and Inf");
+}
+
+/// Flags that are short for overrides.
+RunFlags with_overrides(const TrainFlags& flags) {
+  RunFlags run = flags.run;
+  if (flags.seed) run.overrides.push_back("seed=" + std::to_string(*flags.seed));
+  if (flags.epochs) run.overrides.push_back("epochs=" + std::to_string(*flags.epochs));
+  if (!flags.name.empty()) run.overrides.push_back("name=" + flags.name);
+  return run;
+}
+
+fs::path gnuplot_program() {
+  const char* path = std::getenv("PATH");
+  return find_program("gnuplot", path == nullptr ? "" : path).value_or(fs::path());
+}
+
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string word = lower_case(value);
+    return word.find("utf-8") != std::string::npos || word.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+ConsoleOptions console_options(const TrainFlags& flags) {
+  const char* term = std::getenv("TERM");
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  return {.style = log_style_of(flags.log).value_or(LogStyle::keras),
+          .quiet = flags.quiet,
+          .terminal = isatty(STDERR_FILENO) == 1 && !dumb,
+          .utf8 = locale_is_utf8()};
+}
+
+void warn(const std::string& text) { std::fprintf(stderr, "train: warning: %s\n", text.c_str()); }
+
+/// Prints how the run ended and gives the exit code.
+int report(const RunResult& result, const TrainFlags& flags, int signal) {
+  if (result.outcome == Outcome::completed || result.outcome == Outcome::stopped_early) {
+    const LogStyle style = log_style_of(flags.log).value_or(LogStyle::keras);
+    if (!flags.quiet) std::printf("%s\n", done_line(style, result.end).c_str());
+    return 0;
+  }
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s\n", resume_line(result.folder.string()).c_str());
+  constexpr int kStoppedByOwnLimit = 75;  // EX_TEMPFAIL
+  if (result.outcome == Outcome::out_of_time) return kStoppedByOwnLimit;
+  end_by_signal(signal);
+}
+
+int train_with(TrainingRequest request, const TrainFlags& flags) {
+  const Disk disk;
+  const SystemClock clock;
+  const StopSignals signals;
+  const ConsoleOptions options = console_options(flags);
+  const RunSurroundings surroundings{
+      .disk = disk,
+      .clock = clock,
+      .signals = signals,
+      .console = [&](const Banner& banner,
+                     std::int64_t epochs) { return make_console(options, clock, banner, epochs); },
+      .warn = warn};
+  const RunResult result = run_training(std::move(request), surroundings);
+  return report(result, flags, signals.stop_signal());
+}
+
+TrainingRequest request_of(const TrainFlags& flags, const Surroundings& surroundings) {
+  TrainingRequest request{.command = surroundings.command,
+                          .version = version_text(),
+                          .device = device_choice(flags.run),
+                          .out = flags.out,
+                          .init = flags.init,
+                          .output = flags.output,
+                          .gnuplot = gnuplot_program(),
+                          .max_seconds = flags.max_seconds,
+                          .eager = flags.eager};
+  return request;
+}
+
+/// The folder that --resume means: --out, else the newest unfinished run of this config.
+fs::path folder_to_resume(const TrainFlags& flags, const std::string& name) {
+  if (!flags.out.empty()) return flags.out;
+  const auto newest = newest_unfinished_run("runs", name);
+  if (!newest) {
+    throw Error(ErrorKind::command_line,
+                "--resume: runs/" + name +
+                    " holds no unfinished run; leave --resume out to start "
+                    "one");
+  }
+  if (!flags.quiet) std::printf("resuming %s\n", newest->string().c_str());
+  return *newest;
+}
+
+RunConfig config_of_run(const fs::path& folder, const RunFlags& flags) {
+  if (!is_run_folder(folder)) {
+    throw Error(ErrorKind::command_line,
+                "'" + folder.string() + "' is no run folder: it has no config.yaml of a run");
+  }
+  return read_run_config(folder / "config.yaml", flags.overrides);
+}
+
+int train(const TrainFlags& flags, const Surroundings& surroundings) {
+  const RunFlags run = with_overrides(flags);
+  RunConfig config = read_config(run);
+  TrainingRequest request = request_of(flags, surroundings);
+  if (flags.skip_done) {
+    const auto done = completed_run("runs", config.name, config_hash(config));
+    if (done) {
+      if (!flags.quiet) std::printf("skipped: %s is done\n", done->string().c_str());
+      return 0;
+    }
+  }
+  if (flags.resume) {
+    request.resume = folder_to_resume(flags, config.name);
+    config = config_of_run(request.resume, run);
+  }
+  request.original_yaml = read_text(find_config(run.config), ErrorKind::config, config::FileLimits{}.bytes);
+  request.config = std::move(config);
+  return train_with(std::move(request), flags);
+}
+
+int resume(const TrainFlags& flags, const Surroundings& surroundings) {
+  TrainingRequest request = request_of(flags, surroundings);
+  request.resume = flags.resume_folder;
+  request.config = config_of_run(request.resume, flags.run);
+  return train_with(std::move(request), flags);
+}
+
+}  // namespace
+
+void declare_train(CLI::App& app, const Surroundings& surroundings, Action& action) {
+  auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
+  add_run_flags(app, flags->run);
+  app.add_option("--out", flags->out, "run folder (default: runs/NAME/ and the next free number)");
+  app.add_option("--name", flags->name, "name of the run, instead of the config's");
+  app.add_option("--seed", flags->seed, "short for --set seed=N");
+  app.add_option("--epochs", flags->epochs, "short for --set epochs=N");
+  app.add_option("--init", flags->init, "start from the weights of a safetensors file");
+  app.add_flag("--resume", flags->resume,
+               "go on with --out, or this config's newest unfinished run");
+  app.add_flag("--skip-done", flags->skip_done, "do nothing if this very config has completed");
+  add_output_flags(app, *flags);
+  action = [flags, surroundings] { return train(*flags, surroundings); };
+}
+
+void declare_resume(CLI::App& app, const Surroundings& surroundings, Action& action) {
+  auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
+  app.add_option("run", flags->resume_folder, "run folder")->required();
+  add_device_flags(app, flags->run);
+  add_output_flags(app, *flags);
+  action = [flags, surroundings] { return resume(*flags, surroundings); };
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,221 @@
+#include "run/snapshot.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace trainyard {
+namespace {
+
+constexpr const char* kWeights = "weights.safetensors";
+constexpr const char* kOptimizer = "optimizer.safetensors";
+constexpr const char* kData = "data.safetensors";
+
+std::vector<std::int64_t> extents(const Shape& shape) {
+  std::vector<std::int64_t> list;
+  for (int axis = 0; axis < shape.rank(); ++axis) list.push_back(shape[axis]);
+  return list;
+}
+
+/// A tensor of a model and its bytes in the persistent arena.
+struct Place {
+  std::string name;
+  Shape shape;
+  std::span<std::byte> bytes;
+};
+
+Place place_in(std::byte* block, const BlockEntry& entry, DType type, const std::string& prefix) {
+  const std::size_t element = size_of(type);
+  return {.name = prefix + entry.name,
+          .shape = entry.shape,
+          .bytes = {block + entry.offset * static_cast<std::int64_t>(element),
+                    static_cast<std::size_t>(entry.shape.elements()) * element}};
+}
+
+std::vector<Place> weight_places(Model& model) {
+  std::vector<Place> places;
+  const ModelMemory& memory = model.memory();
+  for (const BlockEntry& entry : model.blocks().parameters) {
+    places.push_back(place_in(memory.weights(), entry, memory.type(), ""));
+  }
+  for (const BlockEntry& entry : model.blocks().statistics) {
+    places.push_back(place_in(memory.running(), entry, memory.type(), ""));
+  }
+  return places;
+}
+
+std::vector<Place> optimizer_places(Model& model, const Optimizer& optimizer) {
+  std::vector<Place> places;
+  const ModelMemory& memory = model.memory();
+  const std::vector<std::string> slots = optimizer.slots();
+  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+    for (const BlockEntry& entry : model.blocks().parameters) {
+      places.push_back(
+          place_in(memory.slot(static_cast<int>(slot)), entry, memory.type(), slots[slot] + "."));
+    }
+  }
+  return places;
+}
+
+std::vector<NamedTensor> named(const std::vector<Place>& places, DType type) {
+  std::vector<NamedTensor> tensors;
+  for (const Place& place : places) {
+    tensors.push_back({.name = place.name,
+                       .type = stored_type_of(type),
+                       .shape = extents(place.shape),
+                       .bytes = place.bytes});
+  }
+  return tensors;
+}
+
+NamedTensor named(const std::string& name, const std::vector<float>& values) {
+  return {.name = name,
+          .type = StoredType::f32,
+          .shape = {static_cast<std::int64_t>(values.size())},
+          .bytes = std::as_bytes(std::span(values))};
+}
+
+/// Why `tensor` cannot fill `place`, or "".
+std::string mismatch(const Place& place, const NamedTensor* tensor, DType type) {
+  if (tensor == nullptr) return place.name + ": is not in the file";
+  if (tensor->type != stored_type_of(type)) {
+    return place.name + ": has type " + std::string(safetensors_name(tensor->type)) + ", wants " +
+           std::string(safetensors_name(stored_type_of(type)));
+  }
+  if (tensor->shape != extents(place.shape)) {
+    std::string found = "[";
+    for (const std::int64_t extent : tensor->shape) {
+      found += (found.size() > 1 ? ", " : "") + std::to_string(extent);
+    }
+    return place.name + ": has shape " + found + "], wants " + place.shape.text();
+  }
+  return "";
+}
+
+void fill(const std::vector<Place>& places, const SafetensorsFile& file, DType type,
+          std::vector<std::string>& faults) {
+  for (const Place& place : places) {
+    const NamedTensor* tensor = file.find(place.name);
+    const std::string fault = mismatch(place, tensor, type);
+    if (fault.empty()) {
+      std::memcpy(place.bytes.data(), tensor->bytes.data(), place.bytes.size());
+    } else {
+      faults.push_back(fault);
+    }
+  }
+}
+
+void raise(const std::vector<std::string>& faults, const std::string& where) {
+  if (faults.empty()) return;
+  constexpr std::size_t kShown = 10;
+  std::string message = where + " does not fit the model:";
+  for (std::size_t i = 0; i < faults.size() && i < kShown; ++i) message += "\n  " + faults[i];
+  if (faults.size() > kShown) {
+    message += "\n  and " + std::to_string(faults.size() - kShown) + " more";
+  }
+  throw Error(ErrorKind::checkpoint, message);
+}
+
+std::vector<float> floats_of(const SafetensorsFile& file, const std::string& name) {
+  const NamedTensor* tensor = file.find(name);
+  if (tensor == nullptr) return {};
+  std::vector<float> values(tensor->bytes.size() / sizeof(float));
+  std::memcpy(values.data(), tensor->bytes.data(), values.size() * sizeof(float));
+  return values;
+}
+
+const SafetensorsFile& file_of(const LoadedCheckpoint& checkpoint, const std::string& name) {
+  const auto found = checkpoint.files.find(name);
+  if (found == checkpoint.files.end()) {
+    throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": has no " + name);
+  }
+  return found->second;
+}
+
+Json state_json(const Session& session, const TrainingState& state) {
+  return {{"epoch", state.epoch},
+          {"step_in_epoch", state.step_in_epoch},
+          {"step", state.step},
+          {"loss_sum", state.totals.loss},
+          {"metric_sums", state.totals.metrics},
+          {"samples", state.totals.samples},
+          {"gradient_norm_sum", state.gradient_norm_sum},
+          {"rate", state.rate},
+          {"best_value", state.best_value},
+          {"best_epoch", state.best_epoch},
+          {"epochs_since_best", state.epochs_since_best},
+          {"elapsed_seconds", state.elapsed_seconds},
+          {"threads", session.device().threads}};
+}
+
+}  // namespace
+
+CheckpointContent snapshot(Session& session, const TrainingState& state) {
+  Model& model = session.model();
+  const Statistics& statistics = session.data().statistics;
+  const DType type = model.memory().type();
+  CheckpointContent content{.epoch = state.epoch, .step = state.step};
+  content.files[kWeights] = named(weight_places(model), type);
+  content.files[kOptimizer] = named(optimizer_places(model, *session.config().optimizer), type);
+  content.files[kData] = {named("mean_image", statistics.mean_image),
+                          named("mean", statistics.mean), named("deviation", statistics.deviation)};
+  content.state = state_json(session, state);
+  return content;
+}
+
+Statistics statistics_of(const LoadedCheckpoint& checkpoint) {
+  const SafetensorsFile& file = file_of(checkpoint, kData);
+  return {.mean_image = floats_of(file, "mean_image"),
+          .mean = floats_of(file, "mean"),
+          .deviation = floats_of(file, "deviation")};
+}
+
+int threads_of(const LoadedCheckpoint& checkpoint) {
+  return checkpoint.state.at("threads").get<int>();
+}
+
+TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
+  Model& model = session.model();
+  const DType type = model.memory().type();
+  std::vector<std::string> faults;
+  fill(weight_places(model), file_of(checkpoint, kWeights), type, faults);
+  fill(optimizer_places(model, *session.config().optimizer), file_of(checkpoint, kOptimizer), type,
+       faults);
+  raise(faults, checkpoint.path.string());
+  const Json& json = checkpoint.state;
+  TrainingState state;
+  state.epoch = json.at("epoch");
+  state.step_in_epoch = json.at("step_in_epoch");
+  state.step = json.at("step");
+  state.totals.loss = json.at("loss_sum");
+  state.totals.metrics = json.at("metric_sums").get<std::vector<double>>();
+  state.totals.samples = json.at("samples");
+  state.gradient_norm_sum = json.at("gradient_norm_sum");
+  state.rate = json.at("rate");
+  state.best_value = json.at("best_value");
+  state.best_epoch = json.at("best_epoch");
+  state.epochs_since_best = json.at("epochs_since_best");
+  state.elapsed_seconds = json.at("elapsed_seconds");
+  model.memory().state()->step = state.step;
+  return state;
+}
+
+std::size_t initialize_from(Model& model, const std::filesystem::path& path) {
+  const SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
+  std::vector<Place> known;
+  for (const Place& place : weight_places(model)) {
+    if (file.find(place.name) != nullptr) known.push_back(place);
+  }
+  if (known.empty()) {
+    throw Error(ErrorKind::checkpoint, path.string() + ": none of its " +
+                                           std::to_string(file.tensors().size()) +
+                                           " tensors has a name of this network");
+  }
+  std::vector<std::string> faults;
+  fill(known, file, model.memory().type(), faults);
+  raise(faults, path.string());
+  return known.size();
+}
+
+}  // namespace trainyard

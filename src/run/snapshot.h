@@ -1,0 +1,32 @@
+// A run's state as checkpoints hold it, and back.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "run/checkpoint_files.h"
+#include "run/session.h"
+#include "run/training_state.h"
+
+namespace trainyard {
+
+/// Files of a checkpoint: weights.safetensors (parameters and running statistics under their layer
+/// paths), optimizer.safetensors (state blocks, "momentum.PATH"), data.safetensors (statistics of
+/// the training split). The JSON state holds the counters. Tensors point into the model's memory.
+[[nodiscard]] CheckpointContent snapshot(Session& session, const TrainingState& state);
+
+/// The statistics of the training split that a checkpoint keeps.
+[[nodiscard]] Statistics statistics_of(const LoadedCheckpoint& checkpoint);
+/// The thread count that a checkpoint's run had (DECISIONS 2).
+[[nodiscard]] int threads_of(const LoadedCheckpoint& checkpoint);
+
+/// Puts weights, statistics, optimizer state and counters back. Throws Error{checkpoint} with every
+/// tensor whose name, type or shape differs from the model's.
+[[nodiscard]] TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint);
+
+/// Weights by name from a safetensors file (`--init`): those that the file has. Returns how many
+/// tensors were taken. Throws Error{checkpoint} for shapes that differ, or if none is of the model.
+std::size_t initialize_from(Model& model, const std::filesystem::path& file);
+
+}  // namespace trainyard

@@ -1,0 +1,313 @@
+#include "run/training_run.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "config/load.h"
+#include "run/csv_sink.h"
+#include "run/plotter.h"
+#include "run/snapshot.h"
+#include "run/status.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+RunFolder open_folder(const TrainingRequest& request, const Disk& disk) {
+  if (!request.resume.empty()) return RunFolder::open(disk, request.resume);
+  if (!request.out.empty()) return RunFolder::create_at(disk, request.out);
+  return RunFolder::create(disk, "runs", request.config.name);
+}
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// Redraws the pictures after each row.
+class PlotSink final : public MetricsSink {
+ public:
+  PlotSink(const Disk& disk, PlotterOptions options, std::function<void(const std::string&)> warn)
+      : plotter_(disk, std::move(options), std::move(warn)) {}
+  void on_epoch(const EpochRow&) override { plotter_.refresh(); }
+  void on_step(const StepRow&) override {}
+
+ private:
+  Plotter plotter_;
+};
+
+/// One run while it lives.
+class TrainingRun {
+ public:
+  TrainingRun(TrainingRequest request, const RunSurroundings& surroundings)
+      : request_(std::move(request)),
+        surroundings_(surroundings),
+        resolved_(resolved_yaml(request_.config)),
+        folder_(open_folder(request_, surroundings.disk)),
+        status_file_(surroundings.disk, folder_.file("status.json")) {
+    status_.pid = getpid();
+    status_.host = host_name();
+    status_.started = surroundings.clock.utc_seconds();
+    status_.epochs = request_.config.epochs;
+    status_.config_hash = config_hash(request_.config);
+    status_.resume_command = resume_command(folder_.path().string());
+  }
+
+  RunResult run() {
+    write_status(RunState::starting);
+    try {
+      prepare();
+      return train();
+    } catch (const Error& error) {
+      status_.message = error.what();
+      status_.exit_code = error.exit_code();
+      write_status(error.kind() == ErrorKind::diverged ? RunState::diverged : RunState::failed);
+      throw;
+    }
+  }
+
+ private:
+  void prepare();
+  void start_weights(const std::optional<LoadedCheckpoint>& checkpoint);
+  void record();
+  void make_sinks();
+  [[nodiscard]] Banner banner();
+  [[nodiscard]] Judge judge() const;
+  [[nodiscard]] TrainerOptions trainer_options() const;
+  RunResult train();
+  void save(const TrainingState& state, bool best);
+  [[nodiscard]] std::optional<Outcome> stop_reason() const;
+  void write_status(RunState state);
+  RunResult finish(Outcome outcome, const TrainingState& state);
+
+  TrainingRequest request_;
+  const RunSurroundings& surroundings_;
+  std::string resolved_;
+  RunFolder folder_;
+  StatusFile status_file_;
+  RunStatus status_;
+  std::unique_ptr<Session> session_;
+  TrainingState state_;
+  SinkList sinks_;
+  std::string judged_;  // name of the metric that is judged, "val_accuracy"
+};
+
+void TrainingRun::write_status(RunState state) {
+  status_.state = state;
+  status_.updated = surroundings_.clock.utc_seconds();
+  status_file_.write(status_, surroundings_.clock.seconds());
+}
+
+void TrainingRun::prepare() {
+  std::optional<LoadedCheckpoint> checkpoint;
+  if (!request_.resume.empty()) {
+    checkpoint = load_newest_checkpoint(folder_.checkpoints());
+    if (!checkpoint) {
+      surroundings_.warn("no checkpoint was ever written in " + folder_.path().string() +
+                         ": starting at step 0");
+    }
+  }
+  std::optional<Statistics> known;
+  if (checkpoint) {
+    for (const std::string& warning : checkpoint->warnings) surroundings_.warn(warning);
+    known = statistics_of(*checkpoint);
+    if (request_.device.threads == 0) request_.device.threads = threads_of(*checkpoint);
+  }
+  session_ = std::make_unique<Session>(std::move(request_.config), request_.device,
+                                       known ? &*known : nullptr);
+  start_weights(checkpoint);
+  record();
+  make_sinks();
+}
+
+void TrainingRun::start_weights(const std::optional<LoadedCheckpoint>& checkpoint) {
+  if (checkpoint) {
+    state_ = restore(*session_, *checkpoint);
+    return;
+  }
+  session_->model().initialize(static_cast<std::uint64_t>(session_->config().seed));
+  if (!request_.init.empty()) initialize_from(session_->model(), request_.init);
+}
+
+void TrainingRun::record() {
+  if (!request_.resume.empty()) return folder_.add_command(request_.command);
+  const Json run{{"version", request_.version},
+                 {"device", session_->device().device->name()},
+                 {"target", session_->device().target.name},
+                 {"threads", session_->device().threads},
+                 {"host", status_.host},
+                 {"seed", session_->config().seed},
+                 {"config_hash", status_.config_hash},
+                 {"train_fingerprint", session_->data().train->fingerprint()},
+                 {"val_fingerprint", session_->data().val->fingerprint()}};
+  folder_.write_record({.config_yaml = resolved_,
+                        .original_yaml = request_.original_yaml,
+                        .command = request_.command,
+                        .run_json = json_text(run)});
+}
+
+Banner TrainingRun::banner() {
+  const GraphTotals counts = totals(session_->model().graph().graph);
+  const BatchNumbers& batch = session_->batch();
+  const int threads = session_->device().threads;
+  return {
+      .run = folder_.path().string(),
+      .seed = static_cast<std::uint64_t>(session_->config().seed),
+      .devices = session_->device().target.name == "reference"
+                     ? "reference device"
+                     : "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
+      .replica_batch = batch.replica,
+      .replicas = batch.ranks,
+      .accumulate = session_->config().accumulate,
+      .steps = batch.steps,
+      .dropped = batch.dropped,
+      .train_samples = session_->data().train->size(),
+      .val_samples = session_->data().val->size(),
+      .parameters = counts.parameters_total};
+}
+
+void TrainingRun::make_sinks() {
+  const std::vector<std::string>& names = session_->metric_names();
+  MetricsColumns columns{.regularisation = session_->updater().has_regularisation()};
+  for (const std::string& name : names) {
+    if (name != "accuracy") columns.extra_metrics.push_back(name);
+  }
+  sinks_.add(std::make_unique<CsvSink>(surroundings_.disk, folder_.path(), columns,
+                                       ResumePoint{.epoch = state_.epoch, .step = state_.step},
+                                       session_->config().output.steps));
+  const std::string& title = session_->config().output.plot.title;
+  if (!request_.gnuplot.empty()) {
+    sinks_.add(std::make_unique<PlotSink>(
+        surroundings_.disk,
+        PlotterOptions{.gnuplot = request_.gnuplot,
+                       .folder = folder_.plots(),
+                       .title = title.empty() ? session_->config().name : title,
+                       .output = request_.output},
+        surroundings_.warn));
+  } else {
+    surroundings_.warn(missing_gnuplot_warning());
+  }
+  sinks_.add(surroundings_.console(banner(), session_->config().epochs));
+}
+
+Judge TrainingRun::judge() const {
+  const RunConfig& config = session_->config();
+  const std::vector<std::string>& names = session_->metric_names();
+  Judge rule{.min_delta = config.early_stop ? config.early_stop->min_delta : 0};
+  const std::string wanted = config.checkpoint.best ? config.checkpoint.best->metric
+                             : names.empty()        ? "val_loss"
+                                                    : "val_" + names[0];
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (wanted == "val_" + names[i]) rule.metric = static_cast<int>(i);
+  }
+  if (rule.metric < 0 && wanted != "val_loss") {
+    std::string known = "val_loss";
+    for (const std::string& name : names) known += ", val_" + name;
+    throw Error(ErrorKind::config,
+                "checkpoint.best.metric '" + wanted + "' is not measured; one of " + known);
+  }
+  rule.larger_is_better = config.checkpoint.best
+                              ? config.checkpoint.best->mode == BestConfig::Mode::max
+                              : rule.metric >= 0;
+  return rule;
+}
+
+TrainerOptions TrainingRun::trainer_options() const {
+  const RunConfig& config = session_->config();
+  const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
+  return {.metric_names = session_->metric_names(),
+          .epochs = config.epochs,
+          .accumulate = config.accumulate,
+          .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
+          .save_every_steps = by_step ? config.checkpoint_every.count : 0,
+          .patience = config.early_stop ? config.early_stop->patience : 0,
+          .judge = judge(),
+          .eager = request_.eager};
+}
+
+std::optional<Outcome> TrainingRun::stop_reason() const {
+  if (surroundings_.signals.stop_signal() != 0) return Outcome::interrupted;
+  const double running = static_cast<double>(surroundings_.clock.utc_seconds() - status_.started);
+  if (request_.max_seconds > 0 && running >= request_.max_seconds) return Outcome::out_of_time;
+  return std::nullopt;
+}
+
+void TrainingRun::save(const TrainingState& state, bool best) {
+  write_status(RunState::saving);
+  const fs::path saved =
+      save_checkpoint(surroundings_.disk, folder_.checkpoints(), snapshot(*session_, state),
+                      {.is_best = best, .keep = session_->config().checkpoint.keep});
+  sinks_.sync();
+  status_.last_checkpoint = fs::relative(saved, folder_.path()).string();
+  status_.epoch = state.epoch;
+  status_.step = state.step;
+  if (state.best_epoch > 0) status_.best = {judged_, state.best_value, state.best_epoch};
+  write_status(RunState::running);
+}
+
+RunResult TrainingRun::train() {
+  status_.steps_per_epoch = session_->batch().steps;
+  const TrainerOptions options = trainer_options();
+  judged_ =
+      options.judge.metric < 0 ? "val_loss" : "val_" + options.metric_names[options.judge.metric];
+  write_status(RunState::running);
+  Trainer trainer({.model = session_->model(),
+                   .updater = session_->updater(),
+                   .train = *session_->data().train_feeder,
+                   .val = *session_->data().val_feeder,
+                   .sink = sinks_,
+                   .save = [this](const TrainingState& state, bool best) { save(state, best); },
+                   .stop_reason = [this](const TrainingState&) { return stop_reason(); },
+                   .now = [this] { return surroundings_.clock.seconds(); }},
+                  options, state_);
+  const Outcome outcome = trainer.run();
+  return finish(outcome, trainer.state());
+}
+
+RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
+  const bool done = outcome == Outcome::completed || outcome == Outcome::stopped_early;
+  if (done) {
+    const CheckpointContent content = snapshot(*session_, state);
+    const SafetensorsImage image = encode_safetensors(content.files.at("weights.safetensors"));
+    surroundings_.disk.replace_file(folder_.weights() / "last.safetensors", image.parts());
+  }
+  status_.epoch = state.epoch;
+  status_.step = state.step;
+  status_.exit_code = done                              ? 0
+                      : outcome == Outcome::out_of_time ? 75
+                                                        : 128 + surroundings_.signals.stop_signal();
+  write_status(done                              ? RunState::completed
+               : outcome == Outcome::out_of_time ? RunState::stopped
+                                                 : RunState::interrupted);
+  RunResult result{.outcome = outcome, .folder = folder_.path()};
+  result.end = {.epochs = state.epoch,
+                .seconds = state.elapsed_seconds,
+                .best = status_.best,
+                .run = folder_.path().string()};
+  return result;
+}
+
+}  // namespace
+
+RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings) {
+  if (!request.output.empty()) check_plot_output(request.output, !request.gnuplot.empty());
+  return TrainingRun(std::move(request), surroundings).run();
+}
+
+std::string resolved_yaml(const RunConfig& config) {
+  config::Node tree = config.settled;
+  *tree.find("network") = network_of(config);
+  return config::to_yaml(tree);
+}
+
+std::string config_hash(const RunConfig& config) {
+  return hash128_hex(std::string_view(resolved_yaml(config)));
+}
+
+}  // namespace trainyard

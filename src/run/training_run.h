@@ -1,0 +1,63 @@
+// A training run from its config to its folder: what `train` and `train resume` do.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "run/epoch_line.h"
+#include "run/metrics.h"
+#include "run/run_config.h"
+#include "run/run_folder.h"
+#include "run/session.h"
+#include "run/stop_request.h"
+#include "run/trainer.h"
+
+namespace trainyard {
+
+struct TrainingRequest {
+  RunConfig config;
+  std::string original_yaml;  // the run file as the user wrote it
+  std::string command;        // as typed, shell-quoted
+  std::string version;        // of the program
+  DeviceChoice device;
+  std::filesystem::path out;      // --out, or empty: runs/NAME/NNNN
+  std::filesystem::path resume;   // a run folder to go on with, or empty
+  std::filesystem::path init;     // weights to start from, or empty
+  std::filesystem::path output;   // --output picture, or empty
+  std::filesystem::path gnuplot;  // program, or empty: no pictures
+  double max_seconds = 0;         // --max-time; 0: none
+  bool eager = false;
+};
+
+/// What a run talks to. All outlive it.
+struct RunSurroundings {
+  const Disk& disk;
+  const Clock& clock;
+  const StopSignals& signals;
+  /// Makes the console's sink when the banner's facts are known.
+  std::function<std::unique_ptr<MetricsSink>(const Banner&, std::int64_t epochs)> console;
+  std::function<void(const std::string&)> warn;
+};
+
+struct RunResult {
+  Outcome outcome = Outcome::completed;
+  std::filesystem::path folder;
+  RunEnd end;
+};
+
+/// Trains to the end or to a reason to stop. Throws Error of any kind; the folder's status.json
+/// then says so.
+[[nodiscard]] RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings);
+
+/// The resolved config: every default explicit, the network inlined, runs again as it is.
+[[nodiscard]] std::string resolved_yaml(const RunConfig& config);
+
+/// XXH3-128 of the resolved config: equal runs have equal hashes.
+[[nodiscard]] std::string config_hash(const RunConfig& config);
+
+}  // namespace trainyard
