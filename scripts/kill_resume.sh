@@ -22,7 +22,7 @@ if [[ ${1:-} =~ ^[0-9]+$ ]]; then
 fi
 [[ ${1:-} != -- ]] || shift
 flags=("$@")
-train=${TRAIN:-build/release/train}
+train=${TRAIN:-build/release/bin/train}
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 

@@ -12,7 +12,7 @@ source "$(dirname "$0")/lib.sh"
 archive=cifar-10-binary.tar.gz
 url=https://www.cs.toronto.edu/~kriz/$archive
 sha256=c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd
-train=build/release/train
+train=build/release/bin/train
 
 holds_cifar() { [[ -f $1/cifar-10-batches-bin/test_batch.bin || -f $1/test_batch.bin ]]; }
 

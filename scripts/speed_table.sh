@@ -49,7 +49,7 @@ for round in $(seq "$rounds"); do
   for net in "${nets[@]}"; do
     for count in "${threads[@]}"; do
       load=$(load_average)
-      build/release/train bench --config "scripts/bench/$net.yaml" --batch "$batch" \
+      build/release/bin/train bench --config "scripts/bench/$net.yaml" --batch "$batch" \
         --threads "$count" --json | record "$round" "$count" "$load"
       load=$(load_average)
       "$python" "$PEER" --device cpu --nets "$net" --batches "$batch" --modes "$modes" \

@@ -17,7 +17,9 @@
 
 set -uo pipefail
 
+# shellcheck disable=SC2034  # used by the scripts that source this
 train=$(realpath "${1:?path of train}")
+# shellcheck disable=SC2034
 source_dir=$(realpath "${2:?folder of the sources}")
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/train-e2e.XXXXXX")
 trap 'rm -rf -- "$scratch"' EXIT
@@ -106,7 +108,9 @@ expect_equal() { [[ $1 == "$2" ]] || fail "expected '$2', found '$1'"; }
 expect_differs() { [[ $1 != "$2" ]] || fail "expected anything but '$1'"; }
 expect_same_file() { cmp -s -- "$1" "$2" || fail "expected equal files: $1 $2"; }
 expect_other_file() {
-  [[ -s $1 && -s $2 ]] && ! cmp -s -- "$1" "$2" || fail "expected different files: $1 $2"
+  if [[ ! -s $1 || ! -s $2 ]] || cmp -s -- "$1" "$2"; then
+    fail "expected different files: $1 $2"
+  fi
 }
 
 # The one run folder below runs/.

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Data that is missing or damaged: exit code 4, the file by name, and nothing written.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# records COUNT LABEL: CIFAR-10 records of black pictures.
+records() {
+  local i
+  for i in $(seq "$1"); do
+    printf '%b' "\\x$(printf '%02x' "$2")"
+    head -c 3072 /dev/zero
+  done
+}
+
+make_cifar() {
+  mkdir -p "$1"
+  local i
+  for i in 1 2 3 4 5; do records 4 "$i" >"$1/data_batch_$i.bin"; done
+  records 4 7 >"$1/test_batch.bin"
+  printf '%s\n' airplane automobile bird cat deer dog frog horse ship truck >"$1/batches.meta.txt"
+}
+
+# write_run SOURCE-KEYS: run.yaml on 32x32 pictures.
+write_run() {
+  cat >run.yaml <<YAML
+name: data
+network:
+  input: [3, 32, 32]
+  layers: [conv: [4, 3], relu, global_avg_pool, dense: 10, softmax]
+data:
+  train: {$1}
+  val: {$1}
+batch: {per_gpu: 4}
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {sgd: {lr: 0.01}}
+epochs: 1
+YAML
+}
+
+# refused TEXT...: training ends with exit 4, says each TEXT, and leaves no run folder.
+refused() {
+  run "$train" --config run.yaml
+  expect_code 4
+  local text
+  for text in "$@"; do expect_err "$text"; done
+  expect_no_path runs
+}
+
+begin "a small folder in CIFAR's layout trains"
+make_cifar cifar
+write_run "source: cifar10, root: cifar"
+run "$train" --config run.yaml
+expect_code 0
+expect_out "Epoch 1/1"
+
+begin "a truncated CIFAR file is named with its size and what was expected"
+make_cifar cifar
+truncate -s 12000 cifar/data_batch_3.bin
+write_run "source: cifar10, root: cifar"
+refused "data_batch_3.bin" "12000" "3073"
+
+begin "a wrong label is named with its record"
+make_cifar cifar
+printf '\x0a' | dd of=cifar/data_batch_2.bin bs=1 seek=$((2 * 3073)) conv=notrunc status=none
+write_run "source: cifar10, root: cifar"
+refused "data_batch_2.bin" "10"
+
+begin "an empty folder and a missing one say how to get the data"
+mkdir empty
+write_run "source: cifar10, root: empty"
+refused "CIFAR-10" "curl"
+write_run "source: cifar10, root: nowhere"
+refused "nowhere"
+
+begin "an empty file is refused"
+make_cifar cifar
+: >cifar/data_batch_1.bin
+write_run "source: cifar10, root: cifar"
+refused "data_batch_1.bin"
+
+begin "a PNG of 121 bytes that claims 2 GiB is refused by its header"
+mkdir -p pictures/a pictures/b
+{
+  printf '\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR'
+  printf '\x00\x00\x68\x83\x00\x00\x68\x83\x08\x02\x00\x00\x00\x00\x00\x00\x00' # 26755 x 26755, RGB
+  printf '\x00\x00\x00\x40IDAT'
+  head -c 68 /dev/zero
+  printf '\x00\x00\x00\x00IEND\xae\x42\x60\x82'
+} >pictures/a/bomb.png
+cp pictures/a/bomb.png pictures/b/bomb.png
+expect_equal "$(wc -c <pictures/a/bomb.png)" 121
+write_run "source: image_folder, root: pictures"
+refused "bomb.png" "26755"
+
+begin "a picture that is none is refused by name"
+mkdir -p pictures/a pictures/b
+head -c 200 /dev/zero >pictures/a/zero.png
+head -c 200 /dev/zero >pictures/b/zero.png
+write_run "source: image_folder, root: pictures"
+refused "zero.png"
+
+begin "an image folder without classes is refused"
+mkdir pictures
+write_run "source: image_folder, root: pictures"
+refused "pictures"
+
+begin "IDX files of a wrong magic, and claims that the file cannot hold, are refused"
+printf '\x00\x00\x08\x04\x00\x00\x00\x01' >images
+printf '\x00\x00\x08\x01\x00\x00\x00\x01\x00' >labels
+write_run "source: idx, images: images, labels: labels"
+refused "images"
+printf '\x00\x00\x08\x03\x7f\xff\xff\xff\x7f\xff\xff\xff\x00\x00\x00\x1c' >images
+refused "images"
+
+begin "a damaged .gz is refused by name"
+printf '\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03garbage' >images.gz
+printf '\x00\x00\x08\x01\x00\x00\x00\x01\x00' >labels
+write_run "source: idx, images: images.gz, labels: labels"
+refused "images.gz"
+
+begin "a safetensors file with a hostile header is refused"
+printf '\xff\xff\xff\xff\xff\xff\xff\x7f{"a":1}' >x.safetensors
+write_run "source: tensors, file: x.safetensors"
+refused "x.safetensors"
+
+begin "data of another size than the network's input are refused with both sizes"
+make_cifar cifar
+write_run "source: cifar10, root: cifar"
+sed -i 's/input: \[3, 32, 32\]/input: [3, 28, 28]/' run.yaml
+run "$train" --config run.yaml
+expect_code 3
+expect_err "28, 28"
+expect_err "32, 32"
+expect_no_path runs
+
+begin "a split smaller than a batch is refused"
+make_cifar cifar
+write_run "source: cifar10, root: cifar, limit: 3"
+run "$train" --config run.yaml
+expect_differs "$code" 0
+expect_err "3"
+expect_no_path runs
+
+begin "the drawn shapes set is the same each time and trains"
+run "$train" data make shapes one --train 40 --test 8
+expect_code 0
+run "$train" data make shapes two --train 40 --test 8
+expect_code 0
+for file in data_batch_1.bin test_batch.bin batches.meta.txt; do
+  expect_file "one/$file"
+  expect_same_file "one/$file" "two/$file"
+done
+write_run "source: cifar10, root: one"
+run "$train" --config run.yaml
+expect_code 0
+
+finish 14 0

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Places that cannot be written, disks that are full, a gnuplot that is missing.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+quick=(env PATH=/nonexistent "$train")
+
+begin "a run folder that cannot be made ends with exit 7 before training"
+write_tiny_run tiny.yaml
+echo text >file
+run "$train" --config tiny.yaml --out file/below
+expect_code 7
+expect_err "file/below"
+run "$train" --config tiny.yaml --out /proc/nowhere/a
+expect_code 7
+expect_err "/proc/nowhere"
+expect_no_out "Epoch 1"
+
+begin "a folder without permission ends with exit 7"
+if [[ $(id -u) -eq 0 ]]; then
+  skip "root may write everywhere"
+else
+  write_tiny_run tiny.yaml
+  mkdir runs
+  chmod 555 runs
+  run "$train" --config tiny.yaml
+  chmod 755 runs
+  expect_code 7
+  expect_err "runs"
+fi
+
+begin "a file limit, as a full disk, ends with exit 7 and leaves what resumes"
+write_tiny_run tiny.yaml
+sed -i 's/- dropout: 0.1/- dense: 300/' tiny.yaml # 150 KiB of weights
+# shellcheck disable=SC2016  # expanded by the inner shell
+run bash -c 'ulimit -f 64; trap "" XFSZ; PATH=/nonexistent exec "$0" "$@"' \
+  "$train" --config tiny.yaml --out a
+expect_code 7
+run "${quick[@]}" resume a
+expect_code 0
+run "${quick[@]}" --config tiny.yaml --out b
+untimed a/metrics.csv >a.csv
+untimed b/metrics.csv >b.csv
+expect_file b.csv
+expect_same_file a.csv b.csv
+
+begin "a disk that fills up in mid-run ends with exit 7, and the run resumes to the same end"
+write_tiny_run tiny.yaml
+mkdir mount
+# The first checkpoints fit into 96 KiB, ten do not.
+cat >fill.sh <<'SH'
+mount -t tmpfs -o size=96k tmpfs mount || exit 99
+env PATH=/nonexistent "$1" --config tiny.yaml --set epochs=10 --set checkpoint.keep=10 --out mount/a >log 2>&1
+echo "$?" >first_code
+mount -o remount,size=4m mount
+env PATH=/nonexistent "$1" resume mount/a >>log 2>&1
+echo "$?" >second_code
+cp -r mount/a a
+SH
+run env PATH=/usr/sbin:/usr/bin:/sbin:/bin unshare --mount --map-root-user bash fill.sh "$train"
+if [[ ! -f first_code ]]; then
+  skip "no mount of a tmpfs here"
+else
+  err=$(cat log)
+  expect_equal "$(cat first_code)" 7
+  expect_err "mount/a"
+  expect_equal "$(cat second_code)" 0
+  run "${quick[@]}" --config tiny.yaml --set epochs=10 --out b
+  untimed a/metrics.csv >a.csv
+  untimed b/metrics.csv >b.csv
+  expect_file b.csv
+  expect_same_file a.csv b.csv
+fi
+
+begin "results that cannot be printed are not lost in silence"
+write_tiny_run tiny.yaml
+run bash -c '"$0" summary --config tiny.yaml >/dev/full' "$train"
+expect_code 7
+
+begin "without gnuplot a run ends well, with one warning and its numbers"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml
+expect_code 0
+expect_equal "$(grep -c gnuplot "$scratch/stderr")" 1
+expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 4
+
+begin "without gnuplot --output is refused before step 1"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --output curves.png
+expect_code 2
+expect_err "gnuplot"
+expect_no_out "Epoch 1"
+expect_no_path curves.png
+
+begin "--output with an ending that is no picture is refused"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --output curves.docx
+expect_code 2
+expect_err "curves.docx"
+
+finish 8 2

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The blocks of docs/language.md that are marked `yaml run` and `yaml network` are checked: each
+# must compute a batch.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# extract KIND: writes the blocks of KIND as KIND1.yaml, KIND2.yaml, ...
+extract() {
+  awk -v kind="$1" '
+    /^```/ { inside = 0 }
+    inside { print > (kind count ".yaml") }
+    $0 == "```yaml " kind { inside = 1; ++count }' "$source_dir/docs/language.md"
+}
+
+begin "every run of the language page computes a batch"
+extract run
+expect_equal "$(find . -name 'run*.yaml' | wc -l | tr -d ' ')" 2
+for file in run*.yaml; do
+  run "$train" check --config "$file"
+  expect_code 0
+done
+
+begin "every network of the language page computes a batch"
+extract network
+expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 7
+for file in network*.yaml; do
+  input=$(sed -n 's/^input: \(\[[^]]*\]\).*/\1/p' "$file")
+  cat >check.yaml <<YAML
+name: check
+network: {file: $file}
+data:
+  train: {source: synthetic, shape: $input, size: 16}
+  val: {source: synthetic, shape: $input, size: 16, split: test}
+batch: {per_gpu: 4}
+loss: cross_entropy
+optimizer: {sgd: {lr: 0.01}}
+epochs: 1
+YAML
+  run "$train" check --config check.yaml
+  expect_code 0
+done
+
+finish 2 0

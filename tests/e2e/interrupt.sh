@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Signals: the step is finished, the state saved, the resume command printed, the signal raised again.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# Without gnuplot on the path an epoch takes milliseconds.
+quick=(env PATH=/nonexistent "$train")
+
+# interrupted_run SIGNAL: a run of 60 epochs in runs/a, ended by SIGNAL after its second epoch.
+interrupted_run() {
+  write_tiny_run tiny.yaml
+  run_until "Epoch 2/" env PATH=/nonexistent "$train" --config tiny.yaml --set epochs=60 --out a
+  kill "-$1" "$pid"
+  wait_for_exit
+}
+
+expect_resumes_to_the_same() {
+  run "${quick[@]}" resume a
+  expect_code 0
+  run "${quick[@]}" --config tiny.yaml --set epochs=60 --out whole
+  expect_code 0
+  untimed a/metrics.csv >a.csv
+  untimed whole/metrics.csv >whole.csv
+  expect_file whole.csv
+  expect_equal "$(wc -l <a.csv)" 61
+  expect_same_file a.csv whole.csv
+  local file last
+  last=$(cat whole/checkpoints/last)
+  expect_equal "$(cat a/checkpoints/last)" "$last"
+  for file in whole/checkpoints/"$last"/*.safetensors; do
+    expect_same_file "a/${file#whole/}" "$file"
+  done
+}
+
+begin "Ctrl-C saves, names the resume command, and the resumed run ends as one never stopped"
+interrupted_run INT
+expect_code 130
+expect_out "train resume"
+expect_file a/checkpoints/last
+expect_resumes_to_the_same
+
+begin "SIGTERM does the same"
+interrupted_run TERM
+expect_code 143
+expect_out "train resume"
+expect_resumes_to_the_same
+
+begin "a second Ctrl-C ends at once and loses nothing that was saved"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" env PATH=/nonexistent "$train" --config tiny.yaml --set epochs=60 --out a
+kill -INT "$pid"
+kill -INT "$pid"
+wait_for_exit
+expect_code 130
+expect_resumes_to_the_same
+
+begin "kill -9 loses nothing that was saved"
+interrupted_run KILL
+expect_code 137
+expect_resumes_to_the_same
+
+begin "Ctrl-C ends a shell loop over runs"
+write_tiny_run tiny.yaml
+# shellcheck disable=SC2016  # expanded by the inner shell
+run_until "Epoch 2/" bash -c 'for i in 1 2; do
+    PATH=/nonexistent "$0" --config tiny.yaml --set epochs=60 --out "$i"; echo "after $i"
+  done' "$train"
+kill -INT -- "-$pid"
+wait_for_exit
+expect_no_out "after 1"
+expect_no_path 2
+
+begin "a time limit saves and ends with exit 75"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-time 1
+expect_code 75
+expect_file a/checkpoints/last
+
+finish 6 0

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Checkpoints: which one is taken, what is refused.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+quick=(env PATH=/nonexistent "$train")
+
+# A finished run of three epochs in a/.
+finished_run() {
+  write_tiny_run tiny.yaml
+  run "${quick[@]}" --config tiny.yaml --out a
+  expect_code 0
+}
+
+checkpoints() { find a/checkpoints -mindepth 1 -maxdepth 1 -type d | sort; }
+
+begin "a finished run has nothing to resume, says so, and trains further when told to"
+finished_run
+run "${quick[@]}" resume a
+expect_code 0
+run "${quick[@]}" resume a --set epochs=5
+expect_code 0
+expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 6
+
+begin "a damaged checkpoint is passed over with a warning for the one before"
+finished_run
+newest=$(checkpoints | tail -n 1)
+file=$(find "$newest" -name '*.safetensors' | head -n 1)
+printf 'x' | dd of="$file" bs=1 seek=300 conv=notrunc status=none
+run "${quick[@]}" resume a --set epochs=4
+expect_code 0
+expect_err "${newest##*/}"
+expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 5
+
+begin "a checkpoint without its manifest is none"
+finished_run
+newest=$(checkpoints | tail -n 1)
+rm -f "$newest"/manifest*
+run "${quick[@]}" resume a --set epochs=4
+expect_code 0
+expect_err "${newest##*/}"
+
+begin "where every checkpoint is damaged, resume ends with exit 9"
+finished_run
+for folder in $(checkpoints); do
+  for file in "$folder"/*; do truncate -s 10 "$file"; done
+done
+run "${quick[@]}" resume a --set epochs=4
+expect_code 9
+expect_err "a/checkpoints"
+
+begin "a folder that is no run is refused"
+mkdir a
+run "${quick[@]}" resume a
+expect_differs "$code" 0
+expect_err "a"
+run "${quick[@]}" resume nowhere
+expect_differs "$code" 0
+expect_err "nowhere"
+
+begin "a change of shape is refused"
+finished_run
+run "${quick[@]}" resume a --set epochs=4 --set 'network.layers=[dense: 4]'
+expect_differs "$code" 0
+expect_no_err "internal error"
+
+begin "--resume goes on with the newest unfinished run of the config"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --max-time 0.001 --set epochs=4
+expect_code 75
+run "${quick[@]}" --config tiny.yaml --resume --set epochs=4
+expect_code 0
+expect_equal "$(cd runs/tiny && echo *)" 0001
+expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 5
+
+begin "--init starts from named weights and refuses files that do not fit"
+finished_run
+weights=$(find a/weights -name '*.safetensors' | sort | head -n 1)
+run "${quick[@]}" --config tiny.yaml --out b --init "$weights" --set epochs=1
+expect_code 0
+untimed a/metrics.csv | sed -n 2p >a.csv
+untimed b/metrics.csv | sed -n 2p >b.csv
+expect_other_file a.csv b.csv
+sed 's/filters: 8/filters: 9/' tiny.yaml >wide.yaml
+run "${quick[@]}" --config wide.yaml --out c --init "$weights"
+expect_differs "$code" 0
+expect_err "conv1"
+printf 'no weights' >bad.safetensors
+run "${quick[@]}" --config tiny.yaml --out d --init bad.safetensors
+expect_differs "$code" 0
+expect_err "bad.safetensors"
+
+finish 8 0

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# What a run leaves, and that equal runs leave equal things.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+header=epoch,step,samples,loss,accuracy,val_loss,val_accuracy,lr,grad_norm,skipped_steps,is_best
+header+=,elapsed_s,epoch_s,images_per_s,gpu_mem_mib
+
+begin "a run leaves its folder, all of it"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=2 --set output.steps=true
+expect_code 0
+folder=runs/tiny/0001
+for file in config.yaml config.orig.yaml command.txt run.json status.json metrics.csv steps.csv \
+  train.log summary.txt checkpoints/last checkpoints/best; do
+  expect_file "$folder/$file"
+done
+last=$folder/checkpoints/$(cat "$folder/checkpoints/last")
+expect_file "$(find "$last" -name '*.safetensors' | head -n 1)"
+expect_file "$(find "$folder/weights" -name '*.safetensors' | head -n 1)"
+expect_file "$(find "$folder/plots" -name '*.png' | head -n 1)"
+expect_file "$(find "$folder/plots" -name '*.svg' | head -n 1)"
+expect_same_file "$folder/config.orig.yaml" tiny.yaml
+expect_equal "$(find "$folder" -name '*.tmp*')" ""
+
+begin "metrics.csv has its fixed header, a row an epoch, and LF ends"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=2 --set output.steps=true
+expect_equal "$(head -n 1 runs/tiny/0001/metrics.csv)" "$header"
+expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 3
+expect_equal "$(cut -d, -f 1-3 runs/tiny/0001/metrics.csv | tail -n 2 | xargs)" "1,6,96 2,12,192"
+expect_equal "$(tr -dc '\r' <runs/tiny/0001/metrics.csv | wc -c | tr -d ' ')" 0
+expect_equal "$(wc -l <runs/tiny/0001/steps.csv | tr -d ' ')" 13
+
+begin "stdout has a line an epoch in the form that is promised"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=2
+number='[0-9]+\.[0-9]{4}(e[-+][0-9]+)?'
+expect_out_match "Epoch 1/2 - .*loss: $number - accuracy: $number - val_loss: $number - val_accuracy: $number - lr: 5\.000e-02"
+expect_out "Epoch 2/2"
+expect_no_out $'\033'
+expect_no_err $'\033'
+
+begin "the next run takes the next number"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=1
+run "$train" --config tiny.yaml --set epochs=1
+expect_code 0
+expect_equal "$(cd runs/tiny && echo *)" "0001 0002"
+
+begin "two runs of one seed are equal but for their times, another seed differs"
+write_tiny_run tiny.yaml
+"$train" --config tiny.yaml --out a >/dev/null 2>&1
+"$train" --config tiny.yaml --out b >/dev/null 2>&1
+"$train" --config tiny.yaml --out c --set seed=7 >/dev/null 2>&1
+for folder in a b c; do untimed $folder/metrics.csv >$folder.csv; done
+expect_file a.csv
+expect_same_file a.csv b.csv
+expect_other_file a.csv c.csv
+for folder in a b c; do weights=$(find $folder/weights -name '*.safetensors' | sort | head -n 1) && cp "$weights" $folder.weights; done
+expect_same_file a.weights b.weights
+expect_other_file a.weights c.weights
+
+begin "config.yaml of a run runs again and gives the same"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --out a --set epochs=2
+expect_code 0
+run "$train" --config a/config.yaml --out b
+expect_code 0
+untimed a/metrics.csv >a.csv
+untimed b/metrics.csv >b.csv
+expect_file a.csv
+expect_same_file a.csv b.csv
+expect_same_file a/config.yaml b/config.yaml
+
+begin "loader threads do not change a run"
+write_tiny_run tiny.yaml
+for workers in 0 1 4; do
+  run "$train" --config tiny.yaml --out w$workers --set data.workers=$workers
+  expect_code 0
+  untimed w$workers/metrics.csv >w$workers.csv
+done
+expect_file w0.csv
+expect_same_file w0.csv w1.csv
+expect_same_file w0.csv w4.csv
+
+begin "a folder that holds something is not written into"
+write_tiny_run tiny.yaml
+mkdir out
+echo mine >out/notes.txt
+run "$train" --config tiny.yaml --out out
+expect_differs "$code" 0
+expect_err "out"
+expect_equal "$(ls out)" notes.txt
+
+begin "--output draws the curves where it is told to"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=2 --output curves.png
+expect_code 0
+expect_equal "$(head -c 4 curves.png | tail -c 3)" PNG
+run "$train" --config tiny.yaml --set epochs=2 --output curves.svg
+expect_code 0
+expect_equal "$(grep -c '<svg' curves.svg)" 1
+
+begin "-q prints errors only"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=1 -q
+expect_code 0
+expect_equal "$err" ""
+
+begin "--log json prints an object a line"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=2 --log json
+expect_code 0
+expect_equal "$(grep -c '^{.*"val_loss":.*}$' <<<"$out")" 2
+
+begin "a loss that is not finite ends with exit 5, names the layer, and saves no such weights"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set optimizer.sgd.lr=1e30 --set epochs=5
+expect_code 5
+expect_err_match 'layer|dense1|conv1|bn1'
+expect_equal "$(find runs -name '*.safetensors' -path '*checkpoints*' | wc -l | tr -d ' ')" 0
+
+begin "early stop ends well before the last epoch"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=50 --set optimizer.sgd.lr=0 \
+  --set early_stop.patience=2
+expect_code 0
+expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 4
+
+finish 13 0

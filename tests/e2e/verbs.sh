@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# check, summary, schema, bench, plot: what they print and what they leave alone.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+begin "check prints every default and the memory, and writes nothing"
+write_tiny_run tiny.yaml
+run "$train" check --config tiny.yaml
+expect_code 0
+expect_out "nesterov"
+expect_out_match '[0-9] (KiB|MiB|GiB)'
+expect_equal "$(ls)" tiny.yaml
+
+begin "check finds data that are missing"
+write_tiny_run tiny.yaml
+run "$train" check --config tiny.yaml --set 'data.train={source: cifar10, root: nowhere}'
+expect_code 4
+expect_err "nowhere"
+
+begin "summary lists paths, shapes and totals"
+write_tiny_run tiny.yaml
+run "$train" summary --config tiny.yaml
+expect_code 0
+for text in conv1 bn1 max_pool1 dense1 "[8, 4, 4]"; do expect_out "$text"; done
+# conv 8 * (27 + 1), bn 2 * 8, dense 4 * (128 + 1)
+expect_out "756"
+
+begin "summary --json is one JSON object with the same totals"
+write_tiny_run tiny.yaml
+run "$train" summary --config tiny.yaml --json
+expect_code 0
+expect_out_match '^\{'
+expect_out "conv1"
+expect_out "756"
+
+begin "summary --plan lists steps and offsets"
+write_tiny_run tiny.yaml
+run "$train" summary --config tiny.yaml --plan
+expect_code 0
+expect_out "conv1 forward_train"
+expect_out "conv1 backward_parameters"
+
+begin "summary of the shipped networks has the published parameter counts"
+run "$train" summary --config "$source_dir/configs/minigooglenet_cifar10.yaml"
+expect_code 0
+expect_out "1,652,826"
+expect_out "234,597,920"
+run "$train" summary --config "$source_dir/configs/resnet_cifar10.yaml" --set network.vars.n=3
+expect_code 0
+expect_out "40,813,184"
+
+begin "schema prints a draft-07 JSON Schema and the reference, of runs and of networks"
+run "$train" schema
+expect_code 0
+expect_out "draft-07"
+expect_out '"epochs"'
+run "$train" schema --network
+expect_code 0
+expect_out '"filters"'
+run "$train" schema --reference
+expect_code 0
+expect_out "epochs"
+
+begin "bench prints one JSON line with the figures"
+write_tiny_run tiny.yaml
+run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --json
+expect_code 0
+for key in net batch threads images_per_s ms_per_step forward_ms backward_ms update_ms peak_mib \
+  first_step_s share_of_peak parameters; do
+  expect_out "\"$key\":"
+done
+
+begin "bench --layers names the layers"
+write_tiny_run tiny.yaml
+run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --layers
+expect_code 0
+expect_out "conv1 forward_train"
+
+begin "the reference device trains the same network"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --device reference --set epochs=1
+expect_code 0
+expect_out "Epoch 1/1"
+
+begin "the shipped configs are found by name and expand"
+for config in "$source_dir"/configs/*.yaml; do
+  run "$train" summary --config "$config"
+  expect_code 0
+  expect_equal "$(grep -c 'yaml-language-server' "$config")" 1
+done
+
+finish 11 0
