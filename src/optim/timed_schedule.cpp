@@ -14,7 +14,7 @@ void declare(config::Fields& fields, Warmup& warmup) {
   fields.field("epochs", warmup.epochs, "length in epochs; fractions are allowed", {.minimum = 0});
   fields.field("steps", warmup.steps, "length in steps", {.minimum = 0});
   fields.field("from", warmup.from, "rate at the first step", {.minimum = 0});
-  if (fields.given("epochs") && fields.given("steps")) {
+  if (warmup.epochs > 0 && warmup.steps > 0) {  // a resolved config gives both, one of them as 0
     fields.error("steps", "'epochs' and 'steps' exclude each other; leave one of them");
   }
 }

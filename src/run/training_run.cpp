@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-RunFolder open_folder(const TrainingRequest& request, const Disk& disk) {
+RunFolder open_folder(const TrainingRequest& request, const std::string& name, const Disk& disk) {
   if (!request.resume.empty()) return RunFolder::open(disk, request.resume);
   if (!request.out.empty()) return RunFolder::create_at(disk, request.out);
-  return RunFolder::create(disk, "runs", request.config.name);
+  return RunFolder::create(disk, "runs", name);
 }
 
 std::string host_name() {
@@ -49,13 +49,16 @@ class TrainingRun {
       : request_(std::move(request)),
         surroundings_(surroundings),
         resolved_(resolved_yaml(request_.config)),
-        folder_(open_folder(request_, surroundings.disk)),
+        name_(request_.config.name),
+        epochs_(request_.config.epochs),
+        session_(new_session()),
+        folder_(open_folder(request_, name_, surroundings.disk)),
         status_file_(surroundings.disk, folder_.file("status.json")) {
     status_.pid = getpid();
     status_.host = host_name();
     status_.started = surroundings.clock.utc_seconds();
-    status_.epochs = request_.config.epochs;
-    status_.config_hash = config_hash(request_.config);
+    status_.epochs = epochs_;
+    status_.config_hash = hash128_hex(std::string_view(resolved_));
     status_.resume_command = resume_command(folder_.path().string());
   }
 
@@ -73,8 +76,11 @@ class TrainingRun {
   }
 
  private:
+  /// A new run's session with its first weights, null for a resume. Made before the folder, so that
+  /// an error of config or data leaves no folder behind.
+  [[nodiscard]] std::unique_ptr<Session> new_session();
   void prepare();
-  void start_weights(const std::optional<LoadedCheckpoint>& checkpoint);
+  void resume();
   void record();
   void make_sinks();
   [[nodiscard]] Banner banner();
@@ -89,10 +95,12 @@ class TrainingRun {
   TrainingRequest request_;
   const RunSurroundings& surroundings_;
   std::string resolved_;
+  std::string name_;
+  std::int64_t epochs_;
+  std::unique_ptr<Session> session_;
   RunFolder folder_;
   StatusFile status_file_;
   RunStatus status_;
-  std::unique_ptr<Session> session_;
   TrainingState state_;
   SinkList sinks_;
   std::string judged_;  // name of the metric that is judged, "val_accuracy"
@@ -104,35 +112,38 @@ void TrainingRun::write_status(RunState state) {
   status_file_.write(status_, surroundings_.clock.seconds());
 }
 
+std::unique_ptr<Session> TrainingRun::new_session() {
+  if (!request_.resume.empty()) return nullptr;
+  auto session = std::make_unique<Session>(std::move(request_.config), request_.device, nullptr);
+  session->model().initialize(static_cast<std::uint64_t>(session->config().seed));
+  if (!request_.init.empty()) initialize_from(session->model(), request_.init);
+  return session;
+}
+
 void TrainingRun::prepare() {
-  std::optional<LoadedCheckpoint> checkpoint;
-  if (!request_.resume.empty()) {
-    checkpoint = load_newest_checkpoint(folder_.checkpoints());
-    if (!checkpoint) {
-      surroundings_.warn("no checkpoint was ever written in " + folder_.path().string() +
-                         ": starting at step 0");
-    }
-  }
+  if (session_ == nullptr) resume();
+  record();
+  make_sinks();
+}
+
+void TrainingRun::resume() {
+  const std::optional<LoadedCheckpoint> checkpoint = load_newest_checkpoint(folder_.checkpoints());
   std::optional<Statistics> known;
   if (checkpoint) {
     for (const std::string& warning : checkpoint->warnings) surroundings_.warn(warning);
     known = statistics_of(*checkpoint);
     if (request_.device.threads == 0) request_.device.threads = threads_of(*checkpoint);
+  } else {
+    surroundings_.warn("no checkpoint was ever written in " + folder_.path().string() +
+                       ": starting at step 0");
   }
   session_ = std::make_unique<Session>(std::move(request_.config), request_.device,
                                        known ? &*known : nullptr);
-  start_weights(checkpoint);
-  record();
-  make_sinks();
-}
-
-void TrainingRun::start_weights(const std::optional<LoadedCheckpoint>& checkpoint) {
   if (checkpoint) {
     state_ = restore(*session_, *checkpoint);
-    return;
+  } else {
+    session_->model().initialize(static_cast<std::uint64_t>(session_->config().seed));
   }
-  session_->model().initialize(static_cast<std::uint64_t>(session_->config().seed));
-  if (!request_.init.empty()) initialize_from(session_->model(), request_.init);
 }
 
 void TrainingRun::record() {

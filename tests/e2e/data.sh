@@ -91,7 +91,7 @@ mkdir -p pictures/a pictures/b
 cp pictures/a/bomb.png pictures/b/bomb.png
 expect_equal "$(wc -c <pictures/a/bomb.png)" 121
 write_run "source: image_folder, root: pictures"
-refused "bomb.png" "26755"
+refused "bomb.png" "16384"
 
 begin "a picture that is none is refused by name"
 mkdir -p pictures/a pictures/b

@@ -53,8 +53,8 @@ fail() {
   failures=$((failures + 1))
   printf 'FAILED %s:%s: %s: %s\n' "${BASH_SOURCE[2]##*/}" "${BASH_LINENO[1]}" "$name" "$1"
   printf '  exit code %s\n' "$code"
-  printf '%s\n' "$out" | head -n 20 | sed 's/^/  stdout: /'
-  printf '%s\n' "$err" | head -n 20 | sed 's/^/  stderr: /'
+  printf '%s\n' "$out" | tail -n 6 | sed 's/^/  stdout: /'
+  printf '%s\n' "$err" | tail -n 6 | sed 's/^/  stderr: /'
 }
 
 # run COMMAND...: fills $code, $out and $err. A command that hangs is ended after two minutes.

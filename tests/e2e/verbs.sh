@@ -13,7 +13,8 @@ expect_equal "$(ls)" tiny.yaml
 
 begin "check finds data that are missing"
 write_tiny_run tiny.yaml
-run "$train" check --config tiny.yaml --set 'data.train={source: cifar10, root: nowhere}'
+sed -i 's/train: {.*/train: {source: cifar10, root: nowhere}/' tiny.yaml
+run "$train" check --config tiny.yaml
 expect_code 4
 expect_err "nowhere"
 
