@@ -36,7 +36,7 @@ double TimedSchedule::rate(std::int64_t step, const ScheduleContext& context) co
       warmup_.steps + std::llround(warmup_.epochs * static_cast<double>(context.steps_per_epoch));
   if (step >= length) return main_rate(step, context);
   const double part = static_cast<double>(step) / static_cast<double>(length);
-  return warmup_.from + (main_rate(length, context) - warmup_.from) * part;
+  return warmup_.from + (main_rate(step, context) - warmup_.from) * part;
 }
 
 }  // namespace trainyard

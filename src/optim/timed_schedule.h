@@ -14,8 +14,9 @@ enum class TimeUnit { epoch, step };
 [[nodiscard]] std::span<const config::Word<TimeUnit>> words(TimeUnit);
 
 /// Linear warm-up over the first epochs or steps (Goyal et al. 2017, section 2.2): the rate of step
-/// s is from + (r - from) * s / W, with r the schedule's rate where the warm-up of W steps ends. So
-/// the curve has no jump there, and the schedule's own t counts from the start of the run.
+/// s < W is from + (r - from) * s / W, with r the schedule's own rate at that step. So the curve
+/// has no jump at W, and a run that is shorter than its warm-up still trains. The schedule's own t
+/// counts from the start of the run.
 struct Warmup {
   double epochs = 0;
   std::int64_t steps = 0;

@@ -119,6 +119,15 @@ TEST_CASE("warm-up is linear by step from its start to the schedule's own rate")
   CHECK(steps->rate(10, kGuide) == 5e-3);
 }
 
+TEST_CASE("a run that is shorter than its warm-up still trains") {
+  // Warmed over all of its 390 steps while the cosine falls to 0.
+  const auto rule = schedule("cosine: {by: step, warmup: {epochs: 1}}");
+  const ScheduleContext context{0.1, 1, 390};
+  CHECK(rule->rate(0, context) == 0);
+  CHECK(rule->rate(195, context) == doctest::Approx(0.1 * 0.5 * 0.5).epsilon(1e-12));
+  CHECK(rule->rate(389, context) > 0);
+}
+
 TEST_CASE(
     "the end of the warm-up is no jump: no step changes the rate by more than its neighbours") {
   const ScheduleContext context{0.1, 30, 390};
