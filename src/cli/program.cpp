@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string_view>
@@ -133,12 +135,19 @@ int parse_and_run(int argc, char** argv) {
   return static_cast<int>(ErrorKind::bug);
 }
 
+/// Results that did not reach their place are an error, as on a full disk behind `> file`.
+int with_results_written(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  throw Error(ErrorKind::disk, std::string("cannot write to standard output: ") +
+                                   std::strerror(errno) + "; make room, or write elsewhere");
+}
+
 }  // namespace
 
 int run_program(int argc, char** argv) {
   bound_spinning(argv);
   try {
-    return parse_and_run(argc, argv);
+    return with_results_written(parse_and_run(argc, argv));
   } catch (const Error& error) {
     print_error(error.what());
     return error.exit_code();

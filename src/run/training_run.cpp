@@ -48,6 +48,7 @@ class TrainingRun {
   TrainingRun(TrainingRequest request, const RunSurroundings& surroundings)
       : request_(std::move(request)),
         surroundings_(surroundings),
+        begun_(surroundings.clock.seconds()),
         resolved_(resolved_yaml(request_.config)),
         name_(request_.config.name),
         epochs_(request_.config.epochs),
@@ -94,6 +95,7 @@ class TrainingRun {
 
   TrainingRequest request_;
   const RunSurroundings& surroundings_;
+  double begun_;  // on the clock, for --max-time
   std::string resolved_;
   std::string name_;
   std::int64_t epochs_;
@@ -244,7 +246,7 @@ TrainerOptions TrainingRun::trainer_options() const {
 
 std::optional<Outcome> TrainingRun::stop_reason() const {
   if (surroundings_.signals.stop_signal() != 0) return Outcome::interrupted;
-  const double running = static_cast<double>(surroundings_.clock.utc_seconds() - status_.started);
+  const double running = surroundings_.clock.seconds() - begun_;
   if (request_.max_seconds > 0 && running >= request_.max_seconds) return Outcome::out_of_time;
   return std::nullopt;
 }

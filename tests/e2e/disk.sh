@@ -10,7 +10,7 @@ write_tiny_run tiny.yaml
 echo text >file
 run "$train" --config tiny.yaml --out file/below
 expect_code 7
-expect_err "file/below"
+expect_err "cannot make the folder 'file'"
 run "$train" --config tiny.yaml --out /proc/nowhere/a
 expect_code 7
 expect_err "/proc/nowhere"
@@ -76,6 +76,7 @@ begin "results that cannot be printed are not lost in silence"
 write_tiny_run tiny.yaml
 run bash -c '"$0" summary --config tiny.yaml >/dev/full' "$train"
 expect_code 7
+expect_err "cannot write to standard output: No space left on device"
 
 begin "without gnuplot a run ends well, with one warning and its numbers"
 write_tiny_run tiny.yaml

@@ -35,7 +35,7 @@ expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 5
 begin "a checkpoint without its manifest is none"
 finished_run
 newest=$(checkpoints | tail -n 1)
-rm -f "$newest"/manifest*
+rm "$newest"/MANIFEST.json
 run "${quick[@]}" resume a --set epochs=4
 expect_code 0
 expect_err "${newest##*/}"
