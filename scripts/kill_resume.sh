@@ -71,7 +71,8 @@ equal=0
 killed=0
 for trial in $(seq "$kills"); do
   folder=$work/$trial
-  start "$folder" &
+  # Not through start(): the signal must reach the program, not a shell around it.
+  "$train" --config "$config" --out "$folder" "${flags[@]}" >>"$work/log" 2>&1 &
   pid=$!
   delay=$(awk -v s="$RANDOM" -v t="$length" 'BEGIN { print s / 32768 * t }')
   sleep "$delay"
