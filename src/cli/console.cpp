@@ -21,7 +21,11 @@ class Console final : public MetricsSink {
  public:
   Console(const ConsoleOptions& options, const Clock& clock, const Banner& banner,
           std::int64_t epochs)
-      : options_(options), clock_(clock), epochs_(epochs), steps_(banner.steps) {
+      : options_(options),
+        clock_(clock),
+        epochs_(epochs),
+        steps_(banner.steps),
+        samples_a_step_(banner.replica_batch * banner.replicas * banner.accumulate) {
     last_line_ = clock.seconds();
     if (!options.quiet) print(stdout, banner_line(options.style, banner));
   }
@@ -42,13 +46,7 @@ class Console final : public MetricsSink {
   void on_epoch(const EpochRow& row) override {
     clear_bar();
     if (options_.quiet) return;
-    EpochContext context{.epochs = epochs_};
-    if (row.images_per_s > 0 && epoch_steps_ > 0) {
-      context.step_seconds = training_seconds_ / static_cast<double>(epoch_steps_);
-    }
-    if (row.epoch < epochs_) {
-      context.eta_seconds = row.epoch_s * static_cast<double>(epochs_ - row.epoch);
-    }
+    const EpochContext context = epoch_context(row, epochs_, samples_a_step_);
     print(stdout, epoch_line(options_.style, row, context));
     last_line_ = clock_.seconds();
   }
@@ -87,7 +85,6 @@ class Console final : public MetricsSink {
   }
 
   void clear_bar() {
-    training_seconds_ = clock_.seconds() - epoch_began_;
     if (!bar_) return;
     std::fputs(repainted("").c_str(), stderr);
     std::fflush(stderr);
@@ -101,10 +98,9 @@ class Console final : public MetricsSink {
 
   ConsoleOptions options_;
   const Clock& clock_;
-  std::int64_t epochs_, steps_;
+  std::int64_t epochs_, steps_, samples_a_step_;
   std::int64_t epoch_ = 0, first_step_ = 1, epoch_steps_ = 0;
   double loss_sum_ = 0, epoch_began_ = 0, last_line_ = 0;
-  double training_seconds_ = 0;
   bool bar_ = false;
 };
 

@@ -65,7 +65,7 @@ std::string quoted_command(int argc, char** argv) {
 /// is loaded, so the program runs itself once more with a bounded spin, unless the user set one.
 void bound_spinning(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
-  setenv("GOMP_SPINCOUNT", "20000", 1);
+  setenv("GOMP_SPINCOUNT", "1000", 1);
   execv("/proc/self/exe", argv);  // on failure the program goes on with the default
 }
 

@@ -154,7 +154,8 @@ int train(const TrainFlags& flags, const Surroundings& surroundings) {
     request.resume = folder_to_resume(flags, config.name);
     config = config_of_run(request.resume, run);
   }
-  request.original_yaml = read_text(find_config(run.config), ErrorKind::config, config::FileLimits{}.bytes);
+  request.original_yaml =
+      read_text(find_config(run.config), ErrorKind::config, config::FileLimits{}.bytes);
   request.config = std::move(config);
   return train_with(std::move(request), flags);
 }

@@ -133,6 +133,17 @@ std::string banner_line(LogStyle style, const Banner& banner) {
                      banner.val_samples, with_separators(banner.parameters));
 }
 
+EpochContext epoch_context(const EpochRow& row, std::int64_t epochs, std::int64_t samples_a_step) {
+  EpochContext context{.epochs = epochs};
+  if (row.images_per_s > 0) {
+    context.step_seconds = static_cast<double>(samples_a_step) / row.images_per_s;
+  }
+  if (row.epoch < epochs) {
+    context.eta_seconds = row.epoch_s * static_cast<double>(epochs - row.epoch);
+  }
+  return context;
+}
+
 std::string epoch_line(LogStyle style, const EpochRow& row, const EpochContext& context) {
   switch (style) {
     case LogStyle::keras:

@@ -9,9 +9,10 @@
 #include "base/text.h"
 #include "config/load.h"
 #include "run/csv_sink.h"
-#include "run/plotter.h"
+#include "run/run_sinks.h"
 #include "run/snapshot.h"
 #include "run/status.h"
+#include "run/summary.h"
 
 namespace trainyard {
 namespace {
@@ -29,18 +30,6 @@ std::string host_name() {
   gethostname(name, sizeof name - 1);
   return name;
 }
-
-/// Redraws the pictures after each row.
-class PlotSink final : public MetricsSink {
- public:
-  PlotSink(const Disk& disk, PlotterOptions options, std::function<void(const std::string&)> warn)
-      : plotter_(disk, std::move(options), std::move(warn)) {}
-  void on_epoch(const EpochRow&) override { plotter_.refresh(); }
-  void on_step(const StepRow&) override {}
-
- private:
-  Plotter plotter_;
-};
 
 /// One run while it lives.
 class TrainingRun {
@@ -69,9 +58,7 @@ class TrainingRun {
       prepare();
       return train();
     } catch (const Error& error) {
-      status_.message = error.what();
-      status_.exit_code = error.exit_code();
-      write_status(error.kind() == ErrorKind::diverged ? RunState::diverged : RunState::failed);
+      fail(error);
       throw;
     }
   }
@@ -82,6 +69,7 @@ class TrainingRun {
   [[nodiscard]] std::unique_ptr<Session> new_session();
   void prepare();
   void resume();
+  void fail(const Error& error);
   void record();
   void make_sinks();
   [[nodiscard]] Banner banner();
@@ -91,6 +79,8 @@ class TrainingRun {
   void save(const TrainingState& state, bool best);
   [[nodiscard]] std::optional<Outcome> stop_reason() const;
   void write_status(RunState state);
+  void warn(const std::string& text);
+  void write_summary(std::int64_t epochs, std::int64_t step, double seconds);
   RunResult finish(Outcome outcome, const TrainingState& state);
 
   TrainingRequest request_;
@@ -105,6 +95,8 @@ class TrainingRun {
   RunStatus status_;
   TrainingState state_;
   SinkList sinks_;
+  LogSink* log_ = nullptr;  // one of the sinks
+  std::vector<std::string> warnings_;
   std::string judged_;  // name of the metric that is judged, "val_accuracy"
 };
 
@@ -112,6 +104,19 @@ void TrainingRun::write_status(RunState state) {
   status_.state = state;
   status_.updated = surroundings_.clock.utc_seconds();
   status_file_.write(status_, surroundings_.clock.seconds());
+}
+
+/// Says in the folder how the run failed; a disk that cannot take it must not hide the error.
+void TrainingRun::fail(const Error& error) {
+  status_.message = error.what();
+  status_.exit_code = error.exit_code();
+  try {
+    write_status(error.kind() == ErrorKind::diverged ? RunState::diverged : RunState::failed);
+    write_summary(status_.epoch, status_.step, 0);
+    if (log_ != nullptr) log_->write(std::string("error: ") + error.what());
+  } catch (const Error&) {
+    return;  // the first error is the one to report
+  }
 }
 
 std::unique_ptr<Session> TrainingRun::new_session() {
@@ -132,12 +137,11 @@ void TrainingRun::resume() {
   const std::optional<LoadedCheckpoint> checkpoint = load_newest_checkpoint(folder_.checkpoints());
   std::optional<Statistics> known;
   if (checkpoint) {
-    for (const std::string& warning : checkpoint->warnings) surroundings_.warn(warning);
+    for (const std::string& warning : checkpoint->warnings) warn(warning);
     known = statistics_of(*checkpoint);
     if (request_.device.threads == 0) request_.device.threads = threads_of(*checkpoint);
   } else {
-    surroundings_.warn("no checkpoint was ever written in " + folder_.path().string() +
-                       ": starting at step 0");
+    warn("no checkpoint was ever written in " + folder_.path().string() + ": starting at step 0");
   }
   session_ = std::make_unique<Session>(std::move(request_.config), request_.device,
                                        known ? &*known : nullptr);
@@ -202,11 +206,36 @@ void TrainingRun::make_sinks() {
                        .folder = folder_.plots(),
                        .title = title.empty() ? session_->config().name : title,
                        .output = request_.output},
-        surroundings_.warn));
+        [this](const std::string& text) { warn(text); }));
   } else {
-    surroundings_.warn(missing_gnuplot_warning());
+    warn(missing_gnuplot_warning());
   }
-  sinks_.add(surroundings_.console(banner(), session_->config().epochs));
+  const Banner facts = banner();
+  auto log = std::make_unique<LogSink>(surroundings_.disk, surroundings_.clock,
+                                       folder_.file("train.log"), facts, session_->config().epochs);
+  log_ = log.get();
+  sinks_.add(std::move(log));
+  sinks_.add(surroundings_.console(facts, session_->config().epochs));
+}
+
+void TrainingRun::warn(const std::string& text) {
+  surroundings_.warn(text);
+  warnings_.push_back(text);
+  if (log_ != nullptr) log_->write("warning: " + text);
+}
+
+void TrainingRun::write_summary(std::int64_t epochs, std::int64_t step, double seconds) {
+  folder_.write("summary.txt", summary_text({.run = folder_.path().string(),
+                                             .state = status_.state,
+                                             .exit_code = status_.exit_code.value_or(0),
+                                             .message = status_.message,
+                                             .epochs = epochs,
+                                             .step = step,
+                                             .seconds = seconds,
+                                             .best = status_.best,
+                                             .last = log_ ? log_->last() : std::nullopt,
+                                             .last_checkpoint = status_.last_checkpoint,
+                                             .warnings = warnings_}));
 }
 
 Judge TrainingRun::judge() const {
@@ -298,6 +327,7 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
   write_status(done                              ? RunState::completed
                : outcome == Outcome::out_of_time ? RunState::stopped
                                                  : RunState::interrupted);
+  write_summary(state.epoch, state.step, state.elapsed_seconds);
   RunResult result{.outcome = outcome, .folder = folder_.path()};
   result.end = {.epochs = state.epoch,
                 .seconds = state.elapsed_seconds,

@@ -1,0 +1,18 @@
+#include "run/run_sinks.h"
+
+namespace trainyard {
+
+LogSink::LogSink(const Disk& disk, const Clock& clock, const std::filesystem::path& path,
+                 const Banner& banner, std::int64_t epochs)
+    : file_(disk, clock, path),
+      epochs_(epochs),
+      samples_a_step_(banner.replica_batch * banner.replicas * banner.accumulate) {
+  file_.write(banner_line(LogStyle::keras, banner));
+}
+
+void LogSink::on_epoch(const EpochRow& row) {
+  last_ = row;
+  file_.write(epoch_line(LogStyle::keras, row, epoch_context(row, epochs_, samples_a_step_)));
+}
+
+}  // namespace trainyard

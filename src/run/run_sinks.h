@@ -1,0 +1,49 @@
+// Sinks of a run besides the CSV files and the console: pictures and train.log.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "run/epoch_line.h"
+#include "run/log_file.h"
+#include "run/metrics.h"
+#include "run/plotter.h"
+
+namespace trainyard {
+
+/// Redraws the pictures after each row.
+class PlotSink final : public MetricsSink {
+ public:
+  /// See Plotter.
+  PlotSink(const Disk& disk, PlotterOptions options, std::function<void(const std::string&)> warn)
+      : plotter_(disk, std::move(options), std::move(warn)) {}
+  void on_epoch(const EpochRow&) override { plotter_.refresh(); }
+  void on_step(const StepRow&) override {}
+
+ private:
+  Plotter plotter_;
+};
+
+/// Writes the console's lines to train.log, and keeps the last row for summary.txt.
+class LogSink final : public MetricsSink {
+ public:
+  /// `disk` and `clock` must outlive it.
+  LogSink(const Disk& disk, const Clock& clock, const std::filesystem::path& path,
+          const Banner& banner, std::int64_t epochs);
+  void on_epoch(const EpochRow& row) override;
+  void on_step(const StepRow&) override {}
+  void sync() override { file_.sync(); }
+  void write(const std::string& text) { file_.write(text); }
+  [[nodiscard]] const std::optional<EpochRow>& last() const { return last_; }
+
+ private:
+  LogFile file_;
+  std::int64_t epochs_;
+  std::int64_t samples_a_step_;
+  std::optional<EpochRow> last_;
+};
+
+}  // namespace trainyard
