@@ -65,6 +65,42 @@ TEST_CASE("Keras's CNN has 1,250,858 parameters") {
   CHECK(sums.parameters_total == 1'250'858);
 }
 
+// ResNeXt-29 for CIFAR (Xie et al. 2017) in the language's own terms.
+const char* const kResnext = R"(
+vars: {card: 8, width: 64, n: 3, classes: 10}
+input: [3, 32, 32]
+defaults: {conv: {pad: same_symmetric, bias: false, init: he_normal}, bn: {momentum: 0.9, eps: 1e-5}}
+blocks:
+  cb:
+    args: [f, k=1, s=1, g=1, act=relu]
+    layers: [conv: {filters: $f, kernel: $k, stride: $s, groups: $g}, bn, act: $act]
+  unit:
+    args: [mid, out, s=1, project=false]
+    layers:
+      - add:
+          - [cb: $mid, cb: {f: $mid, k: 3, s: $s, g: $card}, cb: {f: $out, act: none}]
+          - [{cb: {f: $out, s: $s, act: none}, if: $project}]
+      - relu
+layers:
+  - cb: {f: 64, k: 3}
+  - for: {i: [0, 1, 2]}
+    layers:
+      - unit: {mid: $card * width * 2**i, out: $256 * 2**i, s: $1 if i == 0 else 2, project: true}
+      - repeat: {times: $n - 1, layers: [unit: {mid: $card * width * 2**i, out: $256 * 2**i}]}
+  - global_avg_pool
+  - dense: $classes
+  - softmax
+)";
+
+TEST_CASE("ResNeXt-29 has the published 34,426,698 and, twice as wide, 68,155,210 parameters") {
+  CHECK(totals(test::build(kResnext)).parameters_trainable == 34'426'698);
+  const config::Node network = config::parse_yaml(kResnext, "resnext.yaml");
+  const config::Node vars = config::parse_yaml("card: 16", "vars");
+  config::Diagnostics diagnostics;
+  const Graph wide = build_graph(with_overrides(network, &vars, nullptr, diagnostics), {});
+  CHECK(totals(wide).parameters_trainable == 68'155'210);
+}
+
 TEST_CASE("the small CNNs stay small") {
   CHECK(totals(test::build_file("models/shapes_cnn.yaml")).multiply_adds < 25'000'000);
   CHECK(totals(test::build_file("models/fashion_cnn.yaml")).multiply_adds < 25'000'000);
