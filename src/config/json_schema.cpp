@@ -168,7 +168,8 @@ Json body(const std::vector<FieldDescription>& fields, bool keys_only) {
                                  [](const FieldDescription& field) { return field.required; });
   if (!needs) forms.push_back(typed("null"));
   if (!fields.empty() && !keys_only) {
-    if (!fields[0].rest) forms.push_back(value_of(fields[0]));
+    // A list that takes the rest has no single value; a tree may be anything, one word included.
+    if (!fields[0].rest || fields[0].type == "tree") forms.push_back(value_of(fields[0]));
     forms.push_back(positional(fields));
   }
   return any_of(std::move(forms));
