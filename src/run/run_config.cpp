@@ -183,7 +183,13 @@ std::vector<config::FieldDescription> describe_run() {
   Fields fields(config::Profile::keras2);
   RunConfig run;
   declare(fields, run);
-  return fields.descriptions();
+  std::vector<config::FieldDescription> list = fields.descriptions();
+  // A file that extends another may leave out what that one says.
+  for (config::FieldDescription& field : list) field.required = false;
+  list.insert(list.begin(), {.key = "extends",
+                             .help = "another run file, beside this one, that this one changes",
+                             .type = "text"});
+  return list;
 }
 
 config::Node network_of(const RunConfig& run) {
