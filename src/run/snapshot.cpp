@@ -197,6 +197,13 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   state.best_epoch = json.at("best_epoch");
   state.epochs_since_best = json.at("epochs_since_best");
   state.elapsed_seconds = json.at("elapsed_seconds");
+  const std::int64_t steps = session.batch().steps;
+  if (state.step_in_epoch < 0 || state.step_in_epoch > steps) {
+    throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": stands at step " +
+                                           std::to_string(state.step_in_epoch) +
+                                           " of an epoch of " + std::to_string(steps) +
+                                           " steps; was the batch changed?");
+  }
   model.memory().state()->step = state.step;
   return state;
 }

@@ -1,0 +1,256 @@
+// Exact resume: a run that stops anywhere and goes on ends as one that never stopped.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <optional>
+
+#include "run/csv_sink.h"
+#include "run/run_config.h"
+#include "run/session.h"
+#include "run/snapshot.h"
+#include "run/trainer.h"
+
+using namespace trainyard;
+
+namespace {
+
+constexpr std::int64_t kEpochs = 3;
+constexpr std::int64_t kStepsPerEpoch = 5;
+
+/// Everything that carries state from step to step: momentum, batch norm, dropout, augmentation,
+/// L2, a schedule by step, statistics of the training split, early stop.
+constexpr const char* kRun = R"(
+name: tiny
+network:
+  input: [3, 8, 8]
+  defaults: {conv: {l2: 1e-3}}
+  layers:
+    - conv: {filters: 8, kernel: 3, pad: same_upper}
+    - bn
+    - relu
+    - global_avg_pool
+    - dropout: 0.3
+    - dense: 4
+data:
+  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 43}
+  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 19, split: test}
+  preprocess: [mean_image: train, mean_rgb: train, std_rgb: train]
+  augment: [hflip: 0.5, shift: {x: 0.2, y: 0.2}]
+  workers: 0
+batch: {per_gpu: 8}
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {sgd: {lr: 0.05, momentum: 0.9}}
+schedule: {poly: {power: 1, by: step}}
+epochs: 3
+early_stop: {patience: 3}
+)";
+
+RunConfig tiny_run(std::vector<std::string> overrides) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("tiny-run-" + std::to_string(getpid()) + ".yaml");
+  std::ofstream(path) << kRun;
+  RunConfig run = read_run_config(path, overrides);
+  std::filesystem::remove(path);
+  return run;
+}
+
+/// Keeps the rows as metrics.csv would show them.
+class Recorder final : public MetricsSink {
+ public:
+  void on_epoch(const EpochRow& row) override { rows.push_back(row); }
+  void on_step(const StepRow&) override {}
+  std::vector<EpochRow> rows;
+};
+
+/// A session with what a trainer needs.
+class Run {
+ public:
+  explicit Run(const Statistics* known = nullptr, std::vector<std::string> overrides = {})
+      : session(tiny_run(std::move(overrides)), {.threads = 1}, known) {
+    session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
+  }
+
+  /// Trains from `state` until `stop` finished updates (0: to the end) and returns the state.
+  TrainingState train(TrainingState state, std::int64_t stop) {
+    Trainer trainer({.model = session.model(),
+                     .updater = session.updater(),
+                     .train = *session.data().train_feeder,
+                     .val = *session.data().val_feeder,
+                     .sink = recorder,
+                     .save = [](const TrainingState&, bool) {},
+                     .stop_reason = [stop](const TrainingState& now) -> std::optional<Outcome> {
+                       if (stop > 0 && now.step == stop) return Outcome::interrupted;
+                       return std::nullopt;
+                     },
+                     .now = [this] { return clock += 1; }},
+                    {.metric_names = session.metric_names(),
+                     .epochs = kEpochs,
+                     .patience = 3,
+                     .judge = {.metric = 0}},
+                    std::move(state));
+    outcome = trainer.run();
+    return trainer.state();
+  }
+
+  /// What a checkpoint and metrics.csv hold after the run, clocks apart.
+  [[nodiscard]] std::string outcome_text(const TrainingState& state) {
+    std::string text;
+    CheckpointContent content = snapshot(session, state);
+    for (const auto& [name, tensors] : content.files) {
+      for (const NamedTensor& tensor : tensors) {
+        text.append(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+      }
+    }
+    content.state.erase("elapsed_seconds");
+    text += json_text(content.state);
+    const MetricsColumns columns{.regularisation = true};
+    for (const EpochRow& row : recorder.rows) {
+      EpochRow untimed = row;
+      untimed.elapsed_s = untimed.epoch_s = untimed.images_per_s = 0;
+      text += epoch_fields(columns, untimed).text();
+    }
+    return text;
+  }
+
+  Session session;
+  Recorder recorder;
+  Outcome outcome = Outcome::completed;
+  double clock = 0;
+};
+
+/// What the disk would give back.
+LoadedCheckpoint reloaded(const CheckpointContent& content) {
+  LoadedCheckpoint loaded{.path = "memory", .epoch = content.epoch, .step = content.step};
+  for (const auto& [name, tensors] : content.files) {
+    const SafetensorsImage image = encode_safetensors(tensors);
+    std::vector<std::byte> bytes;
+    for (const auto part : image.parts()) bytes.insert(bytes.end(), part.begin(), part.end());
+    loaded.files.emplace(name, SafetensorsFile::parse(std::move(bytes), name));
+  }
+  loaded.state = content.state;
+  return loaded;
+}
+
+/// The end of a run that goes on from `checkpoint` with `rows` already in its metrics.csv.
+std::string resumed_end(const LoadedCheckpoint& checkpoint, const std::vector<EpochRow>& rows) {
+  const Statistics known = statistics_of(checkpoint);
+  Run run(&known);
+  run.recorder.rows = rows;
+  const TrainingState state = restore(run.session, checkpoint);
+  return run.outcome_text(run.train(state, 0));
+}
+
+std::string uninterrupted_end() {
+  Run run;
+  return run.outcome_text(run.train({}, 0));
+}
+
+/// A copy of `tensors` with one bit of one element turned.
+std::vector<NamedTensor> mutated(std::vector<NamedTensor> tensors, std::size_t index,
+                                 std::vector<std::byte>& storage) {
+  storage.assign(tensors[index].bytes.begin(), tensors[index].bytes.end());
+  storage[2] ^= std::byte{0x40};  // a high bit of the first float's fraction
+  tensors[index].bytes = storage;
+  return tensors;
+}
+
+/// A JSON value that differs.
+Json other(const Json& value) {
+  if (value.is_array()) return Json::array({value.at(0).get<double>() + 1});
+  if (value.is_number_integer()) return value.get<std::int64_t>() - 1;
+  return value.get<double>() + 0.5;
+}
+
+}  // namespace
+
+TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
+  const std::string whole = uninterrupted_end();
+  for (std::int64_t stop = 1; stop < kEpochs * kStepsPerEpoch; ++stop) {
+    CAPTURE(stop);
+    Run first;
+    const TrainingState state = first.train({}, stop);
+    REQUIRE(first.outcome == Outcome::interrupted);
+    const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
+    CHECK(resumed_end(checkpoint, first.recorder.rows) == whole);
+  }
+}
+
+TEST_CASE("another seed ends with other bytes") {
+  Run other_seed(nullptr, {"seed=43"});
+  CHECK(other_seed.outcome_text(other_seed.train({}, 0)) != uninterrupted_end());
+}
+
+TEST_CASE("every tensor of a checkpoint, changed by one bit, changes how the run ends") {
+  Run first;
+  const TrainingState state = first.train({}, kStepsPerEpoch + 2);
+  const CheckpointContent content = snapshot(first.session, state);
+  const std::string end = resumed_end(reloaded(content), first.recorder.rows);
+  for (const auto& [name, tensors] : content.files) {
+    for (std::size_t index = 0; index < tensors.size(); ++index) {
+      CAPTURE(tensors[index].name);
+      std::vector<std::byte> storage;
+      CheckpointContent changed = content;
+      changed.files[name] = mutated(tensors, index, storage);
+      CHECK(resumed_end(reloaded(changed), first.recorder.rows) != end);
+    }
+  }
+}
+
+TEST_CASE("every counter of a checkpoint, changed, changes how the run ends") {
+  // Stopped where the epoch's steps are done but its row is not written: every counter is in use.
+  Run first;
+  const TrainingState state = first.train({}, 2 * kStepsPerEpoch);
+  REQUIRE(state.step_in_epoch == kStepsPerEpoch);
+  const CheckpointContent content = snapshot(first.session, state);
+  const std::string end = resumed_end(reloaded(content), first.recorder.rows);
+  for (const auto& [key, value] : content.state.items()) {
+    // The clock is in no compared column; the thread count goes to the device, see below.
+    if (key == "elapsed_seconds" || key == "threads") continue;
+    CAPTURE(key);
+    LoadedCheckpoint changed = reloaded(content);
+    changed.state[key] = other(value);
+    CHECK(resumed_end(changed, first.recorder.rows) != end);
+  }
+}
+
+TEST_CASE("counters that no run can have are refused") {
+  Run first;
+  LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, first.train({}, 1)));
+  checkpoint.state["step_in_epoch"] = kStepsPerEpoch + 1;
+  Run second;
+  CHECK_THROWS_WITH_AS(static_cast<void>(restore(second.session, checkpoint)),
+                       "memory: stands at step 6 of an epoch of 5 steps; was the batch changed?",
+                       Error);
+}
+
+TEST_CASE("a checkpoint keeps its run's clock and thread count") {
+  Run first;
+  const TrainingState state = first.train({}, 3);
+  const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
+  CHECK(threads_of(checkpoint) == 1);
+  Run second;
+  CHECK(restore(second.session, checkpoint).elapsed_seconds == state.elapsed_seconds);
+  CHECK(state.elapsed_seconds > 0);
+}
+
+TEST_CASE("a checkpoint of another network is refused with the tensors that differ") {
+  Run first;
+  const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, first.train({}, 1)));
+  Run wider(nullptr,
+            {"network.layers=[conv: {filters: 16, kernel: 3}, global_avg_pool, dense: 4]"});
+  try {
+    static_cast<void>(restore(wider.session, checkpoint));
+    FAIL("a checkpoint that does not fit was taken");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::checkpoint);
+    CHECK(std::string(error.what())
+              .find("conv1.weight: has shape [8, 3, 3, 3], wants "
+                    "[16, 3, 3, 3]") != std::string::npos);
+  }
+}
