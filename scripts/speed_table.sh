@@ -42,6 +42,9 @@ record() {
     tee -a "$output"
 }
 
+# Both sides choose how their threads wait.
+unset OMP_WAIT_POLICY GOMP_SPINCOUNT OMP_NUM_THREADS
+
 build release train
 mkdir -p "$(dirname "$output")"
 : >"$output"
