@@ -90,4 +90,13 @@ for config in "$source_dir"/configs/*.yaml; do
   expect_equal "$(grep -c 'yaml-language-server' "$config")" 1
 done
 
-finish 11 0
+begin "an installed program finds the shipped configs by name"
+run cmake --install "$(dirname "$train")/.." --prefix "$PWD/prefix"
+expect_code 0
+mkdir elsewhere
+cd elsewhere || exit 1
+run ../prefix/bin/train summary --config quickstart
+expect_code 0
+expect_out "global_avg_pool1"
+
+finish 12 0
