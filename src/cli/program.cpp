@@ -12,8 +12,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -66,7 +68,10 @@ std::string quoted_command(int argc, char** argv) {
 void bound_spinning(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "1000", 1);
-  execv("/proc/self/exe", argv);  // on failure the program goes on with the default
+  // By its own path, not through /proc/self/exe, which would make its name "exe" in process lists.
+  std::error_code unreadable;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
+  if (!unreadable) execv(self.c_str(), argv);  // on failure the program goes on with the default
 }
 
 /// True for "path:line:column: text".

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "config/diagnostics.h"
 
 namespace trainyard::cli {
@@ -58,7 +59,11 @@ fs::path find_config(const std::string& name) {
 }
 
 RunConfig read_config(const RunFlags& flags) {
-  return read_run_config(find_config(flags.config), flags.overrides);
+  RunConfig run = read_run_config(find_config(flags.config), flags.overrides);
+  // The thread count is part of a run's record: it decides the order of sums inside oneDNN.
+  if (flags.threads > 0) settle_threads(run, flags.threads);
+  if (run.threads == 0) settle_threads(run, available_cores());
+  return run;
 }
 
 DeviceChoice device_choice(const RunFlags& flags) {

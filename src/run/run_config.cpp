@@ -179,6 +179,13 @@ RunConfig read_run_config(const std::filesystem::path& path,
   return run;
 }
 
+void settle_threads(RunConfig& run, std::int64_t threads) {
+  run.threads = threads;
+  if (config::Node* key = run.settled.find("threads")) {
+    *key = config::scalar_node(std::to_string(threads), false, key->where);
+  }
+}
+
 std::vector<config::FieldDescription> describe_run() {
   Fields fields(config::Profile::keras2);
   RunConfig run;

@@ -103,6 +103,9 @@ struct RunConfig {
 [[nodiscard]] RunConfig read_run_config(const std::filesystem::path& path,
                                         std::span<const std::string> overrides);
 
+/// Fixes the thread count of a run, in its settled map too.
+void settle_threads(RunConfig& run, std::int64_t threads);
+
 /// The declarations of a run file, for the schema and the reference.
 [[nodiscard]] std::vector<config::FieldDescription> describe_run();
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "config/load.h"
 #include "run/csv_sink.h"
@@ -140,6 +141,11 @@ void TrainingRun::resume() {
     for (const std::string& warning : checkpoint->warnings) warn(warning);
     known = statistics_of(*checkpoint);
     if (request_.device.threads == 0) request_.device.threads = threads_of(*checkpoint);
+    if (request_.device.threads > available_cores()) {
+      warn("the run was started with " + std::to_string(request_.device.threads) +
+           " threads and keeps them, but there are " + std::to_string(available_cores()) +
+           " cores: it will be slow; --threads changes them, and the last bits of its results");
+    }
   } else {
     warn("no checkpoint was ever written in " + folder_.path().string() + ": starting at step 0");
   }
