@@ -52,8 +52,7 @@ class Error : public std::runtime_error {
 }  // namespace trainyard
 
 /// Checks an invariant of ours. `message` is any expression convertible to std::string_view.
-#define TY_CHECK(condition, message)                                       \
-  (static_cast<bool>(condition)                                            \
-       ? static_cast<void>(0)                                              \
-       : ::trainyard::check_failed(#condition, message,                    \
-                                   std::source_location::current()))
+#define TY_CHECK(condition, message) \
+  (static_cast<bool>(condition)      \
+       ? static_cast<void>(0)        \
+       : ::trainyard::check_failed(#condition, message, std::source_location::current()))

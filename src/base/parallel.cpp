@@ -41,7 +41,7 @@ void parallel_ranges_raw(int threads, std::int64_t n, std::int64_t grain, RangeF
     if (n > 0) function(context, 0, n);
     return;
   }
-#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(parts))
+#pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(parts))
   for (std::int64_t part = 0; part < parts; ++part) {
     function(context, n * part / parts, n * (part + 1) / parts);
   }

@@ -17,7 +17,7 @@ struct Random4 {
 /// What a draw is for; the high word of the key, so that streams never meet.
 enum class RandomStream : std::uint32_t {
   initializer = 1,
-  order = 2,      // shuffling
+  order = 2,  // shuffling
   augment = 3,
   layer = 4,      // dropout and the like
   synthetic = 5,  // synthetic data

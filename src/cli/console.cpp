@@ -61,7 +61,7 @@ class Console final : public MetricsSink {
   }
 
   Progress progress(const StepRow& row, std::int64_t in_epoch) {
-    const double left = static_cast<double>((epochs_ - row.epoch) * steps_ + steps_ - in_epoch);
+    const auto left = static_cast<double>((epochs_ - row.epoch) * steps_ + steps_ - in_epoch);
     const double a_step =
         (clock_.seconds() - epoch_began_) / static_cast<double>(in_epoch - first_step_ + 1);
     return {.epoch = row.epoch,

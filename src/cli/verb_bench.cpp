@@ -19,24 +19,24 @@ struct BenchFlags {
 };
 
 std::string json_row(const BenchResult& result) {
-  Json row{{"program", "train"},
-           {"net", result.network},
-           {"batch", result.batch},
-           {"threads", result.threads},
-           {"images_per_s", result.images_per_second},
-           {"low", result.low},
-           {"high", result.high},
-           {"ms_per_step", result.step_milliseconds},
-           {"forward_ms", result.forward_milliseconds},
-           {"backward_ms", result.backward_milliseconds},
-           {"update_ms", result.update_milliseconds},
-           {"peak_mib", result.peak_mib},
-           {"first_step_s", result.first_step_seconds},
-           {"gflop_per_step", result.gflop_per_step},
-           {"peak_gflops", result.peak_gflops},
-           {"share_of_peak", result.share_of_peak},
-           {"parameters", result.parameters},
-           {"loss", result.loss}};
+  const Json row{{"program", "train"},
+                 {"net", result.network},
+                 {"batch", result.batch},
+                 {"threads", result.threads},
+                 {"images_per_s", result.images_per_second},
+                 {"low", result.low},
+                 {"high", result.high},
+                 {"ms_per_step", result.step_milliseconds},
+                 {"forward_ms", result.forward_milliseconds},
+                 {"backward_ms", result.backward_milliseconds},
+                 {"update_ms", result.update_milliseconds},
+                 {"peak_mib", result.peak_mib},
+                 {"first_step_s", result.first_step_seconds},
+                 {"gflop_per_step", result.gflop_per_step},
+                 {"peak_gflops", result.peak_gflops},
+                 {"share_of_peak", result.share_of_peak},
+                 {"parameters", result.parameters},
+                 {"loss", result.loss}};
   return json_line(row);
 }
 

@@ -10,13 +10,13 @@ namespace trainyard {
 struct BnAttributes {
   double momentum = 0.99;  // weight of the old running value (keras2, mxnet, caffe)
   double eps = 1e-3;
-  bool scale = true;       // gamma
-  bool center = true;      // beta
+  bool scale = true;   // gamma
+  bool center = true;  // beta
   /// How the batch variance enters the running one: biased, torch's n / (n - 1), or Keras's
   /// n / (n - 1 - eps) since 2018-01-26.
   enum class RunningVariance { biased, unbiased, keras } running_var = RunningVariance::biased;
-  bool sync = false;       // statistics over all replicas (more than one rank)
-  bool relu = false;       // set by the planner's fusion, never by YAML: y = max(bn(x), 0)
+  bool sync = false;  // statistics over all replicas (more than one rank)
+  bool relu = false;  // set by the planner's fusion, never by YAML: y = max(bn(x), 0)
 };
 
 /// Per channel over n, h, w (features [n, c]: over n). y = gamma * (x - mean) / sqrt(var + eps) +

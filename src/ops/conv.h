@@ -9,15 +9,15 @@
 namespace trainyard {
 
 struct ConvAttributes {
-  std::int64_t filters = 0;      // output channels
+  std::int64_t filters = 0;  // output channels
   config::Pair kernel{1, 1};
   config::Pair stride{1, 1};
-  Padding pad;                   // of the input; see window.h
+  Padding pad;  // of the input; see window.h
   config::Pair dilation{1, 1};
   std::int64_t groups = 1;
   bool bias = true;
-  Initializer init;              // of the kernel
-  double l2 = 0;                 // Keras's l2 on the kernel
+  Initializer init;  // of the kernel
+  double l2 = 0;     // Keras's l2 on the kernel
 };
 
 /// [n, c, h, w] to [n, filters, oh, ow]. Parameters: weight [filters, c / groups, kh, kw] and bias

@@ -20,9 +20,23 @@ enum class Pass { forward_train, forward_eval, backward_data, backward_parameter
 /// How weights begin (semantics.md section 8).
 struct Initializer {
   enum class Kind {
-    zeros, ones, constant, uniform, normal, truncated_normal,
-    glorot_uniform, glorot_normal, he_uniform, he_normal, lecun_uniform, lecun_normal,
-    msra, xavier, torch_default, orthogonal, dirac,
+    zeros,
+    ones,
+    constant,
+    uniform,
+    normal,
+    truncated_normal,
+    glorot_uniform,
+    glorot_normal,
+    he_uniform,
+    he_normal,
+    lecun_uniform,
+    lecun_normal,
+    msra,
+    xavier,
+    torch_default,
+    orthogonal,
+    dirac,
   };
   Kind kind = Kind::zeros;
   double value = 0;  // constant: the value; uniform: the bound; normal: the deviation
@@ -37,7 +51,7 @@ struct ParameterSpec {
   Shape shape;
   Initializer initializer;
   ParameterGroup group = ParameterGroup::kernel;
-  double l2 = 0;             // Keras's l2: adds l2 * sum(w^2) to the loss, 2 * l2 * w to the gradient
+  double l2 = 0;  // Keras's l2: adds l2 * sum(w^2) to the loss, 2 * l2 * w to the gradient
   std::int64_t fan_in = 1;
   std::int64_t fan_out = 1;
 };
@@ -48,8 +62,8 @@ struct StatisticSpec {
   std::string name;  // "running_mean", "running_var"
   Shape shape;
   double initial = 0;
-  double momentum = 0.99;   // weight of the old value
-  double batch_scale = 1;   // n / (n - 1) and the like, where the convention is unbiased
+  double momentum = 0.99;  // weight of the old value
+  double batch_scale = 1;  // n / (n - 1) and the like, where the convention is unbiased
 };
 
 /// A tensor that forward_train keeps for backward (plain functors and the reference device). A
@@ -74,15 +88,15 @@ struct Signature {
 struct Contract {
   bool backward_reads_inputs = false;
   bool backward_reads_outputs = false;
-  bool joined_backward = false;   // backward_data computes the parameters' gradients too
-  bool in_place_forward = false;  // output 0 may overwrite input 0, if that is given only once
-  bool in_place_backward = false; // input gradient 0 may overwrite output gradient 0
-  bool alias_forward = false;     // output 0 is input 0, no step needed in either direction
-                                  // (identity; flatten where the layouts agree)
-  bool alias_gradient = false;    // every input's gradient is the output's gradient (add)
-  bool shared_gradient = false;   // backward_data writes one gradient that serves every input
-  bool draws = false;             // draws random numbers
-  bool eval_is_identity = false;  // forward_eval copies (dropout): aliased by the planner
+  bool joined_backward = false;    // backward_data computes the parameters' gradients too
+  bool in_place_forward = false;   // output 0 may overwrite input 0, if that is given only once
+  bool in_place_backward = false;  // input gradient 0 may overwrite output gradient 0
+  bool alias_forward = false;      // output 0 is input 0, no step needed in either direction
+                                   // (identity; flatten where the layouts agree)
+  bool alias_gradient = false;     // every input's gradient is the output's gradient (add)
+  bool shared_gradient = false;    // backward_data writes one gradient that serves every input
+  bool draws = false;              // draws random numbers
+  bool eval_is_identity = false;   // forward_eval copies (dropout): aliased by the planner
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;
   /// `any` = inputs as they come, the output gets the target's layout (convolution, pooling).
   enum class Layouts { same, plain, any } layouts = Layouts::same;

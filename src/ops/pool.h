@@ -10,12 +10,12 @@ namespace trainyard {
 
 struct PoolAttributes {
   enum class Kind { max, average } kind = Kind::max;
-  bool global = false;           // one window over the whole map; the output is [n, c]
+  bool global = false;  // one window over the whole map; the output is [n, c]
   config::Pair size{2, 2};
-  config::Pair stride{0, 0};     // 0: as size
+  config::Pair stride{0, 0};  // 0: as size
   Padding pad;
-  bool ceil = false;             // round the output size up (Caffe, MXNet-full)
-  bool count_pad = false;        // average: padding counts in the divisor (Caffe, MXNet)
+  bool ceil = false;       // round the output size up (Caffe, MXNet-full)
+  bool count_pad = false;  // average: padding counts in the divisor (Caffe, MXNet)
 };
 
 /// [n, c, h, w] to [n, c, oh, ow] (global: [n, c]). YAML names: max_pool, avg_pool,

@@ -83,7 +83,8 @@ bool same_memory(const Layout& a, const Layout& b) {
     if (a.extent[axis] != b.extent[axis]) return false;
   }
   if (span_elements(a) != span_elements(b)) return false;
-  // Offsets are separable, so it is enough to walk each axis alone; strides of extent 1 never count.
+  // Offsets are separable, so it is enough to walk each axis alone; strides of extent 1 never
+  // count.
   for (std::int64_t c = 0; c < a.extent[1]; ++c) {
     if (a.offset(0, c, 0, 0) != b.offset(0, c, 0, 0)) return false;
   }

@@ -17,13 +17,12 @@ namespace trainyard {
 struct Layout {
   std::int64_t extent[4] = {1, 1, 1, 1};  // logical extents
   std::int64_t stride[4] = {1, 1, 1, 1};
-  std::int64_t block = 1;             // channels a block
-  std::int64_t padded_channels = 1;   // channels with the padding of the last block (or multiple)
+  std::int64_t block = 1;            // channels a block
+  std::int64_t padded_channels = 1;  // channels with the padding of the last block (or multiple)
   int rank = 0;
 
   TY_HD std::int64_t offset(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
-    const std::int64_t channel =
-        block == 1 ? c * stride[1] : (c / block) * stride[1] + c % block;
+    const std::int64_t channel = block == 1 ? c * stride[1] : (c / block) * stride[1] + c % block;
     return n * stride[0] + channel + h * stride[2] + w * stride[3];
   }
   bool operator==(const Layout&) const = default;
