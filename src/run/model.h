@@ -1,6 +1,7 @@
 // A network with its loss and metrics, planned and bound on one device.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -42,6 +43,13 @@ struct Totals {
   double loss = 0;
   std::vector<double> metrics;
   std::int64_t samples = 0;
+
+  /// Back to zero; keeps the memory.
+  void clear() {
+    loss = 0;
+    std::fill(metrics.begin(), metrics.end(), 0.0);
+    samples = 0;
+  }
 };
 
 /// Two programs (training, evaluation) over one persistent arena.

@@ -65,7 +65,8 @@ void Trainer::train_step() {
   StepState& step_state = *model.memory().state();
   step_state.epoch = state_.epoch;
   parts_.updater.begin();
-  Totals totals;
+  Totals& totals = step_totals_;
+  totals.clear();
   for (std::int64_t micro = 0; micro < options_.accumulate; ++micro) {
     model.load(parts_.train.next());
     forward_backward();

@@ -72,6 +72,7 @@ class Trainer {
   TrainerParts parts_;
   TrainerOptions options_;
   TrainingState state_;
+  Totals step_totals_;  // of the update under way
   double started_ = 0;  // of this session, less the time of those before
   double epoch_started_ = 0;
   std::int64_t epoch_first_step_ = 0;  // of this session
