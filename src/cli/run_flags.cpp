@@ -51,7 +51,8 @@ fs::path find_config(const std::string& name) {
     looked += ", '" + (folder / name).string() + "'";
     std::error_code missing;
     for (const auto& entry : fs::directory_iterator(folder, missing)) {
-      known.push_back(entry.path().filename().string());
+      const fs::path file = entry.path().filename();
+      known.push_back((fs::path(name).has_extension() ? file : file.stem()).string());
     }
   }
   throw Error(ErrorKind::config, "no config file '" + name + "' (looked at " + looked + ")" +

@@ -1,12 +1,39 @@
 #include "ops/dropout.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
 
 namespace trainyard {
+namespace {
+
+/// Channels that lie side by side, at pixels of equal distance; 0 where it is not so.
+std::int64_t side_by_side(const Layout& layout) {
+  const bool even = layout.stride[2] == layout.extent[3] * layout.stride[3];
+  if (!even) return 0;
+  if (layout.block > 1) return layout.block;
+  return layout.stride[1] == 1 ? layout.extent[1] : 0;
+}
+
+}  // namespace
+
+std::int64_t dropout_lanes(const Layout& from, const Layout& to) {
+  const std::int64_t lanes = side_by_side(from);
+  return side_by_side(to) == lanes ? lanes : 0;
+}
+
+bool in_logical_order(const Layout& layout) {
+  Layout plain = plain_layout(shape_of(layout));
+  plain.stride[0] = layout.stride[0];
+  return plain == layout;
+}
 
 Signature DropoutOp::infer(std::span<const Shape> inputs) const {
+  // Positions are counted in 32 bits.
+  if (inputs[0].elements() / inputs[0].n() > std::int64_t{1} << 32) {
+    throw ShapeError("wants at most 4294967296 values a sample, found " + inputs[0].text());
+  }
   Signature signature;
   signature.outputs = {inputs[0]};
   return signature;
@@ -25,8 +52,9 @@ std::string DropoutOp::attributes() const {
   return "{rate: " + number_text(attributes_.rate) + "}";
 }
 
-std::uint64_t DropoutOp::threshold() const {
-  return static_cast<std::uint64_t>(std::llround(attributes_.rate * 4294967296.0));
+std::uint32_t DropoutOp::threshold() const {
+  const auto rounded = static_cast<std::uint64_t>(std::llround(attributes_.rate * 4294967296.0));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(rounded, 0xFFFFFFFFu));
 }
 
 void declare(config::Fields& fields, DropoutAttributes& dropout) {

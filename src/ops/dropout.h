@@ -12,43 +12,155 @@
 
 namespace trainyard {
 
-/// out = kept ? in / (1 - rate) : 0 for four neighbours in the logical order c, h, w of a sample.
-/// The mask is a function of (seed, node, epoch, sample, position) alone: a key made of the first
-/// three, and the sample's index with a quarter of the position as counter (DECISIONS 7). Forward
-/// and backward draw it again instead of keeping it.
-template <class T>
-struct DropoutQuads {
-  const T* in;
-  T* out;
-  Layout from, to;
+/// The mask of one layer in one step: four neighbours in the logical order c, h, w of a sample
+/// share a draw. It is a function of (seed, node, epoch, sample, position) alone: a key made of the
+/// first three, and the sample's index with a quarter of the position as counter (DECISIONS 7).
+/// Forward and backward draw it again instead of keeping it.
+struct DropoutMask {
   BatchContext batch;
   std::uint32_t node;
-  std::uint64_t threshold;  // kept if the 32-bit draw is at least this
+  std::uint32_t threshold;  // kept if the draw is at least this
+
+  /// What all draws of a sample have in common.
+  struct Sample {
+    Random4 key;
+    std::uint32_t low, high;
+  };
+  [[nodiscard]] TY_HD Sample sample(std::int64_t n) const {
+    const std::uint64_t index = static_cast<std::uint64_t>(batch.sample_index[n]);
+    return {random4(batch.seed, RandomStream::layer, static_cast<std::uint32_t>(batch.state->epoch),
+                    node, 0),
+            static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32)};
+  }
+  [[nodiscard]] TY_HD static Random4 draw(const Sample& sample, std::uint32_t quad) {
+    return philox(sample.key.word[0], sample.key.word[1], quad, 0, sample.low, sample.high);
+  }
+};
+
+/// Elements of a sample that lie in logical order.
+struct DropoutInOrder {
+  std::int64_t sample_stride;
+  [[nodiscard]] TY_HD std::int64_t offset(std::int64_t n, std::int64_t position) const {
+    return n * sample_stride + position;
+  }
+};
+
+/// Elements that lie anyhow.
+struct DropoutAnywhere {
+  Layout layout;
+  [[nodiscard]] TY_HD std::int64_t offset(std::int64_t n, std::int64_t position) const {
+    const std::int64_t width = layout.extent[3], map = width * layout.extent[2];
+    return layout.offset(n, position / map, position % map / width, position % width);
+  }
+};
+
+/// out = kept ? in * scale : 0, quad after quad in logical order. A row is up to kRowQuads quads of
+/// a sample.
+template <class T, class Address>
+struct DropoutQuads {
+  static constexpr std::int64_t kRowQuads = 256;
+
+  const T* in;
+  T* out;
+  Address from, to;
+  std::int64_t elements;  // a sample
+  DropoutMask mask;
   T scale;
 
-  [[nodiscard]] TY_HD static std::int64_t per_sample(const Layout& layout) {
-    return (layout.extent[1] * layout.extent[2] * layout.extent[3] + 3) / 4;
+  [[nodiscard]] TY_HD std::int64_t rows_a_sample() const {
+    return (elements + 4 * kRowQuads - 1) / (4 * kRowQuads);
   }
-  TY_HD void operator()(std::int64_t i) const {
-    const std::int64_t quads = per_sample(from);
-    const std::int64_t n = i / quads, quad = i % quads;
-    const Random4 key = random4(batch.seed, RandomStream::layer,
-                                static_cast<std::uint32_t>(batch.state->epoch), node, 0);
-    const std::uint64_t sample = static_cast<std::uint64_t>(batch.sample_index[n]);
-    const Random4 draw =
-        philox(key.word[0], key.word[1], static_cast<std::uint32_t>(quad),
-               static_cast<std::uint32_t>(quad >> 32), static_cast<std::uint32_t>(sample),
-               static_cast<std::uint32_t>(sample >> 32));
-    const std::int64_t width = from.extent[3], map = width * from.extent[2];
-    const std::int64_t end = map * from.extent[1];
-    for (std::int64_t lane = 0; lane < 4 && 4 * quad + lane < end; ++lane) {
-      const std::int64_t at = 4 * quad + lane;
-      const std::int64_t c = at / map, h = at % map / width, w = at % width;
-      const T value = in[from.offset(n, c, h, w)] * scale;
-      out[to.offset(n, c, h, w)] = draw.word[lane] >= threshold ? value : T(0);
+  TY_HD void quad(const DropoutMask::Sample& sample, std::int64_t n, std::int64_t index,
+                  std::int64_t lanes) const {
+    const Random4 draw = DropoutMask::draw(sample, index);
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const T value = in[from.offset(n, 4 * index + lane)] * scale;
+      out[to.offset(n, 4 * index + lane)] = draw.word[lane] >= mask.threshold ? value : T(0);
+    }
+  }
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const std::int64_t n = row / rows_a_sample();
+    const std::int64_t first = row % rows_a_sample() * kRowQuads;
+    const std::int64_t whole = elements / 4;  // quads with four elements
+    const std::int64_t end = first + kRowQuads < whole ? first + kRowQuads : whole;
+    const DropoutMask::Sample sample = mask.sample(n);
+    team.each(end - first, [&](std::int64_t i) { quad(sample, n, first + i, 4); });
+    if (end == whole && 4 * whole < elements) {
+      team.once([&] { quad(sample, n, whole, elements - 4 * whole); });
     }
   }
 };
+
+/// The same where channels lie side by side (blocked, or n, h, w, c). A row is up to kRowPixels
+/// pixels of a map in up to `lanes` channels, four pixels at a time; with two draws each, since a
+/// quad may begin at any of the four.
+template <class T>
+struct DropoutChannels {
+  static constexpr std::int64_t kRowPixels = 64;
+
+  const T* in;
+  T* out;
+  Layout from, to;
+  std::int64_t lanes;
+  DropoutMask mask;
+  T scale;
+
+  [[nodiscard]] TY_HD std::int64_t pixels() const { return from.extent[2] * from.extent[3]; }
+  [[nodiscard]] TY_HD std::int64_t rows_a_map() const {
+    return (pixels() + kRowPixels - 1) / kRowPixels;
+  }
+  [[nodiscard]] TY_HD std::int64_t groups() const { return (from.extent[1] + lanes - 1) / lanes; }
+  [[nodiscard]] TY_HD std::int64_t rows() const { return from.extent[0] * groups() * rows_a_map(); }
+
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const std::int64_t map = row / rows_a_map(), n = map / groups();
+    const std::int64_t first = map % groups() * lanes, left = from.extent[1] - first;
+    const std::int64_t channels = left < lanes ? left : lanes;
+    const std::int64_t begin = row % rows_a_map() * kRowPixels;
+    const std::int64_t end = begin + kRowPixels < pixels() ? begin + kRowPixels : pixels();
+    const DropoutMask::Sample sample = mask.sample(n);
+    const T* const source = in + from.offset(n, first, 0, 0);
+    T* const destination = out + to.offset(n, first, 0, 0);
+    std::int64_t pixel = begin;
+    for (; pixel + 4 <= end; pixel += 4) {
+      team.each(channels,
+                [&](std::int64_t c) { apply<4>(sample, source, destination, first, c, pixel); });
+    }
+    for (; pixel < end; ++pixel) {
+      team.each(channels,
+                [&](std::int64_t c) { apply<1>(sample, source, destination, first, c, pixel); });
+    }
+  }
+
+ private:
+  /// kCount pixels of channel first + c.
+  template <int kCount>
+  TY_HD void apply(const DropoutMask::Sample& sample, const T* source, T* destination,
+                   std::int64_t first, std::int64_t c, std::int64_t pixel) const {
+    const std::uint32_t position = static_cast<std::uint32_t>((first + c) * pixels() + pixel);
+    const std::uint32_t phase = position % 4;
+    const Random4 a = DropoutMask::draw(sample, position / 4);
+    const Random4 b = kCount > 1 ? DropoutMask::draw(sample, position / 4 + 1) : a;
+    const std::uint32_t word[8] = {a.word[0], a.word[1], a.word[2], a.word[3],
+                                   b.word[0], b.word[1], b.word[2], b.word[3]};
+    for (int k = 0; k < kCount; ++k) {
+      const std::uint32_t drawn = phase == 0   ? word[k]
+                                  : phase == 1 ? word[k + 1]
+                                  : phase == 2 ? word[k + 2]
+                                               : word[k + 3];
+      const T value = source[(pixel + k) * from.stride[3] + c] * scale;
+      destination[(pixel + k) * to.stride[3] + c] = drawn >= mask.threshold ? value : T(0);
+    }
+  }
+};
+
+/// Channels that lie side by side in both layouts, at pixels of equal distance; 0 where it is not
+/// so.
+[[nodiscard]] std::int64_t dropout_lanes(const Layout& from, const Layout& to);
+/// True if the elements of a sample lie in logical order.
+[[nodiscard]] bool in_logical_order(const Layout& layout);
 
 struct DropoutAttributes {
   double rate = 0.5;  // share of zeros, in [0, 1)
@@ -75,21 +187,40 @@ class DropoutOp final : public Op {
       map<T, T>(launcher, step.walk, Copy{}, in, out);
       return;
     }
-    const DropoutQuads<T> quads{.in = in.as<T>(),
-                                .out = out.as<T>(),
-                                .from = in.layout,
-                                .to = out.layout,
-                                .batch = tensors.batch,
-                                .node = step.node,
-                                .threshold = threshold(),
-                                .scale = static_cast<T>(1.0 / (1.0 - attributes_.rate))};
-    launcher.each(in.layout.extent[0] * quads.per_sample(in.layout), quads);
+    const DropoutMask mask{.batch = tensors.batch, .node = step.node, .threshold = threshold()};
+    drop<T>(launcher, mask, in, out);
     zero_padding<T>(launcher, out);
   }
 
  private:
-  /// rate * 2^32, rounded.
-  [[nodiscard]] std::uint64_t threshold() const;
+  template <class T, class Launcher>
+  void drop(const Launcher& launcher, const DropoutMask& mask, const TensorView& in,
+            const TensorView& out) const {
+    const T scale = static_cast<T>(1.0 / (1.0 - attributes_.rate));
+    if (in_logical_order(in.layout) && in_logical_order(out.layout)) {
+      drop_quads<T>(launcher, mask, scale, in, out, DropoutInOrder{in.layout.stride[0]},
+                    DropoutInOrder{out.layout.stride[0]});
+    } else if (const std::int64_t lanes = dropout_lanes(in.layout, out.layout)) {
+      const DropoutChannels<T> rows{in.as<T>(), out.as<T>(), in.layout, out.layout,
+                                    lanes,      mask,        scale};
+      launcher.rows(rows.rows(), rows);
+    } else {
+      drop_quads<T>(launcher, mask, scale, in, out, DropoutAnywhere{in.layout},
+                    DropoutAnywhere{out.layout});
+    }
+  }
+  template <class T, class Launcher, class Address>
+  static void drop_quads(const Launcher& launcher, const DropoutMask& mask, T scale,
+                         const TensorView& in, const TensorView& out, const Address& from,
+                         const Address& to) {
+    const Layout& shape = in.layout;
+    const DropoutQuads<T, Address> rows{
+        in.as<T>(), out.as<T>(), from, to, shape.extent[1] * shape.extent[2] * shape.extent[3],
+        mask,       scale};
+    launcher.rows(shape.extent[0] * rows.rows_a_sample(), rows);
+  }
+  /// rate * 2^32, rounded; at most the largest word.
+  [[nodiscard]] std::uint32_t threshold() const;
 
   DropoutAttributes attributes_;
 };

@@ -66,21 +66,11 @@ struct StatisticSpec {
   double batch_scale = 1;  // n / (n - 1) and the like, where the convention is unbiased
 };
 
-/// A tensor that forward_train keeps for backward (plain functors and the reference device). A
-/// library executor may keep something else instead, see Executor::reserve_bytes.
-struct SavedSpec {
-  std::string name;
-  Shape shape;
-  DType type = DType::i32;
-  bool as_arithmetic = false;  // the device's arithmetic type instead of `type`
-};
-
 /// What `infer` answers.
 struct Signature {
   std::vector<Shape> outputs;
   std::vector<ParameterSpec> parameters;
   std::vector<StatisticSpec> statistics;
-  std::vector<SavedSpec> saved;
   std::int64_t multiply_adds = 0;  // of one forward pass over the whole batch (conv and dense)
 };
 

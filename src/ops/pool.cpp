@@ -78,9 +78,6 @@ Signature PoolOp::infer(std::span<const Shape> inputs) const {
   } else {
     signature.outputs = {{input.n(), input.c(), window.output_h, window.output_w}};
   }
-  if (attributes_.kind == Kind::max) {
-    signature.saved = {{.name = "argmax", .shape = signature.outputs[0], .type = DType::i32}};
-  }
   return signature;
 }
 

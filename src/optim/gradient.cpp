@@ -75,13 +75,6 @@ struct ClipGradients {
   }
 };
 
-template <class T>
-struct ScaleGradients {
-  T* gradients;
-  T factor;
-  TY_HD void operator()(std::int64_t i) const { gradients[i] *= factor; }
-};
-
 /// Calls f with a value of the blocks' arithmetic type.
 template <class F>
 void with_type(const UpdateBlocks& blocks, const F& f) {
@@ -140,14 +133,6 @@ void clip_gradients(const CpuLauncher& launcher, const UpdateBlocks& blocks, con
     using T = decltype(zero);
     launcher.each(blocks.chunks * kChunk,
                   ClipGradients<T>{static_cast<T*>(blocks.gradients), norm, maximum});
-  });
-}
-
-void scale_gradients(const CpuLauncher& launcher, const UpdateBlocks& blocks, double factor) {
-  with_type(blocks, [&](auto zero) {
-    using T = decltype(zero);
-    launcher.each(blocks.chunks * kChunk,
-                  ScaleGradients<T>{static_cast<T*>(blocks.gradients), static_cast<T>(factor)});
   });
 }
 

@@ -43,9 +43,6 @@ void gradient_norm(const CpuLauncher& launcher, const UpdateBlocks& blocks,
 void clip_gradients(const CpuLauncher& launcher, const UpdateBlocks& blocks, const double* norm,
                     double maximum);
 
-/// Multiplies the gradient block by `factor` (1 / samples, 1 / loss scale).
-void scale_gradients(const CpuLauncher& launcher, const UpdateBlocks& blocks, double factor);
-
 /// Marks the step in `state` as the first non-finite one if `value` (a loss or a norm) is not
 /// finite and none was marked before.
 void note_nonfinite(StepState& state, double value);

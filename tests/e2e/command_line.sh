@@ -46,6 +46,9 @@ run "$train" check --config tinny.yaml
 expect_code 3
 expect_err "no config file 'tinny.yaml'"
 expect_err "did you mean 'tiny.yaml'"
+run "$train" check --config tinny
+expect_code 3
+expect_err "did you mean 'tiny'?"
 
 begin "a config is found in configs/, with and without its ending"
 mkdir configs

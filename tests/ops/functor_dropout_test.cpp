@@ -42,9 +42,28 @@ std::vector<float> sample(const std::vector<float>& list, std::int64_t position)
 }
 
 TEST_CASE("a dropout mask does not depend on the layouts") {
-  const std::vector<float> plain = masked({});
-  for (const Place& from : test::places(kShape)) {
-    for (const Place& to : test::places(kShape)) CHECK(masked({}, from, to) == plain);
+  // The second shape's quads stay in their channel; the third has more than one row of quads.
+  for (const Shape& shape : {kShape, Shape{3, 19, 6, 2}, Shape{3, 5, 17, 31}}) {
+    const Place plain{"", plain_layout(shape)};
+    const std::vector<float> expected = masked({}, plain, plain);
+    for (const Place& from : test::places(shape)) {
+      for (const Place& to : test::places(shape)) CHECK(masked({}, from, to) == expected);
+    }
+  }
+}
+
+TEST_CASE("a dropout mask is one draw of Philox for four neighbours") {
+  const Batch batch;
+  const std::vector<float> mask = masked(batch);
+  const Random4 key = random4(batch.seed, RandomStream::layer, 5, batch.node, 0);
+  for (std::int64_t n = 0; n < 3; ++n) {
+    const auto index = static_cast<std::uint64_t>(batch.samples[n]);
+    for (std::uint32_t at = 0; at < 165; ++at) {
+      const Random4 draw =
+          philox(key.word[0], key.word[1], at / 4, 0, static_cast<std::uint32_t>(index),
+                 static_cast<std::uint32_t>(index >> 32));
+      CHECK((mask[n * 165 + at] != 0) == (draw.word[at % 4] >= 0.4 * 4294967296.0));
+    }
   }
 }
 

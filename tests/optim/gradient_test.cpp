@@ -90,14 +90,5 @@ TEST_CASE("clipping shrinks a long gradient to the maximum and leaves a short on
   CHECK(clip_factor(4, 1) == 0.25);
 }
 
-TEST_CASE("scaling multiplies every element") {
-  Blocks<float> blocks(7, kSegments, 0);
-  const Blocks<float> before = blocks;
-  scale_gradients(CpuLauncher(2), blocks.view(), 0.25);
-  for (std::size_t i = 0; i < blocks.gradients.size(); ++i) {
-    REQUIRE(blocks.gradients[i] == 0.25F * before.gradients[i]);
-  }
-}
-
 }  // namespace
 }  // namespace trainyard
