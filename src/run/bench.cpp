@@ -75,7 +75,10 @@ class Runner {
     model_.load(batch.view());
   }
 
+  /// A step, an epoch of its own for dropout: under one mask for all the network learns the batch
+  /// by heart, and its gradients become denormal numbers, which processors are slow at.
   void step() {
+    ++model_.memory().state()->epoch;
     updater_.begin();
     model_.train().run();
     static_cast<void>(updater_.apply());
