@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "kernels/launch.h"
@@ -50,6 +51,8 @@ class ExecutorFactory {
   /// Adds inputs[0] to outputs[0]; both have `layout`.
   [[nodiscard]] virtual std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
                                                                   int threads) const = 0;
+  /// The libraries that compute, with versions: "oneDNN 2.6.3"; empty if there are none.
+  [[nodiscard]] virtual std::string libraries() const = 0;
 };
 
 /// oneDNN for library ops, functors for the rest. f32.

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "config/load.h"
 #include "run/csv_sink.h"
+#include "run/reproduction.h"
 #include "run/run_sinks.h"
 #include "run/snapshot.h"
 #include "run/status.h"
@@ -151,6 +152,10 @@ void TrainingRun::resume() {
   }
   session_ = std::make_unique<Session>(std::move(request_.config), request_.device,
                                        known ? &*known : nullptr);
+  for (const std::string& difference :
+       reproduction_differences(folder_.file("run.json"), reproduction(session_->device()))) {
+    warn(difference);
+  }
   if (checkpoint) {
     state_ = restore(*session_, *checkpoint);
   } else {
@@ -160,15 +165,13 @@ void TrainingRun::resume() {
 
 void TrainingRun::record() {
   if (!request_.resume.empty()) return folder_.add_command(request_.command);
-  const Json run{{"version", request_.version},
-                 {"device", session_->device().device->name()},
-                 {"target", session_->device().target.name},
-                 {"threads", session_->device().threads},
-                 {"host", status_.host},
-                 {"seed", session_->config().seed},
-                 {"config_hash", status_.config_hash},
-                 {"train_fingerprint", session_->data().train->fingerprint()},
-                 {"val_fingerprint", session_->data().val->fingerprint()}};
+  Json run{{"version", request_.version},
+           {"host", status_.host},
+           {"seed", session_->config().seed},
+           {"config_hash", status_.config_hash},
+           {"train_fingerprint", session_->data().train->fingerprint()},
+           {"val_fingerprint", session_->data().val->fingerprint()}};
+  run.update(reproduction(session_->device()));
   folder_.write_record({.config_yaml = resolved_,
                         .original_yaml = request_.original_yaml,
                         .command = request_.command,

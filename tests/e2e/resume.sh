@@ -22,6 +22,18 @@ run "${quick[@]}" resume a --set epochs=5
 expect_code 0
 expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 6
 
+begin "a run that began with another library or instruction set goes on with a warning"
+finished_run
+grep -q '"libraries": "oneDNN [23]' a/run.json || fail "run.json names no library"
+sed -i 's/"instruction_set": "[^"]*"/"instruction_set": "other"/' a/run.json
+run "${quick[@]}" resume a --set epochs=4
+expect_code 0
+expect_err 'the run was begun with instruction_set "other" and goes on with "x86-64-v'
+echo '{' >a/run.json
+run "${quick[@]}" resume a --set epochs=5
+expect_code 0
+expect_err "whether the run began on such a machine is not known"
+
 begin "a damaged checkpoint is passed over with a warning for the one before"
 finished_run
 newest=$(checkpoints | tail -n 1)
@@ -90,4 +102,4 @@ run "${quick[@]}" --config tiny.yaml --out d --init bad.safetensors
 expect_differs "$code" 0
 expect_err "bad.safetensors"
 
-finish 8 0
+finish 9 0

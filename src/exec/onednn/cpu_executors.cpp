@@ -58,6 +58,11 @@ class CpuExecutors final : public ExecutorFactory {
                                                           int threads) const override {
     return make_functor_accumulate(layout, layout, type, threads);
   }
+  [[nodiscard]] std::string libraries() const override {
+    const dnnl_version_t& version = *dnnl_version();
+    return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+           std::to_string(version.patch);
+  }
 
  private:
   [[nodiscard]] std::unique_ptr<Executor> make_library(const LibraryOp& op,

@@ -50,6 +50,7 @@ class ReferenceExecutors final : public ExecutorFactory {
                                                           int threads) const override {
     return make_functor_accumulate(layout, layout, type, threads);
   }
+  [[nodiscard]] std::string libraries() const override { return ""; }
 };
 
 }  // namespace
