@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 #include "config/text_check.h"
 #include "config/tree_builder.h"
@@ -62,7 +63,10 @@ Node parse_yaml(std::string_view text, const std::string& name, const FileLimits
 
 Node load_yaml(const std::filesystem::path& path, const FileLimits& limits) {
   const std::string name = path.string();
-  if (std::filesystem::is_directory(path)) refuse_file(name, "is a folder; expected a YAML file");
+  std::error_code ignored;  // opening it says more
+  if (std::filesystem::is_directory(path, ignored)) {
+    refuse_file(name, "is a folder; expected a YAML file");
+  }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) {

@@ -1,5 +1,6 @@
 // Run files: `extends:`, merging and `--set`.
 #include <algorithm>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -63,11 +64,13 @@ class Chain {
       refuse(name.where, "'extends' wants the name of one run file, found " + describe(name));
     }
     const std::filesystem::path path = path_beside(name.where, name.text);
-    if (!std::filesystem::exists(path)) {
-      refuse(name.where, "'extends' names a file that is not there: " + path.string());
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) {
+      refuse(name.where, "'extends' names a file that is not there" +
+                             (error ? " (" + error.message() + ")" : "") + ": " + path.string());
     }
     for (const std::filesystem::path& file : files_) {
-      if (std::filesystem::equivalent(file, path)) {
+      if (std::filesystem::equivalent(file, path, error)) {
         refuse(name.where, "'extends' goes in a circle: " + chain_text() + " -> " + path.string());
       }
     }

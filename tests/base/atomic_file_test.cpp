@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "error_of.h"
 #include "failure_at.h"
 #include "temporary_folder.h"
 
 using namespace trainyard;
+using trainyard::testing::error_of;
 using trainyard::testing::FailureAt;
 using trainyard::testing::put_text;
 using trainyard::testing::TemporaryFolder;
@@ -25,13 +27,7 @@ namespace {
 
 template <class F>
 std::string disk_error(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::disk);
-    return error.what();
-  }
-  return "";
+  return error_of(ErrorKind::disk, f);
 }
 
 int entries(const std::filesystem::path& folder) {

@@ -31,8 +31,16 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::string text() const { return path_.string(); }
   [[nodiscard]] std::filesystem::path operator/(const std::string& name) const {
     return path_ / name;
+  }
+  /// Writes a file (and the folders above it) and returns its path.
+  std::filesystem::path write(const std::string& name, const std::string& contents) const {
+    const std::filesystem::path path = path_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << contents;
+    return path;
   }
 
  private:

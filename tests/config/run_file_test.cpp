@@ -1,9 +1,6 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
+#include "../base/temporary_folder.h"
 #include "support.h"
 
 using namespace trainyard;
@@ -13,26 +10,13 @@ namespace {
 
 const std::vector<Rivals> kRivals = {{"batch", {"per_gpu", "total"}}, {"optimizer", {}}};
 
-// A folder that is gone with the test.
-class Folder {
+// Paths as text, which is what messages hold.
+class Folder : public testing::TemporaryFolder {
  public:
-  Folder()
-      : path_(std::filesystem::temp_directory_path() /
-              ("trainyard_config_" + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(path_ / "sub");
+  [[nodiscard]] std::string file(const std::string& name, const std::string& contents) const {
+    return write(name, contents).string();
   }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-  [[nodiscard]] std::string path(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
+  [[nodiscard]] std::string path(const std::string& name) const { return (*this / name).string(); }
 };
 
 std::string run(const std::string& path, const std::vector<std::string>& overrides = {}) {
@@ -106,6 +90,12 @@ TEST_CASE("extends in a circle, too deep, or to nothing is refused") {
   const std::string lost = folder.file("lost.yaml", "extends: nothing.yaml\n");
   CHECK(refusal(lost) ==
         lost + ":1:10: 'extends' names a file that is not there: " + folder.path("nothing.yaml"));
+  const std::string name(300, 'x');
+  const std::string longer = folder.file("longer.yaml", "extends: " + name + "\n");
+  CHECK(refusal(longer) == longer +
+                               ":1:10: 'extends' names a file that is not there (File name too "
+                               "long): " +
+                               folder.path(name));
   const std::string list = folder.file("list.yaml", "extends: [a.yaml, b.yaml]\n");
   CHECK(refusal(list) == list + ":1:10: 'extends' wants the name of one run file, found a list");
   static_cast<void>(folder.file("0.yaml", "x: 1\n"));
@@ -121,7 +111,9 @@ TEST_CASE("files that cannot be read are named") {
   const Folder folder;
   CHECK(refusal(folder.path("none.yaml")) ==
         folder.path("none.yaml") + ": cannot be read: No such file or directory");
-  CHECK(refusal(folder.path("sub")) == folder.path("sub") + ": is a folder; expected a YAML file");
+  const std::string longer = folder.path(std::string(300, 'x'));
+  CHECK(refusal(longer) == longer + ": cannot be read: File name too long");
+  CHECK(refusal(folder.text()) == folder.text() + ": is a folder; expected a YAML file");
   const std::string list = folder.file("list.yaml", "- 1\n");
   CHECK(refusal(list) == list + ":1:1: a run file is a map of keys, found a list");
   const std::string large = folder.file("large.yaml", "#" + std::string(1 << 20, 'x'));

@@ -15,7 +15,7 @@ namespace {
 
 /// Five training files of two records each (labels 0..9, every pixel 10 times the label) and one
 /// test record of label 7.
-void write_small_cifar(const test::TempFolder& folder, const std::string& below) {
+void write_small_cifar(const test::TemporaryFolder& folder, const std::string& below) {
   for (int file = 1; file <= 5; ++file) {
     const int label = 2 * (file - 1);
     folder.write(below + "data_batch_" + std::to_string(file) + ".bin",
@@ -24,7 +24,7 @@ void write_small_cifar(const test::TempFolder& folder, const std::string& below)
   folder.write(below + "test_batch.bin", cifar_record(7, 70));
 }
 
-Cifar10Options options_of(const test::TempFolder& folder, Split split = Split::train) {
+Cifar10Options options_of(const test::TemporaryFolder& folder, Split split = Split::train) {
   Cifar10Options options;
   options.root = folder.text();
   options.split = split;
@@ -38,7 +38,7 @@ std::string data_message(const Cifar10Options& options) {
 }  // namespace
 
 TEST_CASE("cifar10 reads the five training files in order") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   const auto set = open_cifar10(options_of(folder));
   REQUIRE(set->size() == 10);
@@ -55,7 +55,7 @@ TEST_CASE("cifar10 reads the five training files in order") {
 }
 
 TEST_CASE("cifar10 keeps the planes red, green, blue and their rows") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   std::string record = cifar_record(3, 0);
   record[1] = '\1';                    // red, row 0, column 0
   record[1 + 1024 + 32 + 2] = '\xff';  // green, row 1, column 2
@@ -71,7 +71,7 @@ TEST_CASE("cifar10 keeps the planes red, green, blue and their rows") {
 }
 
 TEST_CASE("cifar10 finds the folder that the archive unpacks to, also beside the config") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_small_cifar(folder, "sub/cifar-10-batches-bin/");
   Cifar10Options options;
   options.root = "sub";
@@ -80,7 +80,7 @@ TEST_CASE("cifar10 finds the folder that the archive unpacks to, also beside the
 }
 
 TEST_CASE("cifar10 takes limit samples and class names when they are there") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   folder.write("batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n\n");
   Cifar10Options options = options_of(folder);
@@ -93,7 +93,7 @@ TEST_CASE("cifar10 takes limit samples and class names when they are there") {
 }
 
 TEST_CASE("cifar10 refuses a list of names of another length") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   folder.write("batches.meta.txt", "a\nb\n");
   CHECK(data_message(options_of(folder)) == "'" + folder.text() +
@@ -102,7 +102,7 @@ TEST_CASE("cifar10 refuses a list of names of another length") {
 }
 
 TEST_CASE("the fingerprint of cifar10 changes with one byte of its files") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   const std::string before = open_cifar10(options_of(folder))->fingerprint();
   CHECK(before.size() == 32);
@@ -112,7 +112,7 @@ TEST_CASE("the fingerprint of cifar10 changes with one byte of its files") {
 }
 
 TEST_CASE("a missing cifar10 folder names the places and the download") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   const std::string message = data_message(options_of(folder));
   CHECK(holds(message, "cannot find CIFAR-10: no data_batch_1.bin in '" + folder.text() +
                            "/cifar-10-batches-bin', '" + folder.text() + "'"));
@@ -121,7 +121,7 @@ TEST_CASE("a missing cifar10 folder names the places and the download") {
 }
 
 TEST_CASE("a missing file of cifar10 is named") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   std::filesystem::remove(folder.path() / "data_batch_3.bin");
   CHECK(data_message(options_of(folder)) ==
@@ -129,7 +129,7 @@ TEST_CASE("a missing file of cifar10 is named") {
 }
 
 TEST_CASE("a truncated cifar10 file is refused with its size and the expected one") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   folder.write("data_batch_2.bin", (cifar_record(1, 1) + cifar_record(2, 2)).substr(0, 6145));
   CHECK(data_message(options_of(folder)) ==
@@ -139,13 +139,13 @@ TEST_CASE("a truncated cifar10 file is refused with its size and the expected on
 }
 
 TEST_CASE("an empty cifar10 file is refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("test_batch.bin", "");
   CHECK(holds(data_message(options_of(folder, Split::test)), "is damaged: 0 bytes"));
 }
 
 TEST_CASE("a wrong cifar10 label is refused with file, record and value") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   folder.write("data_batch_4.bin", cifar_record(6, 1) + cifar_record(12, 1));
   CHECK(data_message(options_of(folder)) ==
@@ -155,14 +155,14 @@ TEST_CASE("a wrong cifar10 label is refused with file, record and value") {
 }
 
 TEST_CASE("a pipe in the place of a cifar10 file is refused and does not wait for a writer") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   REQUIRE(mkfifo((folder.path() / "test_batch.bin").c_str(), 0600) == 0);
   CHECK(data_message(options_of(folder, Split::test)) ==
         "cannot read '" + folder.text() + "/test_batch.bin': it is not a regular file");
 }
 
 TEST_CASE("a file that cannot be opened is refused with the system's reason") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   std::filesystem::remove(folder.path() / "data_batch_2.bin");
   std::filesystem::create_symlink("data_batch_2.bin", folder.path() / "data_batch_2.bin");
@@ -171,13 +171,13 @@ TEST_CASE("a file that cannot be opened is refused with the system's reason") {
 }
 
 TEST_CASE("a folder in the place of a cifar10 file is refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("test_batch.bin/x", "");
   CHECK(holds(data_message(options_of(folder, Split::test)), "it is not a regular file"));
 }
 
 TEST_CASE("cifar100 takes the fine or the coarse label of a record") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("train.bin", std::string(1, '\5') + cifar_record(77, 1));
   Cifar100Options options;
   options.root = folder.text();
@@ -194,7 +194,7 @@ TEST_CASE("cifar100 takes the fine or the coarse label of a record") {
 }
 
 TEST_CASE("a missing cifar100 folder names its own archive") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   Cifar100Options options;
   options.root = folder.text();
   options.split = Split::test;

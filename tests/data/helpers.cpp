@@ -1,40 +1,8 @@
 #include "helpers.h"
 
-#include <unistd.h>
-
-#include <fstream>
-#include <sstream>
-#include <stdexcept>
-
 #include "base/philox.h"
 
 namespace trainyard::test {
-
-namespace fs = std::filesystem;
-
-TempFolder::TempFolder() {
-  std::string pattern = (fs::temp_directory_path() / "trainyard-test-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = pattern;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-fs::path TempFolder::write(const std::string& name, const std::string& contents) const {
-  const fs::path path = path_ / name;
-  fs::create_directories(path.parent_path());
-  std::ofstream(path, std::ios::binary) << contents;
-  return path;
-}
-
-std::string contents_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 std::string message_of(ErrorKind kind, const std::function<void()>& action) {
   try {

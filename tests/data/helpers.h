@@ -1,36 +1,20 @@
-// Small files for the tests of the data folder, made in a folder that goes with the test.
+// Small files for the tests of the data folder.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "../base/temporary_folder.h"
 #include "base/error.h"
 #include "data/memory_dataset.h"
 
 namespace trainyard::test {
 
-/// A new folder below the system's folder for temporary files, removed with the object.
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::string text() const { return path_.string(); }
-  /// Writes a file (and the folders above it) and returns its path.
-  std::filesystem::path write(const std::string& name, const std::string& contents) const;
-
- private:
-  std::filesystem::path path_;
-};
-
-[[nodiscard]] std::string contents_of(const std::filesystem::path& path);
+using testing::TemporaryFolder;
 
 /// The message of the Error{kind} that `action` throws; "no error" or "wrong kind: ..." else.
 [[nodiscard]] std::string message_of(ErrorKind kind, const std::function<void()>& action);

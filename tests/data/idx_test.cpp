@@ -26,7 +26,7 @@ const std::string kPixels("\0\1\2\3\4\5\6\7\10\11\12\377", 12);  // two images o
 const std::string kLabels("\7\2", 2);
 
 struct Files {
-  test::TempFolder folder;
+  test::TemporaryFolder folder;
   IdxOptions write(const std::string& images, const std::string& labels) const {
     IdxOptions options;
     options.images = folder.write("images", images).string();
@@ -73,7 +73,7 @@ TEST_CASE("a plain and a compressed idx file have one fingerprint") {
 }
 
 TEST_CASE("idx finds the standard names of a split, plain or .gz") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("train-images-idx3-ubyte", images_file(2, 2, 3, kPixels));
   folder.write("train-labels-idx1-ubyte.gz", gzip_of(labels_file(kLabels)));
   folder.write("t10k-images-idx3-ubyte.gz", gzip_of(images_file(1, 2, 3, kPixels.substr(6))));
@@ -86,7 +86,7 @@ TEST_CASE("idx finds the standard names of a split, plain or .gz") {
 }
 
 TEST_CASE("a folder without idx files is named with what to do") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   IdxOptions options;
   options.root = folder.text();
   options.title = "Fashion-MNIST";

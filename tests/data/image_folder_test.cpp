@@ -15,7 +15,7 @@ namespace {
 /// A png of 2 x 1 pixels of one colour.
 std::string small_png(char value) { return test::png_of({.w = 2, .h = 1}, std::string(6, value)); }
 
-void write_two_classes(const test::TempFolder& folder) {
+void write_two_classes(const test::TemporaryFolder& folder) {
   folder.write("dog/b.PNG", small_png(4));
   folder.write("dog/a.bmp", test::bmp_of(2, 1, std::string(6, 3)));
   folder.write("cat/10.png", small_png(2));
@@ -25,7 +25,7 @@ void write_two_classes(const test::TempFolder& folder) {
   folder.write("list.csv", "not a class");
 }
 
-ImageFolderOptions options_of(const test::TempFolder& folder) {
+ImageFolderOptions options_of(const test::TemporaryFolder& folder) {
   ImageFolderOptions options;
   options.root = folder.text();
   return options;
@@ -53,7 +53,7 @@ void check_two_classes(const Dataset& set) {
 }  // namespace
 
 TEST_CASE("image_folder sorts classes and files by name and skips other files") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   const auto set = open_image_folder(options_of(folder));
   check_two_classes(*set);
@@ -61,7 +61,7 @@ TEST_CASE("image_folder sorts classes and files by name and skips other files") 
 }
 
 TEST_CASE("image_folder decodes late beyond its memory limit, to the same samples") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   ImageFolderOptions options = options_of(folder);
   const std::string fingerprint = open_image_folder(options)->fingerprint();
@@ -73,7 +73,7 @@ TEST_CASE("image_folder decodes late beyond its memory limit, to the same sample
 }
 
 TEST_CASE("a file that changes its size after opening is refused when it is read") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   ImageFolderOptions options = options_of(folder);
   options.memory_mib = 0;
@@ -85,7 +85,7 @@ TEST_CASE("a file that changes its size after opening is refused when it is read
 }
 
 TEST_CASE("limit keeps all classes of an image folder") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   ImageFolderOptions options = options_of(folder);
   options.limit = 2;
@@ -96,7 +96,7 @@ TEST_CASE("limit keeps all classes of an image folder") {
 }
 
 TEST_CASE("the fingerprint of an image folder changes with a file's class") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   const std::string before = open_image_folder(options_of(folder))->fingerprint();
   std::filesystem::rename(folder.path() / "cat/10.png", folder.path() / "dog/10.png");
@@ -112,14 +112,14 @@ TEST_CASE("a missing image folder is refused") {
 }
 
 TEST_CASE("an empty image folder is refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   CHECK(data_message(options_of(folder)) == "'" + folder.text() +
                                                 "' holds no class folders; expected " +
                                                 folder.text() + "/CLASS/*.png");
 }
 
 TEST_CASE("a class folder without pictures is refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("bird/notes.txt", "none yet");
   CHECK(data_message(options_of(folder)) ==
@@ -128,7 +128,7 @@ TEST_CASE("a class folder without pictures is refused") {
 }
 
 TEST_CASE("a jpeg in an image folder is refused by name") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("dog/c.JPG", "x");
   CHECK(data_message(options_of(folder)) ==
@@ -137,7 +137,7 @@ TEST_CASE("a jpeg in an image folder is refused by name") {
 }
 
 TEST_CASE("pictures of different sizes are refused with both names and sizes") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("dog/z.png", test::png_of({.w = 1, .h = 2}, std::string(6, 'x')));
   CHECK(data_message(options_of(folder)) ==
@@ -147,7 +147,7 @@ TEST_CASE("pictures of different sizes are refused with both names and sizes") {
 }
 
 TEST_CASE("a symbolic link in an image folder is refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   std::filesystem::create_symlink("/etc/passwd", folder.path() / "dog/link.png");
   CHECK(data_message(options_of(folder)) ==
@@ -156,7 +156,7 @@ TEST_CASE("a symbolic link in an image folder is refused") {
 }
 
 TEST_CASE("a symbolic link in the place of a class folder is refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   std::filesystem::create_directory_symlink(folder.path() / "dog", folder.path() / "wolf");
   CHECK(holds(data_message(options_of(folder)),
@@ -164,7 +164,7 @@ TEST_CASE("a symbolic link in the place of a class folder is refused") {
 }
 
 TEST_CASE("a pipe in an image folder is refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   REQUIRE(mkfifo((folder.path() / "dog/pipe.png").c_str(), 0600) == 0);
   CHECK(data_message(options_of(folder)) ==
@@ -172,7 +172,7 @@ TEST_CASE("a pipe in an image folder is refused") {
 }
 
 TEST_CASE("a truncated png is refused when the folder is opened") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("dog/z.png", small_png(9).substr(0, 50));
   CHECK(holds(data_message(options_of(folder)), "/dog/z.png' is truncated: the chunk at byte 33"));

@@ -73,7 +73,7 @@ TEST_CASE("the list of sources names each one once") {
 }
 
 TEST_CASE("a source looks beside the config file") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("set/test_batch.bin", test::cifar_record(3, 1));
   const DataSection section =
       read("{source: cifar10, root: set, split: test}", folder.text() + "/run.yaml");

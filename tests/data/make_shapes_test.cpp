@@ -12,9 +12,9 @@
 
 namespace trainyard {
 
-using test::contents_of;
 using test::holds;
 using test::message_of;
+using testing::text_of;
 namespace fs = std::filesystem;
 
 namespace {
@@ -25,7 +25,7 @@ const std::vector<std::string> kFiles{"data_batch_1.bin", "data_batch_2.bin", "d
 
 std::string all_contents(const fs::path& folder) {
   std::string all;
-  for (const std::string& file : kFiles) all += contents_of(folder / file);
+  for (const std::string& file : kFiles) all += text_of(folder / file);
   return all;
 }
 
@@ -63,7 +63,7 @@ class FileSizeLimit {
 }  // namespace
 
 TEST_CASE("the cifar10 source reads the shapes set") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   const fs::path dest = folder.path() / "a/b/cifar-10-batches-bin";
   make_shapes(dest, few());
   const auto train = open_cifar10(reading(folder.path() / "a/b"));
@@ -75,7 +75,7 @@ TEST_CASE("the cifar10 source reads the shapes set") {
 }
 
 TEST_CASE("the shapes set is the same bytes for a seed, at any number of threads") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   make_shapes(folder.path() / "one", few());
   ShapesOptions options = few();
   options.threads = 3;
@@ -88,7 +88,7 @@ TEST_CASE("the shapes set is the same bytes for a seed, at any number of threads
 
 TEST_CASE("the shapes set of a known seed stays what it was") {
   // Stored once: results on the set are compared between machines and versions.
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   make_shapes(folder.path() / "x", few());
   CHECK(open_cifar10(reading(folder.path() / "x"))->fingerprint() ==
         "ac002990c07b70d7ad7b8f3a4959ac69");
@@ -152,7 +152,7 @@ TEST_CASE("the figures differ in their outlines or patterns") {
 }
 
 TEST_CASE("make_shapes takes an empty folder, also with a slash at the end") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   fs::create_directory(folder.path() / "empty");
   make_shapes(folder.path() / "empty/", few());
   CHECK(fs::exists(folder.path() / "empty/test_batch.bin"));
@@ -160,31 +160,31 @@ TEST_CASE("make_shapes takes an empty folder, also with a slash at the end") {
 }
 
 TEST_CASE("make_shapes overwrites nothing") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("real/data_batch_1.bin", "precious");
   CHECK(message_of(ErrorKind::data, [&] { make_shapes(folder.path() / "real", few()); }) ==
         "'" + folder.text() +
             "/real' exists and is not an empty folder; give a new one, so that no data are "
             "overwritten");
-  CHECK(contents_of(folder.path() / "real/data_batch_1.bin") == "precious");
+  CHECK(text_of(folder.path() / "real/data_batch_1.bin") == "precious");
 }
 
 TEST_CASE("make_shapes goes over what a killed run left") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("x.unfinished/data_batch_9.bin", "half");
   make_shapes(folder.path() / "x", few());
   CHECK_FALSE(fs::exists(folder.path() / "x/data_batch_9.bin"));
 }
 
 TEST_CASE("make_shapes into an impossible folder is a disk error") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   folder.write("file", "");
   CHECK(message_of(ErrorKind::disk, [&] { make_shapes(folder.path() / "file/x", few()); }) ==
         "cannot write '" + folder.text() + "/file/x.unfinished': Not a directory");
 }
 
 TEST_CASE("make_shapes on a full disk is a disk error and leaves nothing") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   std::string message;
   {
     const FileSizeLimit limit(10000);

@@ -24,7 +24,7 @@ struct Contents {
   std::vector<std::int32_t> labels{1, 4};
 };
 
-TensorsOptions write(const test::TempFolder& folder, const Contents& contents) {
+TensorsOptions write(const test::TemporaryFolder& folder, const Contents& contents) {
   const bool floats = contents.type == StoredType::f32;
   const NamedTensor tensors[] = {{"images", contents.type, contents.shape,
                                   floats ? std::as_bytes(std::span<const float>(contents.floats))
@@ -50,7 +50,7 @@ std::string data_message(const TensorsOptions& options) {
 }  // namespace
 
 TEST_CASE("tensors reads float images as they are") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   const auto set = open_tensors(write(folder, {}));
   REQUIRE(set->size() == 2);
   CHECK(set->image_shape() == Shape{1, 1, 3});
@@ -64,7 +64,7 @@ TEST_CASE("tensors reads float images as they are") {
 }
 
 TEST_CASE("tensors reads byte images") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   Contents contents;
   contents.type = StoredType::u8;
   TensorsOptions options = write(folder, contents);
@@ -80,14 +80,14 @@ TEST_CASE("tensors reads byte images") {
 }
 
 TEST_CASE("a missing tensor is refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   TensorsOptions options = write(folder, {});
   options.images = "pictures";
   CHECK(holds(data_message(options), "pictures"));
 }
 
 TEST_CASE("images of three axes are refused with their type and shape") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   Contents contents;
   contents.shape = {2, 1, 3};
   const TensorsOptions options = write(folder, contents);
@@ -97,7 +97,7 @@ TEST_CASE("images of three axes are refused with their type and shape") {
 }
 
 TEST_CASE("labels of another type are refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   Contents contents;
   contents.label_type = StoredType::f32;
   const TensorsOptions options = write(folder, contents);
@@ -105,7 +105,7 @@ TEST_CASE("labels of another type are refused") {
 }
 
 TEST_CASE("another number of labels than images is refused") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   Contents contents;
   contents.labels = {1, 2, 3};
   const TensorsOptions options = write(folder, contents);
@@ -115,7 +115,7 @@ TEST_CASE("another number of labels than images is refused") {
 }
 
 TEST_CASE("a label out of range is refused with its record") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   Contents contents;
   contents.labels = {1, -2};
   const TensorsOptions options = write(folder, contents);
@@ -124,7 +124,7 @@ TEST_CASE("a label out of range is refused with its record") {
 }
 
 TEST_CASE("an image value that is not finite is refused with its image") {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   Contents contents;
   contents.floats[4] = std::numeric_limits<float>::quiet_NaN();
   const TensorsOptions options = write(folder, contents);

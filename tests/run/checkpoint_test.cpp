@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "../base/error_of.h"
 #include "../base/temporary_folder.h"
 #include "run/checkpoint_files.h"
 #include "run/checkpoint_names.h"
 #include "sample_checkpoint.h"
 
 using namespace trainyard;
+using trainyard::testing::error_of;
 using trainyard::testing::put_text;
 using trainyard::testing::SampleCheckpoint;
 using trainyard::testing::TemporaryFolder;
@@ -28,17 +30,6 @@ std::string names_in(const std::filesystem::path& folder) {
   std::string names;
   for (const CheckpointEntry& entry : list_checkpoints(folder)) names += entry.file_name + " ";
   return names;
-}
-
-template <class F>
-std::string error_of(ErrorKind kind, F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    CHECK(error.kind() == kind);
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace

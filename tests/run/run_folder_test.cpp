@@ -11,28 +11,19 @@
 #include <thread>
 #include <vector>
 
+#include "../base/error_of.h"
 #include "../base/failure_at.h"
 #include "../base/temporary_folder.h"
 #include "base/error.h"
 
 using namespace trainyard;
+using trainyard::testing::error_of;
 using trainyard::testing::FailureAt;
 using trainyard::testing::put_text;
 using trainyard::testing::TemporaryFolder;
 using trainyard::testing::text_of;
 
 namespace {
-
-template <class F>
-std::string error_of(ErrorKind kind, F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    CHECK(error.kind() == kind);
-    return error.what();
-  }
-  return "";
-}
 
 void put_run(const std::filesystem::path& path, const std::string& state, const std::string& hash) {
   std::filesystem::create_directories(path);
