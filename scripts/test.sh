@@ -5,7 +5,8 @@
 #   scripts/test.sh [release] [dev] [tsan]     (default: all three)
 #
 # release: everything. dev: everything under ASan and UBSan, warnings are errors. tsan: what works
-# with threads of its own. The last lines are ctest's summary of each.
+# with threads of its own. Cases that are skipped are those of tests/skipped.txt. The last lines are
+# ctest's summary of each.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -37,6 +38,7 @@ suite() {
   say "testing $preset"
   ctest --preset "$preset" --label-exclude slow -j "$(nproc)" --no-tests=error "$@" 2>&1 |
     tee "$log" || failed=1
+  scripts/skips.sh "build/$preset/Testing/Temporary/LastTest.log" || failed=1
   summaries+=("$preset: $(grep -E 'tests passed|tests failed' "$log" || echo 'no result')")
 }
 

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Compares the number of skipped cases of each test in a log of CTest with tests/skipped.txt.
+#
+#   scripts/skips.sh build/release/Testing/Temporary/LastTest.log
+
+# shellcheck source=scripts/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+[[ $# -eq 1 && -s $1 ]] || die "wants a log of CTest that holds something"
+
+# What tests/skipped.txt names under "when".
+holds() {
+  case $1 in
+    no-cifar10) [[ ! -f ${TRAINYARD_DATA:-}/cifar-10-batches-bin/test_batch.bin ]] ;;
+    no-fashion-mnist) [[ ! -f ${TRAINYARD_DATA:-}/fashion-mnist/t10k-labels-idx1-ubyte ]] ;;
+    root) [[ $(id -u) -eq 0 ]] ;;
+    no-tmpfs) ! unshare --mount --map-root-user mount -t tmpfs tmpfs /tmp 2>/dev/null ;;
+    *) die "tests/skipped.txt: unknown condition '$1'" ;;
+  esac
+}
+
+# The last lines of doctest's programs and of tests/e2e/lib.sh end in "N skipped".
+counts() {
+  awk '/^[0-9]+\/[0-9]+ Test: / { name = $3; found[name] = "no count" }
+       /^\[doctest\] test cases: .* skipped$/ || /^[0-9]+ cases, .* skipped$/ {
+         found[name] = $(NF - 1)
+       }
+       END { for (name in found) print name "\t" found[name] }' "$1" | sort
+}
+
+declare -A expected
+while read -r name cases condition _; do
+  [[ -n $name && $name != \#* ]] || continue
+  if holds "$condition"; then expected[$name]=$((${expected[$name]:-0} + cases)); fi
+done <tests/skipped.txt
+
+failed=0
+while IFS=$'\t' read -r name found; do
+  [[ $found != "${expected[$name]:-0}" ]] || continue
+  echo "$name: ${expected[$name]:-0} skipped cases expected by tests/skipped.txt, found $found" >&2
+  failed=1
+done < <(counts "$1")
+exit "$failed"

@@ -1,0 +1,16 @@
+#include "data/tensors.h"
+
+#include "../base/temporary_folder.h"
+#include "expect.h"
+
+namespace trainyard::fuzz {
+
+void read_tensors(std::string_view input) {
+  const testing::TemporaryFolder folder;
+  folder.write("set.safetensors", std::string(input));
+  TensorsOptions options;
+  options.file = (folder / "set.safetensors").string();
+  expect_readable(*open_tensors(options));
+}
+
+}  // namespace trainyard::fuzz
