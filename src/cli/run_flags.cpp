@@ -40,17 +40,17 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
 
 fs::path find_config(const std::string& name) {
   std::vector<std::string> known;
+  std::error_code ignored;
   for (const std::string& candidate : {name, name + ".yaml"}) {
-    if (fs::is_regular_file(candidate)) return candidate;
+    if (fs::is_regular_file(candidate, ignored)) return candidate;
     for (const fs::path& folder : config_folders()) {
-      if (fs::is_regular_file(folder / candidate)) return folder / candidate;
+      if (fs::is_regular_file(folder / candidate, ignored)) return folder / candidate;
     }
   }
   std::string looked = "'" + name + "'";
   for (const fs::path& folder : config_folders()) {
     looked += ", '" + (folder / name).string() + "'";
-    std::error_code missing;
-    for (const auto& entry : fs::directory_iterator(folder, missing)) {
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
       const fs::path file = entry.path().filename();
       known.push_back((fs::path(name).has_extension() ? file : file.stem()).string());
     }

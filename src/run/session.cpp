@@ -21,6 +21,23 @@ std::string metric_name(const Op& metric) {
   return "top" + std::to_string(k) + "_accuracy";
 }
 
+/// Throws Error{checkpoint} unless statistics that a checkpoint kept are of images of this shape.
+void check_statistics(const Statistics& known, const Shape& image) {
+  const auto has = [](const std::vector<float>& values, std::int64_t count) {
+    return static_cast<std::int64_t>(values.size()) == count;
+  };
+  if (has(known.mean_image, image.elements()) && has(known.mean, image[0]) &&
+      has(known.deviation, image[0])) {
+    return;
+  }
+  throw Error(ErrorKind::checkpoint,
+              "the checkpoint's statistics of the training split do not fit its images " +
+                  image.text() + ": a mean image of " + std::to_string(known.mean_image.size()) +
+                  " values, " + std::to_string(known.mean.size()) + " means, " +
+                  std::to_string(known.deviation.size()) +
+                  " deviations; were the data or 'preprocess' changed?");
+}
+
 }  // namespace
 
 SessionDevice make_device(const DeviceChoice& choice, std::int64_t config_threads) {
@@ -98,6 +115,7 @@ void Session::open_data(const Statistics* known) {
   data_.pipeline = std::make_unique<Pipeline>(
       data_.train->image_shape(), std::move(run_.data.augment), std::move(run_.data.preprocess));
   if (known != nullptr) {
+    if (data_.pipeline->needs_statistics()) check_statistics(*known, data_.train->image_shape());
     data_.statistics = *known;
   } else if (data_.pipeline->needs_statistics()) {
     data_.statistics = compute_statistics(*data_.train, device_.threads);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "run/checkpoint_names.h"
 
 namespace trainyard {
 namespace {
@@ -149,6 +150,38 @@ Json state_json(const Session& session, const TrainingState& state) {
           {"threads", session.device().threads}};
 }
 
+[[noreturn]] void refuse_state(const LoadedCheckpoint& checkpoint, const std::string& what) {
+  throw Error(ErrorKind::checkpoint, (checkpoint.path / kStateName).string() + ": " + what);
+}
+
+/// What `read` takes from the JSON state, which anybody may have written.
+template <class Read>
+auto counters_of(const LoadedCheckpoint& checkpoint, const Read& read) {
+  try {
+    return read(checkpoint.state);
+  } catch (const Json::exception& error) {
+    refuse_state(checkpoint, std::string("does not hold the counters of a run: ") + error.what());
+  }
+}
+
+/// The inverse of state_json(), threads apart.
+TrainingState state_of(const Json& json) {
+  TrainingState state;
+  state.epoch = json.at("epoch");
+  state.step_in_epoch = json.at("step_in_epoch");
+  state.step = json.at("step");
+  state.totals.loss = json.at("loss_sum");
+  state.totals.metrics = json.at("metric_sums").get<std::vector<double>>();
+  state.totals.samples = json.at("samples");
+  state.gradient_norm_sum = json.at("gradient_norm_sum");
+  state.rate = json.at("rate");
+  state.best_value = json.at("best_value");
+  state.best_epoch = json.at("best_epoch");
+  state.epochs_since_best = json.at("epochs_since_best");
+  state.elapsed_seconds = json.at("elapsed_seconds");
+  return state;
+}
+
 }  // namespace
 
 CheckpointContent snapshot(Session& session, const TrainingState& state) {
@@ -172,7 +205,13 @@ Statistics statistics_of(const LoadedCheckpoint& checkpoint) {
 }
 
 int threads_of(const LoadedCheckpoint& checkpoint) {
-  return checkpoint.state.at("threads").get<int>();
+  constexpr int kMostThreads = 1024;
+  const auto threads =
+      counters_of(checkpoint, [](const Json& json) { return json.at("threads").get<int>(); });
+  if (threads < 1 || threads > kMostThreads) {
+    refuse_state(checkpoint, "has " + std::to_string(threads) + " threads, expected 1 to 1024");
+  }
+  return threads;
 }
 
 TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
@@ -183,20 +222,16 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   fill(optimizer_places(model, *session.config().optimizer), file_of(checkpoint, kOptimizer), type,
        faults);
   raise(faults, checkpoint.path.string());
-  const Json& json = checkpoint.state;
-  TrainingState state;
-  state.epoch = json.at("epoch");
-  state.step_in_epoch = json.at("step_in_epoch");
-  state.step = json.at("step");
-  state.totals.loss = json.at("loss_sum");
-  state.totals.metrics = json.at("metric_sums").get<std::vector<double>>();
-  state.totals.samples = json.at("samples");
-  state.gradient_norm_sum = json.at("gradient_norm_sum");
-  state.rate = json.at("rate");
-  state.best_value = json.at("best_value");
-  state.best_epoch = json.at("best_epoch");
-  state.epochs_since_best = json.at("epochs_since_best");
-  state.elapsed_seconds = json.at("elapsed_seconds");
+  TrainingState state = counters_of(checkpoint, state_of);
+  if (state.epoch < 0 || state.step < 0 || state.totals.samples < 0) {
+    refuse_state(checkpoint, "holds a count below 0");
+  }
+  const std::size_t metrics = session.metric_names().size();
+  if (state.step_in_epoch != 0 && state.totals.metrics.size() != metrics) {
+    refuse_state(checkpoint, "holds sums of " + std::to_string(state.totals.metrics.size()) +
+                                 " metrics, the run has " + std::to_string(metrics) +
+                                 "; were they changed?");
+  }
   const std::int64_t steps = session.batch().steps;
   if (state.step_in_epoch < 0 || state.step_in_epoch > steps) {
     throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": stands at step " +

@@ -18,11 +18,12 @@ namespace trainyard {
 
 /// The statistics of the training split that a checkpoint keeps.
 [[nodiscard]] Statistics statistics_of(const LoadedCheckpoint& checkpoint);
-/// The thread count that a checkpoint's run had (DECISIONS 2).
+/// The thread count that a checkpoint's run had (DECISIONS 2). Throws Error{checkpoint} if its
+/// state holds none from 1 to 1024.
 [[nodiscard]] int threads_of(const LoadedCheckpoint& checkpoint);
 
 /// Puts weights, statistics, optimizer state and counters back. Throws Error{checkpoint} with every
-/// tensor whose name, type or shape differs from the model's.
+/// tensor whose name, type or shape differs from the model's, or for counters that are no run's.
 [[nodiscard]] TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint);
 
 /// Weights by name from a safetensors file (`--init`): those that the file has. Returns how many

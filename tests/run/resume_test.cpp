@@ -254,3 +254,50 @@ TEST_CASE("a checkpoint of another network is refused with the tensors that diff
                     "[16, 3, 3, 3]") != std::string::npos);
   }
 }
+
+TEST_CASE("a checkpoint whose state is no run's is refused") {
+  Run first;
+  const CheckpointContent content = snapshot(first.session, first.train({}, 2));
+  const auto refusal = [&](const std::string& key, const Json& value) {
+    LoadedCheckpoint changed = reloaded(content);
+    changed.state[key] = value;
+    try {
+      Run second;
+      static_cast<void>(threads_of(changed));
+      static_cast<void>(restore(second.session, changed));
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::checkpoint);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const auto& [key, value] : content.state.items()) {
+    CAPTURE(key);
+    CHECK(refusal(key, "text")
+              .starts_with("memory/state.json: does not hold the counters of a run: "));
+  }
+  CHECK(refusal("threads", 1025) == "memory/state.json: has 1025 threads, expected 1 to 1024");
+  CHECK(refusal("threads", 0) == "memory/state.json: has 0 threads, expected 1 to 1024");
+  for (const char* key : {"epoch", "step", "samples"}) {
+    CHECK(refusal(key, -1) == "memory/state.json: holds a count below 0");
+  }
+  CHECK(refusal("metric_sums", Json::array()) ==
+        "memory/state.json: holds sums of 0 metrics, the run has 1; were they changed?");
+}
+
+TEST_CASE("statistics of other images than the run's are refused") {
+  Run first;
+  const Statistics whole = first.session.data().statistics;
+  for (const auto values : {&Statistics::mean_image, &Statistics::mean, &Statistics::deviation}) {
+    Statistics known = whole;
+    (known.*values).pop_back();
+    try {
+      const Run second(&known);
+      FAIL("statistics that do not fit were taken");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::checkpoint);
+      CHECK(std::string(error.what()).find("do not fit its images [3, 8, 8]: a mean image of ") !=
+            std::string::npos);
+    }
+  }
+}
