@@ -6,18 +6,31 @@ target_include_directories(trainyard_options INTERFACE ${PROJECT_SOURCE_DIR}/src
 # every device rounds alike. -Wrestrict is left out: GCC 12 raises it falsely on std::string
 # concatenation (GCC bug 105329); missing initializers are the point of designated ones. Clang, which
 # builds the fuzzer, lacks -Wrestrict and GCC's pragma for loops.
-target_compile_options(trainyard_options INTERFACE
-  -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow
-  -Wno-missing-field-initializers
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>)
+set(host_options -ffp-contract=off -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow
+  -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND host_options -Wno-unknown-pragmas)
+else()
+  list(APPEND host_options -Wno-restrict)
+endif()
 if(TRAINYARD_WARNINGS_AS_ERRORS)
-  target_compile_options(trainyard_options INTERFACE -Werror)
+  list(APPEND host_options -Werror)
 endif()
 if(TRAINYARD_SANITIZE)
-  target_compile_options(trainyard_options INTERFACE
+  list(APPEND host_options
     -fsanitize=${TRAINYARD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(trainyard_options INTERFACE -fsanitize=${TRAINYARD_SANITIZE})
 endif()
+# What nvcc writes for the host compiler is neither pedantic nor free of shadows.
+set(behind_nvcc ${host_options})
+list(REMOVE_ITEM behind_nvcc -Wpedantic -Wshadow)
+list(JOIN behind_nvcc , behind_nvcc)
+set(nvcc_options -fmad=false -Xcompiler=${behind_nvcc})
+if(TRAINYARD_WARNINGS_AS_ERRORS)
+  list(APPEND nvcc_options -Werror=all-warnings)
+endif()
+target_compile_options(trainyard_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:${host_options}>" "$<$<COMPILE_LANGUAGE:CUDA>:${nvcc_options}>")
 
 # ty_library(NAME SOURCES files... LINK targets... PRIVATE targets...)
 # One static library a folder of src/.

@@ -19,7 +19,7 @@ summaries=()
 
 check_form() {
   local sources scripts
-  mapfile -t sources < <(find src tests -name '*.h' -o -name '*.cpp')
+  mapfile -t sources < <(find src tests -name '*.h' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu')
   mapfile -t scripts < <(find scripts tests .ci -name '*.sh' -o -path .ci/run)
   if command -v clang-format >/dev/null; then
     say "clang-format over ${#sources[@]} files"

@@ -1,4 +1,4 @@
-// The CPU launcher of functors. (The CUDA launcher has the same three members.)
+// The CPU launcher of functors. (The CUDA launcher, cuda_launch.cuh, has the same three members.)
 //
 // A functor is a plain struct of pointers and scalars. Three forms:
 //   each(n, f)        f(i) for i in [0, n), in any order, no two touching the same output
@@ -12,11 +12,10 @@
 
 #include "base/host_device.h"
 #include "base/parallel.h"
+#include "kernels/columns.h"
+#include "kernels/team.h"
 
 namespace trainyard {
-
-/// Lanes of a Team: partial sums are strided by it, then added pairwise in a tree.
-inline constexpr std::int64_t kTeamLanes = 128;
 
 /// The CPU's Team: replays the order that a block of 128 CUDA threads would use.
 struct CpuTeam {
@@ -66,27 +65,13 @@ struct CpuTeam {
   TY_HD void once(const F& f) const {
     f();
   }
-
- private:
-  /// b if it is larger or NaN; a NaN in a stays, since nothing is larger.
-  template <class T>
-  TY_HD static T larger(T a, T b) {
-    return b > a || b != b ? b : a;
-  }
 };
 
-/// Rows that columns() sums into one partial result.
-inline constexpr std::int64_t kColumnRows = 128;
 /// Columns that one worker of columns() sums side by side.
 inline constexpr std::int64_t kColumnLanes = 16;
 
-/// Partial results that columns() needs, in elements of the functor's Sum.
-constexpr std::int64_t column_partials(std::int64_t rows, std::int64_t columns) {
-  return (rows + kColumnRows - 1) / kColumnRows * columns;
-}
-
-/// First stage of columns(): the sum of one chunk of rows for up to kColumnLanes columns, row by
-/// row.
+/// First stage of columns(), as ColumnChunk: one chunk of rows for up to kColumnLanes columns, row
+/// by row, so that the columns fill a vector.
 template <class F>
 struct ColumnChunks {
   using Sum = typename F::Sum;
@@ -117,23 +102,6 @@ struct ColumnChunks {
     for (std::int64_t lane = 0; lane < kColumnLanes && first + lane < columns; ++lane) {
       out[lane] = sums[lane];
     }
-  }
-};
-
-/// Second stage: the chunks of one column in order.
-template <class F>
-struct ColumnTotals {
-  using Sum = typename F::Sum;
-  F f;
-  std::int64_t chunks, columns;
-  const Sum* partials;
-
-  TY_HD void operator()(std::int64_t column) const {
-    Sum total = {};
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {
-      total += partials[chunk * columns + column];
-    }
-    f.finish(column, total);
   }
 };
 
@@ -170,7 +138,7 @@ class CpuLauncher {
   template <class F>
   void columns(std::int64_t rows, std::int64_t columns, const F& f,
                typename F::Sum* partials) const {
-    const std::int64_t chunks = (rows + kColumnRows - 1) / kColumnRows;
+    const std::int64_t chunks = column_chunks(rows);
     const ColumnChunks<F> first{f, rows, columns, partials};
     units(chunks * first.groups(), first);
     units(columns, ColumnTotals<F>{f, chunks, columns, partials});

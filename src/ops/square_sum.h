@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/math.h"
-#include "kernels/launch.h"
+#include "kernels/columns.h"
 
 namespace trainyard {
 

@@ -2,33 +2,14 @@
 
 #include <cmath>
 
+#include "functors.h"
 #include "launchers.h"
 
 namespace trainyard {
 namespace {
 
-/// Two sums at once.
-struct Moments {
-  float sum, squares;
-  TY_HD Moments& operator+=(const Moments& other) {
-    sum += other.sum;
-    squares += other.squares;
-    return *this;
-  }
-};
-
-/// Sum and sum of squares of each column of a [rows, columns] matrix.
-struct ColumnMoments {
-  using Sum = Moments;
-  const float* in;
-  std::int64_t columns;
-  Moments* out;
-  TY_HD Moments operator()(std::int64_t row, std::int64_t column) const {
-    const float value = in[row * columns + column];
-    return {value, value * value};
-  }
-  TY_HD void finish(std::int64_t column, Moments sum) const { out[column] = sum; }
-};
+using test::ColumnMoments;
+using test::Moments;
 
 struct Size {
   std::int64_t rows, columns;
@@ -56,6 +37,31 @@ TEST_CASE("columns give the same bits for any number of threads and any vectors"
         CHECK(out[c].sum == first[c].sum);
         CHECK(out[c].squares == first[c].squares);
       }
+    }
+  }
+}
+
+/// As a launcher without vectors of columns does it: one call a column of a chunk.
+std::vector<Moments> run_column_by_column(const std::vector<float>& in, Size size) {
+  std::vector<Moments> partials(static_cast<std::size_t>(column_partials(size.rows, size.columns)));
+  std::vector<Moments> out(static_cast<std::size_t>(size.columns));
+  const ColumnMoments moments{in.data(), size.columns, out.data()};
+  const CpuLauncher launcher(2);
+  launcher.each(column_partials(size.rows, size.columns),
+                ColumnChunk<ColumnMoments>{moments, size.rows, size.columns, partials.data()});
+  launcher.each(size.columns, ColumnTotals<ColumnMoments>{moments, column_chunks(size.rows),
+                                                          size.columns, partials.data()});
+  return out;
+}
+
+TEST_CASE("columns one by one, as on a GPU, give the bits of columns side by side") {
+  for (const Size size : kSizes) {
+    const std::vector<float> in = test::values(size.rows * size.columns);
+    const std::vector<Moments> side_by_side = run(CpuLauncher(1), in, size);
+    const std::vector<Moments> one_by_one = run_column_by_column(in, size);
+    for (std::size_t c = 0; c < side_by_side.size(); ++c) {
+      CHECK(one_by_one[c].sum == side_by_side[c].sum);
+      CHECK(one_by_one[c].squares == side_by_side[c].squares);
     }
   }
 }

@@ -2,24 +2,17 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "base/math.h"
+#include "functors.h"
 #include "launchers.h"
 
 namespace trainyard {
 namespace {
 
-// Multiplications and additions that a compiler could contract, and our own functions.
-struct Wave {
-  const float* in;
-  float* out;
-  TY_HD void operator()(std::int64_t i) const {
-    const float x = in[i];
-    out[i] = x * x + 0.3f * x + math::exp(x) * math::tanh(x) - math::log1p(math::erf(x) * 0.5f);
-  }
-};
+using test::RowSums;
+using test::Wave;
 
 TEST_CASE("each gives the same bits for any number of threads and any vectors") {
   // Around the grain of 4096 elements a thread and the vector widths.
@@ -36,25 +29,6 @@ TEST_CASE("each gives the same bits for any number of threads and any vectors") 
 }
 
 TEST_CASE("each calls nothing for no elements") { CpuLauncher(2).each(0, Wave{nullptr, nullptr}); }
-
-// sums[row] and maxima[row] of a [rows, width] matrix.
-struct RowSums {
-  const float* in;
-  std::int64_t width;
-  float* sums;
-  float* maxima;
-  template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const float* const own = in + row * width;
-    const float sum = team.template sum<float>(width, [&](std::int64_t i) { return own[i]; });
-    const float most = team.template max<float>(width, -std::numeric_limits<float>::infinity(),
-                                                [&](std::int64_t i) { return own[i]; });
-    team.once([&] {
-      sums[row] = sum;
-      maxima[row] = most;
-    });
-  }
-};
 
 TEST_CASE("rows give the same bits for any number of threads and any vectors") {
   const std::int64_t rows = 13;

@@ -27,7 +27,8 @@ const std::vector<Row>& table() {
       {"plan", {"graph", "device", "exec", "comm"}},
       {"data", {"base", "tensor", "kernels", "config", "device", "formats"}},
       {"optim", {"base", "tensor", "kernels", "config", "ops"}},
-      {"run", {"plan", "data", "optim", "formats"}},
+      {"backend", {"plan", "data", "optim", "formats"}},
+      {"run", {"plan", "data", "optim", "formats", "backend"}},
       {"cli", {"run"}},
       {"main.cpp", {"cli"}},
   };
@@ -37,21 +38,30 @@ const std::vector<Row>& table() {
 struct Owner {
   std::string_view header;  // beginning of the included name
   std::string_view library;
-  std::string_view path;  // beginning of the paths that may include it
+  std::vector<std::string_view> paths;  // beginnings of the paths that may include it
 };
 
 const std::vector<Owner>& owners() {
+  static const std::vector<std::string_view> calls_cuda = {"src/kernels/", "src/device/cuda/",
+                                                           "src/exec/", "src/backend/cuda/"};
+  static const std::vector<std::string_view> calls_cudnn = {"src/exec/cudnn/", "src/backend/cuda/"};
   static const std::vector<Owner> list = {
-      {"yaml-cpp/", "yaml-cpp", "src/config/"},
-      {"dnnl", "oneDNN", "src/exec/onednn/"},
-      {"oneapi/", "oneDNN", "src/exec/onednn/"},
-      {"CLI/", "CLI11", "src/cli/"},
-      {"nlohmann/", "nlohmann-json", "src/formats/"},
-      {"xxhash", "xxHash", "src/base/"},
-      {"xxh3", "xxHash", "src/base/"},
-      {"zlib", "zlib", "src/data/"},
-      {"stb", "stb", "src/data/"},
-      {"omp.h", "OpenMP's interface", "src/base/"},
+      {"yaml-cpp/", "yaml-cpp", {"src/config/"}},
+      {"dnnl", "oneDNN", {"src/exec/onednn/"}},
+      {"oneapi/", "oneDNN", {"src/exec/onednn/"}},
+      {"CLI/", "CLI11", {"src/cli/"}},
+      {"nlohmann/", "nlohmann-json", {"src/formats/"}},
+      {"xxhash", "xxHash", {"src/base/"}},
+      {"xxh3", "xxHash", {"src/base/"}},
+      {"zlib", "zlib", {"src/data/"}},
+      {"stb", "stb", {"src/data/"}},
+      {"omp.h", "OpenMP's interface", {"src/base/"}},
+      {"dlfcn.h", "the loader's interface", {"src/base/"}},
+      {"cuda", "the CUDA runtime", calls_cuda},
+      {"nv/", "the CUDA runtime", calls_cuda},
+      {"cudnn", "cuDNN", calls_cudnn},
+      {"cublas", "cuBLAS", calls_cudnn},
+      {"nccl", "NCCL", {"src/comm/", "src/backend/cuda/"}},
   };
   return list;
 }
@@ -117,11 +127,14 @@ std::vector<Finding> foreign_libraries(const SourceFile& file) {
   std::vector<Finding> findings;
   for (const Include& include : includes_of(file)) {
     for (const Owner& owner : owners()) {
-      if (!include.name.starts_with(owner.header) || file.under(owner.path)) continue;
-      findings.push_back({file.path, include.line,
-                          std::string(owner.library) + " belongs to " + std::string(owner.path)});
+      const bool owned =
+          std::ranges::any_of(owner.paths, [&](auto path) { return file.under(path); });
+      if (include.quoted || owned || !include.name.starts_with(owner.header)) continue;
+      findings.push_back(
+          {file.path, include.line,
+           std::string(owner.library) + " belongs to " + std::string(owner.paths.front())});
     }
-    if (include.name.starts_with("fmt/") && file.is_header()) {
+    if (include.name.starts_with("fmt/") && !file.path.ends_with(".cpp")) {
       findings.push_back({file.path, include.line, "fmt is for .cpp files only"});
     }
   }

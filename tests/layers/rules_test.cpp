@@ -45,12 +45,17 @@ TEST_CASE("the include table is transitive and has no way back") {
   CHECK_FALSE(may_include("config", "tensor"));
   CHECK_FALSE(may_include("data", "ops"));
   CHECK_FALSE(may_include("run", "cli"));
+  CHECK(may_include("backend", "exec"));
+  CHECK_FALSE(may_include("backend", "run"));
+  CHECK_FALSE(may_include("device", "kernels"));
 }
 
 TEST_CASE("an include against the table is flagged") {
   const auto bad = make_source("src/tensor/x.cpp", "\n#include \"ops/op.h\"\n");
   CHECK(report(forbidden_includes(bad)) ==
         "src/tensor/x.cpp:2: tensor may not include ops (ops/op.h)\n");
+  CHECK(first(forbidden_includes(make_source("src/kernels/x.cuh", "#include \"ops/op.h\"\n"))) ==
+        "kernels may not include ops (ops/op.h)");
   CHECK(first(forbidden_includes(make_source("src/ops/x.cpp", "#include \"op.h\"\n"))) ==
         "'op.h' is not of the form \"folder/file.h\"");
   CHECK(forbidden_includes(make_source("src/ops/x.cpp", "#include \"tensor/shape.h\"\n")).empty());
@@ -69,6 +74,14 @@ TEST_CASE("a library outside its owner is flagged") {
   CHECK(text("src/run/x.cpp", "zlib.h") == "zlib belongs to src/data/");
   CHECK(text("src/run/x.cpp", "stb/stb_image.h") == "stb belongs to src/data/");
   CHECK(text("src/exec/x.cpp", "omp.h") == "OpenMP's interface belongs to src/base/");
+  CHECK(text("src/run/x.cpp", "dlfcn.h") == "the loader's interface belongs to src/base/");
+  CHECK(text("src/run/x.cpp", "cuda_runtime_api.h") == "the CUDA runtime belongs to src/kernels/");
+  CHECK(text("src/ops/x.h", "nv/target") == "the CUDA runtime belongs to src/kernels/");
+  CHECK(text("src/device/x.cpp", "cudnn_graph.h") == "cuDNN belongs to src/exec/cudnn/");
+  CHECK(text("src/plan/x.cpp", "cublasLt.h") == "cuBLAS belongs to src/exec/cudnn/");
+  CHECK(text("src/run/x.cpp", "nccl.h") == "NCCL belongs to src/comm/");
+  CHECK(text("src/device/cuda/x.cpp", "cuda_runtime_api.h") == "");
+  CHECK(text("src/exec/functor/x.cu", "fmt/format.h") == "fmt is for .cpp files only");
   CHECK(text("src/run/x.h", "fmt/format.h") == "fmt is for .cpp files only");
   CHECK(text("src/run/x.cpp", "fmt/format.h") == "");
   CHECK(text("src/exec/onednn/x.cpp", "dnnl.hpp") == "");
@@ -122,6 +135,14 @@ TEST_CASE("a file over four hundred lines is flagged, tables apart") {
   CHECK(found(repeated("int i;\n", 400)) == "");
   CHECK(found(repeated("int i;\n", 401)) == "file of 401 lines, at most 400");
   CHECK(found("const int kTable[] = {\n" + repeated("1,\n", 500) + "};\n") == "");
+}
+
+TEST_CASE("kernels are measured as functions are") {
+  const std::string body = repeated("  f();\n", 59);
+  const auto kernel = make_source(
+      "src/exec/x.cu", "template <class F>\n__global__ void __launch_bounds__(256) k(F f) {\n" +
+                           body + "}\nvoid g() { k<<<1, 2>>>(3); }\n");
+  CHECK(first(long_functions(kernel)).starts_with("function of 62 lines"));
 }
 
 TEST_CASE("an op in seven files is flagged") {

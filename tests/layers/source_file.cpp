@@ -4,6 +4,7 @@
 #include <cctype>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace trainyard::layers {
 
@@ -89,8 +90,11 @@ std::vector<SourceFile> read_sources(const std::filesystem::path& root) {
   std::vector<SourceFile> files;
   for (const char* top : {"src", "tests"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / top)) {
-      const auto extension = entry.path().extension();
-      if (extension != ".h" && extension != ".cpp") continue;
+      static constexpr std::string_view kExtensions[] = {".h", ".cpp", ".cuh", ".cu"};
+      if (std::ranges::find(kExtensions, entry.path().extension().string()) ==
+          std::end(kExtensions)) {
+        continue;
+      }
       files.push_back(make_source(entry.path().lexically_relative(root).generic_string(),
                                   read_text(entry.path())));
     }

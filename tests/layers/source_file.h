@@ -1,4 +1,4 @@
-// C++ sources as text, for the rules that the suite holds them to.
+// C++ and CUDA sources as text, for the rules that the suite holds them to.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct SourceFile {
   [[nodiscard]] std::string folder() const;
   /// True if the path begins with `prefix`.
   [[nodiscard]] bool under(std::string_view prefix) const { return path.starts_with(prefix); }
-  [[nodiscard]] bool is_header() const { return path.ends_with(".h"); }
+  [[nodiscard]] bool is_header() const { return path.ends_with(".h") || path.ends_with(".cuh"); }
 };
 
 /// A rule that a file breaks.
@@ -30,7 +30,7 @@ struct Finding {
 };
 
 [[nodiscard]] SourceFile make_source(std::string path, std::string text);
-/// Every .h and .cpp file below `root`/src and `root`/tests, sorted by path.
+/// Every .h, .cpp, .cuh and .cu file below `root`/src and `root`/tests, sorted by path.
 [[nodiscard]] std::vector<SourceFile> read_sources(const std::filesystem::path& root);
 /// The whole file.
 [[nodiscard]] std::string read_text(const std::filesystem::path& path);

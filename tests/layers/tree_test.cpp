@@ -46,6 +46,8 @@ TEST_CASE("the scan sees the tree") {
   CHECK(files.size() > 40);
   CHECK(std::ranges::any_of(files, [](const auto& f) { return f.path == "src/base/error.h"; }));
   CHECK(std::ranges::any_of(files, [](const auto& f) { return f.path == "tests/main.cpp"; }));
+  CHECK(std::ranges::any_of(files,
+                            [](const auto& f) { return f.path == "src/kernels/cuda_launch.cuh"; }));
 }
 
 TEST_CASE("every folder of src stands in the include table") {

@@ -1,0 +1,174 @@
+// The CUDA launcher of functors: the three members of CpuLauncher, with the same order in every
+// sum, so that the bits are the CPU's. All of it may be captured into a graph: nothing allocates or
+// waits, and a launch is all that the host does.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <nv/target>
+#include <type_traits>
+
+#include "base/host_device.h"
+#include "kernels/columns.h"
+#include "kernels/cuda_error.h"
+#include "kernels/team.h"
+
+namespace trainyard {
+
+/// The sum of two lanes.
+struct LaneSum {
+  template <class T>
+  TY_HD T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+/// The larger of two lanes; NaN wins.
+struct LaneMax {
+  template <class T>
+  TY_HD T operator()(T a, T b) const {
+    return larger(a, b);
+  }
+};
+
+/// Combines one value a lane pairwise in a tree (128 lanes to 64, 32, ... 1), as CpuTeam does;
+/// every lane gets the result. The first warp does the tree: two levels out of shared memory, five
+/// by shuffles, of which lane i uses what lane i + width held before.
+template <class T, class Combine>
+__device__ T combine_lanes(T own, const Combine& combine) {
+  static_assert(std::is_arithmetic_v<T> && kTeamLanes == 128);
+  __shared__ T lanes[kTeamLanes];
+  const unsigned lane = threadIdx.x;
+  __syncthreads();  // the result before may still be read
+  lanes[lane] = own;
+  __syncthreads();
+  if (lane < 32) {
+    T value = combine(combine(lanes[lane], lanes[lane + 64]),
+                      combine(lanes[lane + 32], lanes[lane + 96]));
+    for (unsigned width = 16; width > 0; width /= 2) {
+      value = combine(value, __shfl_down_sync(0xffffffffu, value, width));
+    }
+    if (lane == 0) lanes[0] = value;
+  }
+  __syncthreads();
+  return lanes[0];
+}
+
+/// The Team of a row: a block of kTeamLanes threads. Members are called by all lanes alike; what a
+/// functor computes from their results is computed by every lane. (On the host the bodies are
+/// empty: functors are compiled for both sides, and the host's side is never called with this
+/// Team.)
+struct CudaTeam {
+  /// Calls f(i) for i in [0, n), a lane every kTeamLanes-th; what was written is seen by all lanes.
+  template <class F>
+  TY_HD void each(std::int64_t n, const F& f) const {
+    NV_IF_TARGET(NV_IS_DEVICE, (for (std::int64_t i = threadIdx.x; i < n; i += kTeamLanes) f(i);
+                                __syncthreads();))
+  }
+  /// Sum of f(i): lane l adds i = l, l + 128, ... in order, lanes are added pairwise.
+  template <class T, class F>
+  TY_HD T sum(std::int64_t n, const F& f) const {
+    T total{};
+    NV_IF_TARGET(NV_IS_DEVICE,
+                 (for (std::int64_t i = threadIdx.x; i < n; i += kTeamLanes) total += f(i);
+                  total = combine_lanes(total, LaneSum{});))
+    return total;
+  }
+  /// Largest f(i); `least` for n = 0. NaN wins, so that it is not lost. In the order of sum().
+  template <class T, class F>
+  TY_HD T max(std::int64_t n, T least, const F& f) const {
+    T most = least;
+    NV_IF_TARGET(NV_IS_DEVICE, (for (std::int64_t i = threadIdx.x; i < n; i += kTeamLanes) most =
+                                    larger<T>(most, f(i));
+                                most = combine_lanes(most, LaneMax{});))
+    return most;
+  }
+  /// Calls f() in the first lane.
+  template <class F>
+  TY_HD void once(const F& f) const {
+    NV_IF_TARGET(NV_IS_DEVICE, (if (threadIdx.x == 0) f();))
+  }
+};
+
+/// Threads a block of each().
+inline constexpr unsigned kEachThreads = 256;
+
+/// One thread one i. Bound by what f reads and writes.
+template <class F>
+__global__ void __launch_bounds__(kEachThreads)
+    each_kernel(const __grid_constant__ F f, std::int64_t n) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kEachThreads + threadIdx.x;
+  if (i < n) f(i);
+}
+
+/// One block one row.
+template <class F>
+__global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant__ F f) {
+  f(CudaTeam{}, static_cast<std::int64_t>(blockIdx.x));
+}
+
+/// One thread one column: ColumnTotals with the loads of 16 chunks under way at a time, since a
+/// column's additions stand one behind the other and its loads need not.
+template <class F>
+__global__ void __launch_bounds__(kEachThreads)
+    column_totals_kernel(const __grid_constant__ ColumnTotals<F> totals) {
+  using Sum = typename F::Sum;
+  constexpr int kStaged = 16;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kEachThreads + threadIdx.x;
+  if (column >= totals.columns) return;
+  const Sum* const partials = totals.partials + column;
+  Sum total = {};
+  std::int64_t chunk = 0;
+  for (; chunk + kStaged <= totals.chunks; chunk += kStaged) {
+    Sum staged[kStaged];
+#pragma unroll
+    for (int i = 0; i < kStaged; ++i) staged[i] = partials[(chunk + i) * totals.columns];
+#pragma unroll
+    for (int i = 0; i < kStaged; ++i) total += staged[i];
+  }
+  for (; chunk < totals.chunks; ++chunk) total += partials[chunk * totals.columns];
+  totals.f.finish(column, total);
+}
+
+/// Launches functors on a stream of the current device. Copied freely; the stream must outlive it.
+class CudaLauncher {
+ public:
+  using Team = CudaTeam;
+
+  explicit CudaLauncher(cudaStream_t stream) : stream_(stream) {}
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+
+  template <class F>
+  void each(std::int64_t n, const F& f) const {
+    if (n == 0) return;
+    each_kernel<<<blocks_for(n), kEachThreads, 0, stream_>>>(f, n);
+    check_launch("each");
+  }
+
+  template <class F>
+  void rows(std::int64_t n, const F& f) const {
+    if (n == 0) return;
+    rows_kernel<<<grid_of(n), kTeamLanes, 0, stream_>>>(f);
+    check_launch("rows");
+  }
+
+  /// As CpuLauncher::columns(); `partials` lies on the device.
+  template <class F>
+  void columns(std::int64_t rows, std::int64_t columns, const F& f,
+               typename F::Sum* partials) const {
+    if (columns == 0) return;
+    each(column_partials(rows, columns), ColumnChunk<F>{f, rows, columns, partials});
+    column_totals_kernel<<<blocks_for(columns), kEachThreads, 0, stream_>>>(
+        ColumnTotals<F>{f, column_chunks(rows), columns, partials});
+    check_launch("columns");
+  }
+
+ private:
+  [[nodiscard]] static unsigned blocks_for(std::int64_t n) {
+    return grid_of((n + kEachThreads - 1) / kEachThreads);
+  }
+
+  cudaStream_t stream_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,19 @@
+#include "gpu_launches.h"
+#include "kernels/cuda_launch.cuh"
+
+namespace trainyard::test {
+
+void launch_each(cudaStream_t stream, std::int64_t n, const Wave& functor) {
+  CudaLauncher(stream).each(n, functor);
+}
+
+void launch_rows(cudaStream_t stream, std::int64_t n, const RowSums& functor) {
+  CudaLauncher(stream).rows(n, functor);
+}
+
+void launch_columns(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
+                    const ColumnMoments& functor, Moments* partials) {
+  CudaLauncher(stream).columns(rows, columns, functor, partials);
+}
+
+}  // namespace trainyard::test
