@@ -1,0 +1,31 @@
+// Checks of CUDA calls, and the device that is current while they are made.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string_view>
+
+namespace trainyard::cuda {
+
+/// Throws Error{device} "CUDA: OPERATION failed: CUDA's text" unless `status` is success.
+void check(cudaError_t status, std::string_view operation);
+
+/// Logs nothing, throws nothing: for destructors, which have nobody to tell.
+inline void ignore(cudaError_t) {}
+
+/// Makes a device current for the calling thread, and the one before again at the end.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int ordinal);
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+}  // namespace trainyard::cuda
+
+/// Evaluates a CUDA call once and checks it under its own text.
+#define TY_CUDA(call) ::trainyard::cuda::check((call), #call)

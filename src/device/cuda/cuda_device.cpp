@@ -1,0 +1,159 @@
+#include "device/cuda/cuda_device.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "device/cuda/check.h"
+
+namespace trainyard::cuda {
+namespace {
+
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+
+struct FreeMemory {
+  void operator()(void* memory) const { ignore(cudaFree(memory)); }
+};
+
+cudaStream_t make_stream(int ordinal) {
+  const CurrentDevice current(ordinal);
+  cudaStream_t stream = nullptr;
+  TY_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
+}
+
+cudaEvent_t make_event_handle(int ordinal) {
+  const CurrentDevice current(ordinal);
+  cudaEvent_t event = nullptr;
+  TY_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  return event;
+}
+
+std::string mib(std::size_t bytes) { return std::to_string(bytes / kMebibyte) + " MiB"; }
+
+/// Of `bytes` more where nothing that large is left.
+[[noreturn]] void out_of_memory(int ordinal, std::size_t bytes) {
+  std::size_t free = 0, total = 0;
+  TY_CUDA(cudaMemGetInfo(&free, &total));
+  throw Error(ErrorKind::memory, "out of memory on cuda:" + std::to_string(ordinal) + ": " +
+                                     mib(bytes) + " asked for, " + mib(free) + " of " + mib(total) +
+                                     " free; use a smaller batch, or end what else runs there");
+}
+
+class CudaBuffer final : public DeviceBuffer {
+ public:
+  CudaBuffer(int ordinal, std::size_t bytes) : bytes_(bytes) {
+    if (bytes == 0) return;
+    const CurrentDevice current(ordinal);
+    void* memory = nullptr;
+    const cudaError_t status = cudaMalloc(&memory, bytes);
+    if (status == cudaErrorMemoryAllocation) {
+      ignore(cudaGetLastError());
+      out_of_memory(ordinal, bytes);
+    }
+    check(status, "cudaMalloc");
+    memory_ = Handle<void*, FreeMemory>(memory);
+  }
+  [[nodiscard]] void* data() const override { return memory_.get(); }
+  [[nodiscard]] std::size_t bytes() const override { return bytes_; }
+
+ private:
+  Handle<void*, FreeMemory> memory_;
+  std::size_t bytes_;
+};
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(int ordinal) : event_(make_event_handle(ordinal)) {}
+  void record(Queue& queue) override { TY_CUDA(cudaEventRecord(event_.get(), stream_of(queue))); }
+  void wait_on(Queue& queue) override {
+    TY_CUDA(cudaStreamWaitEvent(stream_of(queue), event_.get(), 0));
+  }
+  [[nodiscard]] bool done() const override {
+    const cudaError_t status = cudaEventQuery(event_.get());
+    if (status == cudaErrorNotReady) return false;
+    check(status, "cudaEventQuery");
+    return true;
+  }
+
+ private:
+  Handle<cudaEvent_t, DestroyEvent> event_;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
+    const CurrentDevice current(ordinal);
+    ignore(cudaFree(nullptr));  // makes the context now, so that its failure shows here
+    TY_CUDA(cudaGetLastError());
+  }
+  [[nodiscard]] std::string name() const override { return "cuda:" + std::to_string(ordinal_); }
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
+    return std::make_unique<CudaBuffer>(ordinal_, bytes);
+  }
+  [[nodiscard]] std::unique_ptr<Queue> make_queue() override {
+    return std::make_unique<CudaQueue>(ordinal_);
+  }
+  [[nodiscard]] std::unique_ptr<Event> make_event() override {
+    return std::make_unique<CudaEvent>(ordinal_);
+  }
+  [[nodiscard]] std::size_t free_bytes() const override {
+    const CurrentDevice current(ordinal_);
+    std::size_t free = 0, total = 0;
+    TY_CUDA(cudaMemGetInfo(&free, &total));
+    return free;
+  }
+
+ private:
+  int ordinal_;
+};
+
+}  // namespace
+
+void DestroyStream::operator()(cudaStream_t stream) const { ignore(cudaStreamDestroy(stream)); }
+void DestroyEvent::operator()(cudaEvent_t event) const { ignore(cudaEventDestroy(event)); }
+void FreePinned::operator()(void* memory) const { ignore(cudaFreeHost(memory)); }
+
+CudaQueue::CudaQueue(int ordinal) : ordinal_(ordinal), stream_(make_stream(ordinal)) {}
+
+void CudaQueue::copy(void* to, const void* from, std::size_t bytes) {
+  TY_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()));
+}
+
+void CudaQueue::copy_from_host(void* to, const void* from, std::size_t bytes) {
+  TY_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream()));
+}
+
+void CudaQueue::copy_to_host(void* to, const void* from, std::size_t bytes) {
+  TY_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()));
+}
+
+void CudaQueue::fill(void* to, std::byte value, std::size_t bytes) {
+  TY_CUDA(cudaMemsetAsync(to, std::to_integer<int>(value), bytes, stream()));
+}
+
+void CudaQueue::wait() { TY_CUDA(cudaStreamSynchronize(stream())); }
+
+PinnedBuffer::PinnedBuffer(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  void* memory = nullptr;
+  const cudaError_t status = cudaMallocHost(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    ignore(cudaGetLastError());
+    throw Error(ErrorKind::memory, "out of pinned host memory: " + mib(bytes) +
+                                       " asked for; use a smaller batch or less data.prefetch");
+  }
+  check(status, "cudaMallocHost");
+  memory_ = Handle<void*, FreePinned>(memory);
+}
+
+std::unique_ptr<Device> make_cuda_device(int ordinal) {
+  return std::make_unique<CudaDevice>(ordinal);
+}
+
+cudaStream_t stream_of(const Queue& queue) {
+  const auto* own = dynamic_cast<const CudaQueue*>(&queue);
+  TY_CHECK(own != nullptr, "a queue of a CUDA device");
+  return own->stream();
+}
+
+}  // namespace trainyard::cuda

@@ -1,0 +1,64 @@
+// An NVIDIA GPU as a Device: memory, streams and events of one GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "base/handle.h"
+#include "device/device.h"
+
+namespace trainyard::cuda {
+
+struct DestroyStream {
+  void operator()(cudaStream_t stream) const;
+};
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const;
+};
+struct FreePinned {
+  void operator()(void* memory) const;
+};
+
+/// A stream. Copies and fills return at once; those to and from memory that is not pinned wait for
+/// the host's side alone.
+class CudaQueue final : public Queue {
+ public:
+  /// On the device `ordinal`; ordered with no other stream.
+  explicit CudaQueue(int ordinal);
+
+  [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
+  [[nodiscard]] int ordinal() const { return ordinal_; }
+
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  void copy_from_host(void* to, const void* from, std::size_t bytes) override;
+  void copy_to_host(void* to, const void* from, std::size_t bytes) override;
+  void fill(void* to, std::byte value, std::size_t bytes) override;
+  void wait() override;
+
+ private:
+  int ordinal_;
+  Handle<cudaStream_t, DestroyStream> stream_;
+};
+
+/// Host memory that the GPU reads and writes directly, so that copies overlap with work.
+class PinnedBuffer {
+ public:
+  /// Throws Error{memory}.
+  explicit PinnedBuffer(std::size_t bytes);
+  [[nodiscard]] void* data() const { return memory_.get(); }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  Handle<void*, FreePinned> memory_;
+  std::size_t bytes_;
+};
+
+/// The GPU `ordinal` as CUDA counts the visible ones: "cuda:0". Its allocations throw Error{memory}
+/// with what is free. Throws Error{device}.
+[[nodiscard]] std::unique_ptr<Device> make_cuda_device(int ordinal);
+/// The stream of a queue that a CUDA device made.
+[[nodiscard]] cudaStream_t stream_of(const Queue& queue);
+
+}  // namespace trainyard::cuda

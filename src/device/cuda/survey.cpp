@@ -1,0 +1,69 @@
+#include "device/cuda/survey.h"
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+
+#include "device/cuda/check.h"
+#include "device/cuda/nvml.h"
+
+namespace trainyard::cuda {
+namespace {
+
+std::vector<int> peers_of(int ordinal, int count) {
+  std::vector<int> peers;
+  for (int other = 0; other < count; ++other) {
+    if (other == ordinal) continue;
+    int reads = 0;
+    TY_CUDA(cudaDeviceCanAccessPeer(&reads, ordinal, other));
+    if (reads != 0) peers.push_back(other);
+  }
+  return peers;
+}
+
+/// Makes no context, which would take memory on every GPU: what is free comes from NVML.
+GpuFinding finding_of(int ordinal, int count, const Nvml& nvml) {
+  cudaDeviceProp properties{};
+  TY_CUDA(cudaGetDeviceProperties(&properties, ordinal));
+  GpuFinding gpu{.ordinal = ordinal,
+                 .name = properties.name,
+                 .major = properties.major,
+                 .minor = properties.minor,
+                 .total_bytes = properties.totalGlobalMem,
+                 .free_bytes = {},
+                 .busy_percent = {},
+                 .bus = {},
+                 .peers = peers_of(ordinal, count)};
+  std::array<char, 32> bus{};
+  TY_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), ordinal));
+  gpu.bus = bus.data();
+  if (const auto load = nvml.load_of(gpu.bus)) {
+    gpu.total_bytes = load->total_bytes;
+    gpu.free_bytes = load->free_bytes;
+    gpu.busy_percent = load->busy_percent;
+  }
+  return gpu;
+}
+
+}  // namespace
+
+GpuSurvey survey() {
+  GpuSurvey survey;
+  TY_CUDA(cudaRuntimeGetVersion(&survey.runtime_cuda));
+  TY_CUDA(cudaDriverGetVersion(&survey.driver_cuda));
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) {
+    ignore(cudaGetLastError());
+    survey.problem = cudaGetErrorString(status);
+    return survey;
+  }
+  const Nvml nvml;
+  survey.driver = nvml.driver_version();
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    survey.gpus.push_back(finding_of(ordinal, count, nvml));
+  }
+  return survey;
+}
+
+}  // namespace trainyard::cuda

@@ -1,0 +1,30 @@
+// What a look at a machine's GPUs found: plain data, the same whether a GPU part is there or not.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct GpuFinding {
+  int ordinal = 0;  // as CUDA counts the visible ones
+  std::string name;
+  int major = 0, minor = 0;  // compute capability
+  std::size_t total_bytes = 0;
+  std::optional<std::size_t> free_bytes;  // empty where NVML does not say
+  std::optional<int> busy_percent;        // of the last moments, likewise
+  std::string bus;                        // "0000:17:00.0"
+  std::vector<int> peers;                 // GPUs whose memory this one reads directly
+};
+
+struct GpuSurvey {
+  std::string driver;    // its own version, "580.95.05"; empty: not known
+  int driver_cuda = 0;   // newest CUDA that the driver supports, 13000 for 13.0; 0: no driver
+  int runtime_cuda = 0;  // CUDA that the GPU part was built with
+  std::vector<GpuFinding> gpus;
+  std::string problem;  // why no GPU can be used, CUDA's own text; empty if none stands in the way
+};
+
+}  // namespace trainyard

@@ -1,0 +1,55 @@
+// What of the CUDA device can be seen without a GPU: errors, and the survey.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "device/cuda/check.h"
+#include "device/cuda/cuda_device.h"
+#include "device/cuda/nvml.h"
+#include "device/cuda/survey.h"
+
+namespace trainyard::cuda {
+namespace {
+
+struct Failure {
+  int code = 0;
+  std::string text;
+};
+
+template <class F>
+Failure failure(const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return {error.exit_code(), error.what()};
+  }
+  return {};
+}
+
+TEST_CASE("a failed call is named, with CUDA's own text") {
+  const Failure found =
+      failure([] { check(cudaErrorInvalidValue, "cudaMemcpy(to, from, bytes)"); });
+  CHECK(found.code == 8);
+  CHECK(found.text == "CUDA: cudaMemcpy failed: invalid argument (cudaErrorInvalidValue)");
+  CHECK(failure([] { check(cudaSuccess, "cudaMalloc(&p, 1)"); }).code == 0);
+}
+
+TEST_CASE("the survey of a machine without a driver is a finding") {
+  const GpuSurvey found = survey();
+  CHECK(found.runtime_cuda >= 12080);
+  if (found.driver_cuda != 0) return;
+  CHECK(found.gpus.empty());
+  CHECK(found.problem != "");
+  CHECK(found.driver == "");
+  CHECK_FALSE(Nvml().load_of("0000:17:00.0").has_value());
+}
+
+TEST_CASE("a device that is not there is a device error") {
+  const Failure found = failure([] { static_cast<void>(make_cuda_device(1000)); });
+  CHECK(found.code == 8);
+  CHECK(found.text.starts_with("CUDA: cuda"));
+}
+
+}  // namespace
+}  // namespace trainyard::cuda
