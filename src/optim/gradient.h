@@ -1,16 +1,16 @@
-// What happens to the flat gradient block between the sum over replicas and the update.
+// What happens to the flat gradient block between the sum over replicas and the update, on any
+// launcher.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
-#include "kernels/launch.h"
-#include "optim/optimizer.h"
+#include "base/error.h"
+#include "optim/blocks.h"
+#include "optim/gradient_functors.h"
 
 namespace trainyard {
-
-/// Chunks whose partial sums are added in one run; fixed, so that sums do not depend on threads.
-inline constexpr std::int64_t kChunksPerPartial = 256;
 
 /// Doubles of scratch that the sums below need.
 [[nodiscard]] constexpr std::int64_t sum_scratch(std::int64_t chunks) {
@@ -18,33 +18,81 @@ inline constexpr std::int64_t kChunksPerPartial = 256;
 }
 
 /// True if a segment has an l2 term, so that add_l2 and regularisation_loss have work.
-[[nodiscard]] bool has_l2(std::span<const Segment> segments);
+[[nodiscard]] inline bool has_l2(std::span<const Segment> segments) {
+  return std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.l2 != 0; });
+}
+
+/// Calls f with a zero of the blocks' arithmetic type.
+template <class F>
+void with_type(const UpdateBlocks& blocks, const F& f) {
+  blocks.type == DType::f64 ? f(double{}) : f(float{});
+}
 
 /// gradient += 2 * l2 * w, as Keras's l2 in the loss gives it; frozen parameters are left alone.
-void add_l2(const CpuLauncher& launcher, const UpdateBlocks& blocks);
+template <class Launcher>
+void add_l2(const Launcher& launcher, const UpdateBlocks& blocks) {
+  with_type(blocks, [&](auto zero) {
+    using T = decltype(zero);
+    launcher.rows(blocks.chunks,
+                  AddL2<T>{static_cast<const T*>(blocks.weights), static_cast<T*>(blocks.gradients),
+                           blocks.segments, blocks.segment_of_chunk});
+  });
+}
+
+/// Partial sums of squares over runs of chunks, in double, in a fixed order: of the gradients, or
+/// of the weights with each parameter's l2 coefficient. `scratch` holds sum_scratch(chunks)
+/// doubles.
+template <class Launcher>
+void square_sums(const Launcher& launcher, const UpdateBlocks& blocks, const void* values,
+                 const Segment* segments, std::span<double> scratch) {
+  TY_CHECK(static_cast<std::int64_t>(scratch.size()) >= sum_scratch(blocks.chunks),
+           "the scratch of a sum over the flat block is too small");
+  with_type(blocks, [&](auto zero) {
+    using T = decltype(zero);
+    launcher.rows(sum_scratch(blocks.chunks),
+                  SquareSum<T>{static_cast<const T*>(values), segments, blocks.segment_of_chunk,
+                               blocks.chunks, scratch.data()});
+  });
+}
 
 /// Sum of l2 * w^2 over all parameters, in double, in a fixed order. `scratch` holds
-/// sum_scratch(chunks) doubles. Frozen parameters count, as in Keras.
-[[nodiscard]] double regularisation_loss(const CpuLauncher& launcher, const UpdateBlocks& blocks,
-                                         std::span<double> scratch);
+/// sum_scratch(chunks) doubles that the host reads. Frozen parameters count, as in Keras.
+template <class Launcher>
+[[nodiscard]] double regularisation_loss(const Launcher& launcher, const UpdateBlocks& blocks,
+                                         std::span<double> scratch) {
+  square_sums(launcher, blocks, blocks.weights, blocks.segments, scratch);
+  double sum = 0;
+  for (const double partial : scratch.first(static_cast<std::size_t>(sum_scratch(blocks.chunks)))) {
+    sum += partial;
+  }
+  return sum;
+}
 
 /// Writes the 2-norm of the whole gradient block to `norm`, in double, in a fixed order. NaN and
-/// infinity are kept.
-void gradient_norm(const CpuLauncher& launcher, const UpdateBlocks& blocks,
-                   std::span<double> scratch, double* norm);
-
-/// Factor that clips a gradient of this norm to `maximum`: maximum / norm where it is larger, else
-/// exactly 1 (also for NaN).
-[[nodiscard]] TY_HD double clip_factor(double norm, double maximum) {
-  return norm > maximum ? maximum / norm : 1.0;
+/// infinity are kept. `scratch` and `norm` lie where the launcher's functors write.
+template <class Launcher>
+void gradient_norm(const Launcher& launcher, const UpdateBlocks& blocks, std::span<double> scratch,
+                   double* norm) {
+  square_sums(launcher, blocks, blocks.gradients, nullptr, scratch);
+  launcher.each(1, RootOfSum{scratch.data(), sum_scratch(blocks.chunks), norm});
 }
 
 /// Multiplies the gradient block by clip_factor(*norm, maximum); the norm is read on the device.
-void clip_gradients(const CpuLauncher& launcher, const UpdateBlocks& blocks, const double* norm,
-                    double maximum);
+template <class Launcher>
+void clip_gradients(const Launcher& launcher, const UpdateBlocks& blocks, const double* norm,
+                    double maximum) {
+  with_type(blocks, [&](auto zero) {
+    using T = decltype(zero);
+    launcher.each(blocks.chunks * kChunk,
+                  ClipGradients<T>{static_cast<T*>(blocks.gradients), norm, maximum});
+  });
+}
 
-/// Marks the step in `state` as the first non-finite one if `value` (a loss or a norm) is not
-/// finite and none was marked before.
-void note_nonfinite(StepState& state, double value);
+/// Marks the step in `state` as the first non-finite one if *value (a loss or a norm) is not finite
+/// and none was marked before.
+template <class Launcher>
+void note_nonfinite(const Launcher& launcher, StepState* state, const double* value) {
+  launcher.each(1, NoteNonfinite{state, value});
+}
 
 }  // namespace trainyard

@@ -1,32 +1,10 @@
-// RMSprop (Tieleman and Hinton 2012, lecture 6.5), epsilon outside the root as Keras and torch have
-// it:  a = rho a + (1 - rho) g g;  w -= lr g / (sqrt(a) + eps)
-#include <cmath>
-
+// RMSprop; its arithmetic stands in rmsprop_rule.h.
 #include "optim/kinds.h"
+#include "optim/rmsprop_rule.h"
 #include "optim/settings.h"
-#include "optim/update.h"
 
 namespace trainyard {
 namespace {
-
-template <class T>
-struct RmspropRule {
-  static constexpr std::size_t kSlots = 1;
-  double rho, epsilon;
-
-  struct Step {
-    T rate, decay, rho, rest, epsilon;
-    TY_HD void operator()(T gradient, Element<T>& e) const {
-      const T g = gradient + decay * e.weight;
-      e.first = rho * e.first + rest * g * g;
-      e.weight -= rate * g / (std::sqrt(e.first) + epsilon);
-    }
-  };
-  TY_HD Step step(double rate, double decay, std::int64_t) const {
-    return {static_cast<T>(rate), static_cast<T>(decay), static_cast<T>(rho),
-            static_cast<T>(1.0 - rho), static_cast<T>(epsilon)};
-  }
-};
 
 struct RmspropSettings {
   double lr = 1e-3;
@@ -45,17 +23,12 @@ class Rmsprop final : public Optimizer {
     return settings_.weight_decay.of(group);
   }
   [[nodiscard]] std::vector<std::string> slots() const override { return {"square"}; }
-  void update(const CpuLauncher& launcher, const UpdateBlocks& blocks) const override {
-    blocks.type == DType::f64 ? run<double>(launcher, blocks) : run<float>(launcher, blocks);
+  [[nodiscard]] double time_decay() const override { return settings_.time_decay; }
+  [[nodiscard]] UpdateRule rule() const override {
+    return RmspropRule{settings_.rho, settings_.epsilon};
   }
 
  private:
-  template <class T>
-  void run(const CpuLauncher& launcher, const UpdateBlocks& blocks) const {
-    const RmspropRule<T> rule{settings_.rho, settings_.epsilon};
-    run_update<T>(launcher, blocks, rule, settings_.time_decay);
-  }
-
   RmspropSettings settings_;
 };
 

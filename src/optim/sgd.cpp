@@ -1,66 +1,17 @@
-// Stochastic gradient descent (semantics.md section 2 of the design's reference).
-//
-//   keras, caffe, mxnet: v = m v + lr (g + decay w);  w -= v        Nesterov: w -= m v + lr (g +
-//   decay w) torch:               v = m v + g + decay w;       w -= lr v     Nesterov: w -= lr (g +
-//   decay w + m v)
-//
-// Keras keeps -v and adds it; the weights are the same bits. The forms differ once the rate
-// changes.
+// Stochastic gradient descent; its arithmetic stands in sgd_rule.h.
 #include "optim/kinds.h"
 #include "optim/settings.h"
-#include "optim/update.h"
+#include "optim/sgd_rule.h"
 
 namespace trainyard {
-namespace {
 
-enum class MomentumForm { keras, torch };
-
-[[maybe_unused]] std::span<const config::Word<MomentumForm>> words(MomentumForm) {
+std::span<const config::Word<MomentumForm>> words(MomentumForm) {
   static constexpr config::Word<MomentumForm> kWords[] = {{MomentumForm::keras, "keras"},
                                                           {MomentumForm::torch, "torch"}};
   return kWords;
 }
 
-/// The rule without momentum: no state.
-template <class T>
-struct PlainRule {
-  static constexpr std::size_t kSlots = 0;
-  struct Step {
-    T rate, decay;
-    TY_HD void operator()(T gradient, Element<T>& e) const {
-      e.weight -= rate * (gradient + decay * e.weight);
-    }
-  };
-  TY_HD Step step(double rate, double decay, std::int64_t) const {
-    return {static_cast<T>(rate), static_cast<T>(decay)};
-  }
-};
-
-/// The rules with momentum. The velocity is v; `scale` is what the gradient enters it with (the
-/// rate, or 1) and `apply` what it leaves with (1, or the rate).
-template <class T>
-struct MomentumRule {
-  static constexpr std::size_t kSlots = 1;
-  double momentum;
-  MomentumForm form;
-  bool nesterov;
-
-  struct Step {
-    T scale, apply, decay, momentum;
-    bool nesterov;
-    TY_HD void operator()(T gradient, Element<T>& e) const {
-      const T change = scale * (gradient + decay * e.weight);
-      const T velocity = momentum * e.first + change;
-      e.weight -= apply * (nesterov ? momentum * velocity + change : velocity);
-      e.first = velocity;
-    }
-  };
-  TY_HD Step step(double rate, double decay, std::int64_t) const {
-    const bool torch = form == MomentumForm::torch;
-    return {static_cast<T>(torch ? 1.0 : rate), static_cast<T>(torch ? rate : 1.0),
-            static_cast<T>(decay), static_cast<T>(momentum), nesterov};
-  }
-};
+namespace {
 
 struct SgdSettings {
   double lr = 0.01;
@@ -83,21 +34,13 @@ class Sgd final : public Optimizer {
     return settings_.momentum == 0 ? std::vector<std::string>{}
                                    : std::vector<std::string>{"momentum"};
   }
-  void update(const CpuLauncher& launcher, const UpdateBlocks& blocks) const override {
-    blocks.type == DType::f64 ? run<double>(launcher, blocks) : run<float>(launcher, blocks);
+  [[nodiscard]] double time_decay() const override { return settings_.time_decay; }
+  [[nodiscard]] UpdateRule rule() const override {
+    if (settings_.momentum == 0) return PlainRule{};
+    return MomentumRule{settings_.momentum, settings_.form, settings_.nesterov};
   }
 
  private:
-  template <class T>
-  void run(const CpuLauncher& launcher, const UpdateBlocks& blocks) const {
-    if (settings_.momentum == 0) {
-      run_update<T>(launcher, blocks, PlainRule<T>{}, settings_.time_decay);
-      return;
-    }
-    const MomentumRule<T> rule{settings_.momentum, settings_.form, settings_.nesterov};
-    run_update<T>(launcher, blocks, rule, settings_.time_decay);
-  }
-
   SgdSettings settings_;
 };
 

@@ -1,23 +1,19 @@
-// The loop that every optimizer shares: one row a chunk, arithmetic given by a rule.
+// The loop that every optimizer shares, on every device: one row a chunk, arithmetic by a rule.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <variant>
 
 #include "base/host_device.h"
-#include "kernels/launch.h"
-#include "optim/optimizer.h"
+#include "kernels/chunk.h"
+#include "optim/blocks.h"
+#include "optim/rules.h"
 
 namespace trainyard {
 
-/// One parameter element with its optimizer state.
-template <class T>
-struct Element {
-  T weight, first, second;
-};
-
-/// Updates one chunk. `Rule` has kSlots (0 to 2) and step(rate, decay, finished updates), which
-/// answers a functor (gradient, Element&) that changes one element. A frozen parameter, and every
-/// parameter after a non-finite step, keeps its bits: the new value is computed and not selected.
+/// Updates one chunk by a rule of rules.h. A frozen parameter, and every parameter after a
+/// non-finite step, keeps its bits: the new value is computed and not selected.
 template <class T, class Rule>
 struct UpdateChunk {
   Rule rule;
@@ -36,7 +32,7 @@ struct UpdateChunk {
     const bool keep = segment.frozen != 0 || state->nonfinite_step >= 0;
     const double rate = state->rate * segment.rate_multiplier /
                         (1.0 + time_decay * static_cast<double>(state->step));
-    const auto step = rule.step(rate, segment.decay, state->step);
+    const auto step = rule.template step<T>(rate, segment.decay, state->step);
     T* const w = weights + chunk * kChunk;
     const T* const g = gradients + chunk * kChunk;
     T* const a = Rule::kSlots > 0 ? first + chunk * kChunk : nullptr;
@@ -51,18 +47,29 @@ struct UpdateChunk {
   }
 };
 
+/// A state block of an update; null for one that the rule does not have.
+template <class T, class Rule, std::size_t index>
+[[nodiscard]] T* slot_of(const UpdateBlocks& blocks) {
+  if constexpr (index < Rule::kSlots) return static_cast<T*>(blocks.slots.at(index));
+  return nullptr;
+}
+
 /// Runs `rule` over all chunks in arithmetic type T.
-template <class T, class Rule>
-void run_update(const CpuLauncher& launcher, const UpdateBlocks& blocks, const Rule& rule,
+template <class T, class Launcher, class Rule>
+void update_chunks(const Launcher& launcher, const UpdateBlocks& blocks, const Rule& rule,
+                   double time_decay) {
+  launcher.rows(blocks.chunks,
+                UpdateChunk<T, Rule>{
+                    rule, static_cast<T*>(blocks.weights), static_cast<const T*>(blocks.gradients),
+                    slot_of<T, Rule, 0>(blocks), slot_of<T, Rule, 1>(blocks), blocks.segments,
+                    blocks.segment_of_chunk, blocks.state, time_decay});
+}
+
+/// One update of all chunks, in arithmetic type T.
+template <class T, class Launcher>
+void run_update(const Launcher& launcher, const UpdateBlocks& blocks, const UpdateRule& rule,
                 double time_decay) {
-  const auto slot = [&](std::size_t index) {
-    return index < Rule::kSlots ? static_cast<T*>(blocks.slots.at(index)) : nullptr;
-  };
-  launcher.rows(
-      blocks.chunks,
-      UpdateChunk<T, Rule>{rule, static_cast<T*>(blocks.weights),
-                           static_cast<const T*>(blocks.gradients), slot(0), slot(1),
-                           blocks.segments, blocks.segment_of_chunk, blocks.state, time_decay});
+  std::visit([&](const auto& own) { update_chunks<T>(launcher, blocks, own, time_decay); }, rule);
 }
 
 }  // namespace trainyard

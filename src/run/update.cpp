@@ -119,7 +119,7 @@ UpdateResult Updater::apply() {
   if (has_l2_) add_l2(model_.launcher(), blocks_);
   UpdateResult result{.rate = state.rate};
   gradient_norm(model_.launcher(), blocks_, scratch_, &result.gradient_norm);
-  note_nonfinite(state, result.gradient_norm);
+  note_nonfinite(model_.launcher(), &state, &result.gradient_norm);
   result.finite = state.nonfinite_step < 0;
   if (!result.finite) return result;
   if (options_.clip_norm > 0) {

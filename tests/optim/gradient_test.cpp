@@ -66,12 +66,13 @@ TEST_CASE("a NaN in the gradient is a NaN in its norm and marks the step once") 
   CHECK(std::isnan(norm));
   StepState state;
   state.step = 12;
-  note_nonfinite(state, 3.0);
+  const double finite = 3, infinite = std::numeric_limits<double>::infinity();
+  note_nonfinite(CpuLauncher(1), &state, &finite);
   CHECK(state.nonfinite_step == -1);
-  note_nonfinite(state, norm);
+  note_nonfinite(CpuLauncher(1), &state, &norm);
   CHECK(state.nonfinite_step == 12);
   state.step = 13;
-  note_nonfinite(state, std::numeric_limits<double>::infinity());
+  note_nonfinite(CpuLauncher(1), &state, &infinite);
   CHECK(state.nonfinite_step == 12);
 }
 

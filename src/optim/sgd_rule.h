@@ -1,0 +1,66 @@
+// The arithmetic of stochastic gradient descent (semantics.md section 2 of the design's reference).
+//
+//   keras, caffe, mxnet: v = m v + lr (g + decay w);  w -= v
+//                        Nesterov: w -= m v + lr (g + decay w)
+//   torch:               v = m v + g + decay w;       w -= lr v
+//                        Nesterov: w -= lr (g + decay w + m v)
+//
+// Keras keeps -v and adds it; the weights are the same bits. The forms differ once the rate
+// changes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/host_device.h"
+#include "optim/element.h"
+
+namespace trainyard {
+
+enum class MomentumForm { keras, torch };
+
+/// The rule without momentum: no state.
+struct PlainRule {
+  static constexpr std::size_t kSlots = 0;
+
+  template <class T>
+  struct Step {
+    T rate, decay;
+    TY_HD void operator()(T gradient, Element<T>& e) const {
+      e.weight -= rate * (gradient + decay * e.weight);
+    }
+  };
+  template <class T>
+  TY_HD Step<T> step(double rate, double decay, std::int64_t /*finished*/) const {
+    return {static_cast<T>(rate), static_cast<T>(decay)};
+  }
+};
+
+/// The rules with momentum. The velocity is v; `scale` is what the gradient enters it with (the
+/// rate, or 1) and `apply` what it leaves with (1, or the rate).
+struct MomentumRule {
+  static constexpr std::size_t kSlots = 1;
+  double momentum = 0;
+  MomentumForm form = MomentumForm::keras;
+  bool nesterov = false;
+
+  template <class T>
+  struct Step {
+    T scale, apply, decay, momentum;
+    bool nesterov;
+    TY_HD void operator()(T gradient, Element<T>& e) const {
+      const T change = scale * (gradient + decay * e.weight);
+      const T velocity = momentum * e.first + change;
+      e.weight -= apply * (nesterov ? momentum * velocity + change : velocity);
+      e.first = velocity;
+    }
+  };
+  template <class T>
+  TY_HD Step<T> step(double rate, double decay, std::int64_t /*finished*/) const {
+    const bool torch = form == MomentumForm::torch;
+    return {static_cast<T>(torch ? 1.0 : rate), static_cast<T>(torch ? rate : 1.0),
+            static_cast<T>(decay), static_cast<T>(momentum), nesterov};
+  }
+};
+
+}  // namespace trainyard
