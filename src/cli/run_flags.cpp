@@ -1,7 +1,10 @@
 #include "cli/run_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 
+#include "backend/library_folders.h"
+#include "backend/plugin.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "config/diagnostics.h"
@@ -11,12 +14,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
+fs::path program_file() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored);
+}
+
 /// configs/ of the current folder, and that of the installed share folder or the source tree.
 std::vector<fs::path> config_folders() {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path prefix = program.parent_path().parent_path();
+  const fs::path prefix = program_file().parent_path().parent_path();
   return {"configs", prefix / "share" / "trainyard" / "configs"};
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Throws for GPUs that are asked for, or found where nothing was said, and cannot be trained on.
+void require_cpu(const RunFlags& flags) {
+  const GpuRequest request = parse_gpus(flags.gpus);
+  if (!flags.device.empty()) {
+    if (request.kind == GpuRequest::Kind::unsaid || request.kind == GpuRequest::Kind::none) return;
+    throw Error(ErrorKind::command_line, "--gpus " + flags.gpus + " and --device " + flags.device +
+                                             " contradict each other; give one of them");
+  }
+  const UsableGpus usable = open_gpus(request, gpu_places());
+  if (usable.gpus.empty()) return;
+  const GpuFinding& gpu = usable.gpus.front();
+  throw Error(ErrorKind::device, "cuda:" + std::to_string(gpu.ordinal) + " (" + gpu.name +
+                                     ") can be used, but this version of train trains on the CPU "
+                                     "alone; use --gpus 0");
 }
 
 }  // namespace
@@ -68,10 +95,7 @@ RunConfig read_config(const RunFlags& flags) {
 }
 
 DeviceChoice device_choice(const RunFlags& flags) {
-  if (!flags.gpus.empty() && flags.gpus != "0") {
-    throw Error(ErrorKind::device,
-                "--gpus " + flags.gpus + ": this build has no GPU part; use --gpus 0 for the CPU");
-  }
+  require_cpu(flags);
   DeviceChoice choice{.threads = flags.threads};
   const bool reference = flags.device == "reference";
   choice.kind = reference ? DeviceChoice::Kind::reference : DeviceChoice::Kind::cpu;
@@ -82,6 +106,14 @@ DeviceChoice device_choice(const RunFlags& flags) {
   }
   choice.type = wide ? DType::f64 : DType::f32;
   return choice;
+}
+
+GpuPlaces gpu_places() {
+  return {.plugin = plugin_path(program_file()),
+          .folders = library_folders({.trainyard_cuda_path = variable("TRAINYARD_CUDA_PATH"),
+                                      .cuda_home = variable("CUDA_HOME"),
+                                      .virtual_env = variable("VIRTUAL_ENV"),
+                                      .path = variable("PATH")})};
 }
 
 }  // namespace trainyard::cli

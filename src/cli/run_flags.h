@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/gpus.h"
 #include "run/run_config.h"
 #include "run/session.h"
 
@@ -17,9 +18,9 @@ namespace trainyard::cli {
 struct RunFlags {
   std::string config;
   std::vector<std::string> overrides;  // --set a.b.c=value
-  std::string device = "cpu";          // cpu, reference
+  std::string device;                  // cpu, reference; "": as gpus says
   std::string precision;               // "": fp32 on the CPU, fp64 on the reference device
-  std::string gpus;                    // "0" is the CPU
+  std::string gpus;                    // "": a GPU if a usable one is there, else the CPU
   int threads = 0;
 };
 
@@ -28,8 +29,11 @@ void add_run_flags(CLI::App& app, RunFlags& flags);
 /// Declares --set, --device, --precision, --gpus and --threads.
 void add_device_flags(CLI::App& app, RunFlags& flags);
 [[nodiscard]] RunConfig read_config(const RunFlags& flags);
-/// Throws Error{command_line} or Error{device} for a choice that this build or machine lacks.
+/// Throws Error{command_line} or Error{device} for a choice that this build or machine lacks,
+/// before any data is read.
 [[nodiscard]] DeviceChoice device_choice(const RunFlags& flags);
+/// The GPU part beside this program, and where the environment says that CUDA's libraries lie.
+[[nodiscard]] GpuPlaces gpu_places();
 
 /// `name` as given, then in configs/ under the current folder, then in the share folder beside the
 /// program; ".yaml" may be left out. Throws Error{config} with the places and the nearest name.

@@ -32,5 +32,6 @@ void declare_summary(CLI::App& app, const Surroundings& surroundings, Action& ac
 void declare_schema(CLI::App& app, const Surroundings& surroundings, Action& action);
 void declare_bench(CLI::App& app, const Surroundings& surroundings, Action& action);
 void declare_data(CLI::App& app, const Surroundings& surroundings, Action& action);
+void declare_doctor(CLI::App& app, const Surroundings& surroundings, Action& action);
 
 }  // namespace trainyard::cli

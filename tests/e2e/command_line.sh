@@ -9,11 +9,11 @@ expect_code 0
 expect_out_match '^train [0-9]+\.[0-9]+\.[0-9]+'
 run "$train" --help
 expect_code 0
-for verb in train resume check summary schema bench data; do expect_out "$verb"; done
+for verb in train resume check summary schema bench data doctor; do expect_out "$verb"; done
 expect_equal "$err" ""
 
 begin "every verb explains itself"
-for verb in train resume check summary schema bench data; do
+for verb in train resume check summary schema bench data doctor; do
   run "$train" "$verb" --help
   expect_code 0
   expect_out "--help"

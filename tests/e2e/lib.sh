@@ -27,6 +27,8 @@ trap 'rm -rf -- "$scratch"' EXIT
 # Results must not depend on who runs the suite.
 unset TRAINYARD_DATA NO_COLOR CLICOLOR_FORCE
 export LC_ALL=C OMP_WAIT_POLICY=passive
+# The cases are about the CPU, and about what is said where no GPU is.
+export CUDA_VISIBLE_DEVICES=
 
 cases=0
 skipped=0

@@ -1,0 +1,34 @@
+// The entry of the plugin, the one symbol that it exports, and what the GPU part is made of.
+#include "backend/backend.h"
+#include "backend/cuda/libraries.h"
+#include "device/cuda/cuda_device.h"
+#include "device/cuda/survey.h"
+
+namespace trainyard {
+namespace {
+
+class CudaBackend final : public Backend {
+ public:
+  [[nodiscard]] GpuSurvey survey() const override { return cuda::survey(); }
+  [[nodiscard]] std::vector<LibraryFinding> open_libraries(
+      std::span<const std::filesystem::path> folders) override {
+    std::vector<LibraryFinding> findings;
+    for (const cuda::WantedLibrary& wanted : cuda::wanted_libraries()) {
+      findings.push_back(cuda::open_library(wanted, folders));
+    }
+    return findings;
+  }
+  [[nodiscard]] std::unique_ptr<Device> make_device(int ordinal) const override {
+    return cuda::make_cuda_device(ordinal);
+  }
+};
+
+Backend* make_backend() { return std::make_unique<CudaBackend>().release(); }
+
+}  // namespace
+}  // namespace trainyard
+
+extern "C" {
+extern const trainyard::PluginEntry trainyard_plugin;
+const trainyard::PluginEntry trainyard_plugin{TRAINYARD_INTERFACE, &trainyard::make_backend};
+}

@@ -1,0 +1,10 @@
+#include "backend/cuda/update.h"
+#include "kernels/cuda_launch.cuh"
+
+namespace trainyard::cuda {
+
+std::unique_ptr<UpdateLaunches> make_update_launches(cudaStream_t stream) {
+  return std::make_unique<UpdateLaunchesOn<CudaLauncher>>(CudaLauncher(stream));
+}
+
+}  // namespace trainyard::cuda

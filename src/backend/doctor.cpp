@@ -1,0 +1,169 @@
+#include "backend/doctor.h"
+
+#include <fmt/format.h>
+
+#include "backend/plugin.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "exec/executor.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
+
+/// A row: what it is about in ten columns, then the finding.
+std::string row(std::string_view about, const std::string& finding) {
+  return fmt::format("{:<9} {}\n", about, finding);
+}
+
+std::string gib(std::size_t bytes) {
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / kGibibyte);
+}
+
+std::string memory_text(const GpuFinding& gpu) {
+  const std::string total = gib(gpu.total_bytes);
+  return gpu.free_bytes ? gib(*gpu.free_bytes) + " of " + total + " free" : total;
+}
+
+std::string gpu_text(const GpuFinding& gpu) {
+  std::string text = fmt::format("{}, compute capability {}.{}, {}", gpu.name, gpu.major, gpu.minor,
+                                 memory_text(gpu));
+  if (gpu.busy_percent) text += fmt::format(", {} % busy", *gpu.busy_percent);
+  text += ", bus " + gpu.bus;
+  if (gpu.peers.empty()) return text;
+  text += ", reads";
+  for (const int peer : gpu.peers) text += " cuda:" + std::to_string(peer);
+  return text + " directly";
+}
+
+std::string driver_text(const GpuSurvey& survey) {
+  if (survey.driver_cuda == 0) return "none";
+  const std::string own = survey.driver.empty() ? "" : survey.driver + ", ";
+  return own + "up to CUDA " + cuda_version_text(survey.driver_cuda);
+}
+
+std::string library_text(const LibraryFinding& library) {
+  return library.problem.empty() ? library.version + ", " + library.path.string() : library.problem;
+}
+
+Json json_of(const GpuFinding& gpu) {
+  Json json{{"ordinal", gpu.ordinal},
+            {"name", gpu.name},
+            {"compute_capability", fmt::format("{}.{}", gpu.major, gpu.minor)},
+            {"total_bytes", gpu.total_bytes},
+            {"bus", gpu.bus},
+            {"peers", gpu.peers}};
+  if (gpu.free_bytes) json["free_bytes"] = *gpu.free_bytes;
+  if (gpu.busy_percent) json["busy_percent"] = *gpu.busy_percent;
+  return json;
+}
+
+Json json_of(const LibraryFinding& library) {
+  return {{"name", library.name},
+          {"file", library.file},
+          {"path", library.path.string()},
+          {"version", library.version},
+          {"problem", library.problem}};
+}
+
+Json gpu_part_json(const Findings& findings) {
+  Json json{{"path", findings.plugin.string()}, {"problem", findings.plugin_problem}};
+  if (findings.survey) json["cuda"] = cuda_version_text(findings.survey->runtime_cuda);
+  return json;
+}
+
+Json driver_json(const GpuSurvey& survey) {
+  return {{"version", survey.driver},
+          {"cuda", survey.driver_cuda == 0 ? "" : cuda_version_text(survey.driver_cuda)}};
+}
+
+}  // namespace
+
+Findings examine(std::string version, const GpuPlaces& places) {
+  Findings findings{.version = std::move(version),
+                    .cores = available_cores(),
+                    .vectors = processor_has_avx512() ? "AVX-512" : "AVX2",
+                    .cpu_libraries = make_cpu_executors()->libraries(),
+                    .plugin = places.plugin,
+                    .folders = places.folders};
+  try {
+    const std::unique_ptr<Backend> backend = load_plugin(places.plugin);
+    findings.survey = backend->survey();
+    findings.libraries = backend->open_libraries(places.folders);
+  } catch (const Error& error) {
+    findings.plugin_problem = error.what();
+  }
+  return findings;
+}
+
+std::vector<std::string> missing(const Findings& findings) {
+  std::vector<std::string> list;
+  if (!findings.plugin_problem.empty()) list.push_back(findings.plugin_problem);
+  if (findings.survey) {
+    const std::string problem = survey_problem(*findings.survey);
+    if (!problem.empty()) list.push_back(problem);
+  }
+  for (const LibraryFinding& library : findings.libraries) {
+    if (library.problem.empty()) continue;
+    list.push_back(library.name + ": " + library.problem + "; looked in " +
+                   folders_text(findings.folders) +
+                   "; install it, or set TRAINYARD_CUDA_PATH to its folder");
+  }
+  return list;
+}
+
+std::string doctor_text(const Findings& findings) {
+  std::string text = findings.version + "\n";
+  text += row("CPU",
+              fmt::format("{} {}, {}, {}", findings.cores, findings.cores == 1 ? "core" : "cores",
+                          findings.vectors, findings.cpu_libraries));
+  if (findings.survey) {
+    const GpuSurvey& survey = *findings.survey;
+    text += row("GPU part",
+                findings.plugin.string() + ", CUDA " + cuda_version_text(survey.runtime_cuda));
+    text += row("driver", driver_text(survey));
+    for (const LibraryFinding& library : findings.libraries) {
+      text += row(library.name, library_text(library));
+    }
+    if (survey.gpus.empty()) text += row("GPUs", "none");
+    for (const GpuFinding& gpu : survey.gpus) {
+      text += row("cuda:" + std::to_string(gpu.ordinal), gpu_text(gpu));
+    }
+  } else {
+    text += row("GPU part", "none");
+  }
+  const std::vector<std::string> list = missing(findings);
+  for (const std::string& thing : list) text += "missing:  " + thing + "\n";
+  return text + (list.empty() ? "all that training on a GPU needs is there\n"
+                              : "training on the CPU needs none of these\n");
+}
+
+Json doctor_json(const Findings& findings) {
+  Json json{{"version", findings.version},
+            {"cpu",
+             {{"cores", findings.cores},
+              {"vectors", findings.vectors},
+              {"libraries", findings.cpu_libraries}}},
+            {"gpu_part", gpu_part_json(findings)},
+            {"libraries", Json::array()},
+            {"gpus", Json::array()},
+            {"missing", missing(findings)}};
+  for (const LibraryFinding& library : findings.libraries) {
+    json["libraries"].push_back(json_of(library));
+  }
+  if (findings.survey) {
+    json["driver"] = driver_json(*findings.survey);
+    for (const GpuFinding& gpu : findings.survey->gpus) json["gpus"].push_back(json_of(gpu));
+  }
+  return json;
+}
+
+int doctor_exit_code(const Findings& findings) {
+  return missing(findings).empty() ? 0 : static_cast<int>(ErrorKind::device);
+}
+
+}  // namespace trainyard

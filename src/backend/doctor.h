@@ -1,0 +1,41 @@
+// `train doctor`: what this machine offers, what is missing, and how to get it.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/gpus.h"
+#include "formats/json.h"
+
+namespace trainyard {
+
+/// What was found; the report is a function of it alone.
+struct Findings {
+  std::string version;        // "train 0.1.0"
+  int cores = 0;              // physical ones that this process may use
+  std::string vectors;        // "AVX-512", "AVX2"
+  std::string cpu_libraries;  // "oneDNN 2.6.3"
+  std::filesystem::path plugin;
+  std::string plugin_problem;       // why the GPU part cannot be used; empty: it is loaded
+  std::optional<GpuSurvey> survey;  // with a GPU part
+  std::vector<LibraryFinding> libraries;
+  std::vector<std::filesystem::path> folders;  // where libraries were looked for
+};
+
+/// Looks. Throws nothing for what is missing.
+[[nodiscard]] Findings examine(std::string version, const GpuPlaces& places);
+
+/// What stands between this machine and training on a GPU, each with how to mend it; empty:
+/// nothing.
+[[nodiscard]] std::vector<std::string> missing(const Findings& findings);
+/// For people: one line a thing found, then one a thing missing.
+[[nodiscard]] std::string doctor_text(const Findings& findings);
+/// The same for programs.
+[[nodiscard]] Json doctor_json(const Findings& findings);
+/// 0, or 8 if something is missing.
+[[nodiscard]] int doctor_exit_code(const Findings& findings);
+
+}  // namespace trainyard

@@ -1,0 +1,182 @@
+#include "backend/gpus.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "backend/plugin.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = GpuRequest::Kind;
+
+constexpr std::int64_t kMostGpus = 1'024;  // more than any machine has
+
+std::optional<std::int64_t> number_of(std::string_view text, std::int64_t least) {
+  const auto number = parse_integer(text);
+  return number && *number >= least && *number <= kMostGpus ? number : std::nullopt;
+}
+
+/// "0,2,3"; empty if a part is no number or stands there twice.
+std::vector<int> ids_of(std::string_view text) {
+  std::vector<int> ids;
+  for (const std::string& part : split(text, ',')) {
+    const auto id = number_of(part, 0);
+    const bool twice = id && std::find(ids.begin(), ids.end(), *id) != ids.end();
+    if (!id || twice) return {};
+    ids.push_back(static_cast<int>(*id));
+  }
+  return ids;
+}
+
+std::optional<GpuRequest> request_of(std::string_view text) {
+  GpuRequest request{.text = std::string(text)};
+  const auto counted = [&](std::string_view digits, Kind kind) -> std::optional<GpuRequest> {
+    const auto count = number_of(digits, 1);
+    if (!count) return std::nullopt;
+    request.kind = kind;
+    request.count = *count;
+    return request;
+  };
+  if (text.empty()) return request;
+  if (text == "0" || text == "all") {
+    request.kind = text == "0" ? Kind::none : Kind::all;
+    return request;
+  }
+  if (text.starts_with("auto:")) return counted(text.substr(5), Kind::idlest);
+  const bool id = text.starts_with("id:");
+  if (!id && text.find(',') == std::string_view::npos) return counted(text, Kind::first);
+  request.ids = ids_of(id ? text.substr(3) : text);
+  request.kind = Kind::listed;
+  if (request.ids.empty() || (id && request.ids.size() > 1)) return std::nullopt;
+  return request;
+}
+
+std::string count_text(std::size_t count) {
+  return count == 1 ? "1 GPU was found" : std::to_string(count) + " GPUs were found";
+}
+
+[[noreturn]] void refuse(const GpuRequest& request, const std::string& why) {
+  const std::string asked = request.text.empty() ? "" : "--gpus " + request.text + ": ";
+  throw Error(ErrorKind::device, asked + why);
+}
+
+void require_count(const GpuRequest& request, std::size_t found) {
+  if (request.count <= static_cast<std::int64_t>(found)) return;
+  refuse(request, count_text(found) + "; ask for at most " + std::to_string(found) +
+                      ", or use --gpus 0 for the CPU");
+}
+
+std::vector<GpuFinding> listed(const GpuRequest& request, const std::vector<GpuFinding>& gpus) {
+  std::vector<GpuFinding> chosen;
+  for (const int id : request.ids) {
+    if (id >= static_cast<int>(gpus.size())) {
+      refuse(request, count_text(gpus.size()) + ", counted from 0: there is no GPU " +
+                          std::to_string(id) + "; choose others, or use --gpus 0 for the CPU");
+    }
+    chosen.push_back(gpus[static_cast<std::size_t>(id)]);
+  }
+  return chosen;
+}
+
+void sort_by_idleness(std::vector<GpuFinding>& gpus) {
+  std::stable_sort(gpus.begin(), gpus.end(), [](const GpuFinding& a, const GpuFinding& b) {
+    const int busy_a = a.busy_percent.value_or(0), busy_b = b.busy_percent.value_or(0);
+    if (busy_a != busy_b) return busy_a < busy_b;
+    return a.free_bytes.value_or(0) > b.free_bytes.value_or(0);
+  });
+}
+
+/// Errors of `work` with the request before them.
+template <class Work>
+auto with_request(const GpuRequest& request, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    refuse(request, error.what());
+  }
+}
+
+}  // namespace
+
+GpuRequest parse_gpus(std::string_view text) {
+  const auto request = request_of(text);
+  if (request) return *request;
+  throw Error(ErrorKind::command_line,
+              "--gpus '" + std::string(text) +
+                  "' is none of: N (the first N), 0,2,3 (those), id:2 (one), all, auto:N (the N "
+                  "idlest), 0 (the CPU)");
+}
+
+std::vector<GpuFinding> choose_gpus(const GpuRequest& request, const GpuSurvey& survey) {
+  if (request.kind == Kind::none) return {};
+  const std::string problem = survey_problem(survey);
+  if (!problem.empty()) refuse(request, problem + ", or use --gpus 0 for the CPU");
+  std::vector<GpuFinding> gpus = survey.gpus;
+  if (request.kind == Kind::all) return gpus;
+  if (request.kind == Kind::listed) return listed(request, gpus);
+  if (request.kind == Kind::idlest) sort_by_idleness(gpus);
+  if (request.kind != Kind::unsaid) require_count(request, gpus.size());
+  gpus.resize(request.kind == Kind::unsaid ? 1 : static_cast<std::size_t>(request.count));
+  return gpus;
+}
+
+std::string survey_problem(const GpuSurvey& survey) {
+  if (survey.driver_cuda == 0) {
+    return "no NVIDIA driver was found (libcuda.so.1 cannot be opened); install the driver";
+  }
+  if (survey.driver_cuda / 1000 < survey.runtime_cuda / 1000) {
+    return "the NVIDIA driver is too old: it supports CUDA " +
+           cuda_version_text(survey.driver_cuda) + ", this program needs CUDA " +
+           cuda_version_text(survey.runtime_cuda) + "; install a newer driver";
+  }
+  if (!survey.problem.empty()) {
+    return "the GPUs cannot be used: " + survey.problem +
+           "; see that nvidia-smi lists them and that CUDA_VISIBLE_DEVICES names them";
+  }
+  if (survey.gpus.empty()) return "0 GPUs were found; see that CUDA_VISIBLE_DEVICES names one";
+  return "";
+}
+
+void require_libraries(const GpuRequest& request, std::size_t gpus,
+                       std::span<const LibraryFinding> libraries,
+                       std::span<const fs::path> folders) {
+  for (const LibraryFinding& library : libraries) {
+    if (library.problem.empty() || (library.several_gpus && gpus < 2)) continue;
+    refuse(request, library.name + ": " + library.problem + "; looked in " + folders_text(folders) +
+                        "; install it, or set TRAINYARD_CUDA_PATH to its folder, or use --gpus 0 "
+                        "for the CPU");
+  }
+}
+
+UsableGpus open_gpus(const GpuRequest& request, const GpuPlaces& places) {
+  UsableGpus usable;
+  if (request.kind == Kind::none) return usable;
+  const bool unsaid = request.kind == Kind::unsaid;
+  if (unsaid && (!fs::exists(places.plugin) || !driver_is_there())) return usable;
+  usable.backend = with_request(request, [&] { return load_plugin(places.plugin); });
+  const GpuSurvey survey = usable.backend->survey();
+  if (unsaid && survey.gpus.empty()) return {};
+  usable.gpus = choose_gpus(request, survey);
+  require_libraries(request, usable.gpus.size(), usable.backend->open_libraries(places.folders),
+                    places.folders);
+  return usable;
+}
+
+std::string cuda_version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+std::string folders_text(std::span<const fs::path> folders) {
+  std::vector<std::string> words;
+  for (const fs::path& folder : folders) {
+    words.push_back(folder.empty() ? "the loader's search path" : folder.string());
+  }
+  return joined(words);
+}
+
+}  // namespace trainyard

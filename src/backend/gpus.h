@@ -1,0 +1,70 @@
+// --gpus: which GPUs a run asks for, and which it gets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.h"
+#include "device/gpu_survey.h"
+
+namespace trainyard {
+
+/// The value of --gpus.
+struct GpuRequest {
+  enum class Kind {
+    unsaid,  // left out: one GPU if a usable one is there, else the CPU
+    none,    // 0: the CPU
+    first,   // N: the first N visible ones
+    listed,  // 0,2,3 or id:2
+    all,
+    idlest,  // auto:N: the N with the least work, then with the most free memory
+  };
+  Kind kind = Kind::unsaid;
+  std::int64_t count = 0;     // first, idlest
+  std::vector<int> ids = {};  // listed
+  std::string text = {};      // as typed
+};
+
+/// Throws Error{command_line} for text that is none of the forms.
+[[nodiscard]] GpuRequest parse_gpus(std::string_view text);
+
+/// The GPUs that the request means, in order. Throws Error{device} that names the request, what
+/// was found and what to do, if the machine has no usable GPU or not as many.
+[[nodiscard]] std::vector<GpuFinding> choose_gpus(const GpuRequest& request,
+                                                  const GpuSurvey& survey);
+
+/// Why no GPU can be used: no driver, a driver that is too old, no GPU; "" if one can.
+[[nodiscard]] std::string survey_problem(const GpuSurvey& survey);
+/// Throws Error{device} if a library that `gpus` GPUs need is not usable, with the folders that
+/// were looked in.
+void require_libraries(const GpuRequest& request, std::size_t gpus,
+                       std::span<const LibraryFinding> libraries,
+                       std::span<const std::filesystem::path> folders);
+
+/// Where this program's GPU part and its libraries are looked for.
+struct GpuPlaces {
+  std::filesystem::path plugin;
+  std::vector<std::filesystem::path> folders;
+};
+/// GPUs that a run may use, and the GPU part that drives them.
+struct UsableGpus {
+  std::unique_ptr<Backend> backend;  // null: the CPU
+  std::vector<GpuFinding> gpus;
+};
+/// The GPUs that the request means. Throws Error{device} for what is missing, in the order GPU
+/// part, driver, GPUs, libraries. A request that was left out gives the CPU where GPU part, driver
+/// or GPU are missing, and loads nothing on a machine without a driver.
+[[nodiscard]] UsableGpus open_gpus(const GpuRequest& request, const GpuPlaces& places);
+
+/// "13.0" for 13000.
+[[nodiscard]] std::string cuda_version_text(int version);
+/// The folders as a list for people; "" reads "the loader's search path".
+[[nodiscard]] std::string folders_text(std::span<const std::filesystem::path> folders);
+
+}  // namespace trainyard

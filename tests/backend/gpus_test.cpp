@@ -1,0 +1,165 @@
+// --gpus: every form, and every message.
+#include "backend/gpus.h"
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+
+namespace trainyard {
+namespace {
+
+using Kind = GpuRequest::Kind;
+
+/// A machine of `count` GPUs, idle, with 80 GiB each.
+GpuSurvey machine(int count) {
+  GpuSurvey survey{.driver = "580.95.05", .driver_cuda = 13000, .runtime_cuda = 13000};
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    survey.gpus.push_back({.ordinal = ordinal,
+                           .name = "NVIDIA X",
+                           .total_bytes = std::size_t{80} << 30,
+                           .free_bytes = std::size_t{80} << 30,
+                           .busy_percent = 0});
+  }
+  return survey;
+}
+
+std::vector<int> chosen(const std::string& text, const GpuSurvey& survey) {
+  std::vector<int> ordinals;
+  for (const GpuFinding& gpu : choose_gpus(parse_gpus(text), survey)) {
+    ordinals.push_back(gpu.ordinal);
+  }
+  return ordinals;
+}
+
+struct Refusal {
+  int code = 0;
+  std::string text;
+};
+
+template <class F>
+Refusal refusal(const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return {error.exit_code(), error.what()};
+  }
+  return {};
+}
+
+Refusal refused(const std::string& text, const GpuSurvey& survey) {
+  return refusal([&] { static_cast<void>(chosen(text, survey)); });
+}
+
+using List = std::vector<int>;
+
+TEST_CASE("every form of --gpus means its GPUs") {
+  const GpuSurvey four = machine(4);
+  CHECK(chosen("0", four) == List{});
+  CHECK(chosen("2", four) == List{0, 1});
+  CHECK(chosen("4", four) == List{0, 1, 2, 3});
+  CHECK(chosen("0,2,3", four) == List{0, 2, 3});
+  CHECK(chosen("3,1", four) == List{3, 1});
+  CHECK(chosen("id:2", four) == List{2});
+  CHECK(chosen("id:0", four) == List{0});
+  CHECK(chosen("all", four) == List{0, 1, 2, 3});
+  CHECK(chosen("", four) == List{0});
+}
+
+TEST_CASE("auto takes the GPUs with the least work, then those with the most free memory") {
+  GpuSurvey survey = machine(4);
+  survey.gpus[0].busy_percent = 90;
+  survey.gpus[1].free_bytes = std::size_t{10} << 30;
+  CHECK(chosen("auto:1", survey) == List{2});
+  CHECK(chosen("auto:3", survey) == List{2, 3, 1});
+  CHECK(chosen("auto:4", survey) == List{2, 3, 1, 0});
+}
+
+TEST_CASE("0 is the CPU on any machine, with and without a driver") {
+  CHECK(chosen("0", GpuSurvey{}) == List{});
+  CHECK(parse_gpus("0").kind == Kind::none);
+  CHECK(parse_gpus("").kind == Kind::unsaid);
+}
+
+TEST_CASE("text that is no form is a command line error that lists the forms") {
+  for (const char* text :
+       {"x",    "-1",   "+2",     "1.5",   "1,",  ",1",  "1,,2", "0,0", "id:", "id:1,2",
+        "id:x", "auto", "auto:0", "auto:", "All", "00x", "2000", " 2",  "0x1", "id:-1"}) {
+    CAPTURE(text);
+    const Refusal found = refusal([&] { static_cast<void>(parse_gpus(text)); });
+    CHECK(found.code == 2);
+    CHECK(found.text == "--gpus '" + std::string(text) +
+                            "' is none of: N (the first N), 0,2,3 (those), id:2 (one), all, "
+                            "auto:N (the N idlest), 0 (the CPU)");
+  }
+}
+
+TEST_CASE("more GPUs than there are is a device error that names the count") {
+  const Refusal found = refused("4", machine(1));
+  CHECK(found.code == 8);
+  CHECK(found.text == "--gpus 4: 1 GPU was found; ask for at most 1, or use --gpus 0 for the CPU");
+  CHECK(refused("auto:3", machine(2)).text ==
+        "--gpus auto:3: 2 GPUs were found; ask for at most 2, or use --gpus 0 for the CPU");
+  CHECK(refused("0,2", machine(2)).text ==
+        "--gpus 0,2: 2 GPUs were found, counted from 0: there is no GPU 2; choose others, or use "
+        "--gpus 0 for the CPU");
+  CHECK(refused("id:1", machine(1)).code == 8);
+}
+
+TEST_CASE("what stands between a machine and its GPUs is said") {
+  GpuSurvey survey = machine(0);
+  survey.driver_cuda = 0;
+  survey.problem = "CUDA driver version is insufficient for CUDA runtime version";
+  CHECK(refused("1", survey).code == 8);
+  CHECK(refused("1", survey).text ==
+        "--gpus 1: no NVIDIA driver was found (libcuda.so.1 cannot be opened); install the driver, "
+        "or use --gpus 0 for the CPU");
+  survey.driver_cuda = 12040;
+  CHECK(refused("all", survey).text ==
+        "--gpus all: the NVIDIA driver is too old: it supports CUDA 12.4, this program needs CUDA "
+        "13.0; install a newer driver, or use --gpus 0 for the CPU");
+  survey.driver_cuda = 13020;
+  survey.problem = "no CUDA-capable device is detected";
+  CHECK(
+      refused("1", survey).text ==
+      "--gpus 1: the GPUs cannot be used: no CUDA-capable device is detected; see that nvidia-smi "
+      "lists them and that CUDA_VISIBLE_DEVICES names them, or use --gpus 0 for the CPU");
+  survey.problem.clear();
+  CHECK(refused("1", survey).text ==
+        "--gpus 1: 0 GPUs were found; see that CUDA_VISIBLE_DEVICES names one, or use --gpus 0 for "
+        "the CPU");
+}
+
+TEST_CASE("a library that is missing is named with the folders and the way out") {
+  const std::vector<LibraryFinding> libraries{
+      {.name = "cuDNN", .file = "libcudnn.so.9", .problem = "libcudnn.so.9 was not found"},
+      {.name = "NCCL", .file = "libnccl.so.2", .version = "2.28.9"}};
+  const std::vector<std::filesystem::path> folders{"", "/usr/local/cuda/lib64"};
+  const Refusal found = refusal([&] { require_libraries(parse_gpus("1"), 1, libraries, folders); });
+  CHECK(found.code == 8);
+  CHECK(found.text ==
+        "--gpus 1: cuDNN: libcudnn.so.9 was not found; looked in the loader's search path, "
+        "/usr/local/cuda/lib64; install it, or set TRAINYARD_CUDA_PATH to its folder, or use "
+        "--gpus 0 for the CPU");
+}
+
+TEST_CASE("one GPU does not need the library that joins several") {
+  const std::vector<LibraryFinding> libraries{
+      {.name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true}};
+  CHECK(refusal([&] { require_libraries(parse_gpus("1"), 1, libraries, {}); }).code == 0);
+  CHECK(refusal([&] { require_libraries(parse_gpus("2"), 2, libraries, {}); }).code == 8);
+}
+
+TEST_CASE("without a GPU part a request is refused and silence means the CPU") {
+  const GpuPlaces nowhere{.plugin = "/nowhere/lib/trainyard/libtrainyard_cuda.so", .folders = {}};
+  const Refusal found = refusal([&] { static_cast<void>(open_gpus(parse_gpus("1"), nowhere)); });
+  CHECK(found.code == 8);
+  CHECK(found.text ==
+        "--gpus 1: the GPU part of train is not there "
+        "(/nowhere/lib/trainyard/libtrainyard_cuda.so); build it where the CUDA toolkit is "
+        "installed (cmake --preset cuda), or unpack the whole package");
+  CHECK(open_gpus(parse_gpus(""), nowhere).gpus.empty());
+  CHECK(open_gpus(parse_gpus("0"), nowhere).gpus.empty());
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,72 @@
+#include "backend/library_folders.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "../base/temporary_folder.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path made(const fs::path& folder) {
+  fs::create_directories(folder);
+  return folder;
+}
+
+std::ptrdiff_t place_of(const std::vector<fs::path>& folders, const fs::path& folder) {
+  const auto found = std::find(folders.begin(), folders.end(), folder);
+  return found == folders.end() ? -1 : found - folders.begin();
+}
+
+TEST_CASE("folders that are named come first, in their order, then the loader's search") {
+  const testing::TemporaryFolder root;
+  const fs::path plain = made(root.path() / "plain");
+  const fs::path toolkit = made(root.path() / "toolkit" / "lib64");
+  const fs::path wheel = made(root.path() / "site-packages" / "nvidia" / "cudnn" / "lib");
+  const auto folders = library_folders(
+      {.trainyard_cuda_path = plain.string() + ":" + (root.path() / "toolkit").string() + ":" +
+                              (root.path() / "site-packages").string()});
+  CHECK(place_of(folders, plain) == 0);
+  CHECK(place_of(folders, toolkit) > 0);
+  CHECK(place_of(folders, wheel) > place_of(folders, toolkit));
+  CHECK(place_of(folders, "") > place_of(folders, wheel));
+}
+
+TEST_CASE("a toolkit and the wheels of an environment are found behind the loader's search") {
+  const testing::TemporaryFolder root;
+  const fs::path toolkit = made(root.path() / "cuda" / "lib64");
+  const fs::path environment = root.path() / "venv";
+  const fs::path packages = environment / "lib" / "python3.12" / "site-packages" / "nvidia";
+  const fs::path cudnn = made(packages / "cudnn" / "lib"), cu13 = made(packages / "cu13" / "lib");
+  const fs::path nccl = made(packages / "nccl" / "lib");
+  const auto folders = library_folders(
+      {.cuda_home = (root.path() / "cuda").string(), .virtual_env = environment.string()});
+  CHECK(place_of(folders, "") == 0);
+  CHECK(place_of(folders, toolkit) == 1);
+  for (const fs::path& wheel : {cudnn, cu13, nccl}) CHECK(place_of(folders, wheel) > 1);
+}
+
+TEST_CASE("the wheels of the first python3 on the search path are found") {
+  const testing::TemporaryFolder root;
+  const fs::path bin = made(root.path() / "bin");
+  testing::put_text(bin / "python3", "");
+  const fs::path wheel =
+      made(root.path() / "lib" / "python3.11" / "dist-packages" / "nvidia" / "nccl" / "lib");
+  const auto folders = library_folders({.path = "/nowhere:" + bin.string() + "/"});
+  CHECK(place_of(folders, wheel) > 0);
+}
+
+TEST_CASE("folders that are not there, and those named twice, are left out") {
+  const testing::TemporaryFolder root;
+  const fs::path plain = made(root.path() / "plain");
+  const auto folders = library_folders(
+      {.trainyard_cuda_path = "/nowhere:" + plain.string() + "::" + plain.string()});
+  CHECK(place_of(folders, "/nowhere") == -1);
+  CHECK(std::count(folders.begin(), folders.end(), plain) == 1);
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,138 @@
+// The update on a GPU against the CPU launcher: the same bits, with every rule.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "../optim/blocks.h"
+#include "backend/cuda/update.h"
+#include "gpu.h"
+#include "gpu_array.h"
+#include "kernels/launch.h"
+
+namespace trainyard::test {
+namespace {
+
+constexpr std::int64_t kChunks = 600;  // more than two runs of partial sums
+
+const std::vector<Segment> kSegments{{.rate_multiplier = 1, .l2 = 1e-4, .decay = 5e-4},
+                                     {.rate_multiplier = 0.5, .l2 = 0, .decay = 0},
+                                     {.rate_multiplier = 1, .l2 = 1e-3, .decay = 0, .frozen = 1}};
+
+/// Blocks in a GPU's memory, copied from those of the host.
+struct GpuBlocks {
+  GpuArray<float> weights, gradients, first, second;
+  GpuArray<Segment> segments;
+  GpuArray<std::int32_t> segment_of_chunk;
+  GpuArray<double> scratch, norm;
+  GpuArray<StepState> state;
+
+  GpuBlocks(Gpu& gpu, const Blocks<float>& host)
+      : weights(gpu, host.weights),
+        gradients(gpu, host.gradients),
+        first(gpu, host.slots[0]),
+        second(gpu, host.slots[1]),
+        segments(gpu, host.segments),
+        segment_of_chunk(gpu, host.segment_of_chunk),
+        scratch(gpu, host.scratch),
+        norm(gpu, {0.0}),
+        state(gpu, {host.state}) {}
+  [[nodiscard]] UpdateBlocks view() const {
+    return {.type = DType::f32,
+            .weights = weights.data(),
+            .gradients = gradients.data(),
+            .slots = {first.data(), second.data()},
+            .segments = segments.data(),
+            .segment_of_chunk = segment_of_chunk.data(),
+            .chunks = kChunks,
+            .state = state.data()};
+  }
+};
+
+/// What stands between the gradients and the new weights, on either device.
+void run_all(const UpdateLaunches& launches, const UpdateBlocks& blocks, std::span<double> scratch,
+             double* norm, StepState* state, const UpdateRule& rule) {
+  launches.add_l2(blocks);
+  launches.gradient_norm(blocks, scratch, norm);
+  launches.note_nonfinite(state, norm);
+  launches.clip_gradients(blocks, norm, 0.5);
+  launches.update(blocks, rule, 1e-3);
+}
+
+void compare(Blocks<float> host, const UpdateRule& rule) {
+  Gpu gpu;
+  const GpuBlocks there(gpu, host);
+  double norm = 0;
+  run_all(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), host.view(), host.scratch, &norm,
+          &host.state, rule);
+  run_all(*cuda::make_update_launches(gpu.stream()), there.view(),
+          {there.scratch.data(), host.scratch.size()}, there.norm.data(), there.state.data(), rule);
+  CHECK(there.norm.read()[0] == norm);
+  CHECK(there.gradients.read() == host.gradients);
+  CHECK(there.weights.read() == host.weights);
+  CHECK(there.first.read() == host.slots[0]);
+  CHECK(there.second.read() == host.slots[1]);
+}
+
+const std::vector<UpdateRule>& rules() {
+  static const std::vector<UpdateRule> list{
+      PlainRule{},
+      MomentumRule{0.9, MomentumForm::keras, true},
+      MomentumRule{0.9, MomentumForm::torch, false},
+      RmspropRule{0.9, 1e-7},
+      AdamRule{0.9, 0.999, 1e-7, AdamForm::keras},
+      AdamRule{0.9, 0.999, 1e-8, AdamForm::torch},
+  };
+  return list;
+}
+
+TEST_CASE("an update gives the CPU's bits on a GPU, with every rule") {
+  if (!has_gpu("updates on a GPU")) return;
+  for (const UpdateRule& rule : rules()) {
+    Blocks<float> blocks(kChunks, kSegments, 2);
+    blocks.state = {.step = 7, .rate = 0.05};
+    compare(blocks, rule);
+  }
+}
+
+TEST_CASE("a non-finite gradient freezes the weights on a GPU") {
+  if (!has_gpu("a non-finite gradient on a GPU")) return;
+  Gpu gpu;
+  Blocks<float> blocks(kChunks, kSegments, 2);
+  blocks.state = {.step = 7, .rate = 0.05};
+  blocks.gradients[70] = std::numeric_limits<float>::infinity();
+  const GpuBlocks there(gpu, blocks);
+  run_all(*cuda::make_update_launches(gpu.stream()), there.view(),
+          {there.scratch.data(), blocks.scratch.size()}, there.norm.data(), there.state.data(),
+          MomentumRule{0.9, MomentumForm::keras, false});
+  CHECK(there.state.read()[0].nonfinite_step == 7);
+  CHECK(there.weights.read() == blocks.weights);
+}
+
+TEST_CASE("sums of micro-steps, statistics and metrics are the CPU's bits on a GPU") {
+  if (!has_gpu("sums on a GPU")) return;
+  Gpu gpu;
+  Blocks<float> blocks(3, kSegments, 1);
+  const std::vector<StatisticRule> rules{{0.99, 1.1}, {0.9, 1}, {0.5, 2}};
+  std::vector<double> total{0.25};
+  blocks.state.valid = 101;
+  const GpuArray<float> sum(gpu, blocks.weights), gradients(gpu, blocks.gradients);
+  const GpuArray<StatisticRule> gpu_rules(gpu, rules);
+  const GpuArray<double> gpu_total(gpu, total);
+  const GpuArray<StepState> state(gpu, {blocks.state});
+  const auto run = [](const UpdateLaunches& launches, float* to, const float* from,
+                      const StatisticRule* of, double* metric, const StepState* at) {
+    launches.accumulate(to, from, 3 * kChunk, false);
+    launches.update_running({to, from, of, 2}, 3);
+    launches.add_metric({from, 120, at, metric});
+  };
+  run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), blocks.weights.data(), blocks.gradients.data(),
+      rules.data(), total.data(), &blocks.state);
+  run(*cuda::make_update_launches(gpu.stream()), sum.data(), gradients.data(), gpu_rules.data(),
+      gpu_total.data(), state.data());
+  CHECK(sum.read() == blocks.weights);
+  CHECK(gpu_total.read() == total);
+}
+
+}  // namespace
+}  // namespace trainyard::test

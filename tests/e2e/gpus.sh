@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# --gpus and doctor where no GPU is to be seen: what is missing is said, and nothing falls back.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+plugin=$(dirname "$train")/../lib/trainyard/libtrainyard_cuda.so
+
+# What `--gpus` says here: no GPU part, no driver, or no GPU (lib.sh hides those there are).
+if [[ ! -e $plugin ]]; then
+  reason="the GPU part of train is not there"
+elif ldconfig -p | grep -q 'libcuda\.so\.1'; then
+  reason="the GPUs cannot be used"
+else
+  reason="no NVIDIA driver was found"
+fi
+
+# place_program: a copy of the program in bin/, with lib/trainyard beside it.
+place_program() {
+  mkdir -p bin lib/trainyard
+  cp "$train" bin/
+}
+
+begin "a GPU that is asked for and not there ends with exit 8 and one message"
+write_tiny_run tiny.yaml
+for gpus in 1 4 0,1 id:0 all auto:2; do
+  run "$train" --config tiny.yaml --gpus "$gpus"
+  expect_code 8
+  expect_err "train: error: --gpus $gpus: $reason"
+  expect_err "--gpus 0 for the CPU"
+  expect_equal "$(wc -l <<<"$err")" 1
+  expect_equal "$out" ""
+done
+expect_no_path runs
+
+begin "check, bench and the plan refuse it alike"
+write_tiny_run tiny.yaml
+for verb in check bench "summary --plan"; do
+  # shellcheck disable=SC2086  # the verb may have a flag
+  run "$train" $verb --config tiny.yaml --gpus 1
+  expect_code 8
+  expect_err "$reason"
+done
+
+begin "without --gpus the CPU trains, and the first line says so"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=1
+expect_code 0
+expect_out_match "^[^"$'\n'"]*CPU, 1 thread"
+
+begin "text that is no form of --gpus is a command line error"
+write_tiny_run tiny.yaml
+for gpus in two "1," 0,0 id:1,2 auto:0; do
+  run "$train" --config tiny.yaml --gpus "$gpus"
+  expect_code 2
+  expect_err "--gpus '$gpus' is none of: N (the first N)"
+done
+
+begin "--gpus and --device cannot both choose"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --gpus 1 --device reference
+expect_code 2
+expect_err "--gpus 1 and --device reference contradict each other"
+
+begin "doctor reports what is there and what is missing, exit 8"
+run "$train" doctor
+expect_code 8
+expect_out_match "^train [0-9.]+"
+expect_out_match "CPU       [0-9]+ cores?, AVX.*, oneDNN [0-9]+\.[0-9]+\.[0-9]+"
+expect_out "missing:  $reason"
+expect_out "training on the CPU needs none of these"
+expect_equal "$err" ""
+
+begin "doctor --json is one line with the same facts"
+run "$train" doctor --json
+expect_code 8
+expect_equal "$(wc -l <<<"$out")" 1
+for key in version cpu gpu_part libraries gpus missing; do expect_out "\"$key\":"; done
+expect_out "$reason"
+
+begin "a program whose GPU part was left behind says so, and trains on the CPU"
+place_program
+write_tiny_run tiny.yaml
+run bin/train --config tiny.yaml --gpus 1
+expect_code 8
+expect_err "the GPU part of train is not there ($PWD/lib/trainyard/libtrainyard_cuda.so)"
+run bin/train --config tiny.yaml --set epochs=1
+expect_code 0
+
+begin "a GPU part that is no library, or of another build, is refused"
+place_program
+write_tiny_run tiny.yaml
+echo "no library" >lib/trainyard/libtrainyard_cuda.so
+run bin/train --config tiny.yaml --gpus 1
+expect_code 8
+expect_err "the GPU part of train cannot be loaded"
+cp "$(ldconfig -p | awk '/libm\.so\.6 .*x86-64/ {print $NF; exit}')" \
+  lib/trainyard/libtrainyard_cuda.so
+run bin/train --config tiny.yaml --gpus 1
+expect_code 8
+expect_err "belongs to another build (no entry"
+
+begin "the GPU part loads: every symbol that it lacks is the program's or the system's"
+if [[ -e $plugin ]]; then
+  run "$train" doctor
+  expect_no_out "cannot be loaded"
+  expect_out_match "GPU part  [^"$'\n'"]*libtrainyard_cuda.so, CUDA [0-9]+"
+else
+  skip "this build has no GPU part"
+fi
+
+finish 10 1
