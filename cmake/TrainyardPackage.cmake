@@ -5,7 +5,7 @@
 # RPATH, not RUNPATH: only that one also serves what libdnnl itself needs. The C and C++ libraries are
 # the target's own, since older ones beside the program would hide newer ones from other libraries.
 target_link_options(train PRIVATE -Wl,--disable-new-dtags)
-set_target_properties(train PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+set_target_properties(train PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS train RUNTIME_DEPENDENCY_SET beside_train)
 install(RUNTIME_DEPENDENCY_SET beside_train
   PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s)\\.so")

@@ -76,7 +76,7 @@ section() {
   local log seconds=$SECONDS verdict=passed
   log=$(mktemp)
   run_part "$1" >"$log" 2>&1 || verdict=failed
-  ! grep -q '^SKIPPED ' "$log" || verdict="skipped: no GPU"
+  ! grep -qE '\| +0 passed \| +0 failed \| +[1-9][0-9]* skipped' "$log" || verdict="skipped: no GPU"
   printf '\n## %s: %s (%s s)\n\n```\n' "$1" "$verdict" "$((SECONDS - seconds))"
   tail -n 60 "$log"
   printf '```\n'

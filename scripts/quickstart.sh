@@ -60,7 +60,7 @@ install_missing "${build_packages[@]}" "${run_packages[@]}" curl ca-certificates
 build release train
 data=$(find_data)
 before=$(ls runs/quickstart 2>/dev/null || true)
-"$train" --config configs/quickstart.yaml \
+"$train" --config configs/quickstart.yaml --gpus 0 \
   --set "data.train.root=$data" --set "data.val.root=$data"
 run=runs/quickstart/$(comm -13 <(echo "$before") <(ls runs/quickstart) | tail -n 1)
 printf 'run folder: %s\nplot: %s\n' "$run" "$(find "$run/plots" -name '*.png' | sort | head -n 1)"

@@ -14,6 +14,7 @@ holds() {
     no-cifar10) [[ ! -f ${TRAINYARD_DATA:-}/cifar-10-batches-bin/test_batch.bin ]] ;;
     no-fashion-mnist) [[ ! -f ${TRAINYARD_DATA:-}/fashion-mnist/t10k-labels-idx1-ubyte ]] ;;
     root) [[ $(id -u) -eq 0 ]] ;;
+    no-gpu) ! nvidia-smi --list-gpus >/dev/null 2>&1 ;;
     no-tmpfs) ! unshare --mount --map-root-user mount -t tmpfs tmpfs /tmp 2>/dev/null ;;
     *) die "tests/skipped.txt: unknown condition '$1'" ;;
   esac

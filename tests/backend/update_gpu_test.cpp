@@ -86,8 +86,7 @@ const std::vector<UpdateRule>& rules() {
   return list;
 }
 
-TEST_CASE("an update gives the CPU's bits on a GPU, with every rule") {
-  if (!has_gpu("updates on a GPU")) return;
+TEST_CASE("an update gives the CPU's bits on a GPU, with every rule" * doctest::skip(no_gpu())) {
   for (const UpdateRule& rule : rules()) {
     Blocks<float> blocks(kChunks, kSegments, 2);
     blocks.state = {.step = 7, .rate = 0.05};
@@ -95,8 +94,7 @@ TEST_CASE("an update gives the CPU's bits on a GPU, with every rule") {
   }
 }
 
-TEST_CASE("a non-finite gradient freezes the weights on a GPU") {
-  if (!has_gpu("a non-finite gradient on a GPU")) return;
+TEST_CASE("a non-finite gradient freezes the weights on a GPU" * doctest::skip(no_gpu())) {
   Gpu gpu;
   Blocks<float> blocks(kChunks, kSegments, 2);
   blocks.state = {.step = 7, .rate = 0.05};
@@ -109,8 +107,8 @@ TEST_CASE("a non-finite gradient freezes the weights on a GPU") {
   CHECK(there.weights.read() == blocks.weights);
 }
 
-TEST_CASE("sums of micro-steps, statistics and metrics are the CPU's bits on a GPU") {
-  if (!has_gpu("sums on a GPU")) return;
+TEST_CASE("sums of micro-steps, statistics and metrics are the CPU's bits on a GPU" *
+          doctest::skip(no_gpu())) {
   Gpu gpu;
   Blocks<float> blocks(3, kSegments, 1);
   const std::vector<StatisticRule> rules{{0.99, 1.1}, {0.9, 1}, {0.5, 2}};

@@ -20,8 +20,7 @@ std::vector<std::byte> counting(std::size_t bytes) {
   return list;
 }
 
-TEST_CASE("bytes go to the GPU, within it and back") {
-  if (!test::has_gpu("bytes go to the GPU")) return;
+TEST_CASE("bytes go to the GPU, within it and back" * doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   CHECK(device->name() == "cuda:0");
   const auto queue = device->make_queue();
@@ -40,8 +39,8 @@ TEST_CASE("bytes go to the GPU, within it and back") {
   CHECK(received == std::vector<std::byte>(sent.size(), std::byte{0x5a}));
 }
 
-TEST_CASE("memory that is not there is a memory error that says what is free") {
-  if (!test::has_gpu("memory that is not there")) return;
+TEST_CASE("memory that is not there is a memory error that says what is free" *
+          doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   const std::size_t free = device->free_bytes();
   CHECK(free > 0);
@@ -59,8 +58,7 @@ TEST_CASE("memory that is not there is a memory error that says what is free") {
   CHECK(device->allocate(1 << 20)->data() != nullptr);
 }
 
-TEST_CASE("an event orders two queues") {
-  if (!test::has_gpu("an event orders two queues")) return;
+TEST_CASE("an event orders two queues" * doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   const auto one = device->make_queue(), two = device->make_queue();
   const std::vector<std::byte> sent = counting(1 << 20);
@@ -76,8 +74,8 @@ TEST_CASE("an event orders two queues") {
   CHECK(received == sent);
 }
 
-TEST_CASE("a captured graph runs when it is replayed, with what memory holds then") {
-  if (!test::has_gpu("a captured graph")) return;
+TEST_CASE("a captured graph runs when it is replayed, with what memory holds then" *
+          doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   const auto queue = device->make_queue();
   const auto from = device->allocate(4096), to = device->allocate(4096);
@@ -99,8 +97,8 @@ TEST_CASE("a captured graph runs when it is replayed, with what memory holds the
   }
 }
 
-TEST_CASE("what cannot be captured is an error, and the queue goes on") {
-  if (!test::has_gpu("what cannot be captured")) return;
+TEST_CASE("what cannot be captured is an error, and the queue goes on" *
+          doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   const auto queue = device->make_queue();
   CHECK_THROWS_AS(CapturedGraph(*queue, [&] { queue->wait(); }), Error);

@@ -18,6 +18,9 @@ struct Wave {
   }
 };
 
+/// Below every value. (A variable, since device code may not call the standard library for it.)
+inline constexpr float kLeast = -std::numeric_limits<float>::infinity();
+
 /// sums[row] and maxima[row] of a [rows, width] matrix.
 struct RowSums {
   const float* in;
@@ -26,7 +29,6 @@ struct RowSums {
   float* maxima;
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    constexpr float kLeast = -std::numeric_limits<float>::infinity();
     const float* const own = in + row * width;
     const float sum = team.template sum<float>(width, [&](std::int64_t i) { return own[i]; });
     const float most =

@@ -11,8 +11,7 @@
 namespace trainyard::test {
 namespace {
 
-TEST_CASE("each gives the CPU's bits on a GPU") {
-  if (!has_gpu("each on a GPU")) return;
+TEST_CASE("each gives the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
   Gpu gpu;
   for (const std::int64_t n : {1, 7, 255, 256, 257, 100003}) {
     const std::vector<float> in = values(n);
@@ -24,16 +23,14 @@ TEST_CASE("each gives the CPU's bits on a GPU") {
   }
 }
 
-TEST_CASE("no elements are no launch") {
-  if (!has_gpu("no elements on a GPU")) return;
+TEST_CASE("no elements are no launch" * doctest::skip(no_gpu())) {
   Gpu gpu;
   launch_each(gpu.stream(), 0, Wave{nullptr, nullptr});
   launch_rows(gpu.stream(), 0, RowSums{nullptr, 3, nullptr, nullptr});
   CHECK_NOTHROW(gpu.queue->wait());
 }
 
-TEST_CASE("sums and maxima of rows are the CPU's bits on a GPU") {
-  if (!has_gpu("rows on a GPU")) return;
+TEST_CASE("sums and maxima of rows are the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
   Gpu gpu;
   const std::int64_t rows = 13;
   for (const std::int64_t width : {1, 31, 127, 128, 129, 1000}) {
@@ -53,8 +50,7 @@ struct Size {
   std::int64_t rows, columns;
 };
 
-TEST_CASE("sums of columns are the CPU's bits on a GPU") {
-  if (!has_gpu("columns on a GPU")) return;
+TEST_CASE("sums of columns are the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
   Gpu gpu;
   for (const Size size : {Size{1, 1}, {127, 15}, {129, 17}, {1000, 33}, {5, 300}, {40961, 3}}) {
     const std::vector<float> in = values(size.rows * size.columns);

@@ -83,8 +83,7 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
     const CurrentDevice current(ordinal);
-    ignore(cudaFree(nullptr));  // makes the context now, so that its failure shows here
-    TY_CUDA(cudaGetLastError());
+    TY_CUDA(cudaFree(nullptr));  // makes the context now, so that its failure shows here
   }
   [[nodiscard]] std::string name() const override { return "cuda:" + std::to_string(ordinal_); }
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
