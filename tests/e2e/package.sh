@@ -16,7 +16,7 @@ place_system() {
     mkdir -p "$root$(dirname "$path")"
     cp -L "$path" "$root$path"
   done
-  mkdir -p "$root/lib64" "$root/proc" "$root/dev" "$root/work"
+  mkdir -p "$root/lib64" "$root/proc" "$root/dev" "$root/trial"
   cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/"
 }
 
@@ -62,17 +62,17 @@ fi
 place_system
 
 begin "it draws data in a bare root"
-inside data make shapes /work/shapes --train 500 --test 100
+inside data make shapes /trial/shapes --train 500 --test 100
 expect_code 0
 
 begin "it trains by a shipped config in a bare root"
-inside --config quickstart --out /work/run --epochs 2 --set batch.per_gpu=50 \
-  --set data.train.root=/work/shapes --set data.val.root=/work/shapes \
+inside --config quickstart --out /trial/run --epochs 2 --set batch.per_gpu=50 \
+  --set data.train.root=/trial/shapes --set data.val.root=/trial/shapes \
   --set 'schedule={cosine: {by: step}}'
 expect_code 0
 expect_out "Epoch 2/2"
-expect_file "$root/work/run/metrics.csv"
-inside resume /work/run
+expect_file "$root/trial/run/metrics.csv"
+inside resume /trial/run
 expect_code 0
 
 begin "it says what training on a GPU lacks in a bare root"
