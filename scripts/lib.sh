@@ -44,8 +44,13 @@ install_missing() {
     apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# Jobs that fit the processors and the memory: a compiler of this project takes up to 1.5 GiB.
+# Jobs that fit the processors and the memory: a compiler of this project takes up to 1.5 GiB. CMake's
+# own variable has the last word.
 job_count() {
+  if [[ -n ${CMAKE_BUILD_PARALLEL_LEVEL-} ]]; then
+    echo "$CMAKE_BUILD_PARALLEL_LEVEL"
+    return
+  fi
   local by_memory
   by_memory=$(awk '/^MemAvailable/ {print int($2 / 1572864)}' /proc/meminfo)
   local by_processor

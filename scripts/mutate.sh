@@ -1,76 +1,122 @@
 #!/usr/bin/env bash
-# Tests of the tests: changes one operator or constant of a functor at a time, rebuilds the ops
-# tests, and expects them to fail. By hand, slow (a build a change, in build/mutate).
+# Tests of the tests: changes one operator, sign or number of the arithmetic at a time and expects
+# the family's test program to fail. By hand, slow (about a second a change).
 #
-#   scripts/mutate.sh [FILE...]        (default: the headers of src/ops with functors)
+#   scripts/mutate.sh [--all] [FAMILY...]     (default: ops optim data; two changes a function)
 #
-# Only lines inside operator() and formula functions (those marked TY_HD) are changed. Changes that
-# the suite lets pass are listed at the end; the exit code is 1 if there are any.
+# One build holds every change, each behind a number that the environment switches on
+# (scripts/mutate/mutant.h); it is made from a copy of the sources in build/mutate, so the working
+# tree is only read. Changes that cannot change a result stand in scripts/mutate/equivalent.txt with
+# the reason. What the tests let pass is listed; then the exit code is 1.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-files=("$@")
-[[ $# -gt 0 ]] || mapfile -t files < <(grep -l TY_HD src/ops/*.h)
-[[ -z $(git status --porcelain -- "${files[@]}") ]] || die "commit or stash changes of src/ops first"
-trap 'git checkout --quiet -- "${files[@]}"' EXIT
-
-# sites FILE: "line<TAB>sed command", one a change, for lines of code within TY_HD functions.
-sites() {
-  awk '
-    /TY_HD/ { inside = 1; depth = 0; opened = 0 }
-    inside {
-      code = $0
-      sub(/\/\/.*/, "", code)
-      body = opened
-      for (i = 1; i <= length(code); ++i) {
-        c = substr(code, i, 1)
-        if (c == "{") { ++depth; opened = 1; body = 1 }
-        if (c == "}") --depth
-      }
-      if (body && code !~ /for \(/ && code !~ /template/) {
-        if (code ~ / \+ /) print NR "\ts/ + / - /"
-        if (code ~ / - /)  print NR "\ts/ - / + /"
-        if (code ~ / \* /) print NR "\ts/ \\* / \\/ /"
-        if (code ~ / \/ /) print NR "\ts/ \\/ / * /"
-        if (code ~ / > /)  print NR "\ts/ > / < /"
-        if (code ~ / < /)  print NR "\ts/ < / > /"
-        if (code ~ / \+= /) print NR "\ts/ += / -= /"
-        if (code ~ /[^A-Za-z0-9_.]1([^0-9.]|$)/) print NR "\ts/\\([^A-Za-z0-9_.]\\)1\\([^0-9.]\\|$\\)/\\13\\2/"
-        if (code ~ /T\(0\)|T\{0\}/) print NR "\ts/T\\([({]\\)0\\([)}]\\)/T\\11\\2/"
-        if (code ~ /[0-9]\.[0-9]/) print NR "\ts/\\([0-9]\\.\\)\\([0-9]\\)/\\19\\2/"
-      }
-      if (opened && depth == 0) inside = 0
-    }' "$1"
+# The sources of a family that hold arithmetic.
+files_of() {
+  case $1 in
+    ops) echo src/ops/*.h src/ops/*.cpp ;;
+    optim) echo src/optim/*.h src/optim/*.cpp ;;
+    data) echo src/data/{image_functors.h,flip.cpp,shift.cpp,pad_crop.cpp,preprocess.cpp} \
+      src/data/{statistics.cpp,epoch_order.cpp,synthetic.cpp,shape_figures.cpp,shapes_draw.cpp} ;;
+    *) die "no such family: '$1'; known: ops, optim, data" ;;
+  esac
 }
 
-# The suite is red if it does not build or does not pass.
-suite_is_red() {
-  cmake --build build/mutate --target test_ops -j "$(job_count)" >build/mutate/log 2>&1 || return 0
-  ! timeout 600 build/mutate/tests/ops/test_ops >build/mutate/log 2>&1
+ulimit -c 0
+work=$PWD/build/mutate tree=$PWD/build/mutate/tree
+all=no
+[[ ${1-} != --all ]] || { all=yes && shift; }
+families=("$@")
+[[ $# -gt 0 ]] || families=(ops optim data)
+
+# Copies the sources and puts the changes in; work/changes gets number, family, function, text.
+make_tree() {
+  rm -rf "$tree"
+  mkdir -p "$tree"
+  git ls-files -z CMakeLists.txt cmake src tests configs models |
+    xargs -0 cp --parents --target-directory "$tree"
+  : >"$work/changes"
+  local family files first
+  for family in "${families[@]}"; do
+    read -ra files <<<"$(files_of "$family")"
+    first=$(($(wc -l <"$work/changes") + 1))
+    (cd "$tree" && python3 "$OLDPWD/scripts/mutate/rewrite.py" "$first" "${files[@]}") |
+      sed "s/\t/\t$family\t/" >>"$work/changes"
+  done
 }
 
-mkdir -p build/mutate
-cmake --preset release -B build/mutate >build/mutate/log
-suite_is_red && die "the ops tests fail before any change: $(tail -n 3 build/mutate/log)"
+build_tree() {
+  {
+    cmake -G Ninja -S "$tree" -B "$work/build" -DCMAKE_BUILD_TYPE=None \
+      -DCMAKE_CXX_FLAGS="-std=c++20 -O1 -include $PWD/scripts/mutate/mutant.h" &&
+      cmake --build "$work/build" -j "$(job_count)" --target "${families[@]/#/test_}"
+  } >"$work/log" 2>&1 || die "the copy does not build: see $work/log"
+}
 
-changes=0
-passed=()
-for file in "${files[@]}"; do
-  while IFS=$'\t' read -r line command; do
-    sed -i "$line$command" "$file"
-    if git diff --quiet -- "$file"; then continue; fi
-    changes=$((changes + 1))
-    text="$file:$line: $(sed -n "${line}p" "$file" | sed 's/^ *//')"
-    if suite_is_red; then
-      echo "caught  $text"
-    else
-      echo "PASSED  $text"
-      passed+=("$text")
-    fi
-    git checkout --quiet -- "$file"
-  done < <(sites "$file")
+# run_tests FAMILY NUMBER SECONDS DOCTEST-ARGUMENT: true if the cases do not notice the change. An
+# endless loop ends after the seconds; the shell's own words on a crash go nowhere.
+run_tests() {
+  {
+    TRAINYARD_MUTANT=$2 OMP_WAIT_POLICY=passive timeout "$3" \
+      "$work/build/tests/$1/test_$1" --abort-after=1 "$4" >"$work/log" 2>&1
+  } 2>/dev/null
+}
+
+# passes FAMILY NUMBER, where 0 is no change. The comparison of all devices takes most of the time of
+# the ops tests and runs last.
+passes() {
+  run_tests "$1" "$2" 60 --source-file-exclude='*/device_test.cpp' &&
+    run_tests "$1" "$2" 600 --source-file='*/device_test.cpp'
+}
+
+# The numbers of all changes, or of the first and the last of each function.
+chosen() {
+  if [[ $all == yes ]]; then
+    cut -f 1 "$work/changes"
+  else
+    awk -F '\t' '$3 != place { print number; print $1 } { place = $3; number = $1 }
+      END { print number }' "$work/changes" | sort --numeric-sort --unique | grep .
+  fi
+}
+
+# equivalent TEXT
+equivalent() { grep --quiet --fixed-strings --line-regexp -- "$1" scripts/mutate/equivalent.txt; }
+
+# An entry of the list that fits no change any more would hide the next one.
+check_equivalents() {
+  local text
+  while IFS= read -r text; do
+    [[ -z $text || $text == '#'* ]] && continue
+    grep --quiet --fixed-strings --line-regexp -- "$text" <(cut -f 4 "$work/changes") ||
+      die "scripts/mutate/equivalent.txt: no such change: $text"
+  done <scripts/mutate/equivalent.txt
+}
+
+make_tree
+[[ ${#families[@]} -lt 3 ]] || check_equivalents
+say "building with $(wc -l <"$work/changes") changes"
+build_tree
+
+for family in "${families[@]}"; do
+  passes "$family" 0 || die "test_$family fails before any change: see $work/log"
 done
-echo "$changes changes, $((changes - ${#passed[@]})) caught"
-[[ ${#passed[@]} -eq 0 ]] || printf 'not caught: %s\n' "${passed[@]}"
-[[ $changes -gt 0 && ${#passed[@]} -eq 0 ]]
+
+mapfile -t numbers < <(chosen)
+say "${#numbers[@]} changes, one run of a test program each"
+tried=0 left_out=0 passed=()
+for number in "${numbers[@]}"; do
+  IFS=$'\t' read -r _ family _ text < <(sed -n "${number}p" "$work/changes")
+  if equivalent "$text"; then
+    left_out=$((left_out + 1))
+    continue
+  fi
+  tried=$((tried + 1))
+  if passes "$family" "$number"; then
+    passed+=("$text")
+    echo "not caught: $text"
+  fi
+done
+echo "$tried changes, $((tried - ${#passed[@]})) caught, $left_out equivalent," \
+  "$((SECONDS / 60)) minutes"
+[[ $tried -gt 0 && ${#passed[@]} -eq 0 ]]

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPixelBytes = 3 * 32 * 32;
+constexpr std::size_t kPixelBytes = std::size_t{3} * 32 * 32;
 
 /// How a record looks: `labels` bytes, of which `label` is ours, then the pixels.
 struct RecordForm {
@@ -133,6 +133,7 @@ std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options) {
                             "; or make a stand-in with: train data make shapes '" + options.root +
                             "/cifar-10-batches-bin'"});
   std::vector<fs::path> paths;
+  paths.reserve(files.size());
   for (const std::string& file : files) paths.push_back(folder / file);
   return open_files(paths, {.labels = 1, .label = 0, .classes = 10}, folder / "batches.meta.txt",
                     options.limit);

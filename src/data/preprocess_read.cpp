@@ -17,7 +17,7 @@ std::vector<float> read_channel_values(config::Fields& fields, std::string_view 
   if (fields.describing() || is_train(values)) return {};
   const std::string wanted = "expected 'train', one number, or one number a channel";
   const bool list = values.kind == config::Node::Kind::list;
-  std::vector<config::Node> items = list ? values.items : std::vector<config::Node>{values};
+  const std::vector<config::Node> items = list ? values.items : std::vector<config::Node>{values};
   std::vector<float> numbers;
   for (const config::Node& item : items) {
     if (!item.is_number()) {

@@ -187,6 +187,8 @@ void write_pixels(const Canvas& canvas, Draws& draws, std::span<std::uint8_t> pi
           (word & 0xff) + ((word >> 8) & 0xff) + ((word >> 16) & 0xff) + (word >> 24);
       const float noise = (static_cast<float>(sum) - 510.0f) * scale;
       const float value = std::clamp(canvas[i][channel] + noise, 0.0f, 255.0f);
+      // lround would give another byte just below 0.5, and the bytes of a seed are settled.
+      // NOLINTNEXTLINE(bugprone-incorrect-roundings)
       pixels[channel * canvas.size() + i] = static_cast<std::uint8_t>(value + 0.5f);
     }
   }

@@ -25,7 +25,7 @@ double variance_scale(const BnAttributes& bn, std::int64_t count) {
   const double n = static_cast<double>(count);
   switch (bn.running_var) {
     case RunningVariance::biased:
-      return 1;
+      break;
     case RunningVariance::unbiased:
       return n / (n - 1);
     case RunningVariance::keras:

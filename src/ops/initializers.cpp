@@ -109,7 +109,7 @@ Distribution distribution_of(const ParameterSpec& parameter) {
 double draw(const Distribution& distribution, const Draws& draws, std::int64_t element) {
   switch (distribution.form) {
     case Distribution::Form::constant:
-      return distribution.scale;
+      break;
     case Distribution::Form::uniform:
       return distribution.scale * (2 * draws.uniform(element) - 1);
     case Distribution::Form::normal:
@@ -117,7 +117,7 @@ double draw(const Distribution& distribution, const Draws& draws, std::int64_t e
     case Distribution::Form::truncated:
       return distribution.scale * draws.normal(element, kCut);
   }
-  return 0;
+  return distribution.scale;
 }
 
 /// A set of vectors made orthonormal one after the other (modified Gram-Schmidt, run twice over

@@ -114,6 +114,7 @@ TEST_CASE("pad_crop keeps the input's size if none is given") {
   options.pad = 2;
   const PadCrop crop(options);
   CHECK(crop.output_shape(Shape{3, 32, 24}) == Shape{3, 32, 24});
+  CHECK(PadCrop(crop_options(3, {8, 9})).output_shape(kShape) == Shape{1, 8, 9});  // all of it
   CHECK(PadCrop(crop_options(4, {20, 28})).output_shape(Shape{3, 32, 24}) == Shape{3, 20, 28});
 }
 

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+
 #include "config/load.h"
 #include "config/schema.h"
 #include "data/pipeline.h"
@@ -70,6 +72,18 @@ TEST_CASE("the list of sources names each one once") {
   for (const auto& kind : dataset_kinds()) names.push_back(kind.name);
   CHECK(names == std::vector<std::string_view>{"cifar10", "cifar100", "mnist", "fashion_mnist",
                                                "idx", "image_folder", "tensors", "synthetic"});
+}
+
+TEST_CASE("a flip without a probability mirrors half of the samples") {
+  const DataSection section = read("augment: [hflip]\n" + kSource);
+  const std::vector<float> image{1, 2};
+  std::vector<float> out(2);
+  int mirrored = 0;
+  for (int i = 0; i < 2000; ++i) {
+    section.augment[0]->apply({.seed = 1, .index = i}, 0, Shape{1, 1, 2}, image.data(), out.data());
+    mirrored += out[0] == 2;
+  }
+  CHECK(std::abs(mirrored - 1000) < 112);  // five deviations of 22.4
 }
 
 TEST_CASE("a source looks beside the config file") {

@@ -92,6 +92,8 @@ TEST_CASE("the shapes set of a known seed stays what it was") {
   make_shapes(folder.path() / "x", few());
   CHECK(open_cifar10(reading(folder.path() / "x"))->fingerprint() ==
         "ac002990c07b70d7ad7b8f3a4959ac69");
+  CHECK(open_cifar10(reading(folder.path() / "x", Split::test))->fingerprint() ==
+        "efe9719559f088b751a23eb8e17b6338");
 }
 
 TEST_CASE("a sample of the shapes set depends on split and index") {

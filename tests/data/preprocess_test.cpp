@@ -116,6 +116,23 @@ TEST_CASE("mean_rgb and std_rgb of train, the usual pair, give mean 0 and deviat
   CHECK(std::abs(squares / 1000 - 1) < 1e-5);
 }
 
+TEST_CASE("statistics follow the steps, so that a second step of the same kind does nothing") {
+  const auto set = test::random_bytes_set(50, Shape{3, 4, 5});
+  const Image centred = preprocessed(*set, steps(MeanImage()));
+  CHECK(preprocessed(*set, steps(MeanImage(), MeanRgb({}))) == centred);
+  CHECK(preprocessed(*set, steps(StdRgb({}), StdRgb({}))) == preprocessed(*set, steps(StdRgb({}))));
+}
+
+TEST_CASE("given means go from the mean image of a single channel too") {
+  const auto set = test::random_bytes_set(50, Shape{1, 4, 5});
+  const Image centred = preprocessed(*set, steps(MeanImage()));
+  const Image shifted = preprocessed(*set, steps(MeanRgb({10}), MeanImage()));
+  for (std::size_t i = 0; i < centred.size(); ++i) {
+    // Three more roundings of values below 256.
+    CHECK(std::abs(shifted[i] - centred[i]) <= 3 * 256 * 0x1p-24f);
+  }
+}
+
 TEST_CASE("another number of values than channels is refused") {
   const auto refused = [](auto step) {
     return message_of(ErrorKind::config, [&] {

@@ -134,6 +134,15 @@ TEST_CASE("activations give the same bits in every pair of layouts and leave pad
   }
 }
 
+TEST_CASE("the only padding channel of the only image is left zero") {
+  const Shape shape{1, 7, 2, 3};
+  Tensor<float> x({"", plain_layout(shape)}, test::draws(shape.elements(), 4));
+  Tensor<float> y({"", blocked_layout(shape, 8)});
+  test::run(*op_of<Sigmoid>(), Pass::forward_train, DType::f32,
+            {.inputs = {x.view()}, .outputs = {y.view()}});
+  CHECK(y.is_clean());
+}
+
 TEST_CASE("activations may overwrite their input and their output's gradient") {
   const Place place{"", blocked_layout({2, 5, 3, 3}, 8)};
   const std::vector<double> list = test::draws(90, 3), gradients = test::draws(90, 1);

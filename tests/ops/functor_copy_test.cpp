@@ -23,6 +23,7 @@ TEST_CASE("a walk takes the longest runs that its layouts share") {
   const Layout last_slice = places[7].layout;
 
   CHECK(walk_of(plain, plain).kind == Walk::Kind::dense);
+  CHECK(walk_of(plain, plain).runs == 1);
   CHECK(walk_of(plain, plain).length == 2 * 11 * 3 * 5);
   CHECK(walk_of(blocked, blocked).length == 2 * 16 * 3 * 5);
   CHECK(walk_of(last, last).length == 2 * 12 * 3 * 5);
@@ -35,6 +36,9 @@ TEST_CASE("a walk takes the longest runs that its layouts share") {
   CHECK(walk_of(last_slice, last).kind == Walk::Kind::strided);  // paddings differ
   CHECK(walk_of(plain, blocked).kind == Walk::Kind::strided);
   CHECK(walk_of(blocked_layout(kShape, 16), blocked).kind == Walk::Kind::strided);
+  CHECK(run_stride(walk_of(blocked, blocked_slice), blocked) == 16 * 3 * 5);
+  CHECK(run_stride(walk_of(last_slice, channels_last_layout(kShape, 1)), last_slice) == 35);
+  CHECK(run_stride(walk_of(plain, blocked), plain) == 0);  // no runs
 }
 
 template <class From, class To>

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "functor_harness.h"
 #include "ops/dropout.h"
 
@@ -88,6 +90,37 @@ TEST_CASE("seed, epoch, layer and each half of the sample's index change a dropo
   CHECK(masked({.node = 78}) != first);
   const std::vector<float> far = masked({.samples = {40 + (1ll << 32), 7, 123456789012}});
   CHECK(sample(far, 0) != sample(first, 0));
+}
+
+TEST_CASE("channels lie side by side in blocks and in n, h, w, c, if the rows leave no gaps") {
+  const Layout plain = plain_layout(kShape), blocked = blocked_layout(kShape, 8);
+  const Layout last = channels_last_layout(kShape, 1);
+  CHECK(dropout_lanes(blocked, blocked) == 8);
+  CHECK(dropout_lanes(last, last) == 11);
+  CHECK(dropout_lanes(blocked, last) == 0);
+  CHECK(dropout_lanes(plain, plain) == 0);
+  Layout gaps = last;
+  gaps.stride[2] += 11;
+  CHECK(dropout_lanes(gaps, gaps) == 0);
+}
+
+TEST_CASE("positions are counted a sample, not a batch") {
+  // 2^32 values in all, 2^22 a sample.
+  const std::vector<Shape> shapes = {{1024, 1024, 64, 64}};
+  CHECK(DropoutOp({}).infer(shapes).outputs[0] == shapes[0]);
+}
+
+TEST_CASE("a draw of exactly rate * 2^32 is kept, the one below it is not") {
+  const Batch batch;
+  const Random4 key = random4(batch.seed, RandomStream::layer, 5, batch.node, 0);
+  const Random4 draw = philox(key.word[0], key.word[1], 0, 0, 40, 0);  // of the first four elements
+  const std::uint32_t* const largest = std::max_element(draw.word, draw.word + 4);
+  const auto lane = static_cast<std::size_t>(largest - draw.word);
+  REQUIRE(*largest >=
+          0x80000000u);  // then 2^32 + 1 in the formula would round to another threshold
+  const Place plain{"", plain_layout(kShape)};
+  CHECK(masked(batch, plain, plain, *largest / 0x1p32)[lane] != 0);
+  CHECK(masked(batch, plain, plain, (*largest + 1.0) / 0x1p32)[lane] == 0);
 }
 
 TEST_CASE("dropout keeps its share and scales what it keeps") {

@@ -117,6 +117,32 @@ TEST_CASE("draws depend on seed, parameter and element alone") {
   CHECK(std::vector<float>(more.begin(), more.begin() + 45000) == first);
 }
 
+TEST_CASE("draws of a known seed and parameter are what the formulas give") {
+  // From a second implementation of Philox and of Box and Muller, in Python, for seed 1 and key 2.
+  const auto check = [](const std::vector<float>& found, std::size_t element, double expected) {
+    CAPTURE(element);
+    CHECK(std::abs(found[element] - expected) <= 0x1p-23);  // values below 2, rounded to float
+  };
+  const std::vector<float> uniform = drawn(parameter(Kind::uniform, 1, {2289}));
+  check(uniform, 0, -0.7976596520747989);
+  check(uniform, 1, 0.34289288776926696);
+  check(uniform, 2, 0.7358448172453791);
+  // Near 0 a float shows half a step of the words, 2^-32.
+  CHECK(std::abs(uniform[2288] + 4.951399751007557e-05) <= 5e-5 * 0x1p-24);
+  // The first, second, third and fourth candidate that is not cut, and one of the second draw.
+  const std::vector<float> cut = drawn(parameter(Kind::truncated_normal, 1, {283839}));
+  check(cut, 0, -0.7456397308670482);
+  check(cut, 32, 1.224037925764925);
+  check(cut, 18, -0.44067248440600965);
+  check(cut, 2623, -1.6015249121511823);
+  check(cut, 283838, -1.7059048265389318);
+  // And of Gram and Schmidt, on the rows of the first six normal draws.
+  const std::vector<float> rows = drawn(parameter(Kind::orthogonal, 0, {2, 3}));
+  const double expected[] = {-0.7494874925090875, 0.415998818394712,  -0.5149888170306653,
+                             0.0277793686174667,  0.7969841721593365, 0.6033610328872028};
+  for (std::size_t i = 0; i < 6; ++i) check(rows, i, expected[i]);
+}
+
 /// Largest distance of the products of rows (or columns) from the unit matrix.
 double distance_from_unit(const std::vector<float>& list, std::size_t rows, std::size_t columns,
                           bool by_rows) {

@@ -135,6 +135,17 @@ TEST_CASE("a non-finite logit or a label that is no class gives a loss that is n
   }
 }
 
+TEST_CASE("with one output the labels are 0 and 1 alone") {
+  for (const Op* op : {static_cast<const Op*>(&kBinary), static_cast<const Op*>(&kSquared)}) {
+    CAPTURE(op->type());
+    const Problem problem{.classes = 1, .logits = {0.5, 0.5, 0.5}, .labels = {1, 2, -1}};
+    const std::vector<float> losses = run_loss<float>(*op, problem, Pass::forward_train);
+    CHECK(std::isfinite(losses[0]));
+    CHECK(std::isnan(losses[1]));
+    CHECK(std::isnan(losses[2]));
+  }
+}
+
 TEST_CASE("losses refuse shapes that are not a row a sample, and say what to do") {
   const auto infer = [](const Op& op, std::vector<Shape> shapes) {
     static_cast<void>(op.infer(shapes));

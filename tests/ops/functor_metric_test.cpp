@@ -54,6 +54,11 @@ TEST_CASE("samples beyond the valid ones count as zero") {
   CHECK(hits({}, 2, {1, 2, 1, 2, 1, 2}, {1, 1, 1}, 2) == List{1, 1, 0});
 }
 
+TEST_CASE("accuracy takes one output") {
+  const std::vector<Shape> shapes = {{8, 1}, {8}};
+  CHECK(TopKOp("accuracy", {}).infer(shapes).outputs[0] == Shape{8});
+}
+
 TEST_CASE("top_k with as many places as classes is refused") {
   const std::vector<Shape> shapes = {{8, 5}, {8}};
   CHECK_THROWS_WITH_AS(static_cast<void>(TopKOp("top_k", {.k = 5}).infer(shapes)),

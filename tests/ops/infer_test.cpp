@@ -115,6 +115,10 @@ TEST_CASE("positional values are filters, kernel, stride, pad; size, stride, pad
         "1, bias: true, init: glorot_uniform, l2: 0}");
   CHECK(op_from("{max_pool: [3, 2, 1]}")->attributes() ==
         "{size: [3, 3], stride: [2, 2], pad: 1, ceil: false}");
+  CHECK(op_from("{max_pool: [3, [1, 2], 1]}")->attributes() ==
+        "{size: [3, 3], stride: [1, 2], pad: 1, ceil: false}");
+  CHECK(op_from("{max_pool: [3, [2, 1], 1]}")->attributes() ==
+        "{size: [3, 3], stride: [2, 1], pad: 1, ceil: false}");
 }
 
 TEST_CASE("torch's initializer gives the bias its range too") {

@@ -6,13 +6,14 @@
 #include <limits>
 
 #include "blocks.h"
+#include "optim/accumulate.h"
 
 namespace trainyard {
 namespace {
 
 using test::Blocks;
 
-const std::vector<Segment> kSegments{{1, 1e-2, 0, 0}, {1, 0, 0, 0}, {1, 0.5, 0, 1}};
+const std::vector<Segment> kSegments{{1, 1e-2, 0, 0}, {1, 0, 0, 0}, {1, 0.5, 0, 1}, {1, 1, 0, 0}};
 // More than two runs of partial sums, the last one short.
 constexpr std::int64_t kChunks = 2 * kChunksPerPartial + 77;
 
@@ -27,6 +28,23 @@ TEST_CASE("add_l2 adds twice l2 times the weight, but not to frozen parameters")
   }
   CHECK(has_l2(kSegments));
   CHECK_FALSE(has_l2(std::vector<Segment>(3)));
+}
+
+TEST_CASE("the first micro-step sets the sum of gradients, the others add to it") {
+  const std::vector<double> gradients{1, -2, 3};
+  std::vector<double> sum{std::nan(""), std::nan(""), std::nan("")};
+  const CpuLauncher launcher(1);
+  launcher.each(3, AddGradients<double>{sum.data(), gradients.data(), true});
+  CHECK(sum == gradients);
+  launcher.each(3, AddGradients<double>{sum.data(), gradients.data(), false});
+  CHECK(sum == std::vector<double>{2, -4, 6});
+}
+
+TEST_CASE("sums need one double of scratch for every started run of chunks") {
+  CHECK(sum_scratch(1) == 1);
+  CHECK(sum_scratch(kChunksPerPartial) == 1);
+  CHECK(sum_scratch(kChunksPerPartial + 1) == 2);
+  CHECK(sum_scratch(2 * kChunksPerPartial) == 2);
 }
 
 TEST_CASE("the regularisation loss is the sum of l2 w^2, frozen parameters included") {
@@ -74,6 +92,11 @@ TEST_CASE("a NaN in the gradient is a NaN in its norm and marks the step once") 
   state.step = 13;
   note_nonfinite(CpuLauncher(1), &state, &infinite);
   CHECK(state.nonfinite_step == 12);
+  StepState first;  // a mark at step 0 is a mark
+  note_nonfinite(CpuLauncher(1), &first, &norm);
+  first.step = 1;
+  note_nonfinite(CpuLauncher(1), &first, &norm);
+  CHECK(first.nonfinite_step == 0);
 }
 
 TEST_CASE("clipping shrinks a long gradient to the maximum and leaves a short one alone") {

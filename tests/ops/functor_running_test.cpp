@@ -1,0 +1,34 @@
+// How running statistics follow the batches.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "kernels/launch.h"
+#include "ops/running_statistics.h"
+
+namespace trainyard {
+namespace {
+
+TEST_CASE("a running statistic keeps its share and takes the scaled mean over the replicas") {
+  // Two chunks with rules of their own; the batch block holds the sum over 4 replicas.
+  const std::vector<StatisticRule> rules{{.momentum = 0.75, .batch_scale = 1},
+                                         {.momentum = 0.5, .batch_scale = 1.25}};
+  std::vector<double> running, batch;
+  for (std::int64_t i = 0; i < 2 * kChunk; ++i) {
+    running.push_back(static_cast<double>(i) + 1);
+    batch.push_back(std::sin(static_cast<double>(i)) + 2);
+  }
+  const std::vector<double> before = running;
+  CpuLauncher(1).each(2, UpdateRunning<double>{running.data(), batch.data(), rules.data(), 4});
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    const StatisticRule& rule = rules[i / kChunk];
+    const double keep = rule.momentum, scale = rule.batch_scale;
+    const double exact = keep * before[i] + (1 - keep) * scale * batch[i] / 4;
+    // Four roundings of values up to 128.
+    CHECK(std::abs(running[i] - exact) <= 4 * 128 * 0x1p-53);
+  }
+}
+
+}  // namespace
+}  // namespace trainyard
