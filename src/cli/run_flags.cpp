@@ -30,6 +30,10 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+DeviceChoice::Kind kind_of(const RunFlags& flags) {
+  return flags.device == "reference" ? DeviceChoice::Kind::reference : DeviceChoice::Kind::cpu;
+}
+
 /// Throws for GPUs that are asked for, or found where nothing was said, and cannot be trained on.
 void require_cpu(const RunFlags& flags) {
   const GpuRequest request = parse_gpus(flags.gpus);
@@ -59,8 +63,9 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--gpus", flags.gpus, "GPUs: N, 0,2,3, id:2, all, auto:N; 0 is the CPU");
   app.add_option("--device", flags.device, "cpu, or reference (plain loops: slow, exact)")
       ->check(CLI::IsMember({"cpu", "reference"}));
-  app.add_option("--precision", flags.precision, "fp32; the reference device also takes fp64")
-      ->check(CLI::IsMember({"fp32", "fp64"}));
+  app.add_option("--precision", flags.precision,
+                 "short for --set precision=P: fp32, tf32, bf16, fp16; fp64 (reference)")
+      ->check(CLI::IsMember({"fp32", "tf32", "bf16", "fp16", "fp64"}));
   app.add_option("--threads", flags.threads, "processor threads; 0: the config's, else all cores")
       ->check(CLI::Range(0, 1024));
 }
@@ -86,26 +91,24 @@ fs::path find_config(const std::string& name) {
                                      config::suggestion(name, known));
 }
 
+std::vector<std::string> overrides_of(const RunFlags& flags) {
+  std::vector<std::string> overrides = flags.overrides;
+  if (!flags.precision.empty()) overrides.push_back("precision=" + flags.precision);
+  return overrides;
+}
+
 RunConfig read_config(const RunFlags& flags) {
-  RunConfig run = read_run_config(find_config(flags.config), flags.overrides);
+  RunConfig run = read_run_config(find_config(flags.config), overrides_of(flags));
   // The thread count is part of a run's record: it decides the order of sums inside oneDNN.
   if (flags.threads > 0) settle_threads(run, flags.threads);
   if (run.threads == 0) settle_threads(run, available_cores());
+  if (!run.precision) settle_precision(run, default_precision(kind_of(flags)));
   return run;
 }
 
 DeviceChoice device_choice(const RunFlags& flags) {
   require_cpu(flags);
-  DeviceChoice choice{.threads = flags.threads};
-  const bool reference = flags.device == "reference";
-  choice.kind = reference ? DeviceChoice::Kind::reference : DeviceChoice::Kind::cpu;
-  const bool wide = flags.precision == "fp64" || (reference && flags.precision.empty());
-  if (wide && !reference) {
-    throw Error(ErrorKind::command_line,
-                "--precision fp64 is for '--device reference'; the CPU computes in fp32");
-  }
-  choice.type = wide ? DType::f64 : DType::f32;
-  return choice;
+  return {.kind = kind_of(flags), .threads = flags.threads};
 }
 
 GpuPlaces gpu_places() {

@@ -19,7 +19,7 @@ struct RunFlags {
   std::string config;
   std::vector<std::string> overrides;  // --set a.b.c=value
   std::string device;                  // cpu, reference; "": as gpus says
-  std::string precision;               // "": fp32 on the CPU, fp64 on the reference device
+  std::string precision;               // "": the config's, else the device's own
   std::string gpus;                    // "": a GPU if a usable one is there, else the CPU
   int threads = 0;
 };
@@ -28,6 +28,8 @@ struct RunFlags {
 void add_run_flags(CLI::App& app, RunFlags& flags);
 /// Declares --set, --device, --precision, --gpus and --threads.
 void add_device_flags(CLI::App& app, RunFlags& flags);
+/// --set and the flags that are short for it.
+[[nodiscard]] std::vector<std::string> overrides_of(const RunFlags& flags);
 [[nodiscard]] RunConfig read_config(const RunFlags& flags);
 /// Throws Error{command_line} or Error{device} for a choice that this build or machine lacks,
 /// before any data is read.

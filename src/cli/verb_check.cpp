@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "run/model_plan.h"
 #include "run/training_run.h"
 
 namespace trainyard::cli {
@@ -42,7 +41,7 @@ int check(const RunFlags& flags) {
   std::printf("# global batch %lld, %lld steps an epoch, %lld samples dropped\n",
               static_cast<long long>(batch.global), static_cast<long long>(batch.steps),
               static_cast<long long>(batch.dropped));
-  std::printf("# %s\n", forecast_text(forecast(session.model())).c_str());
+  std::printf("# %s\n", text_of(forecast(session.model().programs())).c_str());
   std::printf("# one batch forward and backward: loss %s\n# all is well; nothing was written\n",
               fixed_text(loss, 4).c_str());
   return 0;

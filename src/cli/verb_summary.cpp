@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/error.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "graph/build.h"
@@ -13,17 +14,37 @@ namespace {
 struct SummaryFlags {
   RunFlags run;
   bool json = false, plan = false, expand = false;
+  std::string target;  // "": that of the device
 };
+
+/// The plan on this run's device, or on a target whose device may be elsewhere.
+std::string plan_of(RunConfig& run, const SummaryFlags& flags) {
+  ModelOptions options;
+  options.slots = static_cast<int>(run.optimizer->slots().size());
+  options.accumulates = run.accumulate > 1;
+  const std::int64_t batch = replica_batch(run, 1);
+  if (flags.target == "cuda") {
+    if (run.precision == Precision::fp64) {
+      throw Error(
+          ErrorKind::command_line,
+          "--target cuda computes in fp32, tf32, bf16 or fp16, not in fp64: give --precision");
+    }
+    options.target = cuda_target(run.precision.value_or(Precision::fp32));
+    return plan_text_without_device(make_training_graph(run, batch), options);
+  }
+  const SessionDevice device = make_device(device_choice(flags.run), run);
+  options.target = device.target;
+  options.threads = device.threads;
+  return plan_text(make_training_graph(run, batch), *device.executors, options);
+}
 
 int summarise_run(const SummaryFlags& flags) {
   RunConfig run = read_config(flags.run);
-  const std::int64_t batch = replica_batch(run, 1);
   if (flags.plan) {
-    const DeviceChoice choice = device_choice(flags.run);
-    const SessionDevice device = make_device(choice, run.threads);
-    std::fputs(plan_text(make_training_graph(run, batch), device).c_str(), stdout);
+    std::fputs(plan_of(run, flags).c_str(), stdout);
     return 0;
   }
+  const std::int64_t batch = replica_batch(run, 1);
   const Graph graph = build_graph(network_of(run), {.batch = batch, .profile = run.profile});
   const std::string text = flags.json     ? summary_json(summarise(graph))
                            : flags.expand ? expanded_yaml(graph, run.profile)
@@ -38,7 +59,12 @@ void declare_summary(CLI::App& app, const Surroundings&, Action& action) {
   auto flags = std::make_shared<SummaryFlags>();  // shared with the action, which outlives parsing
   add_run_flags(app, flags->run);
   app.add_flag("--json", flags->json, "as JSON");
-  app.add_flag("--plan", flags->plan, "the steps, buffers and offsets of the training plan");
+  auto* plan = app.add_flag("--plan", flags->plan,
+                            "the steps, buffers, offsets and memory of the training plan");
+  app.add_option("--target", flags->target,
+                 "with --plan: the plan for a GPU, which need not be there")
+      ->check(CLI::IsMember({"cuda"}))
+      ->needs(plan);
   app.add_flag("--expand", flags->expand, "the network as YAML without blocks and loops");
   action = [flags] { return summarise_run(*flags); };
 }

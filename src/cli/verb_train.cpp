@@ -136,7 +136,7 @@ RunConfig config_of_run(const fs::path& folder, const RunFlags& flags) {
     throw Error(ErrorKind::command_line,
                 "'" + folder.string() + "' is no run folder: it has no config.yaml of a run");
   }
-  return read_run_config(folder / "config.yaml", flags.overrides);
+  return read_run_config(folder / "config.yaml", overrides_of(flags));
 }
 
 int train(const TrainFlags& flags, const Surroundings& surroundings) {

@@ -1,9 +1,10 @@
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <new>
+#include <string>
 
 #include "base/error.h"
 #include "device/device.h"
@@ -76,9 +77,14 @@ class CpuDevice final : public Device {
     return std::make_unique<CpuEvent>();
   }
   [[nodiscard]] std::size_t free_bytes() const override {
-    struct sysinfo info {};
-    if (sysinfo(&info) != 0) return 0;
-    return (info.freeram + info.bufferram) * static_cast<std::size_t>(info.mem_unit);
+    // What the kernel would give without swapping: free pages and those that it can take back.
+    std::ifstream file("/proc/meminfo");
+    std::string word;
+    while (file >> word && word != "MemAvailable:") {
+    }
+    std::size_t kibibytes = 0;
+    file >> kibibytes;
+    return file ? kibibytes << 10 : 0;
   }
 };
 

@@ -48,7 +48,7 @@ class Device {
   [[nodiscard]] virtual std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) = 0;
   [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
-  /// Bytes that can be allocated now.
+  /// Bytes that can be allocated now; 0 if that is not known.
   [[nodiscard]] virtual std::size_t free_bytes() const = 0;
 };
 

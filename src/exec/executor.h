@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,13 +18,20 @@ namespace trainyard {
 struct StepDescription {
   const Op* op = nullptr;
   Pass pass = Pass::forward_train;
-  DType type = DType::f32;  // of activations and parameters
+  /// Of activations and their gradients: f64, f32, bf16 or f16. Parameters, their gradients and
+  /// statistics are arithmetic_of(storage), and so are the outputs of an op whose contract says
+  /// arithmetic_outputs. Weights of convolutions and dense layers are rounded to `storage` before
+  /// they are multiplied; products are summed in the arithmetic type.
+  DType storage = DType::f32;
+  bool tf32 = false;  // products of f32 may round their factors to TF32 (10 bits of mantissa)
   Signature signature = {};
   std::vector<Layout> inputs = {};
   std::vector<Layout> outputs = {};
   std::vector<bool> wants_input_gradient = {};  // backward_data
   std::uint32_t node = 0;                       // index of the node in its graph: keys random draws
   int threads = 1;
+  /// The most that workspace_bytes() may answer.
+  std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
 };
 
 /// Runs one step. After bind() neither allocates, looks up nor branches on shape.
@@ -55,9 +63,10 @@ class ExecutorFactory {
   [[nodiscard]] virtual std::string libraries() const = 0;
 };
 
-/// oneDNN for library ops, functors for the rest. f32.
+/// oneDNN for library ops, functors for the rest. Stored and computed in f32.
 [[nodiscard]] std::unique_ptr<ExecutorFactory> make_cpu_executors();
-/// Plain loops for library ops, functors for the rest. f32 or f64, any layouts.
+/// Plain loops for library ops, functors for the rest. Stored in f64, f32, bf16 or f16, any
+/// layouts.
 [[nodiscard]] std::unique_ptr<ExecutorFactory> make_reference_executors();
 
 }  // namespace trainyard

@@ -45,6 +45,13 @@ std::string inputs_text(const Graph& graph, const Node& node) {
   return text;
 }
 
+void infer_or_throw(const Graph& graph, Node& node) {
+  const std::string failure = infer_signature(graph, node);
+  if (failure.empty()) return;
+  const std::string place = node.where.known() ? node.where.text() + ": " : "";
+  throw Error(ErrorKind::config, place + "layer '" + node.path + "': " + failure);
+}
+
 }  // namespace
 
 std::string infer_signature(const Graph& graph, Node& node) {
@@ -78,12 +85,24 @@ NodeId append_inferred(Graph& graph, Node node) {
 }
 
 NodeId append_node(Graph& graph, Node node) {
-  const std::string failure = infer_signature(graph, node);
-  if (!failure.empty()) {
-    const std::string place = node.where.known() ? node.where.text() + ": " : "";
-    throw Error(ErrorKind::config, place + "layer '" + node.path + "': " + failure);
-  }
+  infer_or_throw(graph, node);
   return append_inferred(graph, std::move(node));
+}
+
+Graph with_batch(const Graph& graph, std::int64_t batch) {
+  Graph result = graph;
+  for (const ValueId input : result.inputs) {
+    Shape& shape = result.values.at(static_cast<std::size_t>(input)).shape;
+    shape = shape.with(0, batch);
+  }
+  for (Node& node : result.nodes) {
+    infer_or_throw(result, node);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      result.values.at(static_cast<std::size_t>(node.outputs[i])).shape =
+          node.signature.outputs.at(i);
+    }
+  }
+  return result;
 }
 
 GraphTotals totals(const Graph& graph) {

@@ -18,7 +18,7 @@ using NodeId = std::int32_t;
 struct Value {
   Shape shape;
   NodeId producer = -1;     // -1: an input of the graph
-  DType type = DType::f32;  // f32 stands for the device's arithmetic type; labels are i32
+  DType type = DType::f32;  // f32 stands for the type of the device's activations; labels are i32
 };
 
 /// One op at its place in the network.
@@ -61,5 +61,8 @@ NodeId append_inferred(Graph& graph, Node node);
 /// Both: throws Error{config} at `node.where` with the reason, path and input shapes where
 /// inference fails.
 NodeId append_node(Graph& graph, Node node);
+
+/// The same graph with `batch` samples, every signature inferred anew. Throws as append_node().
+[[nodiscard]] Graph with_batch(const Graph& graph, std::int64_t batch);
 
 }  // namespace trainyard

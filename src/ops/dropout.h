@@ -65,7 +65,7 @@ struct DropoutQuads {
   Address from, to;
   std::int64_t elements;  // a sample
   DropoutMask mask;
-  T scale;
+  Arithmetic<T> scale;
 
   [[nodiscard]] TY_HD std::int64_t rows_a_sample() const {
     return (elements + 4 * kRowQuads - 1) / (4 * kRowQuads);
@@ -74,8 +74,8 @@ struct DropoutQuads {
                   std::int64_t lanes) const {
     const Random4 draw = DropoutMask::draw(sample, index);
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      const T value = in[from.offset(n, 4 * index + lane)] * scale;
-      out[to.offset(n, 4 * index + lane)] = draw.word[lane] >= mask.threshold ? value : T(0);
+      const T value = static_cast<T>(in[from.offset(n, 4 * index + lane)] * scale);
+      out[to.offset(n, 4 * index + lane)] = draw.word[lane] >= mask.threshold ? value : T{};
     }
   }
   template <class Team>
@@ -104,7 +104,7 @@ struct DropoutChannels {
   Layout from, to;
   std::int64_t lanes;
   DropoutMask mask;
-  T scale;
+  Arithmetic<T> scale;
 
   [[nodiscard]] TY_HD std::int64_t pixels() const { return from.extent[2] * from.extent[3]; }
   [[nodiscard]] TY_HD std::int64_t rows_a_map() const {
@@ -150,8 +150,8 @@ struct DropoutChannels {
                                   : phase == 1 ? word[k + 1]
                                   : phase == 2 ? word[k + 2]
                                                : word[k + 3];
-      const T value = source[(pixel + k) * from.stride[3] + c] * scale;
-      destination[(pixel + k) * to.stride[3] + c] = drawn >= mask.threshold ? value : T(0);
+      const T value = static_cast<T>(source[(pixel + k) * from.stride[3] + c] * scale);
+      destination[(pixel + k) * to.stride[3] + c] = drawn >= mask.threshold ? value : T{};
     }
   }
 };
@@ -196,7 +196,7 @@ class DropoutOp final : public Op {
   template <class T, class Launcher>
   void drop(const Launcher& launcher, const DropoutMask& mask, const TensorView& in,
             const TensorView& out) const {
-    const T scale = static_cast<T>(1.0 / (1.0 - attributes_.rate));
+    const auto scale = static_cast<Arithmetic<T>>(1.0 / (1.0 - attributes_.rate));
     if (in_logical_order(in.layout) && in_logical_order(out.layout)) {
       drop_quads<T>(launcher, mask, scale, in, out, DropoutInOrder{in.layout.stride[0]},
                     DropoutInOrder{out.layout.stride[0]});
@@ -210,7 +210,7 @@ class DropoutOp final : public Op {
     }
   }
   template <class T, class Launcher, class Address>
-  static void drop_quads(const Launcher& launcher, const DropoutMask& mask, T scale,
+  static void drop_quads(const Launcher& launcher, const DropoutMask& mask, Arithmetic<T> scale,
                          const TensorView& in, const TensorView& out, const Address& from,
                          const Address& to) {
     const Layout& shape = in.layout;

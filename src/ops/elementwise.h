@@ -1,6 +1,7 @@
 // Elementwise steps over tensors of any layouts, written once: out = body(a) or out = body(a, b).
 //
-// A body is a struct with a const operator() on values and a constant kKeepsZero, true if zeros
+// Tensors are stored in T or in types of their own; a body sees their values in Arithmetic<T>. A
+// body is a struct with a const operator() on values and a constant kKeepsZero, true if zeros
 // give zero: then the padding of the inputs becomes the padding of the output. Otherwise the
 // padding is zeroed afterwards. The output may be one of the inputs.
 #pragma once
@@ -19,7 +20,7 @@ struct UnaryElement {
   Out* out;
   const A* a;
   TY_HD void apply(std::int64_t o, std::int64_t i, std::int64_t /*unused*/) const {
-    out[o] = static_cast<Out>(body(a[i]));
+    out[o] = static_cast<Out>(body(static_cast<Arithmetic<A>>(a[i])));
   }
 };
 
@@ -31,7 +32,8 @@ struct BinaryElement {
   const T* a;
   const T* b;
   TY_HD void apply(std::int64_t o, std::int64_t i, std::int64_t j) const {
-    out[o] = body(a[i], b[j]);
+    out[o] =
+        static_cast<T>(body(static_cast<Arithmetic<T>>(a[i]), static_cast<Arithmetic<T>>(b[j])));
   }
 };
 
@@ -97,7 +99,7 @@ struct PaddingZeros {
     const std::int64_t n = row / padding, c = layout.extent[1] + row % padding;
     for (std::int64_t h = 0; h < layout.extent[2]; ++h) {
       const std::int64_t at = layout.offset(n, c, h, 0);
-      team.each(layout.extent[3], [&](std::int64_t w) { data[at + w * layout.stride[3]] = T(0); });
+      team.each(layout.extent[3], [&](std::int64_t w) { data[at + w * layout.stride[3]] = T{}; });
     }
   }
 };
@@ -128,7 +130,7 @@ void map_elements(const Launcher& launcher, const Walk& walk, const Element& ele
   }
 }
 
-/// out = body(a). Types may differ. The walk is that of the layouts of `out` and `a`.
+/// out = body(a). The types may differ. The walk is that of the layouts of `out` and `a`.
 template <class Out, class A, class Launcher, class Body>
 void map(const Launcher& launcher, const Walk& walk, const Body& body, const TensorView& a,
          const TensorView& out) {

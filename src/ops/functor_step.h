@@ -13,8 +13,9 @@ namespace trainyard {
 ///   template <class T, class Launcher>
 ///   void run(const FunctorStep&, const StepTensors&, const Launcher&) const;
 ///   static constexpr bool kElementwise;  // true: all tensors have one shape, and walk is planned
-/// where T is the type of activations and of the arithmetic (float, or double in gradient checks).
-/// Functor ops have no parameters, so that passes are the two forward ones and backward_data.
+/// where T is the type that activations and their gradients are stored in; arithmetic, losses and
+/// metrics are in Arithmetic<T> (float, or double in gradient checks). Functor ops have no
+/// parameters, so that passes are the two forward ones and backward_data.
 struct FunctorStep {
   Pass pass = Pass::forward_train;
   std::uint32_t node = 0;      // keys random draws

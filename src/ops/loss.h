@@ -1,10 +1,10 @@
 // Losses on the network's output: a loss and a gradient for each sample.
 //
 // Inputs: values [n, classes] (logits where the loss has an activation in it) and labels i32 [n].
-// Output: the loss of each sample [n]. With one class the label itself, 0 or 1, is the target, else
-// the target is 1 for the label's class and 0 for the others. Backward gives the gradient of
-// gradient_scale * sum of losses. Samples from StepState::valid on (padding) give zero by
-// selection, whatever they hold. A label that is no class gives NaN.
+// Output: the loss of each sample [n], in the arithmetic type. With one class the label itself, 0
+// or 1, is the target, else the target is 1 for the label's class and 0 for the others. Backward
+// gives the gradient of gradient_scale * sum of losses. Samples from StepState::valid on (padding)
+// give zero by selection, whatever they hold. A label that is no class gives NaN.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,16 @@
 
 namespace trainyard {
 
-/// One row of values with its target.
-template <class T>
+/// One row of values, stored as S, with its target.
+template <class S>
 struct LossRow {
-  const T* x;  // [classes]
+  using T = Arithmetic<S>;
+  const S* x;  // [classes]
   std::int64_t classes;
   std::int64_t label;
   T smoothing;
 
+  [[nodiscard]] TY_HD T value(std::int64_t c) const { return static_cast<T>(x[c]); }
   [[nodiscard]] TY_HD bool label_is_class() const {
     return label >= 0 && label < (classes == 1 ? 2 : classes);
   }
@@ -48,35 +50,35 @@ struct CrossEntropy {
   static constexpr bool kSmooths = true;
   static constexpr std::int64_t kLeastClasses = 2;
 
-  template <class T, class Team>
-  TY_HD static T top(const Team& team, const LossRow<T>& row) {
+  template <class S, class Team, class T = Arithmetic<S>>
+  TY_HD static T top(const Team& team, const LossRow<S>& row) {
     return team.template max<T>(row.classes, -std::numeric_limits<T>::infinity(),
-                                [&](std::int64_t c) { return row.x[c]; });
+                                [&](std::int64_t c) { return row.value(c); });
   }
-  template <class T, class Team>
-  TY_HD static T sum_of_exp(const Team& team, const LossRow<T>& row, T top) {
+  template <class S, class Team, class T = Arithmetic<S>>
+  TY_HD static T sum_of_exp(const Team& team, const LossRow<S>& row, Arithmetic<S> top) {
     return team.template sum<T>(row.classes,
-                                [&](std::int64_t c) { return math::exp(row.x[c] - top); });
+                                [&](std::int64_t c) { return math::exp(row.value(c) - top); });
   }
-  template <class T, class Team>
-  TY_HD T value(const Team& team, const LossRow<T>& row) const {
+  template <class S, class Team, class T = Arithmetic<S>>
+  TY_HD T value(const Team& team, const LossRow<S>& row) const {
     const T most = top(team, row);
     const T log_sum = math::log(sum_of_exp(team, row, most));
     // -log p_c = log_sum - (x_c - most), a sum of two terms that are never below 0.
-    const T of_label = log_sum - (row.x[row.label] - most);
+    const T of_label = log_sum - (row.value(row.label) - most);
     if (!(row.smoothing > 0)) return of_label;
-    const T all = team.template sum<T>(row.classes,
-                                       [&](std::int64_t c) { return log_sum - (row.x[c] - most); });
+    const T all = team.template sum<T>(
+        row.classes, [&](std::int64_t c) { return log_sum - (row.value(c) - most); });
     return (T(1) - row.smoothing) * of_label + row.smoothing * (all / T(row.classes));
   }
-  template <class T, class Team>
-  TY_HD void gradient(const Team& team, const LossRow<T>& row, T scale, T* dx) const {
+  template <class S, class Team, class T = Arithmetic<S>>
+  TY_HD void gradient(const Team& team, const LossRow<S>& row, Arithmetic<S> scale, S* dx) const {
     const T most = top(team, row);
     const T sum = sum_of_exp(team, row, most);
     const T even = row.smoothing / T(row.classes);
     team.each(row.classes, [&](std::int64_t c) {
       const T target = (T(1) - row.smoothing) * row.hard_target(c) + even;
-      dx[c] = (math::exp(row.x[c] - most) / sum - target) * scale;
+      dx[c] = static_cast<S>((math::exp(row.value(c) - most) / sum - target) * scale);
     });
   }
 };
@@ -89,25 +91,25 @@ struct BinaryCrossEntropy {
   static constexpr bool kSmooths = true;
   static constexpr std::int64_t kLeastClasses = 1;
 
-  template <class T>
-  TY_HD static T target(const LossRow<T>& row, std::int64_t c) {
+  template <class S, class T = Arithmetic<S>>
+  TY_HD static T target(const LossRow<S>& row, std::int64_t c) {
     return (T(1) - row.smoothing) * row.hard_target(c) + T(0.5) * row.smoothing;
   }
-  template <class T, class Team>
-  TY_HD T value(const Team& team, const LossRow<T>& row) const {
+  template <class S, class Team, class T = Arithmetic<S>>
+  TY_HD T value(const Team& team, const LossRow<S>& row) const {
     const T sum = team.template sum<T>(row.classes, [&](std::int64_t c) {
-      const T x = row.x[c];
+      const T x = row.value(c);
       // softplus(x) - x t; where x > 0, x - x t = x (1 - t) without cancellation.
       const T linear = x > 0 ? x * (T(1) - target(row, c)) : -x * target(row, c);
       return linear + math::log1p(math::exp(-math::abs(x)));
     });
     return sum / T(row.classes);
   }
-  template <class T, class Team>
-  TY_HD void gradient(const Team& team, const LossRow<T>& row, T scale, T* dx) const {
+  template <class S, class Team, class T = Arithmetic<S>>
+  TY_HD void gradient(const Team& team, const LossRow<S>& row, Arithmetic<S> scale, S* dx) const {
     const T factor = scale / T(row.classes);
     team.each(row.classes, [&](std::int64_t c) {
-      dx[c] = (Sigmoid{}.value(row.x[c]) - target(row, c)) * factor;
+      dx[c] = static_cast<S>((Sigmoid{}.value(row.value(c)) - target(row, c)) * factor);
     });
   }
 };
@@ -119,19 +121,20 @@ struct MeanSquaredError {
   static constexpr bool kSmooths = false;
   static constexpr std::int64_t kLeastClasses = 1;
 
-  template <class T, class Team>
-  TY_HD T value(const Team& team, const LossRow<T>& row) const {
+  template <class S, class Team, class T = Arithmetic<S>>
+  TY_HD T value(const Team& team, const LossRow<S>& row) const {
     const T sum = team.template sum<T>(row.classes, [&](std::int64_t c) {
-      const T difference = row.x[c] - row.hard_target(c);
+      const T difference = row.value(c) - row.hard_target(c);
       return difference * difference;
     });
     return sum / T(row.classes);
   }
-  template <class T, class Team>
-  TY_HD void gradient(const Team& team, const LossRow<T>& row, T scale, T* dx) const {
+  template <class S, class Team, class T = Arithmetic<S>>
+  TY_HD void gradient(const Team& team, const LossRow<S>& row, Arithmetic<S> scale, S* dx) const {
     const T factor = T(2) * scale / T(row.classes);
-    team.each(row.classes,
-              [&](std::int64_t c) { dx[c] = (row.x[c] - row.hard_target(c)) * factor; });
+    team.each(row.classes, [&](std::int64_t c) {
+      dx[c] = static_cast<S>((row.value(c) - row.hard_target(c)) * factor);
+    });
   }
 };
 
@@ -140,16 +143,17 @@ template <class Loss, class T>
 struct LossValues {
   const T* x;  // [n, classes]
   const std::int32_t* labels;
-  T* losses;
+  Arithmetic<T>* losses;
   std::int64_t classes;
-  T smoothing;
+  Arithmetic<T> smoothing;
   const StepState* state;
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t n) const {
+    using A = Arithmetic<T>;
     const LossRow<T> row{x + n * classes, classes, labels[n], smoothing};
-    T loss = T(0);
+    A loss = A(0);
     if (n < state->valid) {
-      loss = row.label_is_class() ? Loss{}.value(team, row) : std::numeric_limits<T>::quiet_NaN();
+      loss = row.label_is_class() ? Loss{}.value(team, row) : std::numeric_limits<A>::quiet_NaN();
     }
     team.once([&] { losses[n] = loss; });
   }
@@ -162,16 +166,16 @@ struct LossGradients {
   const std::int32_t* labels;
   T* dx;  // [n, classes]
   std::int64_t classes;
-  T smoothing;
+  Arithmetic<T> smoothing;
   const StepState* state;
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t n) const {
     T* const out = dx + n * classes;
     if (n < state->valid) {
       const LossRow<T> row{x + n * classes, classes, labels[n], smoothing};
-      Loss{}.gradient(team, row, static_cast<T>(state->gradient_scale), out);
+      Loss{}.gradient(team, row, static_cast<Arithmetic<T>>(state->gradient_scale), out);
     } else {
-      team.each(classes, [&](std::int64_t c) { out[c] = T(0); });
+      team.each(classes, [&](std::int64_t c) { out[c] = T{}; });
     }
   }
 };
@@ -189,7 +193,9 @@ class LossOp final : public Op {
   [[nodiscard]] int arity() const override { return 2; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override {
-    return {.backward_reads_inputs = true, .layouts = Contract::Layouts::plain};
+    return {.backward_reads_inputs = true,
+            .arithmetic_outputs = true,
+            .layouts = Contract::Layouts::plain};
   }
   [[nodiscard]] std::string attributes() const override;
 
@@ -198,14 +204,15 @@ class LossOp final : public Op {
     const TensorView& values = tensors.inputs[0];
     const std::int64_t samples = values.layout.extent[0], classes = values.layout.extent[1];
     const auto* labels = tensors.inputs[1].as<const std::int32_t>();
-    const T smoothing = static_cast<T>(attributes_.label_smoothing);
+    using A = Arithmetic<T>;
+    const A smoothing = static_cast<A>(attributes_.label_smoothing);
     const StepState* state = tensors.batch.state;
     if (step.backward()) {
       launcher.rows(samples, LossGradients<Loss, T>{values.as<T>(), labels,
                                                     tensors.input_gradients[0].as<T>(), classes,
                                                     smoothing, state});
     } else {
-      launcher.rows(samples, LossValues<Loss, T>{values.as<T>(), labels, tensors.outputs[0].as<T>(),
+      launcher.rows(samples, LossValues<Loss, T>{values.as<T>(), labels, tensors.outputs[0].as<A>(),
                                                  classes, smoothing, state});
     }
   }

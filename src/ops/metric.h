@@ -18,27 +18,29 @@ template <class T>
 struct TopKRows {
   const T* x;  // [n, classes]
   const std::int32_t* labels;
-  T* right;  // [n]
+  Arithmetic<T>* right;  // [n]
   std::int64_t classes, k;
-  T threshold;
+  Arithmetic<T> threshold;
   const StepState* state;
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t n) const {
+    using A = Arithmetic<T>;
     const std::int64_t label = labels[n];
-    const T* const row = x + n * classes;
+    const auto value = [&](std::int64_t c) -> A { return x[n * classes + c]; };
     bool hit = false;
     if (n < state->valid && classes == 1) {
-      hit = label == (row[0] > threshold ? 1 : 0) && row[0] == row[0];
+      hit = label == (value(0) > threshold ? 1 : 0) && value(0) == value(0);
     } else if (n < state->valid && label >= 0 && label < classes) {
-      const T own = row[label];
+      const A own = value(label);
       const std::int32_t before =
           team.template sum<std::int32_t>(classes, [&](std::int64_t c) -> std::int32_t {
-            const bool first = row[c] > own || row[c] != row[c] || (row[c] == own && c < label);
+            const A other = value(c);
+            const bool first = other > own || other != other || (other == own && c < label);
             return first && c != label ? 1 : 0;
           });
       hit = before < k && own == own;
     }
-    team.once([&] { right[n] = hit ? T(1) : T(0); });
+    team.once([&] { right[n] = hit ? A(1) : A(0); });
   }
 };
 
@@ -59,17 +61,20 @@ class TopKOp final : public Op {
   [[nodiscard]] std::string_view type() const override { return type_; }
   [[nodiscard]] int arity() const override { return 2; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] Contract contract() const override { return {.layouts = Contract::Layouts::plain}; }
+  [[nodiscard]] Contract contract() const override {
+    return {.arithmetic_outputs = true, .layouts = Contract::Layouts::plain};
+  }
   [[nodiscard]] std::string attributes() const override;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     if (step.backward()) return;  // a step function: no gradient, and nobody asks for one
     const TensorView& values = tensors.inputs[0];
-    launcher.rows(values.layout.extent[0],
-                  TopKRows<T>{values.as<T>(), tensors.inputs[1].as<const std::int32_t>(),
-                              tensors.outputs[0].as<T>(), values.layout.extent[1], attributes_.k,
-                              static_cast<T>(attributes_.threshold), tensors.batch.state});
+    launcher.rows(
+        values.layout.extent[0],
+        TopKRows<T>{values.as<T>(), tensors.inputs[1].as<const std::int32_t>(),
+                    tensors.outputs[0].as<Arithmetic<T>>(), values.layout.extent[1], attributes_.k,
+                    static_cast<Arithmetic<T>>(attributes_.threshold), tensors.batch.state});
   }
 
  private:

@@ -72,21 +72,24 @@ struct Signature {
   std::vector<ParameterSpec> parameters;
   std::vector<StatisticSpec> statistics;
   std::int64_t multiply_adds = 0;  // of one forward pass over the whole batch (conv and dense)
+  std::int64_t saved_bytes = 0;    // the most that forward_train keeps for backward beside values
 };
 
 /// What differentiation, lifetimes and in-place rules need to know.
 struct Contract {
   bool backward_reads_inputs = false;
   bool backward_reads_outputs = false;
-  bool joined_backward = false;    // backward_data computes the parameters' gradients too
-  bool in_place_forward = false;   // output 0 may overwrite input 0, if that is given only once
-  bool in_place_backward = false;  // input gradient 0 may overwrite output gradient 0
-  bool alias_forward = false;      // output 0 is input 0, no step needed in either direction
-                                   // (identity; flatten where the layouts agree)
-  bool alias_gradient = false;     // every input's gradient is the output's gradient (add)
-  bool shared_gradient = false;    // backward_data writes one gradient that serves every input
-  bool draws = false;              // draws random numbers
-  bool eval_is_identity = false;   // forward_eval copies (dropout): aliased by the planner
+  bool joined_backward = false;     // backward_data computes the parameters' gradients too
+  bool in_place_forward = false;    // output 0 may overwrite input 0, if that is given only once
+  bool in_place_backward = false;   // input gradient 0 may overwrite output gradient 0
+  bool alias_forward = false;       // output 0 is input 0, no step needed in either direction
+                                    // (identity; flatten where the layouts agree)
+  bool alias_gradient = false;      // every input's gradient is the output's gradient (add)
+  bool shared_gradient = false;     // backward_data writes one gradient that serves every input
+  bool draws = false;               // draws random numbers
+  bool eval_is_identity = false;    // forward_eval copies (dropout): aliased by the planner
+  bool arithmetic_outputs = false;  // outputs are of the arithmetic type, however activations are
+                                    // stored (losses, metrics)
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;
   /// `any` = inputs as they come, the output gets the target's layout (convolution, pooling).
   enum class Layouts { same, plain, any } layouts = Layouts::same;

@@ -78,6 +78,9 @@ Signature PoolOp::infer(std::span<const Shape> inputs) const {
   } else {
     signature.outputs = {{input.n(), input.c(), window.output_h, window.output_w}};
   }
+  if (attributes_.kind == Kind::max) {  // where each maximum stood
+    signature.saved_bytes = size_product({signature.outputs[0].elements(), sizeof(std::int32_t)});
+  }
   return signature;
 }
 

@@ -28,14 +28,15 @@ struct SoftmaxValue {
   Layout in, out;
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
+    using A = Arithmetic<T>;
     const PixelPlace at(in, row);
     const std::int64_t channels = in.extent[1];
-    const auto value = [&](std::int64_t c) { return x[in.offset(at.n, c, at.h, at.w)]; };
-    const T top = team.template max<T>(channels, -std::numeric_limits<T>::infinity(), value);
-    const T sum =
-        team.template sum<T>(channels, [&](std::int64_t c) { return math::exp(value(c) - top); });
+    const auto value = [&](std::int64_t c) -> A { return x[in.offset(at.n, c, at.h, at.w)]; };
+    const A top = team.template max<A>(channels, -std::numeric_limits<A>::infinity(), value);
+    const A sum =
+        team.template sum<A>(channels, [&](std::int64_t c) { return math::exp(value(c) - top); });
     team.each(channels, [&](std::int64_t c) {
-      y[out.offset(at.n, c, at.h, at.w)] = math::exp(value(c) - top) / sum;
+      y[out.offset(at.n, c, at.h, at.w)] = static_cast<T>(math::exp(value(c) - top) / sum);
     });
   }
 };
@@ -49,12 +50,15 @@ struct SoftmaxGradient {
   Layout out, in;  // of y and dy, of dx
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
+    using A = Arithmetic<T>;
     const PixelPlace at(out, row);
     const auto from = [&](std::int64_t c) { return out.offset(at.n, c, at.h, at.w); };
-    const T dot = team.template sum<T>(out.extent[1],
-                                       [&](std::int64_t c) { return dy[from(c)] * y[from(c)]; });
+    const A dot = team.template sum<A>(out.extent[1], [&](std::int64_t c) -> A {
+      return static_cast<A>(dy[from(c)]) * static_cast<A>(y[from(c)]);
+    });
     team.each(out.extent[1], [&](std::int64_t c) {
-      dx[in.offset(at.n, c, at.h, at.w)] = y[from(c)] * (dy[from(c)] - dot);
+      const A value = static_cast<A>(y[from(c)]) * (static_cast<A>(dy[from(c)]) - dot);
+      dx[in.offset(at.n, c, at.h, at.w)] = static_cast<T>(value);
     });
   }
 };

@@ -45,9 +45,16 @@ class Differentiator {
     return static_cast<TensorId>(plan_.tensors.size()) - 1;
   }
 
+  [[nodiscard]] DType type_of(const Value& value) const {
+    if (value.type == DType::i32) return DType::i32;
+    const bool arithmetic =
+        value.producer >= 0 && graph_.nodes[value.producer].op->contract().arithmetic_outputs;
+    return arithmetic ? plan_.target.arithmetic() : plan_.target.storage;
+  }
+
   TensorId value_tensor(ValueId value, const std::string& name) {
     const Layout& layout = plan_.laid_out.layouts[value];
-    const DType type = graph_.values[value].type == DType::i32 ? DType::i32 : plan_.target.type;
+    const DType type = type_of(graph_.values[value]);
     return add_tensor({.name = name,
                        .layout = layout,
                        .type = type,

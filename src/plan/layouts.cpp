@@ -21,7 +21,10 @@ class Assigner {
   LaidOutGraph run() {
     renamed_.assign(source_.values.size(), -1);
     for (const ValueId input : source_.inputs) {
-      renamed_[input] = add_value(source_.values[input], plain_layout(source_.values[input].shape));
+      const Shape& shape = source_.values[input].shape;
+      renamed_[input] =
+          add_value(source_.values[input],
+                    target_.maps_input ? target_.map_layout(shape) : plain_layout(shape));
       out_.graph.inputs.push_back(renamed_[input]);
     }
     for (const Node& node : source_.nodes) place(node);

@@ -15,7 +15,8 @@ struct LaidOutGraph {
   std::vector<ValueId> renamed;  // ValueId before to ValueId in `graph`, -1 for unused values
 };
 
-/// Convolutions and poolings give the target's layout, plain ops take and give plain tensors, the
+/// The network's input is plain, or a map of the target where that says so. Convolutions and
+/// poolings give the target's layout, plain ops take and give plain tensors, the
 /// others keep their first input's layout. Pure.
 [[nodiscard]] LaidOutGraph assign_layouts(const Graph& graph, const Target& target);
 

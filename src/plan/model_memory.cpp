@@ -19,28 +19,33 @@ struct Carver {
 
 }  // namespace
 
-ModelMemory::ModelMemory(Device& device, const BlockLayout& blocks, const Sizes& sizes)
-    : sizes_(sizes) {
+ModelMemory::Places ModelMemory::places(const BlockLayout& blocks, const Sizes& sizes) {
   const std::size_t element = size_of(sizes.type);
   const std::size_t parameter_bytes = static_cast<std::size_t>(blocks.parameter_elements) * element;
   const std::size_t gradient_bytes = static_cast<std::size_t>(blocks.gradient_elements()) * element;
   Carver carver;
-  weights_ = carver.take(parameter_bytes);
-  gradients_ = carver.take(gradient_bytes);
-  gradient_sum_ = sizes.accumulates ? carver.take(gradient_bytes) : gradients_;
-  slot_bytes_ = (parameter_bytes + kAlignment - 1) / kAlignment * kAlignment;
-  slots_ = carver.take(slot_bytes_ * static_cast<std::size_t>(sizes.slots));
-  running_ = carver.take(static_cast<std::size_t>(blocks.statistic_elements) * element);
-  inputs_ = carver.take(sizes.input_bytes);
-  state_ = carver.take(sizeof(StepState));
-  sample_index_ = carver.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
-  buffer_ = device.allocate(carver.used);
+  Places places;
+  places.weights = carver.take(parameter_bytes);
+  places.gradients = carver.take(gradient_bytes);
+  places.gradient_sum = sizes.accumulates ? carver.take(gradient_bytes) : places.gradients;
+  places.slot_bytes = (parameter_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  places.slots = carver.take(places.slot_bytes * static_cast<std::size_t>(sizes.slots));
+  places.running = carver.take(static_cast<std::size_t>(blocks.statistic_elements) * element);
+  places.inputs = carver.take(sizes.input_bytes);
+  places.state = carver.take(sizeof(StepState));
+  places.sample_index = carver.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
+  places.bytes = carver.used;
+  return places;
+}
+
+ModelMemory::ModelMemory(Device& device, const BlockLayout& blocks, const Sizes& sizes)
+    : sizes_(sizes), places_(places(blocks, sizes)), buffer_(device.allocate(places_.bytes)) {
   std::memset(buffer_->data(), 0, buffer_->bytes());
   *state() = StepState{};
 }
 
 std::byte* ModelMemory::slot(int index) const {
-  return at(slots_ + static_cast<std::size_t>(index) * slot_bytes_);
+  return at(places_.slots + static_cast<std::size_t>(index) * places_.slot_bytes);
 }
 
 }  // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,9 +65,24 @@ struct PlanRequest {
 };
 
 /// Steps and tensors of a graph on a target: assigns layouts, orders the passes, derives the
-/// gradients from the contracts. Memory is planned later, when executors have stated what they
-/// need.
+/// gradients from the contracts. Memory is planned by complete(), when executors have stated what
+/// they need.
 [[nodiscard]] Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request);
+
+/// What the executor of a step asks for beside its tensors, in bytes.
+struct StepNeeds {
+  std::size_t workspace = 0;  // of this step alone
+  std::size_t reserve = 0;    // from forward_train to the node's backward steps
+};
+
+/// Gives the steps what they need (an entry a step), merges in place and places every tensor. A
+/// workspace above the target's cap is our bug (Error{bug}).
+void complete(Plan& plan, std::span<const StepNeeds> needs);
+
+/// The most that steps may ask for on a target whose device is not at hand: the target's cap for
+/// ops with parameters or statistics (products and sums over a batch; the others need none), and
+/// what the op saves for backward.
+[[nodiscard]] std::vector<StepNeeds> largest_needs(const Plan& plan);
 
 /// Lets outputs take the place of inputs that nobody reads afterwards, where contracts allow it.
 void merge_in_place(Plan& plan);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/key.h"
+#include "tensor/float_types.h"
 
 namespace trainyard {
 namespace {
@@ -19,16 +20,15 @@ bool all_finite(const TensorView& view) {
   const T* data = view.as<T>();
   const std::int64_t count = span_elements(view.layout);
   for (std::int64_t i = 0; i < count; ++i) {
-    if (!std::isfinite(data[i])) return false;
+    if (!std::isfinite(static_cast<Arithmetic<T>>(data[i]))) return false;
   }
   return true;
 }
 
 bool finite(const TensorView& view) {
-  if (view.data == nullptr) return true;
-  if (view.type == DType::f32) return all_finite<float>(view);
-  if (view.type == DType::f64) return all_finite<double>(view);
-  return true;
+  if (view.data == nullptr || view.type == DType::i32) return true;
+  return with_float_type(view.type,
+                         [&]<class T>(std::type_identity<T>) { return all_finite<T>(view); });
 }
 
 bool any_nonfinite(const std::vector<TensorView>& views) {
@@ -42,11 +42,13 @@ bool any_nonfinite(const std::vector<TensorView>& views) {
 
 Program::Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads)
     : plan_(std::move(plan)), blocks_(blocks) {
-  for (const PlanStep& step : plan_.steps) make_executor(factory, step, threads);
-  add_reserves();
-  add_workspaces();
-  merge_in_place(plan_);
-  plan_memory(plan_);
+  std::vector<StepNeeds> needs;
+  for (const PlanStep& step : plan_.steps) {
+    make_executor(factory, step, threads);
+    const Executor& executor = *steps_.back().executor;
+    needs.push_back({.workspace = executor.workspace_bytes(), .reserve = executor.reserve_bytes()});
+  }
+  complete(plan_, needs);
 }
 
 void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads) {
@@ -55,12 +57,14 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
     const Node& node = plan_.laid_out.graph.nodes[step.node];
     StepDescription description{.op = node.op.get(),
                                 .pass = step.pass,
-                                .type = plan_.target.type,
+                                .storage = plan_.target.storage,
+                                .tf32 = plan_.target.tf32,
                                 .signature = node.signature,
                                 .inputs = layouts_of(plan_.laid_out, node.inputs),
                                 .outputs = layouts_of(plan_.laid_out, node.outputs),
                                 .node = key_of(node.path),
-                                .threads = threads};
+                                .threads = threads,
+                                .workspace_cap = plan_.target.workspace_cap};
     for (const TensorId gradient : step.input_gradients) {
       description.wants_input_gradient.push_back(gradient != kNoTensor);
     }
@@ -74,31 +78,6 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
             : factory.make_reorder(from.layout, from.type, to.layout, to.type, threads);
   }
   steps_.push_back(std::move(bound));
-}
-
-void Program::add_reserves() {
-  std::vector<TensorId> reserve_of(plan_.laid_out.graph.nodes.size(), kNoTensor);
-  for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
-    PlanStep& step = plan_.steps[index];
-    if (step.kind != PlanStep::Kind::op) continue;
-    const std::size_t bytes = steps_[index].executor->reserve_bytes();
-    if (step.pass == Pass::forward_train && bytes > 0) {
-      reserve_of[step.node] = static_cast<TensorId>(plan_.tensors.size());
-      plan_.tensors.push_back(
-          {.name = plan_.laid_out.graph.nodes[step.node].path + " reserve", .bytes = bytes});
-    }
-    step.reserve = reserve_of[step.node];
-  }
-}
-
-void Program::add_workspaces() {
-  for (std::size_t index = 0; index < plan_.steps.size(); ++index) {
-    const std::size_t bytes = steps_[index].executor->workspace_bytes();
-    if (bytes == 0) continue;
-    plan_.steps[index].workspace = static_cast<TensorId>(plan_.tensors.size());
-    plan_.tensors.push_back(
-        {.name = name_of(plan_, plan_.steps[index]) + " workspace", .bytes = bytes});
-  }
 }
 
 TensorView Program::view_of(TensorId id) const {

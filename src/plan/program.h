@@ -17,28 +17,34 @@ namespace trainyard {
 class ModelMemory {
  public:
   struct Sizes {
-    DType type = DType::f32;
-    int slots = 0;  // optimizer state blocks
+    DType type = DType::f32;  // of parameters, gradients, state and statistics: f32 or f64
+    int slots = 0;            // optimizer state blocks
     std::size_t input_bytes = 0;
     std::int64_t batch = 1;
     bool accumulates = false;  // keeps a second gradient block for the sum of micro-steps
   };
+  /// Where everything lies, in bytes, in this order; `bytes` is the whole.
+  struct Places {
+    std::size_t weights = 0, gradients = 0, gradient_sum = 0, slots = 0, slot_bytes = 0;
+    std::size_t running = 0, inputs = 0, state = 0, sample_index = 0, bytes = 0;
+  };
+  [[nodiscard]] static Places places(const BlockLayout& blocks, const Sizes& sizes);
   ModelMemory(Device& device, const BlockLayout& blocks, const Sizes& sizes);
 
   [[nodiscard]] DType type() const { return sizes_.type; }
   [[nodiscard]] std::int64_t batch() const { return sizes_.batch; }
-  [[nodiscard]] std::byte* weights() const { return at(weights_); }
+  [[nodiscard]] std::byte* weights() const { return at(places_.weights); }
   /// Gradients of this batch; the statistics of the batch follow as the tail.
-  [[nodiscard]] std::byte* gradients() const { return at(gradients_); }
+  [[nodiscard]] std::byte* gradients() const { return at(places_.gradients); }
   /// Sum over micro-steps; the same as gradients() without accumulation.
-  [[nodiscard]] std::byte* gradient_sum() const { return at(gradient_sum_); }
+  [[nodiscard]] std::byte* gradient_sum() const { return at(places_.gradient_sum); }
   [[nodiscard]] std::byte* slot(int index) const;
   [[nodiscard]] int slots() const { return sizes_.slots; }
-  [[nodiscard]] std::byte* running() const { return at(running_); }
-  [[nodiscard]] std::byte* inputs() const { return at(inputs_); }
-  [[nodiscard]] StepState* state() const { return reinterpret_cast<StepState*>(at(state_)); }
+  [[nodiscard]] std::byte* running() const { return at(places_.running); }
+  [[nodiscard]] std::byte* inputs() const { return at(places_.inputs); }
+  [[nodiscard]] StepState* state() const { return reinterpret_cast<StepState*>(at(places_.state)); }
   [[nodiscard]] std::int64_t* sample_index() const {
-    return reinterpret_cast<std::int64_t*>(at(sample_index_));
+    return reinterpret_cast<std::int64_t*>(at(places_.sample_index));
   }
   [[nodiscard]] std::size_t bytes() const { return buffer_->bytes(); }
 
@@ -48,8 +54,7 @@ class ModelMemory {
   }
 
   Sizes sizes_;
-  std::size_t weights_ = 0, gradients_ = 0, gradient_sum_ = 0, slots_ = 0, slot_bytes_ = 0;
-  std::size_t running_ = 0, inputs_ = 0, state_ = 0, sample_index_ = 0;
+  Places places_;
   std::unique_ptr<DeviceBuffer> buffer_;
 };
 
@@ -70,7 +75,7 @@ struct StepTime {
 /// memory that they ask for; bind() fixes addresses. After that run() allocates nothing.
 class Program {
  public:
-  /// `factory` must outlive the program.
+  /// `factory` must outlive the program. A workspace above the target's cap is our bug.
   Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads);
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
@@ -91,8 +96,6 @@ class Program {
     StepTensors tensors;
   };
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads);
-  void add_reserves();
-  void add_workspaces();
   [[nodiscard]] TensorView view_of(TensorId id) const;
   void bind_blocks(const ModelMemory& memory, const PlanStep& step, StepTensors& tensors) const;
   [[nodiscard]] std::optional<std::string> nonfinite_output(const BoundStep& step) const;

@@ -1,6 +1,46 @@
 #include "plan/target.h"
 
+#include "base/error.h"
+
 namespace trainyard {
+namespace {
+
+/// What a thread of a GPU loads at once, and the alignment that cuDNN's engines want.
+constexpr std::int64_t kVectorBytes = 16;
+/// Room for the largest engines of convolutions' weight gradients, which keep partial sums, and far
+/// below what the maps of a network of such size take.
+constexpr std::size_t kCudaWorkspaceCap = std::size_t{256} << 20;
+
+}  // namespace
+
+std::string_view name_of(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      return "fp32";
+    case Precision::tf32:
+      return "tf32";
+    case Precision::bf16:
+      return "bf16";
+    case Precision::fp16:
+      return "fp16";
+    case Precision::fp64:
+      return "fp64";
+  }
+  return "unknown";
+}
+
+DType storage_of(Precision precision) {
+  switch (precision) {
+    case Precision::bf16:
+      return DType::bf16;
+    case Precision::fp16:
+      return DType::f16;
+    case Precision::fp64:
+      return DType::f64;
+    default:
+      return DType::f32;
+  }
+}
 
 Layout Target::map_layout(const Shape& shape) const {
   if (shape.rank() < 4) return plain_layout(shape);
@@ -16,12 +56,24 @@ Layout Target::map_layout(const Shape& shape) const {
 }
 
 Target cpu_target(bool avx512) {
-  return {.name = "cpu",
-          .type = DType::f32,
-          .maps = Target::Maps::blocked,
-          .channel_multiple = avx512 ? 16 : 8};
+  return {.name = "cpu", .maps = Target::Maps::blocked, .channel_multiple = avx512 ? 16 : 8};
 }
 
-Target reference_target(DType type) { return {.name = "reference", .type = type}; }
+Target reference_target(Precision precision) {
+  return {
+      .name = "reference", .storage = storage_of(precision), .tf32 = precision == Precision::tf32};
+}
+
+Target cuda_target(Precision precision) {
+  TY_CHECK(precision != Precision::fp64, "the CUDA target has no fp64");
+  const DType storage = storage_of(precision);
+  return {.name = "cuda",
+          .storage = storage,
+          .tf32 = precision == Precision::tf32,
+          .maps = Target::Maps::channels_last,
+          .channel_multiple = kVectorBytes / static_cast<std::int64_t>(size_of(storage)),
+          .maps_input = true,
+          .workspace_cap = kCudaWorkspaceCap};
+}
 
 }  // namespace trainyard

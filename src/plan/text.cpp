@@ -51,12 +51,13 @@ std::string text_of(const Plan& plan) {
     const PlanStep& step = plan.steps[index];
     out += fmt::format("{:4} {}{}\n", index, name_of(plan, step), tensor_list(step));
   }
-  out += "tensor bytes offset shape layout name\n";
+  out += "tensor bytes offset type shape layout name\n";
   for (std::size_t id = 0; id < plan.tensors.size(); ++id) {
     const PlanTensor& tensor = plan.tensors[id];
     const TensorId root = plan.root(static_cast<TensorId>(id));
-    out += fmt::format("{:4} {:10} {:>10} {} {} {}{}\n", id, tensor.bytes, tensor.offset,
-                       shape_of(tensor.layout).text(), text_of(tensor.layout), tensor.name,
+    out += fmt::format("{:4} {:10} {:>10} {:4} {} {} {}{}\n", id, tensor.bytes, tensor.offset,
+                       name_of(tensor.type), shape_of(tensor.layout).text(), text_of(tensor.layout),
+                       tensor.name,
                        root == static_cast<TensorId>(id) ? "" : fmt::format(" = {}", root));
   }
   return out;

@@ -58,7 +58,7 @@ double training_flop(const Graph& graph) {
 class Runner {
  public:
   Runner(RunConfig& run, const BenchOptions& options)
-      : device_(make_device(options.device, run.threads)),
+      : device_(make_device(options.device, run)),
         communicator_(make_single_communicator()),
         graph_(make_training_graph(run, options.batch)),
         model_(graph_, *device_.device, *device_.executors,

@@ -1,91 +1,69 @@
 #include "run/model.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/key.h"
+#include "ops/elementwise.h"
 #include "ops/initializers.h"
 #include "ops/metric_sum.h"
-#include "plan/fuse.h"
+#include "run/memory_fit.h"
+#include "tensor/float_types.h"
 
 namespace trainyard {
 namespace {
 
-PlanRequest request_of(const TrainingGraph& graph, bool train) {
-  PlanRequest request{.train = train, .loss = graph.loss, .kept = graph.metrics};
-  request.kept.push_back(graph.loss);
-  if (graph.graph.output >= 0) request.kept.push_back(graph.graph.output);
-  return request;
-}
-
-/// Writes floats as the arithmetic type of the memory.
-template <class T>
-void store(std::span<const float> from, std::byte* to) {
-  std::copy(from.begin(), from.end(), reinterpret_cast<T*>(to));
-}
-
+/// Writes floats, one after the other, as elements of a float type.
 void store(DType type, std::span<const float> from, std::byte* to) {
-  type == DType::f64 ? store<double>(from, to) : store<float>(from, to);
+  if (type == DType::f32) {
+    std::memcpy(to, from.data(), from.size_bytes());
+    return;
+  }
+  with_float_type(type, [&]<class T>(std::type_identity<T>) {
+    std::transform(from.begin(), from.end(), reinterpret_cast<T*>(to),
+                   [](float value) { return static_cast<T>(value); });
+  });
+}
+
+/// Writes plain floats into a tensor of any layout and float type, zeros into its padding.
+void store(const CpuLauncher& launcher, const Walk& walk, std::span<const float> from,
+           const TensorView& to) {
+  const TensorView plain{const_cast<float*>(from.data()), DType::f32,
+                         plain_layout(shape_of(to.layout))};
+  with_float_type(to.type, [&]<class T>(std::type_identity<T>) {
+    map<T, float>(launcher, walk, Copy{}, plain, to);
+  });
 }
 
 }  // namespace
 
-TrainingGraph attach_loss(Graph network, std::shared_ptr<const Op> loss,
-                          std::span<const std::shared_ptr<const Op>> metrics) {
-  TrainingGraph result{.graph = std::move(network)};
-  Graph& graph = result.graph;
-  const std::int64_t batch = graph.values[graph.inputs[0]].shape.n();
-  result.labels = static_cast<ValueId>(graph.values.size());
-  graph.values.push_back({.shape = Shape{batch}, .type = DType::i32});
-  graph.inputs.push_back(result.labels);
-  const auto attach = [&](const std::shared_ptr<const Op>& op, const std::string& path) {
-    Node node{.path = path, .op = op, .inputs = {graph.output, result.labels}};
-    return graph.nodes[append_node(graph, std::move(node))].outputs[0];
-  };
-  result.loss = attach(loss, "loss");
-  for (const auto& metric : metrics) {
-    result.metrics.push_back(attach(metric, std::string(metric->type())));
-  }
-  return result;
-}
-
 Model::Model(const TrainingGraph& graph, Device& device, const ExecutorFactory& executors,
              const ModelOptions& options)
-    : graph_(graph), launcher_(options.threads) {
-  const Graph fused = options.target.fuse ? fuse(graph.graph) : graph.graph;
-  planned_ = assign_layouts(fused, options.target);
-  blocks_ = lay_out_blocks(planned_.graph);
-  const auto make = [&](bool train) {
-    return std::make_unique<Program>(make_plan(fused, options.target, request_of(graph, train)),
-                                     blocks_, executors, options.threads);
-  };
-  if (options.train) train_ = make(true);
-  eval_ = make(false);
-  memory_ = std::make_unique<ModelMemory>(
-      device, blocks_,
-      ModelMemory::Sizes{.type = options.target.type,
-                         .slots = options.slots,
-                         .input_bytes = eval_->plan().input_bytes,
-                         .batch = graph.graph.values[graph.graph.inputs[0]].shape.n(),
-                         .accumulates = options.accumulates});
-  const std::size_t train_bytes = train_ ? train_->plan().transient_bytes : 0;
-  transient_ = device.allocate(std::max(train_bytes, eval_->plan().transient_bytes));
+    : graph_(graph),
+      launcher_(options.threads),
+      programs_(make_programs(graph, executors, options)) {
+  require_memory(programs_, device, graph, executors, options);
+  memory_ = std::make_unique<ModelMemory>(device, blocks(), programs_.sizes);
+  transient_ = device.allocate(programs_.transient_bytes());
   auto* transient = static_cast<std::byte*>(transient_->data());
-  if (train_) train_->bind(*memory_, transient, options.seed);
-  eval_->bind(*memory_, transient, options.seed);
+  if (programs_.train) programs_.train->bind(*memory_, transient, options.seed);
+  programs_.eval->bind(*memory_, transient, options.seed);
+  const Layout input = eval().view(graph_.graph.inputs[0]).layout;
+  input_walk_ = plan_walk(std::array{input, plain_layout(shape_of(input))});
 }
 
 void Model::initialize(std::uint64_t seed) {
   const std::size_t element = size_of(memory_->type());
   std::vector<float> values;
-  for (const BlockEntry& entry : blocks_.parameters) {
+  for (const BlockEntry& entry : blocks().parameters) {
     values.assign(static_cast<std::size_t>(entry.shape.elements()), 0.0f);
-    trainyard::initialize(planned_.graph.nodes[entry.node].signature.parameters[entry.index], seed,
+    trainyard::initialize(planned_graph().nodes[entry.node].signature.parameters[entry.index], seed,
                           key_of(entry.name), values);
     store(memory_->type(), values, memory_->weights() + entry.offset * element);
   }
-  for (const BlockEntry& entry : blocks_.statistics) {
-    const StatisticSpec& spec = planned_.graph.nodes[entry.node].signature.statistics[entry.index];
+  for (const BlockEntry& entry : blocks().statistics) {
+    const StatisticSpec& spec = planned_graph().nodes[entry.node].signature.statistics[entry.index];
     values.assign(static_cast<std::size_t>(entry.shape.elements()),
                   static_cast<float>(spec.initial));
     store(memory_->type(), values, memory_->running() + entry.offset * element);
@@ -93,9 +71,13 @@ void Model::initialize(std::uint64_t seed) {
 }
 
 void Model::load(const Batch& batch) {
-  const TensorView images = eval_->view(graph_.graph.inputs[0]);
-  const TensorView labels = eval_->view(graph_.labels);
-  store(memory_->type(), batch.images, static_cast<std::byte*>(images.data));
+  const TensorView images = eval().view(graph_.graph.inputs[0]);
+  const TensorView labels = eval().view(graph_.labels);
+  if (same_memory(images.layout, plain_layout(shape_of(images.layout)))) {
+    store(images.type, batch.images, static_cast<std::byte*>(images.data));
+  } else {
+    store(launcher_, input_walk_, batch.images, images);
+  }
   std::memcpy(labels.data, batch.labels.data(), batch.labels.size_bytes());
   std::copy(batch.sample_index.begin(), batch.sample_index.end(), memory_->sample_index());
   memory_->state()->valid = batch.valid;

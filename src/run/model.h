@@ -4,39 +4,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "data/feeder.h"
 #include "device/device.h"
 #include "exec/executor.h"
-#include "graph/graph.h"
 #include "kernels/launch.h"
-#include "plan/program.h"
+#include "ops/walk.h"
+#include "run/model_programs.h"
 
 namespace trainyard {
-
-/// A network's graph with the loss and the metrics attached behind it.
-struct TrainingGraph {
-  Graph graph;
-  ValueId labels = -1;           // i32 [n]
-  ValueId loss = -1;             // per sample, [n]
-  std::vector<ValueId> metrics;  // per sample, [n] each
-};
-
-/// Appends labels, loss and metrics to `network`. Ops are shared with the graph's copies.
-[[nodiscard]] TrainingGraph attach_loss(Graph network, std::shared_ptr<const Op> loss,
-                                        std::span<const std::shared_ptr<const Op>> metrics);
-
-struct ModelOptions {
-  Target target;
-  int threads = 1;
-  std::uint64_t seed = 0;
-  int slots = 0;             // optimizer state blocks
-  bool accumulates = false;  // more than one micro-step an update
-  bool train = true;         // false: the evaluation program alone
-};
 
 /// Sums over the true samples of batches, in double, batch after batch.
 struct Totals {
@@ -55,19 +32,21 @@ struct Totals {
 /// Two programs (training, evaluation) over one persistent arena.
 class Model {
  public:
-  /// `device` and `executors` must outlive the model.
+  /// `device` and `executors` must outlive the model. Throws Error{memory} if it does not fit.
   Model(const TrainingGraph& graph, Device& device, const ExecutorFactory& executors,
         const ModelOptions& options);
 
   [[nodiscard]] const TrainingGraph& graph() const { return graph_; }
-  [[nodiscard]] const BlockLayout& blocks() const { return blocks_; }
+  [[nodiscard]] const ModelPrograms& programs() const { return programs_; }
+  [[nodiscard]] const BlockLayout& blocks() const { return programs_.blocks; }
   /// The graph that the plans hold: fused, with reorders; BlockEntry::node is an index into it.
-  [[nodiscard]] const Graph& planned_graph() const { return planned_.graph; }
+  [[nodiscard]] const Graph& planned_graph() const { return eval().plan().laid_out.graph; }
   [[nodiscard]] ModelMemory& memory() { return *memory_; }
   [[nodiscard]] const ModelMemory& memory() const { return *memory_; }
-  [[nodiscard]] Program& train() { return *train_; }
-  [[nodiscard]] const Program& train() const { return *train_; }
-  [[nodiscard]] Program& eval() { return *eval_; }
+  [[nodiscard]] Program& train() { return *programs_.train; }
+  [[nodiscard]] const Program& train() const { return *programs_.train; }
+  [[nodiscard]] Program& eval() { return *programs_.eval; }
+  [[nodiscard]] const Program& eval() const { return *programs_.eval; }
   [[nodiscard]] const CpuLauncher& launcher() const { return launcher_; }
   [[nodiscard]] std::size_t transient_bytes() const { return transient_->bytes(); }
 
@@ -83,11 +62,9 @@ class Model {
   [[nodiscard]] double sum_of_valid(const TensorView& values) const;
 
   TrainingGraph graph_;
-  LaidOutGraph planned_;
-  BlockLayout blocks_;
   CpuLauncher launcher_;
-  std::unique_ptr<Program> train_;
-  std::unique_ptr<Program> eval_;
+  ModelPrograms programs_;
+  Walk input_walk_;  // from the images of a batch to the network's input
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
 };

@@ -1,30 +1,17 @@
-// The plan of a training graph as text, and what it will take.
+// The plan of a training graph as text, with the memory that it takes.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
-#include "run/model.h"
-#include "run/session.h"
+#include "run/model_programs.h"
 
 namespace trainyard {
 
-/// Bytes that a model takes, by kind.
-struct MemoryForecast {
-  std::size_t weights = 0;  // with running statistics
-  std::size_t gradients = 0;
-  std::size_t optimizer = 0;
-  std::size_t inputs = 0;
-  std::size_t activations = 0;  // the transient arena: activations, their gradients, workspace
-  [[nodiscard]] std::size_t total() const {
-    return weights + gradients + optimizer + inputs + activations;
-  }
-};
-[[nodiscard]] MemoryForecast forecast(const Model& model);
-/// "memory: 12.3 MiB weights, ...".
-[[nodiscard]] std::string forecast_text(const MemoryForecast& forecast);
-
-/// Steps, tensors and offsets of the training program, as its executors ask for them.
-[[nodiscard]] std::string plan_text(const TrainingGraph& graph, const SessionDevice& device);
+/// Steps, tensors, offsets and memory of the training program, as its executors ask for them.
+[[nodiscard]] std::string plan_text(const TrainingGraph& graph, const ExecutorFactory& executors,
+                                    const ModelOptions& options);
+/// The same for a target whose device is not at hand, with the most that its executors may ask for.
+[[nodiscard]] std::string plan_text_without_device(const TrainingGraph& graph,
+                                                   const ModelOptions& options);
 
 }  // namespace trainyard

@@ -1,5 +1,6 @@
 #include "run/run_config.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -23,6 +24,15 @@ std::span<const config::Word<BatchConfig::Remainder>> words(BatchConfig::Remaind
 std::span<const config::Word<BestConfig::Mode>> words(BestConfig::Mode) {
   static constexpr std::array list{config::Word<BestConfig::Mode>{BestConfig::Mode::min, "min"},
                                    config::Word<BestConfig::Mode>{BestConfig::Mode::max, "max"}};
+  return list;
+}
+
+std::span<const config::Word<Precision>> words(Precision) {
+  static constexpr std::array list{config::Word<Precision>{Precision::fp32, "fp32"},
+                                   config::Word<Precision>{Precision::tf32, "tf32"},
+                                   config::Word<Precision>{Precision::bf16, "bf16"},
+                                   config::Word<Precision>{Precision::fp16, "fp16"},
+                                   config::Word<Precision>{Precision::fp64, "fp64"}};
   return list;
 }
 
@@ -136,6 +146,8 @@ void declare_training(Fields& fields, RunConfig& run) {
                {.minimum = 1});
   fields.field("threads", run.threads, "processor threads a rank; 0: all cores",
                {.minimum = 0, .maximum = 1024});
+  fields.field("precision", run.precision,
+               "what is computed in; left out: fp32 (--device reference: fp64)");
 }
 
 }  // namespace
@@ -184,6 +196,20 @@ void settle_threads(RunConfig& run, std::int64_t threads) {
   if (config::Node* key = run.settled.find("threads")) {
     *key = config::scalar_node(std::to_string(threads), false, key->where);
   }
+}
+
+void settle_precision(RunConfig& run, Precision precision) {
+  run.precision = precision;
+  config::Node word = config::scalar_node(std::string(name_of(precision)), false, {});
+  if (config::Node* key = run.settled.find("precision")) {
+    *key = std::move(word);
+    return;
+  }
+  // In the order of the declarations, so that the map reads back to itself.
+  auto& entries = run.settled.entries;
+  const auto threads = std::ranges::find(entries, "threads", &config::Entry::key);
+  const auto place = threads == entries.end() ? threads : threads + 1;
+  entries.insert(place, {"precision", {}, std::move(word)});
 }
 
 std::vector<config::FieldDescription> describe_run() {

@@ -17,6 +17,7 @@
 #include "ops/op.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
+#include "plan/target.h"
 
 namespace trainyard {
 
@@ -85,9 +86,10 @@ struct RunConfig {
   std::unique_ptr<Schedule> schedule;
   std::int64_t epochs = 1;
   std::int64_t seed = 42;
-  double clip_norm = 0;         // 0: none
-  std::int64_t accumulate = 1;  // micro-steps an update
-  std::int64_t threads = 0;     // a rank; 0: cores
+  double clip_norm = 0;                // 0: none
+  std::int64_t accumulate = 1;         // micro-steps an update
+  std::int64_t threads = 0;            // a rank; 0: cores
+  std::optional<Precision> precision;  // not given: the device's own (default_precision)
   CheckpointConfig checkpoint;
   Interval checkpoint_every;  // from checkpoint.every
   std::optional<EarlyStopConfig> early_stop;
@@ -105,6 +107,8 @@ struct RunConfig {
 
 /// Fixes the thread count of a run, in its settled map too.
 void settle_threads(RunConfig& run, std::int64_t threads);
+/// Fixes the precision of a run, in its settled map too.
+void settle_precision(RunConfig& run, Precision precision);
 
 /// The declarations of a run file, for the schema and the reference.
 [[nodiscard]] std::vector<config::FieldDescription> describe_run();

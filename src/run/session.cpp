@@ -14,6 +14,22 @@ std::unique_ptr<ExecutorFactory> executors_of(DeviceChoice::Kind kind) {
   return kind == DeviceChoice::Kind::reference ? make_reference_executors() : make_cpu_executors();
 }
 
+/// Nothing falls back: a precision that the device lacks is refused.
+void require_precision(DeviceChoice::Kind kind, Precision precision) {
+  const std::string asked = "'precision: " + std::string(name_of(precision)) + "' ";
+  if (kind == DeviceChoice::Kind::reference) {
+    if (precision != Precision::tf32) return;
+    throw Error(ErrorKind::device,
+                asked + "needs a GPU; the reference device computes in fp64, fp32, bf16 and fp16");
+  }
+  if (precision == Precision::fp32) return;
+  const std::string wanted = precision == Precision::fp64   ? "needs --device reference"
+                             : precision == Precision::tf32 ? "needs a GPU"
+                                                            : "needs a GPU or --device reference";
+  throw Error(ErrorKind::device,
+              asked + wanted + "; the CPU computes in fp32: set 'precision: fp32'");
+}
+
 /// The column of a metric: "accuracy", "top5_accuracy".
 std::string metric_name(const Op& metric) {
   if (metric.type() != "top_k") return std::string(metric.type());
@@ -40,17 +56,23 @@ void check_statistics(const Statistics& known, const Shape& image) {
 
 }  // namespace
 
-SessionDevice make_device(const DeviceChoice& choice, std::int64_t config_threads) {
+Precision default_precision(DeviceChoice::Kind kind) {
+  return kind == DeviceChoice::Kind::reference ? Precision::fp64 : Precision::fp32;
+}
+
+SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run) {
   require_supported_processor();
+  const Precision precision = run.precision.value_or(default_precision(choice.kind));
+  require_precision(choice.kind, precision);
   SessionDevice session;
-  session.threads = choice.threads > 0   ? choice.threads
-                    : config_threads > 0 ? static_cast<int>(config_threads)
-                                         : available_cores();
+  session.threads = choice.threads > 0 ? choice.threads
+                    : run.threads > 0  ? static_cast<int>(run.threads)
+                                       : available_cores();
   set_threads(session.threads);
   session.device = make_cpu_device();
   session.executors = executors_of(choice.kind);
   session.target = choice.kind == DeviceChoice::Kind::reference
-                       ? reference_target(choice.type)
+                       ? reference_target(precision)
                        : cpu_target(processor_has_avx512());
   session.target.fuse = choice.fuse;
   return session;
@@ -76,7 +98,7 @@ TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
 
 Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known)
     : run_(std::move(run)),
-      device_(make_device(choice, run_.threads)),
+      device_(make_device(choice, run_)),
       communicator_(make_single_communicator()) {
   batch_.ranks = communicator_->size();
   batch_.replica = replica_batch(run_, batch_.ranks);

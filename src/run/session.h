@@ -15,13 +15,14 @@
 
 namespace trainyard {
 
-/// Which device computes, and in which arithmetic.
+/// Which device computes.
 struct DeviceChoice {
   enum class Kind { cpu, reference } kind = Kind::cpu;
-  DType type = DType::f32;  // the reference device also takes f64
-  int threads = 0;          // 0: the config's, else all cores
+  int threads = 0;  // 0: the config's, else all cores
   bool fuse = true;
 };
+/// What a device computes in where the run does not say: fp32, the reference device fp64.
+[[nodiscard]] Precision default_precision(DeviceChoice::Kind kind);
 
 /// The batch of a run in numbers, as the banner prints them.
 struct BatchNumbers {
@@ -49,7 +50,9 @@ struct SessionDevice {
   Target target;
   int threads = 1;
 };
-[[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, std::int64_t config_threads);
+/// The device of a run, with the run's threads and precision. Throws Error{device} for a precision
+/// that the device lacks.
+[[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run);
 
 /// Samples a replica's forward pass takes. Throws Error{config} if `total` does not divide.
 [[nodiscard]] std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks);

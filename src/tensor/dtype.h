@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/half.h"
+
 namespace trainyard {
 
 enum class DType : std::uint8_t { f32, f64, f16, bf16, i32, u8 };
@@ -26,6 +28,10 @@ constexpr std::size_t size_of(DType type) {
   return 0;
 }
 
+/// The type that values stored as `type` are computed in, and that parameters, their gradients,
+/// statistics and losses have beside them: f64 for f64, else f32.
+constexpr DType arithmetic_of(DType type) { return type == DType::f64 ? type : DType::f32; }
+
 /// "f32", as in dumps and error messages.
 std::string_view name_of(DType type);
 
@@ -38,6 +44,14 @@ struct DTypeOf<float> {
 template <>
 struct DTypeOf<double> {
   static constexpr DType value = DType::f64;
+};
+template <>
+struct DTypeOf<Float16> {
+  static constexpr DType value = DType::f16;
+};
+template <>
+struct DTypeOf<BFloat16> {
+  static constexpr DType value = DType::bf16;
 };
 template <>
 struct DTypeOf<std::int32_t> {

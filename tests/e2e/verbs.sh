@@ -41,6 +41,32 @@ expect_code 0
 expect_out "conv1 forward_train"
 expect_out "conv1 backward_parameters"
 
+begin "summary --plan --target cuda shows the plan of a GPU that is not there"
+write_tiny_run tiny.yaml
+run "$train" summary --config tiny.yaml --plan --target cuda --precision bf16
+expect_code 0
+expect_out "plan for cuda"
+expect_out_match 'bf16 \[16, 3, 8, 8\] nhwc'
+expect_out_match 'memory: .* activations [+] [0-9.]+ workspace'
+run "$train" summary --config tiny.yaml --plan --target cuda --precision fp64
+expect_code 2
+expect_err "not in fp64"
+run "$train" summary --config tiny.yaml --target cuda
+expect_code 2
+expect_err "--plan"
+
+begin "a precision that the device lacks ends with exit 8"
+write_tiny_run tiny.yaml
+run "$train" check --config tiny.yaml --precision fp16
+expect_code 8
+expect_err "'precision: fp16' needs a GPU or --device reference; the CPU computes in fp32"
+run "$train" check --config tiny.yaml --set precision=tf32
+expect_code 8
+run "$train" --config tiny.yaml --device reference --precision bf16 --set epochs=1
+expect_code 0
+expect_out "Epoch 1/1"
+expect_equal "$(grep precision runs/tiny/0001/config.yaml)" "precision: bf16"
+
 begin "summary of the shipped networks has the published parameter counts"
 run "$train" summary --config "$source_dir/configs/minigooglenet_cifar10.yaml"
 expect_code 0
@@ -99,4 +125,4 @@ run ../prefix/bin/train summary --config quickstart
 expect_code 0
 expect_out "global_avg_pool1"
 
-finish 12 0
+finish 14 0

@@ -100,7 +100,7 @@ struct Bench {
     StepDescription step;
     step.op = node.op.get();
     step.pass = pass;
-    step.type = DTypeOf<T>::value;
+    step.storage = DTypeOf<T>::value;
     step.signature = signature;
     step.inputs = {input.layout};
     step.outputs = {output.layout};

@@ -202,7 +202,7 @@ std::vector<double> train(const Golden& golden, std::size_t set, const Target& t
 
 void check_reference(const Golden& golden) {
   const auto executors = make_reference_executors();
-  const auto losses = train(golden, 0, reference_target(DType::f64), *executors);
+  const auto losses = train(golden, 0, reference_target(Precision::fp64), *executors);
   for (std::int64_t step = 0; step < kSteps; ++step) {
     CAPTURE(step);
     CHECK(std::abs(losses[step] - golden.losses[0][step]) <= 1e-9);

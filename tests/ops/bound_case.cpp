@@ -73,6 +73,8 @@ Layout BoundCase::layout_of(const Shape& shape, std::int64_t block) const {
 
 void BoundCase::make_tensors() {
   const Signature& signature = case_.signature;
+  const DType arithmetic = arithmetic_of(options_.type);
+  const DType output_type = contract_.arithmetic_outputs ? arithmetic : options_.type;
   for (std::size_t i = 0; i < case_.inputs.size(); ++i) {
     const Layout layout = layout_of(case_.inputs[i], options_.layouts.input_block);
     const DType type = case_.types[i] == DType::i32 ? DType::i32 : options_.type;
@@ -81,24 +83,24 @@ void BoundCase::make_tensors() {
   }
   for (const Shape& shape : signature.outputs) {
     const Layout layout = layout_of(shape, options_.layouts.output_block);
-    outputs_.emplace_back(layout, options_.type);
-    evaluated_.emplace_back(layout, options_.type);
-    output_gradients_.emplace_back(layout, options_.type);
+    outputs_.emplace_back(layout, output_type);
+    evaluated_.emplace_back(layout, output_type);
+    output_gradients_.emplace_back(layout, output_type);
   }
   for (const ParameterSpec& parameter : signature.parameters) {
-    parameters_.emplace_back(plain_layout(parameter.shape), options_.type);
-    parameter_gradients_.emplace_back(plain_layout(parameter.shape), options_.type);
+    parameters_.emplace_back(plain_layout(parameter.shape), arithmetic);
+    parameter_gradients_.emplace_back(plain_layout(parameter.shape), arithmetic);
   }
   for (const StatisticSpec& statistic : signature.statistics) {
-    running_.emplace_back(plain_layout(statistic.shape), options_.type);
-    statistics_.emplace_back(plain_layout(statistic.shape), options_.type);
+    running_.emplace_back(plain_layout(statistic.shape), arithmetic);
+    statistics_.emplace_back(plain_layout(statistic.shape), arithmetic);
   }
 }
 
 StepDescription BoundCase::description(Pass pass) const {
   StepDescription step{.op = case_.op.get(),
                        .pass = pass,
-                       .type = options_.type,
+                       .storage = options_.type,
                        .signature = case_.signature,
                        .inputs = {},
                        .outputs = {},

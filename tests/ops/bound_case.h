@@ -28,7 +28,7 @@ struct LayoutChoice {
 };
 
 struct BindOptions {
-  DType type = DType::f64;
+  DType type = DType::f64;  // that activations are stored in
   LayoutChoice layouts;
   int threads = 1;
   bool in_place = false;              // where the contract allows it

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/philox.h"
+#include "tensor/float_types.h"
 
 namespace trainyard::op_tests {
 namespace {
@@ -65,6 +66,15 @@ Values draw_parameter(const ParameterSpec& spec, std::uint64_t seed, std::uint32
   return values;
 }
 
+/// Labels are small whole numbers, exact in every type.
+void round_to(DType storage, Values& values) {
+  with_float_type(storage, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<Arithmetic<T>, float>) {
+      for (double& value : values) value = static_cast<float>(T(static_cast<float>(value)));
+    }
+  });
+}
+
 }  // namespace
 
 Values draw_normal(std::uint64_t seed, std::uint32_t tensor, std::size_t count) {
@@ -79,7 +89,7 @@ Values draw_normal(std::uint64_t seed, std::uint32_t tensor, std::size_t count) 
   return values;
 }
 
-CaseValues draw_values(const OpCase& op_case, std::uint64_t seed) {
+CaseValues draw_values(const OpCase& op_case, DType storage, std::uint64_t seed) {
   CaseValues values;
   for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
     values.inputs.push_back(draw_input(op_case, seed, i));
@@ -97,6 +107,9 @@ CaseValues draw_values(const OpCase& op_case, std::uint64_t seed) {
   }
   for (const Shape& shape : op_case.signature.outputs) {
     values.output_gradients.push_back(draw_normal(seed, tensor++, count_of(shape)));
+  }
+  for (auto* list : {&values.inputs, &values.parameters, &values.output_gradients}) {
+    for (Values& tensor_values : *list) round_to(storage, tensor_values);
   }
   return values;
 }

@@ -21,9 +21,9 @@ CaseResults run_all(BoundCase& bound, const OpCase& op_case, const CaseValues& v
 }
 
 CaseResults run_once(const OpCase& op_case, const ExecutorFactory& factory,
-                     const BindOptions& options) {
+                     const BindOptions& options, const CaseValues& values) {
   BoundCase bound(op_case, factory, options);
-  return run_all(bound, op_case, draw_values(op_case));
+  return run_all(bound, op_case, values);
 }
 
 void compare(const std::vector<Values>& found, const std::vector<Values>& expected,
@@ -79,16 +79,18 @@ void check_bits(const OpCase& op_case, const DeviceUnderTest& device, const Layo
                             .in_place = false,
                             .wants_gradients = {}};
   BoundCase bound(op_case, *factory, options);
-  static_cast<void>(run_all(bound, op_case, draw_values(op_case, 2)));
-  CHECK_MESSAGE(run_all(bound, op_case, draw_values(op_case)) == expected,
+  const CaseValues values = draw_values(op_case, device.type);
+  static_cast<void>(run_all(bound, op_case, draw_values(op_case, device.type, 2)));
+  CHECK_MESSAGE(run_all(bound, op_case, values) == expected,
                 "a second run, after another batch, changes bits");
   BindOptions changed = options;
   changed.in_place = true;
-  CHECK_MESSAGE(run_once(op_case, *factory, changed) == expected, "in place changes bits");
+  CHECK_MESSAGE(run_once(op_case, *factory, changed, values) == expected, "in place changes bits");
   if (device.threads_change_bits) return;
   changed = options;
   changed.threads = 2;
-  CHECK_MESSAGE(run_once(op_case, *factory, changed) == expected, "two threads change bits");
+  CHECK_MESSAGE(run_once(op_case, *factory, changed, values) == expected,
+                "two threads change bits");
 }
 
 /// An input gradient that nobody wants changes no other result.
@@ -104,7 +106,7 @@ void check_unwanted(const OpCase& op_case, const DeviceUnderTest& device,
                       .in_place = false,
                       .wants_gradients = std::vector<bool>(op_case.inputs.size(), true)};
   options.wants_gradients[0] = false;
-  CaseResults partial = run_once(op_case, *factory, options);
+  CaseResults partial = run_once(op_case, *factory, options, draw_values(op_case, device.type));
   CHECK(partial.input_gradients[0].empty());
   partial.input_gradients[0] = expected.input_gradients[0];
   CHECK_MESSAGE(partial == expected, "an unwanted gradient changes other results");
@@ -114,8 +116,9 @@ void check_case(const OpCase& op_case, const DeviceUnderTest& device) {
   CAPTURE(device.name);
   CAPTURE(op_case.name);
   const auto yardstick = make_reference_executors();
-  const CaseResults reference = run_once(op_case, *yardstick, {});
-  const Tolerances allowed = tolerances(op_case, draw_values(op_case), reference, device.type);
+  const CaseValues values = draw_values(op_case, device.type);
+  const CaseResults reference = run_once(op_case, *yardstick, {}, values);
+  const Tolerances allowed = tolerances(op_case, values, reference, device.type);
   const auto factory = device.make();
   for (const LayoutChoice& layouts : layouts_for(op_case, device)) {
     CAPTURE(layouts.input_block);
@@ -126,7 +129,7 @@ void check_case(const OpCase& op_case, const DeviceUnderTest& device) {
                               .threads = 1,
                               .in_place = false,
                               .wants_gradients = {}};
-    const CaseResults results = run_once(op_case, *factory, options);
+    const CaseResults results = run_once(op_case, *factory, options, values);
     compare_all(results, reference, allowed, op_case);
     check_bits(op_case, device, layouts, results);
     check_unwanted(op_case, device, layouts, results);
@@ -147,8 +150,8 @@ TEST_CASE("another seed gives other results, so that the comparisons compare som
     if (!op_case.has_backward) continue;
     CAPTURE(op_case.name);
     BoundCase bound(op_case, *factory, {});
-    const CaseResults one = run_all(bound, op_case, draw_values(op_case, 1));
-    const CaseResults two = run_all(bound, op_case, draw_values(op_case, 2));
+    const CaseResults one = run_all(bound, op_case, draw_values(op_case, DType::f64, 1));
+    const CaseResults two = run_all(bound, op_case, draw_values(op_case, DType::f64, 2));
     CHECK(one.outputs != two.outputs);
     CHECK(one.input_gradients != two.input_gradients);
   }

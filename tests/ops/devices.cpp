@@ -8,6 +8,8 @@ std::vector<DeviceUnderTest> devices_under_test() {
   std::vector<DeviceUnderTest> devices{
       {"reference f64", DType::f64, &make_reference_executors, every_layout},
       {"reference f32", DType::f32, &make_reference_executors, every_layout},
+      {"reference bf16", DType::bf16, &make_reference_executors, every_layout},
+      {"reference f16", DType::f16, &make_reference_executors, every_layout},
   };
   for (DeviceUnderTest& cpu : cpu_device()) devices.push_back(std::move(cpu));
   return devices;

@@ -11,7 +11,7 @@ namespace trainyard::op_tests {
 
 struct DeviceUnderTest {
   std::string name;
-  DType type;
+  DType type;  // that activations are stored in
   std::unique_ptr<ExecutorFactory> (*make)();
   /// Layouts that the device's plans hold.
   std::vector<LayoutChoice> layouts;

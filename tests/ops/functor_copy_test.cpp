@@ -1,4 +1,5 @@
 // Reorders, sums of gradients, and the walks under them.
+#include "base/error.h"
 #include "functor_harness.h"
 #include "ops/walk.h"
 
@@ -90,6 +91,53 @@ TEST_CASE("an accumulation adds between any two layouts") {
       CHECK(y.is_clean());
     }
   }
+}
+
+/// Values that no 16-bit type holds exactly, as T would store them.
+template <class T>
+std::vector<float> rounded(const std::vector<float>& values) {
+  std::vector<float> list;
+  for (const float value : values) list.push_back(T(value));
+  return list;
+}
+
+template <class T>
+void check_16_bit_copies() {
+  const Layout plain = plain_layout(kShape), padded = channels_last_layout(kShape, 8);
+  std::vector<float> values;
+  for (const double draw : test::draws(kShape.elements(), 3)) values.push_back(draw);
+  std::vector<T> stored(static_cast<std::size_t>(span_elements(padded)), T(7.0f));
+  std::vector<float> back(values.size());
+  const TensorView from{values.data(), DType::f32, plain};
+  const TensorView middle{stored.data(), DTypeOf<T>::value, padded};
+  const TensorView to{back.data(), DType::f32, plain};
+  const auto narrow = make_functor_reorder(plain, DType::f32, padded, DTypeOf<T>::value, 2);
+  narrow->bind({.inputs = {from}, .outputs = {middle}});
+  narrow->run();
+  const auto widen = make_functor_reorder(padded, DTypeOf<T>::value, plain, DType::f32, 2);
+  widen->bind({.inputs = {middle}, .outputs = {to}});
+  widen->run();
+  CHECK(back == rounded<T>(values));
+  for (std::int64_t c = 11; c < 16; ++c) CHECK(stored[padded.offset(1, c, 2, 4)].bits == 0);
+
+  // The sum is formed in float and rounded once.
+  const auto sum = make_functor_accumulate(padded, padded, DTypeOf<T>::value, 2);
+  sum->bind({.inputs = {middle}, .outputs = {middle}});
+  sum->run();
+  widen->run();
+  std::vector<float> doubled;
+  for (const float value : rounded<T>(values)) doubled.push_back(T(value + value));
+  CHECK(back == doubled);
+}
+
+TEST_CASE("reorders and sums of gradients round to 16 bits once, in any layout") {
+  check_16_bit_copies<Float16>();
+  check_16_bit_copies<BFloat16>();
+}
+
+TEST_CASE("a reorder that would round a double twice is our bug") {
+  const Layout plain = plain_layout(kShape);
+  CHECK_THROWS_AS(make_functor_reorder(plain, DType::f64, plain, DType::f16, 1), Error);
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ inline std::vector<double> draws(std::int64_t count, double range) {
 /// Runs one pass of a functor op.
 inline void run(const Op& op, Pass pass, DType type, const StepTensors& tensors, int threads = 1,
                 std::uint32_t node = 0) {
-  StepDescription step{.op = &op, .pass = pass, .type = type, .node = node, .threads = threads};
+  StepDescription step{.op = &op, .pass = pass, .storage = type, .node = node, .threads = threads};
   const auto layouts = [](const auto& values, const auto& gradients) {
     std::vector<Layout> list;
     for (const TensorView& view : values.empty() ? gradients : values) list.push_back(view.layout);

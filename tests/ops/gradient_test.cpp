@@ -20,7 +20,7 @@ constexpr double kEps = 2.2e-16;
 class Differences {
  public:
   Differences(const OpCase& op_case, const ExecutorFactory& factory)
-      : case_(op_case), values_(draw_values(op_case)), bound_(op_case, factory, {}) {
+      : case_(op_case), values_(draw_values(op_case, DType::f64)), bound_(op_case, factory, {}) {
     bound_.load(values_);
   }
   [[nodiscard]] CaseResults analytic() {

@@ -1,6 +1,6 @@
 #include "test_tensor.h"
 
-#include "base/error.h"
+#include "tensor/float_types.h"
 
 namespace trainyard::op_tests {
 
@@ -19,33 +19,21 @@ std::int64_t TestTensor::offset_of(std::size_t index) const {
 }
 
 void TestTensor::store(std::int64_t offset, double value) {
-  switch (type_) {
-    case DType::f32:
-      reinterpret_cast<float*>(buffer_.data())[offset] = static_cast<float>(value);
-      return;
-    case DType::f64:
-      reinterpret_cast<double*>(buffer_.data())[offset] = value;
-      return;
-    case DType::i32:
-      reinterpret_cast<std::int32_t*>(buffer_.data())[offset] = static_cast<std::int32_t>(value);
-      return;
-    default:
-      TY_CHECK(false, "test tensors hold f32, f64 or i32");
+  if (type_ == DType::i32) {
+    reinterpret_cast<std::int32_t*>(buffer_.data())[offset] = static_cast<std::int32_t>(value);
+    return;
   }
+  with_float_type(type_, [&]<class T>(std::type_identity<T>) {
+    reinterpret_cast<T*>(buffer_.data())[offset] =
+        static_cast<T>(static_cast<Arithmetic<T>>(value));
+  });
 }
 
 double TestTensor::load(std::int64_t offset) const {
-  switch (type_) {
-    case DType::f32:
-      return reinterpret_cast<const float*>(buffer_.data())[offset];
-    case DType::f64:
-      return reinterpret_cast<const double*>(buffer_.data())[offset];
-    case DType::i32:
-      return reinterpret_cast<const std::int32_t*>(buffer_.data())[offset];
-    default:
-      TY_CHECK(false, "test tensors hold f32, f64 or i32");
-      return 0;
-  }
+  if (type_ == DType::i32) return reinterpret_cast<const std::int32_t*>(buffer_.data())[offset];
+  return with_float_type(type_, [&]<class T>(std::type_identity<T>) -> double {
+    return reinterpret_cast<const T*>(buffer_.data())[offset];
+  });
 }
 
 void TestTensor::write(const Values& values) {

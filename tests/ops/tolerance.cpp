@@ -70,32 +70,72 @@ double largest(const Values& values) {
   return most;
 }
 
-/// 6 sqrt(n) eps times the size of each tensor.
-std::vector<double> bounds(const std::vector<Values>& sizes, double terms, double eps,
+/// How a type rounds.
+struct Rounding {
+  double unit;   // half an ulp of 1
+  double least;  // half the least number above 0
+};
+
+Rounding rounding_of(DType type) {
+  switch (type) {
+    case DType::f64:
+      return {1.1e-16, 0};
+    case DType::f16:
+      return {0x1p-11, 0x1p-25};
+    case DType::bf16:
+      return {0x1p-8, 0x1p-134};
+    default:
+      return {6e-8, 0};
+  }
+}
+
+/// 6 sqrt(n) units times the size of each tensor.
+std::vector<double> bounds(const std::vector<Values>& sizes, double terms, double unit,
                            double least) {
   std::vector<double> all;
   for (const Values& size : sizes) {
-    all.push_back(6 * std::sqrt(terms) * eps * std::max(least, largest(size)));
+    all.push_back(6 * std::sqrt(terms) * unit * std::max(least, largest(size)));
   }
   return all;
+}
+
+/// Adds what storing the tensors in 16 bits rounds.
+void add_storage(std::vector<double>& bounds, const std::vector<Values>& sizes, double roundings,
+                 const Rounding& rounding, double least) {
+  for (std::size_t t = 0; t < bounds.size(); ++t) {
+    const double size = std::max(least, largest(sizes[t]));
+    bounds[t] += roundings * (rounding.unit * size + rounding.least);
+  }
 }
 
 }  // namespace
 
 Tolerances tolerances(const OpCase& op_case, const CaseValues& values, const CaseResults& reference,
                       DType type) {
-  const double unit = type == DType::f32 ? 6e-8 : 1.1e-16;  // half an ulp of 1
-  const double eps = unit * op_case.conditioning;
+  const double eps = rounding_of(arithmetic_of(type)).unit * op_case.conditioning;
   const Terms terms = terms_of(op_case);
   const bool linear = is_linear(op_case);
   const CaseResults sizes = linear ? run_on_absolutes(op_case, values) : reference;
   const bool near_zero = op_case.values == InputValues::near_zero;
   const double least = linear || near_zero ? 0 : 1;
-  return {bounds(sizes.outputs, terms.output, eps, least),
-          bounds(sizes.statistics, terms.output, eps, least),
-          bounds(sizes.evaluated, terms.output, eps, least),
-          bounds(sizes.input_gradients, terms.input_gradient, eps, least),
-          bounds(sizes.parameter_gradients, terms.parameter_gradient, eps, least)};
+  Tolerances allowed{bounds(sizes.outputs, terms.output, eps, least),
+                     bounds(sizes.statistics, terms.output, eps, least),
+                     bounds(sizes.evaluated, terms.output, eps, least),
+                     bounds(sizes.input_gradients, terms.input_gradient, eps, least),
+                     bounds(sizes.parameter_gradients, terms.parameter_gradient, eps, least)};
+  if (type == arithmetic_of(type)) return allowed;
+  const Contract contract = op_case.op->contract();
+  const Rounding storage = rounding_of(type);
+  const double steps = static_cast<double>(op_case.inputs.size());
+  if (!contract.arithmetic_outputs) {
+    add_storage(allowed.outputs, sizes.outputs, steps, storage, least);
+    add_storage(allowed.evaluated, sizes.evaluated, steps, storage, least);
+  }
+  const double of_outputs = contract.backward_reads_outputs
+                                ? 6 * std::sqrt(terms.input_gradient) * op_case.conditioning
+                                : 0;
+  add_storage(allowed.input_gradients, sizes.input_gradients, steps + of_outputs, storage, least);
+  return allowed;
 }
 
 }  // namespace trainyard::op_tests

@@ -18,6 +18,11 @@ struct Tolerances {
 /// absolute values; that of the others is bounded by the size of the results times the case's
 /// conditioning. Results that are 0 in exact arithmetic still carry the inputs' rounding, hence a
 /// size of at least 1, or of the inputs where they are near zero.
+///
+/// Where activations are stored in 16 bits, the arithmetic is that of float on inputs that are
+/// exact in both, and each result that is stored adds half a unit in its last place: once a step
+/// over the inputs, or, in input gradients of ops that read their stored outputs, as an error of
+/// the terms.
 [[nodiscard]] Tolerances tolerances(const OpCase& op_case, const CaseValues& values,
                                     const CaseResults& reference, DType type);
 

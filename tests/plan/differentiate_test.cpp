@@ -22,7 +22,7 @@ bool has_step(const Plan& plan, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Plan training_plan(FakeNetwork& network, const Target& target = reference_target(DType::f32)) {
+Plan training_plan(FakeNetwork& network, const Target& target = reference_target(Precision::fp32)) {
   const ValueId loss = network(loss_like(2), {network.graph.output});
   return make_plan(network.graph, target, {.loss = loss, .kept = {loss}});
 }
@@ -41,7 +41,7 @@ TEST_CASE("the first layer's input gradient is not computed") {
 TEST_CASE("an evaluation plan has forward_eval steps alone") {
   FakeNetwork network({2, 4});
   network(relu_like(), {network(conv_like(), {0})});
-  const Plan plan = make_plan(network.graph, reference_target(DType::f32),
+  const Plan plan = make_plan(network.graph, reference_target(Precision::fp32),
                               {.train = false, .kept = {network.graph.output}});
   CHECK(step_names(plan) == std::vector<std::string>{"conv1 forward_eval", "act2 forward_eval"});
 }

@@ -47,7 +47,8 @@ TEST_CASE("a plain op behind a blocked map gets one reorder however many read it
 TEST_CASE("the reference target needs no reorder") {
   FakeNetwork network({4, 3, 8, 8});
   network(dense_like(), {network(conv_like(), {0})});
-  CHECK(count_reorders(assign_layouts(network.graph, reference_target(DType::f64)).graph) == 0);
+  CHECK(count_reorders(assign_layouts(network.graph, reference_target(Precision::fp64)).graph) ==
+        0);
 }
 
 TEST_CASE("a sum of a plain and a blocked map takes the layout of its first input") {

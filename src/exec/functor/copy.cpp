@@ -1,9 +1,10 @@
 // Copies and sums between layouts.
-#include <vector>
+#include <type_traits>
 
 #include "base/error.h"
 #include "exec/functor/functor.h"
 #include "ops/elementwise.h"
+#include "tensor/float_types.h"
 
 namespace trainyard {
 namespace {
@@ -42,21 +43,16 @@ class AccumulateExecutor final : public Executor {
   TensorView from_, to_;
 };
 
-template <class To>
-std::unique_ptr<Executor> make_reorder_to(DType from, const Walk& walk, int threads) {
-  switch (from) {
-    case DType::f32:
-      return std::make_unique<ReorderExecutor<float, To>>(walk, threads);
-    case DType::f64:
-      return std::make_unique<ReorderExecutor<double, To>>(walk, threads);
-    case DType::i32:
-      return std::make_unique<ReorderExecutor<std::int32_t, To>>(walk, threads);
-    case DType::u8:
-      return std::make_unique<ReorderExecutor<std::uint8_t, To>>(walk, threads);
-    default:
-      TY_CHECK(false, "reorders read f32, f64, i32 or u8");
+template <class From>
+std::unique_ptr<Executor> make_reorder_from(DType to, const Walk& walk, int threads) {
+  return with_float_type(to, [&]<class To>(std::type_identity<To>) -> std::unique_ptr<Executor> {
+    if constexpr (std::is_constructible_v<To, Arithmetic<From>>) {
+      return std::make_unique<ReorderExecutor<From, To>>(walk, threads);
+    } else {
+      TY_CHECK(false, "reorders write f16 and bf16 from f32, f16 and bf16 alone");
       return nullptr;
-  }
+    }
+  });
 }
 
 }  // namespace
@@ -65,27 +61,23 @@ std::unique_ptr<Executor> make_functor_reorder(const Layout& from, DType from_ty
                                                const Layout& to, DType to_type, int threads) {
   const Layout layouts[] = {to, from};
   const Walk walk = plan_walk(layouts);
-  switch (to_type) {
-    case DType::f32:
-      return make_reorder_to<float>(from_type, walk, threads);
-    case DType::f64:
-      return make_reorder_to<double>(from_type, walk, threads);
-    case DType::i32:
-      TY_CHECK(from_type == DType::i32, "labels stay i32");
-      return std::make_unique<ReorderExecutor<std::int32_t, std::int32_t>>(walk, threads);
-    default:
-      TY_CHECK(false, "reorders write f32, f64 or i32");
-      return nullptr;
+  if (from_type == DType::i32 && to_type == DType::i32) {
+    return std::make_unique<ReorderExecutor<std::int32_t, std::int32_t>>(walk, threads);
   }
+  if (from_type == DType::i32) return make_reorder_from<std::int32_t>(to_type, walk, threads);
+  if (from_type == DType::u8) return make_reorder_from<std::uint8_t>(to_type, walk, threads);
+  return with_float_type(from_type, [&]<class From>(std::type_identity<From>) {
+    return make_reorder_from<From>(to_type, walk, threads);
+  });
 }
 
 std::unique_ptr<Executor> make_functor_accumulate(const Layout& from, const Layout& to, DType type,
                                                   int threads) {
   const Layout layouts[] = {to, from};
   const Walk walk = plan_walk(layouts);
-  if (type == DType::f64) return std::make_unique<AccumulateExecutor<double>>(walk, threads);
-  TY_CHECK(type == DType::f32, "gradients are f32 or f64");
-  return std::make_unique<AccumulateExecutor<float>>(walk, threads);
+  return with_float_type(type, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
+    return std::make_unique<AccumulateExecutor<T>>(walk, threads);
+  });
 }
 
 }  // namespace trainyard

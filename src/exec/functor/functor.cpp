@@ -3,8 +3,8 @@
 #include <tuple>
 #include <utility>
 
-#include "base/error.h"
 #include "ops/functor_ops.h"
+#include "tensor/float_types.h"
 
 namespace trainyard {
 namespace {
@@ -38,11 +38,10 @@ std::unique_ptr<Executor> make_as(const StepDescription& description) {
   FunctorStep step{
       .pass = description.pass, .node = description.node, .walk = {}, .inputs = description.inputs};
   if constexpr (FunctorOp::kElementwise) step.walk = walk_of(description);
-  if (description.type == DType::f64) {
-    return std::make_unique<FunctorExecutor<FunctorOp, double>>(*op, step, description.threads);
-  }
-  TY_CHECK(description.type == DType::f32, "functor ops compute in f32 or f64");
-  return std::make_unique<FunctorExecutor<FunctorOp, float>>(*op, step, description.threads);
+  return with_float_type(
+      description.storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
+        return std::make_unique<FunctorExecutor<FunctorOp, T>>(*op, step, description.threads);
+      });
 }
 
 template <class... Ops>

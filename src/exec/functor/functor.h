@@ -8,15 +8,17 @@
 
 namespace trainyard {
 
-/// The executor of an op of ops/functor_ops.h, in f32 or f64; null if the op is none of them.
+/// The executor of an op of ops/functor_ops.h, stored in f64, f32, bf16 or f16; null if the op is
+/// none of them.
 [[nodiscard]] std::unique_ptr<Executor> make_functor_executor(const StepDescription& step);
 
-/// Copies inputs[0] to outputs[0]: from f32, f64, i32 or u8 to f32 or f64, any layouts of one
-/// shape; padding of the output is zeroed. Also i32 to i32 (labels).
+/// Copies inputs[0] to outputs[0], any layouts of one shape; padding of the output is zeroed. From
+/// f64, f32, i32 or u8 to f64 or f32, from f32, bf16 or f16 to any float type, and from i32 to i32
+/// (labels).
 [[nodiscard]] std::unique_ptr<Executor> make_functor_reorder(const Layout& from, DType from_type,
                                                              const Layout& to, DType to_type,
                                                              int threads);
-/// Adds inputs[0] to outputs[0], in f32 or f64; the layouts may differ.
+/// Adds inputs[0] to outputs[0], stored in f64, f32, bf16 or f16; the layouts may differ.
 [[nodiscard]] std::unique_ptr<Executor> make_functor_accumulate(const Layout& from,
                                                                 const Layout& to, DType type,
                                                                 int threads);

@@ -39,7 +39,7 @@ bool library_copies(const Layout& from, const Layout& to) {
 class CpuExecutors final : public ExecutorFactory {
  public:
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    TY_CHECK(step.type == DType::f32, "the CPU computes in f32");
+    TY_CHECK(step.storage == DType::f32, "the CPU computes in f32");
     for (const LibraryOp& op : kLibraryOps) {
       if (op.type == step.op->type()) return make_library(op, step);
     }

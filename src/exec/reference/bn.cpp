@@ -121,8 +121,8 @@ class BnForward final : public Executor {
         training_(step.pass == Pass::forward_train),
         attributes_(op.values()),
         walk_(shape_of(step.inputs[0])),
-        input_(step.inputs[0], scratch_),
-        output_(step.outputs[0], scratch_) {}
+        input_(step.inputs[0], step.storage, scratch_),
+        output_(step.outputs[0], step.storage, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
   void bind(const StepTensors& tensors) override {
     input_.bind(tensors.inputs[0], tensors.workspace);
@@ -165,10 +165,10 @@ class BnBackward final : public Executor {
       : launcher_(step.threads),
         attributes_(op.values()),
         walk_(shape_of(step.inputs[0])),
-        input_(step.inputs[0], scratch_),
-        output_(step.outputs[0], scratch_),
-        output_gradient_(step.outputs[0], scratch_),
-        input_gradient_(step.inputs[0], scratch_) {}
+        input_(step.inputs[0], step.storage, scratch_),
+        output_(step.outputs[0], step.storage, scratch_),
+        output_gradient_(step.outputs[0], step.storage, scratch_),
+        input_gradient_(step.inputs[0], step.storage, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
   void bind(const StepTensors& tensors) override {
     input_.bind(tensors.inputs[0], tensors.workspace);

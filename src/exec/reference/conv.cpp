@@ -19,8 +19,9 @@ class Conv : public Executor {
         launcher_(step.threads),
         walk_(op_, shape_of(step.inputs[0]), step.signature.outputs[0]),
         images_(step.inputs[0].extent[0]),
-        input_(step.inputs[0], scratch_),
-        output_(step.outputs[0], scratch_),
+        input_(step.inputs[0], step.storage, scratch_),
+        output_(step.outputs[0], step.storage, scratch_),
+        weight_(step.signature.parameters[0].shape, step.storage, scratch_),
         matrix_offset_(
             scratch_.take(static_cast<std::size_t>(walk_.taps() * walk_.positions()) * sizeof(T))) {
   }
@@ -52,6 +53,7 @@ class Conv : public Executor {
   Scratch scratch_;
   PlainTensor<T> input_;   // or its gradient
   PlainTensor<T> output_;  // or its gradient
+  Factors<T> weight_;
   std::size_t matrix_offset_;
   T* matrix_ = nullptr;
 };
@@ -62,16 +64,17 @@ class ConvForward final : public Conv<T> {
   using Conv<T>::Conv;
   void bind(const StepTensors& tensors) override {
     this->bind_tensors(tensors.inputs[0], tensors.outputs[0], tensors.workspace);
-    weight_ = tensors.parameters[0].template as<T>();
+    this->weight_.bind(tensors.parameters[0], tensors.workspace);
     bias_ = this->op_.values().bias ? tensors.parameters[1].template as<T>() : nullptr;
   }
   void run() override {
     this->input_.load(this->launcher_);
+    const T* weight = this->weight_.load(this->launcher_);
     for (std::int64_t n = 0; n < this->images_; ++n) {
       this->unfold(n);
       const WeightedRows<T> product{.out = this->maps(n),
                                     .terms = this->matrix_,
-                                    .weight = weight_,
+                                    .weight = weight,
                                     .bias = bias_,
                                     .rows = this->group_filters(),
                                     .count = this->group_taps(),
@@ -84,7 +87,6 @@ class ConvForward final : public Conv<T> {
   }
 
  private:
-  const T* weight_ = nullptr;
   const T* bias_ = nullptr;
 };
 
@@ -94,14 +96,15 @@ class ConvBackwardData final : public Conv<T> {
   using Conv<T>::Conv;
   void bind(const StepTensors& tensors) override {
     this->bind_tensors(tensors.input_gradients[0], tensors.output_gradients[0], tensors.workspace);
-    weight_ = tensors.parameters[0].template as<T>();
+    this->weight_.bind(tensors.parameters[0], tensors.workspace);
   }
   void run() override {
     this->output_.load(this->launcher_);
+    const T* weight = this->weight_.load(this->launcher_);
     for (std::int64_t n = 0; n < this->images_; ++n) {
       const WeightedRows<T> product{.out = this->matrix_,
                                     .terms = this->maps(n),
-                                    .weight = weight_,
+                                    .weight = weight,
                                     .bias = nullptr,
                                     .rows = this->group_taps(),
                                     .count = this->group_filters(),
@@ -114,9 +117,6 @@ class ConvBackwardData final : public Conv<T> {
     }
     this->input_.store(this->launcher_);
   }
-
- private:
-  const T* weight_ = nullptr;
 };
 
 /// bias_gradient[f] = sum of the output's gradient over images, then positions in order.

@@ -17,8 +17,9 @@ class Dense : public Executor {
         samples_(step.inputs[0].extent[0]),
         features_(step.signature.parameters[0].shape[1]),
         units_(step.signature.parameters[0].shape[0]),
-        input_(step.inputs[0], scratch_),
-        output_(step.outputs[0], scratch_) {}
+        input_(step.inputs[0], step.storage, scratch_),
+        output_(step.outputs[0], step.storage, scratch_),
+        weight_(step.signature.parameters[0].shape, step.storage, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.bytes(); }
 
  protected:
@@ -28,6 +29,7 @@ class Dense : public Executor {
   Scratch scratch_;
   PlainTensor<T> input_;
   PlainTensor<T> output_;
+  Factors<T> weight_;
 };
 
 template <class T>
@@ -37,14 +39,14 @@ class DenseForward final : public Dense<T> {
   void bind(const StepTensors& tensors) override {
     this->input_.bind(tensors.inputs[0], tensors.workspace);
     this->output_.bind(tensors.outputs[0], tensors.workspace);
-    weight_ = tensors.parameters[0].template as<T>();
+    this->weight_.bind(tensors.parameters[0], tensors.workspace);
     bias_ = this->has_bias_ ? tensors.parameters[1].template as<T>() : nullptr;
   }
   void run() override {
     this->input_.load(this->launcher_);
     const RowProducts<T> product{.out = this->output_.data(),
                                  .a = this->input_.data(),
-                                 .b = weight_,
+                                 .b = this->weight_.load(this->launcher_),
                                  .bias = bias_,
                                  .accumulate = false,
                                  .rows = this->samples_,
@@ -55,7 +57,6 @@ class DenseForward final : public Dense<T> {
   }
 
  private:
-  const T* weight_ = nullptr;
   const T* bias_ = nullptr;
 };
 
@@ -66,13 +67,13 @@ class DenseBackwardData final : public Dense<T> {
   void bind(const StepTensors& tensors) override {
     this->input_.bind(tensors.input_gradients[0], tensors.workspace);
     this->output_.bind(tensors.output_gradients[0], tensors.workspace);
-    weight_ = tensors.parameters[0].template as<T>();
+    this->weight_.bind(tensors.parameters[0], tensors.workspace);
   }
   void run() override {
     this->output_.load(this->launcher_);
     // dx[n] = sum over units of dy[n][u] * weight[u]
     const WeightedRows<T> product{.out = this->input_.data(),
-                                  .terms = weight_,
+                                  .terms = this->weight_.load(this->launcher_),
                                   .weight = this->output_.data(),
                                   .bias = nullptr,
                                   .rows = this->samples_,
@@ -83,9 +84,6 @@ class DenseBackwardData final : public Dense<T> {
     this->launcher_.rows(product.tiles(1), product);
     this->input_.store(this->launcher_);
   }
-
- private:
-  const T* weight_ = nullptr;
 };
 
 /// bias_gradient[u] = sum of dy[n][u] over n in order.

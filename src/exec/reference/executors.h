@@ -1,4 +1,5 @@
-// The plain loops, one maker an op. Arithmetic in T (float or double).
+// The plain loops, one maker an op. Arithmetic in T: double where activations are stored so, else
+// float.
 #pragma once
 
 #include <memory>

@@ -31,11 +31,10 @@ constexpr std::array<LibraryOp, 7> kLibraryOps{{
 class ReferenceExecutors final : public ExecutorFactory {
  public:
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    TY_CHECK(step.type == DType::f32 || step.type == DType::f64,
-             "the reference device computes in f32 or f64");
+    TY_CHECK(!step.tf32, "the reference device rounds no factor to TF32");
     for (const LibraryOp& op : kLibraryOps) {
       if (op.type != step.op->type()) continue;
-      return step.type == DType::f32 ? op.in_float(step) : op.in_double(step);
+      return step.storage == DType::f64 ? op.in_double(step) : op.in_float(step);
     }
     std::unique_ptr<Executor> executor = make_functor_executor(step);
     TY_CHECK(executor != nullptr, step.op->type());

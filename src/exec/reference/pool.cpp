@@ -173,8 +173,8 @@ class Pool final : public Executor {
         attributes_(op.values()),
         walk_(op.geometry(shape_of(step.inputs[0])), shape_of(step.inputs[0])),
         planes_(step.inputs[0].extent[0] * step.inputs[0].extent[1]),
-        input_(step.inputs[0], scratch_),
-        output_(step.outputs[0], scratch_) {}
+        input_(step.inputs[0], step.storage, scratch_),
+        output_(step.outputs[0], step.storage, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
   [[nodiscard]] std::size_t reserve_bytes() const override {
     if (!is_max() || pass_ == Pass::forward_eval) return 0;

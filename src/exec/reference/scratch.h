@@ -1,5 +1,5 @@
 // Plain copies of tensors in the workspace: so every loop of the reference device is written for
-// row-major n, c, h, w alone, and any layout works.
+// row-major n, c, h, w in its arithmetic type alone, and any layout and storage type works.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include "kernels/launch.h"
 #include "ops/elementwise.h"
 #include "ops/walk.h"
+#include "tensor/float_types.h"
 #include "tensor/layout.h"
 
 namespace trainyard::reference {
@@ -28,38 +29,105 @@ class Scratch {
   std::size_t bytes_ = 0;
 };
 
-/// A tensor as a plain array: the tensor itself where it lies so, else a copy.
+/// A tensor as a plain array of T: the tensor itself where it lies so, else a copy.
 template <class T>
 class PlainTensor {
  public:
-  PlainTensor(const Layout& layout, Scratch& scratch)
-      : plain_(plain_layout(shape_of(layout))), direct_(same_memory(layout, plain_)) {
+  /// `storage` is double if T is, else one of the types that compute in float.
+  PlainTensor(const Layout& layout, DType storage, Scratch& scratch)
+      : plain_(plain_layout(shape_of(layout))),
+        direct_(storage == DTypeOf<T>::value && same_memory(layout, plain_)) {
+    TY_CHECK(arithmetic_of(storage) == DTypeOf<T>::value, name_of(storage));
     if (direct_) return;
     walk_ = plan_walk(std::array{layout, plain_});
     offset_ = scratch.take(static_cast<std::size_t>(span_elements(plain_)) * sizeof(T));
   }
-  /// `view` has the layout given to the constructor; null data for a tensor that is not wanted.
+  /// `view` has the layout and type given to the constructor; null data for a tensor that is not
+  /// wanted.
   void bind(const TensorView& view, void* workspace) {
     view_ = view;
-    copy_ = {direct_ ? view.data : static_cast<std::byte*>(workspace) + offset_, view.type, plain_};
+    copy_ = {direct_ ? view.data : static_cast<std::byte*>(workspace) + offset_, DTypeOf<T>::value,
+             plain_};
   }
   [[nodiscard]] bool wanted() const { return view_.data != nullptr; }
   [[nodiscard]] T* data() const { return copy_.template as<T>(); }
   /// Fills the plain array from the tensor.
   void load(const CpuLauncher& launcher) const {
-    if (!direct_) map<T, T>(launcher, walk_, Copy{}, view_, copy_);
+    if (direct_) return;
+    with_storage(
+        [&]<class S>(std::type_identity<S>) { map<T, S>(launcher, walk_, Copy{}, view_, copy_); });
   }
   /// Writes the plain array to the tensor, and zeros to its padding.
   void store(const CpuLauncher& launcher) const {
-    if (!direct_) map<T, T>(launcher, walk_, Copy{}, copy_, view_);
+    if (direct_) return;
+    with_storage(
+        [&]<class S>(std::type_identity<S>) { map<S, T>(launcher, walk_, Copy{}, copy_, view_); });
   }
 
  private:
+  /// f of the storage types that compute in T.
+  template <class F>
+  void with_storage(const F& f) const {
+    if constexpr (std::is_same_v<T, double>) {
+      f(std::type_identity<double>{});
+    } else if (view_.type == DType::f16) {
+      f(std::type_identity<Float16>{});
+    } else if (view_.type == DType::bf16) {
+      f(std::type_identity<BFloat16>{});
+    } else {
+      f(std::type_identity<float>{});
+    }
+  }
+
   Layout plain_;
   bool direct_;
   Walk walk_;
   std::size_t offset_ = 0;
   TensorView view_, copy_;
+};
+
+/// x rounded to S and back.
+template <class S>
+struct RoundTo {
+  static constexpr bool kKeepsZero = true;
+  TY_HD float operator()(float x) const { return S(x); }
+};
+
+/// The weights of a layer as its products take them: rounded to the storage type of activations,
+/// where that is a 16-bit one.
+template <class T>
+class Factors {
+ public:
+  Factors(const Shape& weight, DType storage, Scratch& scratch)
+      : layout_(plain_layout(weight)), storage_(storage) {
+    if (is_rounded()) {
+      offset_ = scratch.take(static_cast<std::size_t>(weight.elements()) * sizeof(T));
+    }
+  }
+  void bind(const TensorView& weight, void* workspace) {
+    weight_ = weight;
+    rounded_ = {static_cast<std::byte*>(workspace) + offset_, DTypeOf<T>::value, layout_};
+  }
+  /// Rounds the weights of this step. [shape of the weight], row-major.
+  [[nodiscard]] const T* load(const CpuLauncher& launcher) const {
+    if constexpr (std::is_same_v<T, float>) {
+      const Walk walk{Walk::Kind::dense, 1, span_elements(layout_)};
+      if (storage_ == DType::f16) {
+        map<float, float>(launcher, walk, RoundTo<Float16>{}, weight_, rounded_);
+      } else if (storage_ == DType::bf16) {
+        map<float, float>(launcher, walk, RoundTo<BFloat16>{}, weight_, rounded_);
+      }
+    }
+    return is_rounded() ? rounded_.template as<T>() : weight_.template as<T>();
+  }
+
+ private:
+  [[nodiscard]] bool is_rounded() const { return storage_ != DTypeOf<T>::value; }
+
+  Layout layout_;
+  DType storage_;
+  std::size_t offset_ = 0;
+  TensorView weight_, rounded_;
 };
 
 }  // namespace trainyard::reference

@@ -1,0 +1,92 @@
+// Workspaces and reserves, and plans whose device is not at hand.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "fake_network.h"
+#include "plan/plan.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+Plan training_plan(FakeNetwork& network, const Target& target) {
+  const ValueId loss = network(loss_like(2), {network.graph.output});
+  return make_plan(network.graph, target, {.loss = loss, .kept = {loss}});
+}
+
+}  // namespace
+
+TEST_CASE("a workspace lives for its step alone, a reserve from forward to backward") {
+  FakeNetwork network({2, 4});
+  network(relu_like(), {network(conv_like(), {0})});
+  Plan plan = training_plan(network, reference_target(Precision::fp32));
+  std::vector<StepNeeds> needs(plan.steps.size(), {.workspace = 1000});
+  needs[1].reserve = 300;  // of the activation
+  complete(plan, needs);
+  const PlanStep& forward = plan.steps[1];
+  REQUIRE(name_of(plan, forward) == "act2 forward_train");
+  REQUIRE(forward.reserve != kNoTensor);
+  CHECK(plan.tensors[forward.reserve].bytes == 300);
+  for (const PlanStep& step : plan.steps) {
+    REQUIRE(step.workspace != kNoTensor);
+    CHECK(plan.tensors[step.workspace].bytes == 1000);
+    CHECK(step.reserve == (step.node == forward.node ? forward.reserve : kNoTensor));
+  }
+  // Workspaces of different steps share bytes; all of them apart would take 1000 bytes a step.
+  CHECK(plan.transient_bytes < 1024 * plan.steps.size());
+}
+
+TEST_CASE("a workspace above the target's cap is refused by name") {
+  FakeNetwork network({2, 4});
+  network(conv_like(), {0});
+  Target target = cuda_target(Precision::fp32);
+  target.workspace_cap = 999;
+  Plan plan = training_plan(network, target);
+  std::vector<StepNeeds> needs(plan.steps.size());
+  needs[0].workspace = 1000;
+  try {
+    complete(plan, needs);
+    FAIL("the cap did not hold");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::bug);
+    CHECK(
+        std::string(error.what())
+            .find(
+                "conv1 forward_train asks for a workspace of 1000 bytes, above the target's cap of "
+                "999") != std::string::npos);
+  }
+}
+
+TEST_CASE("without its device a plan takes the cap for steps with parameters and none for others") {
+  FakeNetwork network({2, 4});
+  network(relu_like(), {network(conv_like(), {0})});
+  const Plan plan = training_plan(network, cuda_target(Precision::bf16));
+  const std::vector<StepNeeds> needs = largest_needs(plan);
+  REQUIRE(needs.size() == plan.steps.size());
+  for (std::size_t index = 0; index < needs.size(); ++index) {
+    const bool multiplies = name_of(plan, plan.steps[index]).find("conv1") == 0;
+    CHECK(needs[index].workspace == (multiplies ? plan.target.workspace_cap : 0));
+  }
+}
+
+TEST_CASE("activations and gradients have the storage type, losses the arithmetic type") {
+  FakeNetwork network({2, 4});
+  network(conv_like(), {network(conv_like(), {0})});
+  FakeTraits loss = loss_like(2);
+  loss.contract.arithmetic_outputs = true;
+  const ValueId losses = network(loss, {network.graph.output});
+  const Plan plan =
+      make_plan(network.graph, cuda_target(Precision::fp16), {.loss = losses, .kept = {losses}});
+  CHECK(plan.tensors[plan.values[losses]].type == DType::f32);
+  int gradients = 0;
+  for (const PlanTensor& tensor : plan.tensors) {
+    if (&tensor == &plan.tensors[plan.values[losses]]) continue;
+    CHECK(tensor.type == DType::f16);
+    CHECK(tensor.bytes == static_cast<std::size_t>(span_elements(tensor.layout)) * 2);
+    gradients += tensor.name.find("gradient") != std::string::npos ? 1 : 0;
+  }
+  CHECK(gradients == 2);
+}

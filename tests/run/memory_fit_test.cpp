@@ -1,0 +1,111 @@
+// Forecast of memory, the refusal of what does not fit, and the batch that would.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "device/device.h"
+#include "run/model.h"
+#include "small_training.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+const std::string kNetwork =
+    "{input: [3, 16, 16], layers: [conv: {filters: 8, kernel: 3}, bn, relu, max_pool: 2, dense: 4, "
+    "softmax]}";
+
+/// A CPU with so much memory left. (0: not known.)
+class SmallDevice final : public Device {
+ public:
+  explicit SmallDevice(std::size_t free) : free_(free) {}
+  [[nodiscard]] std::string name() const override { return "small"; }
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
+    allocated += bytes;
+    return cpu_->allocate(bytes);
+  }
+  [[nodiscard]] std::unique_ptr<Queue> make_queue() override { return cpu_->make_queue(); }
+  [[nodiscard]] std::unique_ptr<Event> make_event() override { return cpu_->make_event(); }
+  [[nodiscard]] std::size_t free_bytes() const override { return free_; }
+
+  std::size_t allocated = 0;
+
+ private:
+  std::unique_ptr<Device> cpu_ = make_cpu_device();
+  std::size_t free_;
+};
+
+ModelOptions options() { return {.target = reference_target(Precision::fp32), .slots = 1}; }
+
+std::size_t total_at(std::int64_t batch, const ExecutorFactory& executors) {
+  return forecast(make_programs(training_graph(kNetwork, batch), executors, options())).total();
+}
+
+std::string refusal(std::int64_t batch, std::size_t free) {
+  SmallDevice device(free);
+  const auto executors = make_reference_executors();
+  try {
+    const Model model(training_graph(kNetwork, batch), device, *executors, options());
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::memory);
+    CHECK(device.allocated == 0);
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the forecast is what a model allocates, to the byte") {
+  for (const bool accumulates : {false, true}) {
+    SmallDevice device(0);
+    const auto executors = make_reference_executors();
+    ModelOptions with = options();
+    with.target = cuda_target(Precision::bf16);  // its maps are copied into the workspace
+    with.accumulates = accumulates;
+    const Model model(training_graph(kNetwork, 6), device, *executors, with);
+    const MemoryForecast memory = forecast(model.programs());
+    CHECK(memory.total() == device.allocated);
+    CHECK(memory.weights > 0);
+    CHECK(memory.gradients >=
+          static_cast<std::size_t>(model.blocks().gradient_elements()) * 4 * (accumulates ? 2 : 1));
+    CHECK(memory.workspace > 0);
+  }
+}
+
+TEST_CASE("a model that does not fit is refused with the largest batch that does") {
+  const auto executors = make_reference_executors();
+  const std::size_t free = total_at(10, *executors);
+  REQUIRE(total_at(11, *executors) > free);
+  CHECK(refusal(10, free) == "");
+  const std::string message = refusal(64, free);
+  CHECK(message.find("out of memory on small: ") == 0);
+  CHECK(message.find(" MiB are free; memory: ") != std::string::npos);
+  CHECK(message.find("; the largest batch that would fit is 10, not 64: lower 'batch', or raise "
+                     "'accumulate'") != std::string::npos);
+}
+
+TEST_CASE("a model that fits at no batch says so") {
+  CHECK(refusal(8, 1000).find("; not even a batch of 1 would fit: choose a smaller network") !=
+        std::string::npos);
+}
+
+TEST_CASE("a device that does not know its free memory is not asked") {
+  CHECK(refusal(8, 0) == "");
+}
+
+TEST_CASE("a graph at another batch is the graph built at that batch") {
+  const TrainingGraph changed = with_batch(training_graph(kNetwork, 3), 7);
+  const TrainingGraph built = training_graph(kNetwork, 7);
+  REQUIRE(changed.graph.values.size() == built.graph.values.size());
+  for (std::size_t i = 0; i < built.graph.values.size(); ++i) {
+    CHECK(changed.graph.values[i].shape == built.graph.values[i].shape);
+  }
+  for (std::size_t i = 0; i < built.graph.nodes.size(); ++i) {
+    const Signature &a = changed.graph.nodes[i].signature, &b = built.graph.nodes[i].signature;
+    CHECK(a.multiply_adds == b.multiply_adds);
+    CHECK(a.outputs == b.outputs);
+  }
+}

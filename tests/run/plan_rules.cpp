@@ -1,0 +1,148 @@
+#include "plan_rules.h"
+
+#include <algorithm>
+
+namespace trainyard::test {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+class Rules {
+ public:
+  explicit Rules(const Plan& plan) : plan_(plan), holds_(plan.tensors.size(), false) {}
+
+  std::vector<std::string> run() {
+    for (std::size_t value = 0; value < plan_.values.size(); ++value) {
+      if (plan_.values[value] != kNoTensor) check_value(value);
+    }
+    check_places();
+    for (const PlanTensor& tensor : plan_.tensors) {
+      if (tensor.input) holds_[id_of(tensor)] = true;
+    }
+    for (const PlanStep& step : plan_.steps) replay(step);
+    for (const PlanTensor& tensor : plan_.tensors) {
+      const bool kept = tensor.kept && tensor.alias_of == kNoTensor;
+      if (kept && !holds_[id_of(tensor)]) fault(tensor.name, "is kept but overwritten");
+    }
+    return faults_;
+  }
+
+ private:
+  [[nodiscard]] std::size_t id_of(const PlanTensor& tensor) const {
+    return static_cast<std::size_t>(&tensor - plan_.tensors.data());
+  }
+  void fault(const std::string& where, const std::string& what) {
+    faults_.push_back(where + " " + what);
+  }
+
+  /// Layout, padding, type and size of what holds a value.
+  void check_value(std::size_t value) {
+    const Target& target = plan_.target;
+    const PlanTensor& tensor = plan_.tensors[plan_.values[value]];
+    const Value& known = plan_.laid_out.graph.values[value];
+    const Layout& layout = tensor.layout;
+    const bool input = known.producer < 0;
+    const Node* producer = input ? nullptr : &plan_.laid_out.graph.nodes[known.producer];
+    const bool reorder = !input && producer->op->type() == "reorder";
+    const Contract contract = input ? Contract{} : producer->op->contract();
+    const bool plain = contract.layouts == Contract::Layouts::plain || reorder;
+    if (shape_of(layout) != known.shape) fault(tensor.name, "has another shape than its value");
+    if (known.shape.rank() == 4 && !plain && layout != target.map_layout(known.shape)) {
+      fault(tensor.name, "is a map in " + text_of(layout));
+    }
+    if (layout.padded_channels % (plain || known.shape.rank() < 4 ? 1 : target.channel_multiple)) {
+      fault(tensor.name, "has a pixel of " + std::to_string(layout.padded_channels) + " channels");
+    }
+    const DType wanted = known.type == DType::i32      ? DType::i32
+                         : contract.arithmetic_outputs ? arithmetic_of(target.storage)
+                                                       : target.storage;
+    if (tensor.type != wanted) fault(tensor.name, "is " + std::string(name_of(tensor.type)));
+    const auto elements = static_cast<std::size_t>(span_elements(layout));
+    if (tensor.bytes != elements * size_of(wanted)) fault(tensor.name, "has a wrong size");
+  }
+
+  /// Offsets and the totals of both arenas.
+  void check_places() {
+    std::size_t transient = 0, input = 0;
+    for (const PlanTensor& tensor : plan_.tensors) {
+      const PlanTensor& root = plan_.tensors[plan_.root(static_cast<TensorId>(id_of(tensor)))];
+      if (tensor.offset % kAlignment != 0) fault(tensor.name, "is not aligned to 256 bytes");
+      if (tensor.offset != root.offset) fault(tensor.name, "lies apart from what it aliases");
+      if (tensor.bytes > root.bytes) fault(tensor.name, "is larger than what it aliases");
+      std::size_t& end = root.input ? input : transient;
+      end = std::max(end, tensor.offset + aligned(tensor.bytes));
+    }
+    if (transient != plan_.transient_bytes) fault("the transient arena", "has a wrong size");
+    if (input != plan_.input_bytes) fault("the input arena", "has a wrong size");
+  }
+
+  void read(TensorId id, const std::string& step) {
+    if (id == kNoTensor || holds_[plan_.root(id)]) return;
+    fault(step, "reads " + plan_.tensors[id].name + ", which was not written or is overwritten");
+  }
+  /// After this the bytes of `id` hold it and nothing else.
+  void write(TensorId id) {
+    if (id == kNoTensor) return;
+    const TensorId root = plan_.root(id);
+    const PlanTensor& written = plan_.tensors[root];
+    for (std::size_t other = 0; other < plan_.tensors.size(); ++other) {
+      const PlanTensor& tensor = plan_.tensors[other];
+      if (tensor.input != written.input || !holds_[other]) continue;
+      const bool apart = tensor.offset >= written.offset + written.bytes ||
+                         written.offset >= tensor.offset + tensor.bytes;
+      if (!apart) holds_[other] = false;
+    }
+    holds_[root] = true;
+  }
+  /// Tensors that one step touches lie apart, but for aliases.
+  void check_apart(const std::vector<TensorId>& used, const std::string& step) {
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        const PlanTensor& a = plan_.tensors[plan_.root(used[i])];
+        const PlanTensor& b = plan_.tensors[plan_.root(used[j])];
+        if (&a == &b || a.input != b.input) continue;
+        if (a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes) {
+          fault(step, "uses " + a.name + " and " + b.name + " in the same bytes");
+        }
+      }
+    }
+  }
+
+  void replay(const PlanStep& step) {
+    const std::string name = name_of(plan_, step);
+    const bool forward = step.pass == Pass::forward_train || step.pass == Pass::forward_eval;
+    const bool copies = step.kind != PlanStep::Kind::op;
+    std::vector<TensorId> reads = step.inputs, writes = step.input_gradients;
+    reads.insert(reads.end(), step.output_gradients.begin(), step.output_gradients.end());
+    auto& outputs = forward || copies ? writes : reads;
+    outputs.insert(outputs.end(), step.outputs.begin(), step.outputs.end());
+    if (step.kind == PlanStep::Kind::accumulate) reads.push_back(step.outputs[0]);
+    (forward ? writes : reads).push_back(step.reserve);
+    writes.push_back(step.workspace);
+    for (const TensorId id : reads) read(id, name);
+    std::vector<TensorId> used = reads;
+    used.insert(used.end(), writes.begin(), writes.end());
+    std::erase(used, kNoTensor);
+    check_apart(used, name);
+    for (const TensorId id : writes) write(id);
+    if (step.workspace == kNoTensor) return;
+    if (plan_.tensors[step.workspace].bytes > plan_.target.workspace_cap) {
+      fault(name, "has a workspace above the cap");
+    }
+    holds_[step.workspace] = false;
+  }
+
+  const Plan& plan_;
+  std::vector<bool> holds_;  // by TensorId of a root: its bytes hold it now
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+std::vector<std::string> faults_of(const Plan& plan) { return Rules(plan).run(); }
+
+}  // namespace trainyard::test

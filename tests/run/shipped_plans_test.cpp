@@ -1,0 +1,127 @@
+// The plan that a GPU would run, of every network and run that is shipped, checked as data.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "config/load.h"
+#include "plan_rules.h"
+#include "run/model_programs.h"
+#include "run/run_config.h"
+#include "run/session.h"
+#include "small_training.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Precision kPrecisions[] = {Precision::fp32, Precision::tf32, Precision::bf16,
+                                     Precision::fp16};
+
+std::vector<fs::path> files_of(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(TY_SOURCE_DIR) / folder)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+struct NamedGraph {
+  std::string name;
+  TrainingGraph graph;
+};
+
+std::vector<NamedGraph> shipped_graphs() {
+  std::vector<NamedGraph> graphs;
+  for (const fs::path& file : files_of("configs")) {
+    RunConfig run = read_run_config(file, {});
+    const std::int64_t batch = replica_batch(run, 1);
+    graphs.push_back({file.filename(), make_training_graph(run, batch)});
+  }
+  for (const fs::path& file : files_of("models")) {
+    graphs.push_back({file.filename(), training_graph(config::load_yaml(file), 64)});
+  }
+  return graphs;
+}
+
+void check_plan(const Plan& plan) {
+  const std::vector<std::string> faults = faults_of(plan);
+  for (std::size_t i = 0; i < std::min<std::size_t>(faults.size(), 5); ++i) {
+    FAIL_CHECK(faults[i]);
+  }
+}
+
+/// Bytes of the network's activations at their own sizes, as the graph alone tells.
+std::size_t activation_bytes(const Graph& graph, DType storage) {
+  std::size_t elements = 0;
+  for (const Value& value : graph.values) {
+    elements += static_cast<std::size_t>(value.shape.elements());
+  }
+  return elements * size_of(storage);
+}
+
+}  // namespace
+
+TEST_CASE("the CUDA plan of every shipped run and network holds the rules, at every precision") {
+  const std::vector<NamedGraph> graphs = shipped_graphs();
+  REQUIRE(graphs.size() >= 9);
+  for (const NamedGraph& shipped : graphs) {
+    for (const Precision precision : kPrecisions) {
+      CAPTURE(shipped.name);
+      CAPTURE(name_of(precision));
+      const Target target = cuda_target(precision);
+      const ModelPlans plans = make_plans_without_device(shipped.graph, target);
+      check_plan(*plans.train);
+      check_plan(plans.eval);
+      const MemoryForecast memory = forecast(plans, shipped.graph, {.target = target, .slots = 1});
+      CHECK(memory.weights >= static_cast<std::size_t>(plans.blocks.parameter_elements) * 4);
+      CHECK(memory.activations > activation_bytes(shipped.graph.graph, target.storage) / 4);
+      CHECK(memory.workspace <= target.workspace_cap);
+      CHECK(memory.activations + memory.workspace == plans.train->transient_bytes);
+    }
+  }
+}
+
+TEST_CASE("16-bit storage halves the activations of a CUDA plan and leaves the weights alone") {
+  const TrainingGraph graph =
+      training_graph(config::load_yaml(fs::path(TY_SOURCE_DIR) / "models/resnet_cifar.yaml"), 64);
+  const auto memory_at = [&](Precision precision) {
+    const Target target = cuda_target(precision);
+    return forecast(make_plans_without_device(graph, target), graph,
+                    {.target = target, .slots = 1});
+  };
+  const MemoryForecast wide = memory_at(Precision::fp32), half = memory_at(Precision::bf16);
+  CHECK(half.weights == wide.weights);
+  CHECK(half.gradients == wide.gradients);
+  CHECK(half.optimizer == wide.optimizer);
+  // Maps have multiples of 8 channels here; only the input's 3 are padded to 4 or 8.
+  CHECK(half.activations > wide.activations * 45 / 100);
+  CHECK(half.activations < wide.activations * 55 / 100);
+}
+
+TEST_CASE("the checks of a plan find what is wrong with one") {
+  const TrainingGraph graph = training_graph(
+      "{input: [3, 8, 8], layers: [conv: [5, 3], relu, max_pool: 2, dense: 4, softmax]}", 2);
+  const Plan sound = *make_plans_without_device(graph, cuda_target(Precision::fp16)).train;
+  CHECK(faults_of(sound).empty());
+  const auto faulty = [&](const auto& spoil) {
+    Plan plan = sound;
+    spoil(plan);
+    return !faults_of(plan).empty();
+  };
+  const PlanStep& first = sound.steps[0];
+  CHECK(faulty([&](Plan& plan) { plan.tensors[first.outputs[0]].type = DType::f32; }));
+  CHECK(faulty([&](Plan& plan) { plan.tensors[first.outputs[0]].offset += 8; }));
+  CHECK(faulty([&](Plan& plan) { plan.tensors[first.outputs[0]].bytes -= 2; }));
+  CHECK(faulty([&](Plan& plan) { plan.target.workspace_cap = 1; }));
+  CHECK(faulty([&](Plan& plan) { plan.target.channel_multiple = 16; }));
+  CHECK(faulty([&](Plan& plan) { plan.transient_bytes += 256; }));
+  CHECK(faulty([&](Plan& plan) { plan.steps.erase(plan.steps.begin()); }));
+  CHECK(faulty([&](Plan& plan) {
+    for (PlanTensor& tensor : plan.tensors) tensor.offset = 0;
+  }));
+}

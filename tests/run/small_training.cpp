@@ -1,0 +1,135 @@
+#include "small_training.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include "base/philox.h"
+#include "comm/communicator.h"
+#include "config/load.h"
+#include "device/device.h"
+#include "graph/build.h"
+#include "ops/all.h"
+#include "run/update.h"
+
+namespace trainyard::test {
+namespace {
+
+constexpr std::int64_t kSteps = 10;
+/// Small, so that rounding is not amplified from step to step.
+constexpr double kRate = 0.002;
+
+template <class Base>
+std::unique_ptr<Base> make_member(std::span<const config::Kind<Base>> family,
+                                  const std::string& name, const std::string& keys) {
+  config::Diagnostics diagnostics;
+  const config::Node node = config::parse_yaml(keys, name);
+  for (const config::Kind<Base>& kind : family) {
+    if (kind.name != name) continue;
+    config::Fields fields(node, nullptr, name, config::Profile::keras2, diagnostics);
+    std::unique_ptr<Base> member = kind.read(fields);
+    diagnostics.raise();
+    return member;
+  }
+  throw std::logic_error("no " + name);
+}
+
+/// Images in [-1, 1) and labels of one step.
+class NoiseBatch {
+ public:
+  NoiseBatch(const Shape& images, std::int64_t classes, std::int64_t step)
+      : images_(static_cast<std::size_t>(images.elements())),
+        labels_(static_cast<std::size_t>(images.n())),
+        index_(static_cast<std::size_t>(images.n())) {
+    const auto key = static_cast<std::uint32_t>(step);
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      const Random4 draw = random4(3, RandomStream::synthetic, key, 0, i);
+      images_[i] = 2 * uniform01(draw.word[0]) - 1;
+    }
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      const Random4 draw = random4(3, RandomStream::synthetic, key, 1, i);
+      labels_[i] = static_cast<std::int32_t>(draw.word[0] % static_cast<std::uint32_t>(classes));
+    }
+    std::iota(index_.begin(), index_.end(), step * images.n());
+  }
+  std::vector<float>& images() { return images_; }
+  [[nodiscard]] Batch view() const {
+    return {.images = images_,
+            .labels = labels_,
+            .sample_index = index_,
+            .valid = static_cast<std::int64_t>(labels_.size())};
+  }
+
+ private:
+  std::vector<float> images_;
+  std::vector<std::int32_t> labels_;
+  std::vector<std::int64_t> index_;
+};
+
+std::vector<double> elements(const std::vector<BlockEntry>& entries, const std::byte* block,
+                             DType type) {
+  std::vector<double> values;
+  for (const BlockEntry& entry : entries) {
+    for (std::int64_t i = entry.offset; i < entry.offset + entry.shape.elements(); ++i) {
+      values.push_back(type == DType::f64 ? reinterpret_cast<const double*>(block)[i]
+                                          : reinterpret_cast<const float*>(block)[i]);
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+TrainingGraph training_graph(const std::string& yaml, std::int64_t batch) {
+  return training_graph(config::parse_yaml(yaml, "network"), batch);
+}
+
+TrainingGraph training_graph(const config::Node& network, std::int64_t batch) {
+  const std::vector<std::shared_ptr<const Op>> metrics{
+      make_member(metric_kinds(), "accuracy", "{}")};
+  return attach_loss(build_graph(network, {.batch = batch}),
+                     make_member(loss_kinds(), "cross_entropy", "{}"), metrics);
+}
+
+Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
+                        const ExecutorFactory& executors, const Jitter& jitter) {
+  const auto device = make_cpu_device();
+  const auto communicator = make_single_communicator();
+  const auto sgd =
+      make_member(optimizer_kinds(), "sgd", "{lr: " + std::to_string(kRate) + ", momentum: 0.9}");
+  Model model(graph, *device, executors, {.target = target, .seed = 11, .slots = 1});
+  model.initialize(5);
+  Updater updater(model, *communicator, *sgd, nullptr, {.base = kRate}, {});
+  const Shape images = graph.graph.values[graph.graph.inputs[0]].shape;
+  const std::int64_t classes = graph.graph.values[graph.graph.output].shape.c();
+  Trained trained;
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    NoiseBatch batch(images, classes, step);
+    if (jitter) jitter(batch.images());
+    model.load(batch.view());
+    updater.begin();
+    model.train().run();
+    Totals totals;
+    model.add_totals(model.train(), totals);
+    trained.losses.push_back(totals.loss / static_cast<double>(totals.samples));
+    if (!updater.apply().finite) throw std::runtime_error("a gradient is not finite");
+  }
+  const ModelMemory& memory = model.memory();
+  trained.weights = elements(model.blocks().parameters, memory.weights(), memory.type());
+  trained.running = elements(model.blocks().statistics, memory.running(), memory.type());
+  return trained;
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = std::abs(a[i] - b[i]);
+    if (std::isnan(difference)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, difference);
+  }
+  return largest;
+}
+
+}  // namespace trainyard::test

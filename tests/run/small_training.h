@@ -1,0 +1,36 @@
+// A small network from YAML text, trained for a few steps on any plan and executors.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/node.h"
+#include "exec/executor.h"
+#include "run/model.h"
+
+namespace trainyard::test {
+
+/// The network of `yaml` with softmax cross-entropy and accuracy attached.
+[[nodiscard]] TrainingGraph training_graph(const std::string& yaml, std::int64_t batch);
+/// The same of a network that is read already.
+[[nodiscard]] TrainingGraph training_graph(const config::Node& network, std::int64_t batch);
+
+struct Trained {
+  std::vector<double> losses;   // mean of the batch, a step
+  std::vector<double> weights;  // all, in the order of the blocks, after the last step
+  std::vector<double> running;  // statistics, likewise
+};
+
+/// Ten steps of SGD with momentum on noise, the same for every target and executors. `jitter`, if
+/// given, changes the images of each batch before it is loaded.
+using Jitter = std::function<void(std::vector<float>& images)>;
+[[nodiscard]] Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
+                                      const ExecutorFactory& executors,
+                                      const Jitter& jitter = nullptr);
+
+/// Largest absolute difference; infinite if the sizes differ or a value is NaN.
+[[nodiscard]] double largest_difference(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace trainyard::test
