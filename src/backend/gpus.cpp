@@ -97,7 +97,7 @@ auto with_request(const GpuRequest& request, const Work& work) {
   try {
     return work();
   } catch (const Error& error) {
-    refuse(request, error.what());
+    refuse(request, std::string(error.what()) + ", or use --gpus 0 for the CPU");
   }
 }
 

@@ -156,7 +156,8 @@ TEST_CASE("without a GPU part a request is refused and silence means the CPU") {
   CHECK(found.text ==
         "--gpus 1: the GPU part of train is not there "
         "(/nowhere/lib/trainyard/libtrainyard_cuda.so); build it where the CUDA toolkit is "
-        "installed (cmake --preset cuda), or unpack the whole package");
+        "installed (cmake --preset cuda), or unpack the whole package, or use --gpus 0 for the "
+        "CPU");
   CHECK(open_gpus(parse_gpus(""), nowhere).gpus.empty());
   CHECK(open_gpus(parse_gpus("0"), nowhere).gpus.empty());
 }
