@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests of the tests: changes one operator, sign or number of the arithmetic at a time and expects
-# the family's test program to fail. By hand, slow (about a second a change).
+# the family's test program to fail. By hand, slow (half an hour).
 #
 #   scripts/mutate.sh [--all] [FAMILY...]     (default: ops optim data; two changes a function)
 #
