@@ -11,6 +11,8 @@
 
 #include "device/device.h"
 #include "device/gpu_survey.h"
+#include "exec/executor.h"
+#include "optim/update_launches.h"
 
 namespace trainyard {
 
@@ -35,6 +37,13 @@ class Backend {
       std::span<const std::filesystem::path> folders) = 0;
   /// The GPU `ordinal`, as the survey counts. Throws Error{device}.
   [[nodiscard]] virtual std::unique_ptr<Device> make_device(int ordinal) const = 0;
+  /// Executors of functor ops, of reorders and of sums, on a queue that such a device made and that
+  /// must outlive them; make() answers null for an op that is no functor.
+  [[nodiscard]] virtual std::unique_ptr<ExecutorFactory> make_functor_executors(
+      const Queue& queue) const = 0;
+  /// Everything between the gradients and the new weights, likewise.
+  [[nodiscard]] virtual std::unique_ptr<UpdateLaunches> make_update_launches(
+      const Queue& queue) const = 0;
 };
 
 /// What the entry of the plugin, `extern "C" const PluginEntry trainyard_plugin`, holds.

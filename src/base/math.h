@@ -8,10 +8,17 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "base/host_device.h"
 
 namespace trainyard::math {
+
+/// As variables: device code reads constants, but may not call the standard library for them.
+template <class T>
+inline constexpr T kInfinity = std::numeric_limits<T>::infinity();
+template <class T>
+inline constexpr T kNotANumber = std::numeric_limits<T>::quiet_NaN();
 
 TY_HD std::uint32_t bits_of(float x) { return __builtin_bit_cast(std::uint32_t, x); }
 TY_HD float float_of(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }

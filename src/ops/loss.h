@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 
@@ -52,7 +51,7 @@ struct CrossEntropy {
 
   template <class S, class Team, class T = Arithmetic<S>>
   TY_HD static T top(const Team& team, const LossRow<S>& row) {
-    return team.template max<T>(row.classes, -std::numeric_limits<T>::infinity(),
+    return team.template max<T>(row.classes, -math::kInfinity<T>,
                                 [&](std::int64_t c) { return row.value(c); });
   }
   template <class S, class Team, class T = Arithmetic<S>>
@@ -153,7 +152,7 @@ struct LossValues {
     const LossRow<T> row{x + n * classes, classes, labels[n], smoothing};
     A loss = A(0);
     if (n < state->valid) {
-      loss = row.label_is_class() ? Loss{}.value(team, row) : std::numeric_limits<A>::quiet_NaN();
+      loss = row.label_is_class() ? Loss{}.value(team, row) : math::kNotANumber<A>;
     }
     team.once([&] { losses[n] = loss; });
   }

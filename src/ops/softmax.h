@@ -1,8 +1,6 @@
 // Softmax over channels.
 #pragma once
 
-#include <limits>
-
 #include "base/math.h"
 #include "ops/elementwise.h"
 #include "ops/functor_step.h"
@@ -32,7 +30,7 @@ struct SoftmaxValue {
     const PixelPlace at(in, row);
     const std::int64_t channels = in.extent[1];
     const auto value = [&](std::int64_t c) -> A { return x[in.offset(at.n, c, at.h, at.w)]; };
-    const A top = team.template max<A>(channels, -std::numeric_limits<A>::infinity(), value);
+    const A top = team.template max<A>(channels, -math::kInfinity<A>, value);
     const A sum =
         team.template sum<A>(channels, [&](std::int64_t c) { return math::exp(value(c) - top); });
     team.each(channels, [&](std::int64_t c) {

@@ -9,6 +9,7 @@
 #include "gpu.h"
 #include "gpu_array.h"
 #include "kernels/launch.h"
+#include "optim/update_launches_on.h"
 
 namespace trainyard::test {
 namespace {

@@ -22,7 +22,7 @@ const std::vector<Row>& table() {
       {"ops", {"base", "tensor", "kernels", "config"}},
       {"graph", {"ops", "config"}},
       {"device", {"base", "tensor"}},
-      {"exec", {"ops", "device", "kernels"}},
+      {"exec", {"ops", "device", "kernels", "formats"}},
       {"comm", {"base", "tensor", "device"}},
       {"plan", {"graph", "device", "exec", "comm"}},
       {"data", {"base", "tensor", "kernels", "config", "device", "formats"}},

@@ -12,6 +12,7 @@ std::vector<DeviceUnderTest> devices_under_test() {
       {"reference f16", DType::f16, &make_reference_executors, every_layout},
   };
   for (DeviceUnderTest& cpu : cpu_device()) devices.push_back(std::move(cpu));
+  for (DeviceUnderTest& functors : functor_devices()) devices.push_back(std::move(functors));
   return devices;
 }
 

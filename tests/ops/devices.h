@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bound_case.h"
@@ -17,13 +18,20 @@ struct DeviceUnderTest {
   std::vector<LayoutChoice> layouts;
   /// True if sums may be cut differently with another number of threads (oneDNN).
   bool threads_change_bits = false;
+  /// Types of the ops that it is there for; empty: all.
+  std::vector<std::string_view> ops = {};
+  /// Roundings of stored results beside the one that every device makes (tolerance.h).
+  double extra_roundings = 0;
 };
 
 /// The CPU through oneDNN, or nothing where the build leaves oneDNN out (cpu_device.cpp or
 /// no_cpu_device.cpp, as CMake chooses).
 [[nodiscard]] std::vector<DeviceUnderTest> cpu_device();
 
-/// Every device of this build.
+/// Batch norm and pooling by the functors that GPUs run, in every type.
+[[nodiscard]] std::vector<DeviceUnderTest> functor_devices();
+
+/// Every device of this program (devices.cpp, or gpu_device.cpp in the GPU's test).
 [[nodiscard]] std::vector<DeviceUnderTest> devices_under_test();
 
 }  // namespace trainyard::op_tests

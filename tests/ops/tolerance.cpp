@@ -111,7 +111,7 @@ void add_storage(std::vector<double>& bounds, const std::vector<Values>& sizes, 
 }  // namespace
 
 Tolerances tolerances(const OpCase& op_case, const CaseValues& values, const CaseResults& reference,
-                      DType type) {
+                      DType type, double extra) {
   const double eps = rounding_of(arithmetic_of(type)).unit * op_case.conditioning;
   const Terms terms = terms_of(op_case);
   const bool linear = is_linear(op_case);
@@ -126,7 +126,7 @@ Tolerances tolerances(const OpCase& op_case, const CaseValues& values, const Cas
   if (type == arithmetic_of(type)) return allowed;
   const Contract contract = op_case.op->contract();
   const Rounding storage = rounding_of(type);
-  const double steps = static_cast<double>(op_case.inputs.size());
+  const double steps = static_cast<double>(op_case.inputs.size()) + extra;
   if (!contract.arithmetic_outputs) {
     add_storage(allowed.outputs, sizes.outputs, steps, storage, least);
     add_storage(allowed.evaluated, sizes.evaluated, steps, storage, least);
@@ -135,6 +135,7 @@ Tolerances tolerances(const OpCase& op_case, const CaseValues& values, const Cas
                                 ? 6 * std::sqrt(terms.input_gradient) * op_case.conditioning
                                 : 0;
   add_storage(allowed.input_gradients, sizes.input_gradients, steps + of_outputs, storage, least);
+  add_storage(allowed.parameter_gradients, sizes.parameter_gradients, extra, storage, least);
   return allowed;
 }
 

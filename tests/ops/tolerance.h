@@ -22,8 +22,9 @@ struct Tolerances {
 /// Where activations are stored in 16 bits, the arithmetic is that of float on inputs that are
 /// exact in both, and each result that is stored adds half a unit in its last place: once a step
 /// over the inputs, or, in input gradients of ops that read their stored outputs, as an error of
-/// the terms.
+/// the terms. `extra` counts the roundings to that type which a device makes beside those, in
+/// parameters' gradients too.
 [[nodiscard]] Tolerances tolerances(const OpCase& op_case, const CaseValues& values,
-                                    const CaseResults& reference, DType type);
+                                    const CaseResults& reference, DType type, double extra = 0);
 
 }  // namespace trainyard::op_tests

@@ -1,8 +1,10 @@
 // The entry of the plugin, the one symbol that it exports, and what the GPU part is made of.
 #include "backend/backend.h"
 #include "backend/cuda/libraries.h"
+#include "backend/cuda/update.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/survey.h"
+#include "exec/functor/cuda/functors.h"
 
 namespace trainyard {
 namespace {
@@ -20,6 +22,14 @@ class CudaBackend final : public Backend {
   }
   [[nodiscard]] std::unique_ptr<Device> make_device(int ordinal) const override {
     return cuda::make_cuda_device(ordinal);
+  }
+  [[nodiscard]] std::unique_ptr<ExecutorFactory> make_functor_executors(
+      const Queue& queue) const override {
+    return cuda::make_functor_executors(queue);
+  }
+  [[nodiscard]] std::unique_ptr<UpdateLaunches> make_update_launches(
+      const Queue& queue) const override {
+    return cuda::make_update_launches(cuda::stream_of(queue));
   }
 };
 

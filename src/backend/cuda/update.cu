@@ -1,5 +1,6 @@
 #include "backend/cuda/update.h"
 #include "kernels/cuda_launch.cuh"
+#include "optim/update_launches_on.h"
 
 namespace trainyard::cuda {
 

@@ -1,0 +1,232 @@
+#include "exec/cudnn/conv_graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "ops/conv.h"
+
+namespace trainyard::cudnn {
+namespace {
+
+using Computes = ConvGraph::Computes;
+
+Computes computes_of(Pass pass) {
+  switch (pass) {
+    case Pass::backward_data:
+      return Computes::input_gradient;
+    case Pass::backward_parameters:
+      return Computes::weight_gradient;
+    default:
+      return Computes::output;
+  }
+}
+
+/// A map as the plan laid it out, with its padding channels or without.
+GraphTensor map_tensor(const Layout& layout, DType type, bool with_padding) {
+  TY_CHECK(layout.block == 1, "cuDNN reads no blocked channels");
+  return {.type = type,
+          .extents = {layout.extent[0], with_padding ? layout.padded_channels : layout.extent[1],
+                      layout.extent[2], layout.extent[3]},
+          .strides = {layout.stride[0], layout.stride[1], layout.stride[2], layout.stride[3]}};
+}
+
+/// o, h, w, i without gaps.
+GraphTensor weight_tensor(DType type, std::array<std::int64_t, 4> extents) {
+  const auto [filters, channels, height, width] = extents;
+  return {.type = type,
+          .extents = extents,
+          .strides = {height * width * channels, 1, width * channels, channels}};
+}
+
+cudnnDataType_t data_type(DType type) {
+  switch (type) {
+    case DType::f32:
+      return CUDNN_DATA_FLOAT;
+    case DType::f16:
+      return CUDNN_DATA_HALF;
+    case DType::bf16:
+      return CUDNN_DATA_BFLOAT16;
+    default:
+      TY_CHECK(false, "convolutions on GPUs store f32, f16 or bf16");
+      return CUDNN_DATA_FLOAT;
+  }
+}
+
+std::string text_of(const GraphTensor& tensor) {
+  return fmt::format("{} [{}] strides [{}]", name_of(tensor.type), fmt::join(tensor.extents, ", "),
+                     fmt::join(tensor.strides, ", "));
+}
+
+std::string_view name_of(Computes computes) {
+  switch (computes) {
+    case Computes::output:
+      return "output";
+    case Computes::input_gradient:
+      return "input gradient";
+    default:
+      return "weight gradient";
+  }
+}
+
+/// What every part of one graph is made with.
+struct Maker {
+  const Library& library;
+  const ConvGraph& graph;
+  std::string what;
+
+  [[nodiscard]] std::shared_ptr<Descriptor> make(cudnnBackendDescriptorType_t type) const {
+    return std::make_shared<Descriptor>(library, type, what);
+  }
+};
+
+DescriptorPtr make_tensor(const Maker& maker, const GraphTensor& tensor, Role role,
+                          bool is_virtual = false) {
+  auto descriptor = maker.make(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  descriptor->set(CUDNN_ATTR_TENSOR_UNIQUE_ID, static_cast<std::int64_t>(role));
+  descriptor->set(CUDNN_ATTR_TENSOR_DATA_TYPE, data_type(tensor.type));
+  descriptor->set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kAlignment);
+  descriptor->set_list<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS, tensor.extents);
+  descriptor->set_list<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES, tensor.strides);
+  if (is_virtual) descriptor->set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);
+  descriptor->finalize();
+  return descriptor;
+}
+
+DescriptorPtr make_convolution(const Maker& maker) {
+  const ConvGraph& graph = maker.graph;
+  auto descriptor = maker.make(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  descriptor->set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{2});
+  descriptor->set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT);
+  descriptor->set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION);
+  descriptor->set_list<std::int64_t>(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, graph.before);
+  descriptor->set_list<std::int64_t>(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, graph.after);
+  descriptor->set_list<std::int64_t>(CUDNN_ATTR_CONVOLUTION_DILATIONS, graph.dilation);
+  descriptor->set_list<std::int64_t>(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, graph.stride);
+  descriptor->finalize();
+  return descriptor;
+}
+
+/// Names of the attributes of one of the three convolution operations.
+struct OperationNames {
+  cudnnBackendDescriptorType_t type;
+  cudnnBackendAttributeName_t convolution, input, weight, output, alpha, beta;
+};
+
+OperationNames names_of(Computes computes) {
+  switch (computes) {
+    case Computes::output:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+    case Computes::input_gradient:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+    default:
+      return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+              CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+  }
+}
+
+/// `output` is where the operation writes or reads its output, the product where a bias follows.
+DescriptorPtr make_operation(const Maker& maker, const DescriptorPtr& output) {
+  const OperationNames names = names_of(maker.graph.computes);
+  auto operation = maker.make(names.type);
+  operation->set(names.convolution, make_convolution(maker));
+  operation->set(names.input, make_tensor(maker, maker.graph.input, Role::input));
+  operation->set(names.weight, make_tensor(maker, maker.graph.weight, Role::weight));
+  operation->set(names.output, output);
+  operation->set(names.alpha, 1.0f);
+  operation->set(names.beta, 0.0f);
+  operation->finalize();
+  return operation;
+}
+
+DescriptorPtr make_bias(const Maker& maker, const DescriptorPtr& product) {
+  auto sum = maker.make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+  sum->set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_POINTWISE_ADD);
+  sum->set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT);
+  sum->finalize();
+  const std::int64_t filters = maker.graph.output.extents[1];
+  const GraphTensor bias{
+      .type = DType::f32, .extents = {1, filters, 1, 1}, .strides = {filters, 1, filters, filters}};
+  auto operation = maker.make(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+  operation->set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, DescriptorPtr(sum));
+  operation->set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, product);
+  operation->set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, make_tensor(maker, bias, Role::bias));
+  operation->set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
+                 make_tensor(maker, maker.graph.output, Role::output));
+  operation->finalize();
+  return operation;
+}
+
+}  // namespace
+
+ConvGraph conv_graph(const StepDescription& step) {
+  const auto& op = static_cast<const ConvOp&>(*step.op);
+  const ConvAttributes& conv = op.values();
+  const Margins margins = op.margins(shape_of(step.inputs[0]));
+  const bool with_padding = conv.groups == 1;
+  ConvGraph graph{.computes = computes_of(step.pass),
+                  .input = map_tensor(step.inputs[0], step.storage, with_padding),
+                  .output = map_tensor(step.outputs[0], step.storage, with_padding),
+                  .before = {margins.top, margins.left},
+                  .after = {margins.bottom, margins.right},
+                  .stride = {conv.stride.h, conv.stride.w},
+                  .dilation = {conv.dilation.h, conv.dilation.w}};
+  graph.weight =
+      weight_tensor(step.storage, {graph.output.extents[1], graph.input.extents[1] / conv.groups,
+                                   conv.kernel.h, conv.kernel.w});
+  return graph;
+}
+
+ConvGraph with_bias(ConvGraph graph) {
+  TY_CHECK(graph.computes == Computes::output, "a bias is added to the output");
+  graph.adds_bias = true;
+  return graph;
+}
+
+std::string text_of(const ConvGraph& graph) {
+  return fmt::format(
+      "conv {}{}: input {}, weight {}, output {}, padding [{}] [{}], stride [{}], dilation [{}]",
+      name_of(graph.computes), graph.adds_bias ? " with bias" : "", text_of(graph.input),
+      text_of(graph.weight), text_of(graph.output), fmt::join(graph.before, ", "),
+      fmt::join(graph.after, ", "), fmt::join(graph.stride, ", "), fmt::join(graph.dilation, ", "));
+}
+
+DescriptorPtr make_operation_graph(const Library& library, const ConvGraph& graph) {
+  const Maker maker{library, graph, text_of(graph)};
+  std::vector<DescriptorPtr> operations;
+  if (graph.adds_bias) {
+    GraphTensor sums = graph.output;
+    sums.type = DType::f32;
+    const DescriptorPtr product = make_tensor(maker, sums, Role::product, true);
+    operations = {make_operation(maker, product), make_bias(maker, product)};
+  } else {
+    operations = {make_operation(maker, make_tensor(maker, graph.output, Role::output))};
+  }
+  auto descriptor = maker.make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  descriptor->set_list(CUDNN_ATTR_OPERATIONGRAPH_OPS, std::span<const DescriptorPtr>(operations));
+  descriptor->finalize();
+  return descriptor;
+}
+
+std::int64_t claiming_engines(const Descriptor& operation_graph) {
+  return operation_graph.get<std::int64_t>(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT);
+}
+
+}  // namespace trainyard::cudnn

@@ -1,0 +1,58 @@
+// Convolutions as operation graphs of cuDNN: first as data, which tests and the engine cache read,
+// then as a finalized descriptor. Neither needs a device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "exec/cudnn/descriptor.h"
+#include "exec/executor.h"
+
+namespace trainyard::cudnn {
+
+/// The tensors of a convolution by their role; the value is the id in the graph. In the backward
+/// graphs input, weight or output mean its gradient.
+enum class Role : std::int64_t { input = 1, weight, output, bias, product };
+
+/// A tensor of a graph, n, c, h, w (weights: o, i, h, w) whatever the strides, in elements.
+struct GraphTensor {
+  DType type = DType::f32;
+  std::array<std::int64_t, 4> extents{};
+  std::array<std::int64_t, 4> strides{};
+};
+
+/// One convolution and what it computes. Products are summed in f32.
+struct ConvGraph {
+  enum class Computes { output, input_gradient, weight_gradient };
+
+  Computes computes = Computes::output;
+  GraphTensor input, weight, output;
+  std::array<std::int64_t, 2> before{}, after{};  // padding, h and w
+  std::array<std::int64_t, 2> stride{1, 1}, dilation{1, 1};
+  bool adds_bias = false;  // output: a bias [filters] in f32 is added on the way
+};
+
+/// Tensors are told to begin at multiples of this many bytes.
+inline constexpr std::int64_t kAlignment = 16;
+
+/// The graph of a step of a conv, without the bias. Input and output lie as the step says; the
+/// weight is in the step's storage type, o, h, w, i (what tensor cores read). Without groups all
+/// padding channels take part: they are zero, and stay so because their weights are.
+[[nodiscard]] ConvGraph conv_graph(const StepDescription& step);
+
+/// The same with the bias added on the way (only for `output`).
+[[nodiscard]] ConvGraph with_bias(ConvGraph graph);
+
+/// "conv output with bias: input f16 [64, 8, 32, 32] ...": everything that decides which engines
+/// serve.
+[[nodiscard]] std::string text_of(const ConvGraph& graph);
+
+/// The finalized operation graph. Throws Error{device} with cuDNN's reason if the shapes do not fit
+/// one another.
+[[nodiscard]] DescriptorPtr make_operation_graph(const Library& library, const ConvGraph& graph);
+
+/// Engines that claim the graph, devices left out of account.
+[[nodiscard]] std::int64_t claiming_engines(const Descriptor& operation_graph);
+
+}  // namespace trainyard::cudnn

@@ -1,0 +1,54 @@
+#include "exec/cudnn/cuda_executors.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "exec/cudnn/executors.h"
+#include "exec/functor/cuda/functors.h"
+
+namespace trainyard {
+namespace {
+
+using cudnn::ContextPtr;
+
+class Executors final : public CudaExecutors {
+ public:
+  explicit Executors(CudaExecutorSettings settings)
+      : functors_(cuda::make_functor_executors(*settings.queue)),
+        context_(std::make_shared<cudnn::Context>(std::move(settings))) {}
+
+  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
+    if (step.op->type() == "conv") return cudnn::make_conv(context_, step);
+    if (step.op->type() == "dense") return cudnn::make_dense(context_, step);
+    std::unique_ptr<Executor> executor = cudnn::make_channels(context_->stream(), step);
+    if (executor == nullptr) executor = functors_->make(step);
+    TY_CHECK(executor != nullptr, step.op->type());
+    return executor;
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
+                                                       const Layout& to, DType to_type,
+                                                       int threads) const override {
+    return functors_->make_reorder(from, from_type, to, to_type, threads);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
+                                                          int threads) const override {
+    return functors_->make_accumulate(layout, type, threads);
+  }
+  [[nodiscard]] std::string libraries() const override {
+    return "cuDNN " + context_->library().version();
+  }
+  [[nodiscard]] std::string chosen_engines() const override { return context_->chosen_engines(); }
+  void keep_engines() override { context_->keep_engines(); }
+
+ private:
+  std::unique_ptr<ExecutorFactory> functors_;
+  ContextPtr context_;
+};
+
+}  // namespace
+
+std::unique_ptr<CudaExecutors> make_cuda_executors(CudaExecutorSettings settings) {
+  return std::make_unique<Executors>(std::move(settings));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,49 @@
+// The executors of NVIDIA GPUs: cuDNN for convolutions, cuBLASLt for dense layers, our functors on
+// the CUDA launcher for the rest.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "device/device.h"
+#include "exec/executor.h"
+
+namespace trainyard {
+
+/// What the executors of a GPU are made with. Device and queue outlive factory and executors, and
+/// the device is current for the calling thread whenever either is used.
+struct CudaExecutorSettings {
+  Device* device = nullptr;
+  Queue* queue = nullptr;  // all executors run on it
+  int ordinal = 0;         // of the device, as CUDA counts
+  std::string gpu;         // "NVIDIA H200"
+  std::filesystem::path cudnn = "libcudnn.so.9";
+  std::filesystem::path cublaslt = "libcublasLt.so.13";
+  bool deterministic = true;                           // only engines that give the same bits twice
+  std::size_t workspace_cap = std::size_t{256} << 20;  // bytes a step
+  bool tune = true;  // time the engines that cuDNN proposes; else take its first
+  /// Where timed choices are kept, for all runs of this machine; empty: nowhere.
+  std::filesystem::path engine_folder;
+  /// Choices of an earlier run (CudaExecutors::chosen_engines()), which go before all others; or
+  /// empty.
+  std::string engines;
+  std::function<void(const std::string&)> warn;
+};
+
+class CudaExecutors : public ExecutorFactory {
+ public:
+  /// The engines of all executors so far, as JSON by graph: results repeat bit for bit only with
+  /// the same choices, so a run keeps them beside its checkpoints.
+  [[nodiscard]] virtual std::string chosen_engines() const = 0;
+  /// Writes what was timed to settings.engine_folder.
+  virtual void keep_engines() = 0;
+};
+
+/// Opens cuDNN. Throws Error{device} if it is missing or too old; cuBLASLt, which is large, is
+/// opened with the first dense layer.
+[[nodiscard]] std::unique_ptr<CudaExecutors> make_cuda_executors(CudaExecutorSettings settings);
+
+}  // namespace trainyard

@@ -1,0 +1,202 @@
+// Fully connected layers as matrix products over plain tensors. Weights are f32 outside (the flat
+// blocks); where activations are stored in 16 bits they are rounded once a step, before the forward
+// pass, and kept for the gradient of the input. Gradients of the weights come in f32.
+#include "ops/dense.h"
+
+#include <cstddef>
+
+#include "base/error.h"
+#include "exec/cudnn/executors.h"
+#include "exec/cudnn/kernels.h"
+#include "exec/cudnn/workspace.h"
+
+namespace trainyard::cudnn {
+namespace {
+
+/// What the three passes share: x [samples, features], w [units, features], y [samples, units].
+class DenseStep : public Executor {
+ public:
+  DenseStep(ContextPtr context, const StepDescription& step)
+      : context_(std::move(context)),
+        has_bias_(static_cast<const DenseOp&>(*step.op).values().bias),
+        storage_(step.storage),
+        tf32_(step.tf32),
+        samples_(step.inputs[0].extent[0]),
+        units_(step.signature.parameters[0].shape[0]),
+        features_(step.signature.parameters[0].shape[1]),
+        direct_(step.storage == DType::f32) {
+    for (const Layout& layout : {step.inputs[0], step.outputs[0]}) {
+      TY_CHECK(same_memory(layout, plain_layout(shape_of(layout))), "dense layers read plain rows");
+    }
+  }
+  [[nodiscard]] std::size_t workspace_bytes() const final { return workspace_.bytes(); }
+
+ protected:
+  [[nodiscard]] std::size_t rounded_bytes() const {
+    return static_cast<std::size_t>(units_ * features_) * size_of(storage_);
+  }
+  /// The product, or nothing if cuBLASLt has none.
+  [[nodiscard]] std::optional<Matmul> find_product(MatmulShape shape) {
+    shape.factors = storage_;
+    shape.tf32 = tf32_;
+    std::optional<Matmul> found =
+        Matmul::make(context_->matmul_library(), shape, context_->settings().workspace_cap);
+    if (found) product_place_ = workspace_.take(found->workspace_bytes());
+    return found;
+  }
+  [[nodiscard]] Matmul product(const MatmulShape& shape) {
+    std::optional<Matmul> found = find_product(shape);
+    if (!found) throw Error(ErrorKind::device, "cuBLASLt cannot multiply the matrices of a dense");
+    return std::move(*found);
+  }
+  /// [samples, units] as rows of channels.
+  [[nodiscard]] ChannelRows output_rows() const {
+    return ChannelRows(plain_layout({samples_, units_}));
+  }
+
+  ContextPtr context_;
+  bool has_bias_;
+  DType storage_;
+  bool tf32_;
+  std::int64_t samples_, units_, features_;
+  bool direct_;  // the weights of the flat block are read as they are
+  Workspace workspace_;
+  std::size_t product_place_ = 0;
+};
+
+/// y = x * w^T + bias.
+class DenseForward final : public DenseStep {
+ public:
+  DenseForward(ContextPtr context, const StepDescription& step)
+      : DenseStep(std::move(context), step), training_(step.pass == Pass::forward_train) {
+    MatmulShape shape{.rows = samples_,
+                      .columns = units_,
+                      .depth = features_,
+                      .b_transposed = true,
+                      .result = storage_,
+                      .bias = has_bias_};
+    product_ = find_product(shape);
+    // Not every type of result has algorithms that add a bias in f32.
+    adds_bias_ = has_bias_ && product_.has_value();
+    shape.bias = false;
+    if (!product_) product_ = product(shape);
+    if (!direct_ && !training_) rounded_place_ = workspace_.take(rounded_bytes());
+  }
+  [[nodiscard]] std::size_t reserve_bytes() const override {
+    return training_ && !direct_ ? rounded_bytes() : 0;
+  }
+  void bind(const StepTensors& tensors) override {
+    input_ = tensors.inputs[0].data;
+    output_ = tensors.outputs[0].data;
+    weight_ = tensors.parameters[0].as<float>();
+    rounded_ = training_ ? tensors.reserve : at(tensors.workspace, rounded_place_);
+    bias_ = has_bias_ ? tensors.parameters[1].as<float>() : nullptr;
+    scratch_ = at(tensors.workspace, product_place_);
+    if (adds_bias_) product_->bind_bias(bias_);
+  }
+  void run() override {
+    const cudaStream_t stream = context_->stream();
+    if (!direct_) {
+      pack_weights(stream, storage_,
+                   {.filters = units_,
+                    .channels = features_,
+                    .padded_filters = units_,
+                    .padded_channels = features_},
+                   weight_, rounded_);
+    }
+    product_->run(stream, input_, direct_ ? weight_ : rounded_, output_, scratch_);
+    if (bias_ != nullptr && !adds_bias_) add_bias(stream, storage_, output_rows(), output_, bias_);
+  }
+
+ private:
+  bool training_;
+  bool adds_bias_ = false;
+  std::optional<Matmul> product_;
+  std::size_t rounded_place_ = 0;
+  const void* input_ = nullptr;
+  void* output_ = nullptr;
+  const float* weight_ = nullptr;
+  const float* bias_ = nullptr;
+  void* rounded_ = nullptr;
+  void* scratch_ = nullptr;
+};
+
+/// dx = dy * w.
+class DenseBackwardData final : public DenseStep {
+ public:
+  DenseBackwardData(ContextPtr context, const StepDescription& step)
+      : DenseStep(std::move(context), step),
+        product_(product(
+            {.rows = samples_, .columns = features_, .depth = units_, .result = storage_})) {}
+  [[nodiscard]] std::size_t reserve_bytes() const override { return direct_ ? 0 : rounded_bytes(); }
+  void bind(const StepTensors& tensors) override {
+    output_gradient_ = tensors.output_gradients[0].data;
+    input_gradient_ = tensors.input_gradients[0].data;
+    weight_ = direct_ ? tensors.parameters[0].data : tensors.reserve;
+    scratch_ = at(tensors.workspace, product_place_);
+  }
+  void run() override {
+    product_.run(context_->stream(), output_gradient_, weight_, input_gradient_, scratch_);
+  }
+
+ private:
+  Matmul product_;
+  const void* output_gradient_ = nullptr;
+  void* input_gradient_ = nullptr;
+  const void* weight_ = nullptr;
+  void* scratch_ = nullptr;
+};
+
+/// dw = dy^T * x, in f32; the bias's gradient is the sum of dy over the samples.
+class DenseBackwardParameters final : public DenseStep {
+ public:
+  DenseBackwardParameters(ContextPtr context, const StepDescription& step)
+      : DenseStep(std::move(context), step),
+        product_(product({.rows = units_,
+                          .columns = features_,
+                          .depth = samples_,
+                          .a_transposed = true,
+                          .result = DType::f32})) {
+    if (has_bias_) partials_place_ = workspace_.take(bias_partial_bytes(output_rows()));
+  }
+  void bind(const StepTensors& tensors) override {
+    input_ = tensors.inputs[0].data;
+    output_gradient_ = tensors.output_gradients[0].data;
+    weight_gradient_ = tensors.parameter_gradients[0].data;
+    bias_gradient_ = has_bias_ ? tensors.parameter_gradients[1].as<float>() : nullptr;
+    scratch_ = at(tensors.workspace, product_place_);
+    partials_ = at(tensors.workspace, partials_place_);
+  }
+  void run() override {
+    const cudaStream_t stream = context_->stream();
+    product_.run(stream, output_gradient_, input_, weight_gradient_, scratch_);
+    if (bias_gradient_ != nullptr) {
+      bias_gradient(stream, storage_, output_rows(), output_gradient_, bias_gradient_, partials_);
+    }
+  }
+
+ private:
+  Matmul product_;
+  std::size_t partials_place_ = 0;
+  const void* input_ = nullptr;
+  const void* output_gradient_ = nullptr;
+  void* weight_gradient_ = nullptr;
+  float* bias_gradient_ = nullptr;
+  void* scratch_ = nullptr;
+  void* partials_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_dense(const ContextPtr& context, const StepDescription& step) {
+  switch (step.pass) {
+    case Pass::backward_data:
+      return std::make_unique<DenseBackwardData>(context, step);
+    case Pass::backward_parameters:
+      return std::make_unique<DenseBackwardParameters>(context, step);
+    default:
+      return std::make_unique<DenseForward>(context, step);
+  }
+}
+
+}  // namespace trainyard::cudnn

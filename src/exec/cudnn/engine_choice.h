@@ -1,0 +1,68 @@
+// Which of cuDNN's engines may compute a graph, as data: facts, rules, and the choice itself.
+// Nothing here needs a device.
+#pragma once
+
+#include <cudnn_graph.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/json.h"
+
+namespace trainyard::cudnn {
+
+/// One setting of an engine.
+struct Knob {
+  std::int64_t type = 0;
+  std::int64_t value = 0;
+  bool operator==(const Knob&) const = default;
+};
+
+/// An engine with its settings: what tuning chooses and the engine cache keeps. Means something for
+/// one graph, one GPU model and one version of cuDNN.
+struct EngineChoice {
+  std::int64_t engine = -1;  // global index
+  std::vector<Knob> knobs;
+  bool adds_bias = false;  // the engine is one of the graph that adds the bias on the way
+  bool operator==(const EngineChoice&) const = default;
+};
+
+/// {"engine": 5, "knobs": [[2, 1], [13, 0]], "adds_bias": false}.
+[[nodiscard]] Json json_of(const EngineChoice& choice);
+/// The reverse. Throws Error{data} that names `source` and the key at fault.
+[[nodiscard]] EngineChoice choice_of(const Json& json, const std::string& source);
+
+/// What cuDNN says of an engine.
+struct EngineFacts {
+  std::vector<cudnnBackendNumericalNote_t> numerical_notes;
+  std::int64_t workspace_bytes = 0;
+};
+
+/// What a run admits.
+struct EngineRules {
+  bool deterministic = true;       // only engines that give the same bits twice
+  bool f32 = true;                 // activations are stored in f32 ...
+  bool tf32 = false;               // ... and factors may be rounded to TF32
+  std::int64_t workspace_cap = 0;  // bytes
+};
+
+/// Why an engine may not be used ("rounds f32 factors to TF32"), or "" if it may.
+[[nodiscard]] std::string_view refusal(const EngineFacts& facts, const EngineRules& rules);
+
+/// "deterministic, f32, workspace up to 268435456": part of a choice's key.
+[[nodiscard]] std::string text_of(const EngineRules& rules);
+
+/// How many engines were refused for which reason: "3 round f32 factors to TF32, 2 ...".
+class RefusalCount {
+ public:
+  void add(std::string_view reason) { ++counts_[std::string(reason)]; }
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::map<std::string, int> counts_;
+};
+
+}  // namespace trainyard::cudnn

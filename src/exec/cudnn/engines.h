@@ -1,0 +1,55 @@
+// Engines of cuDNN for one operation graph: proposals of its heuristics, execution plans, and what
+// a plan runs on.
+#pragma once
+
+#include <cudnn_graph.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "exec/cudnn/conv_graph.h"
+#include "exec/cudnn/descriptor.h"
+#include "exec/cudnn/engine_choice.h"
+
+namespace trainyard::cudnn {
+
+/// An engine that is ready to run on this GPU.
+struct EnginePlan {
+  EngineChoice choice;
+  std::int64_t workspace_bytes = 0;
+  DescriptorPtr plan;
+};
+
+/// The GPU with this number, as cuDNN's heuristics and plans want it described.
+[[nodiscard]] DescriptorPtr make_device_properties(const Library& library, int device);
+
+/// Plans for the graph in the order of cuDNN's heuristics (mode A, then the fallback list), each
+/// engine configuration once, refused ones left out and counted; at most `most`. Plans of engines
+/// that compile at run time take up to a second each to make.
+[[nodiscard]] std::vector<EnginePlan> find_plans(const DescriptorPtr& operation_graph,
+                                                 const DescriptorPtr& device, bool adds_bias,
+                                                 const EngineRules& rules, std::size_t most,
+                                                 RefusalCount& refused);
+
+/// The plan of a choice made before; nothing if cuDNN does not support it here. Throws
+/// Error{device} for an engine or a setting that does not exist.
+[[nodiscard]] std::optional<EnginePlan> remake_plan(const DescriptorPtr& operation_graph,
+                                                    const DescriptorPtr& device,
+                                                    const EngineChoice& choice);
+
+/// Addresses of the tensors of a convolution, by role. `bias` only where the graph adds it.
+struct GraphAddresses {
+  void* input = nullptr;
+  void* weight = nullptr;
+  void* output = nullptr;
+  void* bias = nullptr;
+  void* workspace = nullptr;
+};
+
+/// What cudnnBackendExecute wants beside the plan. Addresses are checked to be aligned
+/// (kAlignment).
+[[nodiscard]] DescriptorPtr make_variant_pack(const Library& library,
+                                              const GraphAddresses& addresses);
+
+}  // namespace trainyard::cudnn

@@ -1,0 +1,67 @@
+// cuDNN as a table of its functions, opened by path at run time: the program starts, and this part
+// of it loads, where there is none.
+#pragma once
+
+#include <cudnn_graph.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace trainyard::cudnn {
+
+/// The functions of cuDNN that are called. None of them is deprecated.
+struct Functions {
+  decltype(&cudnnGetVersion) version;
+  decltype(&cudnnGetErrorString) error_string;
+  decltype(&cudnnGetLastErrorString) last_error_string;
+  decltype(&cudnnCreate) create;
+  decltype(&cudnnDestroy) destroy;
+  decltype(&cudnnSetStream) set_stream;
+  decltype(&cudnnBackendCreateDescriptor) create_descriptor;
+  decltype(&cudnnBackendDestroyDescriptor) destroy_descriptor;
+  decltype(&cudnnBackendFinalize) finalize;
+  decltype(&cudnnBackendSetAttribute) set_attribute;
+  decltype(&cudnnBackendGetAttribute) get_attribute;
+  decltype(&cudnnBackendExecute) execute;
+};
+
+/// An open cuDNN. It stays open to the end of the program, so that nobody needs to own it.
+class Library {
+ public:
+  /// Opens the library at `path` (or of that name, where the loader finds it). Throws
+  /// Error{device} if it cannot be opened, or is older than the one this was built with.
+  explicit Library(const std::filesystem::path& path);
+
+  [[nodiscard]] const Functions& call() const { return functions_; }
+  /// "9.19.0".
+  [[nodiscard]] std::string version() const;
+  /// Throws Error{device} with what was being done, cuDNN's status and its own reason, unless
+  /// `status` is success.
+  void check(cudnnStatus_t status, std::string_view doing) const;
+
+ private:
+  Functions functions_{};
+};
+
+/// "9.19.0" of cuDNN's number 91900.
+[[nodiscard]] std::string version_text(std::size_t number);
+/// What is wrong with a cuDNN of version `found` for a program built with `built`; "" if nothing.
+[[nodiscard]] std::string version_problem(std::size_t found, std::size_t built);
+
+/// A cuDNN handle of the current device, on a stream.
+class LibraryHandle {
+ public:
+  LibraryHandle(const Library& library, cudaStream_t stream);
+  ~LibraryHandle();
+  LibraryHandle(const LibraryHandle&) = delete;
+  LibraryHandle& operator=(const LibraryHandle&) = delete;
+  [[nodiscard]] cudnnHandle_t get() const { return handle_; }
+
+ private:
+  const Library& library_;
+  cudnnHandle_t handle_ = nullptr;
+};
+
+}  // namespace trainyard::cudnn

@@ -1,0 +1,174 @@
+#include "exec/cudnn/matmul.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/shared_library.h"
+
+namespace trainyard::cudnn {
+namespace {
+
+// What every pointer of a product is a multiple of.
+constexpr std::uint32_t kPointerAlignment = 16;
+
+template <class Function>
+void find(const SharedLibrary& library, const char* name, Function& function) {
+  function = library.function<std::remove_pointer_t<Function>>(name);
+  if (function != nullptr) return;
+  throw Error(ErrorKind::device,
+              fmt::format("{} has no function {}; expected the cuBLASLt of CUDA {}",
+                          library.file().string(), name, CUBLAS_VER_MAJOR));
+}
+
+MatmulFunctions functions_of(const SharedLibrary& library) {
+  MatmulFunctions all{};
+  find(library, "cublasLtGetStatusString", all.status_string);
+  find(library, "cublasLtCreate", all.create);
+  find(library, "cublasLtDestroy", all.destroy);
+  find(library, "cublasLtMatmulDescCreate", all.create_product);
+  find(library, "cublasLtMatmulDescDestroy", all.destroy_product);
+  find(library, "cublasLtMatmulDescSetAttribute", all.set_product);
+  find(library, "cublasLtMatrixLayoutCreate", all.create_matrix);
+  find(library, "cublasLtMatrixLayoutDestroy", all.destroy_matrix);
+  find(library, "cublasLtMatmulPreferenceCreate", all.create_preference);
+  find(library, "cublasLtMatmulPreferenceDestroy", all.destroy_preference);
+  find(library, "cublasLtMatmulPreferenceSetAttribute", all.set_preference);
+  find(library, "cublasLtMatmulAlgoGetHeuristic", all.find_algorithms);
+  find(library, "cublasLtMatmul", all.multiply);
+  return all;
+}
+
+cudaDataType_t data_type(DType type) {
+  switch (type) {
+    case DType::f16:
+      return CUDA_R_16F;
+    case DType::bf16:
+      return CUDA_R_16BF;
+    default:
+      TY_CHECK(type == DType::f32, "matrix products on GPUs are of f32, f16 or bf16");
+      return CUDA_R_32F;
+  }
+}
+
+cublasLtMatmulDesc_t new_product(const MatmulLibrary& library, const MatmulShape& shape) {
+  const bool rounds = shape.factors == DType::f32 && shape.tf32;
+  cublasLtMatmulDesc_t product = nullptr;
+  library.check(
+      library.call().create_product(
+          &product, rounds ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F, CUDA_R_32F),
+      "describing a product");
+  return product;
+}
+
+/// A row-major matrix [rows, columns], which cuBLASLt reads as its transpose.
+cublasLtMatrixLayout_t new_matrix(const MatmulLibrary& library, DType type, std::int64_t rows,
+                                  std::int64_t columns) {
+  cublasLtMatrixLayout_t matrix = nullptr;
+  library.check(
+      library.call().create_matrix(&matrix, data_type(type), static_cast<std::uint64_t>(columns),
+                                   static_cast<std::uint64_t>(rows), columns),
+      "describing a matrix");
+  return matrix;
+}
+
+cublasLtMatrixLayout_t new_factor(const MatmulLibrary& library, DType type, std::int64_t rows,
+                                  std::int64_t columns, bool transposed) {
+  return transposed ? new_matrix(library, type, columns, rows)
+                    : new_matrix(library, type, rows, columns);
+}
+
+}  // namespace
+
+MatmulLibrary::MatmulLibrary(const std::filesystem::path& path) {
+  SharedLibrary library(path);
+  if (!library.is_open()) {
+    throw Error(ErrorKind::device, "cuBLASLt cannot be opened: " + library.problem());
+  }
+  functions_ = functions_of(library);
+  library.keep();
+  check(functions_.create(&handle_), "making a handle");
+}
+
+MatmulLibrary::~MatmulLibrary() { functions_.destroy(handle_); }
+
+void MatmulLibrary::check(cublasStatus_t status, const char* doing) const {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw Error(ErrorKind::device,
+              fmt::format("cuBLASLt: {}: {}", doing, functions_.status_string(status)));
+}
+
+Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape)
+    : library_(&library),
+      product_(new_product(library, shape), library.call().destroy_product),
+      left_(new_factor(library, shape.factors, shape.depth, shape.columns, shape.b_transposed),
+            library.call().destroy_matrix),
+      right_(new_factor(library, shape.factors, shape.rows, shape.depth, shape.a_transposed),
+             library.call().destroy_matrix),
+      result_(new_matrix(library, shape.result, shape.rows, shape.columns),
+              library.call().destroy_matrix) {
+  const cublasOperation_t turn = CUBLAS_OP_T;
+  if (shape.b_transposed) set(CUBLASLT_MATMUL_DESC_TRANSA, turn);
+  if (shape.a_transposed) set(CUBLASLT_MATMUL_DESC_TRANSB, turn);
+  if (!shape.bias) return;
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+  set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
+}
+
+template <class T>
+void Matmul::set(cublasLtMatmulDescAttributes_t name, const T& value) {
+  library_->check(library_->call().set_product(product_.get(), name, &value, sizeof value),
+                  "describing a product");
+}
+
+std::optional<Matmul> Matmul::make(const MatmulLibrary& library, const MatmulShape& shape,
+                                   std::size_t workspace_cap) {
+  Matmul product(library, shape);
+  if (!product.choose(workspace_cap)) return std::nullopt;
+  return product;
+}
+
+bool Matmul::choose(std::size_t workspace_cap) {
+  const MatmulFunctions& call = library_->call();
+  cublasLtMatmulPreference_t raw = nullptr;
+  library_->check(call.create_preference(&raw), "choosing an algorithm");
+  const Owned<cublasLtMatmulPreference_t> preference(raw, call.destroy_preference);
+  const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t name, const auto& value) {
+    library_->check(call.set_preference(raw, name, &value, sizeof value), "choosing an algorithm");
+  };
+  const std::uint64_t most = workspace_cap;
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, most);
+  // The other schemes add partial sums in the result's type.
+  const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions);
+  for (const auto name :
+       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
+    prefer(name, kPointerAlignment);
+  }
+  cublasLtMatmulHeuristicResult_t found{};
+  int count = 0;
+  const cublasStatus_t status =
+      call.find_algorithms(library_->handle(), product_.get(), left_.get(), right_.get(),
+                           result_.get(), result_.get(), raw, 1, &found, &count);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && count == 0)) {
+    return false;
+  }
+  library_->check(status, "choosing an algorithm");
+  algorithm_ = found.algo;
+  workspace_bytes_ = found.workspaceSize;
+  return true;
+}
+
+void Matmul::bind_bias(const float* bias) { set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias); }
+
+void Matmul::run(cudaStream_t stream, const void* a, const void* b, void* d,
+                 void* workspace) const {
+  const float one = 1, zero = 0;
+  library_->check(
+      library_->call().multiply(library_->handle(), product_.get(), &one, b, left_.get(), a,
+                                right_.get(), &zero, d, result_.get(), d, result_.get(),
+                                &algorithm_, workspace, workspace_bytes_, stream),
+      "multiplying matrices");
+}
+
+}  // namespace trainyard::cudnn

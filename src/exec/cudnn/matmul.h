@@ -1,0 +1,97 @@
+// Matrix products by cuBLASLt, which is opened by path when the first is made: it is half a
+// gigabyte.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <type_traits>
+
+#include "tensor/dtype.h"
+
+namespace trainyard::cudnn {
+
+/// The functions of cuBLASLt that are called.
+struct MatmulFunctions {
+  decltype(&cublasLtGetStatusString) status_string;
+  decltype(&cublasLtCreate) create;
+  decltype(&cublasLtDestroy) destroy;
+  decltype(&cublasLtMatmulDescCreate) create_product;
+  decltype(&cublasLtMatmulDescDestroy) destroy_product;
+  decltype(&cublasLtMatmulDescSetAttribute) set_product;
+  decltype(&cublasLtMatrixLayoutCreate) create_matrix;
+  decltype(&cublasLtMatrixLayoutDestroy) destroy_matrix;
+  decltype(&cublasLtMatmulPreferenceCreate) create_preference;
+  decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) find_algorithms;
+  decltype(&cublasLtMatmul) multiply;
+};
+
+/// An open cuBLASLt, to the end of the program, and its handle.
+class MatmulLibrary {
+ public:
+  /// Throws Error{device} if the library cannot be opened or has no handle here.
+  explicit MatmulLibrary(const std::filesystem::path& path);
+  ~MatmulLibrary();
+  MatmulLibrary(const MatmulLibrary&) = delete;
+  MatmulLibrary& operator=(const MatmulLibrary&) = delete;
+
+  [[nodiscard]] const MatmulFunctions& call() const { return functions_; }
+  [[nodiscard]] cublasLtHandle_t handle() const { return handle_; }
+  /// Throws Error{device} with what was being done and the status, unless it is success.
+  void check(cublasStatus_t status, const char* doing) const;
+
+ private:
+  MatmulFunctions functions_{};
+  cublasLtHandle_t handle_ = nullptr;
+};
+
+/// A product d = a * b (+ bias) of row-major matrices: a is [rows, depth], b is [depth, columns];
+/// each may lie transposed in memory. No gaps between rows. Summed in f32.
+struct MatmulShape {
+  std::int64_t rows = 0, columns = 0, depth = 0;
+  bool a_transposed = false;   // memory holds [depth, rows]
+  bool b_transposed = false;   // memory holds [columns, depth]
+  DType factors = DType::f32;  // of a and b
+  DType result = DType::f32;   // of d
+  bool tf32 = false;           // f32 factors may be rounded to TF32
+  bool bias = false;           // an f32 bias [columns] is added to every row
+};
+
+/// One product, ready to run: the first algorithm that cuBLASLt proposes within the workspace.
+/// Partial sums of a cut depth are added in f32 and in a fixed order: same inputs, same bits.
+class Matmul {
+ public:
+  /// Nothing if cuBLASLt has no algorithm for the shape.
+  [[nodiscard]] static std::optional<Matmul> make(const MatmulLibrary& library,
+                                                  const MatmulShape& shape,
+                                                  std::size_t workspace_cap);
+  [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
+  /// Where the bias lies; before the first run of a product with one.
+  void bind_bias(const float* bias);
+  /// All addresses are multiples of 16 bytes.
+  void run(cudaStream_t stream, const void* a, const void* b, void* d, void* workspace) const;
+
+ private:
+  template <class T>
+  using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
+
+  explicit Matmul(const MatmulLibrary& library, const MatmulShape& shape);
+  [[nodiscard]] bool choose(std::size_t workspace_cap);
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t name, const T& value);
+
+  const MatmulLibrary* library_;
+  // cuBLASLt counts columns first: it computes the transposed product, with our b on its left.
+  Owned<cublasLtMatmulDesc_t> product_;
+  Owned<cublasLtMatrixLayout_t> left_, right_, result_;
+  cublasLtMatmulAlgo_t algorithm_{};
+  std::size_t workspace_bytes_ = 0;
+};
+
+}  // namespace trainyard::cudnn

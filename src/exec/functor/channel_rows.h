@@ -1,0 +1,70 @@
+// Tensors as rows of channels, for the functors of batch norm, pooling and biases: a row is a
+// pixel.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+#include "base/host_device.h"
+#include "tensor/layout.h"
+
+namespace trainyard {
+
+/// Channels that one call of an elementwise functor handles side by side where the layout allows
+/// it: 16 bytes, what a thread of a GPU loads at once.
+template <class T>
+inline constexpr int kPack = 16 / sizeof(T);
+
+/// P values that are read and written together.
+template <class T, int P>
+struct alignas(sizeof(T) * P) Pack {
+  T value[P];
+};
+template <class T, int P>
+TY_HD Pack<T, P> load_pack(const T* from) {
+  return *reinterpret_cast<const Pack<T, P>*>(from);
+}
+template <class T, int P>
+TY_HD void store_pack(T* to, const Pack<T, P>& pack) {
+  *reinterpret_cast<Pack<T, P>*>(to) = pack;
+}
+
+/// The rows of a tensor: images in turn, pixels in row-major order. Serves every layout without
+/// inner blocks whose pixels are equally spaced inside an image: plain tensors, channels last, and
+/// channel slices of both.
+struct ChannelRows {
+  std::int64_t count = 0;     // rows
+  std::int64_t channels = 0;  // of the tensor
+  std::int64_t padded = 0;    // with the padding of channels last
+  std::int64_t pixels = 1;    // rows of an image
+  std::int64_t image_stride = 0, pixel_stride = 0, channel_stride = 1;
+  bool even = false;  // images follow each other as pixels do: no division
+
+  ChannelRows() = default;
+  explicit ChannelRows(const Layout& layout)
+      : count(layout.extent[0] * layout.extent[2] * layout.extent[3]),
+        channels(layout.extent[1]),
+        padded(layout.padded_channels),
+        pixels(layout.extent[2] * layout.extent[3]),
+        image_stride(layout.stride[0]),
+        pixel_stride(pixels == 1 ? layout.stride[0] : layout.stride[layout.extent[3] > 1 ? 3 : 2]),
+        channel_stride(layout.stride[1]),
+        even(layout.extent[0] == 1 || image_stride == pixels * pixel_stride) {
+    TY_CHECK(layout.block == 1, "rows of channels have no inner blocks");
+    TY_CHECK(layout.extent[2] == 1 || layout.extent[3] == 1 ||
+                 layout.stride[2] == layout.extent[3] * layout.stride[3],
+             "the pixels of an image are equally spaced");
+  }
+
+  /// Where row `row` begins.
+  TY_HD std::int64_t offset(std::int64_t row) const {
+    return even ? row * pixel_stride : row / pixels * image_stride + row % pixels * pixel_stride;
+  }
+  /// True if whole packs of `width` channels lie at multiples of their size.
+  [[nodiscard]] bool packs(std::int64_t width) const {
+    return channel_stride == 1 && padded % width == 0 && pixel_stride % width == 0 &&
+           image_stride % width == 0;
+  }
+};
+
+}  // namespace trainyard

@@ -1,0 +1,292 @@
+// Executors of batch norm and pooling from their functors, for any launcher.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string_view>
+
+#include "base/error.h"
+#include "exec/executor.h"
+#include "exec/functor/bn.h"
+#include "exec/functor/pool.h"
+#include "ops/elementwise.h"
+
+namespace trainyard {
+
+/// On the CPU's launcher: the executor of bn or of a pooling op, in any float type; null for other
+/// ops. The CPU proper has oneDNN; this is for tests of the functors, and for the reference.
+[[nodiscard]] std::unique_ptr<Executor> make_channel_executor(const StepDescription& step);
+
+/// Arrays of one element a channel, side by side at `memory`.
+template <class A>
+ChannelFactors<A> factors_at(void* memory, std::int64_t channels) {
+  A* const first = static_cast<A*>(memory);
+  return {first, first + channels, first + 2 * channels};
+}
+
+/// Sizes of one batch norm and the parts that its passes share.
+template <class T, class Launcher>
+class BnRows : public Executor {
+ public:
+  using A = Arithmetic<T>;
+
+  BnRows(const StepDescription& step, const Launcher& launcher)
+      : launcher_(launcher),
+        attributes_(static_cast<const BnOp&>(*step.op).values()),
+        input_(step.inputs[0]),
+        output_(step.outputs[0]),
+        padded_(std::max(input_.padded, output_.padded)),
+        packs_(input_.packs(kPack<T>) && output_.packs(kPack<T>) &&
+               input_.padded == output_.padded) {
+    TY_CHECK(input_.count * padded_ <= std::numeric_limits<std::uint32_t>::max(),
+             "a batch norm's elements are counted in 32 bits");
+  }
+
+ protected:
+  [[nodiscard]] std::size_t factor_bytes() const {
+    return 3 * static_cast<std::size_t>(padded_) * sizeof(A);
+  }
+  [[nodiscard]] std::size_t partial_bytes() const {
+    return static_cast<std::size_t>(column_partials(input_.count, padded_)) * sizeof(TwoSums);
+  }
+  /// gamma and beta of the step, where they are on.
+  void bind_parameters(const StepTensors& tensors) {
+    std::size_t next = 0;
+    if (attributes_.scale) factors_.gamma = tensors.parameters[next++].template as<A>();
+    if (attributes_.center) factors_.beta = tensors.parameters[next].template as<A>();
+    factors_.eps = static_cast<A>(attributes_.eps);
+    factors_.channels = input_.channels;
+  }
+
+  Launcher launcher_;
+  BnAttributes attributes_;
+  ChannelRows input_, output_;
+  std::int64_t padded_;
+  bool packs_;
+  MakeChannelFactors<A> factors_{};
+};
+
+template <class T, class Launcher>
+class BnRowsForward final : public BnRows<T, Launcher> {
+  using Base = BnRows<T, Launcher>;
+  using A = typename Base::A;
+
+ public:
+  BnRowsForward(const StepDescription& step, const Launcher& launcher)
+      : Base(step, launcher), training_(step.pass == Pass::forward_train) {}
+  [[nodiscard]] std::size_t workspace_bytes() const override {
+    return training_ ? this->partial_bytes() : this->factor_bytes();
+  }
+  [[nodiscard]] std::size_t reserve_bytes() const override {
+    return training_ ? this->factor_bytes() : 0;
+  }
+  void bind(const StepTensors& tensors) override {
+    this->bind_parameters(tensors);
+    void* const factors = training_ ? tensors.reserve : tensors.workspace;
+    this->factors_.out = factors_at<A>(factors, this->padded_);
+    partials_ = static_cast<TwoSums*>(tensors.workspace);
+    x_ = tensors.inputs[0].template as<T>();
+    y_ = tensors.outputs[0].template as<T>();
+    const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
+    mean_ = statistics[0].template as<A>();
+    variance_ = statistics[1].template as<A>();
+  }
+  void run() override {
+    if (training_) {
+      const BatchMoments<T> moments{this->input_, x_, mean_, variance_, this->factors_};
+      this->launcher_.columns(this->input_.count, this->padded_, moments, partials_);
+    } else {
+      this->launcher_.each(this->padded_, RunningFactors<A>{this->factors_, mean_, variance_});
+    }
+    this->packs_ ? normalise<kPack<T>>() : normalise<1>();
+  }
+
+ private:
+  template <int P>
+  void normalise() const {
+    this->launcher_.each(this->output_.count * this->output_.padded / P,
+                         NormaliseRows<T, P>{this->input_, this->output_, x_, y_,
+                                             this->factors_.out, this->attributes_.relu});
+  }
+
+  bool training_;
+  TwoSums* partials_ = nullptr;
+  const T* x_ = nullptr;
+  T* y_ = nullptr;
+  A* mean_ = nullptr;  // written in training, read in evaluation
+  A* variance_ = nullptr;
+};
+
+template <class T, class Launcher>
+class BnRowsBackward final : public BnRows<T, Launcher> {
+  using Base = BnRows<T, Launcher>;
+  using A = typename Base::A;
+
+ public:
+  using Base::Base;
+  [[nodiscard]] std::size_t workspace_bytes() const override {
+    return this->partial_bytes() + 2 * static_cast<std::size_t>(this->padded_) * sizeof(A);
+  }
+  [[nodiscard]] std::size_t reserve_bytes() const override { return this->factor_bytes(); }
+  void bind(const StepTensors& tensors) override {
+    tensors_ = {this->input_,
+                this->output_,
+                tensors.inputs[0].template as<T>(),
+                tensors.output_gradients[0].template as<T>(),
+                factors_at<A>(tensors.reserve, this->padded_),
+                this->attributes_.relu};
+    dx_ = tensors.input_gradients[0].template as<T>();
+    variance_ = tensors.batch_statistics[1].template as<A>();
+    partials_ = static_cast<TwoSums*>(tensors.workspace);
+    mean_gradient_ =
+        reinterpret_cast<A*>(static_cast<std::byte*>(tensors.workspace) + this->partial_bytes());
+    slope_ = mean_gradient_ + this->padded_;
+    std::size_t next = 0;
+    if (this->attributes_.scale) gamma_ = tensors.parameter_gradients[next++].template as<A>();
+    if (this->attributes_.center) beta_ = tensors.parameter_gradients[next].template as<A>();
+  }
+  void run() override {
+    const GradientSums<T> sums{tensors_, variance_, static_cast<A>(this->attributes_.eps),
+                               gamma_,   beta_,     mean_gradient_,
+                               slope_};
+    this->launcher_.columns(this->input_.count, this->padded_, sums, partials_);
+    if (dx_ == nullptr) return;
+    this->packs_ ? input_gradient<kPack<T>>() : input_gradient<1>();
+  }
+
+ private:
+  template <int P>
+  void input_gradient() const {
+    this->launcher_.each(this->input_.count * this->input_.padded / P,
+                         InputGradientRows<T, P>{tensors_, mean_gradient_, slope_, dx_});
+  }
+
+  GradientRows<T> tensors_;
+  T* dx_ = nullptr;
+  TwoSums* partials_ = nullptr;
+  const A* variance_ = nullptr;
+  A* mean_gradient_ = nullptr;
+  A* slope_ = nullptr;
+  A* gamma_ = nullptr;  // gradients, null where nobody wants them
+  A* beta_ = nullptr;
+};
+
+/// Both passes of both kinds of pooling. The taps of a maximum live in the reserve.
+template <class T, class Launcher>
+class PoolRows final : public Executor {
+ public:
+  PoolRows(const StepDescription& step, const Launcher& launcher)
+      : launcher_(launcher),
+        pass_(step.pass),
+        attributes_(static_cast<const PoolOp&>(*step.op).values()),
+        maps_(maps_of(step)),
+        packs_(in_packs(maps_.input) && in_packs(maps_.output) &&
+               maps_.input.padded_channels == maps_.output.padded_channels),
+        small_taps_(maps_.h.size * maps_.w.size <= 256) {
+    maps_.packs = static_cast<std::uint32_t>(packs_ ? maps_.input.padded_channels / kPack<T>
+                                                    : maps_.input.extent[1]);
+    const std::int64_t largest = std::max(calls(maps_.h.input, maps_.w.input), output_calls());
+    TY_CHECK(largest <= std::numeric_limits<std::uint32_t>::max(),
+             "a pooling's elements are counted in 32 bits");
+  }
+  [[nodiscard]] std::size_t reserve_bytes() const override {
+    if (!is_max() || pass_ == Pass::forward_eval) return 0;
+    const std::size_t tap = small_taps_ ? sizeof(std::uint8_t) : sizeof(std::int32_t);
+    return static_cast<std::size_t>(output_calls()) * (packs_ ? kPack<T> : 1) * tap;
+  }
+  void bind(const StepTensors& tensors) override {
+    const bool backward = pass_ == Pass::backward_data;
+    input_ = backward ? tensors.input_gradients[0] : tensors.inputs[0];
+    output_ = backward ? tensors.output_gradients[0] : tensors.outputs[0];
+    taps_ = pass_ == Pass::forward_eval ? nullptr : tensors.reserve;
+  }
+  void run() override {
+    if (packs_) return run_packs<kPack<T>>();
+    run_packs<1>();
+    zero_padding<T>(launcher_, pass_ == Pass::backward_data ? input_ : output_);
+  }
+
+ private:
+  static PoolMaps maps_of(const StepDescription& step) {
+    const Layout &input = step.inputs[0], &output = step.outputs[0];
+    const PoolOp::Geometry window = static_cast<const PoolOp&>(*step.op).geometry(shape_of(input));
+    return {.h = {input.extent[2], window.output_h, window.size.h, window.stride.h,
+                  window.margins.top, window.counted.bottom},
+            .w = {input.extent[3], window.output_w, window.size.w, window.stride.w,
+                  window.margins.left, window.counted.right},
+            .input = input,
+            .output = output,
+            .packs = 1};
+  }
+  static bool in_packs(const Layout& layout) {
+    const auto whole = [](std::int64_t stride) { return stride % kPack<T> == 0; };
+    const bool pixels = layout.extent[2] * layout.extent[3] == 1 ||
+                        (whole(layout.stride[2]) && whole(layout.stride[3]));
+    return layout.block == 1 && layout.stride[1] == 1 && whole(layout.padded_channels) &&
+           whole(layout.stride[0]) && pixels;
+  }
+  [[nodiscard]] bool is_max() const { return attributes_.kind == PoolAttributes::Kind::max; }
+  [[nodiscard]] std::int64_t calls(std::int64_t height, std::int64_t width) const {
+    return maps_.input.extent[0] * height * width * maps_.packs;
+  }
+  [[nodiscard]] std::int64_t output_calls() const { return calls(maps_.h.output, maps_.w.output); }
+  template <int P>
+  void run_packs() const {
+    if (!is_max()) return average<P>();
+    small_taps_ ? maximum<P, std::uint8_t>() : maximum<P, std::int32_t>();
+  }
+  template <int P, class Tap>
+  void maximum() const {
+    T* const x = input_.as<T>();
+    T* const y = output_.as<T>();
+    Tap* const taps = static_cast<Tap*>(taps_);
+    if (pass_ == Pass::backward_data) {
+      launcher_.each(calls(maps_.h.input, maps_.w.input),
+                     MaxPoolGradient<T, P, Tap>{maps_, y, taps, x});
+    } else {
+      launcher_.each(output_calls(), MaxPoolWindow<T, P, Tap>{maps_, x, y, taps});
+    }
+  }
+  template <int P>
+  void average() const {
+    T* const x = input_.as<T>();
+    T* const y = output_.as<T>();
+    if (pass_ == Pass::backward_data) {
+      launcher_.each(calls(maps_.h.input, maps_.w.input),
+                     AveragePoolGradient<T, P>{maps_, y, x, attributes_.count_pad});
+    } else {
+      launcher_.each(output_calls(), AveragePoolWindow<T, P>{maps_, x, y, attributes_.count_pad});
+    }
+  }
+
+  Launcher launcher_;
+  Pass pass_;
+  PoolAttributes attributes_;
+  PoolMaps maps_;
+  bool packs_;
+  bool small_taps_;
+  TensorView input_, output_;  // or their gradients
+  void* taps_ = nullptr;
+};
+
+/// The executor on `launcher`, stored in T; null for ops that are neither bn nor a pooling.
+template <class T, class Launcher>
+std::unique_ptr<Executor> make_channels_as(const StepDescription& step, const Launcher& launcher) {
+  static constexpr std::array<std::string_view, 4> kPools{"max_pool", "avg_pool", "global_max_pool",
+                                                          "global_avg_pool"};
+  const std::string_view type = step.op->type();
+  if (std::ranges::find(kPools, type) != kPools.end()) {
+    return std::make_unique<PoolRows<T, Launcher>>(step, launcher);
+  }
+  if (type != "bn") return nullptr;
+  if (step.pass == Pass::backward_data) {
+    return std::make_unique<BnRowsBackward<T, Launcher>>(step, launcher);
+  }
+  return std::make_unique<BnRowsForward<T, Launcher>>(step, launcher);
+}
+
+}  // namespace trainyard

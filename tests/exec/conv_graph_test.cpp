@@ -1,0 +1,239 @@
+// Operation graphs of convolutions, finalized by cuDNN without a device: every convolution of the
+// shipped networks, and odd ones, at every precision and in all three passes.
+#include "exec/cudnn/conv_graph.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "config/load.h"
+#include "graph/build.h"
+#include "ops/conv.h"
+#include "plan/layouts.h"
+#include "plan/target.h"
+
+using namespace trainyard;
+using namespace trainyard::cudnn;
+
+namespace {
+
+constexpr Pass kPasses[] = {Pass::forward_train, Pass::backward_data, Pass::backward_parameters};
+constexpr Precision kPrecisions[] = {Precision::fp32, Precision::tf32, Precision::bf16,
+                                     Precision::fp16};
+
+const Library& library() {
+  static const Library opened(TY_CUDNN_LIBRARY);
+  return opened;
+}
+
+StepDescription step_of(const Op& op, Pass pass, Precision precision, const Layout& input,
+                        const Layout& output) {
+  return {.op = &op,
+          .pass = pass,
+          .storage = storage_of(precision),
+          .tf32 = precision == Precision::tf32,
+          .inputs = {input},
+          .outputs = {output}};
+}
+
+/// Engines that claim the graph; fails the test with cuDNN's reason if it refuses the graph.
+std::int64_t engines_for(const ConvGraph& graph) {
+  CAPTURE(text_of(graph));
+  try {
+    return claiming_engines(*make_operation_graph(library(), graph));
+  } catch (const Error& error) {
+    FAIL_CHECK(error.what());
+    return 0;
+  }
+}
+
+/// The graph of each pass is claimed, and the forward one with a bias where the op has one and its
+/// channels fill the output.
+void check_passes(const Op& op, Precision precision, const Layout& input, const Layout& output) {
+  for (const Pass pass : kPasses) {
+    const ConvGraph graph = conv_graph(step_of(op, pass, precision, input, output));
+    CAPTURE(text_of(graph));
+    CHECK(engines_for(graph) > 0);
+    if (pass != Pass::forward_train || has_padding(output)) continue;
+    CHECK(engines_for(with_bias(graph)) > 0);
+  }
+}
+
+void check_conv(const ConvAttributes& attributes, const Shape& input) {
+  const ConvOp op(attributes);
+  const Shape output = op.infer(std::span(&input, 1)).outputs[0];
+  for (const Precision precision : kPrecisions) {
+    const Target target = cuda_target(precision);
+    check_passes(op, precision, target.map_layout(input), target.map_layout(output));
+  }
+}
+
+/// Every convolution of a network as the CUDA plan lays it out, equal ones once; how many there
+/// are.
+int check_network(const std::string& file, std::int64_t batch) {
+  const config::Node network =
+      config::load_yaml(std::string(TY_SOURCE_DIR) + "/models/" + file + ".yaml");
+  const Graph graph = build_graph(network, {.batch = batch});
+  int convolutions = 0;
+  for (const Precision precision : kPrecisions) {
+    const LaidOutGraph laid_out = assign_layouts(graph, cuda_target(precision));
+    std::set<std::string> seen;
+    for (const Node& node : laid_out.graph.nodes) {
+      if (node.op->type() != "conv") continue;
+      ++convolutions;
+      const Layout& input = laid_out.layouts[node.inputs[0]];
+      const Layout& output = laid_out.layouts[node.outputs[0]];
+      CAPTURE(node.path);
+      const auto step = step_of(*node.op, Pass::forward_train, precision, input, output);
+      if (seen.insert(text_of(conv_graph(step))).second) {
+        check_passes(*node.op, precision, input, output);
+      }
+    }
+  }
+  return convolutions / 4;
+}
+
+ConvAttributes conv(std::int64_t filters, std::int64_t kernel, Padding::Kind padding) {
+  ConvAttributes attributes;
+  attributes.filters = filters;
+  attributes.kernel = {kernel, kernel};
+  attributes.pad.kind = padding;
+  return attributes;
+}
+
+/// The reason that cuDNN gives against the graph.
+std::string refusal_of(const ConvGraph& graph) {
+  try {
+    static_cast<void>(make_operation_graph(library(), graph));
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::device);
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the library that the build found is as new as its headers") {
+  CHECK(library().call().version() >= CUDNN_VERSION);
+  CHECK(library().version().starts_with("9."));
+}
+
+TEST_CASE("every convolution of the shipped networks has engines at every precision") {
+  CHECK(check_network("minigooglenet", 64) == 19);
+  CHECK(check_network("resnet_cifar", 128) == 21);
+  CHECK(check_network("keras_cnn", 128) == 4);
+  CHECK(check_network("shapes_cnn", 128) == 4);
+  CHECK(check_network("fashion_cnn", 128) == 3);
+}
+
+TEST_CASE("grouped and depthwise convolutions have engines") {
+  ConvAttributes grouped = conv(128, 3, Padding::Kind::same_upper);
+  grouped.groups = 32;
+  check_conv(grouped, {16, 128, 14, 14});
+  grouped.stride = {2, 2};
+  check_conv(grouped, {16, 128, 14, 14});
+  ConvAttributes depthwise = conv(32, 3, Padding::Kind::same_upper);
+  depthwise.groups = 32;
+  check_conv(depthwise, {16, 32, 14, 14});
+}
+
+TEST_CASE("groups whose channels end in padding have engines") {
+  ConvAttributes grouped = conv(6, 3, Padding::Kind::same_upper);
+  grouped.groups = 2;
+  check_conv(grouped, {2, 4, 5, 6});
+  grouped = conv(10, 3, Padding::Kind::same_upper);
+  grouped.groups = 5;
+  check_conv(grouped, {2, 5, 4, 4});
+}
+
+TEST_CASE("dilated, strided and unequal windows have engines") {
+  ConvAttributes dilated = conv(64, 3, Padding::Kind::same_upper);
+  dilated.dilation = {2, 2};
+  check_conv(dilated, {8, 64, 16, 16});
+  ConvAttributes projection = conv(128, 1, Padding::Kind::valid);
+  projection.stride = {2, 2};
+  check_conv(projection, {8, 64, 28, 28});
+  ConvAttributes odd = conv(16, 3, Padding::Kind::pixels);
+  odd.kernel = {2, 5};
+  odd.stride = {1, 3};
+  odd.dilation = {3, 1};
+  odd.pad.amount = {1, 2};
+  check_conv(odd, {2, 16, 8, 9});
+}
+
+TEST_CASE("padding that is not the same on both sides has engines") {
+  for (const Padding::Kind kind : {Padding::Kind::same_upper, Padding::Kind::same_lower}) {
+    ConvAttributes strided = conv(32, 3, kind);
+    strided.stride = {2, 2};
+    check_conv(strided, {8, 16, 32, 32});
+    check_conv(conv(32, 2, kind), {8, 16, 9, 9});
+  }
+}
+
+TEST_CASE("channels that fill no vector, and the smallest sizes, have engines") {
+  check_conv(conv(16, 3, Padding::Kind::same_upper), {128, 3, 32, 32});
+  check_conv(conv(13, 3, Padding::Kind::valid), {2, 10, 5, 6});
+  check_conv(conv(1, 1, Padding::Kind::valid), {1, 1, 1, 1});
+  ConvAttributes stem = conv(64, 7, Padding::Kind::same_symmetric);
+  stem.stride = {2, 2};
+  check_conv(stem, {4, 3, 224, 224});
+}
+
+TEST_CASE("a graph says padding before and after, and pads channels with zeros alone") {
+  ConvAttributes strided = conv(13, 3, Padding::Kind::same_upper);
+  strided.stride = {2, 2};
+  const ConvOp op(strided);
+  const Target target = cuda_target(Precision::bf16);
+  const auto graph =
+      conv_graph(step_of(op, Pass::forward_train, Precision::bf16, target.map_layout({2, 3, 8, 8}),
+                         target.map_layout({2, 13, 4, 4})));
+  CHECK(graph.before == std::array<std::int64_t, 2>{0, 0});
+  CHECK(graph.after == std::array<std::int64_t, 2>{1, 1});
+  CHECK(graph.input.extents == std::array<std::int64_t, 4>{2, 8, 8, 8});
+  CHECK(graph.weight.extents == std::array<std::int64_t, 4>{16, 8, 3, 3});
+  CHECK(graph.weight.strides == std::array<std::int64_t, 4>{72, 1, 24, 8});
+  CHECK(text_of(with_bias(graph)) ==
+        "conv output with bias: input bf16 [2, 8, 8, 8] strides [512, 1, 64, 8], weight bf16 "
+        "[16, 8, 3, 3] strides [72, 1, 24, 8], output bf16 [2, 16, 4, 4] strides [256, 1, 64, 16], "
+        "padding [0, 0] [1, 1], stride [2, 2], dilation [1, 1]");
+}
+
+TEST_CASE("graphs that compute something else have another text") {
+  const ConvOp op(conv(16, 3, Padding::Kind::same_upper));
+  std::set<std::string> texts;
+  for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+    for (const Pass pass : kPasses) {
+      const Layout layout = channels_last_layout({2, 16, 8, 8}, 8);
+      texts.insert(text_of(conv_graph(step_of(op, pass, precision, layout, layout))));
+    }
+  }
+  CHECK(texts.size() == 9);
+}
+
+TEST_CASE("shapes that do not fit one another are refused with the graph and cuDNN's reason") {
+  const ConvOp op(conv(16, 3, Padding::Kind::same_upper));
+  const Layout layout = channels_last_layout({2, 16, 8, 8}, 8);
+  const ConvGraph good =
+      conv_graph(step_of(op, Pass::forward_train, Precision::bf16, layout, layout));
+  CHECK(refusal_of(good) == "");
+  ConvGraph channels = good;
+  channels.weight.extents[1] = 12;
+  CHECK(refusal_of(channels).starts_with("cuDNN: conv output: input bf16 [2, 16, 8, 8]"));
+  CHECK(refusal_of(channels).find("CUDNN_STATUS_BAD_PARAM") != std::string::npos);
+  CHECK(refusal_of(channels).find("(") != std::string::npos);
+  ConvGraph height = good;
+  height.output.extents[2] = 9;
+  CHECK(refusal_of(height).find("is_valid_spatial_dim") != std::string::npos);
+}
+
+TEST_CASE("a library that is missing or too old is refused with both versions") {
+  CHECK_THROWS_WITH_AS(Library("/nowhere/libcudnn.so.9"),
+                       doctest::Contains("cuDNN cannot be opened: /nowhere/libcudnn.so.9"), Error);
+  CHECK(version_problem(91900, 91900) == "");
+  CHECK(version_problem(92000, 91900) == "");
+  CHECK(version_problem(91800, 91900) == "cuDNN 9.18.0 was found, expected 9.19.0 or a newer 9.x");
+  CHECK(version_problem(100000, 91900) == "cuDNN 10.0.0 was found, expected 9.19.0 or a newer 9.x");
+}

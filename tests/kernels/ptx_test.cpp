@@ -1,0 +1,65 @@
+// What arithmetic nvcc made of the kernels, read from their PTX: the same as the CPU's, or the bits
+// could not agree. Needs no GPU.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace {
+
+std::string kernels() {
+  std::ifstream file(TY_PTX);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// The bodies of the kernels whose name holds `word`.
+std::vector<std::string> kernels_of(const std::string& word) {
+  const std::string text = kernels();
+  std::vector<std::string> found;
+  for (std::size_t at = text.find(".entry"); at != std::string::npos;) {
+    const std::size_t next = text.find(".entry", at + 1);
+    const std::string kernel = text.substr(at, next - at);
+    if (kernel.substr(0, kernel.find('(')).find(word) != std::string::npos) {
+      found.push_back(kernel);
+    }
+    at = next;
+  }
+  return found;
+}
+
+bool has(const std::string& text, const std::string& word) {
+  return text.find(word) != std::string::npos;
+}
+
+TEST_CASE("nothing is approximated and nothing small is flushed to zero") {
+  const std::string text = kernels();
+  REQUIRE(has(text, "div.rn.f32"));
+  CHECK_FALSE(has(text, ".approx"));
+  CHECK_FALSE(has(text, ".full"));
+  CHECK_FALSE(has(text, ".ftz"));
+}
+
+TEST_CASE("products and sums are not contracted, and what is written as fma is one") {
+  const auto moments = kernels_of("ColumnMoments");
+  REQUIRE(moments.size() == 2);  // of the chunks and of the totals
+  CHECK(has(moments[0] + moments[1], "mul.rn.f32"));
+  for (const std::string& kernel : moments) {
+    CHECK(has(kernel, "add.rn.f32"));
+    CHECK_FALSE(has(kernel, "fma.rn"));
+  }
+  const auto wave = kernels_of("Wave");
+  REQUIRE(wave.size() == 1);
+  CHECK(has(wave[0], "fma.rn.f32"));
+}
+
+TEST_CASE("rows are combined by shuffles, without atomics") {
+  const auto rows = kernels_of("RowSums");
+  REQUIRE(rows.size() == 1);
+  CHECK(has(rows[0], "shfl.sync.down"));
+  CHECK_FALSE(std::regex_search(kernels(), std::regex(R"(\b(atom|red)\.)")));
+}
+
+}  // namespace

@@ -1,0 +1,48 @@
+// The functors that GPUs run in place of a library, on the CPU's launcher.
+#include "base/error.h"
+#include "devices.h"
+#include "exec/functor/channels.h"
+
+namespace trainyard::op_tests {
+namespace {
+
+class FunctorExecutors final : public ExecutorFactory {
+ public:
+  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
+    std::unique_ptr<Executor> executor = make_channel_executor(step);
+    TY_CHECK(executor != nullptr, step.op->type());
+    return executor;
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout&, DType, const Layout&, DType,
+                                                       int) const override {
+    TY_CHECK(false, "a case has no reorders");
+    return nullptr;
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout&, DType,
+                                                          int) const override {
+    TY_CHECK(false, "a case has no sums of gradients");
+    return nullptr;
+  }
+  [[nodiscard]] std::string libraries() const override { return ""; }
+};
+
+std::unique_ptr<ExecutorFactory> make_functor_executors() {
+  return std::make_unique<FunctorExecutors>();
+}
+
+DeviceUnderTest device(std::string name, DType type) {
+  return {.name = std::move(name),
+          .type = type,
+          .make = &make_functor_executors,
+          .layouts = {{}, {.channels_last = true}},
+          .ops = {"bn", "max_pool", "avg_pool", "global_max_pool", "global_avg_pool"}};
+}
+
+}  // namespace
+
+std::vector<DeviceUnderTest> functor_devices() {
+  return {device("functors f64", DType::f64), device("functors f32", DType::f32),
+          device("functors bf16", DType::bf16), device("functors f16", DType::f16)};
+}
+
+}  // namespace trainyard::op_tests

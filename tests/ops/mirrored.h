@@ -1,0 +1,31 @@
+// Executors of a device whose memory the processor cannot read, for tests whose tensors lie in host
+// memory: every run takes all tensors to the device, runs there, and takes them back, so that
+// guards and values are judged as those of any other device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "device/device.h"
+#include "exec/executor.h"
+
+namespace trainyard::op_tests {
+
+/// Device, queue and the device's own executors must outlive these.
+class MirroredExecutors final : public ExecutorFactory {
+ public:
+  MirroredExecutors(Device& device, Queue& queue, const ExecutorFactory& executors)
+      : device_(device), queue_(queue), executors_(executors) {}
+  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override;
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout&, DType, const Layout&, DType,
+                                                       int) const override;
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout&, DType, int) const override;
+  [[nodiscard]] std::string libraries() const override { return executors_.libraries(); }
+
+ private:
+  Device& device_;
+  Queue& queue_;
+  const ExecutorFactory& executors_;
+};
+
+}  // namespace trainyard::op_tests
