@@ -19,7 +19,7 @@ fs::path program_file() {
   return fs::read_symlink("/proc/self/exe", ignored);
 }
 
-/// configs/ of the current folder, and that of the installed share folder or the source tree.
+/// configs/ of the current folder, and that beside the installed program.
 std::vector<fs::path> config_folders() {
   const fs::path prefix = program_file().parent_path().parent_path();
   return {"configs", prefix / "share" / "trainyard" / "configs"};
