@@ -11,7 +11,7 @@
 
 #include "device/device.h"
 #include "device/gpu_survey.h"
-#include "exec/executor.h"
+#include "exec/cudnn/cuda_executors.h"
 #include "optim/update_launches.h"
 
 namespace trainyard {
@@ -35,13 +35,13 @@ class Backend {
   /// What is missing or too old is said in the findings; executors are given the paths.
   [[nodiscard]] virtual std::vector<LibraryFinding> open_libraries(
       std::span<const std::filesystem::path> folders) = 0;
-  /// The GPU `ordinal`, as the survey counts. Throws Error{device}.
+  /// The GPU `ordinal`, as the survey counts, which is the calling thread's from then on. Throws
+  /// Error{device}.
   [[nodiscard]] virtual std::unique_ptr<Device> make_device(int ordinal) const = 0;
-  /// Executors of functor ops, of reorders and of sums, on a queue that such a device made and that
-  /// must outlive them; make() answers null for an op that is no functor.
-  [[nodiscard]] virtual std::unique_ptr<ExecutorFactory> make_functor_executors(
-      const Queue& queue) const = 0;
-  /// Everything between the gradients and the new weights, likewise.
+  /// The executors of a device and queue that were made so. Throws Error{device}.
+  [[nodiscard]] virtual std::unique_ptr<ExecutorFactory> make_executors(
+      CudaExecutorSettings settings) const = 0;
+  /// Everything between the gradients and the new weights, on a queue that outlives it.
   [[nodiscard]] virtual std::unique_ptr<UpdateLaunches> make_update_launches(
       const Queue& queue) const = 0;
 };

@@ -162,8 +162,8 @@ UsableGpus open_gpus(const GpuRequest& request, const GpuPlaces& places) {
   const GpuSurvey survey = usable.backend->survey();
   if (unsaid && survey.gpus.empty()) return {};
   usable.gpus = choose_gpus(request, survey);
-  require_libraries(request, usable.gpus.size(), usable.backend->open_libraries(places.folders),
-                    places.folders);
+  usable.libraries = usable.backend->open_libraries(places.folders);
+  require_libraries(request, usable.gpus.size(), usable.libraries, places.folders);
   return usable;
 }
 

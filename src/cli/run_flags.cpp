@@ -1,7 +1,10 @@
 #include "cli/run_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <utility>
 
 #include "backend/library_folders.h"
 #include "backend/plugin.h"
@@ -34,20 +37,30 @@ DeviceChoice::Kind kind_of(const RunFlags& flags) {
   return flags.device == "reference" ? DeviceChoice::Kind::reference : DeviceChoice::Kind::cpu;
 }
 
-/// Throws for GPUs that are asked for, or found where nothing was said, and cannot be trained on.
-void require_cpu(const RunFlags& flags) {
+/// Where engines that were timed are kept; empty where the environment names no home.
+fs::path engine_folder() {
+  const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
+  if (!cache.empty()) return fs::path(cache) / "trainyard";
+  return home.empty() ? fs::path() : fs::path(home) / ".cache" / "trainyard";
+}
+
+/// The GPUs that the flags ask for, or find where they say nothing; none: the CPU.
+UsableGpus gpus_of(const RunFlags& flags) {
   const GpuRequest request = parse_gpus(flags.gpus);
   if (!flags.device.empty()) {
-    if (request.kind == GpuRequest::Kind::unsaid || request.kind == GpuRequest::Kind::none) return;
+    if (request.kind == GpuRequest::Kind::unsaid || request.kind == GpuRequest::Kind::none) {
+      return {};
+    }
     throw Error(ErrorKind::command_line, "--gpus " + flags.gpus + " and --device " + flags.device +
                                              " contradict each other; give one of them");
   }
-  const UsableGpus usable = open_gpus(request, gpu_places());
-  if (usable.gpus.empty()) return;
-  const GpuFinding& gpu = usable.gpus.front();
-  throw Error(ErrorKind::device, "cuda:" + std::to_string(gpu.ordinal) + " (" + gpu.name +
-                                     ") can be used, but this version of train trains on the CPU "
-                                     "alone; use --gpus 0");
+  UsableGpus usable = open_gpus(request, gpu_places());
+  if (usable.gpus.size() > 1) {
+    throw Error(ErrorKind::device, "--gpus " + flags.gpus +
+                                       ": this version of train trains on one "
+                                       "GPU; use --gpus 1, or id:N for another one than the first");
+  }
+  return usable;
 }
 
 }  // namespace
@@ -66,6 +79,8 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--precision", flags.precision,
                  "short for --set precision=P: fp32, tf32, bf16, fp16; fp64 (reference)")
       ->check(CLI::IsMember({"fp32", "tf32", "bf16", "fp16", "fp64"}));
+  app.add_flag("--no-tune", flags.no_tune,
+               "GPU: take the engines that cuDNN puts first instead of timing them");
   app.add_option("--threads", flags.threads, "processor threads; 0: the config's, else all cores")
       ->check(CLI::Range(0, 1024));
 }
@@ -107,8 +122,18 @@ RunConfig read_config(const RunFlags& flags) {
 }
 
 DeviceChoice device_choice(const RunFlags& flags) {
-  require_cpu(flags);
-  return {.kind = kind_of(flags), .threads = flags.threads};
+  DeviceChoice choice{.kind = kind_of(flags), .threads = flags.threads, .tune = !flags.no_tune};
+  auto gpus = std::make_shared<UsableGpus>(gpus_of(flags));
+  if (gpus->gpus.empty()) return choice;
+  choice.kind = DeviceChoice::Kind::gpu;
+  choice.gpus = std::move(gpus);
+  choice.engine_folder = engine_folder();
+  choice.warn = print_warning;
+  return choice;
+}
+
+void print_warning(const std::string& text) {
+  std::fprintf(stderr, "train: warning: %s\n", text.c_str());
 }
 
 GpuPlaces gpu_places() {

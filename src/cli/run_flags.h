@@ -22,11 +22,12 @@ struct RunFlags {
   std::string precision;               // "": the config's, else the device's own
   std::string gpus;                    // "": a GPU if a usable one is there, else the CPU
   int threads = 0;
+  bool no_tune = false;
 };
 
 /// Declares --config and those of add_device_flags().
 void add_run_flags(CLI::App& app, RunFlags& flags);
-/// Declares --set, --device, --precision, --gpus and --threads.
+/// Declares --set, --device, --precision, --gpus, --no-tune and --threads.
 void add_device_flags(CLI::App& app, RunFlags& flags);
 /// --set and the flags that are short for it.
 [[nodiscard]] std::vector<std::string> overrides_of(const RunFlags& flags);
@@ -34,6 +35,8 @@ void add_device_flags(CLI::App& app, RunFlags& flags);
 /// Throws Error{command_line} or Error{device} for a choice that this build or machine lacks,
 /// before any data is read.
 [[nodiscard]] DeviceChoice device_choice(const RunFlags& flags);
+/// "train: warning: TEXT" on stderr.
+void print_warning(const std::string& text);
 /// The GPU part beside this program, and where the environment says that CUDA's libraries lie.
 [[nodiscard]] GpuPlaces gpu_places();
 

@@ -15,16 +15,17 @@ namespace {
 double loss_of_one_batch(Session& session) {
   Model& model = session.model();
   model.initialize(static_cast<std::uint64_t>(session.config().seed));
+  session.updater().prepare();
   session.updater().begin();
   session.data().train_feeder->start(0);
   model.load(session.data().train_feeder->next());
-  if (const auto culprit = model.train().run_checked()) {
+  if (const auto culprit = model.train().run_checked(model.compute().queue)) {
     throw Error(ErrorKind::diverged, culprit->where.text() + ": layer '" + culprit->path +
                                          "': its " + culprit->what +
                                          " is not finite in the first batch");
   }
-  Totals totals;
-  model.add_totals(model.train(), totals);
+  model.add_results(model.train());
+  const Totals totals = model.take_totals();
   return totals.loss / static_cast<double>(totals.samples);
 }
 

@@ -72,8 +72,6 @@ ConsoleOptions console_options(const TrainFlags& flags) {
           .utf8 = locale_is_utf8()};
 }
 
-void warn(const std::string& text) { std::fprintf(stderr, "train: warning: %s\n", text.c_str()); }
-
 /// Prints how the run ended and gives the exit code.
 int report(const RunResult& result, const TrainFlags& flags, int signal) {
   if (result.outcome == Outcome::completed || result.outcome == Outcome::stopped_early) {
@@ -99,7 +97,7 @@ int train_with(TrainingRequest request, const TrainFlags& flags) {
       .signals = signals,
       .console = [&](const Banner& banner,
                      std::int64_t epochs) { return make_console(options, clock, banner, epochs); },
-      .warn = warn};
+      .warn = print_warning};
   const RunResult result = run_training(std::move(request), surroundings);
   return report(result, flags, signals.stop_signal());
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "device/device.h"
@@ -64,6 +65,16 @@ class CpuEvent final : public Event {
   [[nodiscard]] bool done() const override { return true; }
 };
 
+/// A queue that runs work at once has nothing to record: each replay calls it.
+class CpuRecording final : public Recording {
+ public:
+  explicit CpuRecording(std::function<void()> work) : work_(std::move(work)) {}
+  void replay() override { work_(); }
+
+ private:
+  std::function<void()> work_;
+};
+
 class CpuDevice final : public Device {
  public:
   [[nodiscard]] std::string name() const override { return "cpu"; }
@@ -75,6 +86,9 @@ class CpuDevice final : public Device {
   }
   [[nodiscard]] std::unique_ptr<Event> make_event() override {
     return std::make_unique<CpuEvent>();
+  }
+  [[nodiscard]] std::unique_ptr<Recording> record(Queue&, std::function<void()> work) override {
+    return std::make_unique<CpuRecording>(std::move(work));
   }
   [[nodiscard]] std::size_t free_bytes() const override {
     // What the kernel would give without swapping: free pages and those that it can take back.

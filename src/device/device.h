@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,6 +40,13 @@ class Event {
   [[nodiscard]] virtual bool done() const = 0;
 };
 
+/// Work that is put on a queue again and again.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  virtual void replay() = 0;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -48,6 +56,13 @@ class Device {
   [[nodiscard]] virtual std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) = 0;
   [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
+  /// Records what `work` puts on `queue`, without running it where the device can (a captured
+  /// graph). Addresses, sizes and scalars are those of the recording for ever. `work` may be called
+  /// now or by each replay: it must put on the same each time, and what it refers to, `queue` too,
+  /// outlives the recording. Throws what `work` throws, and Error{device} for work that cannot be
+  /// recorded.
+  [[nodiscard]] virtual std::unique_ptr<Recording> record(Queue& queue,
+                                                          std::function<void()> work) = 0;
   /// Bytes that can be allocated now; 0 if that is not known.
   [[nodiscard]] virtual std::size_t free_bytes() const = 0;
 };

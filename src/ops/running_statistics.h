@@ -5,6 +5,7 @@
 
 #include "base/host_device.h"
 #include "kernels/chunk.h"
+#include "ops/step_tensors.h"
 
 namespace trainyard {
 
@@ -15,12 +16,14 @@ struct StatisticRule {
 };
 
 /// running = momentum * running + (1 - momentum) * batch_scale * batch / replicas, where `batch`
-/// holds the sum over replicas. One call does a chunk of kChunk elements.
+/// holds the sum over replicas. After a non-finite step the old values keep their bits. One call
+/// does a chunk of kChunk elements.
 template <class T>
 struct UpdateRunning {
   T* running;
   const T* batch;
   const StatisticRule* rules;  // [chunks]
+  const StepState* state;
   double replicas;
 
   TY_HD void operator()(std::int64_t chunk) const {
@@ -28,7 +31,8 @@ struct UpdateRunning {
     const T take =
         static_cast<T>((1 - rules[chunk].momentum) * rules[chunk].batch_scale / replicas);
     for (std::int64_t i = chunk * kChunk; i < (chunk + 1) * kChunk; ++i) {
-      running[i] = keep * running[i] + take * batch[i];
+      const T next = keep * running[i] + take * batch[i];
+      running[i] = state->nonfinite_step >= 0 ? running[i] : next;
     }
   }
 };

@@ -13,6 +13,7 @@ namespace trainyard {
 /// kernels only, so that a captured step needs no host value.
 struct StepState {
   std::int64_t step = 0;      // finished updates
+  std::int64_t tried = 0;     // updates begun, withheld ones too: the schedule's position
   std::int64_t epoch = 0;     // finished epochs, as the random draws count them
   double rate = 0;            // learning rate of this step
   double gradient_scale = 1;  // 1 / (samples in the global batch * accumulation) * loss scale

@@ -22,16 +22,16 @@ namespace trainyard {
   return std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.l2 != 0; });
 }
 
-/// Calls f with a zero of the blocks' arithmetic type.
+/// Calls f with a zero of an arithmetic type: f64 or f32.
 template <class F>
-void with_type(const UpdateBlocks& blocks, const F& f) {
-  blocks.type == DType::f64 ? f(double{}) : f(float{});
+void with_arithmetic(DType type, const F& f) {
+  type == DType::f64 ? f(double{}) : f(float{});
 }
 
 /// gradient += 2 * l2 * w, as Keras's l2 in the loss gives it; frozen parameters are left alone.
 template <class Launcher>
 void add_l2(const Launcher& launcher, const UpdateBlocks& blocks) {
-  with_type(blocks, [&](auto zero) {
+  with_arithmetic(blocks.type, [&](auto zero) {
     using T = decltype(zero);
     launcher.rows(blocks.chunks,
                   AddL2<T>{static_cast<const T*>(blocks.weights), static_cast<T*>(blocks.gradients),
@@ -47,7 +47,7 @@ void square_sums(const Launcher& launcher, const UpdateBlocks& blocks, const voi
                  const Segment* segments, std::span<double> scratch) {
   TY_CHECK(static_cast<std::int64_t>(scratch.size()) >= sum_scratch(blocks.chunks),
            "the scratch of a sum over the flat block is too small");
-  with_type(blocks, [&](auto zero) {
+  with_arithmetic(blocks.type, [&](auto zero) {
     using T = decltype(zero);
     launcher.rows(sum_scratch(blocks.chunks),
                   SquareSum<T>{static_cast<const T*>(values), segments, blocks.segment_of_chunk,
@@ -55,33 +55,28 @@ void square_sums(const Launcher& launcher, const UpdateBlocks& blocks, const voi
   });
 }
 
-/// Sum of l2 * w^2 over all parameters, in double, in a fixed order. `scratch` holds
-/// sum_scratch(chunks) doubles that the host reads. Frozen parameters count, as in Keras.
+/// Writes the sum of l2 * w^2 over all parameters to `sum`, in double, in a fixed order. Frozen
+/// parameters count, as in Keras. `scratch` and `sum` lie where the launcher's functors write.
 template <class Launcher>
-[[nodiscard]] double regularisation_loss(const Launcher& launcher, const UpdateBlocks& blocks,
-                                         std::span<double> scratch) {
+void regularisation_loss(const Launcher& launcher, const UpdateBlocks& blocks,
+                         std::span<double> scratch, double* sum) {
   square_sums(launcher, blocks, blocks.weights, blocks.segments, scratch);
-  double sum = 0;
-  for (const double partial : scratch.first(static_cast<std::size_t>(sum_scratch(blocks.chunks)))) {
-    sum += partial;
-  }
-  return sum;
+  launcher.each(1, SumOfPartials{scratch.data(), sum_scratch(blocks.chunks), false, sum});
 }
 
-/// Writes the 2-norm of the whole gradient block to `norm`, in double, in a fixed order. NaN and
-/// infinity are kept. `scratch` and `norm` lie where the launcher's functors write.
+/// Writes the 2-norm of the whole gradient block to `norm`, likewise. NaN and infinity are kept.
 template <class Launcher>
 void gradient_norm(const Launcher& launcher, const UpdateBlocks& blocks, std::span<double> scratch,
                    double* norm) {
   square_sums(launcher, blocks, blocks.gradients, nullptr, scratch);
-  launcher.each(1, RootOfSum{scratch.data(), sum_scratch(blocks.chunks), norm});
+  launcher.each(1, SumOfPartials{scratch.data(), sum_scratch(blocks.chunks), true, norm});
 }
 
 /// Multiplies the gradient block by clip_factor(*norm, maximum); the norm is read on the device.
 template <class Launcher>
 void clip_gradients(const Launcher& launcher, const UpdateBlocks& blocks, const double* norm,
                     double maximum) {
-  with_type(blocks, [&](auto zero) {
+  with_arithmetic(blocks.type, [&](auto zero) {
     using T = decltype(zero);
     launcher.each(blocks.chunks * kChunk,
                   ClipGradients<T>{static_cast<T*>(blocks.gradients), norm, maximum});

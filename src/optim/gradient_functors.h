@@ -63,16 +63,18 @@ struct SquareSum {
   }
 };
 
-/// Adds the partial sums in order: few (one in 16,384 elements), so one lane does it.
-struct RootOfSum {
+/// Adds the partial sums in order: few (one in 16,384 elements), so one lane does it. Of one
+/// element.
+struct SumOfPartials {
   const double* partial;
   std::int64_t count;
-  double* norm;
+  bool root;  // of the sum
+  double* out;
 
-  TY_HD void operator()(std::int64_t) const {
+  TY_HD void operator()(std::int64_t /*unused*/) const {
     double sum = 0;
     for (std::int64_t i = 0; i < count; ++i) sum += partial[i];
-    *norm = math::sqrt(sum);
+    *out = root ? math::sqrt(sum) : sum;
   }
 };
 

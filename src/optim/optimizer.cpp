@@ -1,17 +1,8 @@
 #include "optim/optimizer.h"
 
 #include "optim/kinds.h"
-#include "optim/update.h"
 
 namespace trainyard {
-
-void Optimizer::update(const CpuLauncher& launcher, const UpdateBlocks& blocks) const {
-  if (blocks.type == DType::f64) {
-    run_update<double>(launcher, blocks, rule(), time_decay());
-  } else {
-    run_update<float>(launcher, blocks, rule(), time_decay());
-  }
-}
 
 std::span<const config::Kind<Optimizer>> optimizer_kinds() {
   static constexpr config::Kind<Optimizer> kKinds[] = {

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "config/fields.h"
-#include "kernels/launch.h"
 #include "ops/op.h"
-#include "optim/blocks.h"
 #include "optim/rules.h"
 
 namespace trainyard {
@@ -30,9 +28,6 @@ class Optimizer {
   [[nodiscard]] virtual UpdateRule rule() const = 0;
   /// Keras's decay: the rate is divided by 1 + time_decay * finished updates.
   [[nodiscard]] virtual double time_decay() const = 0;
-
-  /// One update of all chunks on the CPU.
-  void update(const CpuLauncher& launcher, const UpdateBlocks& blocks) const;
 };
 
 [[nodiscard]] std::span<const config::Kind<Optimizer>> optimizer_kinds();

@@ -1,38 +1,63 @@
 // Everything between the gradients and the new weights as launches on one device, whatever the
-// device: `run` hands them to the step that is captured or walked.
+// device.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
-#include "ops/metric_sum.h"
 #include "ops/running_statistics.h"
 #include "optim/blocks.h"
 #include "optim/rules.h"
+#include "optim/step_functors.h"
 
 namespace trainyard {
 
+/// Results of the samples of a batch, one a sample.
+struct SampleResults {
+  const void* values = nullptr;  // [samples] of `type`
+  DType type = DType::f32;
+  std::int64_t samples = 0;
+  const StepState* state = nullptr;  // how many of them are valid
+};
+
+/// Running statistics and those of a batch, flat.
+struct StatisticBlocks {
+  DType type = DType::f32;
+  void* running = nullptr;
+  const void* batch = nullptr;  // summed over replicas and micro-steps
+  const StatisticRule* rules = nullptr;
+  const StepState* state = nullptr;
+  double replicas = 1;
+  std::int64_t chunks = 0;
+};
+
 /// Pointers lie where the device's functors read and write; scalars are those of the launch for
-/// ever. Nothing allocates or waits.
+/// ever, so that a step may be captured. Nothing allocates or waits. Types are f32 or f64.
 class UpdateLaunches {
  public:
   virtual ~UpdateLaunches() = default;
-  /// sum = gradients in the first micro-step of an update, sum += gradients in the others.
-  virtual void accumulate(float* sum, const float* gradients, std::int64_t elements,
+  virtual void begin(const BeginUpdate& begin) const = 0;
+  /// Adds the sum over the valid samples to *total.
+  virtual void add_results(const SampleResults& results, double* total) const = 0;
+  /// blocks.gradients = gradients in the first micro-step of an update, += in the others.
+  virtual void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                           bool first) const = 0;
   virtual void add_l2(const UpdateBlocks& blocks) const = 0;
-  /// See gradient_norm() of optim/gradient.h.
+  /// See optim/gradient.h for these.
   virtual void gradient_norm(const UpdateBlocks& blocks, std::span<double> scratch,
                              double* norm) const = 0;
+  virtual void regularisation_loss(const UpdateBlocks& blocks, std::span<double> scratch,
+                                   double* sum) const = 0;
   virtual void note_nonfinite(StepState* state, const double* value) const = 0;
   virtual void clip_gradients(const UpdateBlocks& blocks, const double* norm,
                               double maximum) const = 0;
-  /// Of `chunks` chunks of statistics.
-  virtual void update_running(const UpdateRunning<float>& update, std::int64_t chunks) const = 0;
+  virtual void update_running(const StatisticBlocks& statistics) const = 0;
   virtual void update(const UpdateBlocks& blocks, const UpdateRule& rule,
                       double time_decay) const = 0;
-  /// Adds the valid samples' results to a total.
-  virtual void add_metric(const MetricSum<float>& sum) const = 0;
+  virtual void end(const EndUpdate& end) const = 0;
 };
+
+[[nodiscard]] std::unique_ptr<UpdateLaunches> make_cpu_update_launches(int threads);
 
 }  // namespace trainyard

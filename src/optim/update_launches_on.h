@@ -1,6 +1,7 @@
 // The launches of an update on one launcher: compiled for the CPU and, by nvcc, for GPUs.
 #pragma once
 
+#include "ops/metric_sum.h"
 #include "optim/accumulate.h"
 #include "optim/gradient.h"
 #include "optim/update.h"
@@ -8,20 +9,35 @@
 
 namespace trainyard {
 
-/// The launches on a launcher, in float.
 template <class Launcher>
 class UpdateLaunchesOn final : public UpdateLaunches {
  public:
   explicit UpdateLaunchesOn(const Launcher& launcher) : launcher_(launcher) {}
 
-  void accumulate(float* sum, const float* gradients, std::int64_t elements,
+  void begin(const BeginUpdate& begin) const override { launcher_.each(1, begin); }
+  void add_results(const SampleResults& results, double* total) const override {
+    with_arithmetic(results.type, [&](auto zero) {
+      using T = decltype(zero);
+      launcher_.rows(1, MetricSum<T>{static_cast<const T*>(results.values), results.samples,
+                                     results.state, total});
+    });
+  }
+  void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                   bool first) const override {
-    launcher_.each(elements, AddGradients<float>{sum, gradients, first});
+    with_arithmetic(blocks.type, [&](auto zero) {
+      using T = decltype(zero);
+      launcher_.each(elements, AddGradients<T>{static_cast<T*>(blocks.gradients),
+                                               static_cast<const T*>(gradients), first});
+    });
   }
   void add_l2(const UpdateBlocks& blocks) const override { trainyard::add_l2(launcher_, blocks); }
   void gradient_norm(const UpdateBlocks& blocks, std::span<double> scratch,
                      double* norm) const override {
     trainyard::gradient_norm(launcher_, blocks, scratch, norm);
+  }
+  void regularisation_loss(const UpdateBlocks& blocks, std::span<double> scratch,
+                           double* sum) const override {
+    trainyard::regularisation_loss(launcher_, blocks, scratch, sum);
   }
   void note_nonfinite(StepState* state, const double* value) const override {
     trainyard::note_nonfinite(launcher_, state, value);
@@ -30,14 +46,22 @@ class UpdateLaunchesOn final : public UpdateLaunches {
                       double maximum) const override {
     trainyard::clip_gradients(launcher_, blocks, norm, maximum);
   }
-  void update_running(const UpdateRunning<float>& update, std::int64_t chunks) const override {
-    launcher_.each(chunks, update);
+  void update_running(const StatisticBlocks& statistics) const override {
+    with_arithmetic(statistics.type, [&](auto zero) {
+      using T = decltype(zero);
+      launcher_.each(statistics.chunks,
+                     UpdateRunning<T>{static_cast<T*>(statistics.running),
+                                      static_cast<const T*>(statistics.batch), statistics.rules,
+                                      statistics.state, statistics.replicas});
+    });
   }
   void update(const UpdateBlocks& blocks, const UpdateRule& rule,
               double time_decay) const override {
-    run_update<float>(launcher_, blocks, rule, time_decay);
+    with_arithmetic(blocks.type, [&](auto zero) {
+      run_update<decltype(zero)>(launcher_, blocks, rule, time_decay);
+    });
   }
-  void add_metric(const MetricSum<float>& sum) const override { launcher_.rows(1, sum); }
+  void end(const EndUpdate& end) const override { launcher_.each(1, end); }
 
  private:
   Launcher launcher_;

@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "plan/program.h"
 
 namespace trainyard {
@@ -32,16 +30,20 @@ ModelMemory::Places ModelMemory::places(const BlockLayout& blocks, const Sizes& 
   places.slots = carver.take(places.slot_bytes * static_cast<std::size_t>(sizes.slots));
   places.running = carver.take(static_cast<std::size_t>(blocks.statistic_elements) * element);
   places.inputs = carver.take(sizes.input_bytes);
+  places.staging = carver.take(sizes.staging_bytes);
   places.state = carver.take(sizeof(StepState));
   places.sample_index = carver.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
+  places.results = carver.take(static_cast<std::size_t>(sizes.results) * sizeof(double));
   places.bytes = carver.used;
   return places;
 }
 
-ModelMemory::ModelMemory(Device& device, const BlockLayout& blocks, const Sizes& sizes)
+ModelMemory::ModelMemory(Device& device, Queue& queue, const BlockLayout& blocks,
+                         const Sizes& sizes)
     : sizes_(sizes), places_(places(blocks, sizes)), buffer_(device.allocate(places_.bytes)) {
-  std::memset(buffer_->data(), 0, buffer_->bytes());
-  *state() = StepState{};
+  queue.fill(buffer_->data(), std::byte{0}, buffer_->bytes());
+  const StepState initial;
+  queue.copy_from_host(state(), &initial, sizeof initial);
 }
 
 std::byte* ModelMemory::slot(int index) const {

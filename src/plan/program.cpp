@@ -1,5 +1,6 @@
 #include "plan/program.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -16,26 +17,34 @@ std::vector<Layout> layouts_of(const LaidOutGraph& laid_out, const std::vector<V
 }
 
 template <class T>
-bool all_finite(const TensorView& view) {
-  const T* data = view.as<T>();
-  const std::int64_t count = span_elements(view.layout);
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (!std::isfinite(static_cast<Arithmetic<T>>(data[i]))) return false;
-  }
-  return true;
+bool all_finite(Queue& queue, const TensorView& view) {
+  std::vector<T> values(static_cast<std::size_t>(span_elements(view.layout)));
+  queue.copy_to_host(values.data(), view.data, values.size() * sizeof(T));
+  queue.wait();
+  return std::all_of(values.begin(), values.end(),
+                     [](T value) { return std::isfinite(static_cast<Arithmetic<T>>(value)); });
 }
 
-bool finite(const TensorView& view) {
+bool finite(Queue& queue, const TensorView& view) {
   if (view.data == nullptr || view.type == DType::i32) return true;
-  return with_float_type(view.type,
-                         [&]<class T>(std::type_identity<T>) { return all_finite<T>(view); });
+  return with_float_type(
+      view.type, [&]<class T>(std::type_identity<T>) { return all_finite<T>(queue, view); });
 }
 
-bool any_nonfinite(const std::vector<TensorView>& views) {
-  for (const TensorView& view : views) {
-    if (!finite(view)) return true;
+bool any_nonfinite(Queue& queue, const std::vector<TensorView>& views) {
+  return std::any_of(views.begin(), views.end(),
+                     [&](const TensorView& view) { return !finite(queue, view); });
+}
+
+/// What a step wrote that is not finite.
+std::optional<std::string> nonfinite(Queue& queue, Pass pass, const StepTensors& tensors) {
+  if (pass != Pass::backward_parameters) {
+    if (any_nonfinite(queue, tensors.outputs)) return "output";
+    if (any_nonfinite(queue, tensors.input_gradients)) return "input gradient";
   }
-  return false;
+  const bool gradients = pass == Pass::backward_parameters || pass == Pass::backward_data;
+  if (gradients && any_nonfinite(queue, tensors.parameter_gradients)) return "parameter gradient";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -133,24 +142,11 @@ void Program::run() {
   for (BoundStep& step : steps_) step.executor->run();
 }
 
-std::optional<std::string> Program::nonfinite_output(const BoundStep& step) const {
-  if (any_nonfinite(step.tensors.outputs)) return "output";
-  if (any_nonfinite(step.tensors.input_gradients)) return "input gradient";
-  return std::nullopt;
-}
-
-std::optional<NonFinite> Program::run_checked() {
+std::optional<NonFinite> Program::run_checked(Queue& queue) {
   for (std::size_t index = 0; index < steps_.size(); ++index) {
     const PlanStep& step = plan_.steps[index];
-    BoundStep& bound = steps_[index];
-    bound.executor->run();
-    auto what = step.pass == Pass::backward_parameters ? std::nullopt : nonfinite_output(bound);
-    const bool gradients =
-        step.pass == Pass::backward_parameters || step.pass == Pass::backward_data;
-    if (!what && gradients && any_nonfinite(bound.tensors.parameter_gradients)) {
-      what = "parameter gradient";
-    }
-    if (what) {
+    steps_[index].executor->run();
+    if (const auto what = nonfinite(queue, step.pass, steps_[index].tensors)) {
       const Node& node = plan_.laid_out.graph.nodes[step.node];
       return NonFinite{.path = node.path, .what = *what, .where = node.where};
     }
@@ -158,7 +154,7 @@ std::optional<NonFinite> Program::run_checked() {
   return std::nullopt;
 }
 
-void Program::run_timed(std::vector<StepTime>& times) {
+void Program::run_timed(Queue& queue, std::vector<StepTime>& times) {
   using Clock = std::chrono::steady_clock;
   if (times.empty()) {
     for (const PlanStep& step : plan_.steps) times.push_back({.name = name_of(plan_, step)});
@@ -166,6 +162,7 @@ void Program::run_timed(std::vector<StepTime>& times) {
   for (std::size_t index = 0; index < steps_.size(); ++index) {
     const auto begin = Clock::now();
     steps_[index].executor->run();
+    queue.wait();
     times[index].seconds += std::chrono::duration<double>(Clock::now() - begin).count();
   }
 }

@@ -13,23 +13,28 @@
 
 namespace trainyard {
 
-/// The persistent memory of a rank: flat blocks, state and inputs. Zeroed when made.
+/// The persistent memory of a rank: flat blocks, state and inputs. It lies on the device: the host
+/// reads and writes it through the queue alone.
 class ModelMemory {
  public:
   struct Sizes {
     DType type = DType::f32;  // of parameters, gradients, state and statistics: f32 or f64
     int slots = 0;            // optimizer state blocks
     std::size_t input_bytes = 0;
+    std::size_t staging_bytes = 0;  // of images before they get the input's layout and type
     std::int64_t batch = 1;
     bool accumulates = false;  // keeps a second gradient block for the sum of micro-steps
+    std::int64_t results = 0;  // doubles that a batch leaves: its loss and metrics
   };
   /// Where everything lies, in bytes, in this order; `bytes` is the whole.
   struct Places {
     std::size_t weights = 0, gradients = 0, gradient_sum = 0, slots = 0, slot_bytes = 0;
-    std::size_t running = 0, inputs = 0, state = 0, sample_index = 0, bytes = 0;
+    std::size_t running = 0, inputs = 0, staging = 0, state = 0, sample_index = 0, results = 0;
+    std::size_t bytes = 0;
   };
   [[nodiscard]] static Places places(const BlockLayout& blocks, const Sizes& sizes);
-  ModelMemory(Device& device, const BlockLayout& blocks, const Sizes& sizes);
+  /// Zeroed on `queue`.
+  ModelMemory(Device& device, Queue& queue, const BlockLayout& blocks, const Sizes& sizes);
 
   [[nodiscard]] DType type() const { return sizes_.type; }
   [[nodiscard]] std::int64_t batch() const { return sizes_.batch; }
@@ -42,10 +47,13 @@ class ModelMemory {
   [[nodiscard]] int slots() const { return sizes_.slots; }
   [[nodiscard]] std::byte* running() const { return at(places_.running); }
   [[nodiscard]] std::byte* inputs() const { return at(places_.inputs); }
+  [[nodiscard]] std::byte* staging() const { return at(places_.staging); }
   [[nodiscard]] StepState* state() const { return reinterpret_cast<StepState*>(at(places_.state)); }
   [[nodiscard]] std::int64_t* sample_index() const {
     return reinterpret_cast<std::int64_t*>(at(places_.sample_index));
   }
+  /// The sums of losses and metrics over the batches since they were last taken.
+  [[nodiscard]] double* results() const { return reinterpret_cast<double*>(at(places_.results)); }
   [[nodiscard]] std::size_t bytes() const { return buffer_->bytes(); }
 
  private:
@@ -83,10 +91,10 @@ class Program {
   void bind(const ModelMemory& memory, std::byte* transient, std::uint64_t seed);
   void run();
   /// Runs step by step and stops at the first one that writes a non-finite value (--eager, and the
-  /// search for the culprit).
-  [[nodiscard]] std::optional<NonFinite> run_checked();
-  /// Runs once and adds each step's time to `times` (sized by the first call).
-  void run_timed(std::vector<StepTime>& times);
+  /// search for the culprit). Waits for `queue`, the one that the executors run on.
+  [[nodiscard]] std::optional<NonFinite> run_checked(Queue& queue);
+  /// Runs once and adds each step's time to `times` (sized by the first call), likewise.
+  void run_timed(Queue& queue, std::vector<StepTime>& times);
   /// The tensor that holds a value (id of the graph before layout), after bind().
   [[nodiscard]] TensorView view(ValueId value) const;
 
@@ -98,7 +106,6 @@ class Program {
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads);
   [[nodiscard]] TensorView view_of(TensorId id) const;
   void bind_blocks(const ModelMemory& memory, const PlanStep& step, StepTensors& tensors) const;
-  [[nodiscard]] std::optional<std::string> nonfinite_output(const BoundStep& step) const;
 
   Plan plan_;
   BlockLayout blocks_;

@@ -7,6 +7,7 @@
 
 #include "base/philox.h"
 #include "graph/graph.h"
+#include "run/training_step.h"
 
 namespace trainyard {
 namespace {
@@ -61,13 +62,14 @@ class Runner {
       : device_(make_device(options.device, run)),
         communicator_(make_single_communicator()),
         graph_(make_training_graph(run, options.batch)),
-        model_(graph_, *device_.device, *device_.executors,
+        model_(graph_, device_.compute(),
                {.target = device_.target,
                 .threads = device_.threads,
                 .seed = static_cast<std::uint64_t>(run.seed),
                 .slots = static_cast<int>(run.optimizer->slots().size())}),
         updater_(model_, *communicator_, *run.optimizer, nullptr, {.base = run.optimizer->rate()},
-                 {.clip_norm = run.clip_norm}) {
+                 {.clip_norm = run.clip_norm, .results = device_.results_kept}) {
+    device_.executors->keep_choices();
     const Shape output = graph_.graph.values[graph_.graph.output].shape;
     const SyntheticBatch batch(graph_.graph.values[graph_.graph.inputs[0]].shape,
                                std::max<std::int64_t>(output.c(), 2));
@@ -78,30 +80,41 @@ class Runner {
   /// A step, an epoch of its own for dropout: under one mask for all the network learns the batch
   /// by heart, and its gradients become denormal numbers, which processors are slow at.
   void step() {
-    ++model_.memory().state()->epoch;
-    updater_.begin();
-    model_.train().run();
-    static_cast<void>(updater_.apply());
+    model_.set_epoch(++epoch_);
+    updater_.prepare();
+    step_.run(0);
+    finish();
   }
+  /// What follows the backward pass, alone.
   void update() {
+    updater_.prepare();
     updater_.begin();
-    static_cast<void>(updater_.apply());
+    updater_.apply();
+    finish();
   }
-  [[nodiscard]] double loss() {
-    Totals totals;
-    model_.add_totals(model_.train(), totals);
-    return totals.loss / static_cast<double>(totals.samples);
+  void wait() { device_.queue->wait(); }
+  /// Of the last step.
+  [[nodiscard]] double loss() const {
+    return totals_.loss / static_cast<double>(model_.memory().batch());
   }
   [[nodiscard]] Model& model() { return model_; }
   [[nodiscard]] const SessionDevice& device() const { return device_; }
   [[nodiscard]] const Graph& graph() const { return graph_.graph; }
 
  private:
+  void finish() {
+    updater_.finish();
+    if (updater_.full()) totals_ = updater_.take_results().back().totals;
+  }
+
   SessionDevice device_;
   std::unique_ptr<Communicator> communicator_;
   TrainingGraph graph_;
   Model model_;
   Updater updater_;
+  TrainingStep step_{model_, updater_};
+  std::int64_t epoch_ = 0;
+  Totals totals_;
 };
 
 double median(std::vector<double> values) {
@@ -120,13 +133,16 @@ void measure_rate(Runner& runner, const BenchOptions& options, const std::functi
                   BenchResult& result) {
   runner.step();
   runner.step();
+  runner.wait();
   double begin = now();
   runner.step();
+  runner.wait();
   const int steps = std::max(3, static_cast<int>(options.window_seconds / (now() - begin)));
   std::vector<double> rates;
   for (int window = 0; window < options.windows; ++window) {
     begin = now();
     for (int step = 0; step < steps; ++step) runner.step();
+    runner.wait();
     rates.push_back(static_cast<double>(steps * options.batch) / (now() - begin));
   }
   result.images_per_second = median(rates);
@@ -142,9 +158,10 @@ void measure_passes(Runner& runner, const BenchOptions& options, const std::func
   std::vector<StepTime> times;
   double update = 0;
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    program.run_timed(times);
+    program.run_timed(runner.device().compute().queue, times);
     const double begin = now();
     runner.update();
+    runner.wait();
     update += now() - begin;
   }
   for (std::size_t i = 0; i < times.size(); ++i) {

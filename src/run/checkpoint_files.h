@@ -15,14 +15,15 @@
 
 namespace trainyard {
 
-/// What a checkpoint holds. The tensors' memory stays the caller's and must not change while it is
-/// saved.
+/// What a checkpoint holds. Tensors lie in `copies` or in the caller's memory, which must not
+/// change while it is saved.
 struct CheckpointContent {
   std::int64_t epoch = 0;  // finished epochs
   std::int64_t step = 0;   // finished optimizer steps
   /// "weights.safetensors" and its tensors, and so on.
   std::map<std::string, std::vector<NamedTensor>> files;
   Json state;
+  std::vector<std::vector<std::byte>> copies = {};
 };
 
 struct CheckpointOptions {

@@ -3,14 +3,12 @@
 namespace trainyard {
 
 Totals evaluate(Model& model, Feeder& feeder) {
-  Totals totals;
   feeder.start(0);
   for (std::int64_t step = 0; step < feeder.steps_per_epoch(); ++step) {
     model.load(feeder.next());
-    model.eval().run();
-    model.add_totals(model.eval(), totals);
+    model.evaluate();
   }
-  return totals;
+  return model.take_totals();
 }
 
 }  // namespace trainyard

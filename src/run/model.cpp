@@ -1,56 +1,56 @@
 #include "run/model.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "base/key.h"
-#include "ops/elementwise.h"
 #include "ops/initializers.h"
-#include "ops/metric_sum.h"
 #include "run/memory_fit.h"
-#include "tensor/float_types.h"
 
 namespace trainyard {
 namespace {
 
-/// Writes floats, one after the other, as elements of a float type.
-void store(DType type, std::span<const float> from, std::byte* to) {
-  if (type == DType::f32) {
-    std::memcpy(to, from.data(), from.size_bytes());
-    return;
-  }
-  with_float_type(type, [&]<class T>(std::type_identity<T>) {
-    std::transform(from.begin(), from.end(), reinterpret_cast<T*>(to),
-                   [](float value) { return static_cast<T>(value); });
-  });
-}
-
-/// Writes plain floats into a tensor of any layout and float type, zeros into its padding.
-void store(const CpuLauncher& launcher, const Walk& walk, std::span<const float> from,
-           const TensorView& to) {
-  const TensorView plain{const_cast<float*>(from.data()), DType::f32,
-                         plain_layout(shape_of(to.layout))};
-  with_float_type(to.type, [&]<class T>(std::type_identity<T>) {
-    map<T, float>(launcher, walk, Copy{}, plain, to);
-  });
+/// Writes floats, one after the other, as elements of the blocks' type.
+void store(Queue& queue, DType type, std::span<const float> from, std::byte* to) {
+  if (type == DType::f32) return queue.copy_from_host(to, from.data(), from.size_bytes());
+  const std::vector<double> wide(from.begin(), from.end());
+  queue.copy_from_host(to, wide.data(), wide.size() * sizeof(double));
 }
 
 }  // namespace
 
-Model::Model(const TrainingGraph& graph, Device& device, const ExecutorFactory& executors,
-             const ModelOptions& options)
+void Totals::add(const Totals& other) {
+  loss += other.loss;
+  metrics.resize(other.metrics.size());
+  for (std::size_t i = 0; i < metrics.size(); ++i) metrics[i] += other.metrics[i];
+  samples += other.samples;
+}
+
+Totals totals_of(std::span<const double> row, std::int64_t samples) {
+  return {.loss = row[ResultRow::loss],
+          .metrics = {row.begin() + ResultRow::loss + 1, row.end()},
+          .samples = samples};
+}
+
+Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOptions& options)
     : graph_(graph),
-      launcher_(options.threads),
-      programs_(make_programs(graph, executors, options)) {
-  require_memory(programs_, device, graph, executors, options);
-  memory_ = std::make_unique<ModelMemory>(device, blocks(), programs_.sizes);
-  transient_ = device.allocate(programs_.transient_bytes());
+      compute_(compute),
+      programs_(make_programs(graph, compute.executors, options)),
+      evaluation_(compute.device, compute.queue, [this] {
+        eval().run();
+        add_results(eval());
+      }) {
+  require_memory(programs_, compute.device, graph, compute.executors, options);
+  memory_ = std::make_unique<ModelMemory>(compute.device, compute.queue, blocks(), programs_.sizes);
+  transient_ = compute.device.allocate(programs_.transient_bytes());
   auto* transient = static_cast<std::byte*>(transient_->data());
   if (programs_.train) programs_.train->bind(*memory_, transient, options.seed);
   programs_.eval->bind(*memory_, transient, options.seed);
-  const Layout input = eval().view(graph_.graph.inputs[0]).layout;
-  input_walk_ = plan_walk(std::array{input, plain_layout(shape_of(input))});
+  if (programs_.sizes.staging_bytes == 0) return;
+  const TensorView images = eval().view(graph_.graph.inputs[0]);
+  const TensorView staged{memory_->staging(), DType::f32, plain_layout(shape_of(images.layout))};
+  place_images_ = compute.executors.make_reorder(staged.layout, staged.type, images.layout,
+                                                 images.type, options.threads);
+  place_images_->bind({.inputs = {staged}, .outputs = {images}});
 }
 
 void Model::initialize(std::uint64_t seed) {
@@ -60,47 +60,63 @@ void Model::initialize(std::uint64_t seed) {
     values.assign(static_cast<std::size_t>(entry.shape.elements()), 0.0f);
     trainyard::initialize(planned_graph().nodes[entry.node].signature.parameters[entry.index], seed,
                           key_of(entry.name), values);
-    store(memory_->type(), values, memory_->weights() + entry.offset * element);
+    store(compute_.queue, memory_->type(), values, memory_->weights() + entry.offset * element);
   }
   for (const BlockEntry& entry : blocks().statistics) {
     const StatisticSpec& spec = planned_graph().nodes[entry.node].signature.statistics[entry.index];
     values.assign(static_cast<std::size_t>(entry.shape.elements()),
                   static_cast<float>(spec.initial));
-    store(memory_->type(), values, memory_->running() + entry.offset * element);
+    store(compute_.queue, memory_->type(), values, memory_->running() + entry.offset * element);
   }
+}
+
+void Model::set_epoch(std::int64_t epoch) {
+  if (epoch == epoch_) return;
+  epoch_ = epoch;
+  compute_.queue.copy_from_host(&memory_->state()->epoch, &epoch, sizeof epoch);
+}
+
+void Model::set_valid(std::int64_t valid) {
+  if (valid == valid_) return;
+  valid_ = valid;
+  compute_.queue.copy_from_host(&memory_->state()->valid, &valid, sizeof valid);
 }
 
 void Model::load(const Batch& batch) {
-  const TensorView images = eval().view(graph_.graph.inputs[0]);
-  const TensorView labels = eval().view(graph_.labels);
-  if (same_memory(images.layout, plain_layout(shape_of(images.layout)))) {
-    store(images.type, batch.images, static_cast<std::byte*>(images.data));
-  } else {
-    store(launcher_, input_walk_, batch.images, images);
-  }
-  std::memcpy(labels.data, batch.labels.data(), batch.labels.size_bytes());
-  std::copy(batch.sample_index.begin(), batch.sample_index.end(), memory_->sample_index());
-  memory_->state()->valid = batch.valid;
+  Queue& queue = compute_.queue;
+  void* const images =
+      place_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
+  queue.copy_from_host(images, batch.images.data(), batch.images.size_bytes());
+  if (place_images_) place_images_->run();
+  queue.copy_from_host(eval().view(graph_.labels).data, batch.labels.data(),
+                       batch.labels.size_bytes());
+  queue.copy_from_host(memory_->sample_index(), batch.sample_index.data(),
+                       batch.sample_index.size_bytes());
+  set_valid(batch.valid);
+  samples_ += batch.valid;
 }
 
-double Model::sum_of_valid(const TensorView& values) const {
-  double total = 0;
-  const std::int64_t samples = memory_->batch();
-  if (values.type == DType::f64) {
-    launcher_.rows(1, MetricSum<double>{values.as<double>(), samples, memory_->state(), &total});
-  } else {
-    launcher_.rows(1, MetricSum<float>{values.as<float>(), samples, memory_->state(), &total});
-  }
-  return total;
+void Model::add_results(const Program& program) {
+  double* total = memory_->results() + ResultRow::loss;
+  const auto add = [&](ValueId value) {
+    const TensorView view = program.view(value);
+    compute_.launches.add_results({.values = view.data,
+                                   .type = view.type,
+                                   .samples = memory_->batch(),
+                                   .state = memory_->state()},
+                                  total++);
+  };
+  add(graph_.loss);
+  for (const ValueId metric : graph_.metrics) add(metric);
 }
 
-void Model::add_totals(const Program& program, Totals& totals) const {
-  totals.loss += sum_of_valid(program.view(graph_.loss));
-  totals.metrics.resize(graph_.metrics.size());
-  for (std::size_t i = 0; i < graph_.metrics.size(); ++i) {
-    totals.metrics[i] += sum_of_valid(program.view(graph_.metrics[i]));
-  }
-  totals.samples += memory_->state()->valid;
+Totals Model::take_totals() {
+  std::vector<double> row(static_cast<std::size_t>(programs_.sizes.results));
+  Queue& queue = compute_.queue;
+  queue.copy_to_host(row.data(), memory_->results(), row.size() * sizeof(double));
+  queue.fill(memory_->results(), std::byte{0}, row.size() * sizeof(double));
+  queue.wait();
+  return totals_of(row, take_samples());
 }
 
 }  // namespace trainyard

@@ -1,16 +1,15 @@
 // A network with its loss and metrics, planned and bound on one device.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "data/feeder.h"
-#include "device/device.h"
-#include "exec/executor.h"
-#include "kernels/launch.h"
-#include "ops/walk.h"
+#include "device/repeated_work.h"
+#include "run/compute.h"
 #include "run/model_programs.h"
 
 namespace trainyard {
@@ -21,20 +20,16 @@ struct Totals {
   std::vector<double> metrics;
   std::int64_t samples = 0;
 
-  /// Back to zero; keeps the memory.
-  void clear() {
-    loss = 0;
-    std::fill(metrics.begin(), metrics.end(), 0.0);
-    samples = 0;
-  }
+  void add(const Totals& other);
 };
 
 /// Two programs (training, evaluation) over one persistent arena.
 class Model {
  public:
-  /// `device` and `executors` must outlive the model. Throws Error{memory} if it does not fit.
-  Model(const TrainingGraph& graph, Device& device, const ExecutorFactory& executors,
-        const ModelOptions& options);
+  /// Throws Error{memory} if it does not fit.
+  Model(const TrainingGraph& graph, const Compute& compute, const ModelOptions& options);
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
 
   [[nodiscard]] const TrainingGraph& graph() const { return graph_; }
   [[nodiscard]] const ModelPrograms& programs() const { return programs_; }
@@ -47,26 +42,41 @@ class Model {
   [[nodiscard]] const Program& train() const { return *programs_.train; }
   [[nodiscard]] Program& eval() { return *programs_.eval; }
   [[nodiscard]] const Program& eval() const { return *programs_.eval; }
-  [[nodiscard]] const CpuLauncher& launcher() const { return launcher_; }
+  [[nodiscard]] const Compute& compute() const { return compute_; }
   [[nodiscard]] std::size_t transient_bytes() const { return transient_->bytes(); }
 
   /// Fills weights and running statistics as their initializers say; a weight depends on the seed
   /// and its own name alone.
   void initialize(std::uint64_t seed);
-  /// Copies a batch into the inputs.
+  /// Finished epochs, as the random draws of the batches to come count them.
+  void set_epoch(std::int64_t epoch);
+  /// Copies a batch into the inputs; it may change once this returns.
   void load(const Batch& batch);
-  /// Adds the batch that `program` has just run to `totals`.
-  void add_totals(const Program& program, Totals& totals) const;
+  /// Puts on: add the losses and metrics of the batch that `program` has just run to the sums.
+  void add_results(const Program& program);
+  /// Puts on the evaluation of the batch that is loaded, its results added to the sums.
+  void evaluate() { evaluation_.run(); }
+  /// Waits for the sums, and clears them.
+  [[nodiscard]] Totals take_totals();
+  /// Samples loaded since the last call.
+  [[nodiscard]] std::int64_t take_samples() { return std::exchange(samples_, 0); }
 
  private:
-  [[nodiscard]] double sum_of_valid(const TensorView& values) const;
+  void set_valid(std::int64_t valid);
 
   TrainingGraph graph_;
-  CpuLauncher launcher_;
+  Compute compute_;
   ModelPrograms programs_;
-  Walk input_walk_;  // from the images of a batch to the network's input
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
+  std::unique_ptr<Executor> place_images_;  // from the staging memory; null: none is needed
+  std::int64_t epoch_ = 0;                  // as on the device, like valid_
+  std::int64_t valid_ = 0;
+  std::int64_t samples_ = 0;
+  RepeatedWork evaluation_;
 };
+
+/// Of a row of results (ResultRow).
+[[nodiscard]] Totals totals_of(std::span<const double> row, std::int64_t samples);
 
 }  // namespace trainyard

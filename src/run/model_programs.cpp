@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "optim/step_functors.h"
 #include "plan/fuse.h"
 
 namespace trainyard {
@@ -16,13 +17,24 @@ PlanRequest request_of(const TrainingGraph& graph, bool train) {
   return request;
 }
 
+/// Bytes of a batch of plain float images, unless the input is just that.
+std::size_t staging_bytes(const Plan& plan, const TrainingGraph& graph) {
+  const TensorId id = plan.values[plan.laid_out.renamed[graph.graph.inputs[0]]];
+  const PlanTensor& input = plan.tensors[id];
+  const Layout plain = plain_layout(shape_of(input.layout));
+  if (input.type == DType::f32 && same_memory(input.layout, plain)) return 0;
+  return static_cast<std::size_t>(shape_of(input.layout).elements()) * sizeof(float);
+}
+
 ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
                             const ModelOptions& options) {
   return {.type = plan.target.arithmetic(),
           .slots = options.slots,
           .input_bytes = plan.input_bytes,
+          .staging_bytes = staging_bytes(plan, graph),
           .batch = graph.graph.values[graph.graph.inputs[0]].shape.n(),
-          .accumulates = options.accumulates};
+          .accumulates = options.accumulates,
+          .results = ResultRow::loss + 1 + static_cast<std::int64_t>(graph.metrics.size())};
 }
 
 }  // namespace

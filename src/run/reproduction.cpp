@@ -5,20 +5,39 @@
 
 namespace trainyard {
 
+namespace {
+
+/// Throws Error{data}.
+Json record_of(const std::filesystem::path& run_json) {
+  constexpr std::uint64_t kLimit = 1 << 20;
+  return parse_json(read_text(run_json, ErrorKind::data, kLimit), {.name = run_json.string()});
+}
+
+}  // namespace
+
 Json reproduction(const SessionDevice& device) {
   return {{"device", device.device->name()},
           {"target", device.target.name},
           {"threads", device.threads},
           {"instruction_set", processor_has_avx512() ? "x86-64-v4" : "x86-64-v3"},
-          {"libraries", device.executors->libraries()}};
+          {"libraries", device.executors->libraries()},
+          {"choices", parse_json(device.executors->choices(), {.name = "choices"})}};
+}
+
+std::string choices_of(const std::filesystem::path& run_json) {
+  try {
+    const Json record = record_of(run_json);
+    return record.contains("choices") ? json_text(record["choices"]) : "";
+  } catch (const Error&) {
+    return "";  // reproduction_differences() says that the file cannot be read
+  }
 }
 
 std::vector<std::string> reproduction_differences(const std::filesystem::path& run_json,
                                                   const Json& here) {
-  constexpr std::uint64_t kLimit = 1 << 20;
   Json before;
   try {
-    before = parse_json(read_text(run_json, ErrorKind::data, kLimit), {.name = run_json.string()});
+    before = record_of(run_json);
   } catch (const Error& error) {
     return {std::string(error.what()) + "; whether the run began on such a machine is not known"};
   }

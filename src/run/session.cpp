@@ -10,24 +10,70 @@
 namespace trainyard {
 namespace {
 
-std::unique_ptr<ExecutorFactory> executors_of(DeviceChoice::Kind kind) {
-  return kind == DeviceChoice::Kind::reference ? make_reference_executors() : make_cpu_executors();
-}
-
 /// Nothing falls back: a precision that the device lacks is refused.
 void require_precision(DeviceChoice::Kind kind, Precision precision) {
+  using Kind = DeviceChoice::Kind;
   const std::string asked = "'precision: " + std::string(name_of(precision)) + "' ";
-  if (kind == DeviceChoice::Kind::reference) {
-    if (precision != Precision::tf32) return;
-    throw Error(ErrorKind::device,
-                asked + "needs a GPU; the reference device computes in fp64, fp32, bf16 and fp16");
+  std::string wanted;
+  if (kind == Kind::reference && precision == Precision::tf32) {
+    wanted = "needs a GPU; the reference device computes in fp64, fp32, bf16 and fp16";
+  } else if (kind == Kind::gpu && precision == Precision::fp64) {
+    wanted = "needs --device reference; a GPU computes in fp32, tf32 and bf16";
+  } else if (kind == Kind::gpu && precision == Precision::fp16) {
+    wanted = "needs a loss scale, which this version has not; use bf16, which has float's range";
+  } else if (kind == Kind::cpu && precision != Precision::fp32) {
+    wanted = precision == Precision::fp64   ? "needs --device reference"
+             : precision == Precision::tf32 ? "needs a GPU"
+                                            : "needs a GPU or --device reference";
+    wanted += "; the CPU computes in fp32: set 'precision: fp32'";
   }
-  if (precision == Precision::fp32) return;
-  const std::string wanted = precision == Precision::fp64   ? "needs --device reference"
-                             : precision == Precision::tf32 ? "needs a GPU"
-                                                            : "needs a GPU or --device reference";
-  throw Error(ErrorKind::device,
-              asked + wanted + "; the CPU computes in fp32: set 'precision: fp32'");
+  if (!wanted.empty()) throw Error(ErrorKind::device, asked + wanted);
+}
+
+void open_processor(const DeviceChoice& choice, Precision precision, SessionDevice& session) {
+  session.device = make_cpu_device();
+  session.queue = session.device->make_queue();
+  session.launches = make_cpu_update_launches(session.threads);
+  if (choice.kind == DeviceChoice::Kind::reference) {
+    session.executors = make_reference_executors();
+    session.target = reference_target(precision);
+    session.text = "reference device";
+    return;
+  }
+  session.executors = make_cpu_executors();
+  session.target = cpu_target(processor_has_avx512());
+  session.text =
+      "CPU, " + std::to_string(session.threads) + (session.threads == 1 ? " thread" : " threads");
+}
+
+std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name) {
+  for (const LibraryFinding& library : gpus.libraries) {
+    if (library.name == name) return library.path;
+  }
+  TY_CHECK(false, "the GPU part knows no " + name);
+  return {};
+}
+
+void open_gpu(const DeviceChoice& choice, Precision precision, SessionDevice& session) {
+  const UsableGpus& usable = *choice.gpus;
+  const GpuFinding& gpu = usable.gpus.front();
+  session.device = usable.backend->make_device(gpu.ordinal);
+  session.queue = session.device->make_queue();
+  session.launches = usable.backend->make_update_launches(*session.queue);
+  session.target = cuda_target(precision);
+  session.executors = usable.backend->make_executors({.device = session.device.get(),
+                                                      .queue = session.queue.get(),
+                                                      .ordinal = gpu.ordinal,
+                                                      .gpu = gpu.name,
+                                                      .cudnn = library_path(usable, "cuDNN"),
+                                                      .cublaslt = library_path(usable, "cuBLASLt"),
+                                                      .workspace_cap = session.target.workspace_cap,
+                                                      .tune = choice.tune,
+                                                      .engine_folder = choice.engine_folder,
+                                                      .engines = choice.choices,
+                                                      .warn = choice.warn});
+  session.text = session.device->name() + " (" + gpu.name + "), " + std::string(name_of(precision));
+  session.results_kept = 16;  // one wait in 16 updates; losses are shown that much later
 }
 
 /// The column of a metric: "accuracy", "top5_accuracy".
@@ -69,11 +115,8 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run) {
                     : run.threads > 0  ? static_cast<int>(run.threads)
                                        : available_cores();
   set_threads(session.threads);
-  session.device = make_cpu_device();
-  session.executors = executors_of(choice.kind);
-  session.target = choice.kind == DeviceChoice::Kind::reference
-                       ? reference_target(precision)
-                       : cpu_target(processor_has_avx512());
+  choice.kind == DeviceChoice::Kind::gpu ? open_gpu(choice, precision, session)
+                                         : open_processor(choice, precision, session);
   session.target.fuse = choice.fuse;
   return session;
 }
@@ -109,7 +152,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   check_fit(graph.graph);
   make_feeders();
   model_ = std::make_unique<Model>(
-      graph, *device_.device, *device_.executors,
+      graph, device_.compute(),
       ModelOptions{.target = device_.target,
                    .threads = device_.threads,
                    .seed = static_cast<std::uint64_t>(run_.seed),
@@ -119,7 +162,10 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
       *model_, *communicator_, *run_.optimizer, run_.schedule.get(),
       ScheduleContext{
           .base = run_.optimizer->rate(), .epochs = run_.epochs, .steps_per_epoch = batch_.steps},
-      UpdateOptions{.clip_norm = run_.clip_norm, .accumulate = run_.accumulate});
+      UpdateOptions{.clip_norm = run_.clip_norm,
+                    .accumulate = run_.accumulate,
+                    .results = device_.results_kept});
+  device_.executors->keep_choices();
 }
 
 void Session::open_data(const Statistics* known) {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "backend/gpus.h"
 #include "comm/communicator.h"
 #include "data/feeder.h"
 #include "device/device.h"
@@ -17,9 +20,14 @@ namespace trainyard {
 
 /// Which device computes.
 struct DeviceChoice {
-  enum class Kind { cpu, reference } kind = Kind::cpu;
+  enum class Kind { cpu, reference, gpu } kind = Kind::cpu;
   int threads = 0;  // 0: the config's, else all cores
   bool fuse = true;
+  std::shared_ptr<const UsableGpus> gpus;  // of a gpu; the first one is taken
+  std::filesystem::path engine_folder;     // see CudaExecutorSettings, like the two below
+  bool tune = true;
+  std::string choices;  // of the run that is resumed, or empty
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 /// What a device computes in where the run does not say: fp32, the reference device fp64.
 [[nodiscard]] Precision default_precision(DeviceChoice::Kind kind);
@@ -43,12 +51,18 @@ struct SessionData {
   std::unique_ptr<Feeder> val_feeder;
 };
 
-/// A device with its executors.
+/// A device with its queue and what computes on it.
 struct SessionDevice {
   std::unique_ptr<Device> device;
+  std::unique_ptr<Queue> queue;
   std::unique_ptr<ExecutorFactory> executors;
+  std::unique_ptr<UpdateLaunches> launches;
   Target target;
   int threads = 1;
+  std::string text;               // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
+  std::int64_t results_kept = 1;  // UpdateOptions::results
+
+  [[nodiscard]] Compute compute() const { return {*device, *queue, *executors, *launches}; }
 };
 /// The device of a run, with the run's threads and precision. Throws Error{device} for a precision
 /// that the device lacks.

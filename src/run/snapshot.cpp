@@ -19,19 +19,20 @@ std::vector<std::int64_t> extents(const Shape& shape) {
   return list;
 }
 
-/// A tensor of a model and its bytes in the persistent arena.
+/// A tensor of a model and where it lies in the device's memory.
 struct Place {
   std::string name;
   Shape shape;
-  std::span<std::byte> bytes;
+  std::byte* data;
+  std::size_t bytes;
 };
 
 Place place_in(std::byte* block, const BlockEntry& entry, DType type, const std::string& prefix) {
   const std::size_t element = size_of(type);
   return {.name = prefix + entry.name,
           .shape = entry.shape,
-          .bytes = {block + entry.offset * static_cast<std::int64_t>(element),
-                    static_cast<std::size_t>(entry.shape.elements()) * element}};
+          .data = block + entry.offset * static_cast<std::int64_t>(element),
+          .bytes = static_cast<std::size_t>(entry.shape.elements()) * element};
 }
 
 std::vector<Place> weight_places(Model& model) {
@@ -59,14 +60,20 @@ std::vector<Place> optimizer_places(Model& model, const Optimizer& optimizer) {
   return places;
 }
 
-std::vector<NamedTensor> named(const std::vector<Place>& places, DType type) {
+/// Copies the tensors to the host, into memory that `content` keeps.
+std::vector<NamedTensor> copied(const std::vector<Place>& places, const Model& model,
+                                CheckpointContent& content) {
+  Queue& queue = model.compute().queue;
   std::vector<NamedTensor> tensors;
   for (const Place& place : places) {
+    std::vector<std::byte>& copy = content.copies.emplace_back(place.bytes);
+    queue.copy_to_host(copy.data(), place.data, place.bytes);
     tensors.push_back({.name = place.name,
-                       .type = stored_type_of(type),
+                       .type = stored_type_of(model.memory().type()),
                        .shape = extents(place.shape),
-                       .bytes = place.bytes});
+                       .bytes = copy});
   }
+  queue.wait();
   return tensors;
 }
 
@@ -94,13 +101,13 @@ std::string mismatch(const Place& place, const NamedTensor* tensor, DType type) 
   return "";
 }
 
-void fill(const std::vector<Place>& places, const SafetensorsFile& file, DType type,
+void fill(const std::vector<Place>& places, const SafetensorsFile& file, const Model& model,
           std::vector<std::string>& faults) {
   for (const Place& place : places) {
     const NamedTensor* tensor = file.find(place.name);
-    const std::string fault = mismatch(place, tensor, type);
+    const std::string fault = mismatch(place, tensor, model.memory().type());
     if (fault.empty()) {
-      std::memcpy(place.bytes.data(), tensor->bytes.data(), place.bytes.size());
+      model.compute().queue.copy_from_host(place.data, tensor->bytes.data(), place.bytes);
     } else {
       faults.push_back(fault);
     }
@@ -187,10 +194,10 @@ TrainingState state_of(const Json& json) {
 CheckpointContent snapshot(Session& session, const TrainingState& state) {
   Model& model = session.model();
   const Statistics& statistics = session.data().statistics;
-  const DType type = model.memory().type();
   CheckpointContent content{.epoch = state.epoch, .step = state.step};
-  content.files[kWeights] = named(weight_places(model), type);
-  content.files[kOptimizer] = named(optimizer_places(model, *session.config().optimizer), type);
+  content.files[kWeights] = copied(weight_places(model), model, content);
+  content.files[kOptimizer] =
+      copied(optimizer_places(model, *session.config().optimizer), model, content);
   content.files[kData] = {named("mean_image", statistics.mean_image),
                           named("mean", statistics.mean), named("deviation", statistics.deviation)};
   content.state = state_json(session, state);
@@ -216,10 +223,9 @@ int threads_of(const LoadedCheckpoint& checkpoint) {
 
 TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   Model& model = session.model();
-  const DType type = model.memory().type();
   std::vector<std::string> faults;
-  fill(weight_places(model), file_of(checkpoint, kWeights), type, faults);
-  fill(optimizer_places(model, *session.config().optimizer), file_of(checkpoint, kOptimizer), type,
+  fill(weight_places(model), file_of(checkpoint, kWeights), model, faults);
+  fill(optimizer_places(model, *session.config().optimizer), file_of(checkpoint, kOptimizer), model,
        faults);
   raise(faults, checkpoint.path.string());
   TrainingState state = counters_of(checkpoint, state_of);
@@ -239,7 +245,7 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
                                            " of an epoch of " + std::to_string(steps) +
                                            " steps; was the batch changed?");
   }
-  model.memory().state()->step = state.step;
+  session.updater().start_at(state.step);
   return state;
 }
 
@@ -255,7 +261,7 @@ std::size_t initialize_from(Model& model, const std::filesystem::path& path) {
                                            " tensors has a name of this network");
   }
   std::vector<std::string> faults;
-  fill(known, file, model.memory().type(), faults);
+  fill(known, file, model, faults);
   raise(faults, path.string());
   return known.size();
 }

@@ -13,7 +13,7 @@ namespace trainyard {
 
 /// Files of a checkpoint: weights.safetensors (parameters and running statistics under their layer
 /// paths), optimizer.safetensors (state blocks, "momentum.PATH"), data.safetensors (statistics of
-/// the training split). The JSON state holds the counters. Tensors point into the model's memory.
+/// the training split). The JSON state holds the counters. Waits for the model's queue.
 [[nodiscard]] CheckpointContent snapshot(Session& session, const TrainingState& state);
 
 /// The statistics of the training split that a checkpoint keeps.

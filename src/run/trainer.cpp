@@ -18,7 +18,10 @@ double mean_loss(const Totals& totals) { return totals.loss / static_cast<double
 }  // namespace
 
 Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, TrainingState state)
-    : parts_(parts), options_(options), state_(std::move(state)) {}
+    : parts_(parts),
+      options_(options),
+      state_(std::move(state)),
+      step_(parts.model, parts.updater) {}
 
 Outcome Trainer::run() {
   started_ = parts_.now() - state_.elapsed_seconds;
@@ -42,11 +45,16 @@ std::optional<Outcome> Trainer::train_epoch() {
   epoch_started_ = parts_.now();
   epoch_first_step_ = state_.step_in_epoch;
   const std::int64_t steps = parts_.train.steps_per_epoch() / options_.accumulate;
+  parts_.model.set_epoch(state_.epoch);
   while (true) {
-    if (const auto reason = parts_.stop_reason(state_)) return reason;
-    if (state_.step_in_epoch >= steps) return std::nullopt;
+    const auto reason = parts_.stop_reason(state_);
+    if (reason || state_.step_in_epoch >= steps) {
+      take_results();
+      return reason;
+    }
     train_step();
     if (options_.save_every_steps > 0 && state_.step % options_.save_every_steps == 0) {
+      take_results();
       state_.elapsed_seconds = elapsed();
       parts_.save(state_, false);
       saved_ = true;
@@ -54,55 +62,65 @@ std::optional<Outcome> Trainer::train_epoch() {
   }
 }
 
-void Trainer::forward_backward() {
-  Program& program = parts_.model.train();
-  if (!options_.eager) return program.run();
-  if (program.run_checked()) report_divergence();
+void Trainer::micro_step(std::int64_t index) {
+  parts_.model.load(parts_.train.next());
+  if (!options_.eager) return step_.run(index);
+  if (step_.run_checked(index)) {
+    take_results();
+    report_divergence(state_.step);
+  }
 }
 
 void Trainer::train_step() {
-  Model& model = parts_.model;
-  StepState& step_state = *model.memory().state();
-  step_state.epoch = state_.epoch;
-  parts_.updater.begin();
-  Totals& totals = step_totals_;
-  totals.clear();
-  for (std::int64_t micro = 0; micro < options_.accumulate; ++micro) {
-    model.load(parts_.train.next());
-    forward_backward();
-    model.add_totals(model.train(), totals);
-    if (!std::isfinite(totals.loss)) report_divergence();
-    parts_.updater.accumulate(micro);
-  }
-  const UpdateResult update = parts_.updater.apply();
-  if (!update.finite) report_divergence();
+  parts_.updater.prepare();
+  for (std::int64_t index = 0; index < options_.accumulate; ++index) micro_step(index);
+  parts_.updater.finish();
   saved_ = false;
   ++state_.step;
   ++state_.step_in_epoch;
-  state_.rate = update.rate;
-  state_.gradient_norm_sum += update.gradient_norm;
-  state_.totals.loss += totals.loss;
-  state_.totals.samples += totals.samples;
-  state_.totals.metrics.resize(totals.metrics.size());
-  for (std::size_t i = 0; i < totals.metrics.size(); ++i) {
-    state_.totals.metrics[i] += totals.metrics[i];
-  }
-  const double seconds = parts_.now() - epoch_started_;
-  const std::int64_t done = state_.step_in_epoch - epoch_first_step_;
-  parts_.sink.on_step({.step = state_.step,
-                       .epoch = state_.epoch + 1,
-                       .loss = mean_loss(totals),
-                       .lr = update.rate,
-                       .grad_norm = update.gradient_norm,
-                       .elapsed_s = elapsed(),
-                       .images_per_s = static_cast<double>(done * totals.samples) / seconds});
+  if (parts_.updater.full()) take_results();
 }
 
-/// The update was withheld, so the same batch with the same weights shows where it went wrong.
-void Trainer::report_divergence() {
-  std::string message = "training diverged at step " + std::to_string(state_.step + 1) +
-                        " (epoch " + std::to_string(state_.epoch + 1) + "): ";
-  if (const auto culprit = parts_.model.train().run_checked()) {
+void Trainer::take_results() {
+  if (parts_.updater.pending() == 0) return;
+  std::int64_t step = state_.step - parts_.updater.pending();
+  for (const UpdateResult& result : parts_.updater.take_results()) {
+    if (!result.finite) report_divergence(step);
+    note_update(++step, result);
+  }
+}
+
+void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
+  state_.rate = result.rate;
+  state_.gradient_norm_sum += result.gradient_norm;
+  state_.totals.add(result.totals);
+  const double seconds = parts_.now() - epoch_started_;
+  const std::int64_t done = state_.step_in_epoch - epoch_first_step_;
+  parts_.sink.on_step(
+      {.step = step,
+       .epoch = state_.epoch + 1,
+       .loss = mean_loss(result.totals),
+       .lr = result.rate,
+       .grad_norm = result.gradient_norm,
+       .elapsed_s = elapsed(),
+       .images_per_s = static_cast<double>(done * result.totals.samples) / seconds});
+}
+
+std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
+  Model& model = parts_.model;
+  const std::int64_t step_in_epoch = state_.step_in_epoch - (state_.step - step);
+  parts_.train.start(static_cast<std::uint32_t>(state_.epoch), step_in_epoch * options_.accumulate);
+  for (std::int64_t micro = 0; micro < options_.accumulate; ++micro) {
+    model.load(parts_.train.next());
+    if (auto culprit = model.train().run_checked(model.compute().queue)) return culprit;
+  }
+  return std::nullopt;
+}
+
+void Trainer::report_divergence(std::int64_t step) {
+  std::string message = "training diverged at step " + std::to_string(step + 1) + " (epoch " +
+                        std::to_string(state_.epoch + 1) + "): ";
+  if (const auto culprit = find_nonfinite(step)) {
     if (culprit->where.known()) message = culprit->where.text() + ": " + message;
     message += "layer '" + culprit->path + "': its " + culprit->what + " is not finite";
   } else {

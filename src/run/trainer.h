@@ -11,6 +11,7 @@
 #include "run/metrics.h"
 #include "run/model.h"
 #include "run/training_state.h"
+#include "run/training_step.h"
 #include "run/update.h"
 
 namespace trainyard {
@@ -62,8 +63,14 @@ class Trainer {
  private:
   [[nodiscard]] std::optional<Outcome> train_epoch();
   void train_step();
-  void forward_backward();
-  [[noreturn]] void report_divergence();
+  void micro_step(std::int64_t index);
+  /// Reads what the updates since the last call measured.
+  void take_results();
+  void note_update(std::int64_t step, const UpdateResult& result);
+  /// Runs the batches of the update after `step` again, whose weights are still there, since an
+  /// update that is not finite is withheld with all that follow.
+  [[nodiscard]] std::optional<NonFinite> find_nonfinite(std::int64_t step);
+  [[noreturn]] void report_divergence(std::int64_t step);
   [[nodiscard]] EpochRow training_row();
   void finish_epoch();
   [[nodiscard]] bool judge(double value);
@@ -72,7 +79,7 @@ class Trainer {
   TrainerParts parts_;
   TrainerOptions options_;
   TrainingState state_;
-  Totals step_totals_;  // of the update under way
+  TrainingStep step_;
   double started_ = 0;  // of this session, less the time of those before
   double epoch_started_ = 0;
   std::int64_t epoch_first_step_ = 0;  // of this session

@@ -150,6 +150,7 @@ void TrainingRun::resume() {
   } else {
     warn("no checkpoint was ever written in " + folder_.path().string() + ": starting at step 0");
   }
+  request_.device.choices = choices_of(folder_.file("run.json"));
   session_ = std::make_unique<Session>(std::move(request_.config), request_.device,
                                        known ? &*known : nullptr);
   for (const std::string& difference :
@@ -181,21 +182,17 @@ void TrainingRun::record() {
 Banner TrainingRun::banner() {
   const GraphTotals counts = totals(session_->model().graph().graph);
   const BatchNumbers& batch = session_->batch();
-  const int threads = session_->device().threads;
-  return {
-      .run = folder_.path().string(),
-      .seed = static_cast<std::uint64_t>(session_->config().seed),
-      .devices = session_->device().target.name == "reference"
-                     ? "reference device"
-                     : "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
-      .replica_batch = batch.replica,
-      .replicas = batch.ranks,
-      .accumulate = session_->config().accumulate,
-      .steps = batch.steps,
-      .dropped = batch.dropped,
-      .train_samples = session_->data().train->size(),
-      .val_samples = session_->data().val->size(),
-      .parameters = counts.parameters_total};
+  return {.run = folder_.path().string(),
+          .seed = static_cast<std::uint64_t>(session_->config().seed),
+          .devices = session_->device().text,
+          .replica_batch = batch.replica,
+          .replicas = batch.ranks,
+          .accumulate = session_->config().accumulate,
+          .steps = batch.steps,
+          .dropped = batch.dropped,
+          .train_samples = session_->data().train->size(),
+          .val_samples = session_->data().val->size(),
+          .parameters = counts.parameters_total};
 }
 
 void TrainingRun::make_sinks() {

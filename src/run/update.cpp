@@ -1,33 +1,69 @@
 #include "run/update.h"
 
-#include "optim/accumulate.h"
+#include <array>
+#include <span>
+
 #include "optim/gradient.h"
 
 namespace trainyard {
 namespace {
 
 /// One value a chunk for a block whose entries cover `elements`.
-std::int64_t chunks_of(std::int64_t elements) { return (elements + kChunk - 1) / kChunk; }
+std::size_t chunks_of(std::int64_t elements) {
+  return static_cast<std::size_t>((elements + kChunk - 1) / kChunk);
+}
 
-template <class T>
-void update_running(const CpuLauncher& launcher, const ModelMemory& memory,
-                    std::int64_t parameter_elements, std::span<const StatisticRule> rules,
-                    double batches) {
-  const UpdateRunning<T> update{
-      .running = reinterpret_cast<T*>(memory.running()),
-      .batch = reinterpret_cast<const T*>(memory.gradient_sum()) + parameter_elements,
-      .rules = rules.data(),
-      .replicas = batches};
-  launcher.each(static_cast<std::int64_t>(rules.size()), update);
+/// One segment a parameter.
+std::vector<Segment> make_segments(const Model& model, const Optimizer& optimizer) {
+  std::vector<Segment> segments;
+  for (const BlockEntry& entry : model.blocks().parameters) {
+    const Node& node = model.planned_graph().nodes[entry.node];
+    const ParameterSpec& spec = node.signature.parameters[entry.index];
+    segments.push_back({.rate_multiplier = node.rate_multiplier,
+                        .l2 = spec.l2,
+                        .decay = optimizer.decay(spec.group),
+                        .frozen = node.frozen ? 1 : 0});
+  }
+  return segments;
+}
+
+std::vector<std::int32_t> make_segment_of_chunk(const BlockLayout& layout) {
+  std::vector<std::int32_t> segments;
+  for (std::size_t i = 0; i < layout.parameters.size(); ++i) {
+    segments.insert(segments.end(), chunks_of(layout.parameters[i].shape.elements()),
+                    static_cast<std::int32_t>(i));
+  }
+  return segments;
+}
+
+std::vector<StatisticRule> make_statistic_rules(const Model& model) {
+  std::vector<StatisticRule> rules;
+  for (const BlockEntry& entry : model.blocks().statistics) {
+    const StatisticSpec& spec =
+        model.planned_graph().nodes[entry.node].signature.statistics[entry.index];
+    rules.insert(rules.end(), chunks_of(entry.shape.elements()),
+                 {.momentum = spec.momentum, .batch_scale = spec.batch_scale});
+  }
+  return rules;
 }
 
 template <class T>
-void add_gradients(const CpuLauncher& launcher, const ModelMemory& memory, std::int64_t elements,
-                   bool first) {
-  const AddGradients<T> add{.sum = reinterpret_cast<T*>(memory.gradient_sum()),
-                            .gradients = reinterpret_cast<const T*>(memory.gradients()),
-                            .first = first};
-  launcher.each(elements, add);
+DeviceArray<T> on_device(const Compute& compute, const std::vector<T>& values) {
+  return DeviceArray<T>(compute.device, compute.queue, values);
+}
+
+template <class T>
+DeviceArray<T> room_on_device(const Compute& compute, std::int64_t count) {
+  return DeviceArray<T>(compute.device, static_cast<std::size_t>(count));
+}
+
+UpdateBlocks blocks_of(const ModelMemory& memory) {
+  UpdateBlocks blocks{.type = memory.type(),
+                      .weights = memory.weights(),
+                      .gradients = memory.gradient_sum(),
+                      .state = memory.state()};
+  for (int slot = 0; slot < memory.slots(); ++slot) blocks.slots.push_back(memory.slot(slot));
+  return blocks;
 }
 
 }  // namespace
@@ -40,99 +76,114 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
       optimizer_(optimizer),
       schedule_(schedule),
       context_(context),
-      options_(options) {
-  make_segments(optimizer);
-  make_statistic_rules();
+      options_(options),
+      has_l2_(has_l2(make_segments(model, optimizer))),
+      segments_(on_device(model.compute(), make_segments(model, optimizer))),
+      segment_of_chunk_(on_device(model.compute(), make_segment_of_chunk(model.blocks()))),
+      statistic_rules_(on_device(model.compute(), make_statistic_rules(model))),
+      scratch_(room_on_device<double>(
+          model.compute(), sum_scratch(static_cast<std::int64_t>(segment_of_chunk_.size())))),
+      regularisation_(room_on_device<double>(model.compute(), 1)),
+      rates_(room_on_device<RateWindow>(model.compute(), 1)),
+      rows_(room_on_device<double>(model.compute(),
+                                   options.results * model.programs().sizes.results)),
+      blocks_(blocks_of(model.memory())) {
   const ModelMemory& memory = model.memory();
-  blocks_ = {.type = memory.type(),
-             .weights = memory.weights(),
-             .gradients = memory.gradient_sum(),
-             .segments = segments_.data(),
-             .segment_of_chunk = segment_of_chunk_.data(),
-             .chunks = static_cast<std::int64_t>(segment_of_chunk_.size()),
-             .state = memory.state()};
-  scratch_.resize(static_cast<std::size_t>(sum_scratch(blocks_.chunks)));
-  for (int slot = 0; slot < memory.slots(); ++slot) blocks_.slots.push_back(memory.slot(slot));
+  blocks_.segments = segments_.data();
+  blocks_.segment_of_chunk = segment_of_chunk_.data();
+  blocks_.chunks = static_cast<std::int64_t>(segment_of_chunk_.size());
+  const std::int64_t tail =
+      model.blocks().parameter_elements * static_cast<std::int64_t>(size_of(memory.type()));
+  statistics_ = {.type = memory.type(),
+                 .running = memory.running(),
+                 .batch = memory.gradient_sum() + tail,
+                 .rules = statistic_rules_.data(),
+                 .state = memory.state(),
+                 .replicas = static_cast<double>(communicator.size() * options.accumulate),
+                 .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
+  const std::int64_t global_batch = memory.batch() * communicator.size() * options.accumulate;
+  const double scale = 1.0 / static_cast<double>(global_batch);
+  model.compute().queue.copy_from_host(&memory.state()->gradient_scale, &scale, sizeof scale);
 }
 
-void Updater::make_segments(const Optimizer& optimizer) {
-  const BlockLayout& layout = model_.blocks();
-  for (const BlockEntry& entry : layout.parameters) {
-    const Node& node = model_.planned_graph().nodes[entry.node];
-    const ParameterSpec& spec = node.signature.parameters[entry.index];
-    segment_of_chunk_.insert(segment_of_chunk_.end(),
-                             static_cast<std::size_t>(chunks_of(entry.shape.elements())),
-                             static_cast<std::int32_t>(segments_.size()));
-    segments_.push_back({.rate_multiplier = node.rate_multiplier,
-                         .l2 = spec.l2,
-                         .decay = optimizer.decay(spec.group),
-                         .frozen = node.frozen ? 1 : 0});
-  }
-  has_l2_ = has_l2(segments_);
+void Updater::start_at(std::int64_t step) {
+  Queue& queue = model_.compute().queue;
+  queue.copy_from_host(&model_.memory().state()->step, &step, sizeof step);
+  queue.copy_from_host(&model_.memory().state()->tried, &step, sizeof step);
+  tried_ = step;
+  rates_end_ = step;
 }
 
-void Updater::make_statistic_rules() {
-  for (const BlockEntry& entry : model_.blocks().statistics) {
-    const StatisticSpec& spec =
-        model_.planned_graph().nodes[entry.node].signature.statistics[entry.index];
-    statistic_rules_.insert(statistic_rules_.end(),
-                            static_cast<std::size_t>(chunks_of(entry.shape.elements())),
-                            {.momentum = spec.momentum, .batch_scale = spec.batch_scale});
+void Updater::write_rates() {
+  RateWindow window{.first = tried_};
+  for (std::int64_t i = 0; i < RateWindow::kRates; ++i) {
+    window.rates[i] = schedule_ != nullptr ? schedule_->rate(tried_ + i, context_) : context_.base;
   }
+  rates_.write(model_.compute().queue, std::span(&window, 1));
+  rates_end_ = tried_ + RateWindow::kRates;
+}
+
+void Updater::prepare() {
+  if (tried_ >= rates_end_) write_rates();
 }
 
 void Updater::begin() {
-  StepState& state = *model_.memory().state();
-  state.rate = schedule_ != nullptr ? schedule_->rate(state.step, context_) : context_.base;
-  const std::int64_t global_batch =
-      model_.memory().batch() * communicator_.size() * options_.accumulate;
-  state.gradient_scale = 1.0 / static_cast<double>(global_batch);
+  model_.compute().launches.begin({.state = model_.memory().state(), .window = rates_.data()});
 }
 
 void Updater::accumulate(std::int64_t index) {
   if (options_.accumulate == 1) return;  // the sum is the gradient block itself
-  const ModelMemory& memory = model_.memory();
-  const std::int64_t elements = model_.blocks().gradient_elements();
-  if (memory.type() == DType::f64) {
-    add_gradients<double>(model_.launcher(), memory, elements, index == 0);
-  } else {
-    add_gradients<float>(model_.launcher(), memory, elements, index == 0);
-  }
+  model_.compute().launches.accumulate(blocks_, model_.memory().gradients(),
+                                       model_.blocks().gradient_elements(), index == 0);
 }
 
-void Updater::update_statistics() {
+void Updater::apply() {
   const ModelMemory& memory = model_.memory();
-  const double batches = static_cast<double>(communicator_.size() * options_.accumulate);
-  const std::int64_t tail = model_.blocks().parameter_elements;
-  if (memory.type() == DType::f64) {
-    update_running<double>(model_.launcher(), memory, tail, statistic_rules_, batches);
-  } else {
-    update_running<float>(model_.launcher(), memory, tail, statistic_rules_, batches);
-  }
-}
-
-UpdateResult Updater::apply() {
-  const ModelMemory& memory = model_.memory();
+  const UpdateLaunches& launches = model_.compute().launches;
   communicator_.all_reduce_sum(memory.gradient_sum(), model_.blocks().gradient_elements(),
                                memory.type());
-  StepState& state = *memory.state();
-  if (has_l2_) add_l2(model_.launcher(), blocks_);
-  UpdateResult result{.rate = state.rate};
-  gradient_norm(model_.launcher(), blocks_, scratch_, &result.gradient_norm);
-  note_nonfinite(model_.launcher(), &state, &result.gradient_norm);
-  result.finite = state.nonfinite_step < 0;
-  if (!result.finite) return result;
-  if (options_.clip_norm > 0) {
-    clip_gradients(model_.launcher(), blocks_, &result.gradient_norm, options_.clip_norm);
+  if (has_l2_) launches.add_l2(blocks_);
+  double* const norm = memory.results() + ResultRow::gradient_norm;
+  launches.gradient_norm(blocks_, scratch_.span(), norm);
+  launches.note_nonfinite(memory.state(), norm);
+  launches.note_nonfinite(memory.state(), memory.results() + ResultRow::loss);
+  if (options_.clip_norm > 0) launches.clip_gradients(blocks_, norm, options_.clip_norm);
+  launches.update_running(statistics_);
+  launches.update(blocks_, optimizer_.rule(), optimizer_.time_decay());
+  launches.end({.state = memory.state(),
+                .current = memory.results(),
+                .rows = rows_.data(),
+                .width = model_.programs().sizes.results,
+                .capacity = options_.results});
+}
+
+void Updater::finish() {
+  ++tried_;
+  pending_samples_.push_back(model_.take_samples());
+}
+
+std::vector<UpdateResult> Updater::take_results() {
+  const std::vector<double> rows = rows_.read(model_.compute().queue);
+  const std::int64_t width = model_.programs().sizes.results;
+  std::vector<UpdateResult> results;
+  std::int64_t update = tried_ - pending();
+  for (const std::int64_t samples : pending_samples_) {
+    const auto first = static_cast<std::size_t>(update++ % options_.results * width);
+    const auto row = std::span(rows).subspan(first, static_cast<std::size_t>(width));
+    results.push_back({.rate = row[ResultRow::rate],
+                       .gradient_norm = row[ResultRow::gradient_norm],
+                       .finite = row[ResultRow::withheld] == 0,
+                       .totals = totals_of(row, samples)});
   }
-  update_statistics();
-  optimizer_.update(model_.launcher(), blocks_);
-  ++state.step;
-  return result;
+  pending_samples_.clear();
+  return results;
 }
 
 double Updater::regularisation_loss() {
-  return has_l2_ ? trainyard::regularisation_loss(model_.launcher(), blocks_, scratch_) : 0.0;
+  if (!has_l2_) return 0;
+  const Compute& compute = model_.compute();
+  compute.launches.regularisation_loss(blocks_, scratch_.span(), regularisation_.data());
+  return regularisation_.read(compute.queue)[0];
 }
 
 }  // namespace trainyard

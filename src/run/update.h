@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
-#include "ops/running_statistics.h"
+#include "device/device_array.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "run/model.h"
@@ -15,36 +15,55 @@ namespace trainyard {
 struct UpdateOptions {
   double clip_norm = 0;         // 0: no clipping
   std::int64_t accumulate = 1;  // micro-steps an update
+  std::int64_t results = 1;     // updates whose results stay on the device until they are taken
 };
 
 /// What an update measured.
 struct UpdateResult {
   double rate = 0;           // learning rate used
   double gradient_norm = 0;  // before clipping, L2 terms included
-  bool finite = true;        // false: the update was withheld
+  bool finite = true;        // false: this update and all later ones were withheld
+  Totals totals;             // of its batches
 };
 
-/// One update of a model's weights from the gradients of its micro-steps.
+/// Updates of a model's weights from the gradients of their micro-steps. An update is prepare(),
+/// begin(), accumulate() for each micro-step, apply() and finish(). The three in the middle put the
+/// same work on the model's queue each time, so that it may be recorded; the other two are the
+/// host's part.
 class Updater {
  public:
   /// All references must outlive the updater.
   Updater(Model& model, Communicator& communicator, const Optimizer& optimizer,
           const Schedule* schedule, const ScheduleContext& context, const UpdateOptions& options);
 
-  /// Sets the state that this update's kernels read: rate and gradient scale, from its step count.
+  /// Goes on after `step` finished updates.
+  void start_at(std::int64_t step);
+  [[nodiscard]] std::int64_t micro_steps() const { return options_.accumulate; }
+  /// Sees to it that the device has the update's learning rate.
+  void prepare();
+  /// Sets the state that the update's kernels read.
   void begin();
   /// Adds the gradients of micro-step `index` to the sum.
   void accumulate(std::int64_t index);
-  /// Sums over ranks and updates statistics, weights and the step count.
-  [[nodiscard]] UpdateResult apply();
-  /// Sum of l2 * w^2 over all weights that have such a term.
+  /// Sums over ranks and updates statistics, weights and the step count. A loss or gradient that is
+  /// not finite withholds the update.
+  void apply();
+  /// Counts the update, whose samples the model has loaded.
+  void finish();
+  /// True if the results must be taken before the next update.
+  [[nodiscard]] bool full() const { return pending() == options_.results; }
+  /// Updates whose results were not taken yet.
+  [[nodiscard]] std::int64_t pending() const {
+    return static_cast<std::int64_t>(pending_samples_.size());
+  }
+  /// Waits for the pending updates; the oldest first.
+  [[nodiscard]] std::vector<UpdateResult> take_results();
+  /// Waits for the sum of l2 * w^2 over all weights that have such a term.
   [[nodiscard]] double regularisation_loss();
   [[nodiscard]] bool has_regularisation() const { return has_l2_; }
 
  private:
-  void make_segments(const Optimizer& optimizer);
-  void make_statistic_rules();
-  void update_statistics();
+  void write_rates();
 
   Model& model_;
   Communicator& communicator_;
@@ -52,12 +71,20 @@ class Updater {
   const Schedule* schedule_;
   ScheduleContext context_;
   UpdateOptions options_;
-  std::vector<Segment> segments_;
-  std::vector<std::int32_t> segment_of_chunk_;
-  std::vector<StatisticRule> statistic_rules_;  // by chunk
-  UpdateBlocks blocks_;
-  std::vector<double> scratch_;  // of the norm's and the regulariser's sums
   bool has_l2_ = false;
+  std::int64_t tried_ = 0;                     // as StepState counts
+  std::int64_t rates_end_ = 0;                 // the first update that the window has no rate for
+  std::vector<std::int64_t> pending_samples_;  // an update
+
+  DeviceArray<Segment> segments_;
+  DeviceArray<std::int32_t> segment_of_chunk_;
+  DeviceArray<StatisticRule> statistic_rules_;  // by chunk
+  DeviceArray<double> scratch_;                 // of the norm's and the regulariser's sums
+  DeviceArray<double> regularisation_;          // of one element
+  DeviceArray<RateWindow> rates_;               // of one element
+  DeviceArray<double> rows_;                    // [options.results][width], see ResultRow
+  UpdateBlocks blocks_;
+  StatisticBlocks statistics_;
 };
 
 }  // namespace trainyard

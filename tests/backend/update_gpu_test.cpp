@@ -121,9 +121,10 @@ TEST_CASE("sums of micro-steps, statistics and metrics are the CPU's bits on a G
   const GpuArray<StepState> state(gpu, {blocks.state});
   const auto run = [](const UpdateLaunches& launches, float* to, const float* from,
                       const StatisticRule* of, double* metric, const StepState* at) {
-    launches.accumulate(to, from, 3 * kChunk, false);
-    launches.update_running({to, from, of, 2}, 3);
-    launches.add_metric({from, 120, at, metric});
+    launches.accumulate({.gradients = to}, from, 3 * kChunk, false);
+    launches.update_running(
+        {.running = to, .batch = from, .rules = of, .state = at, .replicas = 2, .chunks = 3});
+    launches.add_results({.values = from, .samples = 120, .state = at}, metric);
   };
   run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), blocks.weights.data(), blocks.gradients.data(),
       rules.data(), total.data(), &blocks.state);

@@ -13,7 +13,7 @@
 #include "graph/build.h"
 #include "ops/all.h"
 #include "run/model.h"
-#include "run/update.h"
+#include "run/training_step.h"
 
 using namespace trainyard;
 
@@ -188,22 +188,25 @@ class Images {
 std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t batch,
                           const Target& target, const ExecutorFactory& executors) {
   const auto device = make_cpu_device();
+  const auto queue = device->make_queue();
+  const auto launches = make_cpu_update_launches(2);
   const auto communicator = make_single_communicator();
   const PlainSgd sgd(golden.rate);
-  Model model(network_of(golden, batch), *device, executors,
+  Model model(network_of(golden, batch), {*device, *queue, executors, *launches},
               {.target = target, .threads = 2, .slots = 1});
   set_weights(model);
   Updater updater(model, *communicator, *sgd.optimizer, nullptr, {.base = golden.rate}, {});
+  TrainingStep work(model, updater);
   Images images(golden.name, set, batch);
   std::vector<double> losses;
   for (std::int64_t step = 0; step < kSteps; ++step) {
     model.load(images.step(step));
-    updater.begin();
-    model.train().run();
-    Totals totals;
-    model.add_totals(model.train(), totals);
-    losses.push_back(totals.loss / static_cast<double>(totals.samples));
-    REQUIRE(updater.apply().finite);
+    updater.prepare();
+    work.run(0);
+    updater.finish();
+    const UpdateResult result = updater.take_results()[0];
+    REQUIRE(result.finite);
+    losses.push_back(result.totals.loss / static_cast<double>(result.totals.samples));
   }
   return losses;
 }

@@ -20,7 +20,9 @@ TEST_CASE("a running statistic keeps its share and takes the scaled mean over th
     batch.push_back(std::sin(static_cast<double>(i)) + 2);
   }
   const std::vector<double> before = running;
-  CpuLauncher(1).each(2, UpdateRunning<double>{running.data(), batch.data(), rules.data(), 4});
+  StepState state;
+  const UpdateRunning<double> update{running.data(), batch.data(), rules.data(), &state, 4};
+  CpuLauncher(1).each(2, update);
   for (std::size_t i = 0; i < running.size(); ++i) {
     const StatisticRule& rule = rules[i / kChunk];
     const double keep = rule.momentum, scale = rule.batch_scale;
@@ -28,6 +30,10 @@ TEST_CASE("a running statistic keeps its share and takes the scaled mean over th
     // Four roundings of values up to 128.
     CHECK(std::abs(running[i] - exact) <= 4 * 128 * 0x1p-53);
   }
+  const std::vector<double> good = running;
+  state.nonfinite_step = 0;  // even of the first step
+  CpuLauncher(1).each(2, update);
+  CHECK(running == good);
 }
 
 }  // namespace

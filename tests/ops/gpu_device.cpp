@@ -15,7 +15,7 @@ namespace {
 struct Gpu {
   std::unique_ptr<Device> device = cuda::make_cuda_device(0);
   std::unique_ptr<Queue> queue = device->make_queue();
-  std::unique_ptr<CudaExecutors> executors =
+  std::unique_ptr<ExecutorFactory> executors =
       make_cuda_executors({.device = device.get(),
                            .queue = queue.get(),
                            .gpu = "under test",

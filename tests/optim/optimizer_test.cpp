@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "blocks.h"
+#include "optim/update_launches.h"
 #include "read.h"
 
 namespace trainyard {
@@ -14,6 +15,10 @@ using test::optimizer;
 
 // Rates and decays that differ by segment.
 const std::vector<Segment> kSegments{{1.0, 0, 0.01, 0}, {0.5, 0, 0, 0}, {2.0, 0, 0.03, 0}};
+
+void update(const Optimizer& rule, int threads, const UpdateBlocks& blocks) {
+  make_cpu_update_launches(threads)->update(blocks, rule.rule(), rule.time_decay());
+}
 
 // State of one element in the reference.
 struct Reference {
@@ -27,12 +32,11 @@ void check_rule(const Optimizer& rule, const Rule& expected) {
   Blocks<double> blocks(7, kSegments, rule.slots().size());
   std::vector<Reference> reference;
   for (const double w : blocks.weights) reference.push_back({w});
-  const CpuLauncher launcher(2);
   for (int step = 0; step < 5; ++step) {
     blocks.set_gradients(step);
     blocks.state.step = step;
     blocks.state.rate = 0.1 / (step + 1);
-    rule.update(launcher, blocks.view());
+    update(rule, 2, blocks.view());
     for (std::size_t i = 0; i < reference.size(); ++i) {
       const Segment& segment = blocks.segment_of(i);
       expected(reference[i], blocks.gradients[i], blocks.state.rate * segment.rate_multiplier,
@@ -131,8 +135,8 @@ TEST_CASE("float updates follow the double ones to float's precision") {
     const auto rule = optimizer(yaml);
     Blocks<double> wide(7, kSegments, rule->slots().size());
     Blocks<float> narrow(7, kSegments, rule->slots().size());
-    rule->update(CpuLauncher(1), wide.view());
-    rule->update(CpuLauncher(1), narrow.view());
+    update(*rule, 1, wide.view());
+    update(*rule, 1, narrow.view());
     for (std::size_t i = 0; i < wide.weights.size(); ++i) {
       // Inputs rounded to 2^-24 relative, near cancellation of w and its change: values below 2.
       // rmsprop and adam divide g by |g|, which keeps relative errors.
@@ -148,7 +152,7 @@ TEST_CASE("a frozen parameter and every parameter after a non-finite step keep t
     segments[1].frozen = 1;
     Blocks<float> blocks(7, segments, rule->slots().size());
     const Blocks<float> before = blocks;
-    rule->update(CpuLauncher(1), blocks.view());
+    update(*rule, 1, blocks.view());
     std::int64_t changed = 0;
     for (std::size_t i = 0; i < blocks.weights.size(); ++i) {
       if (blocks.segment_of(i).frozen != 0) {
@@ -162,7 +166,7 @@ TEST_CASE("a frozen parameter and every parameter after a non-finite step keep t
     blocks.gradients.assign(blocks.gradients.size(), std::nanf(""));
     for (const std::int64_t marked : {0, 3}) {
       blocks.state.nonfinite_step = marked;
-      rule->update(CpuLauncher(1), blocks.view());
+      update(*rule, 1, blocks.view());
       CHECK(blocks.weights == good.weights);
       CHECK(blocks.slots == good.slots);
     }
@@ -174,8 +178,8 @@ TEST_CASE("updates give the same bits on 1 and on 3 threads") {
     const auto rule = optimizer(yaml);
     Blocks<float> one(101, kSegments, rule->slots().size());
     Blocks<float> three = one;
-    rule->update(CpuLauncher(1), one.view());
-    rule->update(CpuLauncher(3), three.view());
+    update(*rule, 1, one.view());
+    update(*rule, 3, three.view());
     CHECK(one.weights == three.weights);
     CHECK(one.slots == three.slots);
   }
@@ -187,7 +191,7 @@ TEST_CASE("zero padding of a chunk stays zero") {
     Blocks<float> blocks(1, kSegments, rule->slots().size());
     blocks.weights.assign(kChunk, 0);
     blocks.gradients.assign(kChunk, 0);
-    rule->update(CpuLauncher(1), blocks.view());
+    update(*rule, 1, blocks.view());
     CHECK(blocks.weights == std::vector<float>(kChunk, 0));
   }
 }

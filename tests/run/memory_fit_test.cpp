@@ -28,6 +28,10 @@ class SmallDevice final : public Device {
   }
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override { return cpu_->make_queue(); }
   [[nodiscard]] std::unique_ptr<Event> make_event() override { return cpu_->make_event(); }
+  [[nodiscard]] std::unique_ptr<Recording> record(Queue& queue,
+                                                  std::function<void()> work) override {
+    return cpu_->record(queue, std::move(work));
+  }
   [[nodiscard]] std::size_t free_bytes() const override { return free_; }
 
   std::size_t allocated = 0;
@@ -47,7 +51,10 @@ std::string refusal(std::int64_t batch, std::size_t free) {
   SmallDevice device(free);
   const auto executors = make_reference_executors();
   try {
-    const Model model(training_graph(kNetwork, batch), device, *executors, options());
+    const auto queue = device.make_queue();
+    const auto launches = make_cpu_update_launches(1);
+    const Model model(training_graph(kNetwork, batch), {device, *queue, *executors, *launches},
+                      options());
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::memory);
     CHECK(device.allocated == 0);
@@ -65,7 +72,9 @@ TEST_CASE("the forecast is what a model allocates, to the byte") {
     ModelOptions with = options();
     with.target = cuda_target(Precision::bf16);  // its maps are copied into the workspace
     with.accumulates = accumulates;
-    const Model model(training_graph(kNetwork, 6), device, *executors, with);
+    const auto queue = device.make_queue();
+    const auto launches = make_cpu_update_launches(1);
+    const Model model(training_graph(kNetwork, 6), {device, *queue, *executors, *launches}, with);
     const MemoryForecast memory = forecast(model.programs());
     CHECK(memory.total() == device.allocated);
     CHECK(memory.weights > 0);

@@ -11,7 +11,8 @@
 #include "device/device.h"
 #include "graph/build.h"
 #include "ops/all.h"
-#include "run/update.h"
+#include "run/training_step.h"
+#include "tensor/float_types.h"
 
 namespace trainyard::test {
 namespace {
@@ -67,14 +68,18 @@ class NoiseBatch {
   std::vector<std::int64_t> index_;
 };
 
-std::vector<double> elements(const std::vector<BlockEntry>& entries, const std::byte* block,
-                             DType type) {
+std::vector<double> elements(Queue& queue, const std::vector<BlockEntry>& entries,
+                             const std::byte* block, DType type) {
   std::vector<double> values;
   for (const BlockEntry& entry : entries) {
-    for (std::int64_t i = entry.offset; i < entry.offset + entry.shape.elements(); ++i) {
-      values.push_back(type == DType::f64 ? reinterpret_cast<const double*>(block)[i]
-                                          : reinterpret_cast<const float*>(block)[i]);
-    }
+    with_float_type(type, [&]<class T>(std::type_identity<T>) {
+      std::vector<T> copy(static_cast<std::size_t>(entry.shape.elements()));
+      queue.copy_to_host(copy.data(), reinterpret_cast<const T*>(block) + entry.offset,
+                         copy.size() * sizeof(T));
+      queue.wait();
+      for (const T value : copy)
+        values.push_back(static_cast<double>(static_cast<Arithmetic<T>>(value)));
+    });
   }
   return values;
 }
@@ -95,29 +100,46 @@ TrainingGraph training_graph(const config::Node& network, std::int64_t batch) {
 Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
                         const ExecutorFactory& executors, const Jitter& jitter) {
   const auto device = make_cpu_device();
+  const auto queue = device->make_queue();
+  const auto launches = make_cpu_update_launches(1);
+  return train_ten_steps(graph, target, {*device, *queue, executors, *launches}, 1, jitter);
+}
+
+Trained train_ten_steps(const TrainingGraph& graph, const Target& target, const Compute& compute,
+                        std::int64_t kept, const Jitter& jitter) {
   const auto communicator = make_single_communicator();
   const auto sgd =
       make_member(optimizer_kinds(), "sgd", "{lr: " + std::to_string(kRate) + ", momentum: 0.9}");
-  Model model(graph, *device, executors, {.target = target, .seed = 11, .slots = 1});
+  Model model(graph, compute, {.target = target, .seed = 11, .slots = 1});
   model.initialize(5);
-  Updater updater(model, *communicator, *sgd, nullptr, {.base = kRate}, {});
+  Updater updater(model, *communicator, *sgd, nullptr, {.base = kRate}, {.results = kept});
+  TrainingStep work(model, updater);
   const Shape images = graph.graph.values[graph.graph.inputs[0]].shape;
   const std::int64_t classes = graph.graph.values[graph.graph.output].shape.c();
   Trained trained;
   for (std::int64_t step = 0; step < kSteps; ++step) {
     NoiseBatch batch(images, classes, step);
     if (jitter) jitter(batch.images());
+    updater.prepare();
     model.load(batch.view());
-    updater.begin();
-    model.train().run();
-    Totals totals;
-    model.add_totals(model.train(), totals);
-    trained.losses.push_back(totals.loss / static_cast<double>(totals.samples));
-    if (!updater.apply().finite) throw std::runtime_error("a gradient is not finite");
+    work.run(0);
+    updater.finish();
+    if (!updater.full() && step + 1 < kSteps) continue;
+    for (const UpdateResult& result : updater.take_results()) {
+      trained.finite.push_back(result.finite);
+      trained.losses.push_back(result.totals.loss / static_cast<double>(result.totals.samples));
+    }
   }
+  const NoiseBatch unseen(images, classes, kSteps);
+  model.load(unseen.view());
+  model.evaluate();
+  trained.evaluation = model.take_totals();
   const ModelMemory& memory = model.memory();
-  trained.weights = elements(model.blocks().parameters, memory.weights(), memory.type());
-  trained.running = elements(model.blocks().statistics, memory.running(), memory.type());
+  const auto read = [&](const std::vector<BlockEntry>& entries, const std::byte* block) {
+    return elements(compute.queue, entries, block, memory.type());
+  };
+  trained.weights = read(model.blocks().parameters, memory.weights());
+  trained.running = read(model.blocks().statistics, memory.running());
   return trained;
 }
 

@@ -19,8 +19,10 @@ namespace trainyard::test {
 
 struct Trained {
   std::vector<double> losses;   // mean of the batch, a step
+  std::vector<bool> finite;     // was the update done
   std::vector<double> weights;  // all, in the order of the blocks, after the last step
   std::vector<double> running;  // statistics, likewise
+  Totals evaluation;            // of another batch, with the last weights
 };
 
 /// Ten steps of SGD with momentum on noise, the same for every target and executors. `jitter`, if
@@ -28,6 +30,10 @@ struct Trained {
 using Jitter = std::function<void(std::vector<float>& images)>;
 [[nodiscard]] Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
                                       const ExecutorFactory& executors,
+                                      const Jitter& jitter = nullptr);
+/// The same on any device, with the results of `kept` updates at a time left there.
+[[nodiscard]] Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
+                                      const Compute& compute, std::int64_t kept = 1,
                                       const Jitter& jitter = nullptr);
 
 /// Largest absolute difference; infinite if the sizes differ or a value is NaN.

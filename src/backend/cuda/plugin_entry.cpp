@@ -1,10 +1,15 @@
 // The entry of the plugin, the one symbol that it exports, and what the GPU part is made of.
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
 #include "backend/backend.h"
 #include "backend/cuda/libraries.h"
 #include "backend/cuda/update.h"
+#include "device/cuda/check.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/survey.h"
-#include "exec/functor/cuda/functors.h"
+#include "exec/cudnn/cuda_executors.h"
 
 namespace trainyard {
 namespace {
@@ -21,11 +26,12 @@ class CudaBackend final : public Backend {
     return findings;
   }
   [[nodiscard]] std::unique_ptr<Device> make_device(int ordinal) const override {
+    TY_CUDA(cudaSetDevice(ordinal));
     return cuda::make_cuda_device(ordinal);
   }
-  [[nodiscard]] std::unique_ptr<ExecutorFactory> make_functor_executors(
-      const Queue& queue) const override {
-    return cuda::make_functor_executors(queue);
+  [[nodiscard]] std::unique_ptr<ExecutorFactory> make_executors(
+      CudaExecutorSettings settings) const override {
+    return make_cuda_executors(std::move(settings));
   }
   [[nodiscard]] std::unique_ptr<UpdateLaunches> make_update_launches(
       const Queue& queue) const override {

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "device/cuda/check.h"
+#include "device/cuda/graph.h"
 
 namespace trainyard::cuda {
 namespace {
@@ -79,6 +80,17 @@ class CudaEvent final : public Event {
   Handle<cudaEvent_t, DestroyEvent> event_;
 };
 
+class CudaRecording final : public Recording {
+ public:
+  CudaRecording(Queue& queue, const std::function<void()>& work)
+      : queue_(queue), graph_(queue, work) {}
+  void replay() override { graph_.replay(queue_); }
+
+ private:
+  Queue& queue_;
+  CapturedGraph graph_;
+};
+
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
@@ -94,6 +106,10 @@ class CudaDevice final : public Device {
   }
   [[nodiscard]] std::unique_ptr<Event> make_event() override {
     return std::make_unique<CudaEvent>(ordinal_);
+  }
+  [[nodiscard]] std::unique_ptr<Recording> record(Queue& queue,
+                                                  std::function<void()> work) override {
+    return std::make_unique<CudaRecording>(queue, work);
   }
   [[nodiscard]] std::size_t free_bytes() const override {
     const CurrentDevice current(ordinal_);

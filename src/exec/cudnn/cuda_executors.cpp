@@ -11,7 +11,7 @@ namespace {
 
 using cudnn::ContextPtr;
 
-class Executors final : public CudaExecutors {
+class Executors final : public ExecutorFactory {
  public:
   explicit Executors(CudaExecutorSettings settings)
       : functors_(cuda::make_functor_executors(*settings.queue)),
@@ -37,8 +37,8 @@ class Executors final : public CudaExecutors {
   [[nodiscard]] std::string libraries() const override {
     return "cuDNN " + context_->library().version();
   }
-  [[nodiscard]] std::string chosen_engines() const override { return context_->chosen_engines(); }
-  void keep_engines() override { context_->keep_engines(); }
+  [[nodiscard]] std::string choices() const override { return context_->chosen_engines(); }
+  void keep_choices() override { context_->keep_engines(); }
 
  private:
   std::unique_ptr<ExecutorFactory> functors_;
@@ -47,7 +47,7 @@ class Executors final : public CudaExecutors {
 
 }  // namespace
 
-std::unique_ptr<CudaExecutors> make_cuda_executors(CudaExecutorSettings settings) {
+std::unique_ptr<ExecutorFactory> make_cuda_executors(CudaExecutorSettings settings) {
   return std::make_unique<Executors>(std::move(settings));
 }
 

@@ -27,23 +27,13 @@ struct CudaExecutorSettings {
   bool tune = true;  // time the engines that cuDNN proposes; else take its first
   /// Where timed choices are kept, for all runs of this machine; empty: nowhere.
   std::filesystem::path engine_folder;
-  /// Choices of an earlier run (CudaExecutors::chosen_engines()), which go before all others; or
-  /// empty.
+  /// Choices of an earlier run (ExecutorFactory::choices()), which go before all others; or empty.
   std::string engines;
   std::function<void(const std::string&)> warn;
 };
 
-class CudaExecutors : public ExecutorFactory {
- public:
-  /// The engines of all executors so far, as JSON by graph: results repeat bit for bit only with
-  /// the same choices, so a run keeps them beside its checkpoints.
-  [[nodiscard]] virtual std::string chosen_engines() const = 0;
-  /// Writes what was timed to settings.engine_folder.
-  virtual void keep_engines() = 0;
-};
-
 /// Opens cuDNN. Throws Error{device} if it is missing or too old; cuBLASLt, which is large, is
 /// opened with the first dense layer.
-[[nodiscard]] std::unique_ptr<CudaExecutors> make_cuda_executors(CudaExecutorSettings settings);
+[[nodiscard]] std::unique_ptr<ExecutorFactory> make_cuda_executors(CudaExecutorSettings settings);
 
 }  // namespace trainyard

@@ -1,0 +1,36 @@
+// Work that a device does again and again.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "device/device.h"
+
+namespace trainyard {
+
+/// Puts the same work on a queue each time: directly the first time, when libraries load what they
+/// need, and as a recording from then on. See Device::record for what `work` may do.
+class RepeatedWork {
+ public:
+  RepeatedWork(Device& device, Queue& queue, std::function<void()> work)
+      : device_(device), queue_(queue), work_(std::move(work)) {}
+
+  void run() {
+    if (!begun_) {
+      begun_ = true;
+      return work_();
+    }
+    if (recording_ == nullptr) recording_ = device_.record(queue_, work_);
+    recording_->replay();
+  }
+
+ private:
+  Device& device_;
+  Queue& queue_;
+  std::function<void()> work_;
+  bool begun_ = false;
+  std::unique_ptr<Recording> recording_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,19 @@
+// What a model computes with.
+#pragma once
+
+#include "device/device.h"
+#include "exec/executor.h"
+#include "optim/update_launches.h"
+
+namespace trainyard {
+
+/// A device, the queue that all of a model's work is put on, and what puts it there. All outlive
+/// the model.
+struct Compute {
+  Device& device;
+  Queue& queue;
+  const ExecutorFactory& executors;
+  const UpdateLaunches& launches;
+};
+
+}  // namespace trainyard

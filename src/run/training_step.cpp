@@ -1,0 +1,32 @@
+#include "run/training_step.h"
+
+namespace trainyard {
+
+TrainingStep::TrainingStep(Model& model, Updater& updater) : model_(model), updater_(updater) {
+  for (std::int64_t index = 0; index < updater.micro_steps(); ++index) {
+    work_.emplace_back(model.compute().device, model.compute().queue, [this, index] {
+      begin(index);
+      model_.train().run();
+      end(index);
+    });
+  }
+}
+
+void TrainingStep::begin(std::int64_t index) {
+  if (index == 0) updater_.begin();
+}
+
+void TrainingStep::end(std::int64_t index) {
+  model_.add_results(model_.train());
+  updater_.accumulate(index);
+  if (index == updater_.micro_steps() - 1) updater_.apply();
+}
+
+std::optional<NonFinite> TrainingStep::run_checked(std::int64_t index) {
+  begin(index);
+  if (auto culprit = model_.train().run_checked(model_.compute().queue)) return culprit;
+  end(index);
+  return std::nullopt;
+}
+
+}  // namespace trainyard

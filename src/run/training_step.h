@@ -1,0 +1,37 @@
+// What a device does in an update.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/repeated_work.h"
+#include "run/model.h"
+#include "run/update.h"
+
+namespace trainyard {
+
+/// The micro-steps of an update, each recorded and replayed.
+class TrainingStep {
+ public:
+  /// Model and updater must outlive it.
+  TrainingStep(Model& model, Updater& updater);
+  TrainingStep(const TrainingStep&) = delete;
+  TrainingStep& operator=(const TrainingStep&) = delete;
+
+  /// Puts on micro-step `index` with the batch that is loaded: forward, backward and the sums of
+  /// loss and metrics; the first one begins the update, the last one applies it.
+  void run(std::int64_t index) { work_[static_cast<std::size_t>(index)].run(); }
+  /// The same, tensor by tensor, up to the first that is not finite (--eager).
+  [[nodiscard]] std::optional<NonFinite> run_checked(std::int64_t index);
+
+ private:
+  void begin(std::int64_t index);
+  void end(std::int64_t index);
+
+  Model& model_;
+  Updater& updater_;
+  std::vector<RepeatedWork> work_;  // a micro-step
+};
+
+}  // namespace trainyard

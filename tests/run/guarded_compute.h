@@ -1,0 +1,24 @@
+// A device whose memory is closed to the host, as that of a GPU is.
+#pragma once
+
+#include <memory>
+
+#include "run/compute.h"
+
+namespace trainyard::test {
+
+/// The CPU with memory that can be read and written only while its queue, its executors or its
+/// launches work: any other access ends the process.
+class GuardedCompute {
+ public:
+  /// Of these executors, which must outlive it.
+  explicit GuardedCompute(const ExecutorFactory& executors);
+  ~GuardedCompute();
+  [[nodiscard]] Compute compute() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace trainyard::test

@@ -1,0 +1,91 @@
+// Training on a device whose memory the host cannot touch: what a GPU asks of everything above the
+// executors.
+#include "guarded_compute.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "small_training.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr const char* kNetwork = R"(
+input: [3, 9, 7]
+layers:
+  - conv: {filters: 6, kernel: 3, l2: 1e-3}
+  - bn
+  - relu
+  - dropout: 0.25
+  - max_pool: 2
+  - dense: 4
+  - softmax
+)";
+constexpr std::int64_t kBatch = 6;
+
+constexpr std::int64_t kSteps = 10;
+
+void check_equal(const Trained& found, const Trained& expected) {
+  CHECK(found.losses == expected.losses);
+  CHECK(found.weights == expected.weights);
+  CHECK(found.running == expected.running);
+  CHECK(found.evaluation.loss == expected.evaluation.loss);
+  CHECK(found.evaluation.metrics == expected.evaluation.metrics);
+  CHECK(found.evaluation.samples == kBatch);
+}
+
+}  // namespace
+
+TEST_CASE("nothing but a device's own work touches its memory, and the results are the same") {
+  const auto executors = make_reference_executors();
+  const TrainingGraph graph = training_graph(kNetwork, kBatch);
+  for (const Target& target : {reference_target(Precision::fp64), reference_target(Precision::fp32),
+                               cuda_target(Precision::bf16)}) {
+    const GuardedCompute guarded(*executors);
+    const Trained expected = train_ten_steps(graph, target, *executors);
+    CHECK(expected.finite == std::vector<bool>(kSteps, true));
+    check_equal(train_ten_steps(graph, target, guarded.compute()), expected);
+  }
+}
+
+TEST_CASE("results that are read every few updates are those of every update") {
+  const auto executors = make_reference_executors();
+  const TrainingGraph graph = training_graph(kNetwork, kBatch);
+  const Target target = reference_target(Precision::fp32);
+  const Trained expected = train_ten_steps(graph, target, *executors);
+  const GuardedCompute guarded(*executors);
+  for (const std::int64_t kept : {3, 5, 16}) {
+    check_equal(train_ten_steps(graph, target, guarded.compute(), kept), expected);
+  }
+}
+
+TEST_CASE(
+    "an update that is not finite is withheld with all that follow, however late it is read") {
+  const auto executors = make_reference_executors();
+  const TrainingGraph graph = training_graph(kNetwork, kBatch);
+  const Target target = reference_target(Precision::fp32);
+  const auto train = [&](std::int64_t kept, std::int64_t bad_step) {
+    const GuardedCompute guarded(*executors);
+    std::int64_t step = 0;
+    return train_ten_steps(graph, target, guarded.compute(), kept, [&](std::vector<float>& images) {
+      if (step++ == bad_step) images[0] = std::numeric_limits<float>::infinity();
+    });
+  };
+  for (const std::int64_t bad : {0, 4, 9}) {
+    CAPTURE(bad);
+    const Trained at_once = train(1, bad), late = train(16, bad);
+    std::vector<bool> finite(kSteps, true);
+    std::fill(finite.begin() + bad, finite.end(), false);
+    CHECK(at_once.finite == finite);
+    CHECK(late.finite == finite);
+    CHECK(late.weights == at_once.weights);
+    CHECK(late.running == at_once.running);
+    CHECK(std::all_of(late.weights.begin(), late.weights.end(),
+                      [](double weight) { return std::isfinite(weight); }));
+  }
+}
