@@ -9,13 +9,17 @@
 #   memcheck    the same under compute-sanitizer's memory checker
 #   racecheck   the same under its checker of shared memory
 #   initcheck   the same under its checker of memory that nobody wrote
+#   captured    a small run twice and with --eager: the same bytes; and how far the CPU's losses are
+#   resume      three kills of that run, resumed: the same bytes
+#   cifar10     MiniGoogLeNet for an epoch, where $TRAINYARD_DATA holds CIFAR-10
+#   speed       train bench in fp32, tf32 and bf16, and PyTorch's script $PEER if that is set
 # The build must hold the GPU part (default: build/release). The page goes to FILE, or to the standard
 # output. Exit code: 0 if every part passed, 1 if one failed, 2 for a wrong call.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-all_parts=(doctor tests memcheck racecheck initcheck)
+all_parts=(doctor tests memcheck racecheck initcheck captured resume cifar10 speed)
 build_dir=build/release
 output=/dev/stdout
 parts=()
@@ -63,9 +67,56 @@ under_sanitizer() {
   return "$failures"
 }
 
+# small_run FOLDER FLAGS...: the run of scripts/kill_resume.sh.
+small_run() {
+  "$build_dir/bin/train" --config scripts/kill_resume.yaml --quiet --out "$@"
+}
+
+weights_of() { sha256sum <"$1/weights/last.safetensors"; }
+
+captured() {
+  local work device
+  work=$(mktemp -d)
+  small_run "$work/one" --gpus 1 && small_run "$work/two" --gpus 1 &&
+    small_run "$work/eager" --gpus 1 --eager && small_run "$work/cpu" --gpus 0 || return 1
+  for device in one cpu; do
+    echo "losses of the first steps, $device: $(cut -d , -f 3 "$work/$device/steps.csv" | sed -n '1,6p' | xargs)"
+  done
+  [[ $(weights_of "$work/one") == "$(weights_of "$work/two")" ]] || { echo "two runs differ" && return 1; }
+  [[ $(weights_of "$work/one") == "$(weights_of "$work/eager")" ]] || { echo "captured and eager differ" && return 1; }
+  echo "two captured runs and an eager one: the same weights"
+  rm -rf "$work"
+}
+
+cifar10() {
+  if [[ ! -f ${TRAINYARD_DATA:-}/cifar-10-batches-bin/test_batch.bin ]]; then
+    echo "left out: TRAINYARD_DATA names no CIFAR-10"
+    return
+  fi
+  local folder
+  folder=$(mktemp -d)/run
+  "$build_dir/bin/train" --config minigooglenet_cifar10 --epochs 1 --set schedule.poly.length=70 \
+    --gpus 1 --out "$folder" && cat "$folder/metrics.csv"
+}
+
+speed() {
+  local net precision
+  for net in resnet20 minigooglenet cnn; do
+    for precision in fp32 tf32 bf16; do
+      "$build_dir/bin/train" bench --config "scripts/bench/$net.yaml" --batch 128 --gpus 1 \
+        --precision "$precision" --json || return 1
+    done
+  done
+  [[ -n ${PEER:-} ]] || { echo "no peer: PEER is not set" && return; }
+  python3 "$PEER" --nets resnet20,minigooglenet,cnn --batches 128 \
+    --modes fp32,tf32,ampbf16,compilebf16
+}
+
 run_part() {
   case $1 in
     doctor) "$build_dir/bin/train" doctor ;;
+    captured | cifar10 | speed) "$1" ;;
+    resume) TRAIN=$build_dir/bin/train scripts/kill_resume.sh scripts/kill_resume.yaml 3 -- --gpus 1 ;;
     tests) ctest --test-dir "$build_dir" --label-regex '^gpu$' --no-tests=error --output-on-failure ;;
     *) under_sanitizer "$1" ;;
   esac

@@ -117,7 +117,7 @@ RunConfig read_config(const RunFlags& flags) {
   // The thread count is part of a run's record: it decides the order of sums inside oneDNN.
   if (flags.threads > 0) settle_threads(run, flags.threads);
   if (run.threads == 0) settle_threads(run, available_cores());
-  if (!run.precision) settle_precision(run, default_precision(kind_of(flags)));
+  settle_precision(run, run.precision.value_or(default_precision(kind_of(flags))));
   return run;
 }
 

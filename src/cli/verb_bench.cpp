@@ -22,6 +22,7 @@ std::string json_row(const BenchResult& result) {
   const Json row{{"program", "train"},
                  {"net", result.network},
                  {"batch", result.batch},
+                 {"device", result.device},
                  {"threads", result.threads},
                  {"images_per_s", result.images_per_second},
                  {"low", result.low},
@@ -35,23 +36,33 @@ std::string json_row(const BenchResult& result) {
                  {"gflop_per_step", result.gflop_per_step},
                  {"peak_gflops", result.peak_gflops},
                  {"share_of_peak", result.share_of_peak},
+                 {"launches", result.launches},
                  {"parameters", result.parameters},
                  {"loss", result.loss}};
   return json_line(row);
 }
 
+/// What the arithmetic of a step comes to.
+std::string arithmetic_text(const BenchResult& result) {
+  const double rate = result.gflop_per_step / (result.step_milliseconds * 1e-3);
+  if (result.peak_gflops == 0) return fmt::format("{:.0f} GFLOP/s", rate);
+  return fmt::format("{:.0f} of {:.0f} GFLOP/s: {:.0f} % of the measured peak", rate,
+                     result.peak_gflops, 100 * result.share_of_peak);
+}
+
 std::string table(const BenchResult& result) {
   std::string out = fmt::format(
-      "{}: batch {}, {} threads, {} trainable parameters\n"
+      "{}: batch {}, {}, {} trainable parameters\n"
       "  {:.1f} images/s (windows {:.1f} to {:.1f}), {:.2f} ms a step\n"
       "  passes: forward {:.2f} ms, backward {:.2f} ms, update {:.2f} ms\n"
-      "  {:.1f} GFLOP a step, {:.0f} of {:.0f} GFLOP/s: {:.0f} % of the measured peak\n"
+      "  {:.1f} GFLOP a step, {}\n"
       "  first step after {:.2f} s, peak memory {:.0f} MiB, loss {:.4f}\n",
-      result.network, result.batch, result.threads, with_separators(result.parameters),
+      result.network, result.batch, result.device, with_separators(result.parameters),
       result.images_per_second, result.low, result.high, result.step_milliseconds,
       result.forward_milliseconds, result.backward_milliseconds, result.update_milliseconds,
-      result.gflop_per_step, result.share_of_peak * result.peak_gflops, result.peak_gflops,
-      100 * result.share_of_peak, result.first_step_seconds, result.peak_mib, result.loss);
+      result.gflop_per_step, arithmetic_text(result), result.first_step_seconds, result.peak_mib,
+      result.loss);
+  if (result.launches > 0) out += fmt::format("  {} launches a step\n", result.launches);
   for (const StepTime& layer : result.layers) {
     out += fmt::format("  {:9.3f} ms  {:5.1f} %  {}\n", 1e3 * layer.seconds,
                        1e5 * layer.seconds / result.step_milliseconds, layer.name);

@@ -70,6 +70,7 @@ class CpuRecording final : public Recording {
  public:
   explicit CpuRecording(std::function<void()> work) : work_(std::move(work)) {}
   void replay() override { work_(); }
+  [[nodiscard]] std::size_t nodes() const override { return 0; }
 
  private:
   std::function<void()> work_;

@@ -45,6 +45,8 @@ class Recording {
  public:
   virtual ~Recording() = default;
   virtual void replay() = 0;
+  /// Kernels, copies and fills of a replay; 0 where work runs at once.
+  [[nodiscard]] virtual std::size_t nodes() const = 0;
 };
 
 class Device {

@@ -29,12 +29,12 @@ class DeviceArray {
 
   /// Copies the first values.size() elements; the values may change once this returns.
   void write(Queue& queue, std::span<const T> values) {
-    queue.copy_from_host(data(), values.data(), values.size_bytes());
+    if (!values.empty()) queue.copy_from_host(data(), values.data(), values.size_bytes());
   }
   /// All elements, when everything before them on `queue` is done.
   [[nodiscard]] std::vector<T> read(Queue& queue) const {
     std::vector<T> values(size_);
-    queue.copy_to_host(values.data(), data(), size_ * sizeof(T));
+    if (!values.empty()) queue.copy_to_host(values.data(), data(), size_ * sizeof(T));
     queue.wait();
     return values;
   }

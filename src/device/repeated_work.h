@@ -24,6 +24,8 @@ class RepeatedWork {
     if (recording_ == nullptr) recording_ = device_.record(queue_, work_);
     recording_->replay();
   }
+  /// Recording::nodes(); 0 before the second run.
+  [[nodiscard]] std::size_t nodes() const { return recording_ ? recording_->nodes() : 0; }
 
  private:
   Device& device_;

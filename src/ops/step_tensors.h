@@ -9,15 +9,17 @@
 
 namespace trainyard {
 
-/// State of the run that kernels read: lives in the persistent arena, written by the program's own
-/// kernels only, so that a captured step needs no host value.
+/// State of the run that kernels read: lives in the persistent arena, written by kernels and,
+/// between steps, by copies on the queue, so that a captured step needs no host value.
 struct StepState {
-  std::int64_t step = 0;      // finished updates
-  std::int64_t tried = 0;     // updates begun, withheld ones too: the schedule's position
-  std::int64_t epoch = 0;     // finished epochs, as the random draws count them
-  double rate = 0;            // learning rate of this step
-  double gradient_scale = 1;  // 1 / (samples in the global batch * accumulation) * loss scale
-  std::int64_t valid = 0;     // true samples in this batch (evaluation pads the last one)
+  std::int64_t step = 0;             // finished updates
+  std::int64_t tried = 0;            // updates begun, withheld ones too: the schedule's position
+  std::int64_t epoch = 0;            // finished epochs, as the random draws count them
+  double rate = 0;                   // learning rate of this step
+  double gradient_scale = 1;         // loss scale / (samples in the global batch * accumulation)
+  double loss_scale = 1;             // keeps gradients of 16 bits from vanishing
+  std::int64_t good_steps = 0;       // finite updates since a dynamic loss scale last changed
+  std::int64_t valid = 0;            // true samples in this batch (evaluation pads the last one)
   std::int64_t nonfinite_step = -1;  // first step with a non-finite gradient or loss, or -1
 };
 

@@ -72,6 +72,16 @@ void gradient_norm(const Launcher& launcher, const UpdateBlocks& blocks, std::sp
   launcher.each(1, SumOfPartials{scratch.data(), sum_scratch(blocks.chunks), true, norm});
 }
 
+/// Divides the gradient block by the loss scale of its state.
+template <class Launcher>
+void unscale(const Launcher& launcher, const UpdateBlocks& blocks) {
+  with_arithmetic(blocks.type, [&](auto zero) {
+    using T = decltype(zero);
+    launcher.each(blocks.chunks * kChunk,
+                  Unscale<T>{static_cast<T*>(blocks.gradients), blocks.state});
+  });
+}
+
 /// Multiplies the gradient block by clip_factor(*norm, maximum); the norm is read on the device.
 template <class Launcher>
 void clip_gradients(const Launcher& launcher, const UpdateBlocks& blocks, const double* norm,

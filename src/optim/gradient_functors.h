@@ -78,6 +78,16 @@ struct SumOfPartials {
   }
 };
 
+/// gradient /= the loss scale, which is a power of two, so that nothing is rounded.
+template <class T>
+struct Unscale {
+  T* gradients;
+  const StepState* state;
+  TY_HD void operator()(std::int64_t i) const {
+    gradients[i] *= static_cast<T>(1.0 / state->loss_scale);
+  }
+};
+
 /// gradient *= clip_factor(*norm, maximum); the norm is read on the device.
 template <class T>
 struct ClipGradients {

@@ -43,6 +43,7 @@ class UpdateLaunches {
   /// blocks.gradients = gradients in the first micro-step of an update, += in the others.
   virtual void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                           bool first) const = 0;
+  virtual void unscale(const UpdateBlocks& blocks) const = 0;
   virtual void add_l2(const UpdateBlocks& blocks) const = 0;
   /// See optim/gradient.h for these.
   virtual void gradient_norm(const UpdateBlocks& blocks, std::span<double> scratch,

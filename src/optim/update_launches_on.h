@@ -30,6 +30,7 @@ class UpdateLaunchesOn final : public UpdateLaunches {
                                                static_cast<const T*>(gradients), first});
     });
   }
+  void unscale(const UpdateBlocks& blocks) const override { trainyard::unscale(launcher_, blocks); }
   void add_l2(const UpdateBlocks& blocks) const override { trainyard::add_l2(launcher_, blocks); }
   void gradient_norm(const UpdateBlocks& blocks, std::span<double> scratch,
                      double* norm) const override {

@@ -93,6 +93,7 @@ class Runner {
     finish();
   }
   void wait() { device_.queue->wait(); }
+  [[nodiscard]] std::size_t launches() const { return step_.launches(0); }
   /// Of the last step.
   [[nodiscard]] double loss() const {
     return totals_.loss / static_cast<double>(model_.memory().batch());
@@ -182,6 +183,7 @@ BenchResult bench(RunConfig run, const BenchOptions& options, const std::functio
   runner.step();
   BenchResult result{.network = run.name,
                      .batch = options.batch,
+                     .device = runner.device().text,
                      .threads = runner.device().threads,
                      .parameters = totals(runner.graph()).parameters_trainable};
   result.first_step_seconds = now() - started;
@@ -189,6 +191,11 @@ BenchResult bench(RunConfig run, const BenchOptions& options, const std::functio
   result.loss = runner.loss();
   measure_passes(runner, options, now, result);
   result.gflop_per_step = training_flop(runner.graph()) * 1e-9;
+  result.launches = runner.launches();
+  if (options.device.kind == DeviceChoice::Kind::gpu) {
+    result.peak_mib = static_cast<double>(forecast(runner.model().programs()).total()) / (1 << 20);
+    return result;
+  }
   result.peak_gflops = measure_peak_gflops(result.threads, now);
   result.share_of_peak =
       result.gflop_per_step / (result.step_milliseconds * 1e-3) / result.peak_gflops;

@@ -22,17 +22,19 @@ struct BenchOptions {
 struct BenchResult {
   std::string network;
   std::int64_t batch = 0;
+  std::string device;  // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
   int threads = 0;
   std::int64_t parameters = 0;   // trainable
   double images_per_second = 0;  // median over windows
   double low = 0, high = 0;
   double step_milliseconds = 0;
   double forward_milliseconds = 0, backward_milliseconds = 0, update_milliseconds = 0;
-  double gflop_per_step = 0;  // 2 per multiply-add, three passes, less the first layer's
-  double peak_gflops = 0;     // measured on the same threads
-  double share_of_peak = 0;
+  double gflop_per_step = 0;      // 2 per multiply-add, three passes, less the first layer's
+  double peak_gflops = 0;         // measured on the same threads; 0 on a GPU: not measured
+  double share_of_peak = 0;       // likewise
+  std::size_t launches = 0;       // kernels, copies and fills a step; 0 on the CPU
   double first_step_seconds = 0;  // from `started` to the end of the first step
-  double peak_mib = 0;            // resident memory, at most
+  double peak_mib = 0;            // resident memory, at most; on a GPU the model's
   double loss = 0;                // after the last step, to show that the steps were real
   std::vector<StepTime> layers;   // seconds a step
 };

@@ -1,14 +1,19 @@
 #include "run/run_config.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "config/diagnostics.h"
 #include "config/expression.h"
+#include "config/load.h"
 #include "config/schema.h"
 #include "graph/build.h"
 #include "ops/all.h"
+#include "optim/step_functors.h"
 
 namespace trainyard {
 
@@ -93,6 +98,17 @@ void declare(Fields& fields, EarlyStopConfig& stop) {
   fields.field("min_delta", stop.min_delta, "least change that counts as better", {.minimum = 0});
 }
 
+void declare(Fields& fields, LossScaleConfig& scale) {
+  fields.field("start", scale.start, "factor of the loss at first, a power of two",
+               {.minimum = 1, .maximum = LossScale::kMost});
+  fields.field("dynamic", scale.dynamic, "halve it where gradients overflow, and skip the update");
+  fields.field("growth", scale.growth, "updates without overflow until a dynamic one is doubled",
+               {.minimum = 1});
+  if (!fields.describing() && std::exp2(std::round(std::log2(scale.start))) != scale.start) {
+    fields.error("start", fmt::format("'start' wants a power of two, found {}", scale.start));
+  }
+}
+
 void declare(Fields& fields, PlotConfig& plot) {
   fields.field("title", plot.title, "title of the curves");
 }
@@ -148,6 +164,8 @@ void declare_training(Fields& fields, RunConfig& run) {
                {.minimum = 0, .maximum = 1024});
   fields.field("precision", run.precision,
                "what is computed in; left out: fp32 (--device reference: fp64)");
+  fields.field("loss_scale", run.loss_scale,
+               "factor that keeps small gradients from vanishing in 16 bits; fp16: 1024");
 }
 
 }  // namespace
@@ -198,18 +216,32 @@ void settle_threads(RunConfig& run, std::int64_t threads) {
   }
 }
 
-void settle_precision(RunConfig& run, Precision precision) {
-  run.precision = precision;
-  config::Node word = config::scalar_node(std::string(name_of(precision)), false, {});
-  if (config::Node* key = run.settled.find("precision")) {
-    *key = std::move(word);
+namespace {
+
+/// Puts `key` into the settled map behind `before`, in the order of the declarations, so that the
+/// map reads back to itself.
+void settle(RunConfig& run, const std::string& key, const std::string& before, config::Node value) {
+  if (config::Node* known = run.settled.find(key)) {
+    *known = std::move(value);
     return;
   }
-  // In the order of the declarations, so that the map reads back to itself.
   auto& entries = run.settled.entries;
-  const auto threads = std::ranges::find(entries, "threads", &config::Entry::key);
-  const auto place = threads == entries.end() ? threads : threads + 1;
-  entries.insert(place, {"precision", {}, std::move(word)});
+  const auto found = std::ranges::find(entries, before, &config::Entry::key);
+  entries.insert(found == entries.end() ? found : found + 1, {key, {}, std::move(value)});
+}
+
+}  // namespace
+
+void settle_precision(RunConfig& run, Precision precision) {
+  run.precision = precision;
+  settle(run, "precision", "threads",
+         config::scalar_node(std::string(name_of(precision)), false, {}));
+  if (precision != Precision::fp16 || run.loss_scale) return;
+  const LossScaleConfig& scale = run.loss_scale.emplace();
+  settle(run, "loss_scale", "precision",
+         config::parse_yaml(fmt::format("{{start: {}, dynamic: {}, growth: {}}}", scale.start,
+                                        scale.dynamic, scale.growth),
+                            "loss_scale"));
 }
 
 std::vector<config::FieldDescription> describe_run() {

@@ -65,6 +65,13 @@ struct EarlyStopConfig {
   double min_delta = 0;
 };
 
+/// See LossScale.
+struct LossScaleConfig {
+  double start = 1024;
+  bool dynamic = false;
+  std::int64_t growth = 2000;
+};
+
 struct PlotConfig {
   std::string title;
 };
@@ -86,10 +93,11 @@ struct RunConfig {
   std::unique_ptr<Schedule> schedule;
   std::int64_t epochs = 1;
   std::int64_t seed = 42;
-  double clip_norm = 0;                // 0: none
-  std::int64_t accumulate = 1;         // micro-steps an update
-  std::int64_t threads = 0;            // a rank; 0: cores
-  std::optional<Precision> precision;  // not given: the device's own (default_precision)
+  double clip_norm = 0;                       // 0: none
+  std::int64_t accumulate = 1;                // micro-steps an update
+  std::int64_t threads = 0;                   // a rank; 0: cores
+  std::optional<Precision> precision;         // not given: the device's own (default_precision)
+  std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
   CheckpointConfig checkpoint;
   Interval checkpoint_every;  // from checkpoint.every
   std::optional<EarlyStopConfig> early_stop;
@@ -107,7 +115,7 @@ struct RunConfig {
 
 /// Fixes the thread count of a run, in its settled map too.
 void settle_threads(RunConfig& run, std::int64_t threads);
-/// Fixes the precision of a run, in its settled map too.
+/// Fixes the precision of a run, in its settled map too, and the loss scale that it wants.
 void settle_precision(RunConfig& run, Precision precision);
 
 /// The declarations of a run file, for the schema and the reference.

@@ -18,9 +18,7 @@ void require_precision(DeviceChoice::Kind kind, Precision precision) {
   if (kind == Kind::reference && precision == Precision::tf32) {
     wanted = "needs a GPU; the reference device computes in fp64, fp32, bf16 and fp16";
   } else if (kind == Kind::gpu && precision == Precision::fp64) {
-    wanted = "needs --device reference; a GPU computes in fp32, tf32 and bf16";
-  } else if (kind == Kind::gpu && precision == Precision::fp16) {
-    wanted = "needs a loss scale, which this version has not; use bf16, which has float's range";
+    wanted = "needs --device reference; a GPU computes in fp32, tf32, bf16 and fp16";
   } else if (kind == Kind::cpu && precision != Precision::fp32) {
     wanted = precision == Precision::fp64   ? "needs --device reference"
              : precision == Precision::tf32 ? "needs a GPU"
@@ -73,7 +71,15 @@ void open_gpu(const DeviceChoice& choice, Precision precision, SessionDevice& se
                                                       .engines = choice.choices,
                                                       .warn = choice.warn});
   session.text = session.device->name() + " (" + gpu.name + "), " + std::string(name_of(precision));
+  session.total_bytes = gpu.total_bytes;
   session.results_kept = 16;  // one wait in 16 updates; losses are shown that much later
+}
+
+LossScale loss_scale_of(const RunConfig& run) {
+  if (!run.loss_scale) return {};
+  return {.start = run.loss_scale->start,
+          .dynamic = run.loss_scale->dynamic,
+          .growth = run.loss_scale->growth};
 }
 
 /// The column of a metric: "accuracy", "top5_accuracy".
@@ -121,6 +127,11 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run) {
   return session;
 }
 
+std::optional<double> SessionDevice::used_mib() const {
+  if (total_bytes == 0) return std::nullopt;
+  return static_cast<double>(total_bytes - device->free_bytes()) / (1 << 20);
+}
+
 std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
   if (run.batch.per_gpu) return *run.batch.per_gpu;
   const std::int64_t parts = ranks * run.accumulate;
@@ -164,7 +175,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
           .base = run_.optimizer->rate(), .epochs = run_.epochs, .steps_per_epoch = batch_.steps},
       UpdateOptions{.clip_norm = run_.clip_norm,
                     .accumulate = run_.accumulate,
-                    .results = device_.results_kept});
+                    .results = device_.results_kept,
+                    .loss_scale = loss_scale_of(run_)});
   device_.executors->keep_choices();
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backend/gpus.h"
@@ -62,7 +63,11 @@ struct SessionDevice {
   std::string text;               // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
   std::int64_t results_kept = 1;  // UpdateOptions::results
 
+  std::size_t total_bytes = 0;  // of a GPU's memory
+
   [[nodiscard]] Compute compute() const { return {*device, *queue, *executors, *launches}; }
+  /// MiB of a GPU's memory that are in use, by all processes; empty for the processor.
+  [[nodiscard]] std::optional<double> used_mib() const;
 };
 /// The device of a run, with the run's threads and precision. Throws Error{device} for a precision
 /// that the device lacks.

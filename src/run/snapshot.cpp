@@ -141,9 +141,27 @@ const SafetensorsFile& file_of(const LoadedCheckpoint& checkpoint, const std::st
   return found->second;
 }
 
+/// The state of a loss scale, for runs that have one.
+Json loss_scale_json(const UpdatePosition& position) {
+  return {{"finished_updates", position.finished},
+          {"loss_scale", position.loss_scale},
+          {"good_steps", position.good_steps}};
+}
+
+/// Its inverse; without it every update was finished.
+UpdatePosition position_of(const Json& json, std::int64_t step) {
+  UpdatePosition position{.tried = step, .finished = step};
+  if (!json.contains("loss_scale")) return position;
+  position.finished = json.at("finished_updates");
+  position.loss_scale = json.at("loss_scale");
+  position.good_steps = json.at("good_steps");
+  return position;
+}
+
 Json state_json(const Session& session, const TrainingState& state) {
   return {{"epoch", state.epoch},
           {"step_in_epoch", state.step_in_epoch},
+          {"skipped_steps", state.skipped_steps},
           {"step", state.step},
           {"loss_sum", state.totals.loss},
           {"metric_sums", state.totals.metrics},
@@ -176,6 +194,7 @@ TrainingState state_of(const Json& json) {
   TrainingState state;
   state.epoch = json.at("epoch");
   state.step_in_epoch = json.at("step_in_epoch");
+  state.skipped_steps = json.at("skipped_steps");
   state.step = json.at("step");
   state.totals.loss = json.at("loss_sum");
   state.totals.metrics = json.at("metric_sums").get<std::vector<double>>();
@@ -201,6 +220,9 @@ CheckpointContent snapshot(Session& session, const TrainingState& state) {
   content.files[kData] = {named("mean_image", statistics.mean_image),
                           named("mean", statistics.mean), named("deviation", statistics.deviation)};
   content.state = state_json(session, state);
+  if (session.updater().scales_loss()) {
+    content.state.update(loss_scale_json(session.updater().position()));
+  }
   return content;
 }
 
@@ -245,7 +267,14 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
                                            " of an epoch of " + std::to_string(steps) +
                                            " steps; was the batch changed?");
   }
-  session.updater().start_at(state.step);
+  const bool scaled = checkpoint.state.contains("loss_scale");
+  if (scaled != session.updater().scales_loss()) {
+    refuse_state(checkpoint, std::string(scaled ? "has a loss scale, the run has none"
+                                                : "has no loss scale, the run has one") +
+                                 "; was 'loss_scale' or 'precision' changed?");
+  }
+  session.updater().start_at(
+      counters_of(checkpoint, [&](const Json& json) { return position_of(json, state.step); }));
   return state;
 }
 

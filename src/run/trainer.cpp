@@ -92,8 +92,12 @@ void Trainer::take_results() {
 
 void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
   state_.rate = result.rate;
-  state_.gradient_norm_sum += result.gradient_norm;
-  state_.totals.add(result.totals);
+  if (result.skipped) {
+    ++state_.skipped_steps;
+  } else {
+    state_.gradient_norm_sum += result.gradient_norm;
+    state_.totals.add(result.totals);
+  }
   const double seconds = parts_.now() - epoch_started_;
   const std::int64_t done = state_.step_in_epoch - epoch_first_step_;
   parts_.sink.on_step(
@@ -102,6 +106,7 @@ void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
        .loss = mean_loss(result.totals),
        .lr = result.rate,
        .grad_norm = result.gradient_norm,
+       .loss_scale = parts_.updater.scales_loss() ? std::optional(result.loss_scale) : std::nullopt,
        .elapsed_s = elapsed(),
        .images_per_s = static_cast<double>(done * result.totals.samples) / seconds});
 }
@@ -148,13 +153,15 @@ bool Trainer::judge(double value) {
 EpochRow Trainer::training_row() {
   const double seconds = parts_.now() - epoch_started_;
   const std::int64_t samples_a_step = parts_.model.memory().batch() * options_.accumulate;
+  const std::int64_t updates = state_.step_in_epoch - state_.skipped_steps;
   const std::int64_t trained = (state_.step_in_epoch - epoch_first_step_) * samples_a_step;
   EpochRow row{.epoch = state_.epoch + 1,
                .step = state_.step,
                .samples = state_.step * samples_a_step,
                .loss = mean_loss(state_.totals),
                .lr = state_.rate,
-               .grad_norm = state_.gradient_norm_sum / static_cast<double>(state_.step_in_epoch),
+               .grad_norm = state_.gradient_norm_sum / static_cast<double>(updates),
+               .skipped_steps = state_.skipped_steps,
                .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0};
   if (parts_.updater.has_regularisation()) {
     row.reg_loss = parts_.updater.regularisation_loss();
@@ -177,7 +184,9 @@ void Trainer::finish_epoch() {
   row.is_best = judge(metric < 0 ? *row.val_loss : *row.metrics[metric].validation);
   row.elapsed_s = state_.elapsed_seconds = elapsed();
   row.epoch_s = parts_.now() - epoch_started_;
+  row.gpu_mem_mib = parts_.gpu_mem_mib();
   state_.step_in_epoch = 0;
+  state_.skipped_steps = 0;
   state_.totals = Totals{};
   state_.gradient_norm_sum = 0;
   parts_.sink.on_epoch(row);

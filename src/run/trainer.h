@@ -49,6 +49,8 @@ struct TrainerParts {
   std::function<std::optional<Outcome>(const TrainingState&)> stop_reason;
   /// Seconds on a clock that never goes back.
   std::function<double()> now;
+  /// MiB of the fullest GPU's memory that are in use, or nothing.
+  std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
 };
 
 class Trainer {

@@ -312,7 +312,8 @@ RunResult TrainingRun::train() {
                    .sink = sinks_,
                    .save = [this](const TrainingState& state, bool best) { save(state, best); },
                    .stop_reason = [this](const TrainingState&) { return stop_reason(); },
-                   .now = [this] { return surroundings_.clock.seconds(); }},
+                   .now = [this] { return surroundings_.clock.seconds(); },
+                   .gpu_mem_mib = [this] { return session_->device().used_mib(); }},
                   options, state_);
   const Outcome outcome = trainer.run();
   return finish(outcome, trainer.state());

@@ -12,7 +12,8 @@ namespace trainyard {
 struct TrainingState {
   std::int64_t epoch = 0;          // finished epochs
   std::int64_t step_in_epoch = 0;  // finished updates of the epoch that is under way
-  std::int64_t step = 0;           // finished updates
+  std::int64_t step = 0;           // finished updates, skipped ones too
+  std::int64_t skipped_steps = 0;  // of the epoch, for a loss scale that was too large
   Totals totals;                   // of the epoch that is under way
   double gradient_norm_sum = 0;    // over its updates
   double rate = 0;                 // of the last update

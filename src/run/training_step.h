@@ -1,6 +1,7 @@
 // What a device does in an update.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -24,6 +25,10 @@ class TrainingStep {
   void run(std::int64_t index) { work_[static_cast<std::size_t>(index)].run(); }
   /// The same, tensor by tensor, up to the first that is not finite (--eager).
   [[nodiscard]] std::optional<NonFinite> run_checked(std::int64_t index);
+  /// What a replay of micro-step `index` launches (Recording::nodes()).
+  [[nodiscard]] std::size_t launches(std::int64_t index) const {
+    return work_[static_cast<std::size_t>(index)].nodes();
+  }
 
  private:
   void begin(std::int64_t index);

@@ -101,17 +101,32 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
                  .state = memory.state(),
                  .replicas = static_cast<double>(communicator.size() * options.accumulate),
                  .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
-  const std::int64_t global_batch = memory.batch() * communicator.size() * options.accumulate;
-  const double scale = 1.0 / static_cast<double>(global_batch);
-  model.compute().queue.copy_from_host(&memory.state()->gradient_scale, &scale, sizeof scale);
+  start_at({.loss_scale = options.loss_scale.start});
 }
 
-void Updater::start_at(std::int64_t step) {
+void Updater::start_at(const UpdatePosition& position) {
   Queue& queue = model_.compute().queue;
-  queue.copy_from_host(&model_.memory().state()->step, &step, sizeof step);
-  queue.copy_from_host(&model_.memory().state()->tried, &step, sizeof step);
-  tried_ = step;
-  rates_end_ = step;
+  StepState* const state = model_.memory().state();
+  const auto write = [&](auto* field, const auto& value) {
+    queue.copy_from_host(field, &value, sizeof value);
+  };
+  write(&state->tried, position.tried);
+  write(&state->step, position.finished);
+  write(&state->loss_scale, position.loss_scale);
+  write(&state->good_steps, position.good_steps);
+  tried_ = position.tried;
+  rates_end_ = position.tried;
+}
+
+UpdatePosition Updater::position() const {
+  StepState state;
+  Queue& queue = model_.compute().queue;
+  queue.copy_to_host(&state, model_.memory().state(), sizeof state);
+  queue.wait();
+  return {.tried = state.tried,
+          .finished = state.step,
+          .loss_scale = state.loss_scale,
+          .good_steps = state.good_steps};
 }
 
 void Updater::write_rates() {
@@ -128,7 +143,10 @@ void Updater::prepare() {
 }
 
 void Updater::begin() {
-  model_.compute().launches.begin({.state = model_.memory().state(), .window = rates_.data()});
+  const std::int64_t samples = model_.memory().batch() * communicator_.size() * options_.accumulate;
+  model_.compute().launches.begin({.state = model_.memory().state(),
+                                   .window = rates_.data(),
+                                   .samples = static_cast<double>(samples)});
 }
 
 void Updater::accumulate(std::int64_t index) {
@@ -142,6 +160,7 @@ void Updater::apply() {
   const UpdateLaunches& launches = model_.compute().launches;
   communicator_.all_reduce_sum(memory.gradient_sum(), model_.blocks().gradient_elements(),
                                memory.type());
+  if (scales_loss()) launches.unscale(blocks_);
   if (has_l2_) launches.add_l2(blocks_);
   double* const norm = memory.results() + ResultRow::gradient_norm;
   launches.gradient_norm(blocks_, scratch_.span(), norm);
@@ -154,7 +173,8 @@ void Updater::apply() {
                 .current = memory.results(),
                 .rows = rows_.data(),
                 .width = model_.programs().sizes.results,
-                .capacity = options_.results});
+                .capacity = options_.results,
+                .scale = options_.loss_scale});
 }
 
 void Updater::finish() {
@@ -172,7 +192,9 @@ std::vector<UpdateResult> Updater::take_results() {
     const auto row = std::span(rows).subspan(first, static_cast<std::size_t>(width));
     results.push_back({.rate = row[ResultRow::rate],
                        .gradient_norm = row[ResultRow::gradient_norm],
+                       .loss_scale = row[ResultRow::loss_scale],
                        .finite = row[ResultRow::withheld] == 0,
+                       .skipped = row[ResultRow::skipped] != 0,
                        .totals = totals_of(row, samples)});
   }
   pending_samples_.clear();

@@ -16,14 +16,25 @@ struct UpdateOptions {
   double clip_norm = 0;         // 0: no clipping
   std::int64_t accumulate = 1;  // micro-steps an update
   std::int64_t results = 1;     // updates whose results stay on the device until they are taken
+  LossScale loss_scale;
+};
+
+/// Where a sequence of updates stands.
+struct UpdatePosition {
+  std::int64_t tried = 0;     // updates begun
+  std::int64_t finished = 0;  // those that were not skipped
+  double loss_scale = 1;
+  std::int64_t good_steps = 0;  // since the loss scale last changed
 };
 
 /// What an update measured.
 struct UpdateResult {
   double rate = 0;           // learning rate used
   double gradient_norm = 0;  // before clipping, L2 terms included
-  bool finite = true;        // false: this update and all later ones were withheld
-  Totals totals;             // of its batches
+  double loss_scale = 1;
+  bool finite = true;    // false: this update and all later ones were withheld
+  bool skipped = false;  // this one alone, for a loss scale that was too large
+  Totals totals;         // of its batches
 };
 
 /// Updates of a model's weights from the gradients of their micro-steps. An update is prepare(),
@@ -36,8 +47,13 @@ class Updater {
   Updater(Model& model, Communicator& communicator, const Optimizer& optimizer,
           const Schedule* schedule, const ScheduleContext& context, const UpdateOptions& options);
 
-  /// Goes on after `step` finished updates.
-  void start_at(std::int64_t step);
+  /// Goes on from there.
+  void start_at(const UpdatePosition& position);
+  /// Waits for the updates so far.
+  [[nodiscard]] UpdatePosition position() const;
+  [[nodiscard]] bool scales_loss() const {
+    return options_.loss_scale.start != 1 || options_.loss_scale.dynamic;
+  }
   [[nodiscard]] std::int64_t micro_steps() const { return options_.accumulate; }
   /// Sees to it that the device has the update's learning rate.
   void prepare();

@@ -53,6 +53,7 @@ struct GpuBlocks {
 /// What stands between the gradients and the new weights, on either device.
 void run_all(const UpdateLaunches& launches, const UpdateBlocks& blocks, std::span<double> scratch,
              double* norm, StepState* state, const UpdateRule& rule) {
+  launches.unscale(blocks);
   launches.add_l2(blocks);
   launches.gradient_norm(blocks, scratch, norm);
   launches.note_nonfinite(state, norm);
@@ -90,7 +91,7 @@ const std::vector<UpdateRule>& rules() {
 TEST_CASE("an update gives the CPU's bits on a GPU, with every rule" * doctest::skip(no_gpu())) {
   for (const UpdateRule& rule : rules()) {
     Blocks<float> blocks(kChunks, kSegments, 2);
-    blocks.state = {.step = 7, .rate = 0.05};
+    blocks.state = {.step = 7, .rate = 0.05, .loss_scale = 16};
     compare(blocks, rule);
   }
 }
@@ -98,7 +99,7 @@ TEST_CASE("an update gives the CPU's bits on a GPU, with every rule" * doctest::
 TEST_CASE("a non-finite gradient freezes the weights on a GPU" * doctest::skip(no_gpu())) {
   Gpu gpu;
   Blocks<float> blocks(kChunks, kSegments, 2);
-  blocks.state = {.step = 7, .rate = 0.05};
+  blocks.state = {.step = 7, .rate = 0.05, .loss_scale = 16};
   blocks.gradients[70] = std::numeric_limits<float>::infinity();
   const GpuBlocks there(gpu, blocks);
   run_all(*cuda::make_update_launches(gpu.stream()), there.view(),
@@ -132,6 +133,37 @@ TEST_CASE("sums of micro-steps, statistics and metrics are the CPU's bits on a G
       gpu_total.data(), state.data());
   CHECK(sum.read() == blocks.weights);
   CHECK(gpu_total.read() == total);
+}
+
+TEST_CASE("the state goes from update to update as on the CPU" * doctest::skip(no_gpu())) {
+  constexpr std::int64_t kWidth = ResultRow::loss + 1;
+  Gpu gpu;
+  RateWindow window{.first = 3};
+  for (std::int64_t i = 0; i < RateWindow::kRates; ++i) window.rates[i] = 1.0 / double(i + 1);
+  StepState state{.step = 3, .tried = 3, .loss_scale = 8};
+  std::vector<double> current(kWidth, 2.5), rows(2 * kWidth);
+  const GpuArray<RateWindow> gpu_window(gpu, {window});
+  const GpuArray<StepState> gpu_state(gpu, {state});
+  const GpuArray<double> gpu_current(gpu, current), gpu_rows(gpu, rows);
+  const LossScale scale{.start = 8, .dynamic = true, .growth = 2};
+  const auto run = [&](const UpdateLaunches& launches, StepState* of, const RateWindow* rates,
+                       double* sums, double* kept) {
+    for (int update = 0; update < 5; ++update) {
+      launches.begin({of, rates, 24});
+      launches.end({of, sums, kept, kWidth, 2, scale});
+    }
+  };
+  run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), &state, &window, current.data(), rows.data());
+  run(*cuda::make_update_launches(gpu.stream()), gpu_state.data(), gpu_window.data(),
+      gpu_current.data(), gpu_rows.data());
+  const StepState found = gpu_state.read()[0];
+  CHECK(found.step == state.step);
+  CHECK(found.tried == state.tried);
+  CHECK(found.rate == state.rate);
+  CHECK(found.gradient_scale == state.gradient_scale);
+  CHECK(found.loss_scale == state.loss_scale);
+  CHECK(found.good_steps == state.good_steps);
+  CHECK(gpu_rows.read() == rows);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/cuda/cuda_device.h"
+#include "device/device_array.h"
 
 namespace trainyard::test {
 
@@ -20,22 +21,14 @@ template <class T>
 class GpuArray {
  public:
   GpuArray(Gpu& gpu, const std::vector<T>& values)
-      : gpu_(gpu), size_(values.size()), memory_(gpu.device->allocate(size_ * sizeof(T))) {
-    gpu.queue->copy_from_host(memory_->data(), values.data(), size_ * sizeof(T));
-  }
-  [[nodiscard]] T* data() const { return static_cast<T*>(memory_->data()); }
+      : queue_(*gpu.queue), array_(*gpu.device, *gpu.queue, values) {}
+  [[nodiscard]] T* data() const { return array_.data(); }
   /// What it holds when all work of the queue is done.
-  [[nodiscard]] std::vector<T> read() const {
-    std::vector<T> values(size_);
-    gpu_.queue->copy_to_host(values.data(), memory_->data(), size_ * sizeof(T));
-    gpu_.queue->wait();
-    return values;
-  }
+  [[nodiscard]] std::vector<T> read() const { return array_.read(queue_); }
 
  private:
-  Gpu& gpu_;
-  std::size_t size_;
-  std::unique_ptr<DeviceBuffer> memory_;
+  Queue& queue_;
+  DeviceArray<T> array_;
 };
 
 }  // namespace trainyard::test

@@ -31,6 +31,16 @@ TEST_CASE("add_l2 adds twice l2 times the weight, but not to frozen parameters")
   CHECK_FALSE(has_l2(std::vector<Segment>(3)));
 }
 
+TEST_CASE("unscaling divides all gradients by the loss scale") {
+  Blocks<double> blocks(7, kSegments, 0);
+  const Blocks<double> before = blocks;
+  blocks.state.loss_scale = 4;
+  unscale(CpuLauncher(2), blocks.view());
+  for (std::size_t i = 0; i < blocks.gradients.size(); ++i) {
+    REQUIRE(blocks.gradients[i] == before.gradients[i] / 4);
+  }
+}
+
 TEST_CASE("the first micro-step sets the sum of gradients, the others add to it") {
   const std::vector<double> gradients{1, -2, 3};
   std::vector<double> sum{std::nan(""), std::nan(""), std::nan("")};

@@ -156,6 +156,9 @@ class GuardedLaunches final : public UpdateLaunches {
                   bool first) const override {
     guard_.open([&] { cpu_->accumulate(blocks, gradients, elements, first); });
   }
+  void unscale(const UpdateBlocks& blocks) const override {
+    guard_.open([&] { cpu_->unscale(blocks); });
+  }
   void add_l2(const UpdateBlocks& blocks) const override {
     guard_.open([&] { cpu_->add_l2(blocks); });
   }

@@ -60,7 +60,7 @@ TEST_CASE("results that are read every few updates are those of every update") {
   const Trained expected = train_ten_steps(graph, target, *executors);
   const GuardedCompute guarded(*executors);
   for (const std::int64_t kept : {3, 5, 16}) {
-    check_equal(train_ten_steps(graph, target, guarded.compute(), kept), expected);
+    check_equal(train_ten_steps(graph, target, guarded.compute(), {.results = kept}), expected);
   }
 }
 
@@ -72,9 +72,11 @@ TEST_CASE(
   const auto train = [&](std::int64_t kept, std::int64_t bad_step) {
     const GuardedCompute guarded(*executors);
     std::int64_t step = 0;
-    return train_ten_steps(graph, target, guarded.compute(), kept, [&](std::vector<float>& images) {
-      if (step++ == bad_step) images[0] = std::numeric_limits<float>::infinity();
-    });
+    return train_ten_steps(graph, target, guarded.compute(), {.results = kept},
+                           [&](std::vector<float>& images) {
+                             if (step++ == bad_step)
+                               images[0] = std::numeric_limits<float>::infinity();
+                           });
   };
   for (const std::int64_t bad : {0, 4, 9}) {
     CAPTURE(bad);

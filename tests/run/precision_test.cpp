@@ -97,5 +97,5 @@ TEST_CASE("a settled precision stands in the resolved run and is read back") {
   REQUIRE(run.settled.find("precision") != nullptr);
   CHECK(run.settled.find("precision")->text == "fp16");
   CHECK(run.precision == Precision::fp16);
-  CHECK(config::same_value(read({"precision=fp16"}).settled, run.settled));
+  CHECK(config::same_value(read({"precision=fp16", "loss_scale=1024"}).settled, run.settled));
 }

@@ -137,17 +137,21 @@ LoadedCheckpoint reloaded(const CheckpointContent& content) {
   return loaded;
 }
 
+using Overrides = std::vector<std::string>;
+const Overrides kScaled = {"loss_scale={start: 4, dynamic: true, growth: 3}"};
+
 /// The end of a run that goes on from `checkpoint` with `rows` already in its metrics.csv.
-std::string resumed_end(const LoadedCheckpoint& checkpoint, const std::vector<EpochRow>& rows) {
+std::string resumed_end(const LoadedCheckpoint& checkpoint, const std::vector<EpochRow>& rows,
+                        const Overrides& overrides = {}) {
   const Statistics known = statistics_of(checkpoint);
-  Run run(&known);
+  Run run(&known, overrides);
   run.recorder.rows = rows;
   const TrainingState state = restore(run.session, checkpoint);
   return run.outcome_text(run.train(state, 0));
 }
 
-std::string uninterrupted_end() {
-  Run run;
+std::string uninterrupted_end(const Overrides& overrides = {}) {
+  Run run(nullptr, overrides);
   return run.outcome_text(run.train({}, 0));
 }
 
@@ -170,14 +174,16 @@ Json other(const Json& value) {
 }  // namespace
 
 TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
-  const std::string whole = uninterrupted_end();
-  for (std::int64_t stop = 1; stop < kEpochs * kStepsPerEpoch; ++stop) {
-    CAPTURE(stop);
-    Run first;
-    const TrainingState state = first.train({}, stop);
-    REQUIRE(first.outcome == Outcome::interrupted);
-    const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
-    CHECK(resumed_end(checkpoint, first.recorder.rows) == whole);
+  for (const Overrides& overrides : {Overrides{}, kScaled}) {
+    const std::string whole = uninterrupted_end(overrides);
+    for (std::int64_t stop = 1; stop < kEpochs * kStepsPerEpoch; ++stop) {
+      CAPTURE(stop);
+      Run first(nullptr, overrides);
+      const TrainingState state = first.train({}, stop);
+      REQUIRE(first.outcome == Outcome::interrupted);
+      const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
+      CHECK(resumed_end(checkpoint, first.recorder.rows, overrides) == whole);
+    }
   }
 }
 
@@ -204,18 +210,21 @@ TEST_CASE("every tensor of a checkpoint, changed by one bit, changes how the run
 
 TEST_CASE("every counter of a checkpoint, changed, changes how the run ends") {
   // Stopped where the epoch's steps are done but its row is not written: every counter is in use.
-  Run first;
+  Run first(nullptr, kScaled);
   const TrainingState state = first.train({}, 2 * kStepsPerEpoch);
   REQUIRE(state.step_in_epoch == kStepsPerEpoch);
   const CheckpointContent content = snapshot(first.session, state);
-  const std::string end = resumed_end(reloaded(content), first.recorder.rows);
+  const std::string end = resumed_end(reloaded(content), first.recorder.rows, kScaled);
+  for (const char* key : {"finished_updates", "loss_scale", "good_steps"}) {
+    REQUIRE(content.state.contains(key));
+  }
   for (const auto& [key, value] : content.state.items()) {
     // The clock is in no compared column; the thread count goes to the device, see below.
     if (key == "elapsed_seconds" || key == "threads") continue;
     CAPTURE(key);
     LoadedCheckpoint changed = reloaded(content);
     changed.state[key] = other(value);
-    CHECK(resumed_end(changed, first.recorder.rows) != end);
+    CHECK(resumed_end(changed, first.recorder.rows, kScaled) != end);
   }
 }
 
@@ -255,6 +264,19 @@ TEST_CASE("a checkpoint of another network is refused with the tensors that diff
   }
 }
 
+TEST_CASE("a checkpoint without a tensor of the network is refused with its name") {
+  Run first;
+  const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, first.train({}, 1)));
+  Run deeper(nullptr, {"network.layers=[conv: {filters: 8, kernel: 3}, conv: {filters: 8, kernel: "
+                       "1}, global_avg_pool, dense: 4]"});
+  try {
+    static_cast<void>(restore(deeper.session, checkpoint));
+    FAIL("a checkpoint that does not fit was taken");
+  } catch (const Error& error) {
+    CHECK(std::string(error.what()).find("conv2.weight: is not in the file") != std::string::npos);
+  }
+}
+
 TEST_CASE("a checkpoint whose state is no run's is refused") {
   Run first;
   const CheckpointContent content = snapshot(first.session, first.train({}, 2));
@@ -283,6 +305,25 @@ TEST_CASE("a checkpoint whose state is no run's is refused") {
   }
   CHECK(refusal("metric_sums", Json::array()) ==
         "memory/state.json: holds sums of 0 metrics, the run has 1; were they changed?");
+}
+
+TEST_CASE("a checkpoint with a loss scale is no checkpoint of a run without, nor the other way") {
+  const auto refusal = [](const Overrides& saved, const Overrides& resumed) {
+    Run first(nullptr, saved), second(nullptr, resumed);
+    try {
+      static_cast<void>(
+          restore(second.session, reloaded(snapshot(first.session, first.train({}, 1)))));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal(kScaled, {}) ==
+        "memory/state.json: has a loss scale, the run has none; was 'loss_scale' or 'precision' "
+        "changed?");
+  CHECK(refusal({}, kScaled) ==
+        "memory/state.json: has no loss scale, the run has one; was 'loss_scale' or 'precision' "
+        "changed?");
 }
 
 TEST_CASE("statistics of other images than the run's are refused") {

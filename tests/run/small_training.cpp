@@ -102,17 +102,17 @@ Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
   const auto device = make_cpu_device();
   const auto queue = device->make_queue();
   const auto launches = make_cpu_update_launches(1);
-  return train_ten_steps(graph, target, {*device, *queue, executors, *launches}, 1, jitter);
+  return train_ten_steps(graph, target, {*device, *queue, executors, *launches}, {}, jitter);
 }
 
 Trained train_ten_steps(const TrainingGraph& graph, const Target& target, const Compute& compute,
-                        std::int64_t kept, const Jitter& jitter) {
+                        const UpdateOptions& options, const Jitter& jitter) {
   const auto communicator = make_single_communicator();
   const auto sgd =
       make_member(optimizer_kinds(), "sgd", "{lr: " + std::to_string(kRate) + ", momentum: 0.9}");
   Model model(graph, compute, {.target = target, .seed = 11, .slots = 1});
   model.initialize(5);
-  Updater updater(model, *communicator, *sgd, nullptr, {.base = kRate}, {.results = kept});
+  Updater updater(model, *communicator, *sgd, nullptr, {.base = kRate}, options);
   TrainingStep work(model, updater);
   const Shape images = graph.graph.values[graph.graph.inputs[0]].shape;
   const std::int64_t classes = graph.graph.values[graph.graph.output].shape.c();
@@ -127,6 +127,8 @@ Trained train_ten_steps(const TrainingGraph& graph, const Target& target, const 
     if (!updater.full() && step + 1 < kSteps) continue;
     for (const UpdateResult& result : updater.take_results()) {
       trained.finite.push_back(result.finite);
+      trained.skipped.push_back(result.skipped);
+      trained.loss_scale.push_back(result.loss_scale);
       trained.losses.push_back(result.totals.loss / static_cast<double>(result.totals.samples));
     }
   }

@@ -9,6 +9,7 @@
 #include "config/node.h"
 #include "exec/executor.h"
 #include "run/model.h"
+#include "run/update.h"
 
 namespace trainyard::test {
 
@@ -18,8 +19,10 @@ namespace trainyard::test {
 [[nodiscard]] TrainingGraph training_graph(const config::Node& network, std::int64_t batch);
 
 struct Trained {
-  std::vector<double> losses;   // mean of the batch, a step
-  std::vector<bool> finite;     // was the update done
+  std::vector<double> losses;  // mean of the batch, a step
+  std::vector<bool> finite;    // false: the update was withheld
+  std::vector<bool> skipped;
+  std::vector<double> loss_scale;
   std::vector<double> weights;  // all, in the order of the blocks, after the last step
   std::vector<double> running;  // statistics, likewise
   Totals evaluation;            // of another batch, with the last weights
@@ -31,9 +34,9 @@ using Jitter = std::function<void(std::vector<float>& images)>;
 [[nodiscard]] Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
                                       const ExecutorFactory& executors,
                                       const Jitter& jitter = nullptr);
-/// The same on any device, with the results of `kept` updates at a time left there.
+/// The same on any device.
 [[nodiscard]] Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
-                                      const Compute& compute, std::int64_t kept = 1,
+                                      const Compute& compute, const UpdateOptions& options = {},
                                       const Jitter& jitter = nullptr);
 
 /// Largest absolute difference; infinite if the sizes differ or a value is NaN.

@@ -85,6 +85,7 @@ class CudaRecording final : public Recording {
   CudaRecording(Queue& queue, const std::function<void()>& work)
       : queue_(queue), graph_(queue, work) {}
   void replay() override { graph_.replay(queue_); }
+  [[nodiscard]] std::size_t nodes() const override { return graph_.nodes(); }
 
  private:
   Queue& queue_;

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Runs whose settings cannot work together: the message says which, and what to change.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+# refused CODE TEXT FLAGS...: the tiny run with FLAGS ends with CODE and TEXT before it trains.
+refused() {
+  local code_expected=$1 text=$2
+  shift 2
+  [[ -f tiny.yaml ]] || write_tiny_run tiny.yaml
+  run "$train" --config tiny.yaml "$@"
+  expect_code "$code_expected"
+  expect_err "$text"
+  expect_no_out "Epoch 1/"
+}
+
+begin "a batch wants one of its two keys, and a total that divides"
+write_tiny_run tiny.yaml
+sed -i 's/^batch: .*/batch: {remainder: drop}/' tiny.yaml
+refused 3 "'batch' wants either 'per_gpu' or 'total'"
+write_tiny_run tiny.yaml
+refused 3 "batch.total 50 does not divide by 3 (ranks x accumulate); choose a multiple of it" \
+  --set batch.total=50 --set accumulate=3
+
+begin "a batch larger than the training split is refused"
+refused 3 "the training split has 96 samples, fewer than one global batch of 128; lower the batch" \
+  --set batch.per_gpu=128
+refused 3 "the training split has 96 samples, fewer than one global batch of 144; use a smaller batch" \
+  --set batch.per_gpu=48 --set accumulate=3
+
+begin "an interval that is none is refused"
+refused 3 "'every' wants a number of epochs or steps, such as '1 epoch' or '500 steps', found 'often'" \
+  --set checkpoint.every=often
+
+begin "a best metric that is not measured is refused with those that are"
+refused 3 "checkpoint.best.metric 'val_f1' is not measured; one of val_loss, val_accuracy" \
+  --set 'checkpoint.best={metric: val_f1}'
+
+begin "a network for other images than the data's is refused"
+refused 3 "the network's input is [3, 8, 8], but the data are [3, 6, 6]; change 'input' of the network" \
+  --set 'data.train.shape=[3, 6, 6]' --set 'data.val.shape=[3, 6, 6]'
+
+begin "a network for another number of classes is refused"
+refused 3 "the network ends in 4 outputs, but the data have 5 classes; change the last layer's units" \
+  --set data.train.classes=5 --set data.val.classes=5
+
+begin "splits of two kinds are refused"
+refused 4 "the training split holds images [3, 8, 8] of 5 classes, the validation split [3, 8, 8] of 4" \
+  --set data.train.classes=5
+
+begin "a loss scale is a power of two"
+refused 3 "'start' wants a power of two, found 1000" --set loss_scale=1000
+
+begin "fp16 has a loss scale, which the resolved config names"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --device reference --precision fp16 --set epochs=1 \
+  --set output.steps=true
+expect_code 0
+expect_equal "$(grep -A1 loss_scale "$(run_folder)/config.yaml" | xargs)" "loss_scale: start: 1024"
+expect_equal "$(sed -n 2p "$(run_folder)/steps.csv" | cut -d , -f 6)" 1024
+
+finish 9 0

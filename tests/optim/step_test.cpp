@@ -1,0 +1,101 @@
+// How the state that kernels read goes from update to update.
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "optim/step_functors.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::int64_t kWidth = ResultRow::loss + 2;  // a loss and a metric
+
+/// A state with its rows, and one update of it.
+struct Steps {
+  StepState state;
+  LossScale scale;
+  std::vector<double> current = std::vector<double>(kWidth);
+  std::vector<double> rows = std::vector<double>(3 * kWidth, -1);
+
+  void update(bool finite) {
+    current[ResultRow::loss] = 5 + static_cast<double>(state.tried);
+    if (!finite && state.nonfinite_step < 0) state.nonfinite_step = state.step;
+    EndUpdate{&state, current.data(), rows.data(), kWidth, 3, scale}(0);
+  }
+  [[nodiscard]] double last(ResultRow::Column column) const {
+    return rows[static_cast<std::size_t>((state.tried - 1) % 3 * kWidth + column)];
+  }
+};
+
+TEST_CASE("an update takes its rate from the window and its scale from the samples") {
+  RateWindow window{.first = 7};
+  window.rates[0] = 0.5;
+  window.rates[2] = 0.25;
+  StepState state{.tried = 7, .loss_scale = 8};
+  BeginUpdate{&state, &window, 32}(0);
+  CHECK(state.rate == 0.5);
+  CHECK(state.gradient_scale == 0.25);
+  state.tried = 9;
+  BeginUpdate{&state, &window, 64}(0);
+  CHECK(state.rate == 0.25);
+  CHECK(state.gradient_scale == 0.125);
+}
+
+TEST_CASE("the end of an update keeps its results in the next row, clears the sums and counts") {
+  Steps steps;
+  steps.state.rate = 0.125;
+  for (int update = 0; update < 4; ++update) {
+    steps.update(true);
+    CHECK(steps.current == std::vector<double>(kWidth, 0));
+    CHECK(steps.last(ResultRow::loss) == 5 + update);
+    CHECK(steps.last(ResultRow::rate) == 0.125);
+    CHECK(steps.last(ResultRow::withheld) == 0);
+  }
+  CHECK(steps.state.step == 4);
+  CHECK(steps.state.tried == 4);
+  CHECK(steps.rows[ResultRow::loss] == 8);           // the fourth in the first one's place
+  CHECK(steps.rows[kWidth + ResultRow::loss] == 6);  // the second
+}
+
+TEST_CASE("an update that is not finite, and all later ones, are marked as withheld") {
+  Steps steps;
+  steps.update(true);
+  for (const bool finite : {false, true}) {
+    steps.update(finite);
+    CHECK(steps.last(ResultRow::withheld) == 1);
+    CHECK(steps.last(ResultRow::skipped) == 0);
+  }
+  CHECK(steps.state.step == 1);
+  CHECK(steps.state.tried == 3);
+}
+
+TEST_CASE("a dynamic loss scale is halved by an overflow, which is skipped, down to 1") {
+  Steps steps{.state = {.loss_scale = 4, .good_steps = 1},
+              .scale = {.start = 4, .dynamic = true, .growth = 2}};
+  steps.update(false);
+  CHECK(steps.last(ResultRow::skipped) == 1);
+  CHECK(steps.last(ResultRow::withheld) == 0);
+  CHECK(steps.last(ResultRow::loss_scale) == 4);
+  CHECK(steps.state.loss_scale == 2);
+  CHECK(steps.state.good_steps == 0);
+  CHECK(steps.state.step == 0);
+  steps.update(true);
+  CHECK(steps.state.loss_scale == 2);
+  steps.update(true);
+  CHECK(steps.state.loss_scale == 4);
+  CHECK(steps.state.step == 2);
+  for (int update = 0; update < 2; ++update) steps.update(false);
+  CHECK(steps.state.loss_scale == 1);
+  steps.update(false);  // without a scale it is no overflow
+  CHECK(steps.last(ResultRow::withheld) == 1);
+  CHECK(steps.state.nonfinite_step == 2);
+}
+
+TEST_CASE("a dynamic loss scale stops growing at 2^24") {
+  Steps steps{.state = {.loss_scale = 1 << 23}, .scale = {.dynamic = true, .growth = 1}};
+  for (int update = 0; update < 3; ++update) steps.update(true);
+  CHECK(steps.state.loss_scale == 1 << 24);
+}
+
+}  // namespace
+}  // namespace trainyard
