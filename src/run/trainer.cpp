@@ -94,6 +94,7 @@ void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
   state_.rate = result.rate;
   if (result.skipped) {
     ++state_.skipped_steps;
+    state_.totals.metrics.resize(result.totals.metrics.size());
   } else {
     state_.gradient_norm_sum += result.gradient_norm;
     state_.totals.add(result.totals);
@@ -131,8 +132,9 @@ void Trainer::report_divergence(std::int64_t step) {
   } else {
     message += "the sum of the gradients is not finite";
   }
-  throw Error(ErrorKind::diverged,
-              message + "; lower the learning rate, add a warm-up or set 'clip_norm'");
+  message += "; lower the learning rate, add a warm-up or set 'clip_norm'";
+  if (parts_.updater.scales_loss()) message += ", or change 'loss_scale'";
+  throw Error(ErrorKind::diverged, message);
 }
 
 bool Trainer::judge(double value) {

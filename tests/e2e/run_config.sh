@@ -59,4 +59,17 @@ expect_code 0
 expect_equal "$(grep -A1 loss_scale "$(run_folder)/config.yaml" | xargs)" "loss_scale: start: 1024"
 expect_equal "$(sed -n 2p "$(run_folder)/steps.csv" | cut -d , -f 6)" 1024
 
-finish 9 0
+begin "an epoch whose updates were all skipped has no loss, and the run goes on"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --device reference --precision fp16 --out run \
+  --set 'loss_scale={start: 16777216, dynamic: true}'
+expect_code 0
+expect_equal "$(cut -d , -f 4,10 run/metrics.csv | sed -n 2p)" nan,6
+expect_no_err "nan"
+left_out=$(sed -n 4p run/metrics.csv | cut -d , -f 10)
+[[ $left_out -lt 6 ]] || fail "expected updates in epoch 3, found $left_out skipped"
+
+begin "a static loss scale that overflows ends the run and is named"
+refused 5 "or change 'loss_scale'" --device reference --precision fp16 --set loss_scale=16777216
+
+finish 11 0
