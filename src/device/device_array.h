@@ -34,9 +34,13 @@ class DeviceArray {
   /// All elements, when everything before them on `queue` is done.
   [[nodiscard]] std::vector<T> read(Queue& queue) const {
     std::vector<T> values(size_);
-    if (!values.empty()) queue.copy_to_host(values.data(), data(), size_ * sizeof(T));
-    queue.wait();
+    read(queue, values);
     return values;
+  }
+  /// The same into values.size() elements of the caller's.
+  void read(Queue& queue, std::span<T> values) const {
+    if (!values.empty()) queue.copy_to_host(values.data(), data(), values.size_bytes());
+    queue.wait();
   }
 
  private:

@@ -25,10 +25,10 @@ void Totals::add(const Totals& other) {
   samples += other.samples;
 }
 
-Totals totals_of(std::span<const double> row, std::int64_t samples) {
-  return {.loss = row[ResultRow::loss],
-          .metrics = {row.begin() + ResultRow::loss + 1, row.end()},
-          .samples = samples};
+void read_totals(std::span<const double> row, std::int64_t samples, Totals& totals) {
+  totals.loss = row[ResultRow::loss];
+  totals.metrics.assign(row.begin() + ResultRow::loss + 1, row.end());
+  totals.samples = samples;
 }
 
 Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOptions& options)
@@ -116,7 +116,9 @@ Totals Model::take_totals() {
   queue.copy_to_host(row.data(), memory_->results(), row.size() * sizeof(double));
   queue.fill(memory_->results(), std::byte{0}, row.size() * sizeof(double));
   queue.wait();
-  return totals_of(row, take_samples());
+  Totals totals;
+  read_totals(row, take_samples(), totals);
+  return totals;
 }
 
 }  // namespace trainyard

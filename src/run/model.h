@@ -76,7 +76,7 @@ class Model {
   RepeatedWork evaluation_;
 };
 
-/// Of a row of results (ResultRow).
-[[nodiscard]] Totals totals_of(std::span<const double> row, std::int64_t samples);
+/// Fills `totals` from a row of results (ResultRow).
+void read_totals(std::span<const double> row, std::int64_t samples, Totals& totals);
 
 }  // namespace trainyard

@@ -101,6 +101,9 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
                  .state = memory.state(),
                  .replicas = static_cast<double>(communicator.size() * options.accumulate),
                  .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
+  pending_samples_.reserve(static_cast<std::size_t>(options.results));
+  taken_rows_.resize(rows_.size());
+  taken_.resize(static_cast<std::size_t>(options.results));
   start_at({.loss_scale = options.loss_scale.start});
 }
 
@@ -182,23 +185,25 @@ void Updater::finish() {
   pending_samples_.push_back(model_.take_samples());
 }
 
-std::vector<UpdateResult> Updater::take_results() {
-  const std::vector<double> rows = rows_.read(model_.compute().queue);
-  const std::int64_t width = model_.programs().sizes.results;
-  std::vector<UpdateResult> results;
-  std::int64_t update = tried_ - pending();
-  for (const std::int64_t samples : pending_samples_) {
-    const auto first = static_cast<std::size_t>(update++ % options_.results * width);
-    const auto row = std::span(rows).subspan(first, static_cast<std::size_t>(width));
-    results.push_back({.rate = row[ResultRow::rate],
-                       .gradient_norm = row[ResultRow::gradient_norm],
-                       .loss_scale = row[ResultRow::loss_scale],
-                       .finite = row[ResultRow::withheld] == 0,
-                       .skipped = row[ResultRow::skipped] != 0,
-                       .totals = totals_of(row, samples)});
+std::span<const UpdateResult> Updater::take_results() {
+  rows_.read(model_.compute().queue, taken_rows_);
+  const auto width = static_cast<std::size_t>(model_.programs().sizes.results);
+  const std::int64_t first = tried_ - pending();
+  const std::size_t count = pending_samples_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto place =
+        static_cast<std::size_t>((first + static_cast<std::int64_t>(i)) % options_.results);
+    const auto row = std::span<const double>(taken_rows_).subspan(place * width, width);
+    UpdateResult& result = taken_[i];
+    result.rate = row[ResultRow::rate];
+    result.gradient_norm = row[ResultRow::gradient_norm];
+    result.loss_scale = row[ResultRow::loss_scale];
+    result.finite = row[ResultRow::withheld] == 0;
+    result.skipped = row[ResultRow::skipped] != 0;
+    read_totals(row, pending_samples_[i], result.totals);
   }
   pending_samples_.clear();
-  return results;
+  return std::span<const UpdateResult>(taken_).first(count);
 }
 
 double Updater::regularisation_loss() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "comm/communicator.h"
@@ -72,8 +73,9 @@ class Updater {
   [[nodiscard]] std::int64_t pending() const {
     return static_cast<std::int64_t>(pending_samples_.size());
   }
-  /// Waits for the pending updates; the oldest first.
-  [[nodiscard]] std::vector<UpdateResult> take_results();
+  /// Waits for the pending updates; the oldest first. Valid until the next call, and in memory that
+  /// is kept, since this belongs to a step.
+  [[nodiscard]] std::span<const UpdateResult> take_results();
   /// Waits for the sum of l2 * w^2 over all weights that have such a term.
   [[nodiscard]] double regularisation_loss();
   [[nodiscard]] bool has_regularisation() const { return has_l2_; }
@@ -91,6 +93,8 @@ class Updater {
   std::int64_t tried_ = 0;                     // as StepState counts
   std::int64_t rates_end_ = 0;                 // the first update that the window has no rate for
   std::vector<std::int64_t> pending_samples_;  // an update
+  std::vector<double> taken_rows_;             // as rows_
+  std::vector<UpdateResult> taken_;
 
   DeviceArray<Segment> segments_;
   DeviceArray<std::int32_t> segment_of_chunk_;

@@ -15,17 +15,6 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr const char* kNetwork = R"(
-input: [3, 9, 7]
-layers:
-  - conv: {filters: 6, kernel: 3, l2: 1e-3}
-  - bn
-  - relu
-  - dropout: 0.25
-  - max_pool: 2
-  - dense: 4
-  - softmax
-)";
 constexpr std::int64_t kBatch = 6;
 
 constexpr std::int64_t kSteps = 10;
@@ -43,7 +32,7 @@ void check_equal(const Trained& found, const Trained& expected) {
 
 TEST_CASE("nothing but a device's own work touches its memory, and the results are the same") {
   const auto executors = make_reference_executors();
-  const TrainingGraph graph = training_graph(kNetwork, kBatch);
+  const TrainingGraph graph = training_graph(kSmallNetwork, kBatch);
   for (const Target& target : {reference_target(Precision::fp64), reference_target(Precision::fp32),
                                cuda_target(Precision::bf16)}) {
     const GuardedCompute guarded(*executors);
@@ -55,7 +44,7 @@ TEST_CASE("nothing but a device's own work touches its memory, and the results a
 
 TEST_CASE("results that are read every few updates are those of every update") {
   const auto executors = make_reference_executors();
-  const TrainingGraph graph = training_graph(kNetwork, kBatch);
+  const TrainingGraph graph = training_graph(kSmallNetwork, kBatch);
   const Target target = reference_target(Precision::fp32);
   const Trained expected = train_ten_steps(graph, target, *executors);
   const GuardedCompute guarded(*executors);
@@ -67,7 +56,7 @@ TEST_CASE("results that are read every few updates are those of every update") {
 TEST_CASE(
     "an update that is not finite is withheld with all that follow, however late it is read") {
   const auto executors = make_reference_executors();
-  const TrainingGraph graph = training_graph(kNetwork, kBatch);
+  const TrainingGraph graph = training_graph(kSmallNetwork, kBatch);
   const Target target = reference_target(Precision::fp32);
   const auto train = [&](std::int64_t kept, std::int64_t bad_step) {
     const GuardedCompute guarded(*executors);

@@ -18,6 +18,19 @@ namespace trainyard::test {
 /// The same of a network that is read already.
 [[nodiscard]] TrainingGraph training_graph(const config::Node& network, std::int64_t batch);
 
+/// One op of each kind that keeps state or draws, for tests of what surrounds a network.
+inline constexpr const char* kSmallNetwork = R"(
+input: [3, 9, 7]
+layers:
+  - conv: {filters: 6, kernel: 3, l2: 1e-3}
+  - bn
+  - relu
+  - dropout: 0.25
+  - max_pool: 2
+  - dense: 4
+  - softmax
+)";
+
 struct Trained {
   std::vector<double> losses;  // mean of the batch, a step
   std::vector<bool> finite;    // false: the update was withheld
