@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "graph/build.h"
 #include "graph/summary.h"
+#include "run/layer_rules.h"
 #include "run/model_plan.h"
 
 namespace trainyard::cli {
@@ -45,7 +45,7 @@ int summarise_run(const SummaryFlags& flags) {
     return 0;
   }
   const std::int64_t batch = replica_batch(run, 1);
-  const Graph graph = build_graph(network_of(run), {.batch = batch, .profile = run.profile});
+  const Graph graph = build_network(run, batch);
   const std::string text = flags.json     ? summary_json(summarise(graph))
                            : flags.expand ? expanded_yaml(graph, run.profile)
                                           : summary_text(summarise(graph));

@@ -27,7 +27,8 @@ struct FieldDescription {
   struct Member;
   std::vector<Member> members;  // families
   bool open = false;  // families: names beyond the members are allowed (a network's blocks)
-  std::vector<FieldDescription> beside;  // families: keys beside a member's name (if, as, from)
+  std::vector<FieldDescription>
+      beside;  // families: keys beside a member's name (if, as, from, share)
 };
 
 struct FieldDescription::Member {

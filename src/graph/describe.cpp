@@ -88,6 +88,7 @@ FieldDescription describe_layers(config::Profile profile) {
       described("if", "boolean", "the item is there where this is true"),
       described("as", "text", "name of the item's output, for a later `from`"),
       described("from", "tree", "name or list of names to read instead of the item before"),
+      described("share", "text", "name or path of an earlier layer whose parameters it uses"),
       described("layers", "items", "body of `for`")};
   return field;
 }

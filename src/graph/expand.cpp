@@ -19,7 +19,7 @@ constexpr ValueId kUnknown = -1;
 
 ValueId Expander::run(ValueId input) {
   PathScope paths;
-  ValueNames names;
+  ItemNames names;
   return expand_list(file_.layers, {&file_.variables, &paths, &names, {}, 0}, input);
 }
 
@@ -63,25 +63,38 @@ ValueId Expander::expand_item(const Item& item, const Place& place, std::vector<
 }
 
 ValueId Expander::expand_named(const Item& item, const Place& place, std::vector<ValueId> inputs) {
-  if (item.kind == Item::Kind::join) return expand_join(item, place, std::move(inputs));
-  if (inputs.size() != 1) {
+  if (item.kind != Item::Kind::join && inputs.size() != 1) {
     diagnostics_.error(item.from->where, item.name + ": takes one input, found " +
                                              std::to_string(inputs.size()) +
                                              " in 'from'; join them with add, concat, multiply or "
                                              "average");
     return kUnknown;
   }
-  switch (item.kind) {
-    case Item::Kind::repeat:
-      return expand_repeat(item, place, inputs[0]);
-    case Item::Kind::loop:
-      return expand_loop(item, place, inputs[0]);
-    case Item::Kind::block:
-      return expand_block(item, place, inputs[0]);
-    default:
-      return append({item.name, place.paths->next(item.name), item.where, item.value, inputs},
-                    place);
+  if (item.kind == Item::Kind::repeat) return expand_repeat(item, place, inputs[0]);
+  if (item.kind == Item::Kind::loop) return expand_loop(item, place, inputs[0]);
+  const std::string path = place.paths->next(item.name);
+  return item.share == nullptr ? expand_at(path, item, place, std::move(inputs))
+                               : expand_sharing(path, item, place, std::move(inputs));
+}
+
+ValueId Expander::expand_at(const std::string& path, const Item& item, const Place& place,
+                            std::vector<ValueId> inputs) {
+  if (item.kind == Item::Kind::join) return expand_join(path, item, place, std::move(inputs));
+  if (item.kind == Item::Kind::block) return expand_block(path, item, place, inputs[0]);
+  return append({item.name, path, item.where, item.value, std::move(inputs)}, place);
+}
+
+ValueId Expander::expand_sharing(const std::string& path, const Item& item, const Place& place,
+                                 std::vector<ValueId> inputs) {
+  Share share{.name = item.share, .own = path, .owner = owner_of(item, place)};
+  Place inside = place;
+  inside.share = share.owner.empty() ? nullptr : &share;
+  const ValueId value = expand_at(path, item, inside, std::move(inputs));
+  if (inside.share != nullptr && value != kUnknown && share.layers == 0) {
+    diagnostics_.error(item.share->where,
+                       "share: '" + path + "' has no parameters that could be shared");
   }
+  return value;
 }
 
 ValueId Expander::expand_act(const Item& item, const Place& place, std::vector<ValueId> inputs) {
@@ -96,14 +109,11 @@ ValueId Expander::expand_act(const Item& item, const Place& place, std::vector<V
     diagnostics_.error(item.where, "act: expected a layer's name or none, found " + describe(name));
     return kUnknown;
   }
-  Item named{item_kind(name.text, file_),
-             name.text,
-             item.where,
-             nullptr,
-             nullptr,
-             nullptr,
-             item.from,
-             nullptr};
+  const Item named{.kind = item_kind(name.text, file_),
+                   .name = name.text,
+                   .where = item.where,
+                   .from = item.from,
+                   .share = item.share};
   if (named.kind == Item::Kind::malformed) {
     diagnostics_.error(item.value->where, "act: " + unknown_layer(name.text, file_));
     return kUnknown;
@@ -162,25 +172,26 @@ ValueId Expander::expand_loop(const Item& item, const Place& place, ValueId valu
   return value;
 }
 
-ValueId Expander::expand_block(const Item& item, const Place& place, ValueId value) {
+ValueId Expander::expand_block(const std::string& path, const Item& item, const Place& place,
+                               ValueId value) {
   if (place.depth >= kDeepestCalls) {
     diagnostics_.error(item.where, "blocks call each other more than 32 deep here");
     stopped_ = true;
     return kUnknown;
   }
-  PathScope paths(place.paths->next(item.name));
+  PathScope paths(path);
   config::Scope scope;
   const bool bound = reports_nothing(
       diagnostics_, [&](Diagnostics& d) { scope = bind_arguments(item, file_, *place.scope, d); });
   if (!bound) return kUnknown;
-  ValueNames names;
+  ItemNames names;
   const Position from = place.called_from.known() ? place.called_from : item.where;
   return expand_list(file_.blocks.at(item.name).layers,
-                     {&scope, &paths, &names, from, place.depth + 1}, value);
+                     {&scope, &paths, &names, from, place.depth + 1, place.share}, value);
 }
 
-ValueId Expander::expand_join(const Item& item, const Place& place, std::vector<ValueId> inputs) {
-  const std::string path = place.paths->next(item.name);
+ValueId Expander::expand_join(const std::string& path, const Item& item, const Place& place,
+                              std::vector<ValueId> inputs) {
   const std::vector<const config::Node*> lists = inner_lists(item, diagnostics_);
   if (item.value != nullptr && item.value->kind != Kind::list && item.value->kind != Kind::null) {
     return kUnknown;  // reported by inner_lists

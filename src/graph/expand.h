@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 #include "graph/network_file.h"
 #include "graph/scope.h"
+#include "graph/sharing.h"
 
 namespace trainyard {
 
@@ -29,9 +30,10 @@ class Expander {
   struct Place {
     const config::Scope* scope = nullptr;
     PathScope* paths = nullptr;
-    ValueNames* names = nullptr;
-    Position called_from;  // of the outermost block call
-    int depth = 0;         // of block calls
+    ItemNames* names = nullptr;
+    Position called_from;    // of the outermost block call
+    int depth = 0;           // of block calls
+    Share* share = nullptr;  // of the innermost item with share:, if any
   };
   /// A layer that is about to become a node.
   struct Layer {
@@ -49,18 +51,27 @@ class Expander {
   ValueId expand_act(const Item& item, const Place& place, std::vector<ValueId> inputs);
   ValueId expand_repeat(const Item& item, const Place& place, ValueId value);
   ValueId expand_loop(const Item& item, const Place& place, ValueId value);
-  ValueId expand_block(const Item& item, const Place& place, ValueId value);
-  ValueId expand_join(const Item& item, const Place& place, std::vector<ValueId> inputs);
+  ValueId expand_at(const std::string& path, const Item& item, const Place& place,
+                    std::vector<ValueId> inputs);
+  ValueId expand_sharing(const std::string& path, const Item& item, const Place& place,
+                         std::vector<ValueId> inputs);
+  ValueId expand_block(const std::string& path, const Item& item, const Place& place,
+                       ValueId value);
+  ValueId expand_join(const std::string& path, const Item& item, const Place& place,
+                      std::vector<ValueId> inputs);
   ValueId append(const Layer& layer, const Place& place);
+  [[nodiscard]] bool share_parameters(Node& node, const Place& place);
   ValueId infer_and_append(const Layer& layer, const Place& place, std::unique_ptr<Op> op);
 
   [[nodiscard]] bool holds(const Item& item, const Place& place, bool& condition);
   [[nodiscard]] std::vector<ValueId> inputs_of(const Item& item, const Place& place, ValueId value);
+  [[nodiscard]] std::string owner_of(const Item& item, const Place& place);
   void bind_name(const Item& item, const Place& place, ValueId value);
 
   const NetworkFile& file_;
   Graph& graph_;
   config::Diagnostics& diagnostics_;
+  ParameterLayers parameter_layers_;
   std::int64_t visited_ = 0;
   bool stopped_ = false;
 };

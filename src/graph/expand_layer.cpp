@@ -88,7 +88,26 @@ void Expander::bind_name(const Item& item, const Place& place, ValueId value) {
                                            std::to_string(earlier->second.where.line));
     return;
   }
-  (*place.names)[item.as->text] = {value, item.as->where};
+  const bool has_path = item.kind == Item::Kind::op || item.kind == Item::Kind::block ||
+                        item.kind == Item::Kind::join;
+  (*place.names)[item.as->text] = {value, has_path ? place.paths->last() : "", item.as->where};
+}
+
+/// The path of the item that `share:` names, by `as:` or by its path; "" after an error.
+std::string Expander::owner_of(const Item& item, const Place& place) {
+  const std::string& name = item.share->text;
+  std::vector<std::string> known;
+  for (const auto& [word, named] : *place.names) {
+    if (!parameter_layers_.any_at(named.path)) continue;
+    if (word == name) return named.path;
+    known.push_back(word);
+  }
+  if (place.names->count(name) == 0 && parameter_layers_.any_at(name)) return name;
+  diagnostics_.error(item.share->where,
+                     "share: expected the name (as:) or the path of an earlier layer with "
+                     "parameters, found " +
+                         describe(*item.share) + config::suggestion(name, known));
+  return "";
 }
 
 ValueId Expander::append(const Layer& layer, const Place& place) {
@@ -113,6 +132,20 @@ ValueId Expander::append(const Layer& layer, const Place& place) {
   return read && known ? infer_and_append(layer, place, std::move(op)) : kUnknown;
 }
 
+/// False after an error.
+bool Expander::share_parameters(Node& node, const Place& place) {
+  if (place.share != nullptr) {
+    const std::string failure = parameter_layers_.give(*place.share, node);
+    if (!failure.empty()) {
+      diagnostics_.error(place.share->name->where, failure);
+      return false;
+    }
+    ++place.share->layers;
+  }
+  parameter_layers_.add(node);
+  return true;
+}
+
 ValueId Expander::infer_and_append(const Layer& layer, const Place& place, std::unique_ptr<Op> op) {
   Node node;
   node.path = layer.path;
@@ -127,6 +160,7 @@ ValueId Expander::infer_and_append(const Layer& layer, const Place& place, std::
     diagnostics_.error(layer.where, failure + caller);
     return kUnknown;
   }
+  if (!node.signature.parameters.empty() && !share_parameters(node, place)) return kUnknown;
   const NodeId id = append_inferred(graph_, std::move(node));
   return graph_.nodes[static_cast<std::size_t>(id)].outputs.at(0);
 }

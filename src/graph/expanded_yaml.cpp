@@ -36,26 +36,30 @@ std::string from_text(const Graph& graph, const Node& node) {
   return node.inputs.size() == 1 ? text : "[" + text + "]";
 }
 
-/// Values that some item names in `from:`.
-std::set<ValueId> named_values(const Graph& graph) {
-  std::set<ValueId> named;
+/// Paths of nodes, and the input's name, that some item names in `from:` or `share:`.
+std::set<std::string> named_items(const Graph& graph) {
+  std::set<std::string> named;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (!node.parameters_of.empty()) named.insert(node.parameters_of);
     if (is_chained(graph, i)) continue;
-    named.insert(graph.nodes[i].inputs.begin(), graph.nodes[i].inputs.end());
+    for (const ValueId input : node.inputs) named.insert(name_of(graph, input));
   }
   return named;
 }
 
-std::string item_text(const Graph& graph, std::size_t index, const std::set<ValueId>& named) {
+std::string item_text(const Graph& graph, std::size_t index, const std::set<std::string>& named) {
   const Node& node = graph.nodes[index];
   const std::string attributes = node.op->attributes();
   const bool plain = attributes == "{}";
   const bool from = !is_chained(graph, index);
-  const bool as = named.count(node.outputs.at(0)) != 0;
+  const bool share = !node.parameters_of.empty();
+  const bool as = named.count(node.path) != 0;
   const std::string type(node.op->type());
-  if (plain && !from && !as) return "  - " + type + "\n";
+  if (plain && !from && !share && !as) return "  - " + type + "\n";
   std::string text = "  - " + type + ":" + (plain ? "" : " " + attributes) + "\n";
   if (from) text += "    from: " + from_text(graph, node) + "\n";
+  if (share) text += "    share: " + node.parameters_of + "\n";
   if (as) text += "    as: " + node.path + "\n";
   return text;
 }
@@ -67,8 +71,8 @@ std::string expanded_yaml(const Graph& graph, config::Profile profile) {
   std::string text = "profile: ";
   text += profile == config::Profile::torch ? "torch\n" : "keras2\n";
   text += input_text(input) + "layers:\n";
-  const std::set<ValueId> named = named_values(graph);
-  if (named.count(graph.inputs[0]) != 0) {
+  const std::set<std::string> named = named_items(graph);
+  if (named.count(kInputName) != 0) {
     text += "  - identity:\n    as: " + std::string(kInputName) + "\n";
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) text += item_text(graph, i, named);

@@ -54,6 +54,11 @@ void infer_or_throw(const Graph& graph, Node& node) {
 
 }  // namespace
 
+std::span<const ParameterSpec> own_parameters(const Node& node) {
+  if (!node.parameters_of.empty()) return {};
+  return node.signature.parameters;
+}
+
 std::string infer_signature(const Graph& graph, Node& node) {
   std::vector<Shape> shapes;
   for (const ValueId input : node.inputs) {
@@ -108,7 +113,7 @@ Graph with_batch(const Graph& graph, std::int64_t batch) {
 GraphTotals totals(const Graph& graph) {
   GraphTotals sums;
   for (const Node& node : graph.nodes) {
-    for (const ParameterSpec& parameter : node.signature.parameters) {
+    for (const ParameterSpec& parameter : own_parameters(node)) {
       sums.parameters_total += parameter.shape.elements();
       if (!node.frozen) sums.parameters_trainable += parameter.shape.elements();
     }

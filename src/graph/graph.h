@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Node {
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   Signature signature;
+  std::string parameters_of;   // path of the node whose parameters this one uses; "": its own
   double rate_multiplier = 1;  // lr_mult
   bool frozen = false;
   Position where;        // the item in the YAML file
@@ -44,6 +46,9 @@ struct Graph {
   /// "softmax" or "sigmoid" where the file ends in one, peeled or not; else "".
   std::string closing_activation;
 };
+
+/// The parameters of a node, none where it uses those of another.
+[[nodiscard]] std::span<const ParameterSpec> own_parameters(const Node& node);
 
 /// Totals over a graph.
 struct GraphTotals {

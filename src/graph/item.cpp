@@ -31,8 +31,8 @@ void report_stray_key(const config::Entry& entry, const Item& item, const Networ
     diagnostics.error(entry.where, "key " + beside + " belongs to it; indent it further");
     return;
   }
-  const std::vector<std::string> modifiers{"if", "as", "from"};
-  diagnostics.error(entry.where, "unknown key " + beside + "; expected if, as or from" +
+  const std::vector<std::string> modifiers{"if", "as", "from", "share"};
+  diagnostics.error(entry.where, "unknown key " + beside + "; expected if, as, from or share" +
                                      config::suggestion(entry.key, modifiers));
 }
 
@@ -52,7 +52,7 @@ void read_map(const config::Node& map, const NetworkFile& file, Item& item,
               Diagnostics& diagnostics) {
   const config::Entry* named = naming_entry(map, file);
   if (named == nullptr) {
-    diagnostics.error(map.where, "expected a layer beside if, as and from, found none");
+    diagnostics.error(map.where, "expected a layer beside if, as, from and share, found none");
     return;
   }
   item.name = named->key;
@@ -61,6 +61,7 @@ void read_map(const config::Node& map, const NetworkFile& file, Item& item,
   item.condition = map.find("if");
   item.as = map.find("as");
   item.from = map.find("from");
+  item.share = map.find("share");
   if (item.name == "for") item.layers = map.find("layers");
   for (const config::Entry& entry : map.entries) {
     if (&entry == named || is_extra_key(entry.key, item.name)) continue;
@@ -84,9 +85,14 @@ void read_name(const config::Node& node, Item& item, Diagnostics& diagnostics) {
 
 void check_modifiers(const Item& item, Diagnostics& diagnostics) {
   if (item.kind != Item::Kind::repeat && item.kind != Item::Kind::loop) return;
-  if (item.from == nullptr) return;
-  diagnostics.error(item.from->where,
-                    "'from' beside '" + item.name + "'; write it at the first layer inside");
+  if (item.from != nullptr) {
+    diagnostics.error(item.from->where,
+                      "'from' beside '" + item.name + "'; write it at the first layer inside");
+  }
+  if (item.share != nullptr) {
+    diagnostics.error(item.share->where,
+                      "'share' beside '" + item.name + "'; write it at the layers inside");
+  }
 }
 
 const config::Node* checked_list(const config::Node* node, const Position& where,

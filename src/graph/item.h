@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// `name`, `name: value` or `{name: value, if: ..., as: ..., from: ...}`; `for` also has `layers`.
-/// Pointers into the file's tree, null where a part is not written.
+/// `name`, `name: value` or `{name: value, if: ..., as: ..., from: ..., share: ...}`; `for` also
+/// has `layers`. Pointers into the file's tree, null where a part is not written.
 struct Item {
   enum class Kind { malformed, op, join, block, act, repeat, loop } kind = Kind::malformed;
   std::string name;
@@ -20,6 +20,7 @@ struct Item {
   const config::Node* condition = nullptr;
   const config::Node* as = nullptr;
   const config::Node* from = nullptr;
+  const config::Node* share = nullptr;
   const config::Node* layers = nullptr;  // of `for`
 };
 

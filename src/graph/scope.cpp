@@ -44,7 +44,7 @@ void bind_map(const config::Node& values, const Item& call, const Block& block,
 
 std::string PathScope::next(const std::string& name) {
   const std::string own = name + std::to_string(++counts_[name]);
-  return parent_.empty() ? own : parent_ + "." + own;
+  return last_ = parent_.empty() ? own : parent_ + "." + own;
 }
 
 config::Scope bind_arguments(const Item& call, const NetworkFile& file, const config::Scope& caller,

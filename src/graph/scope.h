@@ -19,18 +19,22 @@ class PathScope {
   explicit PathScope(std::string parent = {}) : parent_(std::move(parent)) {}
   /// "stage2.unit3" for the third unit under stage2.
   [[nodiscard]] std::string next(const std::string& name);
+  /// What next() answered last.
+  [[nodiscard]] const std::string& last() const { return last_; }
 
  private:
   std::string parent_;
+  std::string last_;
   std::map<std::string, int> counts_;
 };
 
-/// A value named by `as:`.
-struct NamedValue {
-  ValueId value = -1;  // -1: unknown, after an error
+/// An item named by `as:`.
+struct NamedItem {
+  ValueId value = -1;  // its output; -1: unknown, after an error
+  std::string path;    // "" for an item without one: repeat, for
   Position where;
 };
-using ValueNames = std::map<std::string, NamedValue>;
+using ItemNames = std::map<std::string, NamedItem>;
 
 /// Matches the value of a block call (nothing, a scalar, a list or a map; evaluated in `caller`)
 /// with the block's arguments, and answers the scope of its body: the file's variables and the

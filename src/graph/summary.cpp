@@ -15,7 +15,8 @@ SummaryRow row_of(const Graph& graph, const Node& node) {
   row.attributes = node.op->attributes();
   row.where = node.where;
   if (!node.signature.outputs.empty()) row.output = node.signature.outputs[0];
-  for (const ParameterSpec& parameter : node.signature.parameters) {
+  row.parameters_of = node.parameters_of;
+  for (const ParameterSpec& parameter : own_parameters(node)) {
     row.parameters += parameter.shape.elements();
   }
   for (const StatisticSpec& statistic : node.signature.statistics) {
@@ -45,7 +46,9 @@ using Line = std::array<std::string, kColumns>;
 std::vector<Line> table_lines(const Summary& summary) {
   std::vector<Line> lines{{"layer", "type", "output", "parameters", "multiply-adds", "KiB"}};
   for (const SummaryRow& row : summary.rows) {
-    lines.push_back({row.path, row.type, sample_text(row.output),
+    const std::string shared =
+        row.parameters_of.empty() ? "" : " (parameters of " + row.parameters_of + ")";
+    lines.push_back({row.path, row.type + shared, sample_text(row.output),
                      with_separators(row.parameters + row.statistics),
                      with_separators(row.multiply_adds),
                      fixed_text(static_cast<double>(row.activation_bytes) / 1024, 1)});
@@ -77,6 +80,7 @@ std::string json_row(const SummaryRow& row) {
          ", \"attributes\": " + json_quoted(row.attributes) +
          ", \"output\": " + json_shape(row.output) +
          ", \"parameters\": " + std::to_string(row.parameters) +
+         ", \"parameters_of\": " + json_quoted(row.parameters_of) +
          ", \"statistics\": " + std::to_string(row.statistics) +
          ", \"multiply_adds\": " + std::to_string(row.multiply_adds) +
          ", \"activation_bytes\": " + std::to_string(row.activation_bytes) +

@@ -16,7 +16,8 @@ struct SummaryRow {
   std::string type;
   std::string attributes;            // YAML flow text
   Shape output;                      // with the batch
-  std::int64_t parameters = 0;       // trainable or frozen
+  std::string parameters_of;         // path of the layer whose parameters it uses; "": its own
+  std::int64_t parameters = 0;       // trainable or frozen, of its own
   std::int64_t statistics = 0;       // running statistics
   std::int64_t multiply_adds = 0;    // of one sample, forward
   std::size_t activation_bytes = 0;  // of the output for the whole batch, in float32

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kJoins{"add", "concat", "multiply", "average"};
 constexpr std::array<std::string_view, 3> kStructures{"act", "repeat", "for"};
-constexpr std::array<std::string_view, 3> kModifiers{"if", "as", "from"};
+constexpr std::array<std::string_view, 4> kModifiers{"if", "as", "from", "share"};
 constexpr std::array<std::string_view, 10> kExpressionWords{"and", "or",  "not", "if",   "else",
                                                             "min", "max", "int", "true", "false"};
 

@@ -15,7 +15,7 @@ namespace trainyard {
 [[nodiscard]] bool joins_branches(std::string_view name);
 /// True for act, repeat, for: items that are no layers themselves.
 [[nodiscard]] bool is_structure(std::string_view name);
-/// True for if, as, from: keys beside the name of an item.
+/// True for if, as, from, share: keys beside the name of an item.
 [[nodiscard]] bool is_modifier(std::string_view name);
 /// Letters, digits and '_', not beginning with a digit.
 [[nodiscard]] bool is_identifier(std::string_view name);

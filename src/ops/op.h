@@ -40,6 +40,8 @@ struct Initializer {
   };
   Kind kind = Kind::zeros;
   double value = 0;  // constant: the value; uniform: the bound; normal: the deviation
+
+  bool operator==(const Initializer&) const = default;
 };
 
 /// Which weight-decay group a parameter belongs to.
@@ -54,6 +56,8 @@ struct ParameterSpec {
   double l2 = 0;  // Keras's l2: adds l2 * sum(w^2) to the loss, 2 * l2 * w to the gradient
   std::int64_t fan_in = 1;
   std::int64_t fan_out = 1;
+
+  bool operator==(const ParameterSpec&) const = default;
 };
 
 /// A running statistic of a node. In training the node writes this batch's value; the running value

@@ -1,5 +1,8 @@
 #include "plan/blocks.h"
 
+#include <map>
+#include <span>
+
 #include "kernels/chunk.h"
 
 namespace trainyard {
@@ -11,7 +14,7 @@ std::int64_t round_up_to_chunk(std::int64_t elements) {
 
 template <class Spec>
 void append(std::vector<BlockEntry>& entries, std::vector<std::int64_t>& of_node,
-            std::int64_t& elements, const Node& node, NodeId id, const std::vector<Spec>& specs) {
+            std::int64_t& elements, const Node& node, NodeId id, std::span<const Spec> specs) {
   for (std::size_t index = 0; index < specs.size(); ++index) {
     of_node.push_back(static_cast<std::int64_t>(entries.size()));
     entries.push_back({.name = node.path + "." + specs[index].name,
@@ -25,6 +28,17 @@ void append(std::vector<BlockEntry>& entries, std::vector<std::int64_t>& of_node
 
 }  // namespace
 
+std::vector<NodeId> parameter_owners(const Graph& graph) {
+  std::map<std::string, NodeId> ids;
+  std::vector<NodeId> owners;
+  for (NodeId id = 0; id < static_cast<NodeId>(graph.nodes.size()); ++id) {
+    const Node& node = graph.nodes[id];
+    ids[node.path] = id;
+    owners.push_back(node.parameters_of.empty() ? id : ids.at(node.parameters_of));
+  }
+  return owners;
+}
+
 BlockLayout lay_out_blocks(const Graph& graph) {
   BlockLayout blocks;
   blocks.parameter_of_node.resize(graph.nodes.size());
@@ -32,9 +46,13 @@ BlockLayout lay_out_blocks(const Graph& graph) {
   for (NodeId id = static_cast<NodeId>(graph.nodes.size()) - 1; id >= 0; --id) {
     const Node& node = graph.nodes[id];
     append(blocks.parameters, blocks.parameter_of_node[id], blocks.parameter_elements, node, id,
-           node.signature.parameters);
+           own_parameters(node));
     append(blocks.statistics, blocks.statistic_of_node[id], blocks.statistic_elements, node, id,
-           node.signature.statistics);
+           std::span<const StatisticSpec>(node.signature.statistics));
+  }
+  const std::vector<NodeId> owners = parameter_owners(graph);
+  for (std::size_t id = 0; id < owners.size(); ++id) {
+    blocks.parameter_of_node[id] = blocks.parameter_of_node[owners[id]];
   }
   return blocks;
 }

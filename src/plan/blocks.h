@@ -18,15 +18,17 @@ struct BlockEntry {
   std::int64_t offset = 0;
 };
 
-/// Parameters in backward order, each at a multiple of kChunk elements. The gradient block has the
-/// same order, with the statistics of the batch as its tail (DECISIONS 5): one all-reduce moves
-/// both. Running statistics are a block of their own in the order of the tail.
+/// Parameters in backward order of the nodes that own them, each at a multiple of kChunk elements.
+/// The gradient block has the same order, with the statistics of the batch as its tail (DECISIONS
+/// 5): one all-reduce moves both. Running statistics are a block of their own in the order of the
+/// tail.
 struct BlockLayout {
   std::vector<BlockEntry> parameters;
   std::vector<BlockEntry> statistics;                        // offsets into the running block
   std::int64_t parameter_elements = 0;                       // a multiple of kChunk
   std::int64_t statistic_elements = 0;                       // a multiple of kChunk
-  std::vector<std::vector<std::int64_t>> parameter_of_node;  // [node][index] -> entry
+  std::vector<std::vector<std::int64_t>> parameter_of_node;  // [node][index] -> entry, also of
+                                                             // nodes that share it
   std::vector<std::vector<std::int64_t>> statistic_of_node;
 
   [[nodiscard]] std::int64_t gradient_elements() const {
@@ -34,6 +36,8 @@ struct BlockLayout {
   }
 };
 
+/// The node whose parameters each node uses: itself, or one before it (`share:`).
+[[nodiscard]] std::vector<NodeId> parameter_owners(const Graph& graph);
 [[nodiscard]] BlockLayout lay_out_blocks(const Graph& graph);
 
 }  // namespace trainyard

@@ -16,7 +16,11 @@ struct Gradient {
 class Differentiator {
  public:
   Differentiator(Plan& plan, const PlanRequest& request)
-      : plan_(plan), graph_(plan.laid_out.graph), train_(request.train) {
+      : plan_(plan),
+        graph_(plan.laid_out.graph),
+        train_(request.train),
+        owners_(parameter_owners(graph_)),
+        holds_gradients_(graph_.nodes.size(), false) {
     plan_.values.assign(graph_.values.size(), kNoTensor);
     gradients_.resize(graph_.values.size());
     for (const ValueId input : graph_.inputs) {
@@ -67,6 +71,10 @@ class Differentiator {
     return tensor;
   }
 
+  static bool has_parameters(const Node& node) {
+    return !node.frozen && !node.signature.parameters.empty();
+  }
+
   static PlanStep::Kind kind_of(const Node& node) {
     return node.op->type() == "reorder" ? PlanStep::Kind::reorder : PlanStep::Kind::op;
   }
@@ -95,7 +103,7 @@ class Differentiator {
     wants_gradient_.assign(graph_.values.size(), false);
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& node = graph_.nodes[id];
-      bool wanted = !node.frozen && !node.signature.parameters.empty();
+      bool wanted = has_parameters(node);
       for (const ValueId input : node.inputs) wanted = wanted || wants_gradient_[input];
       trainable_[id] = wanted;
       for (const ValueId output : node.outputs) wants_gradient_[output] = wanted;
@@ -110,13 +118,51 @@ class Differentiator {
       pass_on(node, arrived, contract);
       return;
     }
-    const bool has_parameters = !node.frozen && !node.signature.parameters.empty();
-    if (has_parameters && !contract.joined_backward) {
-      plan_.steps.push_back(backward_step(id, Pass::backward_parameters, arrived));
+    const bool trains = has_parameters(node);
+    if (trains && !contract.joined_backward) {
+      push_with_parameters(backward_step(id, Pass::backward_parameters, arrived));
     }
     bool wants_input = false;
     for (const ValueId input : node.inputs) wants_input = wants_input || wants_gradient_[input];
-    if (wants_input || (has_parameters && contract.joined_backward)) backward_data(id, arrived);
+    if (wants_input || (trains && contract.joined_backward)) backward_data(id, arrived);
+  }
+
+  /// Appends a step that computes gradients of parameters. The first one to reach parameters that
+  /// several nodes share writes into the gradient block, the later ones add to it. A frozen node's
+  /// are thrown away: the block holds what is trained.
+  void push_with_parameters(PlanStep step) {
+    const NodeId id = step.node;
+    const Node& node = graph_.nodes[id];
+    const NodeId owner = owners_[id];
+    if (!node.frozen && !holds_gradients_[owner]) {
+      holds_gradients_[owner] = true;
+      plan_.steps.push_back(std::move(step));
+      return;
+    }
+    for (const ParameterSpec& parameter : node.signature.parameters) {
+      step.parameter_gradients.push_back(gradient_tensor(parameter, node.path));
+    }
+    const std::vector<TensorId> own = step.parameter_gradients;
+    plan_.steps.push_back(std::move(step));
+    if (!node.frozen) add_to_block(own, id);
+  }
+
+  void add_to_block(const std::vector<TensorId>& gradients, NodeId node) {
+    const Node& owner = graph_.nodes[owners_[node]];
+    for (std::size_t index = 0; index < gradients.size(); ++index) {
+      const TensorId sum = gradient_tensor(owner.signature.parameters[index], owner.path);
+      plan_.tensors[sum].gradient_of = {.node = owners_[node], .index = index};
+      accumulate(gradients[index], sum, node);
+    }
+  }
+
+  TensorId gradient_tensor(const ParameterSpec& parameter, const std::string& path) {
+    const Layout layout = plain_layout(parameter.shape);
+    const DType type = plan_.target.arithmetic();
+    return add_tensor({.name = path + "." + parameter.name + " gradient",
+                       .layout = layout,
+                       .type = type,
+                       .bytes = static_cast<std::size_t>(span_elements(layout)) * size_of(type)});
   }
 
   /// Identity, flatten, add: the gradient of the output is the gradient of each input.
@@ -157,7 +203,11 @@ class Differentiator {
       step.input_gradients.push_back(gradient);
     }
     const std::vector<TensorId> written = step.input_gradients;
-    plan_.steps.push_back(std::move(step));
+    if (contract.joined_backward && !node.signature.parameters.empty()) {
+      push_with_parameters(std::move(step));
+    } else {
+      plan_.steps.push_back(std::move(step));
+    }
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (written[i] != kNoTensor) {
         contribute(node.inputs[i], {written[i], !contract.shared_gradient});
@@ -199,9 +249,11 @@ class Differentiator {
   Plan& plan_;
   const Graph& graph_;
   bool train_;
-  std::vector<Gradient> gradients_;   // by ValueId
-  std::vector<bool> trainable_;       // by NodeId
-  std::vector<bool> wants_gradient_;  // by ValueId
+  std::vector<NodeId> owners_;         // of each node's parameters
+  std::vector<bool> holds_gradients_;  // by NodeId of an owner: a step wrote them
+  std::vector<Gradient> gradients_;    // by ValueId
+  std::vector<bool> trainable_;        // by NodeId
+  std::vector<bool> wants_gradient_;   // by ValueId
 };
 
 /// Reorder nodes carry their copies in inputs[0] and outputs[0] in both directions.

@@ -31,8 +31,8 @@ std::vector<Lifetime> lifetimes_of(const Plan& plan) {
   std::vector<Lifetime> lifetimes(plan.tensors.size());
   for (int index = 0; index < static_cast<int>(plan.steps.size()); ++index) {
     const PlanStep& step = plan.steps[index];
-    for (const auto* list :
-         {&step.inputs, &step.outputs, &step.output_gradients, &step.input_gradients}) {
+    for (const auto* list : {&step.inputs, &step.outputs, &step.output_gradients,
+                             &step.input_gradients, &step.parameter_gradients}) {
       for (const TensorId id : *list) use(lifetimes, plan, id, index);
     }
     use(lifetimes, plan, step.reserve, index);
@@ -120,7 +120,7 @@ void plan_memory(Plan& plan) {
   plan.input_bytes = 0;
   for (TensorId id = 0; id < static_cast<TensorId>(plan.tensors.size()); ++id) {
     PlanTensor& tensor = plan.tensors[id];
-    if (tensor.alias_of != kNoTensor) continue;
+    if (tensor.alias_of != kNoTensor || tensor.gradient_of) continue;
     if (tensor.input) {
       tensor.offset = plan.input_bytes;
       plan.input_bytes += aligned(tensor.bytes);

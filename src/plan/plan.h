@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,12 @@ namespace trainyard {
 using TensorId = std::int32_t;
 inline constexpr TensorId kNoTensor = -1;
 
+/// A parameter of a node.
+struct ParameterId {
+  NodeId node = -1;
+  std::size_t index = 0;
+};
+
 /// A tensor of a plan: a value, a gradient, a reserve or a workspace.
 struct PlanTensor {
   std::string name;
@@ -25,7 +32,8 @@ struct PlanTensor {
   TensorId alias_of = kNoTensor;  // shares the bytes of another tensor
   bool input = false;             // written by the host before the first step: in the input arena
   bool kept = false;              // read after the last step
-  std::size_t offset = 0;         // in its arena, set by plan_memory
+  std::optional<ParameterId> gradient_of;  // lies in the gradient block, at this parameter's entry
+  std::size_t offset = 0;                  // in its arena, set by plan_memory
 };
 
 /// One step: a pass of a node, or a sum of gradients.
@@ -40,6 +48,8 @@ struct PlanStep {
   std::vector<TensorId> outputs;
   std::vector<TensorId> output_gradients;
   std::vector<TensorId> input_gradients;
+  // Where the parameters' gradients go if not to the gradient block: empty, or one a parameter.
+  std::vector<TensorId> parameter_gradients;
   TensorId reserve = kNoTensor;
   TensorId workspace = kNoTensor;
 };

@@ -92,12 +92,20 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
 TensorView Program::view_of(TensorId id) const {
   if (id == kNoTensor) return {};
   const PlanTensor& tensor = plan_.tensors[id];
-  std::byte* base = plan_.tensors[plan_.root(id)].input ? inputs_ : transient_;
-  return {.data = base + tensor.offset, .type = tensor.type, .layout = tensor.layout};
+  std::byte* data = nullptr;
+  if (tensor.gradient_of) {
+    const auto [node, index] = *tensor.gradient_of;
+    const BlockEntry& entry = blocks_.parameters[blocks_.parameter_of_node[node][index]];
+    data = gradients_ + entry.offset * size_of(tensor.type);
+  } else {
+    data = (plan_.tensors[plan_.root(id)].input ? inputs_ : transient_) + tensor.offset;
+  }
+  return {.data = data, .type = tensor.type, .layout = tensor.layout};
 }
 
 void Program::bind(const ModelMemory& memory, std::byte* transient, std::uint64_t seed) {
   inputs_ = memory.inputs();
+  gradients_ = memory.gradients();
   transient_ = transient;
   const auto views = [&](const std::vector<TensorId>& ids) {
     std::vector<TensorView> list;
@@ -112,6 +120,7 @@ void Program::bind(const ModelMemory& memory, std::byte* transient, std::uint64_
         .outputs = views(step.outputs),
         .output_gradients = views(step.output_gradients),
         .input_gradients = views(step.input_gradients),
+        .parameter_gradients = views(step.parameter_gradients),
         .reserve = view_of(step.reserve).data,
         .workspace = view_of(step.workspace).data,
         .batch = {.sample_index = memory.sample_index(), .state = memory.state(), .seed = seed}};
@@ -129,6 +138,7 @@ void Program::bind_blocks(const ModelMemory& memory, const PlanStep& step,
   };
   for (const std::int64_t entry : blocks_.parameter_of_node[step.node]) {
     tensors.parameters.push_back(view(memory.weights(), blocks_.parameters[entry], 0));
+    if (!step.parameter_gradients.empty()) continue;
     tensors.parameter_gradients.push_back(view(memory.gradients(), blocks_.parameters[entry], 0));
   }
   for (const std::int64_t entry : blocks_.statistic_of_node[step.node]) {

@@ -111,6 +111,7 @@ class Program {
   BlockLayout blocks_;
   std::vector<BoundStep> steps_;
   std::byte* inputs_ = nullptr;
+  std::byte* gradients_ = nullptr;
   std::byte* transient_ = nullptr;
 };
 

@@ -16,6 +16,7 @@ std::string tensor_list(const PlanStep& step) {
   append("out", step.outputs);
   append("dout", step.output_gradients);
   append("din", step.input_gradients);
+  append("dparam", step.parameter_gradients);
   append("reserve", {step.reserve});
   append("workspace", {step.workspace});
   return out;
@@ -55,7 +56,8 @@ std::string text_of(const Plan& plan) {
   for (std::size_t id = 0; id < plan.tensors.size(); ++id) {
     const PlanTensor& tensor = plan.tensors[id];
     const TensorId root = plan.root(static_cast<TensorId>(id));
-    out += fmt::format("{:4} {:10} {:>10} {:4} {} {} {}{}\n", id, tensor.bytes, tensor.offset,
+    const std::string offset = tensor.gradient_of ? "gradients" : std::to_string(tensor.offset);
+    out += fmt::format("{:4} {:10} {:>10} {:4} {} {} {}{}\n", id, tensor.bytes, offset,
                        name_of(tensor.type), shape_of(tensor.layout).text(), text_of(tensor.layout),
                        tensor.name,
                        root == static_cast<TensorId>(id) ? "" : fmt::format(" = {}", root));

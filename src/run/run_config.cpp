@@ -156,6 +156,8 @@ void declare_training(Fields& fields, RunConfig& run) {
   fields.one_of("schedule", run.schedule, "the learning rate over time", schedule_kinds());
   fields.required("epochs", run.epochs, "passes over the training split", {.minimum = 1});
   fields.field("seed", run.seed, "of every random draw", {.minimum = 0});
+  fields.field("freeze", run.freeze, "layers whose parameters stay: [conv1, stage1.*]");
+  fields.field("lr_mult", run.lr_mult, "factors of the learning rate by layer: {dense1: 10}");
   fields.field("clip_norm", run.clip_norm, "largest norm of the gradient; 0: no limit",
                {.minimum = 0});
   fields.field("accumulate", run.accumulate, "batches whose gradients make one update",

@@ -93,9 +93,11 @@ struct RunConfig {
   std::unique_ptr<Schedule> schedule;
   std::int64_t epochs = 1;
   std::int64_t seed = 42;
-  double clip_norm = 0;                       // 0: none
-  std::int64_t accumulate = 1;                // micro-steps an update
-  std::int64_t threads = 0;                   // a rank; 0: cores
+  config::Node freeze{.kind = config::Node::Kind::list};  // patterns of layers
+  config::Node lr_mult{.kind = config::Node::Kind::map};  // pattern: factor
+  double clip_norm = 0;                                   // 0: none
+  std::int64_t accumulate = 1;                            // micro-steps an update
+  std::int64_t threads = 0;                               // a rank; 0: cores
   std::optional<Precision> precision;         // not given: the device's own (default_precision)
   std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
   CheckpointConfig checkpoint;

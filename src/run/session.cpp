@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "graph/build.h"
 #include "ops/metric.h"
+#include "run/layer_rules.h"
 
 namespace trainyard {
 namespace {
@@ -144,7 +144,7 @@ std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
 }
 
 TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
-  Graph network = build_graph(network_of(run), {.batch = batch, .profile = run.profile});
+  Graph network = build_network(run, batch);
   std::vector<std::shared_ptr<const Op>> metrics;
   for (auto& metric : run.metrics) metrics.push_back(std::move(metric));
   return attach_loss(std::move(network), std::move(run.loss), metrics);

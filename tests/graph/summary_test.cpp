@@ -79,6 +79,7 @@ void check_round_trip(const Graph& graph, std::size_t extra) {
       REQUIRE(one.inputs[k] + static_cast<ValueId>(extra) == two.inputs[k]);
     }
   }
+  CHECK(totals(again).parameters_total == totals(graph).parameters_total);
   CHECK(totals(again).multiply_adds == totals(graph).multiply_adds);
   CHECK(again.closing_activation == graph.closing_activation);
 }
@@ -90,6 +91,10 @@ TEST_CASE("the macro-free YAML builds an equal graph") {
   }
   check_round_trip(
       test::build("{input: [3, 8, 8], layers: [add: [[conv: [3, 1]], []], global_avg_pool]}"), 1);
+  check_round_trip(
+      test::build("{input: [3, 8, 8], layers: [{conv: [3, 1], as: a}, relu, {conv: [3, 1], share: "
+                  "a}, add: [[], [{conv: [3, 1], share: conv2}]], dense: 2]}"),
+      0);
 }
 
 TEST_CASE("the description of networks names every op and its keys") {

@@ -83,6 +83,38 @@ TEST_CASE("a frozen node has no gradient of its parameters but passes one on") {
   CHECK(has_step(plan, "conv2 backward_data"));
 }
 
+TEST_CASE("a frozen node that makes all gradients in one step leaves the gradient block alone") {
+  FakeTraits norm = conv_like();
+  norm.contract.joined_backward = true;
+  FakeNetwork network({2, 4});
+  network(norm, {network(conv_like(), {0})});
+  network.graph.nodes[1].frozen = true;
+  for (const PlanStep& step : training_plan(network).steps) {
+    if (step.pass != Pass::backward_data || step.node != 1) continue;
+    CHECK(step.parameter_gradients.size() == 1);
+  }
+}
+
+TEST_CASE(
+    "gradients of shared parameters are added to those in the block, one node after another") {
+  FakeNetwork network({2, 4});
+  network(conv_like(), {network(conv_like(), {network(conv_like(), {0})})});
+  network.graph.nodes[1].parameters_of = network.graph.nodes[2].parameters_of = "conv1";
+  const Plan plan = training_plan(network);
+  std::vector<std::string> names;
+  for (const PlanStep& step : plan.steps) {
+    if (step.pass != Pass::backward_parameters && step.kind != PlanStep::Kind::accumulate) continue;
+    names.push_back(name_of(plan, step));
+    const bool adds = step.kind == PlanStep::Kind::op && step.node < 2;
+    CHECK(step.parameter_gradients.size() == (adds ? 1 : 0));
+    if (step.kind != PlanStep::Kind::accumulate) continue;
+    CHECK(plan.tensors[step.outputs[0]].gradient_of->node == 0);
+  }
+  CHECK(names == std::vector<std::string>{"conv3 backward_parameters", "conv2 backward_parameters",
+                                          "conv2 accumulate", "conv1 backward_parameters",
+                                          "conv1 accumulate"});
+}
+
 TEST_CASE("backward reads only what the contract names") {
   FakeNetwork network({2, 4});
   network(relu_like(), {network(conv_like(), {0})});

@@ -13,7 +13,11 @@ std::size_t aligned(std::size_t bytes) {
 
 class Rules {
  public:
-  explicit Rules(const Plan& plan) : plan_(plan), holds_(plan.tensors.size(), false) {}
+  explicit Rules(const Plan& plan)
+      : plan_(plan),
+        owners_(parameter_owners(plan.laid_out.graph)),
+        holds_(plan.tensors.size(), false),
+        block_holds_(owners_.size(), false) {}
 
   std::vector<std::string> run() {
     for (std::size_t value = 0; value < plan_.values.size(); ++value) {
@@ -69,6 +73,7 @@ class Rules {
   void check_places() {
     std::size_t transient = 0, input = 0;
     for (const PlanTensor& tensor : plan_.tensors) {
+      if (tensor.gradient_of) continue;
       const PlanTensor& root = plan_.tensors[plan_.root(static_cast<TensorId>(id_of(tensor)))];
       if (tensor.offset % kAlignment != 0) fault(tensor.name, "is not aligned to 256 bytes");
       if (tensor.offset != root.offset) fault(tensor.name, "lies apart from what it aliases");
@@ -81,12 +86,14 @@ class Rules {
   }
 
   void read(TensorId id, const std::string& step) {
-    if (id == kNoTensor || holds_[plan_.root(id)]) return;
+    if (id == kNoTensor) return;
+    const auto& block = plan_.tensors[id].gradient_of;
+    if (block ? block_holds_[block->node] : holds_[plan_.root(id)]) return;
     fault(step, "reads " + plan_.tensors[id].name + ", which was not written or is overwritten");
   }
   /// After this the bytes of `id` hold it and nothing else.
   void write(TensorId id) {
-    if (id == kNoTensor) return;
+    if (id == kNoTensor || plan_.tensors[id].gradient_of) return;
     const TensorId root = plan_.root(id);
     const PlanTensor& written = plan_.tensors[root];
     for (std::size_t other = 0; other < plan_.tensors.size(); ++other) {
@@ -98,13 +105,23 @@ class Rules {
     }
     holds_[root] = true;
   }
+  /// Parameter gradients that go to the block; a step must not undo another's.
+  void write_block(const PlanStep& step, const std::string& name) {
+    if (step.kind != PlanStep::Kind::op || !step.parameter_gradients.empty()) return;
+    const Node& node = plan_.laid_out.graph.nodes[step.node];
+    const bool joined = node.op->contract().joined_backward;
+    const bool writes = step.pass == (joined ? Pass::backward_data : Pass::backward_parameters);
+    if (!writes || node.frozen || node.signature.parameters.empty()) return;
+    if (block_holds_[owners_[step.node]]) fault(name, "overwrites a parameter's gradient");
+    block_holds_[owners_[step.node]] = true;
+  }
   /// Tensors that one step touches lie apart, but for aliases.
   void check_apart(const std::vector<TensorId>& used, const std::string& step) {
     for (std::size_t i = 0; i < used.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         const PlanTensor& a = plan_.tensors[plan_.root(used[i])];
         const PlanTensor& b = plan_.tensors[plan_.root(used[j])];
-        if (&a == &b || a.input != b.input) continue;
+        if (&a == &b || a.input != b.input || a.gradient_of || b.gradient_of) continue;
         if (a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes) {
           fault(step, "uses " + a.name + " and " + b.name + " in the same bytes");
         }
@@ -123,12 +140,14 @@ class Rules {
     if (step.kind == PlanStep::Kind::accumulate) reads.push_back(step.outputs[0]);
     (forward ? writes : reads).push_back(step.reserve);
     writes.push_back(step.workspace);
+    writes.insert(writes.end(), step.parameter_gradients.begin(), step.parameter_gradients.end());
     for (const TensorId id : reads) read(id, name);
     std::vector<TensorId> used = reads;
     used.insert(used.end(), writes.begin(), writes.end());
     std::erase(used, kNoTensor);
     check_apart(used, name);
     for (const TensorId id : writes) write(id);
+    write_block(step, name);
     if (step.workspace == kNoTensor) return;
     if (plan_.tensors[step.workspace].bytes > plan_.target.workspace_cap) {
       fault(name, "has a workspace above the cap");
@@ -137,7 +156,9 @@ class Rules {
   }
 
   const Plan& plan_;
-  std::vector<bool> holds_;  // by TensorId of a root: its bytes hold it now
+  std::vector<NodeId> owners_;     // of each node's parameters
+  std::vector<bool> holds_;        // by TensorId of a root: its bytes hold it now
+  std::vector<bool> block_holds_;  // by NodeId of an owner: the block holds its gradients
   std::vector<std::string> faults_;
 };
 

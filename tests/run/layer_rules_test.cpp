@@ -1,0 +1,135 @@
+// freeze: and lr_mult: of a run.
+#include "run/layer_rules.h"
+
+#include <doctest/doctest.h>
+
+#include "config/load.h"
+#include "small_training.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+const char* const kNetwork = R"(
+input: [3, 6, 6]
+blocks:
+  cbr: {args: [f], layers: [conv: [$f, 3], bn, relu]}
+layers:
+  - {cbr: 4, as: a}
+  - {dense: 5, as: b}
+  - tanh
+  - {dense: 5}
+  - {dense: 5, share: dense2}
+  - dense: 3
+  - softmax
+)";
+
+RunConfig run_with(const std::string& freeze, const std::string& factors) {
+  RunConfig run;
+  run.network = config::parse_yaml(kNetwork, "net.yaml");
+  run.freeze = config::parse_yaml(freeze, "run.yaml");
+  run.lr_mult = config::parse_yaml(factors, "run.yaml");
+  return run;
+}
+
+const Node& node_at(const Graph& graph, const std::string& path) {
+  for (const Node& node : graph.nodes) {
+    if (node.path == path) return node;
+  }
+  FAIL("no node " << path);
+  return graph.nodes[0];
+}
+
+std::vector<std::string> frozen_paths(const Graph& graph) {
+  std::vector<std::string> paths;
+  for (const Node& node : graph.nodes) {
+    if (node.frozen) paths.push_back(node.path);
+  }
+  return paths;
+}
+
+using Paths = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a pattern names a layer, what stands in it, or whatever a star stands for") {
+  CHECK(names_layer("stage1.conv1", "stage1.conv1"));
+  CHECK(names_layer("stage1", "stage1.conv1"));
+  CHECK(names_layer("stage*", "stage1.unit2.conv1"));
+  CHECK(names_layer("*.bn?", "stage1.unit2.bn1"));
+  CHECK_FALSE(names_layer("stage1", "stage11.conv1"));
+  CHECK_FALSE(names_layer("conv1", "stage1.conv1"));
+  CHECK_FALSE(names_layer("stage1.conv", "stage1.conv1"));
+  CHECK_FALSE(names_layer("", "conv1"));
+}
+
+TEST_CASE("freeze holds the layers that its patterns name, sharing layers with their owner") {
+  CHECK(frozen_paths(build_network(run_with("[cbr1]", "{}"), 2)) ==
+        Paths{"cbr1.conv1", "cbr1.bn1"});
+  CHECK(frozen_paths(build_network(run_with("['*.bn1', dense2]", "{}"), 2)) ==
+        Paths{"cbr1.bn1", "dense2", "dense3"});
+  CHECK(frozen_paths(build_network(run_with("[]", "{}"), 2)).empty());
+  const Graph graph = build_network(run_with("[cbr1]", "{}"), 2);
+  CHECK(totals(graph).parameters_total - totals(graph).parameters_trainable ==
+        (4 * 3 * 9 + 4) + 8 + 8);
+}
+
+TEST_CASE(
+    "lr_mult multiplies the rates of the layers that its patterns name, the last one counts") {
+  const Graph graph = build_network(run_with("[]", "{dense*: 0.5, dense4: 10, cbr1.conv1: 0}"), 2);
+  CHECK(node_at(graph, "dense1").rate_multiplier == 0.5);
+  CHECK(node_at(graph, "dense2").rate_multiplier == 0.5);
+  CHECK(node_at(graph, "dense4").rate_multiplier == 10);
+  CHECK(node_at(graph, "cbr1.conv1").rate_multiplier == 0);
+  CHECK(node_at(graph, "cbr1.bn1").rate_multiplier == 1);
+}
+
+TEST_CASE("rules that cannot be are refused, all at once, each where it stands") {
+  const auto message = [](const std::string& freeze, const std::string& factors) -> std::string {
+    try {
+      (void)build_network(run_with(freeze, factors), 2);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(message("[dens1, tanh1]", "{}") ==
+        "run.yaml:1:2: freeze: no layer with parameters is named by 'dens1'; did you mean "
+        "'dense1'?\n"
+        "run.yaml:1:9: freeze: no layer with parameters is named by 'tanh1'");
+  CHECK(message("cbr1", "{}") ==
+        "run.yaml:1:1: freeze: expected a list of layers, found text "
+        "'cbr1'");
+  CHECK(message("[]", "[cbr1, 2]") ==
+        "run.yaml:1:1: lr_mult: expected a map of layers to factors, found a list");
+  CHECK(message("[]", "{cbr1: -1, cbr2: 1}") ==
+        "run.yaml:1:8: lr_mult: expected a factor of at least 0, found number -1\n"
+        "run.yaml:1:12: lr_mult: no layer with parameters is named by 'cbr2'; did you mean "
+        "'cbr1'?");
+  CHECK(message("[]", "{cbr1: fast}") ==
+        "run.yaml:1:8: lr_mult: expected a factor of at least 0, found text 'fast'");
+}
+
+TEST_CASE("frozen parameters keep their bits and others train as they would; a factor scales") {
+  const auto executors = make_reference_executors();
+  const Target target = reference_target(Precision::fp64);
+  const auto train = [&](const std::string& freeze, const std::string& factors) {
+    const Graph network = build_network(run_with(freeze, factors), 6);
+    TrainingGraph graph = training_graph(config::parse_yaml(kNetwork, "net.yaml"), 6);
+    for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+      graph.graph.nodes[i].frozen = network.nodes[i].frozen;
+      graph.graph.nodes[i].rate_multiplier = network.nodes[i].rate_multiplier;
+    }
+    return train_ten_steps(graph, target, *executors);
+  };
+  const Trained held = train("['*']", "{}");
+  const Trained by_factor = train("[]", "{'*': 0}");
+  CHECK(held.weights == by_factor.weights);
+  CHECK(held.losses == by_factor.losses);
+  const Trained free = train("[]", "{}");
+  CHECK(held.losses[0] == free.losses[0]);
+  CHECK(held.weights != free.weights);
+  // The batch norm alone, whose gradients are made along with its input's.
+  CHECK(train("['*.bn1']", "{}").weights == train("[]", "{'*.bn1': 0}").weights);
+}
