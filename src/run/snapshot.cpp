@@ -1,6 +1,6 @@
 #include "run/snapshot.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -129,7 +129,8 @@ std::vector<float> floats_of(const SafetensorsFile& file, const std::string& nam
   const NamedTensor* tensor = file.find(name);
   if (tensor == nullptr) return {};
   std::vector<float> values(tensor->bytes.size() / sizeof(float));
-  std::memcpy(values.data(), tensor->bytes.data(), values.size() * sizeof(float));
+  std::copy_n(tensor->bytes.begin(), values.size() * sizeof(float),
+              reinterpret_cast<std::byte*>(values.data()));
   return values;
 }
 

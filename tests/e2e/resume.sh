@@ -102,4 +102,24 @@ run "${quick[@]}" --config tiny.yaml --out d --init bad.safetensors
 expect_differs "$code" 0
 expect_err "bad.safetensors"
 
-finish 9 0
+begin "shared, frozen and slower layers, without statistics of the data, resume to the same bytes"
+write_tiny_run tiny.yaml
+sed -i -e '/preprocess:/d' \
+  -e 's/    - bn/    - {conv: {filters: 8, kernel: 3, pad: 1}, as: mix}\n    - {conv: {filters: 8, kernel: 3, pad: 1}, share: mix}\n    - bn/' \
+  -e '$a freeze: [bn1]\nlr_mult: {"conv*": 0.5}' tiny.yaml
+run "${quick[@]}" --config tiny.yaml --out a
+expect_code 0
+run "${quick[@]}" --config tiny.yaml --out b --max-time 0.001
+expect_code 75
+run "${quick[@]}" resume b
+expect_code 0
+expect_same_file a/weights/last.safetensors b/weights/last.safetensors
+expect_equal "$(grep -ao 'conv[0-9].weight' a/weights/last.safetensors | sort -u | xargs)" \
+  "conv1.weight conv2.weight"
+run "${quick[@]}" --config tiny.yaml --out c --set freeze=[] --set 'lr_mult={}'
+expect_other_file a/weights/last.safetensors c/weights/last.safetensors
+run "${quick[@]}" --config tiny.yaml --set freeze=[conv9]
+expect_code 3
+expect_err "freeze: no layer with parameters is named by 'conv9'; did you mean 'conv1'?"
+
+finish 10 0

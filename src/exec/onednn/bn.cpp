@@ -117,7 +117,7 @@ void add_backward(PrimitiveList& list, const BatchNorm& bn, bool wants_input_gra
 }  // namespace
 
 std::unique_ptr<Executor> make_bn(const LibraryPtr& library, const StepDescription& step) {
-  if (has_slice_code(step)) return make_bn_slices(step);
+  if (has_plane_code(step)) return make_bn_planes(step);
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
   const BatchNorm bn = describe(step);
   if (step.pass == Pass::backward_data) {

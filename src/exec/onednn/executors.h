@@ -16,9 +16,9 @@ namespace trainyard::onednn {
                                                   const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_bn(const LibraryPtr& library,
                                                 const StepDescription& step);
-/// True if make_bn_slices serves the step: whole blocks, on a channel slice on at least one side.
-[[nodiscard]] bool has_slice_code(const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_bn_slices(const StepDescription& step);
+/// True if make_bn_planes serves the step: whole blocks of channels.
+[[nodiscard]] bool has_plane_code(const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_bn_planes(const StepDescription& step);
 /// f32 to f32.
 [[nodiscard]] std::unique_ptr<Executor> make_copy(const LibraryPtr& library, const Layout& from,
                                                   const Layout& to, int threads);

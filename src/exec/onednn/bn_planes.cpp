@@ -1,5 +1,6 @@
-// Batch norm where input or output is a channel slice of a wider tensor, so that branches are
-// normalised straight into their concatenation and their gradients read straight out of it.
+// Batch norm over whole blocks of channels, also where input or output is a channel slice of a
+// wider tensor: branches are normalised straight into their concatenation and their gradients read
+// straight out of it.
 #include <algorithm>
 
 #include "base/error.h"
@@ -17,9 +18,9 @@ constexpr std::int64_t kGroupBytes = std::int64_t{8} << 20;
 
 /// Shapes and memory that forward and backward have in common.
 template <int kBlock>
-class BnSlices : public Executor {
+class BnPlanes : public Executor {
  public:
-  explicit BnSlices(const StepDescription& step)
+  explicit BnPlanes(const StepDescription& step)
       : launcher_(step.threads),
         attributes_(static_cast<const BnOp&>(*step.op).values()),
         planes_(step.inputs[0]),
@@ -80,11 +81,11 @@ class BnSlices : public Executor {
 };
 
 template <int kBlock>
-class BnSlicesForward final : public BnSlices<kBlock> {
-  using Base = BnSlices<kBlock>;
+class BnPlanesForward final : public BnPlanes<kBlock> {
+  using Base = BnPlanes<kBlock>;
 
  public:
-  explicit BnSlicesForward(const StepDescription& step)
+  explicit BnPlanesForward(const StepDescription& step)
       : Base(step), training_(step.pass == Pass::forward_train) {}
   void bind(const StepTensors& tensors) override {
     this->bind_channels(tensors);
@@ -127,8 +128,8 @@ class BnSlicesForward final : public BnSlices<kBlock> {
 };
 
 template <int kBlock>
-class BnSlicesBackward final : public BnSlices<kBlock> {
-  using Base = BnSlices<kBlock>;
+class BnPlanesBackward final : public BnPlanes<kBlock> {
+  using Base = BnPlanes<kBlock>;
 
  public:
   using Base::Base;
@@ -189,21 +190,21 @@ class BnSlicesBackward final : public BnSlices<kBlock> {
 
 template <int kBlock>
 std::unique_ptr<Executor> make(const StepDescription& step) {
-  if (step.pass == Pass::backward_data) return std::make_unique<BnSlicesBackward<kBlock>>(step);
-  return std::make_unique<BnSlicesForward<kBlock>>(step);
+  if (step.pass == Pass::backward_data) return std::make_unique<BnPlanesBackward<kBlock>>(step);
+  return std::make_unique<BnPlanesForward<kBlock>>(step);
 }
 
 }  // namespace
 
-bool has_slice_code(const StepDescription& step) {
+bool has_plane_code(const StepDescription& step) {
   const Layout& input = step.inputs[0];
   const Layout& output = step.outputs[0];
   const bool blocks = (input.block == 8 || input.block == 16) && output.block == input.block;
-  return blocks && input.extent[1] % input.block == 0 && !(is_dense(input) && is_dense(output));
+  return blocks && input.extent[1] % input.block == 0;
 }
 
-std::unique_ptr<Executor> make_bn_slices(const StepDescription& step) {
-  TY_CHECK(has_slice_code(step), "batch norm over slices works on whole blocks");
+std::unique_ptr<Executor> make_bn_planes(const StepDescription& step) {
+  TY_CHECK(has_plane_code(step), "batch norm over planes works on whole blocks");
   return step.inputs[0].block == 16 ? make<16>(step) : make<8>(step);
 }
 
