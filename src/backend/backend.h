@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/batch_launches.h"
 #include "device/device.h"
 #include "device/gpu_survey.h"
 #include "exec/cudnn/cuda_executors.h"
@@ -43,6 +44,9 @@ class Backend {
       CudaExecutorSettings settings) const = 0;
   /// Everything between the gradients and the new weights, on a queue that outlives it.
   [[nodiscard]] virtual std::unique_ptr<UpdateLaunches> make_update_launches(
+      const Queue& queue) const = 0;
+  /// What makes batches of data sets that stay on the device, likewise.
+  [[nodiscard]] virtual std::unique_ptr<BatchLaunches> make_batch_launches(
       const Queue& queue) const = 0;
 };
 

@@ -8,6 +8,7 @@
 #include "cli/verbs.h"
 #include "formats/json.h"
 #include "run/bench.h"
+#include "run/peer_rates.h"
 
 namespace trainyard::cli {
 namespace {
@@ -15,30 +16,36 @@ namespace {
 struct BenchFlags {
   RunFlags run;
   BenchOptions options;
+  std::string compare;  // a file of peers' rates
   bool json = false;
 };
 
-std::string json_row(const BenchResult& result) {
-  const Json row{{"program", "train"},
-                 {"net", result.network},
-                 {"batch", result.batch},
-                 {"device", result.device},
-                 {"threads", result.threads},
-                 {"images_per_s", result.images_per_second},
-                 {"low", result.low},
-                 {"high", result.high},
-                 {"ms_per_step", result.step_milliseconds},
-                 {"forward_ms", result.forward_milliseconds},
-                 {"backward_ms", result.backward_milliseconds},
-                 {"update_ms", result.update_milliseconds},
-                 {"peak_mib", result.peak_mib},
-                 {"first_step_s", result.first_step_seconds},
-                 {"gflop_per_step", result.gflop_per_step},
-                 {"peak_gflops", result.peak_gflops},
-                 {"share_of_peak", result.share_of_peak},
-                 {"launches", result.launches},
-                 {"parameters", result.parameters},
-                 {"loss", result.loss}};
+std::string json_row(const BenchResult& result, const std::vector<PeerRate>& peers) {
+  Json row{{"program", "train"},
+           {"net", result.network},
+           {"batch", result.batch},
+           {"device", result.device},
+           {"threads", result.threads},
+           {"images_per_s", result.images_per_second},
+           {"low", result.low},
+           {"high", result.high},
+           {"ms_per_step", result.step_milliseconds},
+           {"forward_ms", result.forward_milliseconds},
+           {"backward_ms", result.backward_milliseconds},
+           {"update_ms", result.update_milliseconds},
+           {"peak_mib", result.peak_mib},
+           {"first_step_s", result.first_step_seconds},
+           {"gflop_per_step", result.gflop_per_step},
+           {"peak_gflops", result.peak_gflops},
+           {"share_of_peak", result.share_of_peak},
+           {"launches", result.launches},
+           {"parameters", result.parameters},
+           {"loss", result.loss}};
+  for (const PeerRate& peer : peers) {
+    row["peers"].push_back({{"peer", peer.name},
+                            {"images_per_s", peer.images_per_second},
+                            {"ratio", result.images_per_second / peer.images_per_second}});
+  }
   return json_line(row);
 }
 
@@ -50,7 +57,7 @@ std::string arithmetic_text(const BenchResult& result) {
                      result.peak_gflops, 100 * result.share_of_peak);
 }
 
-std::string table(const BenchResult& result) {
+std::string table(const BenchResult& result, const std::vector<PeerRate>& peers) {
   std::string out = fmt::format(
       "{}: batch {}, {}, {} trainable parameters\n"
       "  {:.1f} images/s (windows {:.1f} to {:.1f}), {:.2f} ms a step\n"
@@ -62,6 +69,10 @@ std::string table(const BenchResult& result) {
       result.forward_milliseconds, result.backward_milliseconds, result.update_milliseconds,
       result.gflop_per_step, arithmetic_text(result), result.first_step_seconds, result.peak_mib,
       result.loss);
+  for (const PeerRate& peer : peers) {
+    out += fmt::format("  beside {}: {:.1f} images/s, ratio {:.2f}\n", peer.name,
+                       peer.images_per_second, result.images_per_second / peer.images_per_second);
+  }
   if (result.launches > 0) out += fmt::format("  {} launches a step\n", result.launches);
   for (const StepTime& layer : result.layers) {
     out += fmt::format("  {:9.3f} ms  {:5.1f} %  {}\n", 1e3 * layer.seconds,
@@ -81,12 +92,19 @@ void declare_bench(CLI::App& app, const Surroundings& surroundings, Action& acti
   app.add_option("--seconds", flags->options.window_seconds, "length of a window")
       ->check(CLI::Range(0.01, 3600.0));
   app.add_flag("--layers", flags->options.layers, "time each step of the plan");
+  app.add_option("--compare", flags->compare,
+                 "JSON lines of a peer's rates, for this network and batch, to stand beside ours");
   app.add_flag("--json", flags->json, "one JSON line instead of the table");
   action = [flags, surroundings] {
     flags->options.device = device_choice(flags->run);
+    RunConfig run = read_config(flags->run);
+    std::vector<PeerRate> peers;
+    if (!flags->compare.empty()) {
+      peers = read_peer_rates(flags->compare, run.name, flags->options.batch);
+    }
     const BenchResult result =
-        bench(read_config(flags->run), flags->options, surroundings.now, surroundings.started);
-    std::fputs((flags->json ? json_row(result) : table(result)).c_str(), stdout);
+        bench(std::move(run), flags->options, surroundings.now, surroundings.started);
+    std::fputs((flags->json ? json_row(result, peers) : table(result, peers)).c_str(), stdout);
     return 0;
   };
 }

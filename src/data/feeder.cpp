@@ -18,6 +18,7 @@ struct Slot {
   std::vector<float> images;
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> sample_index;
+  std::vector<SpatialStep> spatial;
   std::int64_t ready_step = -1;  // the step that lies here; -1: none
   std::exception_ptr error;      // or why it could not be made
   Batch batch;
@@ -46,6 +47,8 @@ struct Feeder::State {
   /// Makes the batch of `step` in its slot. Reads only what start() has set.
   void make_batch(std::int64_t step, Slot& slot, float* scratch) const;
   void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, float* scratch) const;
+  void fill_image(const SampleKey& key, float* scratch, float* out) const;
+  void fill_steps(const SampleKey& key, SpatialStep* out) const;
   void make_or_fail(std::int64_t step, Slot& slot, float* scratch) const;
   void work(const std::stop_token& stop, float* scratch);
   void quiesce(std::unique_lock<std::mutex>& lock);
@@ -89,10 +92,14 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
   const std::size_t count = static_cast<std::size_t>(options.batch);
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
   for (Slot& slot : slots) {
-    slot.images.resize(count * static_cast<std::size_t>(image_elements));
+    if (options.resident) {
+      slot.spatial.resize(count * static_cast<std::size_t>(pipeline.spatial_steps()));
+    } else {
+      slot.images.resize(count * static_cast<std::size_t>(image_elements));
+    }
     slot.labels.resize(count);
     slot.sample_index.resize(count);
-    slot.batch = {slot.images, slot.labels, slot.sample_index, 0};
+    slot.batch = {slot.images, slot.labels, slot.sample_index, 0, slot.spatial};
   }
   scratch.resize(static_cast<std::size_t>(std::max(1, options.workers)));
   for (auto& buffer : scratch) {
@@ -114,15 +121,31 @@ void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slo
                                 float* own_scratch) const {
   const bool real = position < set.size();
   const std::int64_t index = real ? order[static_cast<std::size_t>(position)] : 0;
-  float* out = slot.images.data() + i * image_elements;
   slot.sample_index[static_cast<std::size_t>(i)] = index;
   slot.labels[static_cast<std::size_t>(i)] = set.label(index);
-  if (options.train) {
-    pipeline.fill_train(set, {options.seed, epoch, index}, own_scratch, out);
+  const SampleKey key{options.seed, epoch, index};
+  if (options.resident) {
+    fill_steps(key, slot.spatial.data() + i * pipeline.spatial_steps());
   } else {
-    pipeline.fill_eval(set, index, own_scratch, out);
+    fill_image(key, own_scratch, slot.images.data() + i * image_elements);
   }
   if (real) slot.batch.valid = i + 1;
+}
+
+void Feeder::State::fill_image(const SampleKey& key, float* own_scratch, float* out) const {
+  if (options.train) {
+    pipeline.fill_train(set, key, own_scratch, out);
+  } else {
+    pipeline.fill_eval(set, key.index, own_scratch, out);
+  }
+}
+
+void Feeder::State::fill_steps(const SampleKey& key, SpatialStep* out) const {
+  if (options.train) {
+    pipeline.train_steps(key, out);
+  } else {
+    pipeline.eval_steps(out);
+  }
 }
 
 void Feeder::State::make_batch(std::int64_t step, Slot& slot, float* own_scratch) const {

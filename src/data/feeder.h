@@ -13,10 +13,11 @@ namespace trainyard {
 
 /// One batch in host memory, owned by the feeder until the next call.
 struct Batch {
-  std::span<const float> images;               // [n, c, h, w], plain
+  std::span<const float> images;               // [n, c, h, w], plain; empty with `spatial`
   std::span<const std::int32_t> labels;        // [n]
   std::span<const std::int64_t> sample_index;  // [n], into the data set
   std::int64_t valid = 0;                      // true samples; the rest repeats sample 0 of the set
+  std::span<const SpatialStep> spatial = {};   // [n, Pipeline::spatial_steps()], see FeederOptions
 };
 
 /// The order of an epoch: a permutation of [0, size), a pure function of (seed, epoch): the indices
@@ -32,6 +33,7 @@ struct FeederOptions {
   bool train = true;      // training drops the remainder and augments; evaluation pads and does not
   int workers = 1;        // 0: the caller's thread does the work
   int prefetch = 2;       // batches ready ahead, at least 1
+  bool resident = false;  // the device makes the images: a batch says what is done to its samples
   std::int64_t rank = 0;  // takes slice `rank` of `ranks` of every global batch, so that batch b
   std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
 };

@@ -1,7 +1,6 @@
 #include "data/flip.h"
 
 #include "base/philox.h"
-#include "data/image_loops.h"
 
 namespace trainyard {
 
@@ -15,17 +14,14 @@ std::unique_ptr<Augmentation> read_flip(config::Fields& fields, Flip::Axis axis)
 
 }  // namespace
 
-void Flip::apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
-                 float* out) const {
+SpatialStep Flip::step(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
   const Random4 random = random4(key.seed, RandomStream::augment, key.epoch, draw,
                                  static_cast<std::uint64_t>(key.index));
   const bool flip = uniform01(random.word[0]) < probability_;
-  run_rows(shape[0] * shape[1], FlipRows{.in = in,
-                                         .out = out,
-                                         .h = shape[1],
-                                         .w = shape[2],
-                                         .columns = flip && axis_ == Axis::horizontal,
-                                         .rows = flip && axis_ == Axis::vertical});
+  SpatialStep step = identity_step(shape);
+  step.mirror_x = flip && axis_ == Axis::horizontal;
+  step.mirror_y = flip && axis_ == Axis::vertical;
+  return step;
 }
 
 std::unique_ptr<Augmentation> read_hflip(config::Fields& fields) {

@@ -13,8 +13,8 @@ class Flip final : public Augmentation {
   [[nodiscard]] std::string_view name() const override {
     return axis_ == Axis::horizontal ? "hflip" : "vflip";
   }
-  void apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
-             float* out) const override;
+  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
+                                 const Shape& shape) const override;
 
  private:
   Axis axis_;

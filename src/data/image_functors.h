@@ -1,5 +1,5 @@
-// The arithmetic of augmentation and preprocessing: functors over the rows of one image [c, h, w]
-// in float, for the CPU's loops and for a kernel. A row is (channel * height + y).
+// The arithmetic of augmentation and preprocessing: what one sample's augmentations do as plain
+// data, and functors over images [c, h, w] in float, for the CPU's loops and for a kernel.
 #pragma once
 
 #include <cstdint>
@@ -26,113 +26,132 @@ TY_HD std::int64_t extended_index(std::int64_t i, std::int64_t n, Fill fill) {
   return rest < n ? rest : period - 1 - rest;
 }
 
-/// out(y, x) = in(y + dy, x + dx), whole pixels; the sizes may differ (a crop of a padded image).
-/// One team a row of `out`.
-struct TranslateRows {
-  const float* in;
-  float* out;
-  std::int64_t in_h, in_w, out_h, out_w;
-  std::int64_t dy, dx;
-  Fill fill;
-  float value;  // of Fill::constant
+/// What an augmentation does to one sample: out(y, x) = in(row(y) + part_y, column(x) + part_x),
+/// between whole pixels by linear interpolation of the extended image. The sizes of in and out may
+/// differ (a crop of a padded image).
+struct SpatialStep {
+  std::int32_t in_h = 0, in_w = 0, out_h = 0, out_w = 0;
+  std::int32_t dy = 0, dx = 0;   // whole pixels
+  float part_y = 0, part_x = 0;  // in [0, 1)
+  float value = 0;               // of Fill::constant
+  Fill fill = Fill::nearest;
+  bool mirror_y = false, mirror_x = false;
+  bool interpolates = false;  // else the parts are 0
 
-  template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t channel = row / out_h;
-    const std::int64_t y = extended_index(row - channel * out_h + dy, in_h, fill);
-    const float* from = in + (channel * in_h + (y < 0 ? 0 : y)) * in_w;
-    float* to = out + row * out_w;
-    team.each(out_w, [&](std::int64_t x) {
-      const std::int64_t source = extended_index(x + dx, in_w, fill);
-      to[x] = y < 0 || source < 0 ? value : from[source];
-    });
+  [[nodiscard]] TY_HD std::int64_t row(std::int64_t y) const {
+    return (mirror_y ? out_h - 1 - y : y) + dy;
+  }
+  [[nodiscard]] TY_HD std::int64_t column(std::int64_t x) const {
+    return (mirror_x ? out_w - 1 - x : x) + dx;
+  }
+  /// Of the four pixels around a point: along x first, then along y, each a + part * (b - a).
+  [[nodiscard]] TY_HD float between(float upper_left, float upper_right, float lower_left,
+                                    float lower_right) const {
+    const float above = upper_left + part_x * (upper_right - upper_left);
+    const float below = lower_left + part_x * (lower_right - lower_left);
+    return above + part_y * (below - above);
   }
 };
 
-/// out(y, x) = in(y + dy + part_y, x + dx + part_x) by linear interpolation between the four pixels
-/// of the extended image, parts in [0, 1): along x first, then along y, each a + part * (b - a).
-struct BilinearRows {
+/// One augmentation of one image. One team a row of `out`: channel * out_h + y.
+struct SpatialRows {
+  SpatialStep step;
   const float* in;
   float* out;
-  std::int64_t h, w;
-  std::int64_t dy, dx;
-  float part_y, part_x;
-  Fill fill;
-  float value;
-
-  TY_HD float along_x(const float* from, bool inside, std::int64_t left, std::int64_t right) const {
-    const float a = inside && left >= 0 ? from[left] : value;
-    const float b = inside && right >= 0 ? from[right] : value;
-    return a + part_x * (b - a);
-  }
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t channel = row / h;
-    const std::int64_t y = row - channel * h + dy;
-    const std::int64_t top = extended_index(y, h, fill);
-    const std::int64_t bottom = extended_index(y + 1, h, fill);
-    const float* upper = in + (channel * h + (top < 0 ? 0 : top)) * w;
-    const float* lower = in + (channel * h + (bottom < 0 ? 0 : bottom)) * w;
-    float* to = out + row * w;
-    team.each(w, [&](std::int64_t x) {
-      const std::int64_t left = extended_index(x + dx, w, fill);
-      const std::int64_t right = extended_index(x + dx + 1, w, fill);
-      const float above = along_x(upper, top >= 0, left, right);
-      const float below = along_x(lower, bottom >= 0, left, right);
-      to[x] = above + part_y * (below - above);
+    const std::int64_t channel = row / step.out_h;
+    const std::int64_t y = step.row(row - channel * step.out_h);
+    const float* const plane = in + channel * step.in_h * step.in_w;
+    float* const to = out + row * step.out_w;
+    if (step.interpolates) return interpolate(team, plane, y, to);
+    const std::int64_t source = extended_index(y, step.in_h, step.fill);
+    const float* const from = plane + (source < 0 ? 0 : source) * step.in_w;
+    if (step.dx == 0 && step.in_w == step.out_w && source >= 0) return copy(team, from, to);
+    team.each(step.out_w, [&](std::int64_t x) {
+      const std::int64_t at = extended_index(step.column(x), step.in_w, step.fill);
+      to[x] = source < 0 || at < 0 ? step.value : from[at];
     });
   }
-};
 
-/// Mirrors columns, rows or both.
-struct FlipRows {
-  const float* in;
-  float* out;
-  std::int64_t h, w;
-  bool columns, rows;
-
+ private:
   template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t channel = row / h;
-    const std::int64_t y = row - channel * h;
-    const float* from = in + (channel * h + (rows ? h - 1 - y : y)) * w;
-    float* to = out + row * w;
-    if (columns) {
-      team.each(w, [&](std::int64_t x) { to[x] = from[w - 1 - x]; });
+  TY_HD void copy(const Team& team, const float* from, float* to) const {
+    const std::int64_t last = step.out_w - 1;
+    if (step.mirror_x) {
+      team.each(step.out_w, [&](std::int64_t x) { to[x] = from[last - x]; });
     } else {
-      team.each(w, [&](std::int64_t x) { to[x] = from[x]; });
+      team.each(step.out_w, [&](std::int64_t x) { to[x] = from[x]; });
     }
   }
+
+  template <class Team>
+  TY_HD void interpolate(const Team& team, const float* plane, std::int64_t y, float* to) const {
+    const std::int64_t top = extended_index(y, step.in_h, step.fill);
+    const std::int64_t bottom = extended_index(y + 1, step.in_h, step.fill);
+    const auto pixel = [&](std::int64_t at_y, std::int64_t at_x) {
+      return at_y < 0 || at_x < 0 ? step.value : plane[at_y * step.in_w + at_x];
+    };
+    team.each(step.out_w, [&](std::int64_t x) {
+      const std::int64_t left = extended_index(step.column(x), step.in_w, step.fill);
+      const std::int64_t right = extended_index(step.column(x) + 1, step.in_w, step.fill);
+      to[x] = step.between(pixel(top, left), pixel(top, right), pixel(bottom, left),
+                           pixel(bottom, right));
+    });
+  }
 };
 
-/// image *= factor. One call an element, as the next two.
-struct ScaleEach {
-  float* image;
-  float factor;
-  TY_HD void operator()(std::int64_t i) const { image[i] *= factor; }
+/// What a preprocessing step does to a value.
+struct PixelStep {
+  enum class Kind : std::uint8_t {
+    scale,             // *= factor
+    subtract_image,    // -= values[c, y, x]
+    subtract_channel,  // -= values[c]
+    divide_channel,    // /= values[c]
+  };
+  Kind kind = Kind::scale;
+  float factor = 1;
+  const float* values = nullptr;
+  std::int64_t count = 0;  // of values
+
+  /// `element` counts through [c, h, w].
+  [[nodiscard]] TY_HD float applied(float x, std::int64_t channel, std::int64_t element) const {
+    if (kind == Kind::scale) return x * factor;
+    if (kind == Kind::subtract_image) return x - values[element];
+    return kind == Kind::subtract_channel ? x - values[channel] : x / values[channel];
+  }
 };
 
-/// image -= mean, both [c, h, w].
-struct SubtractEach {
+/// A preprocessing step in place. One team a channel.
+struct PixelRows {
+  PixelStep step;
   float* image;
-  const float* mean;
-  TY_HD void operator()(std::int64_t i) const { image[i] -= mean[i]; }
-};
-
-/// image = (image - mean[c]) / deviation[c]; either may be null. One team a channel.
-struct ChannelAffineRows {
-  float* image;
-  const float* mean;
-  const float* deviation;
   std::int64_t plane;  // h * w
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t channel) const {
-    float* values = image + channel * plane;
-    const float shift = mean != nullptr ? mean[channel] : 0.0f;
-    const float divisor = deviation != nullptr ? deviation[channel] : 1.0f;
-    team.each(plane, [&](std::int64_t i) { values[i] = (values[i] - shift) / divisor; });
+    const std::int64_t first = channel * plane;
+    float* const values = image + first;
+    // One loop a kind, which the compiler turns into vector code.
+    switch (step.kind) {
+      case PixelStep::Kind::scale:
+        return each<PixelStep::Kind::scale>(team, values, channel, first);
+      case PixelStep::Kind::subtract_image:
+        return each<PixelStep::Kind::subtract_image>(team, values, channel, first);
+      case PixelStep::Kind::subtract_channel:
+        return each<PixelStep::Kind::subtract_channel>(team, values, channel, first);
+      case PixelStep::Kind::divide_channel:
+        return each<PixelStep::Kind::divide_channel>(team, values, channel, first);
+    }
+  }
+
+ private:
+  template <PixelStep::Kind kKind, class Team>
+  TY_HD void each(const Team& team, float* values, std::int64_t channel, std::int64_t first) const {
+    const PixelStep known{kKind, step.factor, step.values, step.count};
+    team.each(plane,
+              [&](std::int64_t i) { values[i] = known.applied(values[i], channel, first + i); });
   }
 };
 

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/philox.h"
-#include "data/image_loops.h"
 
 namespace trainyard {
 
@@ -39,31 +38,28 @@ PadCrop::Corner PadCrop::last_corner(const Shape& shape) const {
   return {shape[1] + 2 * options_.pad - out[1], shape[2] + 2 * options_.pad - out[2]};
 }
 
-void PadCrop::crop(const Corner& corner, const Shape& shape, const float* in, float* out) const {
-  const Shape to = output_shape(shape);
-  run_rows(to[0] * to[1], TranslateRows{.in = in,
-                                        .out = out,
-                                        .in_h = shape[1],
-                                        .in_w = shape[2],
-                                        .out_h = to[1],
-                                        .out_w = to[2],
-                                        .dy = corner.y - options_.pad,
-                                        .dx = corner.x - options_.pad,
-                                        .fill = Fill::constant,
-                                        .value = static_cast<float>(options_.value)});
+SpatialStep PadCrop::crop(const Corner& corner, const Shape& shape) const {
+  const Shape out = output_shape(shape);
+  SpatialStep step = identity_step(shape);
+  step.out_h = static_cast<std::int32_t>(out[1]);
+  step.out_w = static_cast<std::int32_t>(out[2]);
+  step.dy = static_cast<std::int32_t>(corner.y - options_.pad);
+  step.dx = static_cast<std::int32_t>(corner.x - options_.pad);
+  step.fill = Fill::constant;
+  step.value = static_cast<float>(options_.value);
+  return step;
 }
 
-void PadCrop::apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
-                    float* out) const {
+SpatialStep PadCrop::step(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
   const Random4 random = random4(key.seed, RandomStream::augment, key.epoch, draw,
                                  static_cast<std::uint64_t>(key.index));
   const Corner last = last_corner(shape);
-  crop({drawn(last.y, random.word[0]), drawn(last.x, random.word[1])}, shape, in, out);
+  return crop({drawn(last.y, random.word[0]), drawn(last.x, random.word[1])}, shape);
 }
 
-void PadCrop::apply_eval(const Shape& shape, const float* in, float* out) const {
+SpatialStep PadCrop::eval_step(const Shape& shape) const {
   const Corner last = last_corner(shape);
-  crop({last.y / 2, last.x / 2}, shape, in, out);
+  return crop({last.y / 2, last.x / 2}, shape);
 }
 
 std::unique_ptr<Augmentation> read_pad_crop(config::Fields& fields) {

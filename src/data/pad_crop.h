@@ -22,9 +22,9 @@ class PadCrop final : public Augmentation {
   explicit PadCrop(PadCropOptions options) : options_(options) {}
   [[nodiscard]] std::string_view name() const override { return "pad_crop"; }
   [[nodiscard]] Shape output_shape(const Shape& shape) const override;
-  void apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
-             float* out) const override;
-  void apply_eval(const Shape& shape, const float* in, float* out) const override;
+  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
+                                 const Shape& shape) const override;
+  [[nodiscard]] SpatialStep eval_step(const Shape& shape) const override;
 
  private:
   /// Upper left corner in the padded image.
@@ -34,7 +34,7 @@ class PadCrop final : public Augmentation {
   };
   /// Places along each axis, less one.
   [[nodiscard]] Corner last_corner(const Shape& shape) const;
-  void crop(const Corner& corner, const Shape& shape, const float* in, float* out) const;
+  [[nodiscard]] SpatialStep crop(const Corner& corner, const Shape& shape) const;
 
   PadCropOptions options_;
 };

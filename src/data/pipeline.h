@@ -9,6 +9,7 @@
 
 #include "config/fields.h"
 #include "data/dataset.h"
+#include "data/image_functors.h"
 #include "data/statistics.h"
 
 namespace trainyard {
@@ -30,12 +31,14 @@ class Augmentation {
   /// The shape that comes out of one of `shape` ([c, h, w]). Throws Error{config} for a shape that
   /// it cannot take.
   [[nodiscard]] virtual Shape output_shape(const Shape& shape) const { return shape; }
-  /// From `in` ([c, h, w] = `shape`) to `out` (of output_shape; never the same memory).
-  virtual void apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
-                     float* out) const = 0;
+  /// What it does to a sample of `shape`.
+  [[nodiscard]] virtual SpatialStep step(const SampleKey& key, std::uint32_t draw,
+                                         const Shape& shape) const = 0;
   /// What evaluation does in its place (pad_crop: a centre crop); by default a copy.
-  virtual void apply_eval(const Shape& shape, const float* in, float* out) const;
+  [[nodiscard]] virtual SpatialStep eval_step(const Shape& shape) const;
 };
+/// out = in, of `shape`.
+[[nodiscard]] SpatialStep identity_step(const Shape& shape);
 /// Every augmentation, in the order of the reference. The list stands in data/kinds.cpp.
 [[nodiscard]] std::span<const config::Kind<Augmentation>> augmentation_kinds();
 
@@ -52,8 +55,8 @@ class Preprocess {
   /// `statistics` may be empty where nothing in the list needs them. Throws Error{config} for a
   /// count of values or a shape that does not fit, Error{data} for a constant channel.
   virtual void prepare(Statistics& statistics, const Shape& shape) = 0;
-  /// In place, on [c, h, w].
-  virtual void apply(const Shape& shape, float* image) const = 0;
+  /// What it does to every value, once prepared. Its values are the step's own.
+  [[nodiscard]] virtual PixelStep step() const = 0;
 };
 [[nodiscard]] std::span<const config::Kind<Preprocess>> preprocess_kinds();
 
@@ -74,13 +77,25 @@ class Pipeline {
   /// images of the largest shape in between, see scratch_elements(). Safe from any thread.
   void fill_train(const Dataset& set, const SampleKey& key, float* scratch, float* out) const;
   void fill_eval(const Dataset& set, std::int64_t index, float* scratch, float* out) const;
+  /// What the augmentations do to a sample, spatial_steps() of them in order: for a device that
+  /// makes the sample itself.
+  void train_steps(const SampleKey& key, SpatialStep* out) const;
+  void eval_steps(SpatialStep* out) const;
+  [[nodiscard]] std::int64_t spatial_steps() const { return std::ssize(augment_); }
+  [[nodiscard]] std::int64_t interpolating_steps() const;
+  /// What the preprocessing does to every value behind them, once prepared. Their values are the
+  /// pipeline's.
+  [[nodiscard]] std::vector<PixelStep> pixel_steps() const;
   /// Elements of `scratch`.
   [[nodiscard]] std::int64_t scratch_elements() const { return 2 * largest_; }
 
  private:
-  template <class Apply>
+  template <class StepOf>
   void fill(const Dataset& set, std::int64_t index, float* scratch, float* out,
-            const Apply& apply) const;
+            const StepOf& step_of) const;
+  [[nodiscard]] SpatialStep train_step(std::size_t i, const SampleKey& key) const {
+    return augment_[i]->step(key, static_cast<std::uint32_t>(i), shapes_[i]);
+  }
 
   std::vector<Shape> shapes_;  // what each augmentation takes
   Shape output_;

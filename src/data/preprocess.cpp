@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "data/image_loops.h"
 
 namespace trainyard {
 
@@ -52,10 +51,6 @@ void Scale::prepare(Statistics& statistics, const Shape&) {
   for (float& value : statistics.deviation) value *= std::abs(factor_);
 }
 
-void Scale::apply(const Shape& shape, float* image) const {
-  run_each(shape.elements(), ScaleEach{image, factor_});
-}
-
 void MeanImage::prepare(Statistics& statistics, const Shape& shape) {
   const std::int64_t elements = static_cast<std::int64_t>(statistics.mean_image.size());
   if (elements != shape.elements()) {
@@ -73,19 +68,11 @@ void MeanImage::prepare(Statistics& statistics, const Shape& shape) {
   std::fill(statistics.mean.begin(), statistics.mean.end(), 0.0f);
 }
 
-void MeanImage::apply(const Shape& shape, float* image) const {
-  run_each(shape.elements(), SubtractEach{image, mean_.data()});
-}
-
 void MeanRgb::prepare(Statistics& statistics, const Shape& shape) {
   mean_ = channel_values(name(), given_, statistics.mean, shape[0]);
   map_mean_image(statistics,
                  [&](float value, std::size_t channel) { return value - mean_[channel]; });
   for (std::size_t c = 0; c < statistics.mean.size(); ++c) statistics.mean[c] -= mean_[c];
-}
-
-void MeanRgb::apply(const Shape& shape, float* image) const {
-  run_rows(shape[0], ChannelAffineRows{image, mean_.data(), nullptr, shape[1] * shape[2]});
 }
 
 void StdRgb::prepare(Statistics& statistics, const Shape& shape) {
@@ -102,10 +89,6 @@ void StdRgb::prepare(Statistics& statistics, const Shape& shape) {
     statistics.mean[c] /= deviation_[c];
     statistics.deviation[c] /= deviation_[c];
   }
-}
-
-void StdRgb::apply(const Shape& shape, float* image) const {
-  run_rows(shape[0], ChannelAffineRows{image, nullptr, deviation_.data(), shape[1] * shape[2]});
 }
 
 }  // namespace trainyard

@@ -11,7 +11,9 @@ class Scale final : public Preprocess {
   explicit Scale(double factor) : factor_(static_cast<float>(factor)) {}
   [[nodiscard]] std::string_view name() const override { return "scale"; }
   void prepare(Statistics& statistics, const Shape& shape) override;
-  void apply(const Shape& shape, float* image) const override;
+  [[nodiscard]] PixelStep step() const override {
+    return {.kind = PixelStep::Kind::scale, .factor = factor_};
+  }
 
  private:
   float factor_;
@@ -23,7 +25,11 @@ class MeanImage final : public Preprocess {
   [[nodiscard]] std::string_view name() const override { return "mean_image"; }
   [[nodiscard]] bool needs_statistics() const override { return true; }
   void prepare(Statistics& statistics, const Shape& shape) override;
-  void apply(const Shape& shape, float* image) const override;
+  [[nodiscard]] PixelStep step() const override {
+    return {.kind = PixelStep::Kind::subtract_image,
+            .values = mean_.data(),
+            .count = std::ssize(mean_)};
+  }
 
  private:
   std::vector<float> mean_;  // [c, h, w]
@@ -36,7 +42,11 @@ class MeanRgb final : public Preprocess {
   [[nodiscard]] std::string_view name() const override { return "mean_rgb"; }
   [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
   void prepare(Statistics& statistics, const Shape& shape) override;
-  void apply(const Shape& shape, float* image) const override;
+  [[nodiscard]] PixelStep step() const override {
+    return {.kind = PixelStep::Kind::subtract_channel,
+            .values = mean_.data(),
+            .count = std::ssize(mean_)};
+  }
 
  private:
   std::vector<float> given_;
@@ -50,7 +60,11 @@ class StdRgb final : public Preprocess {
   [[nodiscard]] std::string_view name() const override { return "std_rgb"; }
   [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
   void prepare(Statistics& statistics, const Shape& shape) override;
-  void apply(const Shape& shape, float* image) const override;
+  [[nodiscard]] PixelStep step() const override {
+    return {.kind = PixelStep::Kind::divide_channel,
+            .values = deviation_.data(),
+            .count = std::ssize(deviation_)};
+  }
 
  private:
   std::vector<float> given_;

@@ -4,7 +4,6 @@
 
 #include "base/philox.h"
 #include "base/text.h"
-#include "data/image_loops.h"
 
 namespace trainyard {
 
@@ -63,35 +62,19 @@ ShiftAmount Shift::amount(const SampleKey& key, std::uint32_t draw, const Shape&
           drawn_pixels(options_.x, shape[2], random.word[1])};
 }
 
-void Shift::shift(const ShiftAmount& amount, const Shape& shape, const float* in,
-                  float* out) const {
-  const std::int64_t rows = shape[0] * shape[1];
-  const float value = static_cast<float>(options_.cval);
-  if (options_.interpolation == Interpolation::nearest) {
-    run_rows(rows, TranslateRows{.in = in,
-                                 .out = out,
-                                 .in_h = shape[1],
-                                 .in_w = shape[2],
-                                 .out_h = shape[1],
-                                 .out_w = shape[2],
-                                 .dy = static_cast<std::int64_t>(std::floor(amount.y + 0.5f)),
-                                 .dx = static_cast<std::int64_t>(std::floor(amount.x + 0.5f)),
-                                 .fill = options_.fill,
-                                 .value = value});
-    return;
-  }
-  const float floor_y = std::floor(amount.y);
-  const float floor_x = std::floor(amount.x);
-  run_rows(rows, BilinearRows{.in = in,
-                              .out = out,
-                              .h = shape[1],
-                              .w = shape[2],
-                              .dy = static_cast<std::int64_t>(floor_y),
-                              .dx = static_cast<std::int64_t>(floor_x),
-                              .part_y = amount.y - floor_y,
-                              .part_x = amount.x - floor_x,
-                              .fill = options_.fill,
-                              .value = value});
+SpatialStep Shift::step_by(const ShiftAmount& amount, const Shape& shape) const {
+  SpatialStep step = identity_step(shape);
+  step.fill = options_.fill;
+  step.value = static_cast<float>(options_.cval);
+  step.interpolates = options_.interpolation == Interpolation::bilinear;
+  const float half = step.interpolates ? 0.0f : 0.5f;
+  const float whole_y = std::floor(amount.y + half), whole_x = std::floor(amount.x + half);
+  step.dy = static_cast<std::int32_t>(whole_y);
+  step.dx = static_cast<std::int32_t>(whole_x);
+  if (!step.interpolates) return step;
+  step.part_y = amount.y - whole_y;
+  step.part_x = amount.x - whole_x;
+  return step;
 }
 
 std::unique_ptr<Augmentation> read_shift(config::Fields& fields) {

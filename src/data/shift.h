@@ -41,11 +41,11 @@ class Shift final : public Augmentation {
   /// The amount for a sample: words 0 (y) and 1 (x) of its draw.
   [[nodiscard]] ShiftAmount amount(const SampleKey& key, std::uint32_t draw,
                                    const Shape& shape) const;
-  /// Shifts by a given amount.
-  void shift(const ShiftAmount& amount, const Shape& shape, const float* in, float* out) const;
-  void apply(const SampleKey& key, std::uint32_t draw, const Shape& shape, const float* in,
-             float* out) const override {
-    shift(amount(key, draw, shape), shape, in, out);
+  /// The shift by a given amount.
+  [[nodiscard]] SpatialStep step_by(const ShiftAmount& amount, const Shape& shape) const;
+  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
+                                 const Shape& shape) const override {
+    return step_by(amount(key, draw, shape), shape);
   }
 
  private:

@@ -36,6 +36,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
       compute_(compute),
       programs_(make_programs(graph, compute.executors, options)),
       evaluation_(compute.device, compute.queue, [this] {
+        place_images(eval_set_);
         eval().run();
         add_results(eval());
       }) {
@@ -48,9 +49,9 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
   if (programs_.sizes.staging_bytes == 0) return;
   const TensorView images = eval().view(graph_.graph.inputs[0]);
   const TensorView staged{memory_->staging(), DType::f32, plain_layout(shape_of(images.layout))};
-  place_images_ = compute.executors.make_reorder(staged.layout, staged.type, images.layout,
-                                                 images.type, options.threads);
-  place_images_->bind({.inputs = {staged}, .outputs = {images}});
+  reorder_images_ = compute.executors.make_reorder(staged.layout, staged.type, images.layout,
+                                                   images.type, options.threads);
+  reorder_images_->bind({.inputs = {staged}, .outputs = {images}});
 }
 
 void Model::initialize(std::uint64_t seed) {
@@ -84,16 +85,35 @@ void Model::set_valid(std::int64_t valid) {
 
 void Model::load(const Batch& batch) {
   Queue& queue = compute_.queue;
-  void* const images =
-      place_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
-  queue.copy_from_host(images, batch.images.data(), batch.images.size_bytes());
-  if (place_images_) place_images_->run();
+  if (spatial_) {
+    spatial_->write(queue, batch.spatial);
+  } else {
+    void* const images =
+        reorder_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
+    queue.copy_from_host(images, batch.images.data(), batch.images.size_bytes());
+  }
   queue.copy_from_host(eval().view(graph_.labels).data, batch.labels.data(),
                        batch.labels.size_bytes());
   queue.copy_from_host(memory_->sample_index(), batch.sample_index.data(),
                        batch.sample_index.size_bytes());
   set_valid(batch.valid);
   samples_ += batch.valid;
+}
+
+void Model::feed_from(const ResidentSet& train, const ResidentSet& eval,
+                      std::int64_t spatial_steps) {
+  train_set_ = &train;
+  eval_set_ = &eval;
+  spatial_ = std::make_unique<DeviceArray<SpatialStep>>(
+      compute_.device, static_cast<std::size_t>(memory_->batch() * spatial_steps));
+}
+
+void Model::place_images(const ResidentSet* set) {
+  if (set != nullptr) {
+    set->gather(memory_->sample_index(), spatial_->data(), eval().view(graph_.graph.inputs[0]));
+  } else if (reorder_images_) {
+    reorder_images_->run();
+  }
 }
 
 void Model::add_results(const Program& program) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/feeder.h"
+#include "data/resident_set.h"
 #include "device/repeated_work.h"
 #include "run/compute.h"
 #include "run/model_programs.h"
@@ -50,8 +51,14 @@ class Model {
   void initialize(std::uint64_t seed);
   /// Finished epochs, as the random draws of the batches to come count them.
   void set_epoch(std::int64_t epoch);
-  /// Copies a batch into the inputs; it may change once this returns.
+  /// Batches to come are made on the device from these sets, which outlive the model; their
+  /// augmentations have `spatial_steps` steps.
+  void feed_from(const ResidentSet& train, const ResidentSet& eval, std::int64_t spatial_steps);
+  /// Copies a batch to the device; it may change once this returns.
   void load(const Batch& batch);
+  /// Puts on: the images of the batch that is loaded, as the first layer reads them. Before each
+  /// run of the training program; evaluate() does so itself.
+  void place_training_images() { place_images(train_set_); }
   /// Puts on: add the losses and metrics of the batch that `program` has just run to the sums.
   void add_results(const Program& program);
   /// Puts on the evaluation of the batch that is loaded, its results added to the sums.
@@ -63,14 +70,18 @@ class Model {
 
  private:
   void set_valid(std::int64_t valid);
+  void place_images(const ResidentSet* set);
 
   TrainingGraph graph_;
   Compute compute_;
   ModelPrograms programs_;
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
-  std::unique_ptr<Executor> place_images_;  // from the staging memory; null: none is needed
-  std::int64_t epoch_ = 0;                  // as on the device, like valid_
+  std::unique_ptr<Executor> reorder_images_;  // from the staging memory; null: none is needed
+  const ResidentSet* train_set_ = nullptr;    // null: the host makes the images
+  const ResidentSet* eval_set_ = nullptr;
+  std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with resident sets
+  std::int64_t epoch_ = 0;                             // as on the device, like valid_
   std::int64_t valid_ = 0;
   std::int64_t samples_ = 0;
   RepeatedWork evaluation_;

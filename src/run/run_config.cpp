@@ -26,6 +26,13 @@ std::span<const config::Word<BatchConfig::Remainder>> words(BatchConfig::Remaind
   return list;
 }
 
+std::span<const config::Word<Resident>> words(Resident) {
+  static constexpr std::array list{config::Word<Resident>{Resident::automatic, "auto"},
+                                   config::Word<Resident>{Resident::always, "always"},
+                                   config::Word<Resident>{Resident::never, "never"}};
+  return list;
+}
+
 std::span<const config::Word<BestConfig::Mode>> words(BestConfig::Mode) {
   static constexpr std::array list{config::Word<BestConfig::Mode>{BestConfig::Mode::min, "min"},
                                    config::Word<BestConfig::Mode>{BestConfig::Mode::max, "max"}};
@@ -65,6 +72,9 @@ void declare(Fields& fields, DataConfig& data) {
                  augmentation_kinds());
   fields.field("workers", data.workers, "threads that prepare batches; 0: none of their own",
                {.minimum = 0, .maximum = 256});
+  fields.field("resident", data.resident,
+               "keep 8-bit images on the device, which makes the batches; auto: on a GPU where "
+               "they take at most a quarter of its free memory");
   fields.field("prefetch", data.prefetch, "batches ready ahead", {.minimum = 1, .maximum = 64});
 }
 
@@ -166,6 +176,8 @@ void declare_training(Fields& fields, RunConfig& run) {
                {.minimum = 0, .maximum = 1024});
   fields.field("precision", run.precision,
                "what is computed in; left out: fp32 (--device reference: fp64)");
+  fields.field("deterministic", run.deterministic,
+               "only engines that give the same bits twice; what runs on the CPU always does");
   fields.field("loss_scale", run.loss_scale,
                "factor that keeps small gradients from vanishing in 16 bits; fp16: 1024");
 }
@@ -240,7 +252,7 @@ void settle_precision(RunConfig& run, Precision precision) {
          config::scalar_node(std::string(name_of(precision)), false, {}));
   if (precision != Precision::fp16 || run.loss_scale) return;
   const LossScaleConfig& scale = run.loss_scale.emplace();
-  settle(run, "loss_scale", "precision",
+  settle(run, "loss_scale", "deterministic",
          config::parse_yaml(fmt::format("{{start: {}, dynamic: {}, growth: {}}}", scale.start,
                                         scale.dynamic, scale.growth),
                             "loss_scale"));

@@ -27,12 +27,16 @@ struct SplitConfig {
   bool shuffle = true;
 };
 
+/// Whether data sets stay on the device.
+enum class Resident { automatic, always, never };
+
 struct DataConfig {
   SplitConfig train;
   SplitConfig val;
   std::vector<std::unique_ptr<Preprocess>> preprocess;
   std::vector<std::unique_ptr<Augmentation>> augment;
   std::int64_t workers = 1;
+  Resident resident = Resident::automatic;
   std::int64_t prefetch = 2;
 };
 
@@ -99,6 +103,7 @@ struct RunConfig {
   std::int64_t accumulate = 1;                            // micro-steps an update
   std::int64_t threads = 0;                               // a rank; 0: cores
   std::optional<Precision> precision;         // not given: the device's own (default_precision)
+  bool deterministic = true;                  // of a GPU's engines
   std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
   CheckpointConfig checkpoint;
   Interval checkpoint_every;  // from checkpoint.every

@@ -32,6 +32,7 @@ void open_processor(const DeviceChoice& choice, Precision precision, SessionDevi
   session.device = make_cpu_device();
   session.queue = session.device->make_queue();
   session.launches = make_cpu_update_launches(session.threads);
+  session.batches = make_cpu_batch_launches(session.threads);
   if (choice.kind == DeviceChoice::Kind::reference) {
     session.executors = make_reference_executors();
     session.target = reference_target(precision);
@@ -52,12 +53,14 @@ std::filesystem::path library_path(const UsableGpus& gpus, const std::string& na
   return {};
 }
 
-void open_gpu(const DeviceChoice& choice, Precision precision, SessionDevice& session) {
+void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,
+              SessionDevice& session) {
   const UsableGpus& usable = *choice.gpus;
   const GpuFinding& gpu = usable.gpus.front();
   session.device = usable.backend->make_device(gpu.ordinal);
   session.queue = session.device->make_queue();
   session.launches = usable.backend->make_update_launches(*session.queue);
+  session.batches = usable.backend->make_batch_launches(*session.queue);
   session.target = cuda_target(precision);
   session.executors = usable.backend->make_executors({.device = session.device.get(),
                                                       .queue = session.queue.get(),
@@ -65,12 +68,14 @@ void open_gpu(const DeviceChoice& choice, Precision precision, SessionDevice& se
                                                       .gpu = gpu.name,
                                                       .cudnn = library_path(usable, "cuDNN"),
                                                       .cublaslt = library_path(usable, "cuBLASLt"),
+                                                      .deterministic = run.deterministic,
                                                       .workspace_cap = session.target.workspace_cap,
                                                       .tune = choice.tune,
                                                       .engine_folder = choice.engine_folder,
                                                       .engines = choice.choices,
                                                       .warn = choice.warn});
   session.text = session.device->name() + " (" + gpu.name + "), " + std::string(name_of(precision));
+  if (!run.deterministic) session.text += ", not deterministic";
   session.total_bytes = gpu.total_bytes;
   session.results_kept = 16;  // one wait in 16 updates; losses are shown that much later
 }
@@ -121,7 +126,7 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run) {
                     : run.threads > 0  ? static_cast<int>(run.threads)
                                        : available_cores();
   set_threads(session.threads);
-  choice.kind == DeviceChoice::Kind::gpu ? open_gpu(choice, precision, session)
+  choice.kind == DeviceChoice::Kind::gpu ? open_gpu(choice, run, precision, session)
                                          : open_processor(choice, precision, session);
   session.target.fuse = choice.fuse;
   return session;
@@ -161,6 +166,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   const TrainingGraph graph = make_training_graph(run_, batch_.replica);
   open_data(known);
   check_fit(graph.graph);
+  keep_data_on_device();
   make_feeders();
   model_ = std::make_unique<Model>(
       graph, device_.compute(),
@@ -169,6 +175,9 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                    .seed = static_cast<std::uint64_t>(run_.seed),
                    .slots = static_cast<int>(run_.optimizer->slots().size()),
                    .accumulates = run_.accumulate > 1});
+  if (data_.resident_train) {
+    model_->feed_from(*data_.resident_train, *data_.resident_val, data_.pipeline->spatial_steps());
+  }
   updater_ = std::make_unique<Updater>(
       *model_, *communicator_, *run_.optimizer, run_.schedule.get(),
       ScheduleContext{
@@ -203,6 +212,29 @@ void Session::open_data(const Statistics* known) {
   data_.pipeline->prepare(data_.statistics);
 }
 
+void Session::keep_data_on_device() {
+  const Resident wanted = run_.data.resident;
+  const bool on_gpu = device_.total_bytes > 0;
+  if (wanted == Resident::never || (wanted == Resident::automatic && !on_gpu)) return;
+  const std::size_t bytes = data_.train->bytes().size() + data_.val->bytes().size();
+  for (const auto* set : {&data_.train, &data_.val}) {
+    const std::string fault = ResidentSet::fault(**set, *data_.pipeline);
+    if (fault.empty()) continue;
+    if (wanted == Resident::automatic) return;
+    throw Error(ErrorKind::config,
+                "'data.resident: always', but the " +
+                    std::string(set == &data_.train ? "training" : "validation") +
+                    " split cannot stay on the device: " + fault + "; set 'data.resident: auto'");
+  }
+  if (wanted == Resident::automatic && bytes > device_.device->free_bytes() / 4) return;
+  const auto make = [&](const Dataset& set) {
+    return std::make_unique<ResidentSet>(*device_.device, *device_.queue, *device_.batches, set,
+                                         *data_.pipeline);
+  };
+  data_.resident_train = make(*data_.train);
+  data_.resident_val = make(*data_.val);
+}
+
 void Session::check_fit(const Graph& graph) const {
   const Shape input = graph.values[graph.inputs[0]].shape;
   const Shape image = data_.pipeline->output_shape();
@@ -229,6 +261,7 @@ void Session::make_feeders() {
                         .train = true,
                         .workers = static_cast<int>(run_.data.workers),
                         .prefetch = static_cast<int>(run_.data.prefetch),
+                        .resident = data_.resident_train != nullptr,
                         .rank = communicator_->rank(),
                         .ranks = communicator_->size()};
   data_.train_feeder = std::make_unique<Feeder>(*data_.train, *data_.pipeline, options);

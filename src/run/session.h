@@ -47,7 +47,9 @@ struct SessionData {
   std::unique_ptr<Dataset> train;
   std::unique_ptr<Dataset> val;
   Statistics statistics;
-  std::unique_ptr<Pipeline> pipeline;  // augments in training, preprocesses always
+  std::unique_ptr<Pipeline> pipeline;           // augments in training, preprocesses always
+  std::unique_ptr<ResidentSet> resident_train;  // null: the host makes the batches
+  std::unique_ptr<ResidentSet> resident_val;
   std::unique_ptr<Feeder> train_feeder;
   std::unique_ptr<Feeder> val_feeder;
 };
@@ -58,12 +60,13 @@ struct SessionDevice {
   std::unique_ptr<Queue> queue;
   std::unique_ptr<ExecutorFactory> executors;
   std::unique_ptr<UpdateLaunches> launches;
+  std::unique_ptr<BatchLaunches> batches;
   Target target;
   int threads = 1;
   std::string text;               // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
   std::int64_t results_kept = 1;  // UpdateOptions::results
 
-  std::size_t total_bytes = 0;  // of a GPU's memory
+  std::size_t total_bytes = 0;  // of a GPU's memory; 0: the processor
 
   [[nodiscard]] Compute compute() const { return {*device, *queue, *executors, *launches}; }
   /// MiB of a GPU's memory that are in use, by all processes; empty for the processor.
@@ -98,6 +101,7 @@ class Session {
 
  private:
   void open_data(const Statistics* known);
+  void keep_data_on_device();
   void check_fit(const Graph& graph) const;
   void make_feeders();
 

@@ -14,6 +14,7 @@ TrainingStep::TrainingStep(Model& model, Updater& updater) : model_(model), upda
 
 void TrainingStep::begin(std::int64_t index) {
   if (index == 0) updater_.begin();
+  model_.place_training_images();
 }
 
 void TrainingStep::end(std::int64_t index) {

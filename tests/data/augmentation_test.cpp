@@ -4,6 +4,7 @@
 #include <map>
 
 #include "data/flip.h"
+#include "data/image_loops.h"
 #include "data/pad_crop.h"
 #include "helpers.h"
 
@@ -24,14 +25,14 @@ const Image kUpsideDown{4, 5, 6,  //
 Image applied(const Augmentation& augmentation, const SampleKey& key, std::uint32_t draw = 0,
               const Shape& shape = kShape, const Image& image = kImage) {
   Image out(static_cast<std::size_t>(augmentation.output_shape(shape).elements()), -1);
-  augmentation.apply(key, draw, shape, image.data(), out.data());
+  run_step(augmentation.step(key, draw, shape), shape[0], image.data(), out.data());
   return out;
 }
 
 Image evaluated(const Augmentation& augmentation, const Shape& shape = kShape,
                 const Image& image = kImage) {
   Image out(static_cast<std::size_t>(augmentation.output_shape(shape).elements()), -1);
-  augmentation.apply_eval(shape, image.data(), out.data());
+  run_step(augmentation.eval_step(shape), shape[0], image.data(), out.data());
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "config/load.h"
 #include "config/schema.h"
+#include "data/image_loops.h"
 #include "data/pipeline.h"
 #include "helpers.h"
 
@@ -80,7 +81,8 @@ TEST_CASE("a flip without a probability mirrors half of the samples") {
   std::vector<float> out(2);
   int mirrored = 0;
   for (int i = 0; i < 2000; ++i) {
-    section.augment[0]->apply({.seed = 1, .index = i}, 0, Shape{1, 1, 2}, image.data(), out.data());
+    const SpatialStep step = section.augment[0]->step({.seed = 1, .index = i}, 0, Shape{1, 1, 2});
+    run_step(step, 1, image.data(), out.data());
     mirrored += out[0] == 2;
   }
   CHECK(std::abs(mirrored - 1000) < 112);  // five deviations of 22.4
@@ -106,11 +108,11 @@ TEST_CASE("augmentations and preprocessing are read in order from their short fo
   CHECK(names == std::vector<std::string_view>{"shift", "hflip", "vflip", "pad_crop", "scale",
                                                "mean_image", "mean_rgb", "mean_rgb", "std_rgb"});
   float image[3] = {10, 20, 30};
-  section.preprocess[0]->apply(Shape{3, 1, 1}, image);
+  run_step(section.preprocess[0]->step(), 3, 1, image);
   CHECK(image[2] == 15.0f);
   Statistics none;
   section.preprocess[2]->prepare(none, Shape{3, 1, 1});
-  section.preprocess[2]->apply(Shape{3, 1, 1}, image);
+  run_step(section.preprocess[2]->step(), 3, 1, image);
   CHECK(image[2] == 12.0f);
   CHECK(section.preprocess[3]->needs_statistics());
   CHECK_FALSE(section.preprocess[4]->needs_statistics());

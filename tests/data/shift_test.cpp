@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "data/image_loops.h"
+
 namespace trainyard {
 
 namespace {
@@ -21,7 +23,7 @@ const Image kImage{11, 12, 13, 14,  //
 Image shifted(const ShiftOptions& options, float y, float x, const Image& image = kImage,
               const Shape& shape = kShape) {
   Image out(image.size(), -1);
-  Shift(options).shift({y, x}, shape, image.data(), out.data());
+  run_step(Shift(options).step_by({y, x}, shape), shape[0], image.data(), out.data());
   return out;
 }
 

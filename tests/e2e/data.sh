@@ -155,4 +155,24 @@ write_run "source: cifar10, root: one"
 run "$train" --config run.yaml
 expect_code 0
 
-finish 14 0
+begin "data that stay on the device train to the same bytes, or say why they cannot stay"
+run "$train" data make shapes shapes --train 200 --test 40
+write_run "source: cifar10, root: shapes"
+augment='data.augment=[shift: {x: 0.1, y: 0.1, interpolation: bilinear}, hflip, pad_crop: 2]'
+for resident in never always; do
+  run "$train" --config run.yaml --out $resident --set data.resident=$resident \
+    --set "$augment" --set 'data.preprocess=[scale: 0.01, mean_image: train]' --set epochs=2
+  expect_code 0
+  untimed $resident/metrics.csv >$resident.csv
+done
+expect_file never.csv
+expect_same_file never.csv always.csv
+expect_same_file never/weights/last.safetensors always/weights/last.safetensors
+run "$train" --config run.yaml --out twice --set data.resident=always --set \
+  'data.augment=[shift: {x: 0.1, interpolation: bilinear}, shift: {y: 0.1, interpolation: bilinear}]'
+expect_code 3
+expect_err "'data.resident: always', but the training split cannot stay on the device: more than one \
+augmentation interpolates; set 'data.resident: auto'"
+expect_no_path twice
+
+finish 15 0

@@ -97,6 +97,19 @@ for key in net batch threads images_per_s ms_per_step forward_ms backward_ms upd
   expect_out "\"$key\":"
 done
 
+begin "bench --compare puts a peer's rates beside ours"
+write_tiny_run tiny.yaml
+printf '%s\n' '{"hardware": "none"}' \
+  '{"peer": "other 1.0", "mode": "fp32", "net": "tiny", "batch": 16, "images_per_s": 0.5}' >peer.jsonl
+run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --compare peer.jsonl
+expect_code 0
+expect_out "beside other 1.0, fp32: 0.5 images/s, ratio "
+run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --compare peer.jsonl --json
+expect_out '"peers":[{"peer":"other 1.0, fp32","images_per_s":0.5,"ratio":'
+run "$train" bench --config tiny.yaml --batch 8 --compare peer.jsonl
+expect_code 4
+expect_err 'peer.jsonl: no line has "net": "tiny", "batch": 8 and "images_per_s"'
+
 begin "bench --layers names the layers"
 write_tiny_run tiny.yaml
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --layers
@@ -125,4 +138,4 @@ run ../prefix/bin/train summary --config quickstart
 expect_code 0
 expect_out "global_avg_pool1"
 
-finish 14 0
+finish 15 0

@@ -55,6 +55,7 @@ class Bench {
   /// Forward and backward; the sum over the batch, as no update has set another scale.
   double loss() {
     model_.load({.images = images_, .labels = labels_, .sample_index = index_, .valid = kBatch});
+    model_.place_training_images();
     model_.train().run();
     model_.add_results(model_.train());
     return model_.take_totals().loss;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/backend.h"
+#include "backend/cuda/batch.h"
 #include "backend/cuda/libraries.h"
 #include "backend/cuda/update.h"
 #include "device/cuda/check.h"
@@ -36,6 +37,10 @@ class CudaBackend final : public Backend {
   [[nodiscard]] std::unique_ptr<UpdateLaunches> make_update_launches(
       const Queue& queue) const override {
     return cuda::make_update_launches(cuda::stream_of(queue));
+  }
+  [[nodiscard]] std::unique_ptr<BatchLaunches> make_batch_launches(
+      const Queue& queue) const override {
+    return cuda::make_batch_launches(cuda::stream_of(queue));
   }
 };
 

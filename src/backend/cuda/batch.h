@@ -1,0 +1,15 @@
+// Batches on a GPU.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+
+#include "data/batch_launches.h"
+
+namespace trainyard::cuda {
+
+/// On a stream of the current device, which must outlive the launches.
+[[nodiscard]] std::unique_ptr<BatchLaunches> make_batch_launches(cudaStream_t stream);
+
+}  // namespace trainyard::cuda

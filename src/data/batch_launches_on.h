@@ -1,0 +1,26 @@
+// The launches of batches on one launcher: compiled for the CPU and, by nvcc, for GPUs.
+#pragma once
+
+#include "data/batch_launches.h"
+#include "tensor/float_types.h"
+
+namespace trainyard {
+
+template <class Launcher>
+class BatchLaunchesOn final : public BatchLaunches {
+ public:
+  explicit BatchLaunchesOn(const Launcher& launcher) : launcher_(launcher) {}
+
+  void gather(const GatherSource& from, const TensorView& images) const override {
+    const auto& extent = images.layout.extent;
+    with_float_type(images.type, [&]<class T>(std::type_identity<T>) {
+      launcher_.each(extent[0] * extent[2] * extent[3],
+                     GatherBatch<T>{from, images.layout, images.as<T>()});
+    });
+  }
+
+ private:
+  Launcher launcher_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,94 @@
+// A batch made on a device from a resident set of 8-bit images: gathered, augmented, preprocessed,
+// and written as the network's first layer reads it. The same floats as Pipeline's, bit for bit.
+#pragma once
+
+#include <cstdint>
+
+#include "data/image_functors.h"
+#include "tensor/layout.h"
+
+namespace trainyard {
+
+inline constexpr std::int32_t kMostPixelSteps = 8;
+
+/// Where a batch comes from. Pointers lie in the memory of the device.
+struct GatherSource {
+  const std::uint8_t* set = nullptr;           // [samples, c, set_h, set_w]
+  const std::int64_t* sample_index = nullptr;  // [n]
+  const SpatialStep* spatial = nullptr;        // [n, spatial_steps], the first one first
+  std::int32_t set_h = 0, set_w = 0, spatial_steps = 0;
+  std::int32_t pixel_steps = 0;  // at most kMostPixelSteps
+  PixelStep pixels[kMostPixelSteps] = {};
+};
+
+/// One image of the set behind its augmentations, of which at most one interpolates.
+struct AugmentedImage {
+  const std::uint8_t* plane;  // one channel
+  std::int32_t width;
+  const SpatialStep* steps;
+
+  /// The value at (y, x) behind the first `count` steps, which are of whole pixels.
+  [[nodiscard]] TY_HD float whole(std::int32_t count, std::int64_t y, std::int64_t x) const {
+    for (std::int32_t k = count - 1; k >= 0; --k) {
+      if (!move(steps[k], y, x)) return steps[k].value;
+    }
+    return static_cast<float>(plane[y * width + x]);
+  }
+  /// The same where one of them may interpolate.
+  [[nodiscard]] TY_HD float at(std::int32_t count, std::int64_t y, std::int64_t x) const {
+    for (std::int32_t k = count - 1; k >= 0; --k) {
+      if (steps[k].interpolates) return between(k, y, x);
+      if (!move(steps[k], y, x)) return steps[k].value;
+    }
+    return static_cast<float>(plane[y * width + x]);
+  }
+
+ private:
+  /// From a pixel of a step's output to the one of its input; false where its constant stands.
+  [[nodiscard]] TY_HD static bool move(const SpatialStep& step, std::int64_t& y, std::int64_t& x) {
+    y = extended_index(step.row(y), step.in_h, step.fill);
+    x = extended_index(step.column(x), step.in_w, step.fill);
+    return y >= 0 && x >= 0;
+  }
+  [[nodiscard]] TY_HD float between(std::int32_t k, std::int64_t y, std::int64_t x) const {
+    const SpatialStep& step = steps[k];
+    const std::int64_t top = extended_index(step.row(y), step.in_h, step.fill);
+    const std::int64_t bottom = extended_index(step.row(y) + 1, step.in_h, step.fill);
+    const std::int64_t left = extended_index(step.column(x), step.in_w, step.fill);
+    const std::int64_t right = extended_index(step.column(x) + 1, step.in_w, step.fill);
+    const auto pixel = [&](std::int64_t at_y, std::int64_t at_x) {
+      return at_y < 0 || at_x < 0 ? step.value : whole(k, at_y, at_x);
+    };
+    return step.between(pixel(top, left), pixel(top, right), pixel(bottom, left),
+                        pixel(bottom, right));
+  }
+};
+
+/// One call a pixel of the batch: n * h * w of them, all channels of the pixel. Padding channels
+/// are left as they are.
+template <class T>
+struct GatherBatch {
+  GatherSource from;
+  Layout layout;  // of the images, n, c, h, w
+  T* images;
+
+  TY_HD void operator()(std::int64_t i) const {
+    const std::int64_t h = layout.extent[2], w = layout.extent[3];
+    const std::int64_t n = i / (h * w), pixel = i - n * h * w;
+    const std::int64_t y = pixel / w, x = pixel - y * w;
+    const std::int64_t plane = std::int64_t{from.set_h} * from.set_w;
+    const std::int64_t channels = layout.extent[1];
+    const std::uint8_t* const sample = from.set + from.sample_index[n] * channels * plane;
+    const SpatialStep* const steps = from.spatial + n * from.spatial_steps;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const AugmentedImage image{sample + c * plane, from.set_w, steps};
+      float value = image.at(from.spatial_steps, y, x);
+      for (std::int32_t k = 0; k < from.pixel_steps; ++k) {
+        value = from.pixels[k].applied(value, c, c * h * w + pixel);
+      }
+      images[layout.offset(n, c, y, x)] = static_cast<T>(value);
+    }
+  }
+};
+
+}  // namespace trainyard

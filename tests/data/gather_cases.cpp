@@ -1,0 +1,173 @@
+#include "gather_cases.h"
+
+#include <cstring>
+
+#include "data/feeder.h"
+#include "data/flip.h"
+#include "data/pad_crop.h"
+#include "data/preprocess.h"
+#include "data/resident_set.h"
+#include "data/shift.h"
+#include "data/statistics.h"
+#include "helpers.h"
+#include "tensor/float_types.h"
+
+namespace trainyard::test {
+namespace {
+
+constexpr std::int64_t kBatch = 5, kSamples = 17;
+const Shape kImage{3, 9, 13};
+
+using Augmentations = std::vector<std::unique_ptr<Augmentation>>;
+using Preprocessing = std::vector<std::unique_ptr<Preprocess>>;
+
+template <class Base, class... Members>
+std::vector<std::unique_ptr<Base>> list_of(Members... members) {
+  std::vector<std::unique_ptr<Base>> list;
+  (list.push_back(std::make_unique<Members>(std::move(members))), ...);
+  return list;
+}
+
+Shift shift(Fill fill, Interpolation interpolation) {
+  return Shift({.x = 0.4, .y = 3, .fill = fill, .cval = 7, .interpolation = interpolation});
+}
+
+PadCrop crop() {
+  PadCropOptions options;
+  options.pad = 2;
+  options.value = 128;
+  options.size = config::Pair{7, 8};
+  return PadCrop(options);
+}
+
+struct NamedPipeline {
+  std::string name;
+  Pipeline pipeline;
+};
+
+std::vector<NamedPipeline> pipelines() {
+  std::vector<NamedPipeline> list;
+  const auto add = [&](std::string name, Augmentations augment, Preprocessing preprocess) {
+    list.push_back({std::move(name), Pipeline(kImage, std::move(augment), std::move(preprocess))});
+  };
+  add("bytes as they are", {}, {});
+  add("mean image, scale", {}, list_of<Preprocess>(MeanImage(), Scale(1.0 / 255)));
+  add("crop, deviation", list_of<Augmentation>(crop()),
+      list_of<Preprocess>(Scale(0.1), MeanRgb({}), StdRgb({})));
+  for (const Fill fill : {Fill::nearest, Fill::reflect, Fill::wrap, Fill::constant}) {
+    const std::string number = std::to_string(static_cast<int>(fill));
+    add("whole shift, flip, fill " + number,
+        list_of<Augmentation>(shift(fill, Interpolation::nearest),
+                              Flip(Flip::Axis::horizontal, 0.5)),
+        list_of<Preprocess>(MeanImage()));
+    add("crop, flips, part of a shift, crop, fill " + number,
+        list_of<Augmentation>(crop(), Flip(Flip::Axis::horizontal, 0.5),
+                              Flip(Flip::Axis::vertical, 0.5), shift(fill, Interpolation::bilinear),
+                              Flip(Flip::Axis::vertical, 0.5)),
+        list_of<Preprocess>(MeanRgb({1, 2, 3})));
+  }
+  return list;
+}
+
+/// A batch [n, c, h, w] of the host's floats in `layout` and type T.
+template <class T>
+std::vector<T> laid_out(std::span<const float> images, const Layout& layout) {
+  std::vector<T> out(static_cast<std::size_t>(span_elements(layout)), static_cast<T>(0.0f));
+  const Layout plain = plain_layout(shape_of(layout));
+  for (std::int64_t n = 0; n < layout.extent[0]; ++n)
+    for (std::int64_t c = 0; c < layout.extent[1]; ++c)
+      for (std::int64_t h = 0; h < layout.extent[2]; ++h)
+        for (std::int64_t w = 0; w < layout.extent[3]; ++w)
+          out[static_cast<std::size_t>(layout.offset(n, c, h, w))] =
+              static_cast<T>(images[static_cast<std::size_t>(plain.offset(n, c, h, w))]);
+  return out;
+}
+
+/// One pipeline on the device and on the host, in training or in evaluation.
+class Comparison {
+ public:
+  Comparison(Device& device, Queue& queue, const BatchLaunches& launches, const Dataset& set,
+             const Pipeline& pipeline, bool train)
+      : device_(device),
+        queue_(queue),
+        set_(device, queue, launches, set, pipeline),
+        options_{.batch = kBatch, .seed = 3, .train = train, .workers = 0},
+        host_(set, pipeline, options_),
+        resident_(set, pipeline, with_resident(options_)),
+        index_(device, kBatch),
+        spatial_(device, static_cast<std::size_t>(kBatch * pipeline.spatial_steps())),
+        shape_{kBatch, 3, pipeline.output_shape()[1], pipeline.output_shape()[2]} {
+    host_.start(2);
+    resident_.start(2);
+  }
+  [[nodiscard]] std::int64_t steps() const { return host_.steps_per_epoch(); }
+  void next() {
+    expected_ = &host_.next();
+    const Batch& found = resident_.next();
+    index_.write(queue_, found.sample_index);
+    spatial_.write(queue_, found.spatial);
+    same_ = found.images.empty() && found.valid == expected_->valid &&
+            std::ranges::equal(found.labels, expected_->labels) &&
+            std::ranges::equal(found.sample_index, expected_->sample_index);
+  }
+  template <class T>
+  [[nodiscard]] bool same(DType type, const Layout& layout) {
+    const std::vector<T> expected = laid_out<T>(expected_->images, layout);
+    const std::vector<T> zeros(expected.size(), static_cast<T>(0.0f));
+    DeviceArray<T> images(device_, queue_, std::span<const T>(zeros));
+    set_.gather(index_.data(), spatial_.data(), {images.data(), type, layout});
+    const std::vector<T> found = images.read(queue_);
+    return same_ && std::memcmp(found.data(), expected.data(), found.size() * sizeof(T)) == 0;
+  }
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+
+ private:
+  static FeederOptions with_resident(FeederOptions options) {
+    options.resident = true;
+    return options;
+  }
+
+  Device& device_;
+  Queue& queue_;
+  ResidentSet set_;
+  FeederOptions options_;
+  Feeder host_, resident_;
+  DeviceArray<std::int64_t> index_;
+  DeviceArray<SpatialStep> spatial_;
+  Shape shape_;
+  const Batch* expected_ = nullptr;
+  bool same_ = false;
+};
+
+}  // namespace
+
+std::vector<std::string> differing_batches(Device& device, Queue& queue,
+                                           const BatchLaunches& launches, int& made) {
+  const auto set = random_bytes_set(kSamples, kImage);
+  std::vector<std::string> differing;
+  for (NamedPipeline& each : pipelines()) {
+    each.pipeline.prepare(compute_statistics(*set, 1));
+    for (const bool train : {true, false}) {
+      Comparison comparison(device, queue, launches, *set, each.pipeline, train);
+      for (std::int64_t step = 0; step < comparison.steps(); ++step) {
+        comparison.next();
+        for (const Layout& layout :
+             {plain_layout(comparison.shape()), channels_last_layout(comparison.shape(), 4),
+              blocked_layout(comparison.shape(), 8)}) {
+          for (const DType type : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
+            ++made;
+            const bool same = with_float_type(type, [&]<class T>(std::type_identity<T>) {
+              return comparison.same<T>(type, layout);
+            });
+            if (same) continue;
+            differing.push_back(each.name + (train ? ", training, " : ", evaluation, ") +
+                                text_of(layout) + " " + std::string(name_of(type)));
+          }
+        }
+      }
+    }
+  }
+  return differing;
+}
+
+}  // namespace trainyard::test

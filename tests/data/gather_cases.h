@@ -1,0 +1,17 @@
+// Batches that a device makes of a resident set against those that the host makes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/batch_launches.h"
+#include "device/device.h"
+
+namespace trainyard::test {
+
+/// Makes batches of several pipelines in every layout and float type on the device, and answers the
+/// names of those that differ from the host's, rounded to the type, in any bit; `made` counts all.
+[[nodiscard]] std::vector<std::string> differing_batches(Device& device, Queue& queue,
+                                                         const BatchLaunches& launches, int& made);
+
+}  // namespace trainyard::test

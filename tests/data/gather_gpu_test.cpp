@@ -1,0 +1,23 @@
+// Batches that a GPU makes of a resident set: the host's bits.
+#include <doctest/doctest.h>
+
+#include "backend/cuda/batch.h"
+#include "device/cuda/cuda_device.h"
+#include "gather_cases.h"
+#include "gpu.h"
+
+namespace trainyard::test {
+namespace {
+
+TEST_CASE("a GPU makes the host's batches from a resident set, bit for bit" *
+          doctest::skip(no_gpu())) {
+  const auto device = cuda::make_cuda_device(0);
+  const auto queue = device->make_queue();
+  const auto launches = cuda::make_batch_launches(cuda::stream_of(*queue));
+  int made = 0;
+  CHECK(differing_batches(*device, *queue, *launches, made) == std::vector<std::string>{});
+  CHECK(made > 0);
+}
+
+}  // namespace
+}  // namespace trainyard::test
