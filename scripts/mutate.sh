@@ -17,8 +17,9 @@ files_of() {
   case $1 in
     ops) echo src/ops/*.h src/ops/*.cpp ;;
     optim) echo src/optim/*.h src/optim/*.cpp ;;
-    data) echo src/data/{image_functors.h,flip.cpp,shift.cpp,pad_crop.cpp,preprocess.cpp} \
-      src/data/{statistics.cpp,epoch_order.cpp,synthetic.cpp,shape_figures.cpp,shapes_draw.cpp} ;;
+    data) echo src/data/{image_functors.h,gather.h,pipeline.cpp,flip.cpp,shift.cpp,pad_crop.cpp} \
+      src/data/{preprocess.cpp,statistics.cpp,epoch_order.cpp,synthetic.cpp,shape_figures.cpp} \
+      src/data/shapes_draw.cpp ;;
     *) die "no such family: '$1'; known: ops, optim, data" ;;
   esac
 }
