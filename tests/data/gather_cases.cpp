@@ -29,7 +29,7 @@ std::vector<std::unique_ptr<Base>> list_of(Members... members) {
 }
 
 Shift shift(Fill fill, Interpolation interpolation) {
-  return Shift({.x = 0.4, .y = 3, .fill = fill, .cval = 7, .interpolation = interpolation});
+  return Shift({.x = 0.4, .y = 0.3, .fill = fill, .cval = 7, .interpolation = interpolation});
 }
 
 PadCrop crop() {
