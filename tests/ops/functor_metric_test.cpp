@@ -1,9 +1,8 @@
-// Metrics, their sums, and the norm of a block.
+// Metrics and their sums.
 #include "functor_harness.h"
 #include "kernels/launch.h"
 #include "ops/metric.h"
 #include "ops/metric_sum.h"
-#include "ops/square_sum.h"
 
 namespace trainyard {
 namespace {
@@ -72,43 +71,6 @@ TEST_CASE("a metric sum adds the valid samples to a running total in double") {
   const CpuLauncher launcher(2);
   launcher.rows(1, MetricSum<float>{values.data(), 4, &state, &total});
   CHECK(total == 1e9 + (static_cast<double>(0.1f) + static_cast<double>(0.2f)));
-}
-
-double squares(const CpuLauncher& launcher, const std::vector<float>& block) {
-  const auto elements = static_cast<std::int64_t>(block.size());
-  std::vector<double> scratch(static_cast<std::size_t>(square_sum_scratch(elements)), std::nan(""));
-  double sum = -1;
-  square_sum(launcher, block.data(), elements, scratch.data(), &sum);
-  return sum;
-}
-
-TEST_CASE("the sum of squares has the same bits for any number of threads and any vectors") {
-  for (const std::int64_t elements : {1, 63, 64, 8191, 8193, 30000}) {
-    const std::vector<double> list = test::draws(elements, 1);
-    const std::vector<float> block(list.begin(), list.end());
-    const double first = squares(CpuLauncher(1), block);
-    double exact = 0;
-    for (const float value : block) exact += static_cast<double>(value) * value;
-    // Every square takes part in at most 128 + 4 + 8 additions.
-    CHECK(std::abs(first - exact) <= 30000 * 0x1p-53 * exact);
-    for (int threads = 2; threads <= 4; ++threads) {
-      CHECK(squares(CpuLauncher(threads), block) == first);
-      CHECK(squares(CpuLauncher(threads, Vectors::narrow), block) == first);
-    }
-  }
-}
-
-TEST_CASE("the sum of squares is finite for the largest floats and non-finite for one bad value") {
-  std::vector<float> block(1000, std::numeric_limits<float>::max());
-  CHECK(math::is_finite(squares(CpuLauncher(2), block)));
-  for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity(),
-                          -std::numeric_limits<float>::infinity()}) {
-    for (const std::size_t place : {0u, 500u, 999u}) {
-      block.assign(1000, 1.0f);
-      block[place] = bad;
-      CHECK(!math::is_finite(squares(CpuLauncher(2), block)));
-    }
-  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "optim/step_functors.h"
+#include "optim/update_launches.h"
 
 namespace trainyard {
 namespace {
@@ -89,6 +90,39 @@ TEST_CASE("a dynamic loss scale is halved by an overflow, which is skipped, down
   steps.update(false);  // without a scale it is no overflow
   CHECK(steps.last(ResultRow::withheld) == 1);
   CHECK(steps.state.nonfinite_step == 2);
+}
+
+TEST_CASE("a dynamic loss scale is doubled after every `growth` good updates") {
+  Steps steps{.state = {.loss_scale = 4}, .scale = {.start = 4, .dynamic = true, .growth = 3}};
+  std::vector<double> scales;
+  for (int update = 0; update < 9; ++update) {
+    steps.update(true);
+    scales.push_back(steps.state.loss_scale);
+  }
+  CHECK(scales == std::vector<double>{4, 4, 8, 8, 8, 16, 16, 16, 32});
+}
+
+TEST_CASE("the launches of an update do their work once") {
+  const auto launches = make_cpu_update_launches(2);
+  StepState state{.tried = 1, .loss_scale = 2, .valid = 3};
+  RateWindow window{.first = 1};
+  window.rates[0] = 0.5;
+  launches->begin({.state = &state, .window = &window, .samples = 4});
+  CHECK(state.rate == 0.5);
+  const std::vector<float> losses{1, 2, 4, 8};
+  double total = 0.25;
+  launches->add_results(
+      {.values = losses.data(), .type = DType::f32, .samples = 4, .state = &state}, &total);
+  CHECK(total == 7.25);
+  std::vector<double> current(kWidth), rows(kWidth);
+  launches->end({.state = &state,
+                 .current = current.data(),
+                 .rows = rows.data(),
+                 .width = kWidth,
+                 .capacity = 1});
+  CHECK(state.tried == 2);
+  CHECK(state.step == 1);
+  CHECK(rows[ResultRow::rate] == 0.5);
 }
 
 TEST_CASE("a dynamic loss scale stops growing at 2^24") {
