@@ -43,6 +43,8 @@ int check(const RunFlags& flags) {
   std::printf("# global batch %lld, %lld steps an epoch, %lld samples dropped\n",
               static_cast<long long>(batch.global), static_cast<long long>(batch.steps),
               static_cast<long long>(batch.dropped));
+  std::printf("# batches are made %s\n",
+              session.data().resident_train ? "on the device" : "by the host");
   std::printf("# %s\n", text_of(forecast(session.model().programs())).c_str());
   std::printf("# one batch forward and backward: loss %s\n# all is well; nothing was written\n",
               fixed_text(loss, 4).c_str());

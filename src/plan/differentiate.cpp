@@ -71,7 +71,7 @@ class Differentiator {
     return tensor;
   }
 
-  static bool has_parameters(const Node& node) {
+  static bool trains_parameters(const Node& node) {
     return !node.frozen && !node.signature.parameters.empty();
   }
 
@@ -103,7 +103,7 @@ class Differentiator {
     wants_gradient_.assign(graph_.values.size(), false);
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& node = graph_.nodes[id];
-      bool wanted = has_parameters(node);
+      bool wanted = trains_parameters(node);
       for (const ValueId input : node.inputs) wanted = wanted || wants_gradient_[input];
       trainable_[id] = wanted;
       for (const ValueId output : node.outputs) wants_gradient_[output] = wanted;
@@ -118,7 +118,7 @@ class Differentiator {
       pass_on(node, arrived, contract);
       return;
     }
-    const bool trains = has_parameters(node);
+    const bool trains = trains_parameters(node);
     if (trains && !contract.joined_backward) {
       push_with_parameters(backward_step(id, Pass::backward_parameters, arrived));
     }

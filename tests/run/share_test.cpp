@@ -170,6 +170,7 @@ TEST_CASE("the processor's executors sum the gradients of shared parameters") {
     const TrainingGraph graph = training_graph(network, kBatch);
     Bench exact(graph, reference_target(Precision::fp64), *reference);
     Bench found(graph, cpu_target(false), *processor);
+    // As below: the loss is a sum of logits that are such sums.
     CHECK(found.loss() == doctest::Approx(exact.loss()).epsilon(1e-5));
     for (const BlockEntry& entry : exact.model().blocks().parameters) {
       CAPTURE(entry.name);

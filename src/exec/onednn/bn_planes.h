@@ -1,7 +1,7 @@
 // Functors of batch norm over channel blocks that lie anywhere: whole tensors, or channel slices of
-// wider ones (concatenated branches), which oneDNN has no code for. Over a whole tensor its sums
-// run in float from the first value to the last: that takes ResNet-20's first loss ten times as far
-// from float64 as one ulp in every weight does (tests/golden), these take it one time.
+// wider ones (concatenated branches), which oneDNN has no code for. Over a whole tensor it has
+// code, but with it ResNet-20's first loss was ten times as far from float64 as one ulp in every
+// weight takes it (tests/golden), with these about once.
 //
 // A plane is one block of channels of one image: [h * w, kBlock] without gaps. Sums are taken in
 // pieces of a plane that stay in the first-level cache and are then merged in the order of images
