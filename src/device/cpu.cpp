@@ -62,6 +62,7 @@ class CpuEvent final : public Event {
  public:
   void record(Queue&) override {}
   void wait_on(Queue&) override {}
+  void wait() override {}
   [[nodiscard]] bool done() const override { return true; }
 };
 
@@ -81,6 +82,9 @@ class CpuDevice final : public Device {
   [[nodiscard]] std::string name() const override { return "cpu"; }
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
     return std::make_unique<CpuBuffer>(bytes);
+  }
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) override {
+    return allocate(bytes);
   }
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<CpuQueue>();

@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// Memory of a device, freed with the object.
+/// Memory of a device, or of the host for its copies; freed with the object.
 class DeviceBuffer {
  public:
   virtual ~DeviceBuffer() = default;
@@ -24,6 +24,8 @@ class Queue {
   virtual ~Queue() = default;
   /// Copies between device memory of this device.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  /// With host memory of Device::allocate_host() these two return at once, and it must stay until
+  /// the copy is done; with other memory they may wait until it can be reused.
   virtual void copy_from_host(void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_to_host(void* to, const void* from, std::size_t bytes) = 0;
   virtual void fill(void* to, std::byte value, std::size_t bytes) = 0;
@@ -31,12 +33,15 @@ class Queue {
   virtual void wait() = 0;
 };
 
-/// A point in a queue's order.
+/// A point in a queue's order. One that was never recorded is done.
 class Event {
  public:
   virtual ~Event() = default;
   virtual void record(Queue& queue) = 0;
+  /// What is put on `queue` from now on waits for it.
   virtual void wait_on(Queue& queue) = 0;
+  /// The host waits for it.
+  virtual void wait() = 0;
   [[nodiscard]] virtual bool done() const = 0;
 };
 
@@ -56,6 +61,9 @@ class Device {
   [[nodiscard]] virtual std::string name() const = 0;
   /// Allocates, aligned to 256 bytes (the CPU: 2 MiB pages where large). Throws Error{memory}.
   [[nodiscard]] virtual std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) = 0;
+  /// Host memory that copies of this device read and write directly (pinned), so that they go on
+  /// beside other work. Throws Error{memory}.
+  [[nodiscard]] virtual std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) = 0;
   [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
   /// Records what `work` puts on `queue`, without running it where the device can (a captured

@@ -110,6 +110,15 @@ Graph with_batch(const Graph& graph, std::int64_t batch) {
   return result;
 }
 
+std::vector<int> count_readers(const Graph& graph) {
+  std::vector<int> readers(graph.values.size(), 0);
+  for (const Node& node : graph.nodes) {
+    for (const ValueId input : node.inputs) ++readers[input];
+  }
+  if (graph.output >= 0) ++readers[graph.output];
+  return readers;
+}
+
 GraphTotals totals(const Graph& graph) {
   GraphTotals sums;
   for (const Node& node : graph.nodes) {

@@ -50,6 +50,9 @@ struct Graph {
 /// The parameters of a node, none where it uses those of another.
 [[nodiscard]] std::span<const ParameterSpec> own_parameters(const Node& node);
 
+/// How often each value is read, by ValueId; the graph's output once more.
+[[nodiscard]] std::vector<int> count_readers(const Graph& graph);
+
 /// Totals over a graph.
 struct GraphTotals {
   std::int64_t parameters_trainable = 0;

@@ -245,6 +245,7 @@ class ActivationOp final : public Op {
     contract.backward_reads_inputs = !Function::kReadsOutput;
     contract.in_place_forward = true;
     contract.in_place_backward = true;
+    contract.slices = !contract.alias_forward;
     return contract;
   }
   [[nodiscard]] std::string attributes() const override {

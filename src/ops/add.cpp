@@ -14,6 +14,7 @@ Contract AddOp::contract() const {
   contract.in_place_backward = true;
   contract.alias_gradient = !attributes_.relu;
   contract.shared_gradient = true;
+  contract.slices = !contract.alias_gradient;
   contract.backward_reads_outputs = attributes_.relu;
   return contract;
 }

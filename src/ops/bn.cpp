@@ -50,6 +50,10 @@ ParameterSpec channel_parameter(std::string name, std::int64_t channels, Initial
 Signature BnOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_features_or_images(input);
+  if (attributes_.residual && inputs[1] != input) {
+    throw ShapeError(fmt::format("adds {} to its own {}; both must be of one shape",
+                                 inputs[1].text(), input.text()));
+  }
   const std::int64_t channels = input.c();
   Signature signature;
   signature.outputs = {input};
@@ -76,20 +80,24 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
 }
 
 Contract BnOp::contract() const {
-  return {.backward_reads_inputs = true,
-          .backward_reads_outputs = attributes_.relu,  // its sign says where the ReLU was open
-          .joined_backward = true,
-          .in_place_backward = true,
-          .layouts = Contract::Layouts::same};
+  return {
+      .backward_reads_inputs = true,
+      .backward_reads_outputs = attributes_.relu,  // its sign says where the ReLU was open
+      .joined_backward = true,
+      .in_place_backward = true,
+      // The residual's gradient is the output's, cut: the input's comes from it in a second pass.
+      .in_place_gradient = attributes_.residual ? 1 : 0,
+      .slices = true,
+      .layouts = Contract::Layouts::same};
 }
 
 std::string BnOp::attributes() const {
   const BnAttributes& bn = attributes_;
   return fmt::format(
-      "{{momentum: {}, eps: {}, scale: {}, center: {}, running_var: {}, sync: {}{}}}",
+      "{{momentum: {}, eps: {}, scale: {}, center: {}, running_var: {}, sync: {}{}{}}}",
       number_text(bn.momentum), number_text(bn.eps), bn.scale, bn.center,
       kRunningVarianceWords[static_cast<std::size_t>(bn.running_var)].word, bn.sync,
-      bn.relu ? ", relu: true" : "");
+      bn.relu ? ", relu: true" : "", bn.residual ? ", residual: true" : "");
 }
 
 void declare(config::Fields& fields, BnAttributes& bn) {

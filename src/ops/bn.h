@@ -1,4 +1,5 @@
-// Batch normalisation (Ioffe and Szegedy 2015), optionally fused with the ReLU behind it.
+// Batch normalisation (Ioffe and Szegedy 2015), optionally fused with the ReLU behind it, or with
+// the sum and the ReLU that end a residual block.
 #pragma once
 
 #include <string>
@@ -16,19 +17,23 @@ struct BnAttributes {
   /// n / (n - 1 - eps) since 2018-01-26.
   enum class RunningVariance { biased, unbiased, keras } running_var = RunningVariance::biased;
   bool sync = false;  // statistics over all replicas (more than one rank)
-  bool relu = false;  // set by the planner's fusion, never by YAML: y = max(bn(x), 0)
+  // Set by the planner's fusion, never by YAML:
+  bool relu = false;      // y = max(bn(x), 0)
+  bool residual = false;  // with relu: y = max(bn(x) + z, 0), where z is the second input
 };
 
 /// Per channel over n, h, w (features [n, c]: over n). y = gamma * (x - mean) / sqrt(var + eps) +
 /// beta with the biased batch variance; forward_eval uses the running values. Statistics:
 /// running_mean, running_var (both [c]); in training the node writes the batch mean and the biased
-/// batch variance. Parameters: gamma, beta (each [c], where on).
+/// batch variance. Parameters: gamma, beta (each [c], where on). A residual has the shape of x; its
+/// gradient is the output's where the ReLU was open.
 class BnOp final : public Op {
  public:
   explicit BnOp(BnAttributes attributes) : attributes_(attributes) {}
   [[nodiscard]] const BnAttributes& values() const { return attributes_; }
 
   [[nodiscard]] std::string_view type() const override { return "bn"; }
+  [[nodiscard]] int arity() const override { return attributes_.residual ? 2 : 1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::string attributes() const override;

@@ -85,13 +85,16 @@ struct Contract {
   bool backward_reads_outputs = false;
   bool joined_backward = false;     // backward_data computes the parameters' gradients too
   bool in_place_forward = false;    // output 0 may overwrite input 0, if that is given only once
-  bool in_place_backward = false;   // input gradient 0 may overwrite output gradient 0
+  bool in_place_backward = false;   // one input gradient may overwrite output gradient 0:
+  int in_place_gradient = 0;        // that of this input
   bool alias_forward = false;       // output 0 is input 0, no step needed in either direction
                                     // (identity; flatten where the layouts agree)
   bool alias_gradient = false;      // every input's gradient is the output's gradient (add)
   bool shared_gradient = false;     // backward_data writes one gradient that serves every input
   bool draws = false;               // draws random numbers
   bool eval_is_identity = false;    // forward_eval copies (dropout): aliased by the planner
+  bool slices = false;              // output 0, and its gradient, may be channels of a wider map
+                                    // (a concatenation), in whole blocks
   bool arithmetic_outputs = false;  // outputs are of the arithmetic type, however activations are
                                     // stored (losses, metrics)
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;

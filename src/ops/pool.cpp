@@ -84,7 +84,7 @@ Signature PoolOp::infer(std::span<const Shape> inputs) const {
   return signature;
 }
 
-Contract PoolOp::contract() const { return {.layouts = Contract::Layouts::any}; }
+Contract PoolOp::contract() const { return {.slices = true, .layouts = Contract::Layouts::any}; }
 
 std::string PoolOp::attributes() const {
   const PoolAttributes& pool = attributes_;

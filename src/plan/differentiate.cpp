@@ -71,6 +71,32 @@ class Differentiator {
     return tensor;
   }
 
+  /// `part` as channels of the tensor of its whole, or of the whole's gradient.
+  TensorId slice_of(TensorId whole, ValueId part, const std::string& name) {
+    const TensorId tensor = alias(whole, part, name);
+    const std::int64_t first = plan_.laid_out.slices[part].first;
+    const std::int64_t elements = plan_.tensors[whole].layout.offset(0, first, 0, 0);
+    plan_.tensors[tensor].alias_offset =
+        static_cast<std::size_t>(elements) * size_of(plan_.tensors[tensor].type);
+    return tensor;
+  }
+
+  /// The tensor that a forward step writes `value` to.
+  TensorId output_tensor(ValueId value, const std::string& name) {
+    const ValueId whole = plan_.laid_out.slices[value].whole;
+    if (whole < 0) return value_tensor(value, name);
+    if (plan_.values[whole] == kNoTensor) {
+      const NodeId concatenation = graph_.values[whole].producer;
+      plan_.values[whole] = value_tensor(whole, graph_.nodes[concatenation].path);
+    }
+    return slice_of(plan_.values[whole], value, name);
+  }
+
+  /// True for a concatenation whose branches lie in it: there is nothing to do.
+  [[nodiscard]] bool is_sliced(const Node& node) const {
+    return !node.inputs.empty() && plan_.laid_out.slices[node.inputs[0]].whole == node.outputs[0];
+  }
+
   static bool trains_parameters(const Node& node) {
     return !node.frozen && !node.signature.parameters.empty();
   }
@@ -81,6 +107,7 @@ class Differentiator {
 
   void forward(NodeId id) {
     const Node& node = graph_.nodes[id];
+    if (is_sliced(node)) return;
     const Contract contract = node.op->contract();
     if (contract.alias_forward || (!train_ && contract.eval_is_identity)) {
       plan_.values[node.outputs[0]] =
@@ -92,7 +119,7 @@ class Differentiator {
                   .node = id};
     for (const ValueId input : node.inputs) step.inputs.push_back(plan_.values[input]);
     for (const ValueId output : node.outputs) {
-      step.outputs.push_back(plan_.values[output] = value_tensor(output, node.path));
+      step.outputs.push_back(plan_.values[output] = output_tensor(output, node.path));
     }
     plan_.steps.push_back(std::move(step));
   }
@@ -114,6 +141,7 @@ class Differentiator {
     const Node& node = graph_.nodes[id];
     const Contract contract = node.op->contract();
     const Gradient arrived = is_loss ? Gradient{} : gradients_[node.outputs[0]];
+    if (is_sliced(node)) return pass_on_slices(node, arrived);
     if (contract.alias_forward || contract.alias_gradient) {
       pass_on(node, arrived, contract);
       return;
@@ -172,6 +200,14 @@ class Differentiator {
       if (!wants_gradient_[input]) continue;
       const TensorId view = alias(arrived.tensor, input, plan_.tensors[arrived.tensor].name);
       contribute(input, {view, sole});
+    }
+  }
+
+  void pass_on_slices(const Node& node, const Gradient& arrived) {
+    const std::string name = plan_.tensors[arrived.tensor].name;
+    for (const ValueId input : node.inputs) {
+      if (!wants_gradient_[input]) continue;
+      contribute(input, {slice_of(arrived.tensor, input, name), arrived.owned});
     }
   }
 

@@ -1,7 +1,10 @@
 #include "plan/fuse.h"
 
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/add.h"
@@ -9,6 +12,16 @@
 
 namespace trainyard {
 namespace {
+
+/// `graph` with other nodes over the same values.
+Graph with_nodes(const Graph& graph, std::vector<Node> nodes) {
+  Graph result = graph;
+  for (NodeId id = 0; id < static_cast<NodeId>(nodes.size()); ++id) {
+    for (const ValueId output : nodes[id].outputs) result.values[output].producer = id;
+  }
+  result.nodes = std::move(nodes);
+  return result;
+}
 
 /// `first` with a ReLU inside, or null if it has no such form.
 std::shared_ptr<const Op> with_relu(const Op& first) {
@@ -27,38 +40,99 @@ std::shared_ptr<const Op> with_relu(const Op& first) {
   return nullptr;
 }
 
-std::vector<int> count_readers(const Graph& graph) {
-  std::vector<int> readers(graph.values.size(), 0);
+/// bn + relu and add + relu.
+Graph fuse_relus(const Graph& graph) {
+  const std::vector<int> readers = count_readers(graph);
+  std::vector<NodeId> producer(graph.values.size(), -1);  // among the nodes that are kept
+  std::vector<Node> kept;
   for (const Node& node : graph.nodes) {
-    for (const ValueId input : node.inputs) ++readers[input];
+    if (node.op->type() == "relu" && readers[node.inputs[0]] == 1) {
+      const NodeId first = producer[node.inputs[0]];
+      if (const auto merged = first < 0 ? nullptr : with_relu(*kept[first].op)) {
+        kept[first].op = merged;
+        kept[first].outputs = node.outputs;
+        producer[node.outputs[0]] = first;
+        continue;
+      }
+    }
+    for (const ValueId output : node.outputs) {
+      producer[output] = static_cast<NodeId>(kept.size());
+    }
+    kept.push_back(node);
   }
-  if (graph.output >= 0) ++readers[graph.output];
-  return readers;
+  return with_nodes(graph, std::move(kept));
+}
+
+/// Finds the bn that a sum and its ReLU can go into.
+class ResidualSums {
+ public:
+  ResidualSums(const Graph& graph, const Target& target)
+      : graph_(graph), target_(target), readers_(count_readers(graph)) {
+    for (const Node& node : graph.nodes) shared_.insert(node.parameters_of);
+  }
+
+  /// The input of `node` whose producer is that bn, or -1. Of two the later: it need not move past
+  /// the other branch.
+  [[nodiscard]] int branch_of(const Node& node) const {
+    if (node.op->type() != "add" || node.inputs.size() != 2) return -1;
+    if (!static_cast<const AddOp&>(*node.op).values().relu) return -1;
+    int best = -1;
+    for (int i = 0; i < 2; ++i) {
+      if (!can_take_sum(node.inputs[i])) continue;
+      const bool later = best < 0 || producer(node.inputs[i]) > producer(node.inputs[best]);
+      if (later) best = i;
+    }
+    return best;
+  }
+
+ private:
+  [[nodiscard]] NodeId producer(ValueId value) const { return graph_.values[value].producer; }
+
+  [[nodiscard]] bool can_take_sum(ValueId value) const {
+    const Shape& shape = graph_.values[value].shape;
+    if (producer(value) < 0 || readers_[value] != 1) return false;
+    if (shape.rank() < 4 || shape.c() % target_.channel_multiple != 0) return false;
+    const Node& node = graph_.nodes[producer(value)];
+    // A node whose parameters others use must stay before them.
+    if (node.op->type() != "bn" || shared_.contains(node.path)) return false;
+    return !static_cast<const BnOp&>(*node.op).values().relu;
+  }
+
+  const Graph& graph_;
+  const Target& target_;
+  std::vector<int> readers_;
+  std::set<std::string> shared_;  // paths of nodes whose parameters others use
+};
+
+/// bn + add (with its ReLU).
+Graph fuse_sums(const Graph& graph, const Target& target) {
+  const ResidualSums sums(graph, target);
+  std::vector<Node> nodes = graph.nodes;
+  std::vector<bool> moved(nodes.size(), false);
+  for (Node& node : nodes) {
+    const int branch = sums.branch_of(node);
+    if (branch < 0) continue;
+    const NodeId first = graph.values[node.inputs[branch]].producer;
+    Node bn = graph.nodes[first];
+    BnAttributes attributes = static_cast<const BnOp&>(*bn.op).values();
+    attributes.relu = attributes.residual = true;
+    bn.op = std::make_shared<BnOp>(attributes);
+    bn.inputs.push_back(node.inputs[1 - branch]);
+    bn.outputs = node.outputs;
+    moved[first] = true;
+    node = std::move(bn);
+  }
+  std::vector<Node> kept;
+  for (std::size_t id = 0; id < nodes.size(); ++id) {
+    if (!moved[id]) kept.push_back(std::move(nodes[id]));
+  }
+  return with_nodes(graph, std::move(kept));
 }
 
 }  // namespace
 
-Graph fuse(const Graph& graph) {
-  const std::vector<int> readers = count_readers(graph);
-  Graph fused = graph;
-  fused.nodes.clear();
-  for (const Node& node : graph.nodes) {
-    if (node.op->type() == "relu" && readers[node.inputs[0]] == 1) {
-      const NodeId producer = fused.values[node.inputs[0]].producer;
-      const auto merged = producer < 0 ? nullptr : with_relu(*fused.nodes[producer].op);
-      if (merged != nullptr) {
-        Node& first = fused.nodes[producer];
-        first.op = merged;
-        first.outputs = node.outputs;
-        fused.values[node.outputs[0]].producer = producer;
-        continue;
-      }
-    }
-    const NodeId id = static_cast<NodeId>(fused.nodes.size());
-    for (const ValueId output : node.outputs) fused.values[output].producer = id;
-    fused.nodes.push_back(node);
-  }
-  return fused;
+Graph fuse(const Graph& graph, const Target& target) {
+  return fuse_sums(fuse_relus(graph), target);
 }
 
 }  // namespace trainyard

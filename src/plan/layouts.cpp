@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plan/reorder_op.h"
+#include "plan/slices.h"
 
 namespace trainyard {
 namespace {
@@ -92,7 +93,9 @@ class Assigner {
 }  // namespace
 
 LaidOutGraph assign_layouts(const Graph& graph, const Target& target) {
-  return Assigner(graph, target).run();
+  LaidOutGraph laid_out = Assigner(graph, target).run();
+  slice_concatenations(laid_out, target);
+  return laid_out;
 }
 
 }  // namespace trainyard

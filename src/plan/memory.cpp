@@ -78,6 +78,15 @@ struct Block {
   std::size_t offset = 0;
 };
 
+/// Where a tensor lies in the bytes of its root.
+std::size_t offset_in_root(const Plan& plan, TensorId id) {
+  std::size_t offset = 0;
+  for (; plan.tensors[id].alias_of != kNoTensor; id = plan.tensors[id].alias_of) {
+    offset += plan.tensors[id].alias_offset;
+  }
+  return offset;
+}
+
 /// Lowest offset at which `block` meets no placed block that lives at the same time.
 std::size_t lowest_free_offset(const Block& block, const std::vector<Block>& placed) {
   std::vector<const Block*> rivals;
@@ -109,7 +118,8 @@ void merge_in_place(Plan& plan) {
       merge(plan, lifetimes, step.inputs[0], step.outputs[0], index);
     }
     if (step.pass == Pass::backward_data && contract.in_place_backward) {
-      merge(plan, lifetimes, step.output_gradients[0], step.input_gradients[0], index);
+      const auto input = static_cast<std::size_t>(contract.in_place_gradient);
+      merge(plan, lifetimes, step.output_gradients[0], step.input_gradients[input], index);
     }
   }
 }
@@ -139,7 +149,8 @@ void plan_memory(Plan& plan) {
     placed.push_back(block);
   }
   for (TensorId id = 0; id < static_cast<TensorId>(plan.tensors.size()); ++id) {
-    plan.tensors[id].offset = plan.tensors[plan.root(id)].offset;
+    if (plan.tensors[id].alias_of == kNoTensor) continue;
+    plan.tensors[id].offset = plan.tensors[plan.root(id)].offset + offset_in_root(plan, id);
   }
 }
 

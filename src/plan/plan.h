@@ -29,7 +29,8 @@ struct PlanTensor {
   Layout layout;
   DType type = DType::f32;
   std::size_t bytes = 0;
-  TensorId alias_of = kNoTensor;  // shares the bytes of another tensor
+  TensorId alias_of = kNoTensor;  // shares the bytes of another tensor,
+  std::size_t alias_offset = 0;   // from this one on
   bool input = false;             // written by the host before the first step: in the input arena
   bool kept = false;              // read after the last step
   std::optional<ParameterId> gradient_of;  // lies in the gradient block, at this parameter's entry

@@ -30,7 +30,8 @@ struct Target {
   Maps maps = Maps::plain;
   std::int64_t channel_multiple = 1;  // block, or padding of channels_last
   bool maps_input = false;            // the network's input lies like a map too, else it is plain
-  bool fuse = true;                   // merge bn + relu and add + relu into one step
+  bool fuse =
+      true;  // merge what fuse() knows into one step; write branches into their concatenation
   /// The most that one step may ask for as workspace.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
 

@@ -105,7 +105,7 @@ class Runner {
  private:
   void finish() {
     updater_.finish();
-    if (updater_.full()) totals_ = updater_.take_results().back().totals;
+    if (updater_.full()) totals_ = updater_.take_oldest().back().totals;
   }
 
   SessionDevice device_;

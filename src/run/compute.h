@@ -14,6 +14,7 @@ struct Compute {
   Queue& queue;
   const ExecutorFactory& executors;
   const UpdateLaunches& launches;
+  Queue* copies = nullptr;  // batches come over this one; null: `queue` works at once
 };
 
 }  // namespace trainyard

@@ -1,6 +1,7 @@
 #include "run/model.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/key.h"
 #include "ops/initializers.h"
@@ -46,6 +47,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
   auto* transient = static_cast<std::byte*>(transient_->data());
   if (programs_.train) programs_.train->bind(*memory_, transient, options.seed);
   programs_.eval->bind(*memory_, transient, options.seed);
+  make_upload();
   if (programs_.sizes.staging_bytes == 0) return;
   const TensorView images = eval().view(graph_.graph.inputs[0]);
   const TensorView staged{memory_->staging(), DType::f32, plain_layout(shape_of(images.layout))};
@@ -83,19 +85,40 @@ void Model::set_valid(std::int64_t valid) {
   compute_.queue.copy_from_host(&memory_->state()->valid, &valid, sizeof valid);
 }
 
-void Model::load(const Batch& batch) {
-  Queue& queue = compute_.queue;
-  if (spatial_) {
-    spatial_->write(queue, batch.spatial);
-  } else {
-    void* const images =
-        reorder_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
-    queue.copy_from_host(images, batch.images.data(), batch.images.size_bytes());
+void Model::make_upload() {
+  if (compute_.copies == nullptr) {
+    upload_.reset();
+    return;
   }
-  queue.copy_from_host(eval().view(graph_.labels).data, batch.labels.data(),
-                       batch.labels.size_bytes());
-  queue.copy_from_host(memory_->sample_index(), batch.sample_index.data(),
-                       batch.sample_index.size_bytes());
+  const auto batch = static_cast<std::size_t>(memory_->batch());
+  const Shape& image = graph_.graph.values[graph_.graph.inputs[0]].shape;
+  const std::size_t samples = spatial_ ? spatial_->size() * sizeof(SpatialStep)
+                                       : static_cast<std::size_t>(image.elements()) * sizeof(float);
+  upload_ = std::make_unique<BatchUpload>(compute_.device, compute_.queue, *compute_.copies,
+                                          BatchUpload::room_for(samples) +
+                                              BatchUpload::room_for(batch * sizeof(std::int32_t)) +
+                                              BatchUpload::room_for(batch * sizeof(std::int64_t)));
+}
+
+Upload Model::samples_of(const Batch& batch) const {
+  if (spatial_) return {spatial_->data(), batch.spatial.data(), batch.spatial.size_bytes()};
+  void* const images =
+      reorder_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
+  return {images, batch.images.data(), batch.images.size_bytes()};
+}
+
+void Model::load(const Batch& batch) {
+  const std::array<Upload, 3> parts{
+      samples_of(batch),
+      Upload{eval().view(graph_.labels).data, batch.labels.data(), batch.labels.size_bytes()},
+      Upload{memory_->sample_index(), batch.sample_index.data(), batch.sample_index.size_bytes()}};
+  if (upload_) {
+    upload_->put(parts);
+  } else {
+    for (const Upload& part : parts) {
+      compute_.queue.copy_from_host(part.to, part.from, part.bytes);
+    }
+  }
   set_valid(batch.valid);
   samples_ += batch.valid;
 }
@@ -106,6 +129,7 @@ void Model::feed_from(const ResidentSet& train, const ResidentSet& eval,
   eval_set_ = &eval;
   spatial_ = std::make_unique<DeviceArray<SpatialStep>>(
       compute_.device, static_cast<std::size_t>(memory_->batch() * spatial_steps));
+  make_upload();
 }
 
 void Model::place_images(const ResidentSet* set) {

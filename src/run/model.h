@@ -10,6 +10,7 @@
 #include "data/feeder.h"
 #include "data/resident_set.h"
 #include "device/repeated_work.h"
+#include "run/batch_upload.h"
 #include "run/compute.h"
 #include "run/model_programs.h"
 
@@ -69,6 +70,8 @@ class Model {
   [[nodiscard]] std::int64_t take_samples() { return std::exchange(samples_, 0); }
 
  private:
+  void make_upload();
+  [[nodiscard]] Upload samples_of(const Batch& batch) const;
   void set_valid(std::int64_t valid);
   void place_images(const ResidentSet* set);
 
@@ -81,6 +84,7 @@ class Model {
   const ResidentSet* train_set_ = nullptr;    // null: the host makes the images
   const ResidentSet* eval_set_ = nullptr;
   std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with resident sets
+  std::unique_ptr<BatchUpload> upload_;                // null: the queue works at once
   std::int64_t epoch_ = 0;                             // as on the device, like valid_
   std::int64_t valid_ = 0;
   std::int64_t samples_ = 0;

@@ -40,7 +40,7 @@ ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
 }  // namespace
 
 ModelPlans make_plans(const TrainingGraph& graph, const Target& target, bool train) {
-  const Graph fused = target.fuse ? fuse(graph.graph) : graph.graph;
+  const Graph fused = target.fuse ? fuse(graph.graph, target) : graph.graph;
   ModelPlans plans;
   plans.eval = make_plan(fused, target, request_of(graph, false));
   if (train) plans.train = make_plan(fused, target, request_of(graph, true));

@@ -59,6 +59,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   const GpuFinding& gpu = usable.gpus.front();
   session.device = usable.backend->make_device(gpu.ordinal);
   session.queue = session.device->make_queue();
+  session.copies = session.device->make_queue();
   session.launches = usable.backend->make_update_launches(*session.queue);
   session.batches = usable.backend->make_batch_launches(*session.queue);
   session.target = cuda_target(precision);

@@ -58,6 +58,7 @@ struct SessionData {
 struct SessionDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<Queue> queue;
+  std::unique_ptr<Queue> copies;  // Compute::copies
   std::unique_ptr<ExecutorFactory> executors;
   std::unique_ptr<UpdateLaunches> launches;
   std::unique_ptr<BatchLaunches> batches;
@@ -68,7 +69,9 @@ struct SessionDevice {
 
   std::size_t total_bytes = 0;  // of a GPU's memory; 0: the processor
 
-  [[nodiscard]] Compute compute() const { return {*device, *queue, *executors, *launches}; }
+  [[nodiscard]] Compute compute() const {
+    return {*device, *queue, *executors, *launches, copies.get()};
+  }
   /// MiB of a GPU's memory that are in use, by all processes; empty for the processor.
   [[nodiscard]] std::optional<double> used_mib() const;
 };

@@ -78,13 +78,19 @@ void Trainer::train_step() {
   saved_ = false;
   ++state_.step;
   ++state_.step_in_epoch;
-  if (parts_.updater.full()) take_results();
+  if (!parts_.updater.full()) return;
+  const std::int64_t taken = state_.step - parts_.updater.pending();
+  note_updates(taken, parts_.updater.take_oldest());
 }
 
 void Trainer::take_results() {
   if (parts_.updater.pending() == 0) return;
-  std::int64_t step = state_.step - parts_.updater.pending();
-  for (const UpdateResult& result : parts_.updater.take_results()) {
+  const std::int64_t taken = state_.step - parts_.updater.pending();
+  note_updates(taken, parts_.updater.take_results());
+}
+
+void Trainer::note_updates(std::int64_t step, std::span<const UpdateResult> results) {
+  for (const UpdateResult& result : results) {
     if (!result.finite) report_divergence(step);
     note_update(++step, result);
   }

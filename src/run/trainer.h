@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,8 +67,10 @@ class Trainer {
   [[nodiscard]] std::optional<Outcome> train_epoch();
   void train_step();
   void micro_step(std::int64_t index);
-  /// Reads what the updates since the last call measured.
+  /// Reads what all updates so far measured.
   void take_results();
+  /// Of the updates after `step`.
+  void note_updates(std::int64_t step, std::span<const UpdateResult> results);
   void note_update(std::int64_t step, const UpdateResult& result);
   /// Runs the batches of the update after `step` again, whose weights are still there, since an
   /// update that is not finite is withheld with all that follow.

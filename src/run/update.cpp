@@ -86,7 +86,7 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
       regularisation_(room_on_device<double>(model.compute(), 1)),
       rates_(room_on_device<RateWindow>(model.compute(), 1)),
       rows_(room_on_device<double>(model.compute(),
-                                   options.results * model.programs().sizes.results)),
+                                   windows() * options.results * model.programs().sizes.results)),
       blocks_(blocks_of(model.memory())) {
   const ModelMemory& memory = model.memory();
   blocks_.segments = segments_.data();
@@ -101,9 +101,15 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
                  .state = memory.state(),
                  .replicas = static_cast<double>(communicator.size() * options.accumulate),
                  .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
-  pending_samples_.reserve(static_cast<std::size_t>(options.results));
+  pending_samples_.reserve(static_cast<std::size_t>(windows() * options.results));
   taken_rows_.resize(rows_.size());
-  taken_.resize(static_cast<std::size_t>(options.results));
+  taken_.resize(static_cast<std::size_t>(windows() * options.results));
+  if (windows() > 1) {
+    for (Window& window : windows_) {
+      Device& device = model.compute().device;
+      window = {device.allocate_host(rows_.size() * sizeof(double) / 2), device.make_event()};
+    }
+  }
   start_at({.loss_scale = options.loss_scale.start});
 }
 
@@ -176,34 +182,66 @@ void Updater::apply() {
                 .current = memory.results(),
                 .rows = rows_.data(),
                 .width = model_.programs().sizes.results,
-                .capacity = options_.results,
+                .capacity = windows() * options_.results,
                 .scale = options_.loss_scale});
 }
 
 void Updater::finish() {
   ++tried_;
   pending_samples_.push_back(model_.take_samples());
+  if (windows() > 1 && tried_ % options_.results == 0) send_window();
+}
+
+void Updater::send_window() {
+  Window& window = windows_[static_cast<std::size_t>(tried_ / options_.results % 2)];
+  const std::size_t first = row_of(tried_ - options_.results);
+  const auto width = static_cast<std::size_t>(model_.programs().sizes.results);
+  Queue& queue = model_.compute().queue;
+  queue.copy_to_host(window.rows->data(), rows_.data() + first * width, window.rows->bytes());
+  window.sent->record(queue);
+}
+
+bool Updater::full() const {
+  if (windows() == 1) return pending() == options_.results;
+  return tried_ % options_.results == 0 && pending() > options_.results;
+}
+
+std::size_t Updater::row_of(std::int64_t update) const {
+  return static_cast<std::size_t>(update % (windows() * options_.results));
 }
 
 std::span<const UpdateResult> Updater::take_results() {
   rows_.read(model_.compute().queue, taken_rows_);
+  return take(pending(), taken_rows_, 0);
+}
+
+std::span<const UpdateResult> Updater::take_oldest() {
+  TY_CHECK(full(), "the oldest results are taken when there are enough");
+  if (windows() == 1) return take_results();
+  const std::int64_t end = tried_ - options_.results;
+  const Window& window = windows_[static_cast<std::size_t>(end / options_.results % 2)];
+  window.sent->wait();
+  const auto* const rows = static_cast<const double*>(window.rows->data());
+  return take(pending() - options_.results, {rows, window.rows->bytes() / sizeof(double)},
+              row_of(end - options_.results));
+}
+
+std::span<const UpdateResult> Updater::take(std::int64_t count, std::span<const double> rows,
+                                            std::size_t first_row) {
   const auto width = static_cast<std::size_t>(model_.programs().sizes.results);
   const std::int64_t first = tried_ - pending();
-  const std::size_t count = pending_samples_.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto place =
-        static_cast<std::size_t>((first + static_cast<std::int64_t>(i)) % options_.results);
-    const auto row = std::span<const double>(taken_rows_).subspan(place * width, width);
-    UpdateResult& result = taken_[i];
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto row = rows.subspan((row_of(first + i) - first_row) * width, width);
+    UpdateResult& result = taken_[static_cast<std::size_t>(i)];
     result.rate = row[ResultRow::rate];
     result.gradient_norm = row[ResultRow::gradient_norm];
     result.loss_scale = row[ResultRow::loss_scale];
     result.finite = row[ResultRow::withheld] == 0;
     result.skipped = row[ResultRow::skipped] != 0;
-    read_totals(row, pending_samples_[i], result.totals);
+    read_totals(row, pending_samples_[static_cast<std::size_t>(i)], result.totals);
   }
-  pending_samples_.clear();
-  return std::span<const UpdateResult>(taken_).first(count);
+  pending_samples_.erase(pending_samples_.begin(), pending_samples_.begin() + count);
+  return std::span<const UpdateResult>(taken_).first(static_cast<std::size_t>(count));
 }
 
 double Updater::regularisation_loss() {

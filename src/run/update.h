@@ -1,7 +1,9 @@
 // What follows the backward pass: statistics, regularisation, clipping and the optimizer.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -16,7 +18,7 @@ namespace trainyard {
 struct UpdateOptions {
   double clip_norm = 0;         // 0: no clipping
   std::int64_t accumulate = 1;  // micro-steps an update
-  std::int64_t results = 1;     // updates whose results stay on the device until they are taken
+  std::int64_t results = 1;     // updates whose results are sent to the host together
   LossScale loss_scale;
 };
 
@@ -67,8 +69,8 @@ class Updater {
   void apply();
   /// Counts the update, whose samples the model has loaded.
   void finish();
-  /// True if the results must be taken before the next update.
-  [[nodiscard]] bool full() const { return pending() == options_.results; }
+  /// True if results must be taken before the next update: by take_oldest(), or all.
+  [[nodiscard]] bool full() const;
   /// Updates whose results were not taken yet.
   [[nodiscard]] std::int64_t pending() const {
     return static_cast<std::int64_t>(pending_samples_.size());
@@ -76,12 +78,27 @@ class Updater {
   /// Waits for the pending updates; the oldest first. Valid until the next call, and in memory that
   /// is kept, since this belongs to a step.
   [[nodiscard]] std::span<const UpdateResult> take_results();
+  /// When full(): the results that were sent `results` updates ago, so that the device goes on with
+  /// the updates since. With `results: 1` those of the last update.
+  [[nodiscard]] std::span<const UpdateResult> take_oldest();
   /// Waits for the sum of l2 * w^2 over all weights that have such a term.
   [[nodiscard]] double regularisation_loss();
   [[nodiscard]] bool has_regularisation() const { return has_l2_; }
 
  private:
+  /// Half of the rows, on their way to the host.
+  struct Window {
+    std::unique_ptr<DeviceBuffer> rows;  // [options.results][width]
+    std::unique_ptr<Event> sent;
+  };
+
   void write_rates();
+  void send_window();
+  [[nodiscard]] std::int64_t windows() const { return options_.results > 1 ? 2 : 1; }
+  [[nodiscard]] std::size_t row_of(std::int64_t update) const;
+  /// The `count` oldest updates from `rows`, which begin at row `first_row` of the device's.
+  [[nodiscard]] std::span<const UpdateResult> take(std::int64_t count, std::span<const double> rows,
+                                                   std::size_t first_row);
 
   Model& model_;
   Communicator& communicator_;
@@ -102,7 +119,8 @@ class Updater {
   DeviceArray<double> scratch_;                 // of the norm's and the regulariser's sums
   DeviceArray<double> regularisation_;          // of one element
   DeviceArray<RateWindow> rates_;               // of one element
-  DeviceArray<double> rows_;                    // [options.results][width], see ResultRow
+  DeviceArray<double> rows_;  // [windows() * options.results][width], see ResultRow
+  std::array<Window, 2> windows_;
   UpdateBlocks blocks_;
   StatisticBlocks statistics_;
 };

@@ -71,6 +71,14 @@ Layout BoundCase::layout_of(const Shape& shape, std::int64_t block) const {
   return block == 0 ? plain_layout(shape) : blocked_layout(shape, block);
 }
 
+Layout BoundCase::output_layout_of(const Shape& shape) const {
+  constexpr std::int64_t kOthers = 16;  // channels before and after a slice
+  const std::int64_t block = options_.layouts.output_block;
+  if (!options_.layouts.sliced) return layout_of(shape, block);
+  return channel_slice(layout_of(shape.with(1, shape.c() + 2 * kOthers), block), kOthers,
+                       shape.c());
+}
+
 void BoundCase::make_tensors() {
   const Signature& signature = case_.signature;
   const DType arithmetic = arithmetic_of(options_.type);
@@ -82,7 +90,7 @@ void BoundCase::make_tensors() {
     input_gradients_.emplace_back(layout, options_.type);
   }
   for (const Shape& shape : signature.outputs) {
-    const Layout layout = layout_of(shape, options_.layouts.output_block);
+    const Layout layout = output_layout_of(shape);
     outputs_.emplace_back(layout, output_type);
     evaluated_.emplace_back(layout, output_type);
     output_gradients_.emplace_back(layout, output_type);
@@ -134,7 +142,7 @@ bool BoundCase::wants(std::size_t input) const {
 }
 
 bool BoundCase::in_place_evaluation() const {
-  return options_.in_place && contract_.in_place_forward;
+  return options_.in_place && contract_.in_place_forward && !options_.layouts.sliced;
 }
 
 /// As the planner does: not where backward still reads the input.
@@ -143,7 +151,8 @@ bool BoundCase::in_place_forward() const {
 }
 
 bool BoundCase::in_place_backward() const {
-  return options_.in_place && contract_.in_place_backward && wants(0);
+  return options_.in_place && contract_.in_place_backward && !options_.layouts.sliced &&
+         wants(static_cast<std::size_t>(contract_.in_place_gradient));
 }
 
 StepTensors BoundCase::forward_tensors(std::vector<TestTensor>& outputs) const {
@@ -174,7 +183,8 @@ StepTensors BoundCase::backward_tensors() const {
   TensorView sole;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     TensorView gradient = wants(i) ? input_gradients_[i].view() : TensorView{};
-    if (i == 0 && in_place_backward()) gradient = output_gradients_[0].view();
+    const bool in_place = static_cast<int>(i) == contract_.in_place_gradient;
+    if (in_place && in_place_backward()) gradient = output_gradients_[0].view();
     if (shared && wants(i)) gradient = sole.data != nullptr ? sole : (sole = gradient);
     tensors.input_gradients.push_back(gradient);
   }
@@ -202,13 +212,23 @@ void BoundCase::run(BoundPass& pass, const std::vector<const TestTensor*>& read_
   pass.workspace.spoil();
   std::vector<std::vector<std::byte>> before;
   for (const TestTensor* tensor : read_alone) before.push_back(tensor->buffer().snapshot());
+  const std::vector<std::vector<std::byte>> gaps = gaps_of_outputs();
   pass.executor->run();
+  CHECK_MESSAGE(gaps_of_outputs() == gaps, case_.name, ": wrote beside its slice");
   for (std::size_t i = 0; i < read_alone.size(); ++i) {
     CHECK_MESSAGE(read_alone[i]->buffer().snapshot() == before[i], case_.name,
                   ": a tensor that is only read has changed");
   }
   CHECK_MESSAGE(pass.workspace.guards_hold(), case_.name, ": wrote beside its workspace");
   check_guards();
+}
+
+std::vector<std::vector<std::byte>> BoundCase::gaps_of_outputs() const {
+  std::vector<std::vector<std::byte>> gaps;
+  for (const auto* tensors : {&outputs_, &evaluated_, &output_gradients_}) {
+    for (const TestTensor& tensor : *tensors) gaps.push_back(tensor.gaps());
+  }
+  return gaps;
 }
 
 void BoundCase::check_guards() const {

@@ -25,6 +25,7 @@ struct LayoutChoice {
   std::int64_t input_block = 0;
   std::int64_t output_block = 0;
   bool channels_last = false;  // both n, h, w, c with channels padded to a multiple of 8
+  bool sliced = false;         // outputs are channels of a wider map, as in a concatenation
 };
 
 struct BindOptions {
@@ -57,6 +58,7 @@ class BoundCase {
   };
   void make_tensors();
   [[nodiscard]] Layout layout_of(const Shape& shape, std::int64_t block) const;
+  [[nodiscard]] Layout output_layout_of(const Shape& shape) const;
   [[nodiscard]] StepDescription description(Pass pass) const;
   BoundPass make_pass(const ExecutorFactory& factory, Pass pass) const;
   void bind(BoundPass& pass, StepTensors tensors);
@@ -65,6 +67,7 @@ class BoundCase {
   void restore_inputs();
   void run(BoundPass& pass, const std::vector<const TestTensor*>& read_alone);
   void check_guards() const;
+  [[nodiscard]] std::vector<std::vector<std::byte>> gaps_of_outputs() const;
   void check_padding(const std::vector<TestTensor>& written) const;
   [[nodiscard]] bool wants(std::size_t input) const;
   [[nodiscard]] bool in_place_evaluation() const;

@@ -32,6 +32,7 @@ struct WrittenCase {
   InputValues values = InputValues::normal;
   std::size_t profile = 0;
   bool fused_relu = false;
+  bool fused_residual = false;
   std::optional<std::int64_t> valid;
   double conditioning = 1;
 };
@@ -52,6 +53,7 @@ WrittenCase read_case(const Node& node, config::Diagnostics& diagnostics) {
   fields.field("values", written.values, "what the inputs hold");
   fields.field("profile", profile, "keras2 or torch");
   fields.field("fused_relu", written.fused_relu, "with the ReLU behind it");
+  fields.field("fused_residual", written.fused_residual, "with the sum and the ReLU behind it");
   fields.field("valid", written.valid, "true samples");
   fields.field("conditioning", written.conditioning, "factor on the float tolerance");
   fields.field("golden", written.golden, "results of another library");
@@ -84,6 +86,12 @@ std::vector<Node> expand(const Node& op, const Node& grid) {
     nodes = std::move(longer);
   }
   return nodes;
+}
+
+std::shared_ptr<const Op> with_residual(const Op& op) {
+  BnAttributes attributes = dynamic_cast<const BnOp&>(op).values();
+  attributes.relu = attributes.residual = true;
+  return std::make_shared<BnOp>(attributes);
 }
 
 std::shared_ptr<const Op> with_relu(const Op& op) {
@@ -155,6 +163,7 @@ OpCase make_case(const Node& op, const WrittenCase& written, const std::string& 
   OpCase made;
   made.op = read_op(op, written, diagnostics);
   if (written.fused_relu) made.op = with_relu(*made.op);
+  if (written.fused_residual) made.op = with_residual(*made.op);
   for (const Node& shape : written.inputs.items) {
     made.inputs.push_back(shape_of_node(shape));
     made.types.push_back(DType::f32);

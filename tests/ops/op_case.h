@@ -8,6 +8,7 @@
 //   profile: torch                        default keras2
 //   golden: {...}                         results of another library, see golden_test.cpp
 //   fused_relu: true                      the flag that the planner's fusion sets (bn, add)
+//   fused_residual: true                  likewise (bn), with a second input
 //   valid: 3                              true samples in the batch (losses; default all)
 //   conditioning: 4                       factor on the float tolerance
 #pragma once

@@ -1,5 +1,7 @@
 #include "test_tensor.h"
 
+#include <algorithm>
+
 #include "tensor/float_types.h"
 
 namespace trainyard::op_tests {
@@ -49,6 +51,17 @@ Values TestTensor::read() const {
   Values values(static_cast<std::size_t>(shape_of(layout_).elements()));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = load(offset_of(i));
   return values;
+}
+
+std::vector<std::byte> TestTensor::gaps() const {
+  if (is_dense(layout_)) return {};
+  std::vector<std::byte> bytes = buffer_.snapshot();
+  const std::size_t element = size_of(type_);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(shape_of(layout_).elements()); ++i) {
+    const std::size_t own = static_cast<std::size_t>(offset_of(i)) * element;
+    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(own), element, std::byte{0});
+  }
+  return bytes;
 }
 
 bool TestTensor::padding_is_zero() const {

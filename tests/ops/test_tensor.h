@@ -24,6 +24,8 @@ class TestTensor {
   void write_element(std::size_t index, double value);
   [[nodiscard]] Values read() const;
   [[nodiscard]] bool padding_is_zero() const;
+  /// What lies between the elements of a slice; nothing for other layouts.
+  [[nodiscard]] std::vector<std::byte> gaps() const;
   GuardedBuffer& buffer() { return buffer_; }
   [[nodiscard]] const GuardedBuffer& buffer() const { return buffer_; }
 

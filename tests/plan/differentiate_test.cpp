@@ -127,3 +127,35 @@ TEST_CASE("backward reads only what the contract names") {
     CHECK(step.outputs[0] != kNoTensor);
   }
 }
+
+TEST_CASE("a concatenation of slices takes no step, forward or backward") {
+  const FakeTraits branch{.type = "branch",
+                          .contract = {.backward_reads_outputs = true,
+                                       .slices = true,
+                                       .layouts = Contract::Layouts::any},
+                          .parameter_elements = 10};
+  FakeNetwork network({2, 8, 4, 4});
+  const ValueId left = network(branch, {0}), right = network(branch, {0});
+  const ValueId whole = network({.type = "concat", .output = {2, 16, 4, 4}}, {left, right});
+  network(conv_like(), {whole});
+  Plan plan = training_plan(network, cuda_target(Precision::fp32));
+  complete(plan, std::vector<StepNeeds>(plan.steps.size()));
+  CHECK_FALSE(has_step(plan, "concat3 forward_train"));
+  CHECK_FALSE(has_step(plan, "concat3 backward_data"));
+  const auto tensor = [&](ValueId value) { return plan.values[plan.laid_out.renamed[value]]; };
+  CHECK(plan.tensors[tensor(left)].offset == plan.tensors[tensor(whole)].offset);
+  CHECK(plan.tensors[tensor(right)].offset ==
+        plan.tensors[tensor(whole)].offset + 8 * sizeof(float));
+  const auto gradient_of = [&](const std::string& name) {
+    for (const PlanStep& step : plan.steps) {
+      if (name_of(plan, step) == name) return plan.tensors[step.output_gradients[0]];
+    }
+    return PlanTensor{};
+  };
+  const PlanTensor first = gradient_of("branch1 backward_parameters");
+  const PlanTensor second = gradient_of("branch2 backward_parameters");
+  CHECK(plan.tensors[first.alias_of].name == "conv4 gradient");
+  CHECK(second.alias_of == first.alias_of);
+  CHECK(second.offset == first.offset + 8 * sizeof(float));
+  CHECK(first.layout == channel_slice(plan.tensors[first.alias_of].layout, 0, 8));
+}

@@ -59,3 +59,58 @@ TEST_CASE("a sum of a plain and a blocked map takes the layout of its first inpu
   CHECK(text_of(laid_out.layouts[laid_out.renamed[sum]]) == "nChw16c");
   CHECK(count_reorders(laid_out.graph) == 1);
 }
+
+namespace {
+
+FakeTraits slice_like() {
+  return {.type = "slice", .contract = {.slices = true, .layouts = Contract::Layouts::any}};
+}
+FakeTraits concat_like(const Shape& output) { return {.type = "concat", .output = output}; }
+
+/// Two branches of 16 and 32 channels and their concatenation.
+struct Branches {
+  FakeNetwork network{{4, 3, 8, 8}};
+  ValueId narrow, wide, whole;
+
+  explicit Branches(const FakeTraits& last = slice_like(), std::int64_t channels = 32) {
+    FakeTraits first = slice_like(), second = last;
+    first.output = {4, 16, 8, 8};
+    second.output = {4, channels, 8, 8};
+    narrow = network(first, {0});
+    wide = network(second, {0});
+    whole = network(concat_like({4, 16 + channels, 8, 8}), {narrow, wide});
+  }
+  [[nodiscard]] bool sliced(const Target& target = cpu_target(true)) const {
+    const LaidOutGraph laid_out = assign_layouts(network.graph, target);
+    const bool first = laid_out.slices[laid_out.renamed[narrow]].whole >= 0;
+    CHECK(first == (laid_out.slices[laid_out.renamed[wide]].whole >= 0));
+    return first;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("branches lie in their concatenation, in every kind of map") {
+  const Branches branches;
+  for (const Target& target : {cpu_target(true), cpu_target(false), cuda_target(Precision::bf16),
+                               reference_target(Precision::fp64)}) {
+    CAPTURE(target.name);
+    const LaidOutGraph laid_out = assign_layouts(branches.network.graph, target);
+    const ValueId wide = laid_out.renamed[branches.wide], whole = laid_out.renamed[branches.whole];
+    CHECK(laid_out.slices[laid_out.renamed[branches.narrow]].first == 0);
+    CHECK(laid_out.slices[wide].whole == whole);
+    CHECK(laid_out.slices[wide].first == 16);
+    CHECK(laid_out.slices[whole].whole == -1);
+    CHECK(laid_out.layouts[wide] == channel_slice(target.map_layout({4, 48, 8, 8}), 16, 32));
+  }
+}
+
+TEST_CASE("branches keep memory of their own where one of them cannot be a slice") {
+  CHECK(Branches().sliced());
+  CHECK_FALSE(Branches(conv_like()).sliced());       // its op writes no slices
+  CHECK_FALSE(Branches(slice_like(), 20).sliced());  // no whole block
+  CHECK(Branches(slice_like(), 20).sliced(reference_target(Precision::fp32)));
+  Branches read_twice;
+  read_twice.network(relu_like(), {read_twice.wide});
+  CHECK_FALSE(read_twice.sliced());
+}

@@ -49,6 +49,20 @@ layers:
   - dropout: 0.1
   - dense: 3
   - softmax
+)",
+    R"(
+input: [3, 8, 8]
+layers:
+  - conv: {filters: 16, kernel: 3}
+  - add: [[conv: {filters: 16, kernel: 3}, bn], []]
+  - relu
+  - add: [[conv: {filters: 16, kernel: 3}, bn], [conv: {filters: 16, kernel: 1}, bn]]
+  - relu
+  - concat: [[conv: {filters: 8, kernel: 1}, bn, relu], [conv: {filters: 16, kernel: 3}, tanh], [max_pool: {size: 3, stride: 1, pad: 1}]]
+  - concat: [[bn, relu], [avg_pool: {size: 3, stride: 1, pad: 1}]]
+  - global_avg_pool
+  - dense: 3
+  - softmax
 )"};
 constexpr std::int64_t kBatch = 12;
 
@@ -248,6 +262,21 @@ TEST_CASE("the CUDA plan holds what it is meant to: padded maps, fused steps, re
   const auto relus = std::count_if(planned.nodes.begin(), planned.nodes.end(),
                                    [](const Node& node) { return node.op->type() == "relu"; });
   CHECK(relus == 0);
+}
+
+TEST_CASE("the CUDA plan ends residual blocks in one step and copies no concatenation") {
+  const TrainingGraph graph = training_graph(kNetworks[2], kBatch);
+  const ModelPlans plans = make_plans_without_device(graph, cuda_target(Precision::fp16));
+  std::map<std::string_view, int> forward;
+  for (const PlanStep& step : plans.train->steps) {
+    const Node& node = plans.train->laid_out.graph.nodes[step.node];
+    if (step.pass == Pass::forward_train) ++forward[node.op->type()];
+  }
+  CHECK(forward["bn"] == 5);
+  CHECK(forward["add"] == 0);
+  CHECK(forward["relu"] == 0);
+  CHECK(forward["concat"] == 0);
+  CHECK(forward["max_pool"] == 1);
 }
 
 TEST_CASE("ten steps with bf16 storage stay within the spread of random rounding") {

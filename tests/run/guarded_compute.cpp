@@ -84,6 +84,9 @@ class GuardedDevice final : public Device {
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
     return std::make_unique<GuardedBuffer>(guard_, bytes);
   }
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) override {
+    return cpu_->allocate(bytes);
+  }
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<GuardedQueue>(guard_);
   }
@@ -199,7 +202,7 @@ struct GuardedCompute::Parts {
   explicit Parts(const ExecutorFactory& plain) : executors(guard, plain) {}
   Guard guard;
   GuardedDevice device{guard};
-  GuardedQueue queue{guard};
+  GuardedQueue queue{guard}, copies{guard};
   GuardedExecutors executors;
   GuardedLaunches launches{guard};
 };
@@ -209,7 +212,7 @@ GuardedCompute::GuardedCompute(const ExecutorFactory& executors)
 GuardedCompute::~GuardedCompute() = default;
 
 Compute GuardedCompute::compute() const {
-  return {parts_->device, parts_->queue, parts_->executors, parts_->launches};
+  return {parts_->device, parts_->queue, parts_->executors, parts_->launches, &parts_->copies};
 }
 
 }  // namespace trainyard::test

@@ -26,6 +26,9 @@ class SmallDevice final : public Device {
     allocated += bytes;
     return cpu_->allocate(bytes);
   }
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) override {
+    return cpu_->allocate_host(bytes);
+  }
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override { return cpu_->make_queue(); }
   [[nodiscard]] std::unique_ptr<Event> make_event() override { return cpu_->make_event(); }
   [[nodiscard]] std::unique_ptr<Recording> record(Queue& queue,

@@ -6,6 +6,7 @@ namespace trainyard::test {
 namespace {
 
 constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kSliceAlignment = 16;  // what a thread of a GPU loads at once
 
 std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -55,7 +56,7 @@ class Rules {
     const Contract contract = input ? Contract{} : producer->op->contract();
     const bool plain = contract.layouts == Contract::Layouts::plain || reorder;
     if (shape_of(layout) != known.shape) fault(tensor.name, "has another shape than its value");
-    if (known.shape.rank() == 4 && !plain && layout != target.map_layout(known.shape)) {
+    if (known.shape.rank() == 4 && !plain && layout != map_layout_of(value)) {
       fault(tensor.name, "is a map in " + text_of(layout));
     }
     if (layout.padded_channels % (plain || known.shape.rank() < 4 ? 1 : target.channel_multiple)) {
@@ -69,41 +70,86 @@ class Rules {
     if (tensor.bytes != elements * size_of(wanted)) fault(tensor.name, "has a wrong size");
   }
 
+  /// The target's layout of a value's shape, or its slice of that of a concatenation.
+  [[nodiscard]] Layout map_layout_of(std::size_t value) const {
+    const LaidOutGraph& laid_out = plan_.laid_out;
+    const Shape& shape = laid_out.graph.values[value].shape;
+    const ChannelSlice& slice = laid_out.slices[value];
+    if (slice.whole < 0) return plan_.target.map_layout(shape);
+    const Shape& whole = laid_out.graph.values[static_cast<std::size_t>(slice.whole)].shape;
+    return channel_slice(plan_.target.map_layout(whole), slice.first, shape.c());
+  }
+
   /// Offsets and the totals of both arenas.
   void check_places() {
     std::size_t transient = 0, input = 0;
     for (const PlanTensor& tensor : plan_.tensors) {
       if (tensor.gradient_of) continue;
       const PlanTensor& root = plan_.tensors[plan_.root(static_cast<TensorId>(id_of(tensor)))];
-      if (tensor.offset % kAlignment != 0) fault(tensor.name, "is not aligned to 256 bytes");
-      if (tensor.offset != root.offset) fault(tensor.name, "lies apart from what it aliases");
-      if (tensor.bytes > root.bytes) fault(tensor.name, "is larger than what it aliases");
+      const std::size_t alignment = is_slice(tensor) ? kSliceAlignment : kAlignment;
+      if (tensor.offset % alignment != 0) fault(tensor.name, "is not aligned");
+      if (tensor.offset < root.offset || (tensor.offset > root.offset && !is_slice(tensor))) {
+        fault(tensor.name, "lies apart from what it aliases");
+      }
+      if (tensor.offset + tensor.bytes > root.offset + root.bytes) {
+        fault(tensor.name, "ends behind what it aliases");
+      }
       std::size_t& end = root.input ? input : transient;
-      end = std::max(end, tensor.offset + aligned(tensor.bytes));
+      end = std::max(end, root.offset + aligned(root.bytes));
     }
     if (transient != plan_.transient_bytes) fault("the transient arena", "has a wrong size");
     if (input != plan_.input_bytes) fault("the input arena", "has a wrong size");
   }
 
+  /// True for some of the channels of another tensor.
+  [[nodiscard]] bool is_slice(const PlanTensor& tensor) const {
+    if (tensor.alias_of == kNoTensor || tensor.layout.rank != 4) return false;
+    const Layout& whole = plan_.tensors[tensor.alias_of].layout;
+    return whole.rank == 4 && tensor.layout.extent[1] < whole.extent[1];
+  }
+  /// The tensor whose bytes `id` takes whole: its root, or the slice of one.
+  [[nodiscard]] TensorId holder(TensorId id) const {
+    while (plan_.tensors[id].alias_of != kNoTensor && !is_slice(plan_.tensors[id])) {
+      id = plan_.tensors[id].alias_of;
+    }
+    return id;
+  }
+  /// A whole holds what all its slices hold, a slice what its whole does.
+  [[nodiscard]] bool holds(TensorId id) const {
+    const TensorId own = holder(id);
+    if (holds_[own]) return true;
+    if (is_slice(plan_.tensors[own])) return holds_[plan_.root(own)];
+    std::int64_t channels = 0;
+    for (std::size_t other = 0; other < plan_.tensors.size(); ++other) {
+      const PlanTensor& part = plan_.tensors[other];
+      if (!is_slice(part) || !holds_[other] || plan_.root(part.alias_of) != own) continue;
+      channels += part.layout.extent[1];
+    }
+    return channels == plan_.tensors[own].layout.extent[1];
+  }
   void read(TensorId id, const std::string& step) {
     if (id == kNoTensor) return;
     const auto& block = plan_.tensors[id].gradient_of;
-    if (block ? block_holds_[block->node] : holds_[plan_.root(id)]) return;
+    if (block ? block_holds_[block->node] : holds(id)) return;
     fault(step, "reads " + plan_.tensors[id].name + ", which was not written or is overwritten");
   }
   /// After this the bytes of `id` hold it and nothing else.
   void write(TensorId id) {
     if (id == kNoTensor || plan_.tensors[id].gradient_of) return;
-    const TensorId root = plan_.root(id);
-    const PlanTensor& written = plan_.tensors[root];
+    const TensorId own = holder(id);
+    const PlanTensor& written = plan_.tensors[own];
     for (std::size_t other = 0; other < plan_.tensors.size(); ++other) {
       const PlanTensor& tensor = plan_.tensors[other];
       if (tensor.input != written.input || !holds_[other]) continue;
+      const bool beside = is_slice(written) && is_slice(tensor) &&
+                          tensor.alias_of == written.alias_of &&
+                          tensor.alias_offset != written.alias_offset;
+      if (beside) continue;
       const bool apart = tensor.offset >= written.offset + written.bytes ||
                          written.offset >= tensor.offset + tensor.bytes;
       if (!apart) holds_[other] = false;
     }
-    holds_[root] = true;
+    holds_[own] = true;
   }
   /// Parameter gradients that go to the block; a step must not undo another's.
   void write_block(const PlanStep& step, const std::string& name) {

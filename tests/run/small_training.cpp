@@ -84,6 +84,15 @@ std::vector<double> elements(Queue& queue, const std::vector<BlockEntry>& entrie
   return values;
 }
 
+void note(Trained& trained, std::span<const UpdateResult> results) {
+  for (const UpdateResult& result : results) {
+    trained.finite.push_back(result.finite);
+    trained.skipped.push_back(result.skipped);
+    trained.loss_scale.push_back(result.loss_scale);
+    trained.losses.push_back(result.totals.loss / static_cast<double>(result.totals.samples));
+  }
+}
+
 }  // namespace
 
 TrainingGraph training_graph(const std::string& yaml, std::int64_t batch) {
@@ -124,14 +133,9 @@ Trained train_ten_steps(const TrainingGraph& graph, const Target& target, const 
     model.load(batch.view());
     work.run(0);
     updater.finish();
-    if (!updater.full() && step + 1 < kSteps) continue;
-    for (const UpdateResult& result : updater.take_results()) {
-      trained.finite.push_back(result.finite);
-      trained.skipped.push_back(result.skipped);
-      trained.loss_scale.push_back(result.loss_scale);
-      trained.losses.push_back(result.totals.loss / static_cast<double>(result.totals.samples));
-    }
+    if (updater.full()) note(trained, updater.take_oldest());
   }
+  note(trained, updater.take_results());
   const NoiseBatch unseen(images, classes, kSteps);
   model.load(unseen.view());
   model.evaluate();

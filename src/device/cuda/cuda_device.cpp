@@ -14,6 +14,9 @@ constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 struct FreeMemory {
   void operator()(void* memory) const { ignore(cudaFree(memory)); }
 };
+struct FreePinned {
+  void operator()(void* memory) const { ignore(cudaFreeHost(memory)); }
+};
 
 cudaStream_t make_stream(int ordinal) {
   const CurrentDevice current(ordinal);
@@ -62,6 +65,29 @@ class CudaBuffer final : public DeviceBuffer {
   std::size_t bytes_;
 };
 
+class PinnedBuffer final : public DeviceBuffer {
+ public:
+  PinnedBuffer(int ordinal, std::size_t bytes) : bytes_(bytes) {
+    if (bytes == 0) return;
+    const CurrentDevice current(ordinal);
+    void* memory = nullptr;
+    const cudaError_t status = cudaMallocHost(&memory, bytes);
+    if (status == cudaErrorMemoryAllocation) {
+      ignore(cudaGetLastError());
+      throw Error(ErrorKind::memory,
+                  "out of pinned host memory: " + mib(bytes) + " asked for; use a smaller batch");
+    }
+    check(status, "cudaMallocHost");
+    memory_ = Handle<void*, FreePinned>(memory);
+  }
+  [[nodiscard]] void* data() const override { return memory_.get(); }
+  [[nodiscard]] std::size_t bytes() const override { return bytes_; }
+
+ private:
+  Handle<void*, FreePinned> memory_;
+  std::size_t bytes_;
+};
+
 class CudaEvent final : public Event {
  public:
   explicit CudaEvent(int ordinal) : event_(make_event_handle(ordinal)) {}
@@ -69,6 +95,7 @@ class CudaEvent final : public Event {
   void wait_on(Queue& queue) override {
     TY_CUDA(cudaStreamWaitEvent(stream_of(queue), event_.get(), 0));
   }
+  void wait() override { TY_CUDA(cudaEventSynchronize(event_.get())); }
   [[nodiscard]] bool done() const override {
     const cudaError_t status = cudaEventQuery(event_.get());
     if (status == cudaErrorNotReady) return false;
@@ -102,6 +129,9 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
     return std::make_unique<CudaBuffer>(ordinal_, bytes);
   }
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) override {
+    return std::make_unique<PinnedBuffer>(ordinal_, bytes);
+  }
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<CudaQueue>(ordinal_);
   }
@@ -127,7 +157,6 @@ class CudaDevice final : public Device {
 
 void DestroyStream::operator()(cudaStream_t stream) const { ignore(cudaStreamDestroy(stream)); }
 void DestroyEvent::operator()(cudaEvent_t event) const { ignore(cudaEventDestroy(event)); }
-void FreePinned::operator()(void* memory) const { ignore(cudaFreeHost(memory)); }
 
 CudaQueue::CudaQueue(int ordinal) : ordinal_(ordinal), stream_(make_stream(ordinal)) {}
 
@@ -148,19 +177,6 @@ void CudaQueue::fill(void* to, std::byte value, std::size_t bytes) {
 }
 
 void CudaQueue::wait() { TY_CUDA(cudaStreamSynchronize(stream())); }
-
-PinnedBuffer::PinnedBuffer(std::size_t bytes) : bytes_(bytes) {
-  if (bytes == 0) return;
-  void* memory = nullptr;
-  const cudaError_t status = cudaMallocHost(&memory, bytes);
-  if (status == cudaErrorMemoryAllocation) {
-    ignore(cudaGetLastError());
-    throw Error(ErrorKind::memory, "out of pinned host memory: " + mib(bytes) +
-                                       " asked for; use a smaller batch or less data.prefetch");
-  }
-  check(status, "cudaMallocHost");
-  memory_ = Handle<void*, FreePinned>(memory);
-}
 
 std::unique_ptr<Device> make_cuda_device(int ordinal) {
   return std::make_unique<CudaDevice>(ordinal);

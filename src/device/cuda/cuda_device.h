@@ -17,9 +17,6 @@ struct DestroyStream {
 struct DestroyEvent {
   void operator()(cudaEvent_t event) const;
 };
-struct FreePinned {
-  void operator()(void* memory) const;
-};
 
 /// A stream. Copies and fills return at once; those to and from memory that is not pinned wait for
 /// the host's side alone.
@@ -40,19 +37,6 @@ class CudaQueue final : public Queue {
  private:
   int ordinal_;
   Handle<cudaStream_t, DestroyStream> stream_;
-};
-
-/// Host memory that the GPU reads and writes directly, so that copies overlap with work.
-class PinnedBuffer {
- public:
-  /// Throws Error{memory}.
-  explicit PinnedBuffer(std::size_t bytes);
-  [[nodiscard]] void* data() const { return memory_.get(); }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-
- private:
-  Handle<void*, FreePinned> memory_;
-  std::size_t bytes_;
 };
 
 /// The GPU `ordinal` as CUDA counts the visible ones: "cuda:0". Its allocations throw Error{memory}

@@ -101,12 +101,14 @@ struct BatchMoments {
   }
 };
 
-/// y = bn(x), or max(bn(x), 0) where NaN stays NaN. One call does P channels of a row.
+/// y = bn(x), plus the residual where there is one, cut at 0 with relu (NaN stays NaN). One call
+/// does P channels of a row.
 template <class T, int P>
 struct NormaliseRows {
   using A = Arithmetic<T>;
   ChannelRows from, to;
   const T* x;
+  const T* residual;  // lies as x does, or null
   T* y;
   ChannelFactors<A> channels;
   bool relu;
@@ -119,13 +121,23 @@ struct NormaliseRows {
     Pack<T, P> out{};
     if (P > 1 || c < from.channels) {
       const Pack<T, P> value = load_pack<T, P>(x + in);
+      const Pack<T, P> added = residual == nullptr ? Pack<T, P>{} : load_pack<T, P>(residual + in);
       for (int k = 0; k < P; ++k) {
-        const A normal = channels.normalised(static_cast<A>(value.value[k]), c + k);
-        out.value[k] = static_cast<T>(relu && normal < 0 ? A(0) : normal);
+        A sum = channels.normalised(static_cast<A>(value.value[k]), c + k);
+        if (residual != nullptr) sum += static_cast<A>(added.value[k]);
+        out.value[k] = static_cast<T>(relu && sum < 0 ? A(0) : sum);
       }
     }
     store_pack<T, P>(y + to.offset(row) + c * to.channel_stride, out);
   }
+};
+
+/// The gradient that the sum before a ReLU gets: that of a residual, and what the second pass reads
+/// as dy.
+template <class T>
+struct ResidualGradient {
+  const T* y = nullptr;   // lies as dy does; null: no residual
+  T* gradient = nullptr;  // lies as x does, may be dy; null: nobody wants it
 };
 
 /// What both passes of the gradient read.
@@ -151,6 +163,7 @@ struct GradientSums {
   using A = Arithmetic<T>;
   using Sum = TwoSums;
   GradientRows<T> tensors;
+  ResidualGradient<T> residual;
   const A* variance;
   A eps;
   A* gamma_gradient;  // or null
@@ -159,11 +172,15 @@ struct GradientSums {
   A* slope;           // [padded], mean of dy * (x - mean), over variance + eps
 
   TY_HD TwoSums operator()(std::int64_t row, std::int64_t c) const {
-    const ChannelRows &in = tensors.input, &out = tensors.output;
-    if (c >= in.channels) return {};
-    const A value = static_cast<A>(tensors.x[in.offset(row) + c * in.channel_stride]);
-    const A gradient = static_cast<A>(tensors.dy[out.offset(row) + c * out.channel_stride]);
-    const A open = tensors.open(value, gradient, c);
+    const ChannelRows& in = tensors.input;
+    const std::int64_t at = in.offset(row) + c * in.channel_stride;
+    if (c >= in.channels) {
+      if (c < in.padded) keep(at, A(0));
+      return {};
+    }
+    const A value = static_cast<A>(tensors.x[at]);
+    const A open = open_gradient(row, c, value);
+    keep(at, open);
     return {static_cast<double>(open),
             static_cast<double>(open) * static_cast<double>(value - tensors.channels.mean[c])};
   }
@@ -178,6 +195,18 @@ struct GradientSums {
     if (gamma_gradient != nullptr) {
       gamma_gradient[c] = static_cast<A>(sums.second / math::sqrt(spread));
     }
+  }
+
+ private:
+  /// dy where the ReLU was open, else 0.
+  TY_HD A open_gradient(std::int64_t row, std::int64_t c, A value) const {
+    const std::int64_t at = tensors.output.offset(row) + c * tensors.output.channel_stride;
+    const A gradient = static_cast<A>(tensors.dy[at]);
+    if (residual.y == nullptr) return tensors.open(value, gradient, c);
+    return static_cast<A>(residual.y[at]) > 0 ? gradient : A(0);
+  }
+  TY_HD void keep(std::int64_t at, A gradient) const {
+    if (residual.gradient != nullptr) residual.gradient[at] = static_cast<T>(gradient);
   }
 };
 

@@ -42,6 +42,8 @@ class BnRows : public Executor {
         padded_(std::max(input_.padded, output_.padded)),
         packs_(input_.packs(kPack<T>) && output_.packs(kPack<T>) &&
                input_.padded == output_.padded) {
+    TY_CHECK(!attributes_.residual || step.inputs[1] == step.inputs[0],
+             "a residual lies as the tensor that it is added to");
     TY_CHECK(input_.count * padded_ <= std::numeric_limits<std::uint32_t>::max(),
              "a batch norm's elements are counted in 32 bits");
   }
@@ -90,6 +92,7 @@ class BnRowsForward final : public BnRows<T, Launcher> {
     this->factors_.out = factors_at<A>(factors, this->padded_);
     partials_ = static_cast<TwoSums*>(tensors.workspace);
     x_ = tensors.inputs[0].template as<T>();
+    if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<T>();
     y_ = tensors.outputs[0].template as<T>();
     const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
     mean_ = statistics[0].template as<A>();
@@ -109,13 +112,14 @@ class BnRowsForward final : public BnRows<T, Launcher> {
   template <int P>
   void normalise() const {
     this->launcher_.each(this->output_.count * this->output_.padded / P,
-                         NormaliseRows<T, P>{this->input_, this->output_, x_, y_,
+                         NormaliseRows<T, P>{this->input_, this->output_, x_, residual_, y_,
                                              this->factors_.out, this->attributes_.relu});
   }
 
   bool training_;
   TwoSums* partials_ = nullptr;
   const T* x_ = nullptr;
+  const T* residual_ = nullptr;
   T* y_ = nullptr;
   A* mean_ = nullptr;  // written in training, read in evaluation
   A* variance_ = nullptr;
@@ -140,6 +144,7 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
                 factors_at<A>(tensors.reserve, this->padded_),
                 this->attributes_.relu};
     dx_ = tensors.input_gradients[0].template as<T>();
+    if (this->attributes_.residual) bind_residual(tensors);
     variance_ = tensors.batch_statistics[1].template as<A>();
     partials_ = static_cast<TwoSums*>(tensors.workspace);
     mean_gradient_ =
@@ -150,22 +155,37 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
     if (this->attributes_.center) beta_ = tensors.parameter_gradients[next].template as<A>();
   }
   void run() override {
-    const GradientSums<T> sums{tensors_, variance_, static_cast<A>(this->attributes_.eps),
-                               gamma_,   beta_,     mean_gradient_,
-                               slope_};
+    const GradientSums<T> sums{
+        tensors_, residual_, variance_,      static_cast<A>(this->attributes_.eps),
+        gamma_,   beta_,     mean_gradient_, slope_};
     this->launcher_.columns(this->input_.count, this->padded_, sums, partials_);
     if (dx_ == nullptr) return;
     this->packs_ ? input_gradient<kPack<T>>() : input_gradient<1>();
   }
 
  private:
+  /// Where nobody wants the residual's gradient, it lies in the input's until the second pass.
+  void bind_residual(const StepTensors& tensors) {
+    T* const wanted = tensors.input_gradients[1].template as<T>();
+    residual_ = {tensors.outputs[0].template as<T>(), wanted != nullptr ? wanted : dx_};
+  }
+  /// What the second pass reads: dy, or with a residual its gradient, which is cut already.
+  [[nodiscard]] GradientRows<T> second_pass() const {
+    GradientRows<T> tensors = tensors_;
+    if (residual_.y == nullptr) return tensors;
+    tensors.output = this->input_;
+    tensors.dy = residual_.gradient;
+    tensors.relu = false;
+    return tensors;
+  }
   template <int P>
   void input_gradient() const {
     this->launcher_.each(this->input_.count * this->input_.padded / P,
-                         InputGradientRows<T, P>{tensors_, mean_gradient_, slope_, dx_});
+                         InputGradientRows<T, P>{second_pass(), mean_gradient_, slope_, dx_});
   }
 
   GradientRows<T> tensors_;
+  ResidualGradient<T> residual_;
   T* dx_ = nullptr;
   TwoSums* partials_ = nullptr;
   const A* variance_ = nullptr;

@@ -1,6 +1,7 @@
 // Batch normalisation, with the ReLU behind it where the planner fused the two.
 #include "ops/bn.h"
 
+#include "exec/functor/channels.h"
 #include "exec/onednn/descriptors.h"
 #include "exec/onednn/executors.h"
 
@@ -118,6 +119,7 @@ void add_backward(PrimitiveList& list, const BatchNorm& bn, bool wants_input_gra
 
 std::unique_ptr<Executor> make_bn(const LibraryPtr& library, const StepDescription& step) {
   if (has_plane_code(step)) return make_bn_planes(step);
+  if (static_cast<const BnOp&>(*step.op).values().residual) return make_channel_executor(step);
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
   const BatchNorm bn = describe(step);
   if (step.pass == Pass::backward_data) {

@@ -93,6 +93,7 @@ class BnPlanesForward final : public BnPlanes<kBlock> {
     mean_ = statistics[0].template as<float>();
     variance_ = statistics[1].template as<float>();
     x_ = tensors.inputs[0].template as<float>();
+    if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<float>();
     y_ = tensors.outputs[0].template as<float>();
   }
   void run() override {
@@ -104,7 +105,8 @@ class BnPlanesForward final : public BnPlanes<kBlock> {
  private:
   void run_group(std::int64_t block, std::int64_t blocks) {
     const std::int64_t first = block * kBlock;
-    const float* const x = x_ + block * this->input_.block_stride;
+    const std::int64_t at = block * this->input_.block_stride;
+    const float* const x = x_ + at;
     if (training_) {
       this->launcher_.rows(this->pieces(blocks),
                            PieceStatistics<kBlock>{this->planes_, this->input_, x,
@@ -116,6 +118,7 @@ class BnPlanesForward final : public BnPlanes<kBlock> {
     this->make_factors(first, blocks * kBlock, mean_, variance_);
     this->launcher_.rows(blocks * this->planes_.images,
                          NormalisePlane<kBlock>{this->planes_, this->input_, this->output_, x,
+                                                residual_ == nullptr ? nullptr : residual_ + at,
                                                 y_ + block * this->output_.block_stride,
                                                 this->factors_at(first), this->attributes_.relu});
   }
@@ -124,6 +127,7 @@ class BnPlanesForward final : public BnPlanes<kBlock> {
   float* mean_ = nullptr;  // written in training, read in evaluation
   float* variance_ = nullptr;
   const float* x_ = nullptr;
+  const float* residual_ = nullptr;
   float* y_ = nullptr;
 };
 
@@ -140,6 +144,7 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
     x_ = tensors.inputs[0].template as<float>();
     dy_ = tensors.output_gradients[0].template as<float>();
     dx_ = tensors.input_gradients[0].template as<float>();
+    if (this->attributes_.residual) bind_residual(tensors);
     const auto gradient = [&](std::size_t index) {
       const auto& list = tensors.parameter_gradients;
       return index < list.size() ? list[index].template as<float>() : nullptr;
@@ -155,9 +160,30 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
   }
 
  private:
+  /// Where nobody wants the residual's gradient, it lies in the input's until the second pass.
+  void bind_residual(const StepTensors& tensors) {
+    float* const wanted = tensors.input_gradients[1].template as<float>();
+    residual_ = {tensors.outputs[0].template as<float>(), wanted != nullptr ? wanted : dx_};
+  }
+  [[nodiscard]] ResidualGradient residual_at(std::int64_t block) const {
+    if (residual_.y == nullptr) return {};
+    float* const gradient = residual_.gradient;
+    return {residual_.y + block * this->output_.block_stride,
+            gradient == nullptr ? nullptr : gradient + block * this->input_.block_stride};
+  }
+  /// What the second pass reads: dy, or with a residual its gradient, which is cut already.
+  [[nodiscard]] GradientPlanes second_pass(GradientPlanes tensors,
+                                           const ResidualGradient& residual) const {
+    if (residual.y == nullptr) return tensors;
+    tensors.output = this->input_;
+    tensors.dy = residual.gradient;
+    tensors.relu = false;
+    return tensors;
+  }
   void run_group(std::int64_t block, std::int64_t blocks) {
     const std::int64_t first = block * kBlock;
     this->make_factors(first, blocks * kBlock, mean_, variance_);
+    const ResidualGradient residual = residual_at(block);
     const GradientPlanes tensors{this->planes_,
                                  this->input_,
                                  this->output_,
@@ -165,8 +191,9 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
                                  dy_ + block * this->output_.block_stride,
                                  this->factors_at(first),
                                  this->attributes_.relu};
-    this->launcher_.rows(this->pieces(blocks),
-                         PieceGradientSums<kBlock>{tensors, this->partial_[0], this->partial_[1]});
+    this->launcher_.rows(
+        this->pieces(blocks),
+        PieceGradientSums<kBlock>{tensors, residual, this->partial_[0], this->partial_[1]});
     this->launcher_.rows(
         blocks, MergeGradients<kBlock>{
                     this->planes_, this->partial_[0], this->partial_[1], variance_ + first,
@@ -174,15 +201,17 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
                     gamma_gradient_ == nullptr ? nullptr : gamma_gradient_ + first,
                     beta_gradient_ == nullptr ? nullptr : beta_gradient_ + first});
     if (dx_ == nullptr) return;
-    this->launcher_.rows(blocks * this->planes_.images,
-                         GradientPlane<kBlock>{tensors, this->gradient_factors_at(first),
-                                               dx_ + block * this->input_.block_stride});
+    this->launcher_.rows(
+        blocks * this->planes_.images,
+        GradientPlane<kBlock>{second_pass(tensors, residual), this->gradient_factors_at(first),
+                              dx_ + block * this->input_.block_stride});
   }
 
   const float* mean_ = nullptr;
   const float* variance_ = nullptr;
   const float* x_ = nullptr;
   const float* dy_ = nullptr;
+  ResidualGradient residual_;
   float* dx_ = nullptr;  // or null: not wanted
   float* gamma_gradient_ = nullptr;
   float* beta_gradient_ = nullptr;

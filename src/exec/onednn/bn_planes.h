@@ -159,25 +159,30 @@ struct MakeFactors {
   }
 };
 
-/// y = bn(x), or max(bn(x), 0) where NaN stays NaN. A row is a plane. Reads x, writes y.
+/// y = bn(x), plus the residual where there is one, cut at 0 with relu (NaN stays NaN). A row is a
+/// plane.
 template <int kBlock>
 struct NormalisePlane {
   Planes planes;
   PlaneAddress from, to;
   const float* x;
+  const float* residual;  // lies as x does, or null; with relu alone
   float* y;
   ChannelFactors channels;
   bool relu;
 
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t plane) const {
-    relu ? apply<true>(plane) : apply<false>(plane);
+    if (residual != nullptr) return apply<true, true>(plane);
+    relu ? apply<true, false>(plane) : apply<false, false>(plane);
   }
 
  private:
-  template <bool kRelu>
+  template <bool kRelu, bool kResidual>
   TY_HD void apply(std::int64_t plane) const {
-    const float* const in = x + from.offset(planes, plane);
+    const std::int64_t at = from.offset(planes, plane);
+    const float* const in = x + at;
+    const float* const added = kResidual ? residual + at : nullptr;
     float* const out = y + to.offset(planes, plane);
     const std::int64_t first = plane / planes.images * kBlock;
     float mean[kBlock], factor[kBlock], offset[kBlock];
@@ -188,7 +193,8 @@ struct NormalisePlane {
     }
     for (std::int64_t i = 0; i < planes.pixels * kBlock; i += kBlock) {
       for (int c = 0; c < kBlock; ++c) {
-        const float value = normalised(in[i + c], mean[c], factor[c], offset[c]);
+        const float normal = normalised(in[i + c], mean[c], factor[c], offset[c]);
+        const float value = kResidual ? normal + added[i + c] : normal;
         out[i + c] = kRelu && value < 0 ? 0.0f : value;
       }
     }

@@ -15,27 +15,46 @@ struct GradientPlanes {
   bool relu;
 };
 
+/// The gradient that the sum before a ReLU gets: that of a residual, and what the second pass reads
+/// as dy.
+struct ResidualGradient {
+  const float* y = nullptr;   // lies as dy does; null: no residual
+  float* gradient = nullptr;  // lies as x does, may be dy; null: nobody wants it
+};
+
 /// Sums over a piece of dy and of dy * (x - mean), for dy where the ReLU was open.
 template <int kBlock>
 struct PieceGradientSums {
   GradientPlanes tensors;
+  ResidualGradient residual;
   float* gradients;
   float* products;
 
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t row) const {
-    tensors.relu ? sum<true>(row) : sum<false>(row);
+    if (residual.y != nullptr) {
+      return residual.gradient != nullptr ? sum<Cut::kept>(row) : sum<Cut::by_output>(row);
+    }
+    tensors.relu ? sum<Cut::by_input>(row) : sum<Cut::none>(row);
   }
 
  private:
-  template <bool kRelu>
+  /// Where the ReLU was open is found again from x, or read from y; `kept`: and dy there is
+  /// written.
+  enum class Cut { none, by_input, by_output, kept };
+
+  template <Cut kCut>
   TY_HD void sum(std::int64_t row) const {
     constexpr int kLanes = 2 * kBlock;  // two sums a channel
     const Planes& planes = tensors.planes;
     const std::int64_t plane = row / planes.pieces, piece = row % planes.pieces;
     const std::int64_t first = planes.first_pixel(piece), end = planes.first_pixel(piece + 1);
-    const float* const x = tensors.x + tensors.input.offset(planes, plane) + first * kBlock;
-    const float* const dy = tensors.dy + tensors.output.offset(planes, plane) + first * kBlock;
+    const std::int64_t in = tensors.input.offset(planes, plane) + first * kBlock;
+    const std::int64_t out = tensors.output.offset(planes, plane) + first * kBlock;
+    const float* const x = tensors.x + in;
+    const float* const dy = tensors.dy + out;
+    const float* const y = kCut >= Cut::by_output ? residual.y + out : nullptr;
+    float* const kept = kCut == Cut::kept ? residual.gradient + in : nullptr;
     const std::int64_t channel = plane / planes.images * kBlock;
     float mean[kLanes], factor[kLanes], offset[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -46,8 +65,11 @@ struct PieceGradientSums {
     float gradient[kLanes] = {}, product[kLanes] = {};
     const auto add = [&](std::int64_t i, int lane) {
       const float value = x[i + lane], all = dy[i + lane];
-      const bool closed = kRelu && !(normalised(value, mean[lane], factor[lane], offset[lane]) > 0);
-      const float open = closed ? 0.0f : all;
+      float above = 1;
+      if (kCut == Cut::by_input) above = normalised(value, mean[lane], factor[lane], offset[lane]);
+      if (kCut >= Cut::by_output) above = y[i + lane];
+      const float open = above > 0 ? all : 0.0f;
+      if (kCut == Cut::kept) kept[i + lane] = open;
       gradient[lane] += open;
       product[lane] += open * (value - mean[lane]);
     };

@@ -54,11 +54,12 @@ struct Statistics {
   }
 };
 
-/// y = gamma * (x - mean) / sqrt(variance + eps) + beta. A row is a channel.
+/// y = gamma * (x - mean) / sqrt(variance + eps) + beta, plus the residual. A row is a channel.
 template <class T>
 struct Normalise {
   ChannelWalk walk;
   const T* x;
+  const T* residual;  // or null
   T* y;
   const T* mean;
   const T* variance;
@@ -72,7 +73,8 @@ struct Normalise {
     const T factor = (gamma != nullptr ? gamma[c] : T(1)) / math::sqrt(variance[c] + eps);
     const T offset = beta != nullptr ? beta[c] : T(0);
     walk.each(team, c, [&](std::int64_t i) {
-      const T value = (x[i] - m) * factor + offset;
+      const T normal = (x[i] - m) * factor + offset;
+      const T value = residual != nullptr ? normal + residual[i] : normal;
       y[i] = relu && value < 0 ? T(0) : value;
     });
   }
@@ -85,7 +87,8 @@ struct BnGradient {
   const T* x;
   const T* y;  // read with relu alone
   const T* dy;
-  T* dx;  // or null
+  T* dx;                 // or null
+  T* residual_gradient;  // or null
   const T* mean;
   const T* variance;
   const T* gamma;
@@ -103,12 +106,17 @@ struct BnGradient {
         walk.sum<T>(team, c, [&](std::int64_t i) { return open(i) * ((x[i] - m) * inverse); });
     if (gamma_gradient != nullptr) gamma_gradient[c] = product;
     if (beta_gradient != nullptr) beta_gradient[c] = sum;
+    if (residual_gradient != nullptr) {
+      walk.each(team, c, [&](std::int64_t i) { residual_gradient[i] = open(i); });
+    }
     if (dx == nullptr) return;
     const T count = static_cast<T>(walk.count());
     const T factor = (gamma != nullptr ? gamma[c] : T(1)) * inverse;
     const T mean_gradient = sum / count, mean_product = product / count;
     walk.each(team, c, [&](std::int64_t i) {
-      dx[i] = factor * (open(i) - mean_gradient - (x[i] - m) * inverse * mean_product);
+      // The residual's gradient may be dy.
+      const T gradient = residual_gradient != nullptr ? residual_gradient[i] : open(i);
+      dx[i] = factor * (gradient - mean_gradient - (x[i] - m) * inverse * mean_product);
     });
   }
 };
@@ -122,10 +130,12 @@ class BnForward final : public Executor {
         attributes_(op.values()),
         walk_(shape_of(step.inputs[0])),
         input_(step.inputs[0], step.storage, scratch_),
+        residual_(step.inputs.back(), step.storage, scratch_),
         output_(step.outputs[0], step.storage, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
   void bind(const StepTensors& tensors) override {
     input_.bind(tensors.inputs[0], tensors.workspace);
+    if (attributes_.residual) residual_.bind(tensors.inputs[1], tensors.workspace);
     output_.bind(tensors.outputs[0], tensors.workspace);
     const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
     mean_ = statistics[0].template as<T>();
@@ -136,12 +146,14 @@ class BnForward final : public Executor {
   }
   void run() override {
     input_.load(launcher_);
+    if (attributes_.residual) residual_.load(launcher_);
     if (training_) {
       launcher_.rows(walk_.channels, Statistics<T>{walk_, input_.data(), mean_, variance_});
     }
-    launcher_.rows(walk_.channels,
-                   Normalise<T>{walk_, input_.data(), output_.data(), mean_, variance_, gamma_,
-                                beta_, static_cast<T>(attributes_.eps), attributes_.relu});
+    launcher_.rows(walk_.channels, Normalise<T>{walk_, input_.data(),
+                                                attributes_.residual ? residual_.data() : nullptr,
+                                                output_.data(), mean_, variance_, gamma_, beta_,
+                                                static_cast<T>(attributes_.eps), attributes_.relu});
     output_.store(launcher_);
   }
 
@@ -151,8 +163,8 @@ class BnForward final : public Executor {
   BnAttributes attributes_;
   ChannelWalk walk_;
   Scratch scratch_;
-  PlainTensor<T> input_, output_;
-  T* mean_ = nullptr;  // written in training, read in evaluation
+  PlainTensor<T> input_, residual_, output_;  // the residual's is the input's where there is none
+  T* mean_ = nullptr;                         // written in training, read in evaluation
   T* variance_ = nullptr;
   const T* gamma_ = nullptr;
   const T* beta_ = nullptr;
@@ -168,13 +180,16 @@ class BnBackward final : public Executor {
         input_(step.inputs[0], step.storage, scratch_),
         output_(step.outputs[0], step.storage, scratch_),
         output_gradient_(step.outputs[0], step.storage, scratch_),
-        input_gradient_(step.inputs[0], step.storage, scratch_) {}
+        input_gradient_(step.inputs[0], step.storage, scratch_),
+        residual_gradient_(step.inputs.back(), step.storage, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
   void bind(const StepTensors& tensors) override {
     input_.bind(tensors.inputs[0], tensors.workspace);
     if (attributes_.relu) output_.bind(tensors.outputs[0], tensors.workspace);
     output_gradient_.bind(tensors.output_gradients[0], tensors.workspace);
     input_gradient_.bind(tensors.input_gradients[0], tensors.workspace);
+    if (attributes_.residual)
+      residual_gradient_.bind(tensors.input_gradients[1], tensors.workspace);
     mean_ = tensors.batch_statistics[0].template as<T>();
     variance_ = tensors.batch_statistics[1].template as<T>();
     std::size_t next = 0;
@@ -188,13 +203,15 @@ class BnBackward final : public Executor {
     input_.load(launcher_);
     if (attributes_.relu) output_.load(launcher_);
     output_gradient_.load(launcher_);
-    const bool wanted = input_gradient_.wanted();
+    const bool wanted = input_gradient_.wanted(), residual_wanted = residual_gradient_.wanted();
     launcher_.rows(walk_.channels,
                    BnGradient<T>{walk_, input_.data(), output_.data(), output_gradient_.data(),
-                                 wanted ? input_gradient_.data() : nullptr, mean_, variance_,
-                                 gamma_, gamma_gradient_, beta_gradient_,
+                                 wanted ? input_gradient_.data() : nullptr,
+                                 residual_wanted ? residual_gradient_.data() : nullptr, mean_,
+                                 variance_, gamma_, gamma_gradient_, beta_gradient_,
                                  static_cast<T>(attributes_.eps), attributes_.relu});
     if (wanted) input_gradient_.store(launcher_);
+    if (residual_wanted) residual_gradient_.store(launcher_);
   }
 
  private:
@@ -202,7 +219,7 @@ class BnBackward final : public Executor {
   BnAttributes attributes_;
   ChannelWalk walk_;
   Scratch scratch_;
-  PlainTensor<T> input_, output_, output_gradient_, input_gradient_;
+  PlainTensor<T> input_, output_, output_gradient_, input_gradient_, residual_gradient_;
   const T* mean_ = nullptr;
   const T* variance_ = nullptr;
   const T* gamma_ = nullptr;

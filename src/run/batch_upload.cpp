@@ -1,0 +1,45 @@
+#include "run/batch_upload.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace trainyard {
+
+std::size_t BatchUpload::room_for(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+BatchUpload::BatchUpload(Device& device, Queue& queue, Queue& copies, std::size_t bytes)
+    : queue_(queue), copies_(copies) {
+  for (Place& place : places_) {
+    place = {.host = device.allocate_host(bytes),
+             .device = device.allocate(bytes),
+             .crossed = device.make_event(),
+             .taken = device.make_event()};
+  }
+}
+
+void BatchUpload::put(std::span<const Upload> parts) {
+  Place& place = places_[next_];
+  next_ = 1 - next_;
+  auto* const host = static_cast<std::byte*>(place.host->data());
+  auto* const device = static_cast<std::byte*>(place.device->data());
+  place.crossed->wait();
+  std::size_t bytes = 0;
+  for (const Upload& part : parts) {
+    TY_CHECK(bytes + room_for(part.bytes) <= place.host->bytes(), "a batch fits its upload");
+    std::memcpy(host + bytes, part.from, part.bytes);
+    bytes += room_for(part.bytes);
+  }
+  place.taken->wait_on(copies_);
+  copies_.copy_from_host(device, host, bytes);
+  place.crossed->record(copies_);
+  place.crossed->wait_on(queue_);
+  bytes = 0;
+  for (const Upload& part : parts) {
+    queue_.copy(part.to, device + bytes, part.bytes);
+    bytes += room_for(part.bytes);
+  }
+  place.taken->record(queue_);
+}
+
+}  // namespace trainyard

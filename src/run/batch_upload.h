@@ -1,0 +1,47 @@
+// Batches on their way to a device that works behind the host's back.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "device/device.h"
+
+namespace trainyard {
+
+/// A copy of host memory to a device.
+struct Upload {
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Takes a batch into pinned host memory, over a queue of its own into one of two places on the
+/// device, and from there, in the order of the model's queue, to where it is read. So a batch
+/// crosses while the one before is worked on, and the host waits for neither.
+class BatchUpload {
+ public:
+  /// A batch takes at most `bytes`, the sum of room_for() its parts. Queues and device must outlive
+  /// it. Throws Error{memory}.
+  BatchUpload(Device& device, Queue& queue, Queue& copies, std::size_t bytes);
+  /// The parts' host memory may change once this returns. Waits until the batch before the last one
+  /// has crossed.
+  void put(std::span<const Upload> parts);
+  /// What a part of so many bytes counts.
+  [[nodiscard]] static std::size_t room_for(std::size_t bytes);
+
+ private:
+  struct Place {
+    std::unique_ptr<DeviceBuffer> host, device;
+    std::unique_ptr<Event> crossed;  // host may be written again
+    std::unique_ptr<Event> taken;    // device may be written again
+  };
+
+  Queue& queue_;
+  Queue& copies_;
+  std::array<Place, 2> places_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,116 @@
+#include "plan/fuse.h"
+
+#include <doctest/doctest.h>
+
+#include "fake_network.h"
+#include "ops/activation.h"
+#include "ops/add.h"
+#include "ops/bn.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+/// Networks of real bn, add and relu between ops that have no arithmetic.
+class SmallNetwork : public FakeNetwork {
+ public:
+  using FakeNetwork::FakeNetwork;
+  ValueId bn(ValueId input) { return put(std::make_shared<BnOp>(BnAttributes{}), {input}); }
+  ValueId add(ValueId a, ValueId b) {
+    return put(std::make_shared<AddOp>(AddAttributes{}), {a, b});
+  }
+  ValueId relu(ValueId input) { return put(std::make_shared<ActivationOp<Relu>>(Relu{}), {input}); }
+
+ private:
+  ValueId put(std::shared_ptr<const Op> op, std::vector<ValueId> inputs) {
+    Node node;
+    node.path = std::string(op->type()) + std::to_string(graph.nodes.size() + 1);
+    node.op = std::move(op);
+    node.inputs = std::move(inputs);
+    return graph.output = graph.nodes[append_node(graph, std::move(node))].outputs[0];
+  }
+};
+
+std::string types_of(const Graph& graph) {
+  std::string text;
+  for (const Node& node : graph.nodes) text += (text.empty() ? "" : " ") + node.path;
+  return text;
+}
+
+const BnAttributes& bn_of(const Node& node) { return dynamic_cast<const BnOp&>(*node.op).values(); }
+
+Graph fused(const SmallNetwork& network) { return fuse(network.graph, cpu_target(true)); }
+
+}  // namespace
+
+TEST_CASE("bn and add take the ReLU behind them, at the first one's path") {
+  SmallNetwork network({4, 16, 8, 8});
+  const ValueId first = network.relu(network.bn(0));
+  network.relu(network.add(network(conv_like(), {first}), first));
+  const Graph graph = fused(network);
+  CHECK(types_of(graph) == "bn1 conv3 add4");
+  CHECK(bn_of(graph.nodes[0]).relu);
+  CHECK_FALSE(bn_of(graph.nodes[0]).residual);
+  CHECK(graph.nodes[2].op->attributes() == "{relu: true}");
+  CHECK(graph.output == graph.nodes[2].outputs[0]);
+}
+
+TEST_CASE("a ReLU stays where others read what it cuts") {
+  SmallNetwork network({4, 16, 8, 8});
+  const ValueId normal = network.bn(0);
+  network(add_like(), {network.relu(normal), normal});
+  CHECK(types_of(fused(network)) == "bn1 relu2 sum3");
+}
+
+TEST_CASE("the bn at the end of a branch takes the sum and its ReLU, at the place of the sum") {
+  SmallNetwork network({4, 16, 8, 8});
+  const ValueId branch = network.bn(network(conv_like(), {0}));
+  const ValueId shortcut = network(conv_like(), {0});
+  network.relu(network.add(branch, shortcut));
+  const Graph graph = fused(network);
+  CHECK(types_of(graph) == "conv1 conv3 bn2");
+  const Node& bn = graph.nodes[2];
+  CHECK(bn_of(bn).residual);
+  CHECK(bn_of(bn).relu);
+  CHECK(bn.inputs == std::vector<ValueId>{graph.nodes[0].outputs[0], shortcut});
+  CHECK(graph.values[graph.output].producer == 2);
+}
+
+TEST_CASE("of two branches that end in bn the later one takes the sum") {
+  SmallNetwork network({4, 16, 8, 8});
+  const ValueId early = network.bn(network(conv_like(), {0}));
+  const ValueId late = network.bn(network(conv_like(), {0}));
+  network.relu(network.add(early, late));
+  const Graph graph = fused(network);
+  CHECK(types_of(graph) == "conv1 bn2 conv3 bn4");
+  CHECK_FALSE(bn_of(graph.nodes[1]).residual);
+  CHECK(bn_of(graph.nodes[3]).residual);
+  CHECK(graph.nodes[3].inputs.back() == early);
+}
+
+TEST_CASE("a sum stays where no bn can take it") {
+  const auto types = [](const Shape& shape, auto&& build) {
+    SmallNetwork network(shape);
+    build(network);
+    return types_of(fused(network));
+  };
+  CHECK(types({4, 16, 8, 8}, [](SmallNetwork& net) { net.add(net.bn(0), 0); }) == "bn1 add2");
+  CHECK(types({4, 12, 8, 8}, [](SmallNetwork& net) { net.relu(net.add(net.bn(0), 0)); }) ==
+        "bn1 add2");
+  CHECK(types({4, 16}, [](SmallNetwork& net) { net.relu(net.add(net.bn(0), 0)); }) == "bn1 add2");
+  CHECK(types({4, 16, 8, 8}, [](SmallNetwork& net) {
+          const ValueId normal = net.bn(0);
+          net(add_like(), {net.relu(net.add(normal, 0)), normal});
+        }) == "bn1 add2 sum4");
+}
+
+TEST_CASE("a bn whose parameters others use stays before them") {
+  SmallNetwork network({4, 16, 8, 8});
+  const ValueId branch = network.bn(0);
+  const ValueId user = network.bn(0);
+  network.graph.nodes[1].parameters_of = network.graph.nodes[0].path;
+  const ValueId sum = network.relu(network.add(branch, 0));
+  network(add_like(), {sum, user});
+  CHECK(types_of(fused(network)) == "bn1 bn2 add3 sum5");
+}
