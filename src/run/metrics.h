@@ -35,6 +35,8 @@ struct EpochRow {
   double epoch_s = 0;                 // this epoch, evaluation included
   double images_per_s = 0;            // training only, all replicas together
   std::optional<double> gpu_mem_mib;  // peak of the fullest device
+  /// Share of the time in which a GPU worked, 0 to 100: a mean over the epoch's training.
+  std::optional<double> gpu_util_percent;
 };
 
 /// A finished optimizer step.

@@ -137,6 +137,11 @@ std::optional<double> SessionDevice::used_mib() const {
   return static_cast<double>(total_bytes - device->free_bytes()) / (1 << 20);
 }
 
+std::optional<double> SessionDevice::busy_percent() const {
+  const std::optional<int> percent = device->busy_percent();
+  return percent ? std::optional<double>(*percent) : std::nullopt;
+}
+
 std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
   if (run.batch.per_gpu) return *run.batch.per_gpu;
   const std::int64_t parts = ranks * run.accumulate;

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "device/cuda/check.h"
 #include "device/cuda/graph.h"
+#include "device/cuda/nvml.h"
+#include "device/cuda/survey.h"
 
 namespace trainyard::cuda {
 namespace {
@@ -118,9 +120,15 @@ class CudaDevice final : public Device {
     TY_CUDA(cudaMemGetInfo(&free, &total));
     return free;
   }
+  [[nodiscard]] std::optional<int> busy_percent() const override {
+    const std::optional<GpuLoad> load = nvml_.load_of(bus_);
+    return load ? load->busy_percent : std::nullopt;
+  }
 
  private:
   int ordinal_;
+  std::string bus_ = bus_of(ordinal_);
+  Nvml nvml_;
 };
 
 }  // namespace
