@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 
 #include "base/text.h"
 #include "cli/run_flags.h"
@@ -20,6 +21,8 @@ struct BenchFlags {
   bool json = false;
 };
 
+Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
 std::string json_row(const BenchResult& result, const std::vector<PeerRate>& peers) {
   Json row{{"program", "train"},
            {"net", result.network},
@@ -35,10 +38,17 @@ std::string json_row(const BenchResult& result, const std::vector<PeerRate>& pee
            {"update_ms", result.update_milliseconds},
            {"peak_mib", result.peak_mib},
            {"first_step_s", result.first_step_seconds},
-           {"gflop_per_step", result.gflop_per_step},
-           {"peak_gflops", result.peak_gflops},
+           {"gflop_per_step", result.counts.gflop},
+           {"peak_gflops", result.peaks.gflops},
            {"share_of_peak", result.share_of_peak},
-           {"launches", result.launches},
+           {"gbyte_per_step", result.counts.gigabytes},
+           {"peak_gbyte_per_s", result.peaks.gigabytes_per_second},
+           {"launches", result.counts.launches},
+           {"launch_us", number_or_null(result.peaks.launch_microseconds)},
+           {"arithmetic_floor_ms", result.floors.arithmetic_milliseconds},
+           {"memory_floor_ms", result.floors.memory_milliseconds},
+           {"latency_floor_ms", number_or_null(result.floors.latency_milliseconds)},
+           {"share_of_floor", result.share_of_floor},
            {"parameters", result.parameters},
            {"loss", result.loss}};
   for (const PeerRate& peer : peers) {
@@ -51,10 +61,24 @@ std::string json_row(const BenchResult& result, const std::vector<PeerRate>& pee
 
 /// What the arithmetic of a step comes to.
 std::string arithmetic_text(const BenchResult& result) {
-  const double rate = result.gflop_per_step / (result.step_milliseconds * 1e-3);
-  if (result.peak_gflops == 0) return fmt::format("{:.0f} GFLOP/s", rate);
-  return fmt::format("{:.0f} of {:.0f} GFLOP/s: {:.0f} % of the measured peak", rate,
-                     result.peak_gflops, 100 * result.share_of_peak);
+  const double rate = result.counts.gflop / (result.step_milliseconds * 1e-3);
+  return fmt::format("{:.1f} GFLOP a step, {:.0f} of {:.0f} GFLOP/s: {:.0f} % of the measured peak",
+                     result.counts.gflop, rate, result.peaks.gflops, 100 * result.share_of_peak);
+}
+
+/// The floors of a step and what each comes from; a latency of "-" where work runs at once.
+std::string floors_text(const BenchResult& result) {
+  const Floors& floors = result.floors;
+  std::string latency = "-";
+  if (floors.latency_milliseconds) {
+    latency = fmt::format("{:.2f} ms ({} launches of {:.2f} us)", *floors.latency_milliseconds,
+                          result.counts.launches, *result.peaks.launch_microseconds);
+  }
+  return fmt::format(
+      "floors: arithmetic {:.2f} ms, memory {:.2f} ms ({:.3f} GB at {:.1f} GB/s), latency {}; "
+      "{:.0f} % of the floor",
+      floors.arithmetic_milliseconds, floors.memory_milliseconds, result.counts.gigabytes,
+      result.peaks.gigabytes_per_second, latency, 100 * result.share_of_floor);
 }
 
 std::string table(const BenchResult& result, const std::vector<PeerRate>& peers) {
@@ -62,18 +86,18 @@ std::string table(const BenchResult& result, const std::vector<PeerRate>& peers)
       "{}: batch {}, {}, {} trainable parameters\n"
       "  {:.1f} images/s (windows {:.1f} to {:.1f}), {:.2f} ms a step\n"
       "  passes: forward {:.2f} ms, backward {:.2f} ms, update {:.2f} ms\n"
-      "  {:.1f} GFLOP a step, {}\n"
+      "  {}\n"
+      "  {}\n"
       "  first step after {:.2f} s, peak memory {:.0f} MiB, loss {:.4f}\n",
       result.network, result.batch, result.device, with_separators(result.parameters),
       result.images_per_second, result.low, result.high, result.step_milliseconds,
       result.forward_milliseconds, result.backward_milliseconds, result.update_milliseconds,
-      result.gflop_per_step, arithmetic_text(result), result.first_step_seconds, result.peak_mib,
+      arithmetic_text(result), floors_text(result), result.first_step_seconds, result.peak_mib,
       result.loss);
   for (const PeerRate& peer : peers) {
     out += fmt::format("  beside {}: {:.1f} images/s, ratio {:.2f}\n", peer.name,
                        peer.images_per_second, result.images_per_second / peer.images_per_second);
   }
-  if (result.launches > 0) out += fmt::format("  {} launches a step\n", result.launches);
   for (const StepTime& layer : result.layers) {
     out += fmt::format("  {:9.3f} ms  {:5.1f} %  {}\n", 1e3 * layer.seconds,
                        1e5 * layer.seconds / result.step_milliseconds, layer.name);

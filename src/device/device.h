@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -75,6 +76,11 @@ class Device {
                                                           std::function<void()> work) = 0;
   /// Bytes that can be allocated now; 0 if that is not known.
   [[nodiscard]] virtual std::size_t free_bytes() const = 0;
+  /// Bytes in use, by all programs together; empty where nothing counts that.
+  [[nodiscard]] virtual std::optional<std::size_t> used_bytes() const { return std::nullopt; }
+  /// Share of the last moments (a GPU: 1/6 to 1 second) in which it worked, in percent; empty where
+  /// nothing counts that.
+  [[nodiscard]] virtual std::optional<int> busy_percent() const { return std::nullopt; }
 };
 
 [[nodiscard]] std::unique_ptr<Device> make_cpu_device();

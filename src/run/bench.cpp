@@ -7,6 +7,8 @@
 
 #include "base/philox.h"
 #include "graph/graph.h"
+#include "plan/work.h"
+#include "run/peaks.h"
 #include "run/training_step.h"
 
 namespace trainyard {
@@ -42,24 +44,12 @@ class SyntheticBatch {
   std::vector<std::int64_t> index_;
 };
 
-/// FLOP of one training step: two a multiply-add, forward and both backward passes, less the input
-/// gradient of the first layer, which nobody wants.
-double training_flop(const Graph& graph) {
-  double multiply_adds = 0;
-  double first = 0;
-  for (const Node& node : graph.nodes) {
-    const auto count = static_cast<double>(node.signature.multiply_adds);
-    if (count > 0 && first == 0) first = count;
-    multiply_adds += count;
-  }
-  return 2 * (3 * multiply_adds - first);
-}
-
 /// A model with its updater on one fixed batch.
 class Runner {
  public:
-  Runner(RunConfig& run, const BenchOptions& options)
-      : device_(make_device(options.device, run)),
+  /// The device outlives it.
+  Runner(RunConfig& run, const BenchOptions& options, const SessionDevice& device)
+      : device_(device),
         communicator_(make_single_communicator()),
         graph_(make_training_graph(run, options.batch)),
         model_(graph_, device_.compute(),
@@ -93,10 +83,19 @@ class Runner {
     finish();
   }
   void wait() { device_.queue->wait(); }
-  [[nodiscard]] std::size_t launches() const { return step_.launches(0); }
   /// Of the last step.
   [[nodiscard]] double loss() const {
     return totals_.loss / static_cast<double>(model_.memory().batch());
+  }
+  /// What a step does; after the second one, when it has been recorded.
+  [[nodiscard]] StepCounts counts() const {
+    const Plan& plan = model_.train().plan();
+    const ModelMemory& memory = model_.memory();
+    const std::size_t bytes =
+        bytes_moved(plan) + update_bytes(model_.blocks(), memory.type(), memory.slots());
+    return {.gflop = 1e-9 * flop_of(plan),
+            .gigabytes = 1e-9 * static_cast<double>(bytes),
+            .launches = step_.launches(0)};
   }
   [[nodiscard]] Model& model() { return model_; }
   [[nodiscard]] const SessionDevice& device() const { return device_; }
@@ -108,7 +107,7 @@ class Runner {
     if (updater_.full()) totals_ = updater_.take_oldest().back().totals;
   }
 
-  SessionDevice device_;
+  const SessionDevice& device_;
   std::unique_ptr<Communicator> communicator_;
   TrainingGraph graph_;
   Model model_;
@@ -175,31 +174,40 @@ void measure_passes(Runner& runner, const BenchOptions& options, const std::func
   if (options.layers) result.layers = std::move(times);
 }
 
-}  // namespace
-
-BenchResult bench(RunConfig run, const BenchOptions& options, const std::function<double()>& now,
-                  double started) {
-  Runner runner(run, options);
+/// Everything but the peaks.
+BenchResult measure_steps(RunConfig& run, const BenchOptions& options, const SessionDevice& device,
+                          const std::function<double()>& now, double started) {
+  Runner runner(run, options, device);
   runner.step();
   BenchResult result{.network = run.name,
                      .batch = options.batch,
-                     .device = runner.device().text,
-                     .threads = runner.device().threads,
+                     .device = device.text,
+                     .threads = device.threads,
                      .parameters = totals(runner.graph()).parameters_trainable};
   result.first_step_seconds = now() - started;
   measure_rate(runner, options, now, result);
   result.loss = runner.loss();
   measure_passes(runner, options, now, result);
-  result.gflop_per_step = training_flop(runner.graph()) * 1e-9;
-  result.launches = runner.launches();
-  if (options.device.kind == DeviceChoice::Kind::gpu) {
-    result.peak_mib = static_cast<double>(forecast(runner.model().programs()).total()) / (1 << 20);
-    return result;
-  }
-  result.peak_gflops = measure_peak_gflops(result.threads, now);
-  result.share_of_peak =
-      result.gflop_per_step / (result.step_milliseconds * 1e-3) / result.peak_gflops;
-  result.peak_mib = peak_resident_mib();
+  result.counts = runner.counts();
+  const bool gpu = options.device.kind == DeviceChoice::Kind::gpu;
+  result.peak_mib =
+      gpu ? static_cast<double>(forecast(runner.model().programs()).total()) / (1 << 20)
+          : peak_resident_mib();
+  return result;
+}
+
+}  // namespace
+
+BenchResult bench(RunConfig run, const BenchOptions& options, const std::function<double()>& now,
+                  double started) {
+  const SessionDevice device = make_device(options.device, run);
+  BenchResult result = measure_steps(run, options, device, now, started);
+  // Now, when the model's memory is free again.
+  result.peaks = measure_peaks(device, now);
+  result.floors = floors_of(result.counts, result.peaks);
+  const double seconds = result.step_milliseconds * 1e-3;
+  result.share_of_peak = result.counts.gflop / seconds / result.peaks.gflops;
+  result.share_of_floor = result.floors.milliseconds() / result.step_milliseconds;
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "run/floors.h"
 #include "run/run_config.h"
 #include "run/session.h"
 
@@ -29,10 +30,11 @@ struct BenchResult {
   double low = 0, high = 0;
   double step_milliseconds = 0;
   double forward_milliseconds = 0, backward_milliseconds = 0, update_milliseconds = 0;
-  double gflop_per_step = 0;      // 2 per multiply-add, three passes, less the first layer's
-  double peak_gflops = 0;         // measured on the same threads; 0 on a GPU: not measured
-  double share_of_peak = 0;       // likewise
-  std::size_t launches = 0;       // kernels, copies and fills a step; 0 on the CPU
+  StepCounts counts;              // of one training step
+  Peaks peaks;                    // measured in the same run
+  Floors floors;                  // of the step, by these peaks
+  double share_of_peak = 0;       // of the arithmetic: the step's rate by the peak
+  double share_of_floor = 0;      // the largest floor by the step's time
   double first_step_seconds = 0;  // from `started` to the end of the first step
   double peak_mib = 0;            // resident memory, at most; on a GPU the model's
   double loss = 0;                // after the last step, to show that the steps were real
@@ -43,9 +45,5 @@ struct BenchResult {
 /// when the program began.
 [[nodiscard]] BenchResult bench(RunConfig run, const BenchOptions& options,
                                 const std::function<double()>& now, double started);
-
-/// Single-precision fused multiply-add rate of this machine's vector units on `threads` threads, in
-/// GFLOP/s: a loop on registers alone.
-[[nodiscard]] double measure_peak_gflops(int threads, const std::function<double()>& now);
 
 }  // namespace trainyard

@@ -55,6 +55,10 @@ CsvRow& CsvRow::add_rounded(double value, int decimals) {
   return add(std::isfinite(value) ? std::round(value * scale) / scale : value);
 }
 
+CsvRow& CsvRow::add_rounded(const std::optional<double>& value, int decimals) {
+  return value ? add_rounded(*value, decimals) : add(value);
+}
+
 std::string kept_rows(std::string_view text, std::string_view header, std::int64_t last_key,
                       const std::string& source) {
   std::string kept = std::string(header) + "\n";

@@ -22,6 +22,7 @@ class CsvRow {
   CsvRow& add(std::string_view name);
   /// With at most `decimals` digits after the point: for clocks, whose further digits mean nothing.
   CsvRow& add_rounded(double value, int decimals);
+  CsvRow& add_rounded(const std::optional<double>& value, int decimals);
   /// With the line feed.
   [[nodiscard]] std::string text() const { return text_ + "\n"; }
   [[nodiscard]] int fields() const { return fields_; }

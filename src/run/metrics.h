@@ -34,7 +34,9 @@ struct EpochRow {
   double elapsed_s = 0;               // since the run began, over all resumes
   double epoch_s = 0;                 // this epoch, evaluation included
   double images_per_s = 0;            // training only, all replicas together
-  std::optional<double> gpu_mem_mib;  // peak of the fullest device
+  std::optional<double> gpu_mem_mib;  // in use by all programs, at the end of the epoch
+  /// Share of the time in which a GPU worked, 0 to 100: a mean over the epoch's training.
+  std::optional<double> gpu_util_percent;
 };
 
 /// A finished optimizer step.

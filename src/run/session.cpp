@@ -134,8 +134,14 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run) {
 }
 
 std::optional<double> SessionDevice::used_mib() const {
-  if (total_bytes == 0) return std::nullopt;
-  return static_cast<double>(total_bytes - device->free_bytes()) / (1 << 20);
+  const std::optional<std::size_t> bytes = device->used_bytes();
+  if (!bytes) return std::nullopt;
+  return static_cast<double>(*bytes) / (1 << 20);
+}
+
+std::optional<double> SessionDevice::busy_percent() const {
+  const std::optional<int> percent = device->busy_percent();
+  return percent ? std::optional<double>(*percent) : std::nullopt;
 }
 
 std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {

@@ -72,8 +72,12 @@ struct SessionDevice {
   [[nodiscard]] Compute compute() const {
     return {*device, *queue, *executors, *launches, copies.get()};
   }
-  /// MiB of a GPU's memory that are in use, by all processes; empty for the processor.
+  /// MiB of a GPU's memory that are in use, by all processes, as NVML counts; empty for the
+  /// processor.
   [[nodiscard]] std::optional<double> used_mib() const;
+  /// Share of the last moments in which the GPU worked, in percent, for whomever; empty for the
+  /// processor and where the driver does not say. Asks the driver, which takes its time.
+  [[nodiscard]] std::optional<double> busy_percent() const;
 };
 /// The device of a run, with the run's threads and precision. Throws Error{device} for a precision
 /// that the device lacks.

@@ -21,7 +21,8 @@ Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, Train
     : parts_(parts),
       options_(options),
       state_(std::move(state)),
-      step_(parts.model, parts.updater) {}
+      step_(parts.model, parts.updater),
+      busy_(parts.gpu_busy_percent) {}
 
 Outcome Trainer::run() {
   started_ = parts_.now() - state_.elapsed_seconds;
@@ -44,6 +45,7 @@ std::optional<Outcome> Trainer::train_epoch() {
                      state_.step_in_epoch * options_.accumulate);
   epoch_started_ = parts_.now();
   epoch_first_step_ = state_.step_in_epoch;
+  busy_.start(epoch_started_);
   const std::int64_t steps = parts_.train.steps_per_epoch() / options_.accumulate;
   parts_.model.set_epoch(state_.epoch);
   while (true) {
@@ -94,6 +96,7 @@ void Trainer::note_updates(std::int64_t step, std::span<const UpdateResult> resu
     if (!result.finite) report_divergence(step);
     note_update(++step, result);
   }
+  busy_.read_if_due(parts_.now());
 }
 
 void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
@@ -170,7 +173,8 @@ EpochRow Trainer::training_row() {
                .lr = state_.rate,
                .grad_norm = state_.gradient_norm_sum / static_cast<double>(updates),
                .skipped_steps = state_.skipped_steps,
-               .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0};
+               .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0,
+               .gpu_util_percent = busy_.mean()};
   if (parts_.updater.has_regularisation()) {
     row.reg_loss = parts_.updater.regularisation_loss();
     row.total_loss = row.loss + *row.reg_loss;

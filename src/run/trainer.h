@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/feeder.h"
+#include "run/busy_mean.h"
 #include "run/metrics.h"
 #include "run/model.h"
 #include "run/training_state.h"
@@ -52,6 +53,8 @@ struct TrainerParts {
   std::function<double()> now;
   /// MiB of the fullest GPU's memory that are in use, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
+  /// Share of the last moments in which the GPU worked, in percent, or nothing.
+  std::function<std::optional<double>()> gpu_busy_percent = [] { return std::nullopt; };
 };
 
 class Trainer {
@@ -87,6 +90,7 @@ class Trainer {
   TrainingStep step_;
   double started_ = 0;  // of this session, less the time of those before
   double epoch_started_ = 0;
+  BusyMean busy_;
   std::int64_t epoch_first_step_ = 0;  // of this session
   bool saved_ = false;                 // the state as it is stands on disk
 };

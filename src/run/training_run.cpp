@@ -313,7 +313,8 @@ RunResult TrainingRun::train() {
                    .save = [this](const TrainingState& state, bool best) { save(state, best); },
                    .stop_reason = [this](const TrainingState&) { return stop_reason(); },
                    .now = [this] { return surroundings_.clock.seconds(); },
-                   .gpu_mem_mib = [this] { return session_->device().used_mib(); }},
+                   .gpu_mem_mib = [this] { return session_->device().used_mib(); },
+                   .gpu_busy_percent = [this] { return session_->device().busy_percent(); }},
                   options, state_);
   const Outcome outcome = trainer.run();
   return finish(outcome, trainer.state());

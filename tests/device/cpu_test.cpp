@@ -38,3 +38,7 @@ TEST_CASE("the CPU knows that it has memory left") {
   CHECK(make_cpu_device()->free_bytes() > (std::size_t{1} << 20));
   CHECK(make_cpu_device()->name() == "cpu");
 }
+
+TEST_CASE("nothing counts how busy the CPU is") {
+  CHECK_FALSE(make_cpu_device()->busy_percent().has_value());
+}

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/graph.h"
+#include "device/cuda/survey.h"
 #include "gpu.h"
 
 namespace trainyard::cuda {
@@ -56,6 +57,15 @@ TEST_CASE("memory that is not there is a memory error that says what is free" *
   CHECK(text.starts_with("out of memory on cuda:0: 1073741824 MiB asked for, "));
   // The failure leaves nothing behind.
   CHECK(device->allocate(1 << 20)->data() != nullptr);
+}
+
+TEST_CASE("a GPU says how busy it is in percent, or that nothing counts it" *
+          doctest::skip(test::no_gpu())) {
+  const std::optional<int> busy = make_cuda_device(0)->busy_percent();
+  const std::optional<int> surveyed = survey().gpus.at(0).busy_percent;
+  CHECK(busy.has_value() == surveyed.has_value());
+  CHECK(busy.value_or(0) >= 0);
+  CHECK(busy.value_or(0) <= 100);
 }
 
 TEST_CASE("an event orders two queues" * doctest::skip(test::no_gpu())) {

@@ -93,9 +93,20 @@ write_tiny_run tiny.yaml
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --json
 expect_code 0
 for key in net batch threads images_per_s ms_per_step forward_ms backward_ms update_ms peak_mib \
-  first_step_s share_of_peak parameters; do
+  first_step_s gflop_per_step peak_gflops share_of_peak gbyte_per_step peak_gbyte_per_s launches \
+  launch_us arithmetic_floor_ms memory_floor_ms latency_floor_ms share_of_floor parameters; do
   expect_out "\"$key\":"
 done
+for key in launch_us latency_floor_ms; do expect_out "\"$key\":null"; done
+for key in peak_gflops peak_gbyte_per_s gbyte_per_step memory_floor_ms share_of_floor; do
+  expect_out_match "\"$key\":[0-9.]*[1-9]"
+done
+
+begin "bench prints the floors of a step and the share of them that it reaches"
+write_tiny_run tiny.yaml
+run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02
+expect_code 0
+expect_out_match "floors: arithmetic [0-9.]+ ms, memory [0-9.]+ ms \([0-9.]+ GB at [0-9.]+ GB/s\), latency -; [0-9]+ % of the floor"
 
 begin "bench --compare puts a peer's rates beside ours"
 write_tiny_run tiny.yaml
@@ -138,4 +149,4 @@ run ../prefix/bin/train summary --config quickstart
 expect_code 0
 expect_out "global_avg_pool1"
 
-finish 15 0
+finish 16 0

@@ -15,6 +15,8 @@ struct FakeTraits {
   Contract contract;
   std::int64_t parameter_elements = 0;  // of its one parameter, 0: none
   Shape output;                         // rank 0: as the first input
+  std::int64_t statistic_elements = 0;  // of its one statistic, 0: none
+  std::int64_t multiply_adds = 0;
 };
 
 class FakeOp final : public Op {
@@ -29,6 +31,10 @@ class FakeOp final : public Op {
     if (traits_.parameter_elements > 0) {
       signature.parameters = {{.name = "weight", .shape = Shape{traits_.parameter_elements}}};
     }
+    if (traits_.statistic_elements > 0) {
+      signature.statistics = {{.name = "mean", .shape = Shape{traits_.statistic_elements}}};
+    }
+    signature.multiply_adds = traits_.multiply_adds;
     return signature;
   }
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kHeader =
     "epoch,step,samples,loss,accuracy,val_loss,val_accuracy,lr,grad_norm,skipped_steps,is_best,"
-    "elapsed_s,epoch_s,images_per_s,gpu_mem_mib";
+    "elapsed_s,epoch_s,images_per_s,gpu_mem_mib,gpu_util_percent";
 
 EpochRow row_of(std::int64_t epoch) {
   EpochRow row;
@@ -60,7 +60,7 @@ TEST_CASE("further metrics join with their val_ twins, regularisation after the 
   CHECK(joined(epoch_columns({.extra_metrics = {"top5_accuracy"}, .regularisation = true}), ",") ==
         "epoch,step,samples,loss,reg_loss,total_loss,accuracy,top5_accuracy,val_loss,val_accuracy,"
         "val_top5_accuracy,lr,grad_norm,skipped_steps,is_best,elapsed_s,epoch_s,images_per_s,"
-        "gpu_mem_mib");
+        "gpu_mem_mib,gpu_util_percent");
   EpochRow row = row_of(1);
   row.reg_loss = 0.25;
   row.total_loss = 0.75;
@@ -73,7 +73,7 @@ TEST_CASE("further metrics join with their val_ twins, regularisation after the 
 
 TEST_CASE("a row has shortest digits, empty for not measured, and words for what is no number") {
   CHECK(epoch_fields({}, row_of(2)).text() ==
-        "2,782,100000,0.3333333333333333,0.4787,2,0.5983,0.005,1e-05,0,1,64,64,781.3,\n");
+        "2,782,100000,0.3333333333333333,0.4787,2,0.5983,0.005,1e-05,0,1,64,64,781.3,,\n");
   EpochRow row = row_of(2);
   row.loss = std::numeric_limits<double>::quiet_NaN();
   row.val_loss = -std::numeric_limits<double>::infinity();
@@ -81,7 +81,9 @@ TEST_CASE("a row has shortest digits, empty for not measured, and words for what
   row.grad_norm = std::numeric_limits<double>::infinity();
   row.is_best = false;
   row.gpu_mem_mib = 1024;
-  CHECK(epoch_fields({}, row).text() == "2,782,100000,nan,,-inf,,0.005,inf,0,0,64,64,781.3,1024\n");
+  row.gpu_util_percent = 200.0 / 3;
+  CHECK(epoch_fields({}, row).text() ==
+        "2,782,100000,nan,,-inf,,0.005,inf,0,0,64,64,781.3,1024,66.7\n");
   CHECK(step_fields({.step = 7,
                      .epoch = 1,
                      .loss = 0.1,

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kHeader =
     "epoch,step,samples,loss,accuracy,val_loss,val_accuracy,lr,grad_norm,skipped_steps,is_best,"
-    "elapsed_s,epoch_s,images_per_s,gpu_mem_mib\n";
+    "elapsed_s,epoch_s,images_per_s,gpu_mem_mib,gpu_util_percent\n";
 constexpr const char* kSearchPath = "/usr/local/bin:/usr/bin:/bin";
 
 /// A run folder with a metrics.csv, and a plotter on it that collects warnings.
@@ -47,8 +47,8 @@ struct PlotRun {
 };
 
 const char* const kTwoRows =
-    "1,10,100,1.5,0.4,1.25,0.5,0.01,1,0,1,1,1,100,\n"
-    "2,20,200,1.0,0.5,0.75,0.625,0.005,1,0,1,2,1,100,\n";
+    "1,10,100,1.5,0.4,1.25,0.5,0.01,1,0,1,1,1,100,,\n"
+    "2,20,200,1.0,0.5,0.75,0.625,0.005,1,0,1,2,1,100,,\n";
 
 std::filesystem::path real_gnuplot() {
   const auto path = find_program("gnuplot", kSearchPath);
@@ -93,9 +93,9 @@ TEST_CASE("gnuplot draws the four curves and the learning rate as picture and ve
 
 TEST_CASE("one epoch, missing accuracy and values that are no numbers can be drawn") {
   for (const std::string rows :
-       {"1,10,100,1.5,0.4,1.25,0.5,0.01,1,0,1,1,1,100,\n", "1,10,100,1.5,,,,0.01,,0,1,1,1,100,\n",
-        "1,10,100,1.5,,nan,,0.01,,0,1,1,1,100,\n"
-        "2,20,200,nan,,inf,,0.01,,0,1,1,1,100,\n"}) {
+       {"1,10,100,1.5,0.4,1.25,0.5,0.01,1,0,1,1,1,100,,\n", "1,10,100,1.5,,,,0.01,,0,1,1,1,100,,\n",
+        "1,10,100,1.5,,nan,,0.01,,0,1,1,1,100,,\n"
+        "2,20,200,nan,,inf,,0.01,,0,1,1,1,100,,\n"}) {
     CAPTURE(rows);
     PlotRun run(rows);
     Plotter plotter = run.plotter(real_gnuplot());

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "device/cuda/check.h"
 #include "device/cuda/graph.h"
+#include "device/cuda/nvml.h"
+#include "device/cuda/survey.h"
 
 namespace trainyard::cuda {
 namespace {
@@ -148,9 +150,19 @@ class CudaDevice final : public Device {
     TY_CUDA(cudaMemGetInfo(&free, &total));
     return free;
   }
+  [[nodiscard]] std::optional<std::size_t> used_bytes() const override {
+    const std::optional<GpuLoad> load = nvml_.load_of(bus_);
+    return load ? std::optional(load->total_bytes - load->free_bytes) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<int> busy_percent() const override {
+    const std::optional<GpuLoad> load = nvml_.load_of(bus_);
+    return load ? load->busy_percent : std::nullopt;
+  }
 
  private:
   int ordinal_;
+  std::string bus_ = bus_of(ordinal_);
+  Nvml nvml_;
 };
 
 }  // namespace

@@ -34,9 +34,7 @@ GpuFinding finding_of(int ordinal, int count, const Nvml& nvml) {
                  .busy_percent = {},
                  .bus = {},
                  .peers = peers_of(ordinal, count)};
-  std::array<char, 32> bus{};
-  TY_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), ordinal));
-  gpu.bus = bus.data();
+  gpu.bus = bus_of(ordinal);
   if (const auto load = nvml.load_of(gpu.bus)) {
     gpu.total_bytes = load->total_bytes;
     gpu.free_bytes = load->free_bytes;
@@ -46,6 +44,12 @@ GpuFinding finding_of(int ordinal, int count, const Nvml& nvml) {
 }
 
 }  // namespace
+
+std::string bus_of(int ordinal) {
+  std::array<char, 32> bus{};
+  TY_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), ordinal));
+  return bus.data();
+}
 
 GpuSurvey survey() {
   GpuSurvey survey;

@@ -1,9 +1,11 @@
 #include <immintrin.h>
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "base/parallel.h"
-#include "run/bench.h"
+#include "run/peaks.h"
 
 namespace trainyard {
 namespace {
@@ -44,9 +46,37 @@ __attribute__((target("avx2,fma"))) float fma_loop_avx2(std::int64_t rounds) {
   return total;
 }
 
+constexpr std::size_t kLine = 64;  // bytes of a cache line
+
+__attribute__((target("avx2"))) void stream_lines(std::byte* to, const std::byte* from,
+                                                  std::int64_t lines) {
+  for (std::int64_t line = 0; line < lines; ++line, to += kLine, from += kLine) {
+    const auto* const source = reinterpret_cast<const __m256i*>(from);
+    auto* const target = reinterpret_cast<__m256i*>(to);
+    const __m256i low = _mm256_loadu_si256(source), high = _mm256_loadu_si256(source + 1);
+    _mm256_stream_si256(target, low);
+    _mm256_stream_si256(target + 1, high);
+  }
+  _mm_sfence();
+}
+
 }  // namespace
 
-double measure_peak_gflops(int threads, const std::function<double()>& now) {
+CopyWork threaded_copy(int threads) {
+  return [threads](void* to, const void* from, std::size_t bytes) {
+    auto* const target = static_cast<std::byte*>(to);
+    const auto* const source = static_cast<const std::byte*>(from);
+    const std::size_t whole = bytes / kLine * kLine;
+    parallel_ranges(threads, static_cast<std::int64_t>(bytes / kLine), 1,
+                    [&](std::int64_t first, std::int64_t last) {
+                      const std::size_t begin = static_cast<std::size_t>(first) * kLine;
+                      stream_lines(target + begin, source + begin, last - first);
+                    });
+    std::memcpy(target + whole, source + whole, bytes - whole);
+  };
+}
+
+double measure_peak_gflops(int threads, const SecondsNow& now) {
   constexpr std::int64_t kRounds = 4'000'000;
   const bool wide = processor_has_avx512();
   const double lanes = wide ? 16 : 8;

@@ -1,0 +1,109 @@
+#include "plan/work.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+namespace trainyard {
+namespace {
+
+/// Of the elements with their padding: a slice has those of others between.
+std::size_t stored_bytes(const PlanTensor& tensor) {
+  const Layout& layout = tensor.layout;
+  const std::int64_t elements =
+      layout.extent[0] * layout.padded_channels * layout.extent[2] * layout.extent[3];
+  return static_cast<std::size_t>(elements) * size_of(tensor.type);
+}
+
+/// Bytes of the tensors of some lists; one that stands there several times counts once.
+std::size_t bytes_of(const Plan& plan, std::initializer_list<const std::vector<TensorId>*> lists) {
+  std::vector<TensorId> roots;
+  std::size_t bytes = 0;
+  for (const std::vector<TensorId>* list : lists) {
+    for (const TensorId id : *list) {
+      if (id == kNoTensor) continue;
+      const TensorId root = plan.root(id);
+      if (std::find(roots.begin(), roots.end(), root) != roots.end()) continue;
+      roots.push_back(root);
+      bytes += stored_bytes(plan.tensors[id]);
+    }
+  }
+  return bytes;
+}
+
+template <class Spec>
+std::size_t bytes_of(const std::vector<Spec>& specs, DType type) {
+  std::int64_t elements = 0;
+  for (const Spec& spec : specs) elements += spec.shape.elements();
+  return static_cast<std::size_t>(elements) * size_of(type);
+}
+
+bool is_forward(const PlanStep& step) {
+  return step.pass == Pass::forward_train || step.pass == Pass::forward_eval;
+}
+
+bool writes_parameter_gradients(const PlanStep& step, const Op& op) {
+  return step.pass == Pass::backward_parameters ||
+         (step.pass == Pass::backward_data && op.contract().joined_backward);
+}
+
+std::size_t bytes_read(const Plan& plan, const PlanStep& step) {
+  if (is_forward(step)) return bytes_of(plan, {&step.inputs});
+  return bytes_of(plan, {&step.inputs, &step.outputs, &step.output_gradients});
+}
+
+std::size_t bytes_written(const Plan& plan, const PlanStep& step) {
+  return bytes_of(plan, {is_forward(step) ? &step.outputs : &step.input_gradients});
+}
+
+/// Of parameters, their gradients, the batch's statistics and the reserve.
+std::size_t bytes_beside_values(const Plan& plan, const PlanStep& step) {
+  const Node& node = plan.laid_out.graph.nodes[step.node];
+  const DType type = plan.target.arithmetic();
+  const std::size_t parameters = bytes_of(node.signature.parameters, type);
+  const std::size_t statistics = bytes_of(node.signature.statistics, type);
+  const std::size_t reserve = step.reserve == kNoTensor ? 0 : plan.tensors[step.reserve].bytes;
+  std::size_t bytes = writes_parameter_gradients(step, *node.op) ? parameters : 0;
+  if (is_forward(step)) bytes += parameters + statistics + reserve;
+  if (step.pass == Pass::backward_data) bytes += statistics + (reserve > 0 ? reserve : parameters);
+  return bytes;
+}
+
+std::size_t bytes_moved(const Plan& plan, const PlanStep& step) {
+  switch (step.kind) {
+    case PlanStep::Kind::accumulate:
+      return bytes_of(plan, {&step.inputs}) + 2 * bytes_of(plan, {&step.outputs});
+    case PlanStep::Kind::reorder:
+      return bytes_of(plan, {&step.inputs}) + bytes_of(plan, {&step.outputs});
+    case PlanStep::Kind::op:
+      break;
+  }
+  return bytes_read(plan, step) + bytes_written(plan, step) + bytes_beside_values(plan, step);
+}
+
+}  // namespace
+
+double flop_of(const Plan& plan) {
+  double multiply_adds = 0;
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind != PlanStep::Kind::op) continue;
+    const Signature& signature = plan.laid_out.graph.nodes[step.node].signature;
+    multiply_adds += static_cast<double>(signature.multiply_adds);
+  }
+  return 2 * multiply_adds;
+}
+
+std::size_t bytes_moved(const Plan& plan) {
+  std::size_t bytes = 0;
+  for (const PlanStep& step : plan.steps) bytes += bytes_moved(plan, step);
+  return bytes;
+}
+
+std::size_t update_bytes(const BlockLayout& blocks, DType type, int slots) {
+  const auto parameters = static_cast<std::size_t>(blocks.parameter_elements);
+  const auto statistics = static_cast<std::size_t>(blocks.statistic_elements);
+  const auto states = static_cast<std::size_t>(slots);
+  return (parameters * (1 + 2 + 2 * states) + statistics * (1 + 2)) * size_of(type);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,131 @@
+#include "run/busy_mean.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "run/run_config.h"
+#include "run/session.h"
+#include "run/trainer.h"
+
+using namespace trainyard;
+
+namespace {
+
+/// Answers 10, 20, 30, ... and counts how often it was asked.
+struct Driver {
+  int asked = 0;
+  std::function<std::optional<double>()> reader() {
+    return [this] { return std::optional<double>(10.0 * ++asked); };
+  }
+};
+
+constexpr const char* kRun = R"(
+name: tiny
+network: {input: [3, 4, 4], layers: [dense: 4]}
+data:
+  train: {source: synthetic, shape: [3, 4, 4], classes: 4, size: 80}
+  val: {source: synthetic, shape: [3, 4, 4], classes: 4, size: 8, split: test}
+  workers: 0
+batch: {per_gpu: 8}
+loss: cross_entropy
+optimizer: {sgd: {lr: 0.01}}
+epochs: 3
+)";
+
+RunConfig read_run() {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("busy-mean-" + std::to_string(getpid()) + ".yaml");
+  std::ofstream(path) << kRun;
+  RunConfig run = read_run_config(path, {});
+  std::filesystem::remove(path);
+  return run;
+}
+
+/// Keeps each epoch's mean, and how often the driver had been asked by then.
+struct Recorder final : MetricsSink {
+  const Driver& driver;
+  std::vector<std::optional<double>> means;
+  std::vector<int> asked;
+
+  explicit Recorder(const Driver& told) : driver(told) {}
+  void on_epoch(const EpochRow& row) override {
+    means.push_back(row.gpu_util_percent);
+    asked.push_back(driver.asked);
+  }
+  void on_step(const StepRow&) override {}
+};
+
+}  // namespace
+
+TEST_CASE("however often the time is told, a GPU is read once a second, and the mean is theirs") {
+  Driver driver;
+  BusyMean mean(driver.reader());
+  mean.start(100);
+  for (int quarter = 1; quarter <= 13; ++quarter) mean.read_if_due(100 + 0.25 * quarter);
+  CHECK(driver.asked == 3);
+  CHECK(mean.mean().value() == 20);
+  CHECK(driver.asked == 3);
+}
+
+TEST_CASE("an epoch begins anew, with nothing of the one before") {
+  Driver driver;
+  BusyMean mean(driver.reader());
+  mean.start(0);
+  mean.read_if_due(1);
+  mean.start(1.5);
+  mean.read_if_due(2.25);
+  CHECK(driver.asked == 1);
+  mean.read_if_due(2.5);
+  CHECK(mean.mean().value() == 20);
+}
+
+TEST_CASE("an epoch shorter than a second has the reading of its end") {
+  Driver driver;
+  BusyMean mean(driver.reader());
+  mean.start(0);
+  mean.read_if_due(0.5);
+  CHECK(driver.asked == 0);
+  CHECK(mean.mean().value() == 10);
+}
+
+TEST_CASE("where the driver does not say, there is no mean") {
+  BusyMean mean([] { return std::optional<double>(); });
+  mean.start(0);
+  mean.read_if_due(5);
+  CHECK_FALSE(mean.mean().has_value());
+}
+
+TEST_CASE("a trainer's epochs have the mean of the readings during their training") {
+  Session session(read_run(), {.threads = 1}, nullptr);
+  session.model().initialize(1);
+  Driver driver;
+  Recorder recorder(driver);
+  double clock = 0;
+  Trainer trainer({.model = session.model(),
+                   .updater = session.updater(),
+                   .train = *session.data().train_feeder,
+                   .val = *session.data().val_feeder,
+                   .sink = recorder,
+                   .save = [](const TrainingState&, bool) {},
+                   .stop_reason = [](const TrainingState&) { return std::nullopt; },
+                   .now = [&clock] { return clock += 0.2; },
+                   .gpu_busy_percent = driver.reader()},
+                  {.epochs = 3}, {});
+  CHECK(trainer.run() == Outcome::completed);
+  REQUIRE(recorder.means.size() == 3);
+  int before = 0;
+  for (std::size_t epoch = 0; epoch < 3; ++epoch) {
+    const int readings = recorder.asked[epoch] - before;
+    CHECK(readings > 1);
+    CHECK(readings < session.batch().steps);
+    // The driver answers 10 times the number of the question.
+    const double first = before + 1, last = recorder.asked[epoch];
+    CHECK(recorder.means[epoch].value() == doctest::Approx(10 * (first + last) / 2));
+    before = recorder.asked[epoch];
+  }
+}
