@@ -47,8 +47,9 @@ class GlooStore final : public gloo::rendezvous::Store {
 
 std::shared_ptr<gloo::transport::Device> make_device(const GlooOptions& options) {
   gloo::transport::tcp::attr attributes;
-  attributes.iface = options.interface;
-  attributes.hostname = options.address;
+  // Found by us: Gloo loses memory where there is no such interface, and names none.
+  attributes.hostname =
+      options.interface.empty() ? options.address : address_of_interface(options.interface);
   return gloo::transport::tcp::CreateDevice(attributes);
 }
 

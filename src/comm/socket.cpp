@@ -1,6 +1,7 @@
 #include "comm/socket.h"
 
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -10,9 +11,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <set>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -92,6 +96,21 @@ Descriptor try_all(const Endpoint& endpoint, Moment deadline, std::string& reaso
   return {};
 }
 
+struct FreeInterfaces {
+  void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
+};
+using Interfaces = std::unique_ptr<ifaddrs, FreeInterfaces>;
+
+/// "" if it is none of IPv4 or IPv6, as `family` says.
+std::string numeric_text(const sockaddr* address, int family) {
+  if (address == nullptr || address->sa_family != family) return {};
+  const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  std::array<char, NI_MAXHOST> text{};
+  const int code =
+      ::getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  return code == 0 ? text.data() : std::string();
+}
+
 }  // namespace
 
 std::string Endpoint::text() const { return host + ":" + std::to_string(port); }
@@ -150,6 +169,24 @@ Descriptor connect_to(const Endpoint& endpoint, Milliseconds limit) {
   throw Error(ErrorKind::device, "rank 0 did not answer at " + endpoint.text() + " within " +
                                      number_text(seconds) + " s: " + reason +
                                      "; is it running, and is that its address?");
+}
+
+std::string address_of_interface(const std::string& name) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) list = nullptr;
+  const Interfaces interfaces(list);
+  std::set<std::string> names;
+  for (const int family : {AF_INET, AF_INET6}) {
+    for (const ifaddrs* next = list; next != nullptr; next = next->ifa_next) {
+      const std::string address = numeric_text(next->ifa_addr, family);
+      if (address.empty()) continue;
+      if (next->ifa_name == name) return address;
+      names.insert(next->ifa_name);
+    }
+  }
+  throw Error(ErrorKind::device, "no network interface '" + name +
+                                     "' with an address; this machine has " +
+                                     joined(std::vector<std::string>(names.begin(), names.end())));
 }
 
 Wake::Wake() : file_({::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)}) {

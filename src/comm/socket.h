@@ -44,6 +44,10 @@ using Descriptor = Handle<FileNumber, CloseFile>;
 /// not be known yet. Throws Error{device} with the last reason.
 [[nodiscard]] Descriptor connect_to(const Endpoint& endpoint, Milliseconds limit);
 
+/// The numeric address of a network interface of this machine, of IPv4 where it has one. Throws
+/// Error{device} that names those that there are.
+[[nodiscard]] std::string address_of_interface(const std::string& name);
+
 /// Wakes a thread that waits in poll() for `descriptor()` to become readable.
 class Wake {
  public:

@@ -106,13 +106,15 @@ void StoreServer::Loop::await_work() {
   std::vector<pollfd> entries;
   entries.push_back({.fd = wake_.descriptor(), .events = POLLIN, .revents = 0});
   entries.push_back({.fd = listener_.get().value, .events = POLLIN, .revents = 0});
+  Milliseconds limit = kTick;
   for (const Connection& connection : connections_) {
+    if (connection.client.can_go_on()) limit = Milliseconds(0);
     short events = 0;
     if (connection.room() > 0) events |= POLLIN;
     if (!connection.client.outgoing.empty()) events |= POLLOUT;
     entries.push_back({.fd = connection.socket.get().value, .events = events, .revents = 0});
   }
-  ::poll(entries.data(), entries.size(), static_cast<int>(kTick.count()));
+  ::poll(entries.data(), entries.size(), static_cast<int>(limit.count()));
   auto entry = entries.begin() + 2;
   for (Connection& connection : connections_) {
     connection.broken = (entry->revents & (POLLHUP | POLLERR)) != 0;

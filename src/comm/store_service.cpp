@@ -22,7 +22,10 @@ Moment deadline_of(const Message& request, Moment now) {
 void StoreService::receive(StoreClient& client, Moment now) {
   std::string_view rest = client.incoming;
   try {
-    while (!client.closing && !client.pending && client.outgoing.size() <= kMaxValueBytes) {
+    client.held_back = false;
+    while (!client.closing && !client.pending) {
+      client.held_back = client.outgoing.size() > kMaxValueBytes;
+      if (client.held_back) break;
       // Of a stranger, no more is kept than a greeting needs.
       auto message = take_message(rest, client.greeted ? kMaxValueBytes : kTokenBytes);
       if (!message) break;

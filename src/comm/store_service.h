@@ -18,18 +18,22 @@ namespace trainyard {
 struct StoreClient {
   explicit StoreClient(Moment now) : since(now) {}
 
+  /// True if it may be answered further: what it sent waited until answers before it were sent.
+  [[nodiscard]] bool can_go_on() const { return held_back && outgoing.size() <= kMaxValueBytes; }
+
   /// A get or wait that has not been answered.
   struct Pending {
     Message request;
     Moment deadline;
   };
 
-  Moment since;          // when it connected
-  bool greeted = false;  // it has shown the token
-  bool closing = false;  // closed once `outgoing` is sent
-  bool told = false;     // of the first failure
-  bool leaves = false;   // a farewell that has not been answered
-  int rank = -1;         // that its watch joined as
+  Moment since;            // when it connected
+  bool greeted = false;    // it has shown the token
+  bool closing = false;    // closed once `outgoing` is sent
+  bool told = false;       // of the first failure
+  bool leaves = false;     // a farewell that has not been answered
+  bool held_back = false;  // whole messages may lie in `incoming`
+  int rank = -1;           // that its watch joined as
   std::optional<Pending> pending;
   std::string incoming;  // bytes that are not yet a message
   std::string outgoing;  // bytes that were not yet sent
