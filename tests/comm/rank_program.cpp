@@ -1,7 +1,7 @@
 // One rank as a process: the conformance suite over Gloo and a store over TCP, and ranks that a
 // test kills. By hand, one a terminal, or under mpirun, which numbers them:
 //
-//   comm_rank suite RANK RANKS HOST PORT TOKEN
+//   comm_rank suite RANK RANKS HOST PORT TOKEN [ADDRESS]
 //   mpirun -n 4 comm_rank suite - - 127.0.0.1 29500 secret
 //
 // What it does is one of
@@ -9,6 +9,7 @@
 //          0, or a line for each thing that was not well and 1
 //   idle   joins the watch, prints "ready" and does nothing
 //   sums   joins the watch and sums over all ranks for ever
+// HOST is that of rank 0, ADDRESS where the others reach this rank: where it is left out, HOST.
 // Rank 0 serves the store; at port 0 it takes a free one and prints "port P". A failure of another
 // rank is printed, and the process ends with its exit code, whatever it is stuck in.
 #include <unistd.h>
@@ -53,6 +54,7 @@ int number_of(const std::string& text, const char* of_mpirun) {
 struct Place {
   int rank, ranks;
   StoreAddress store;
+  std::string address;
 };
 
 WatchOptions watch_options(const Place& place) {
@@ -72,7 +74,7 @@ WatchOptions watch_options(const Place& place) {
 std::unique_ptr<Communicator> make_group(const Place& place) {
   const auto store = connect_to_store(place.store, kPatience);
   return make_gloo_communicator(place.rank, place.ranks, *store,
-                                {.address = place.store.endpoint.host,
+                                {.address = place.address,
                                  .host = "host" + std::to_string(place.rank),
                                  .connect = kPatience,
                                  .limit = kPatience});
@@ -130,15 +132,16 @@ int run(const std::string& work, Place place) {
 
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
-  if (words.size() != 6) {
-    say("comm_rank suite|idle|sums RANK RANKS HOST PORT TOKEN");
+  if (words.size() != 6 && words.size() != 7) {
+    say("comm_rank suite|idle|sums RANK RANKS HOST PORT TOKEN [ADDRESS]");
     return 2;
   }
   try {
     const auto port = static_cast<std::uint16_t>(number_of(words[4], "PORT"));
     return run(words[0], {.rank = number_of(words[1], "OMPI_COMM_WORLD_RANK"),
                           .ranks = number_of(words[2], "OMPI_COMM_WORLD_SIZE"),
-                          .store = {.endpoint = {words[3], port}, .token = words[5]}});
+                          .store = {.endpoint = {words[3], port}, .token = words[5]},
+                          .address = words.size() == 7 ? words[6] : words[3]});
   } catch (const Error& error) {
     say(error.what());
     return error.exit_code();

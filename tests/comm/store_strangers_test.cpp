@@ -221,10 +221,12 @@ TEST_CASE("nobody at an address, and an address that cannot be listened at, are 
             " within 0.02 s: Connection refused; is it running, and is that its address?");
   const Port port;
   const Endpoint taken{.host = "127.0.0.1", .port = port.number()};
-  CHECK(message_of_error([&] { StoreServer({.endpoint = taken, .token = "t"}); }) ==
+  StoreServerOptions options{.endpoint = taken, .token = "t"};
+  CHECK(message_of_error([&] { const StoreServer server(options); }) ==
         "rank 0 cannot listen on " + taken.text() +
             ": Address already in use; give an address of this machine and a free port");
-  CHECK_THROWS_AS(StoreServer({.endpoint = {.host = "127.0.0.1"}, .token = ""}), Error);
+  options.token.clear();
+  CHECK_THROWS_AS(StoreServer server(options), Error);
 }
 
 TEST_CASE("a store that goes away is told to who asks it") {
