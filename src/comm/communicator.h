@@ -1,33 +1,45 @@
 // Ranks that work together. One contract for one rank, Gloo and NCCL.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
+#include "device/device.h"
 #include "tensor/dtype.h"
 
 namespace trainyard {
 
-/// Collectives over a fixed group of ranks, called in the same order by every rank. Errors throw
-/// Error{device} and name the rank and the operation.
+/// Collectives over a fixed group of ranks, called in the same order with the same sizes by every
+/// rank. They act on memory of one device, in the order of a queue of that device: what was put on
+/// the queue before is seen, what is put on it later sees the result. In a group whose memory is
+/// the host's, the work is done on return; on a GPU it may only have been put on the queue, and may
+/// be part of recorded work. Errors throw Error{device} and name the rank, the operation and its
+/// size; after one, the communicator can only be destroyed.
 class Communicator {
  public:
   virtual ~Communicator() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// Sums `count` elements over all ranks, in place, equal bits on every rank.
-  virtual void all_reduce_sum(void* data, std::int64_t count, DType type) = 0;
+
+  /// Sums `count` elements of f64, f32, f16, bf16 or i32 over all ranks, in place, equal bits on
+  /// every rank. Among ranks on CPUs the order is that of a binary tree over rank numbers, see
+  /// tree_sum.h, and the bits are those of every run.
+  virtual void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) = 0;
   /// Copies rank `root`'s bytes to every rank.
-  virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
-  /// Rank r's bytes to slot r of `out` (size() slots of equal size) on every rank.
-  virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> out) = 0;
-  /// Returns when every rank has called it.
+  virtual void broadcast(Queue& queue, void* data, std::size_t bytes, int root) = 0;
+  /// Rank r's `bytes` bytes to byte r * bytes of `out` (size() * bytes) on every rank.
+  virtual void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) = 0;
+  /// Returns when every rank has called it. Waits for no queue.
   virtual void barrier() = 0;
+
+  /// How long a call may take from now on, all that it waits for other ranks included: more while
+  /// they start, less later. Positive.
+  virtual void set_time_limit(std::chrono::milliseconds limit) = 0;
 };
 
-/// The group of one rank: every call is complete when it begins.
+/// The group of one rank: every call is complete when it begins. For memory of any device.
 [[nodiscard]] std::unique_ptr<Communicator> make_single_communicator();
 
 }  // namespace trainyard

@@ -167,8 +167,8 @@ void Updater::accumulate(std::int64_t index) {
 void Updater::apply() {
   const ModelMemory& memory = model_.memory();
   const UpdateLaunches& launches = model_.compute().launches;
-  communicator_.all_reduce_sum(memory.gradient_sum(), model_.blocks().gradient_elements(),
-                               memory.type());
+  communicator_.all_reduce_sum(model_.compute().queue, memory.gradient_sum(),
+                               model_.blocks().gradient_elements(), memory.type());
   if (scales_loss()) launches.unscale(blocks_);
   if (has_l2_) launches.add_l2(blocks_);
   double* const norm = memory.results() + ResultRow::gradient_norm;

@@ -18,6 +18,7 @@ void read_json(std::string_view input);
 void read_manifest(std::string_view input);
 void read_network(std::string_view input);
 void read_png(std::string_view input);
+void read_rank_messages(std::string_view input);
 void read_run_file(std::string_view input);
 void read_safetensors(std::string_view input);
 void read_tensors(std::string_view input);
@@ -34,6 +35,7 @@ std::span<const Target> targets() {
                                        Target{"manifest", read_manifest},
                                        Target{"network", read_network},
                                        Target{"png", read_png},
+                                       Target{"rank_messages", read_rank_messages},
                                        Target{"run_file", read_run_file},
                                        Target{"safetensors", read_safetensors},
                                        Target{"tensors", read_tensors},

@@ -61,6 +61,7 @@ const std::vector<Owner>& owners() {
       {"nv/", "the CUDA runtime", calls_cuda},
       {"cudnn", "cuDNN", calls_cudnn},
       {"cublas", "cuBLAS", calls_cudnn},
+      {"gloo/", "Gloo", {"src/comm/"}},
       {"nccl", "NCCL", {"src/comm/", "src/backend/cuda/"}},
   };
   return list;

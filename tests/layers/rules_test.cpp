@@ -79,6 +79,8 @@ TEST_CASE("a library outside its owner is flagged") {
   CHECK(text("src/ops/x.h", "nv/target") == "the CUDA runtime belongs to src/kernels/");
   CHECK(text("src/device/x.cpp", "cudnn_graph.h") == "cuDNN belongs to src/exec/cudnn/");
   CHECK(text("src/plan/x.cpp", "cublasLt.h") == "cuBLAS belongs to src/exec/cudnn/");
+  CHECK(text("src/run/x.cpp", "gloo/context.h") == "Gloo belongs to src/comm/");
+  CHECK(text("src/comm/x.cpp", "gloo/context.h") == "");
   CHECK(text("src/run/x.cpp", "nccl.h") == "NCCL belongs to src/comm/");
   CHECK(text("src/device/cuda/x.cpp", "cuda_runtime_api.h") == "");
   CHECK(text("src/exec/functor/x.cu", "fmt/format.h") == "fmt is for .cpp files only");

@@ -1,0 +1,188 @@
+#include "comm/gloo_communicator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "comm/gloo_mesh.h"
+#include "comm/sigpipe_guard.h"
+#include "comm/tree_sum.h"
+
+namespace trainyard {
+namespace {
+
+std::string_view unit_of(DType type) {
+  switch (type) {
+    case DType::f64:
+      return "f64 elements";
+    case DType::f32:
+      return "f32 elements";
+    case DType::f16:
+      return "f16 elements";
+    case DType::bf16:
+      return "bf16 elements";
+    case DType::i32:
+      return "i32 elements";
+    case DType::u8:
+      break;
+  }
+  TY_CHECK(false, "bytes are not summed over ranks");
+  return {};
+}
+
+/// The range of `count` elements that rank `rank` of `ranks` sums for all.
+struct Slice {
+  std::size_t begin, bytes;  // in bytes
+};
+Slice slice_of(std::int64_t count, int rank, int ranks, std::size_t element) {
+  const std::int64_t whole = count / ranks;
+  const std::int64_t rest = count % ranks;
+  const std::int64_t begin = whole * rank + std::min<std::int64_t>(rank, rest);
+  const std::int64_t size = whole + (rank < rest ? 1 : 0);
+  return {static_cast<std::size_t>(begin) * element, static_cast<std::size_t>(size) * element};
+}
+
+class GlooCommunicator final : public Communicator {
+ public:
+  GlooCommunicator(int rank, int ranks, Store& store, const GlooOptions& options)
+      : mesh_(rank, ranks, store, options), inputs_(static_cast<std::size_t>(ranks)) {}
+
+  [[nodiscard]] int rank() const override { return mesh_.rank(); }
+  [[nodiscard]] int size() const override { return mesh_.size(); }
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override;
+  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override;
+  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
+  void barrier() override;
+  void set_time_limit(std::chrono::milliseconds limit) override { mesh_.set_time_limit(limit); }
+
+ private:
+  using Window = GlooMesh::Window;
+
+  void sum_own_slice(Window& window, std::byte* data, std::int64_t count, DType type);
+  void gather_slots(std::byte* out, std::size_t bytes);
+  /// Memory for as many bytes, the same every time.
+  [[nodiscard]] std::byte* staging(std::size_t bytes);
+  template <class Visit>
+  void each_other(Visit&& visit) const {
+    // Every rank begins with the one behind it, so that not all send to rank 0 first.
+    for (int i = 1; i < size(); ++i) visit((rank() + i) % size());
+  }
+
+  GlooMesh mesh_;
+  TreeSum sum_;
+  std::vector<std::byte> staging_;
+  std::vector<const void*> inputs_;  // a rank
+  std::vector<std::byte> present_;   // of a barrier: a byte a rank
+};
+
+void GlooCommunicator::all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) {
+  TY_CHECK(count >= 0, "a sum of at least no elements");
+  const SigpipeGuard guard;
+  queue.wait();
+  const std::size_t element = size_of(type);
+  mesh_.begin({.operation = "all_reduce_sum", .count = count, .unit = unit_of(type)});
+  if (count == 0 || size() == 1) return;
+  Window& window = mesh_.window(data, static_cast<std::size_t>(count) * element);
+  sum_own_slice(window, static_cast<std::byte*>(data), count, type);
+  const Slice mine = slice_of(count, rank(), size(), element);
+  each_other([&](int other) {
+    const Slice theirs = slice_of(count, other, size(), element);
+    mesh_.receive(window, other, 1, theirs.begin, theirs.bytes);
+    mesh_.send(window, other, 1, mine.begin, mine.bytes);
+  });
+  mesh_.await_received(window);
+  mesh_.await_sent(window);
+}
+
+void GlooCommunicator::sum_own_slice(Window& window, std::byte* data, std::int64_t count,
+                                     DType type) {
+  const std::size_t element = size_of(type);
+  const Slice mine = slice_of(count, rank(), size(), element);
+  const std::size_t all = mine.bytes * static_cast<std::size_t>(size());
+  std::byte* const slots = staging(all);
+  Window& received = mesh_.window(slots, all);
+  for (int other = 0; other < size(); ++other) {
+    inputs_[static_cast<std::size_t>(other)] = slots + static_cast<std::size_t>(other) * mine.bytes;
+  }
+  inputs_[static_cast<std::size_t>(rank())] = data + mine.begin;
+  each_other([&](int other) {
+    const Slice theirs = slice_of(count, other, size(), element);
+    mesh_.receive(received, other, 0, static_cast<std::size_t>(other) * mine.bytes, mine.bytes);
+    mesh_.send(window, other, 0, theirs.begin, theirs.bytes);
+  });
+  mesh_.await_received(received);
+  mesh_.await_sent(window);
+  sum_.run(inputs_, data + mine.begin, static_cast<std::int64_t>(mine.bytes / element), type);
+}
+
+void GlooCommunicator::broadcast(Queue& queue, void* data, std::size_t bytes, int root) {
+  TY_CHECK(root >= 0 && root < size(), "a broadcast comes from a rank of the group");
+  const SigpipeGuard guard;
+  queue.wait();
+  mesh_.begin({.operation = "broadcast",
+               .count = static_cast<std::int64_t>(bytes),
+               .unit = "bytes",
+               .root = root});
+  if (bytes == 0 || size() == 1) return;
+  Window& window = mesh_.window(data, bytes);
+  // A binomial tree: counted from the root, rank r hears from r without its highest bit.
+  const auto place = static_cast<unsigned>((rank() - root + size()) % size());
+  const auto rank_at = [&](unsigned at) { return (static_cast<int>(at) + root) % size(); };
+  unsigned bit = 1;
+  while (bit <= place) bit *= 2;
+  if (place != 0) {
+    mesh_.receive(window, rank_at(place - bit / 2), 0, 0, bytes);
+    mesh_.await_received(window);
+  }
+  for (; place + bit < static_cast<unsigned>(size()); bit *= 2) {
+    mesh_.send(window, rank_at(place + bit), 0, 0, bytes);
+  }
+  mesh_.await_sent(window);
+}
+
+void GlooCommunicator::all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) {
+  const SigpipeGuard guard;
+  queue.wait();
+  mesh_.begin({.operation = "all_gather",
+               .count = static_cast<std::int64_t>(bytes),
+               .unit = "bytes a rank"});
+  if (bytes == 0) return;
+  auto* const slots = static_cast<std::byte*>(out);
+  std::memmove(slots + static_cast<std::size_t>(rank()) * bytes, mine, bytes);
+  gather_slots(slots, bytes);
+}
+
+void GlooCommunicator::barrier() {
+  const SigpipeGuard guard;
+  mesh_.begin({.operation = "barrier", .count = 1, .unit = "byte a rank"});
+  present_.resize(static_cast<std::size_t>(size()));
+  gather_slots(present_.data(), 1);
+}
+
+void GlooCommunicator::gather_slots(std::byte* out, std::size_t bytes) {
+  if (size() == 1) return;
+  Window& window = mesh_.window(out, static_cast<std::size_t>(size()) * bytes);
+  each_other([&](int other) {
+    mesh_.receive(window, other, 0, static_cast<std::size_t>(other) * bytes, bytes);
+    mesh_.send(window, other, 0, static_cast<std::size_t>(rank()) * bytes, bytes);
+  });
+  mesh_.await_received(window);
+  mesh_.await_sent(window);
+}
+
+std::byte* GlooCommunicator::staging(std::size_t bytes) {
+  if (staging_.size() < bytes) staging_.resize(bytes);
+  return staging_.data();
+}
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_gloo_communicator(int rank, int ranks, Store& store,
+                                                     const GlooOptions& options) {
+  TY_CHECK(ranks >= 1 && rank >= 0 && rank < ranks, "a rank lies in 0 to ranks - 1");
+  return std::make_unique<GlooCommunicator>(rank, ranks, store, options);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,161 @@
+#include "conformance.h"
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/half.h"
+#include "device/device_array.h"
+#include "tree_reference.h"
+
+namespace trainyard::testing {
+namespace {
+
+/// Numbers whose sums depend on their order: magnitudes from 2^-6 to 2^6, both signs.
+double value_of(int rank, std::int64_t i, std::int64_t salt) {
+  std::uint64_t bits = static_cast<std::uint64_t>(rank) * 0x9e3779b97f4a7c15ULL +
+                       static_cast<std::uint64_t>(i) * 0xbf58476d1ce4e5b9ULL +
+                       static_cast<std::uint64_t>(salt) * 0x94d049bb133111ebULL;
+  bits ^= bits >> 31;
+  bits *= 0xd6e8feb86659fd93ULL;
+  bits ^= bits >> 32;
+  const double mantissa = 1.0 + static_cast<double>(bits >> 12) * 0x1p-52;
+  const double scale = static_cast<double>(1 << (bits & 0xfff) % 13) * 0x1p-6;
+  return (bits & 0x800) != 0 ? -mantissa * scale : mantissa * scale;
+}
+
+template <class T>
+T element_of(int rank, std::int64_t i, std::int64_t salt) {
+  return T(static_cast<float>(value_of(rank, i, salt)));
+}
+template <>
+double element_of<double>(int rank, std::int64_t i, std::int64_t salt) {
+  return value_of(rank, i, salt);
+}
+template <>
+std::int32_t element_of<std::int32_t>(int rank, std::int64_t i, std::int64_t salt) {
+  return static_cast<std::int32_t>(value_of(rank, i, salt) * 1e6);
+}
+
+/// One group under test.
+class Examination {
+ public:
+  Examination(Communicator& ranks, Device& device)
+      : ranks_(ranks), device_(device), queue_(device.make_queue()) {}
+
+  void expect(bool holds, const std::string& what) {
+    ++checks;
+    if (!holds) breaches.push_back("rank " + std::to_string(ranks_.rank()) + ": " + what);
+  }
+
+  template <class T>
+  void check_sum(std::int64_t count, std::int64_t salt);
+  void check_broadcast(std::size_t bytes, int root);
+  void check_gather(std::size_t bytes);
+  void check_mixture();
+  void check_barrier();
+
+  std::vector<std::string> breaches;
+  int checks = 0;
+
+ private:
+  Communicator& ranks_;
+  Device& device_;
+  std::unique_ptr<Queue> queue_;
+};
+
+template <class T>
+void Examination::check_sum(std::int64_t count, std::int64_t salt) {
+  std::vector<T> mine, expected;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::vector<Arithmetic<T>> all;
+    for (int rank = 0; rank < ranks_.size(); ++rank) all.push_back(element_of<T>(rank, i, salt));
+    mine.push_back(element_of<T>(ranks_.rank(), i, salt));
+    expected.push_back(T(tree_sum_of<Arithmetic<T>>(all)));
+  }
+  const DeviceArray<T> data(device_, *queue_, mine);
+  ranks_.all_reduce_sum(*queue_, data.data(), count, DTypeOf<T>::value);
+  const std::vector<T> sum = data.read(*queue_);
+  const bool equal =
+      count == 0 || std::memcmp(sum.data(), expected.data(), sum.size() * sizeof(T)) == 0;
+  expect(equal, "the sum of " + std::to_string(count) + " " +
+                    std::string(name_of(DTypeOf<T>::value)) + " is not the tree's");
+}
+
+std::vector<std::byte> bytes_of(int rank, std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    bytes[i] = static_cast<std::byte>(static_cast<std::size_t>(rank) * 37 + i * 11 + 1);
+  }
+  return bytes;
+}
+
+void Examination::check_broadcast(std::size_t bytes, int root) {
+  const auto mine = bytes_of(ranks_.rank(), bytes);
+  const DeviceArray<std::byte> data(device_, *queue_, mine);
+  ranks_.broadcast(*queue_, data.data(), bytes, root);
+  expect(data.read(*queue_) == bytes_of(root, bytes),
+         std::to_string(bytes) + " bytes are not those of root " + std::to_string(root));
+}
+
+void Examination::check_gather(std::size_t bytes) {
+  const auto own = bytes_of(ranks_.rank(), bytes);
+  const DeviceArray<std::byte> mine(device_, *queue_, own);
+  const DeviceArray<std::byte> all(device_, bytes * static_cast<std::size_t>(ranks_.size()));
+  ranks_.all_gather(*queue_, mine.data(), bytes, all.data());
+  std::vector<std::byte> expected;
+  for (int rank = 0; rank < ranks_.size(); ++rank) {
+    const auto theirs = bytes_of(rank, bytes);
+    expected.insert(expected.end(), theirs.begin(), theirs.end());
+  }
+  expect(all.read(*queue_) == expected, "a gather of " + std::to_string(bytes) + " bytes");
+}
+
+void Examination::check_mixture() {
+  // The same memory in calls of different sizes, one straight after the other: none takes what
+  // belongs to another.
+  const std::vector<float> ones(64, 1.0F);
+  const DeviceArray<float> data(device_, *queue_, ones);
+  for (std::int64_t count = 1; count <= 32; ++count) {
+    ranks_.all_reduce_sum(*queue_, data.data() + 32, count, DType::f32);
+    ranks_.broadcast(*queue_, data.data(), static_cast<std::size_t>(count), 0);
+    queue_->copy(data.data() + 32, data.data(), 32 * sizeof(float));
+  }
+  expect(data.read(*queue_) == ones, "memory that several calls share");
+}
+
+void Examination::check_barrier() {
+  for (int i = 0; i < 5; ++i) ranks_.barrier();
+  expect(true, "barriers end");
+}
+
+void examine(Examination& group, int ranks) {
+  // Fewer than ranks, odd ones, around the block of the sum, and none.
+  for (const std::int64_t count : {0, 1, 2, 3, 7, 64, 1023, 1025, 5003}) {
+    group.check_sum<float>(count, 1);
+    group.check_sum<double>(count, 2);
+    group.check_sum<Float16>(count, 3);
+    group.check_sum<BFloat16>(count, 4);
+    group.check_sum<std::int32_t>(count, 5);
+  }
+  group.check_sum<float>(40'001, 6);
+  for (int root = 0; root < ranks; ++root) {
+    for (const std::size_t bytes : {0, 1, 13, 70'001}) group.check_broadcast(bytes, root);
+  }
+  for (const std::size_t bytes : {0, 1, 13, 70'001}) group.check_gather(bytes);
+  group.check_mixture();
+  group.check_barrier();
+}
+
+}  // namespace
+
+std::vector<std::string> breaches_of(Communicator& ranks, Device& device) {
+  Examination group(ranks, device);
+  examine(group, ranks.size());
+  group.expect(group.checks + 1 == checks_of_conformance(ranks.size()), "the number of checks");
+  return group.breaches;
+}
+
+int checks_of_conformance(int ranks) { return 9 * 5 + 1 + 4 * ranks + 4 + 1 + 1 + 1; }
+
+}  // namespace trainyard::testing

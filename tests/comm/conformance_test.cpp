@@ -1,0 +1,118 @@
+#include "conformance.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "base/half.h"
+#include "comm/tree_sum.h"
+#include "thread_ranks.h"
+#include "tree_reference.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+/// The lines of all ranks that something was wrong with.
+std::vector<std::string> breaches_with_gloo(StoreKind kind, int ranks) {
+  std::mutex mutex;
+  std::vector<std::string> all;
+  const Outcomes outcomes = run_gloo(kind, ranks, [&](Communicator& group) {
+    const auto device = make_cpu_device();
+    const auto breaches = breaches_of(group, *device);
+    const std::scoped_lock lock(mutex);
+    all.insert(all.end(), breaches.begin(), breaches.end());
+  });
+  for (const std::string& outcome : outcomes) {
+    if (!outcome.empty()) all.push_back(outcome);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a group of one does what every group must do") {
+  const auto device = make_cpu_device();
+  const auto group = make_single_communicator();
+  for (const std::string& breach : breaches_of(*group, *device)) FAIL_CHECK(breach);
+}
+
+TEST_CASE("groups of Gloo do what every group must do") {
+  for (const StoreKind kind : {StoreKind::memory, StoreKind::tcp}) {
+    for (const int ranks : {1, 2, 3, 4, 5, 8}) {
+      INFO(ranks, " ranks, store ", static_cast<int>(kind));
+      for (const std::string& breach : breaches_with_gloo(kind, ranks)) FAIL_CHECK(breach);
+    }
+  }
+}
+
+TEST_CASE("the tree of the sum has the written order, and the order shows") {
+  const std::array<float, 5> values{1e8F, 1.0F, -1e8F, 1.0F, 0.5F};
+  const float left = values[0] + values[1];
+  const float right = values[2] + values[3];
+  const float written = (left + right) + values[4];
+  CHECK(tree_sum_of<float>(values) == written);
+  const float in_sequence = ((values[0] + values[1]) + values[2]) + values[3] + values[4];
+  CHECK(written != in_sequence);
+
+  std::array<const void*, 5> inputs;
+  for (std::size_t i = 0; i < 5; ++i) inputs[i] = &values[i];
+  float sum = 0;
+  TreeSum().run(inputs, &sum, 1, DType::f32);
+  CHECK(sum == written);
+}
+
+TEST_CASE("16-bit sums are rounded once") {
+  // 1 + 2^-11 rounds back to 1 in f16; three of them in a row stay, summed in f32 first.
+  const std::array<Float16, 4> values{Float16(1.0F), Float16(0x1p-11F), Float16(0x1p-11F),
+                                      Float16(0x1p-11F)};
+  std::array<const void*, 4> inputs;
+  for (std::size_t i = 0; i < 4; ++i) inputs[i] = &values[i];
+  Float16 sum;
+  TreeSum().run(inputs, &sum, 1, DType::f16);
+  CHECK(static_cast<float>(sum) == static_cast<float>(Float16(1.0F + 0x3p-11F)));
+  CHECK(static_cast<float>(sum) > 1.0F);
+}
+
+TEST_CASE("a barrier returns when every rank has called it") {
+  constexpr int kRanks = 4;
+  constexpr int kRounds = 200;
+  std::atomic<int> arrived{0};
+  std::atomic<int> early{0};
+  const Outcomes outcomes = run_gloo(StoreKind::memory, kRanks, [&](Communicator& group) {
+    for (int round = 1; round <= kRounds; ++round) {
+      ++arrived;
+      group.barrier();
+      if (arrived.load() < kRanks * round) ++early;
+    }
+  });
+  CHECK(outcomes == Outcomes(kRanks));
+  CHECK(early.load() == 0);
+  CHECK(arrived.load() == kRanks * kRounds);
+}
+
+TEST_CASE("sums are the same bits again, however the ranks are delayed") {
+  constexpr int kRanks = 3;
+  std::vector<std::vector<float>> sums;
+  std::mutex mutex;
+  for (int slow = 0; slow < kRanks; ++slow) {
+    run_gloo(StoreKind::memory, kRanks, [&](Communicator& group) {
+      const auto queue = make_cpu_device()->make_queue();
+      std::vector<float> mine(5001);
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        mine[i] = 1.0F / static_cast<float>(i + 1 + 17 * static_cast<std::size_t>(group.rank()));
+      }
+      // The slow one comes last: the others' messages are all on their way before it begins.
+      if (group.rank() == slow)
+        static_cast<void>(breaches_of(*make_single_communicator(), *make_cpu_device()));
+      group.all_reduce_sum(*queue, mine.data(), 5001, DType::f32);
+      const std::scoped_lock lock(mutex);
+      sums.push_back(mine);
+    });
+  }
+  REQUIRE(sums.size() == 9);
+  for (const auto& sum : sums) CHECK(sum == sums.front());
+}

@@ -1,0 +1,152 @@
+// What the others see when a rank does not do its part.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "thread_ranks.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+double seconds_since(Moment begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void sum_floats(Communicator& group, std::int64_t count) {
+  const auto queue = make_cpu_device()->make_queue();
+  std::vector<float> data(static_cast<std::size_t>(count), 1.0F);
+  group.all_reduce_sum(*queue, data.data(), count, DType::f32);
+}
+
+}  // namespace
+
+TEST_CASE("a rank that leaves in the middle gives an error on every other, long before the limit") {
+  const Moment begin = std::chrono::steady_clock::now();
+  const Outcomes outcomes = run_gloo(StoreKind::tcp, 4, [](Communicator& group) {
+    sum_floats(group, 1000);
+    if (group.rank() == 2) return;
+    sum_floats(group, 1000);
+  });
+  CHECK(seconds_since(begin) < 30);
+  CHECK(outcomes[2].empty());
+  for (const int rank : {0, 1, 3}) {
+    const std::string& text = outcomes[static_cast<std::size_t>(rank)];
+    INFO(text);
+    const std::string number = std::to_string(rank);
+    CHECK(contains(text, "rank " + number + " (host" + number +
+                             "): all_reduce_sum of 1000 f32 elements over 4 ranks failed: rank "));
+    CHECK(contains(text, " is gone ("));
+    CHECK(contains(text, "; see what it said"));
+  }
+  // One of them has met the one that left; others may have met one that had met it.
+  CHECK(std::ranges::any_of(outcomes, [](const std::string& text) {
+    return contains(text, "failed: rank 2 (host2) is gone");
+  }));
+}
+
+TEST_CASE("a rank that does not come is named when the limit is over") {
+  const auto store = make_memory_store();
+  std::vector<std::unique_ptr<Communicator>> groups(2);
+  const Outcomes made = run_threads(2, [&](int rank) {
+    groups[static_cast<std::size_t>(rank)] =
+        make_gloo_communicator(rank, 2, *store, local_options(rank, Milliseconds(60'000)));
+  });
+  REQUIRE(made == Outcomes(2));
+  groups[0]->set_time_limit(Milliseconds(150));
+  const Moment begin = std::chrono::steady_clock::now();
+  // Rank 1 lives and does nothing.
+  CHECK_THROWS_WITH_AS(
+      groups[0]->barrier(),
+      "rank 0 (host0): barrier of 1 byte a rank over 2 ranks failed: rank 1 (host1) did not do its "
+      "part within 0.15 s (Timed out waiting 150ms for recv operation to complete); see what it "
+      "said",
+      Error);
+  CHECK(seconds_since(begin) >= 0.15);
+  CHECK(seconds_since(begin) < 30);
+}
+
+TEST_CASE("after an error, a group says so, and its others need not wait for their limits") {
+  const Outcomes outcomes = run_gloo(StoreKind::memory, 2, [](Communicator& group) {
+    if (group.rank() == 1) group.set_time_limit(Milliseconds(100));
+    if (group.rank() == 1) {
+      CHECK_THROWS_AS(group.barrier(), Error);
+      sum_floats(group, 5);
+    } else {
+      // Waits in another call: rank 1's barrier ends by its limit, and this one by that.
+      sum_floats(group, 5);
+    }
+  });
+  CHECK(contains(outcomes[0], "all_reduce_sum of 5 f32 elements over 2 ranks failed: rank 1"));
+  CHECK(outcomes[1] ==
+        "rank 1 (host1): all_reduce_sum of 5 f32 elements over 2 ranks failed: an earlier call "
+        "failed, and its connections were closed");
+}
+
+TEST_CASE("calls that do not belong together end by their limit, not with wrong numbers") {
+  const Outcomes outcomes = run_gloo(
+      StoreKind::memory, 2,
+      [](Communicator& group) { sum_floats(group, group.rank() == 0 ? 100 : 200); },
+      Milliseconds(200));
+  CHECK(contains(outcomes[0], "all_reduce_sum of 100 f32 elements over 2 ranks failed"));
+  CHECK(contains(outcomes[1], "all_reduce_sum of 200 f32 elements over 2 ranks failed"));
+}
+
+TEST_CASE("a rank that never appears is missed by its number") {
+  const auto store = make_memory_store();
+  GlooOptions options = local_options(0, Milliseconds(1000));
+  options.connect = Milliseconds(100);
+  CHECK_THROWS_WITH_AS(
+      make_gloo_communicator(0, 2, *store, options),
+      "rank 0 (host0): connecting the group 'test' of 2 ranks failed: no rank set 'test/host/1' "
+      "within 0.1 s; are all ranks running?",
+      Error);
+}
+
+TEST_CASE("an interface that this machine does not have, or one beside an address, is refused") {
+  const auto store = make_memory_store();
+  GlooOptions options = local_options(0, Milliseconds(1000));
+  options.interface = "nowhere9";
+  CHECK_THROWS_WITH_AS(make_gloo_communicator(0, 1, *store, options),
+                       "rank 0 (host0): connecting the group 'test' of 1 ranks failed: both the "
+                       "network interface 'nowhere9' and the address '127.0.0.1' are given; leave "
+                       "one out",
+                       Error);
+  options.address.clear();
+  std::string text;
+  try {
+    static_cast<void>(make_gloo_communicator(0, 1, *store, options));
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  CHECK(contains(text, "no network interface 'nowhere9' with an address; this machine has "));
+  CHECK(contains(text, "lo"));
+}
+
+TEST_CASE("ranks meet at the address of an interface") {
+  const auto store = make_memory_store();
+  const Outcomes outcomes = run_threads(2, [&](int rank) {
+    GlooOptions options = local_options(rank, Milliseconds(60'000));
+    options.address.clear();
+    options.interface = "lo";
+    make_gloo_communicator(rank, 2, *store, options)->barrier();
+  });
+  CHECK(outcomes == Outcomes(2));
+}
+
+TEST_CASE("bytes are not summed, and a root is a rank of the group") {
+  const auto store = make_memory_store();
+  const auto queue = make_cpu_device()->make_queue();
+  const auto group = make_gloo_communicator(0, 1, *store, local_options(0, Milliseconds(1000)));
+  std::uint8_t byte = 1;
+  CHECK_THROWS_AS(group->all_reduce_sum(*queue, &byte, 1, DType::u8), Error);
+  CHECK_THROWS_AS(group->broadcast(*queue, &byte, 1, 1), Error);
+  CHECK_THROWS_AS(group->set_time_limit(Milliseconds(0)), Error);
+}

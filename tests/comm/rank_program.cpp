@@ -1,0 +1,149 @@
+// One rank as a process: the conformance suite over Gloo and a store over TCP, and ranks that a
+// test kills. By hand, one a terminal, or under mpirun, which numbers them:
+//
+//   comm_rank suite RANK RANKS HOST PORT TOKEN [ADDRESS]
+//   mpirun -n 4 comm_rank suite - - 127.0.0.1 29500 secret
+//
+// What it does is one of
+//   suite  all that a communicator must do; prints "rank R of N: C checks, all well" and ends with
+//          0, or a line for each thing that was not well and 1
+//   idle   joins the watch, prints "ready" and does nothing
+//   sums   joins the watch and sums over all ranks for ever
+// HOST is that of rank 0, ADDRESS where the others reach this rank: where it is left out, HOST.
+// Rank 0 serves the store; at port 0 it takes a free one and prints "port P". A failure of another
+// rank is printed, and the process ends with its exit code, whatever it is stuck in.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "comm/gloo_communicator.h"
+#include "comm/store_server.h"
+#include "comm/watch.h"
+#include "conformance.h"
+
+using namespace trainyard;
+
+namespace {
+
+constexpr Milliseconds kPatience(60'000);
+constexpr Operation kSum{"all_reduce", true};
+constexpr Operation kIdle{"idle"};
+
+void say(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+/// A number of the command line; "-": what mpirun says.
+int number_of(const std::string& text, const char* of_mpirun) {
+  const char* const given = text == "-" ? std::getenv(of_mpirun) : text.c_str();
+  const auto number = given != nullptr ? parse_integer(given) : std::nullopt;
+  if (!number) {
+    throw Error(ErrorKind::command_line,
+                "'" + text + "' is no number, and " + of_mpirun + " does not give one");
+  }
+  return static_cast<int>(*number);
+}
+
+struct Place {
+  int rank, ranks;
+  StoreAddress store;
+  std::string address;
+};
+
+WatchOptions watch_options(const Place& place) {
+  return {.store = place.store,
+          .rank = place.rank,
+          .host = "host" + std::to_string(place.rank),
+          .interval = Milliseconds(50),
+          .silence = Milliseconds(1'000),
+          .connect = kPatience};
+}
+
+[[noreturn]] void end_with(const Failure& failure) {
+  say("failure: " + message_of(failure));
+  ::_exit(failure.exit_code);
+}
+
+std::unique_ptr<Communicator> make_group(const Place& place) {
+  const auto store = connect_to_store(place.store, kPatience);
+  return make_gloo_communicator(place.rank, place.ranks, *store,
+                                {.address = place.address,
+                                 .host = "host" + std::to_string(place.rank),
+                                 .connect = kPatience,
+                                 .limit = kPatience});
+}
+
+int run_suite(const Place& place, Watch& watch) {
+  const auto device = make_cpu_device();
+  const auto group = make_group(place);
+  const std::vector<std::string> breaches = testing::breaches_of(*group, *device);
+  for (const std::string& breach : breaches) say(breach);
+  if (!watch.farewell(kPatience)) say("no farewell");
+  if (!breaches.empty()) return 1;
+  say("rank " + std::to_string(place.rank) + " of " + std::to_string(place.ranks) + ": " +
+      std::to_string(testing::checks_of_conformance(place.ranks)) + " checks, all well");
+  return 0;
+}
+
+int run_idle(Watch& watch) {
+  watch.progress(5, kIdle);
+  say("ready");
+  while (true) ::pause();
+}
+
+int run_sums(const Place& place, Watch& watch) {
+  const auto group = make_group(place);
+  const auto queue = make_cpu_device()->make_queue();
+  std::vector<float> values(100'000, 0.0F);
+  for (std::int64_t step = 1;; ++step) {
+    watch.progress(step, kSum);
+    try {
+      group->all_reduce_sum(*queue, values.data(), 100'000, DType::f32);
+    } catch (const Error& error) {
+      end_with(watch.report(error.what(), error.exit_code(), true, kPatience));
+    }
+    if (step == 3) say("ready");
+  }
+}
+
+int run(const std::string& work, Place place) {
+  std::optional<StoreServer> server;
+  if (place.rank == 0) {
+    server.emplace(StoreServerOptions{.endpoint = place.store.endpoint,
+                                      .token = place.store.token,
+                                      .ranks = place.ranks,
+                                      .watch = {.silence = Milliseconds(1'000)}});
+    place.store.endpoint.port = server->port();
+    say("port " + std::to_string(server->port()));
+  }
+  Watch watch(watch_options(place), end_with);
+  if (work == "suite") return run_suite(place, watch);
+  return work == "idle" ? run_idle(watch) : run_sums(place, watch);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::vector<std::string> words(arguments + 1, arguments + count);
+  if (words.size() != 6 && words.size() != 7) {
+    say("comm_rank suite|idle|sums RANK RANKS HOST PORT TOKEN [ADDRESS]");
+    return 2;
+  }
+  try {
+    const auto port = static_cast<std::uint16_t>(number_of(words[4], "PORT"));
+    return run(words[0], {.rank = number_of(words[1], "OMPI_COMM_WORLD_RANK"),
+                          .ranks = number_of(words[2], "OMPI_COMM_WORLD_SIZE"),
+                          .store = {.endpoint = {words[3], port}, .token = words[5]},
+                          .address = words.size() == 7 ? words[6] : words[3]});
+  } catch (const Error& error) {
+    say(error.what());
+    return error.exit_code();
+  }
+}
