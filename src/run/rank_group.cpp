@@ -1,0 +1,147 @@
+#include "run/rank_group.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "comm/control.h"
+#include "comm/gloo_communicator.h"
+#include "comm/store_server.h"
+
+namespace trainyard {
+namespace {
+
+/// What a rank that noticed a failure by itself gets to end in order, before it is ended.
+constexpr Milliseconds kOwnEnd{5'000};
+
+Milliseconds milliseconds(double seconds) {
+  return Milliseconds(static_cast<std::int64_t>(seconds * 1e3));
+}
+
+StoreServerOptions server_options(const RankGroupOptions& options) {
+  const RankPlace& place = options.place;
+  return {.endpoint = {place.master_address, static_cast<std::uint16_t>(place.master_port)},
+          .token = place.token,
+          .ranks = place.ranks,
+          .store = {},
+          .watch = {.first_step = milliseconds(options.limits.first_step),
+                    .step = milliseconds(options.limits.step),
+                    .silence = milliseconds(options.limits.silence)}};
+}
+
+StoreAddress store_address(const RankPlace& place) {
+  return {.endpoint = {place.master_address, static_cast<std::uint16_t>(place.master_port)},
+          .token = place.token};
+}
+
+}  // namespace
+
+/// Rank 0's store, this rank's connections to it, and whether this rank's own thread deals with a
+/// failure.
+class RankGroup::Meeting {
+ public:
+  Meeting(const RankGroupOptions& options, std::function<void(const Failure&)> on_failure)
+      : server_(options.place.rank == 0
+                    ? std::make_unique<StoreServer>(server_options(options))
+                    : nullptr),
+        store_(connect_to_store(store_address(options.place),
+                                milliseconds(options.limits.first_step))),
+        watch_({.store = store_address(options.place),
+                .rank = options.place.rank,
+                .host = options.host,
+                .silence = milliseconds(options.limits.silence),
+                .connect = milliseconds(options.limits.first_step)},
+               std::move(on_failure)) {}
+
+  [[nodiscard]] Store& store() { return *store_; }
+  [[nodiscard]] Watch& watch() { return watch_; }
+
+  /// This rank's own thread deals with a failure from now on.
+  void take_over() {
+    const std::lock_guard lock(mutex_);
+    taken_over_ = true;
+    changed_.notify_all();
+  }
+  /// Waits for that; false if it does not come.
+  [[nodiscard]] bool await_take_over() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kOwnEnd, [this] { return taken_over_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool taken_over_ = false;
+  std::unique_ptr<StoreServer> server_;
+  std::unique_ptr<Store> store_;
+  Watch watch_;  // last: its thread ends before the rest goes
+};
+
+RankGroup::RankGroup(const RankGroupOptions& options)
+    : options_(options), device_(make_cpu_device()), queue_(device_->make_queue()) {
+  if (size() == 1) {
+    communicator_ = make_single_communicator();
+    return;
+  }
+  meeting_ =
+      std::make_unique<Meeting>(options_, [this](const Failure& failure) { handle(failure); });
+  const Milliseconds limit = milliseconds(options_.limits.first_step);
+  communicator_ = make_gloo_communicator(
+      rank(), size(), meeting_->store(),
+      {.address = own_address_towards(options_.place.master_address),
+       .host = options_.host,
+       .connect = limit,
+       .limit = limit});
+}
+
+RankGroup::~RankGroup() = default;
+
+/// From the watch's thread. A rank whose collective broke comes to report() by itself; one that is
+/// stuck is ended here.
+void RankGroup::handle(const Failure& failure) {
+  if (meeting_ && meeting_->await_take_over()) return;
+  options_.on_failure(failure);
+}
+
+void RankGroup::progress(std::int64_t step, const Operation& operation) noexcept {
+  if (meeting_) meeting_->watch().progress(step, operation);
+}
+
+std::vector<std::string> RankGroup::gather(std::string_view mine) {
+  if (!meeting_) return {std::string(mine)};
+  return gather_texts(*communicator_, *queue_, mine);
+}
+
+int RankGroup::largest(int mine) {
+  if (!meeting_) return mine;
+  return static_cast<int>(trainyard::largest(*communicator_, *queue_, mine));
+}
+
+void RankGroup::require_equal(std::string_view what, std::string_view mine) {
+  const std::vector<std::string> all = gather(mine);
+  for (std::size_t other = 1; other < all.size(); ++other) {
+    if (all[other] == all[0]) continue;
+    throw Error(ErrorKind::device,
+                "rank " + std::to_string(other) + " has another " + std::string(what) +
+                    " than rank 0: '" + all[other] + "' and '" + all[0] +
+                    "'; all ranks must run the same program on the same files");
+  }
+}
+
+Failure RankGroup::report(const Error& error) {
+  Failure own{.rank = rank(), .host = options_.host, .text = error.what(),
+              .exit_code = error.exit_code()};
+  if (!meeting_) return own;
+  meeting_->take_over();
+  const bool consequence = error.kind() == ErrorKind::device;
+  return meeting_->watch().report(error.what(), error.exit_code(), consequence, kOwnEnd);
+}
+
+void RankGroup::farewell() {
+  if (!meeting_) return;
+  if (meeting_->watch().farewell(milliseconds(options_.limits.step))) return;
+  throw Error(ErrorKind::device, "the other ranks did not end within the limit of a step");
+}
+
+}  // namespace trainyard

@@ -1,0 +1,80 @@
+// The ranks of a run as one of them sees it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "comm/communicator.h"
+#include "comm/failure.h"
+#include "comm/rank_place.h"
+#include "comm/watch.h"
+#include "device/device.h"
+
+namespace trainyard {
+
+/// How long ranks may take before they count as stuck (`limits:`), in seconds.
+struct RankLimits {
+  double first_step = 300;  // to appear, and from there to the end of the first update
+  double step = 60;         // without any progress later on, or 20 median updates if that is longer
+  double silence = 30;      // without a sign of life: the process is stopped
+};
+
+struct RankGroupOptions {
+  RankPlace place;
+  RankLimits limits;
+  std::string host;  // name of this machine, for messages
+  /// Called from a thread of the group when another rank has failed and this one's own thread does
+  /// not notice, stuck as it is: says so, and ends the process with the failure's exit code.
+  std::function<void(const Failure&)> on_failure;
+};
+
+/// Where the ranks meet, the watch over them and the communicator among their processors. A group of
+/// one has no connection to anything. What several ranks do, they do in the same order.
+class RankGroup {
+ public:
+  /// Meets the others. Throws Error{device} if one does not appear.
+  explicit RankGroup(const RankGroupOptions& options);
+  ~RankGroup();
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
+
+  [[nodiscard]] const RankPlace& place() const { return options_.place; }
+  [[nodiscard]] int rank() const { return options_.place.rank; }
+  [[nodiscard]] int size() const { return options_.place.ranks; }
+  /// Acts on the host's memory, in the order of queue().
+  [[nodiscard]] Communicator& communicator() { return *communicator_; }
+  [[nodiscard]] Queue& queue() { return *queue_; }
+
+  /// Notes what this rank begins, for the watch. Cheap, for the path of a step.
+  void progress(std::int64_t step, const Operation& operation) noexcept;
+  /// Every rank's text, by rank.
+  [[nodiscard]] std::vector<std::string> gather(std::string_view mine);
+  /// The largest of all ranks' numbers.
+  [[nodiscard]] int largest(int mine);
+  /// Throws Error{device} that names the rank and both values unless all ranks have the same.
+  void require_equal(std::string_view what, std::string_view mine);
+
+  /// Tells the others why this rank ends. Answers the first failure of all ranks, which is this one
+  /// unless it only met what another had caused.
+  [[nodiscard]] Failure report(const Error& error);
+  /// Leaves at the end; rank 0 waits for the others. Throws Error{device} for a rank that failed.
+  void farewell();
+
+ private:
+  class Meeting;
+
+  void handle(const Failure& failure);
+
+  RankGroupOptions options_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Meeting> meeting_;  // null for one rank
+  std::unique_ptr<Communicator> communicator_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,75 @@
+// What a run leaves in its folder, kept by rank 0 alone.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "run/checkpoint_files.h"
+#include "run/csv_sink.h"
+#include "run/epoch_line.h"
+#include "run/metrics.h"
+#include "run/plotter.h"
+#include "run/run_folder.h"
+#include "run/run_sinks.h"
+#include "run/status.h"
+#include "run/training_state.h"
+
+namespace trainyard {
+
+/// What the keeper's sinks are made of.
+struct KeptRun {
+  MetricsColumns columns;
+  ResumePoint from;
+  bool steps = false;             // write steps.csv
+  std::string title;              // of the pictures
+  std::filesystem::path gnuplot;  // program, or empty: no pictures
+  std::filesystem::path output;   // a picture beside them, or empty
+  Banner banner;
+  std::int64_t epochs = 1;
+  std::string judged;  // name of the metric that says what is best
+};
+
+/// The folder's record, status, sinks, checkpoints and summary.
+class RunKeeper {
+ public:
+  /// Disk and clock must outlive it; `warn` also says warnings on the console.
+  RunKeeper(const Disk& disk, const Clock& clock, RunFolder folder,
+            std::function<void(const std::string&)> warn);
+
+  [[nodiscard]] const RunFolder& folder() const { return folder_; }
+  [[nodiscard]] RunStatus& status() { return status_; }
+  [[nodiscard]] SinkList& sinks() { return sinks_; }
+
+  void write_status(RunState state);
+  /// Makes the sinks of the folder, the console's last.
+  void open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console);
+  void warn(const std::string& text);
+  void save(const CheckpointContent& content, const TrainingState& state, bool best,
+            std::int64_t keep);
+  /// Says in the folder how the run failed; a disk that cannot take it must not hide the error.
+  void fail(const Error& error);
+  /// Writes the last status and summary.
+  void finish(RunState state, int exit_code, const TrainingState& end);
+  /// The weights of a run that is done.
+  void write_weights(const CheckpointContent& content);
+
+ private:
+  void write_summary(std::int64_t epochs, std::int64_t step, double seconds);
+
+  const Disk& disk_;
+  const Clock& clock_;
+  std::function<void(const std::string&)> warn_;
+  RunFolder folder_;
+  StatusFile status_file_;
+  RunStatus status_;
+  SinkList sinks_;
+  LogSink* log_ = nullptr;  // one of the sinks
+  std::string judged_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace trainyard
