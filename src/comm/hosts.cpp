@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <optional>
 #include <set>
 
@@ -144,6 +145,24 @@ std::vector<std::string> mpirun_arguments(const HostsLaunch& launch) {
   arguments.push_back(launch.program.string());
   arguments.insert(arguments.end(), launch.arguments.begin(), launch.arguments.end());
   return arguments;
+}
+
+LaunchResult result_of_mpirun(LaunchResult result) {
+  constexpr int kSignals = 128;
+  constexpr int kStoppedByOwnLimit = 75;  // EX_TEMPFAIL
+  const int code = result.exit_code;
+  const bool of_a_rank = (code >= 2 && code <= 9) || code == kStoppedByOwnLimit;
+  if (code == 0 || of_a_rank || result.signal != 0) return result;
+  const int signal = code > kSignals ? code - kSignals : 0;
+  const bool stopped = signal == SIGINT || signal == SIGTERM || signal == SIGHUP ||
+                       signal == SIGUSR1 || result.passed != 0;
+  if (stopped) return {.signal = result.passed != 0 ? result.passed : signal};
+  result.exit_code = static_cast<int>(ErrorKind::device);
+  if (!result.message.empty()) return result;
+  result.message = signal != 0 ? "a rank was killed by signal " + std::to_string(signal)
+                               : "mpirun ended with exit code " + std::to_string(code);
+  result.message += "; the lines above, which are mpirun's, say more";
+  return result;
 }
 
 std::vector<SyncCommand> sync_commands(std::span<const Host> hosts,

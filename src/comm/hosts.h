@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/launcher.h"
+
 namespace trainyard {
 
 /// A line of a host file.
@@ -40,6 +42,12 @@ struct HostsLaunch {
 /// the first. Throws Error{config} for a host with fewer slots than ranks, and for "localhost"
 /// among several hosts, naming the line.
 [[nodiscard]] std::vector<std::string> mpirun_arguments(const HostsLaunch& launch);
+
+/// What the end of mpirun says of the ranks. mpirun ends with the exit code of the first rank that
+/// failed, with 128 + N where signal N killed one, with 1 after a signal that it passed on as
+/// SIGTERM, and with 1 and others for reasons of its own. A stop by a signal stays that; a killed
+/// rank, and mpirun's own reasons, are exit code 8.
+[[nodiscard]] LaunchResult result_of_mpirun(LaunchResult result);
 
 /// One copy of the current folder.
 struct SyncCommand {

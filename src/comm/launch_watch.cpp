@@ -106,6 +106,7 @@ class Watch {
   std::vector<std::optional<ProcessEnd>> ends_;
   Stage stage_ = Stage::none;
   std::optional<double> deadline_;  // of the stage, on the clock
+  int passed_ = 0;                  // the last that stops a run
   int interrupts_ = 0;
   // The first process that ended so, of those that the launcher had not yet asked to end.
   std::array<std::optional<std::size_t>, 5> first_ = {};
@@ -114,6 +115,7 @@ class Watch {
 void Watch::pass(int signal) {
   if (signal == SIGCHLD) return;
   send_to_all(signal);
+  if (stops_a_run(signal)) passed_ = signal;
   if (signal == SIGINT) ++interrupts_;
   if (interrupts_ == 2 && stage_ < Stage::asked) enter(Stage::asked, limits_.kill_seconds);
 }
@@ -161,7 +163,7 @@ std::string Watch::message(std::optional<std::size_t> index) const {
 }
 
 LaunchResult Watch::result() const {
-  LaunchResult result;
+  LaunchResult result{.passed = passed_};
   if (const auto failed = first(Meaning::failed)) {
     const ProcessEnd& end = *ends_[*failed];
     result.exit_code = end.signal == 0 ? end.exit_code : static_cast<int>(ErrorKind::device);

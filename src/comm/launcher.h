@@ -30,6 +30,7 @@ struct LaunchedProcess {
 struct LaunchResult {
   int exit_code = 0;
   int signal = 0;       // if not 0, the launcher ends as this signal would have ended it
+  int passed = 0;       // the last of SIGINT, SIGTERM, SIGHUP and SIGUSR1 that was passed on
   std::string message;  // of the failure that counts; "" where the first process has said it itself
 };
 

@@ -84,6 +84,12 @@ void copy_all(int from, int to, const fs::path& path) {
   }
 }
 
+bool same_file(int a, int b) {
+  struct stat facts_a = {}, facts_b = {};
+  return ::fstat(a, &facts_a) == 0 && ::fstat(b, &facts_b) == 0 &&
+         facts_a.st_dev == facts_b.st_dev && facts_a.st_ino == facts_b.st_ino;
+}
+
 }  // namespace
 
 void CloseFile::operator()(int descriptor_plus_one) const { ::close(descriptor_plus_one - 1); }
@@ -119,6 +125,7 @@ std::string RankOutput::tail(int lines) const {
 void move_output(const fs::path& path) {
   const Handle<int, CloseFile> file(open_to_add(path) + 1);
   const int to = file.get() - 1;
+  if (same_file(to, STDOUT_FILENO)) return;
   copy_all(STDOUT_FILENO, to, path);
   const std::string line = std::string(kMoved) + fs::absolute(path).string() + "\n";
   write_all(STDOUT_FILENO, line, path);

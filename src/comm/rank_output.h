@@ -38,7 +38,8 @@ class RankOutput {
 
 /// Called by a rank when the run folder is there: what it printed so far goes to `path` (its folder
 /// is made, a file that is there is added to), and what it prints from now on too. The last line of
-/// the former file says where. Throws Error{disk} naming the path.
+/// the former file says where. Does nothing where `path` already is the file. Flush C and C++
+/// streams before. Throws Error{disk} naming the path.
 void move_output(const std::filesystem::path& path);
 
 /// "rank2.log".

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "../base/error_of.h"
 #include "base/text.h"
@@ -98,6 +99,26 @@ TEST_CASE("localhost is a host alone, and means nothing to others") {
           "hosts.txt:2:1: host '" + name +
               "' means another machine on each host; write the name of this one");
   }
+}
+
+TEST_CASE("what mpirun ends with becomes the end of its ranks") {
+  const auto code_of = [](int code) { return result_of_mpirun({.exit_code = code}).exit_code; };
+  for (const int code : {0, 2, 3, 4, 5, 6, 7, 8, 9, 75}) CHECK(code_of(code) == code);
+  for (const int code : {1, 10, 74, 127, 137, 139, 255}) CHECK(code_of(code) == 8);
+  CHECK(result_of_mpirun({.exit_code = 137}).message ==
+        "a rank was killed by signal 9; the lines above, which are mpirun's, say more");
+  CHECK(result_of_mpirun({.exit_code = 1}).message ==
+        "mpirun ended with exit code 1; the lines above, which are mpirun's, say more");
+  CHECK(result_of_mpirun({.exit_code = 8, .message = "mpirun was killed"}).message ==
+        "mpirun was killed");
+}
+
+TEST_CASE("a signal that mpirun was sent, or that stopped a rank, is a stop") {
+  CHECK(result_of_mpirun({.exit_code = 1, .passed = SIGINT}).signal == SIGINT);
+  CHECK(result_of_mpirun({.exit_code = 1, .passed = SIGINT}).exit_code == 0);
+  CHECK(result_of_mpirun({.exit_code = 128 + SIGTERM}).signal == SIGTERM);
+  CHECK(result_of_mpirun({.exit_code = 7, .passed = SIGTERM}).exit_code == 7);
+  CHECK(result_of_mpirun({.signal = SIGHUP}).signal == SIGHUP);
 }
 
 TEST_CASE("rsync copies the current folder to each host over ssh, and beside it on this machine") {

@@ -81,6 +81,19 @@ TEST_CASE("a rank takes its output along to the run folder, and the launcher fin
   CHECK(output.tail(2) == "late\nlast");
 }
 
+TEST_CASE("a rank whose output is in the run folder already leaves it there") {
+  const TemporaryFolder folder;
+  const auto log = folder / "rank1.log";
+  const RankOutput output = RankOutput::at(log);
+  const int status = in_rank(output, [&] {
+    put(STDOUT_FILENO, "early\n");
+    move_output(log);
+    put(STDOUT_FILENO, "late\n");
+  });
+  CHECK(status == 0);
+  CHECK(text_of(log) == "early\nlate\n");
+}
+
 TEST_CASE("a folder that takes no output is named") {
   const TemporaryFolder folder;
   folder.write("file", "");
