@@ -116,6 +116,7 @@ int report_command_line(const CLI::App& app, const CLI::ParseError& error,
 
 int parse_and_run(int argc, char** argv) {
   const Surroundings surroundings{.command = quoted_command(argc, argv),
+                                  .arguments = std::vector<std::string>(argv + 1, argv + argc),
                                   .program = argv[0],
                                   .now = steady_seconds,
                                   .started = steady_seconds()};

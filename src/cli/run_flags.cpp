@@ -1,6 +1,7 @@
 #include "cli/run_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "backend/plugin.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "cli/rank_gpus.h"
 #include "config/diagnostics.h"
 
 namespace trainyard::cli {
@@ -44,23 +46,35 @@ fs::path engine_folder() {
   return home.empty() ? fs::path() : fs::path(home) / ".cache" / "trainyard";
 }
 
-/// The GPUs that the flags ask for, or find where they say nothing; none: the CPU.
+/// True where --device chooses a processor. Throws Error{command_line} if --gpus chooses a GPU too.
+bool on_processor(const RunFlags& flags) {
+  if (flags.device.empty()) return false;
+  const GpuRequest::Kind kind = parse_gpus(flags.gpus).kind;
+  if (kind == GpuRequest::Kind::unsaid || kind == GpuRequest::Kind::none) return true;
+  throw Error(ErrorKind::command_line, "--gpus " + flags.gpus + " and --device " + flags.device +
+                                           " contradict each other; give one of them");
+}
+
+/// The GPU that the flags ask for, or find where they say nothing; none: the CPU.
 UsableGpus gpus_of(const RunFlags& flags) {
-  const GpuRequest request = parse_gpus(flags.gpus);
-  if (!flags.device.empty()) {
-    if (request.kind == GpuRequest::Kind::unsaid || request.kind == GpuRequest::Kind::none) {
-      return {};
-    }
-    throw Error(ErrorKind::command_line, "--gpus " + flags.gpus + " and --device " + flags.device +
-                                             " contradict each other; give one of them");
-  }
-  UsableGpus usable = open_gpus(request, gpu_places());
+  if (on_processor(flags)) return {};
+  UsableGpus usable = open_gpus(parse_gpus(flags.gpus), gpu_places());
   if (usable.gpus.size() > 1) {
     throw Error(ErrorKind::device, "--gpus " + flags.gpus +
-                                       ": this version of train trains on one "
-                                       "GPU; use --gpus 1, or id:N for another one than the first");
+                                       ": this command works on one GPU; use --gpus 1, or id:N for "
+                                       "another one than the first");
   }
   return usable;
+}
+
+DeviceChoice choice_of(const RunFlags& flags, UsableGpus usable) {
+  DeviceChoice choice{.kind = kind_of(flags), .threads = flags.threads, .tune = !flags.no_tune};
+  if (usable.gpus.empty()) return choice;
+  choice.kind = DeviceChoice::Kind::gpu;
+  choice.gpus = std::make_shared<UsableGpus>(std::move(usable));
+  choice.engine_folder = engine_folder();
+  choice.warn = print_warning;
+  return choice;
 }
 
 }  // namespace
@@ -112,24 +126,22 @@ std::vector<std::string> overrides_of(const RunFlags& flags) {
   return overrides;
 }
 
-RunConfig read_config(const RunFlags& flags) {
+RunConfig read_config(const RunFlags& flags, int local_ranks) {
   RunConfig run = read_run_config(find_config(flags.config), overrides_of(flags));
   // The thread count is part of a run's record: it decides the order of sums inside oneDNN.
   if (flags.threads > 0) settle_threads(run, flags.threads);
-  if (run.threads == 0) settle_threads(run, available_cores());
+  if (run.threads == 0) settle_threads(run, std::max(1, available_cores() / local_ranks));
   settle_precision(run, run.precision.value_or(default_precision(kind_of(flags))));
   return run;
 }
 
-DeviceChoice device_choice(const RunFlags& flags) {
-  DeviceChoice choice{.kind = kind_of(flags), .threads = flags.threads, .tune = !flags.no_tune};
-  auto gpus = std::make_shared<UsableGpus>(gpus_of(flags));
-  if (gpus->gpus.empty()) return choice;
-  choice.kind = DeviceChoice::Kind::gpu;
-  choice.gpus = std::move(gpus);
-  choice.engine_folder = engine_folder();
-  choice.warn = print_warning;
-  return choice;
+DeviceChoice device_choice(const RunFlags& flags) { return choice_of(flags, gpus_of(flags)); }
+
+DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankPlace& place,
+                                   std::optional<int> replicas) {
+  if (on_processor(flags)) return choice_of(flags, {});
+  return choice_of(
+      flags, gpus_of_rank(flags.gpus, replicas, place, variable(kGpusVariable), gpu_places()));
 }
 
 void print_warning(const std::string& text) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/gpus.h"
+#include "comm/rank_place.h"
 #include "run/run_config.h"
 #include "run/session.h"
 
@@ -31,10 +33,14 @@ void add_run_flags(CLI::App& app, RunFlags& flags);
 void add_device_flags(CLI::App& app, RunFlags& flags);
 /// --set and the flags that are short for it.
 [[nodiscard]] std::vector<std::string> overrides_of(const RunFlags& flags);
-[[nodiscard]] RunConfig read_config(const RunFlags& flags);
+/// Where nothing says the threads, the cores are shared out among `local_ranks` ranks.
+[[nodiscard]] RunConfig read_config(const RunFlags& flags, int local_ranks = 1);
 /// Throws Error{command_line} or Error{device} for a choice that this build or machine lacks,
 /// before any data is read.
 [[nodiscard]] DeviceChoice device_choice(const RunFlags& flags);
+/// That of one rank of several: its own GPU of those that --gpus and --replicas mean.
+[[nodiscard]] DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankPlace& place,
+                                                 std::optional<int> replicas);
 /// "train: warning: TEXT" on stderr.
 void print_warning(const std::string& text);
 /// The GPU part beside this program, and where the environment says that CUDA's libraries lie.

@@ -9,6 +9,7 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "cli/console.h"
+#include "cli/launch.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 
 struct TrainFlags {
   RunFlags run;
+  LaunchFlags launch;
   std::string out, init, output, name, log = "keras";
   std::string resume_folder;  // of `train resume`
   bool resume = false, skip_done = false, eager = false, quiet = false;
@@ -86,7 +88,18 @@ int report(const RunResult& result, const TrainFlags& flags, int signal) {
   end_by_signal(signal);
 }
 
-int train_with(TrainingRequest request, const TrainFlags& flags) {
+/// The one place where several ranks end: a run trains with one. What it needs to train with more
+/// is here, as data.
+void require_one_rank(const RankPlace& place) {
+  if (place.ranks == 1) return;
+  throw Error(ErrorKind::command_line,
+              "this version of train starts " + std::to_string(place.ranks) +
+                  " ranks, but cannot yet train one model with them; use --gpus 1, or leave "
+                  "--replicas and --hosts out");
+}
+
+int train_with(TrainingRequest request, const TrainFlags& flags, const RankPlace& place) {
+  require_one_rank(place);
   const Disk disk;
   const SystemClock clock;
   const StopSignals signals;
@@ -103,15 +116,16 @@ int train_with(TrainingRequest request, const TrainFlags& flags) {
 }
 
 TrainingRequest request_of(const TrainFlags& flags, const Surroundings& surroundings) {
-  TrainingRequest request{.command = surroundings.command,
-                          .version = version_text(),
-                          .device = device_choice(flags.run),
-                          .out = flags.out,
-                          .init = flags.init,
-                          .output = flags.output,
-                          .gnuplot = gnuplot_program(),
-                          .max_seconds = flags.max_seconds,
-                          .eager = flags.eager};
+  TrainingRequest request{
+      .command = surroundings.command,
+      .version = version_text(),
+      .device = device_choice_of_rank(flags.run, surroundings.place, flags.launch.replicas),
+      .out = flags.out,
+      .init = flags.init,
+      .output = flags.output,
+      .gnuplot = gnuplot_program(),
+      .max_seconds = flags.max_seconds,
+      .eager = flags.eager};
   return request;
 }
 
@@ -139,7 +153,7 @@ RunConfig config_of_run(const fs::path& folder, const RunFlags& flags) {
 
 int train(const TrainFlags& flags, const Surroundings& surroundings) {
   const RunFlags run = with_overrides(flags);
-  RunConfig config = read_config(run);
+  RunConfig config = read_config(run, surroundings.place.local_ranks);
   TrainingRequest request = request_of(flags, surroundings);
   if (flags.skip_done) {
     const auto done = completed_run("runs", config.name, config_hash(config));
@@ -155,14 +169,56 @@ int train(const TrainFlags& flags, const Surroundings& surroundings) {
   request.original_yaml =
       read_text(find_config(run.config), ErrorKind::config, config::FileLimits{}.bytes);
   request.config = std::move(config);
-  return train_with(std::move(request), flags);
+  return train_with(std::move(request), flags, surroundings.place);
 }
 
 int resume(const TrainFlags& flags, const Surroundings& surroundings) {
   TrainingRequest request = request_of(flags, surroundings);
   request.resume = flags.resume_folder;
   request.config = config_of_run(request.resume, flags.run);
-  return train_with(std::move(request), flags);
+  return train_with(std::move(request), flags, surroundings.place);
+}
+
+/// The arguments that go on with what an attempt of `arguments` has left behind: the same, and
+/// --resume with the folder. `before`: the newest unfinished run when the first attempt began.
+std::vector<std::string> resume_arguments(std::vector<std::string> arguments,
+                                          const TrainFlags& flags, const std::string& name,
+                                          const std::optional<fs::path>& before) {
+  if (flags.resume) return arguments;
+  const bool given = !flags.out.empty();
+  const auto newest =
+      given ? std::optional(fs::path(flags.out)) : newest_unfinished_run("runs", name);
+  // Without a folder of its own the attempt never began: it begins again.
+  if (!newest || (!given && newest == before) || !is_run_folder(*newest)) return arguments;
+  arguments.push_back("--resume");
+  if (!given) arguments.insert(arguments.end(), {"--out", newest->string()});
+  return arguments;
+}
+
+int train_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
+  std::string name;
+  std::optional<fs::path> before;
+  const LaunchPlan plan{.check =
+                            [&] {
+                              name = read_config(with_overrides(flags)).name;
+                              before = newest_unfinished_run("runs", name);
+                            },
+                        .resume_arguments =
+                            [&](std::vector<std::string> arguments) {
+                              return resume_arguments(std::move(arguments), flags, name, before);
+                            }};
+  return in_ranks(flags.run, flags.launch, surroundings, plan,
+                  [&](const Surroundings& own) { return train(flags, own); });
+}
+
+int resume_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
+  const fs::path folder = flags.resume_folder;
+  const LaunchPlan plan{
+      .check = [&] { static_cast<void>(config_of_run(folder, flags.run)); },
+      .resume_arguments = [](std::vector<std::string> arguments) { return arguments; },
+      .log_folder = is_run_folder(folder) ? folder / "logs" : fs::path()};
+  return in_ranks(flags.run, flags.launch, surroundings, plan,
+                  [&](const Surroundings& own) { return resume(flags, own); });
 }
 
 }  // namespace
@@ -178,16 +234,18 @@ void declare_train(CLI::App& app, const Surroundings& surroundings, Action& acti
   app.add_flag("--resume", flags->resume,
                "go on with --out, or this config's newest unfinished run");
   app.add_flag("--skip-done", flags->skip_done, "do nothing if this very config has completed");
+  add_launch_flags(app, flags->launch);
   add_output_flags(app, *flags);
-  action = [flags, surroundings] { return train(*flags, surroundings); };
+  action = [flags, surroundings] { return train_in_ranks(*flags, surroundings); };
 }
 
 void declare_resume(CLI::App& app, const Surroundings& surroundings, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
   app.add_option("run", flags->resume_folder, "run folder")->required();
   add_device_flags(app, flags->run);
+  add_launch_flags(app, flags->launch);
   add_output_flags(app, *flags);
-  action = [flags, surroundings] { return resume(*flags, surroundings); };
+  action = [flags, surroundings] { return resume_in_ranks(*flags, surroundings); };
 }
 
 }  // namespace trainyard::cli

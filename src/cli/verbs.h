@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "comm/rank_place.h"
+
 namespace CLI {
 class App;
 }
@@ -14,10 +16,12 @@ namespace trainyard::cli {
 
 /// What every verb may know of its surroundings.
 struct Surroundings {
-  std::string command;          // the command line as typed, shell-quoted
-  std::string program;          // path of the program
-  std::function<double()> now;  // seconds on a steady clock
-  double started = 0;           // its value when the program began
+  std::string command;                 // the command line as typed, shell-quoted
+  std::vector<std::string> arguments;  // its words, without the program's name
+  std::string program;                 // path of the program
+  std::function<double()> now;         // seconds on a steady clock
+  double started = 0;                  // its value when the program began
+  RankPlace place = {};  // of this process, once in_ranks() has found it; else one rank
 };
 
 /// Declares a verb on `app`. What it does is stored in `action`, and run after parsing; it returns

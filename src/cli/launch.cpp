@@ -1,0 +1,230 @@
+#include "cli/launch.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/read_file.h"
+#include "cli/rank_gpus.h"
+#include "comm/hosts.h"
+#include "comm/launcher.h"
+#include "run/child_process.h"
+#include "run/stop_request.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostReplicas = 256;
+constexpr std::size_t kHostFileBytes = 1 << 20;
+// TRAINYARD_LAUNCHER of ranks that --hosts started, so that they do not start others.
+constexpr const char* kByHosts = "hosts";
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::command_line, text); }
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> all;
+  for (char** variable = environ; *variable != nullptr; ++variable) all.emplace_back(*variable);
+  return all;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
+
+/// The text of --gpus; --device is a processor.
+std::string gpus_of(const RunFlags& run) { return run.device.empty() ? run.gpus : "0"; }
+
+/// Flags that start ranks have no meaning in a rank that somebody else started.
+void check_started(const RankPlace& place, const RunFlags& run, const LaunchFlags& flags) {
+  const auto stated = stated_ranks(gpus_of(run), flags.replicas);
+  const bool counts = flags.replicas || (!run.gpus.empty() && run.gpus != "0");
+  if (stated && counts) require_local_ranks(place, stated->asked, stated->count);
+  if (place.source == "local" || variable("TRAINYARD_LAUNCHER") == kByHosts) return;
+  const std::string by = place.source == "environment" ? "RANK and WORLD_SIZE are set, so that this"
+                                                       : place.source + " has started this";
+  if (!flags.hosts.empty()) {
+    refuse("--hosts starts the ranks, but " + by + " is one already; leave one of the two out");
+  }
+  if (flags.max_restarts > 0) {
+    refuse("--max-restarts is for ranks that train starts, but " + by +
+           " is one already; let its launcher start it again, with --resume");
+  }
+}
+
+void check_flags(const LaunchFlags& flags) {
+  if (flags.hosts.empty() && !flags.sync_dir.empty()) {
+    refuse("--sync-dir copies to the hosts of --hosts; give a host file, or leave it out");
+  }
+}
+
+/// How the launcher ends.
+int end_as(const LaunchResult& result) {
+  std::fflush(stdout);
+  if (!result.message.empty()) {
+    std::fprintf(stderr, "train: error: %s\n", result.message.c_str());
+  }
+  if (result.signal != 0) end_by_signal(result.signal);
+  return result.exit_code;
+}
+
+/// `attempt` with the arguments of its number, again and again as --max-restarts says.
+LaunchResult attempts(const LaunchFlags& flags, const Surroundings& surroundings,
+                      const LaunchPlan& plan,
+                      const std::function<LaunchResult(std::vector<std::string>)>& attempt) {
+  return with_restarts(
+      [&](int number) {
+        return attempt(number == 0 ? surroundings.arguments
+                                   : plan.resume_arguments(surroundings.arguments));
+      },
+      {.most = flags.max_restarts, .tell = print_warning});
+}
+
+int start_local(const RankCount& ranks, const LaunchFlags& flags, const Surroundings& surroundings,
+                const LaunchPlan& plan) {
+  const SystemClock clock;
+  LocalLaunch local{.command = {.program = own_program(), .environment = own_environment()},
+                    .ranks = ranks.count,
+                    .log_folder = plan.log_folder};
+  if (!ranks.gpus.empty()) {
+    local.command.environment.push_back(std::string(kGpusVariable) + "=" + gpus_text(ranks.gpus));
+  }
+  return end_as(attempts(flags, surroundings, plan, [&](std::vector<std::string> arguments) {
+    local.command.arguments = std::move(arguments);
+    return launch_local(local, clock);
+  }));
+}
+
+/// A program of PATH. Throws Error{command_line} with how to get it.
+fs::path needed_program(const std::string& flag, const std::string& name,
+                        const std::string& packages) {
+  const auto path = find_program(name, variable("PATH"));
+  if (path) return *path;
+  refuse(flag + ": " + name + " was not found in PATH; install " + packages);
+}
+
+int ranks_per_host(const RunFlags& run, const LaunchFlags& flags) {
+  const GpuRequest request = parse_gpus(gpus_of(run));
+  const auto stated = stated_ranks(gpus_of(run), flags.replicas);
+  const bool idlest = request.kind == GpuRequest::Kind::idlest;
+  if (stated && !idlest) return stated->count;
+  refuse("--hosts wants the same number of ranks on every host" +
+         (run.gpus.empty() ? "" : ", and --gpus " + run.gpus + " does not say it") +
+         "; give --gpus N, or --replicas N with --gpus 0 for the processors");
+}
+
+/// Runs a command on this console to its end. Throws Error{device} if it fails.
+void run_command(const LaunchCommand& command, const std::string& doing) {
+  const SystemClock clock;
+  const LaunchResult result = launch({{.name = doing, .command = command}}, {}, clock);
+  if (result.signal != 0) end_by_signal(result.signal);
+  if (result.exit_code == 0) return;
+  throw Error(ErrorKind::device, doing + " failed with exit code " +
+                                     std::to_string(result.exit_code) +
+                                     "; the lines above, which are its own, say why");
+}
+
+void copy_to_hosts(const HostsLaunch& hosts, const fs::path& folder) {
+  const auto commands = sync_commands(hosts.hosts, hosts.own_names, folder);
+  const fs::path rsync =
+      needed_program("--sync-dir", "rsync", "rsync here and on the hosts (apt install rsync)");
+  for (const SyncCommand& command : commands) {
+    if (command.host.empty() && fs::current_path() == folder.lexically_normal()) continue;
+    run_command(
+        {.program = rsync, .arguments = command.arguments, .environment = own_environment()},
+        "copying to " + (command.host.empty() ? "this machine" : command.host) + " with rsync");
+  }
+}
+
+/// Variables that decide how ranks run, and are set here.
+std::vector<std::string> variables_to_pass() {
+  constexpr std::array<std::string_view, 10> kNames = {
+      "TRAINYARD_TOKEN", "TRAINYARD_LAUNCHER", "TRAINYARD_CUDA_PATH", "MASTER_PORT",    "CUDA_HOME",
+      "VIRTUAL_ENV",     "LD_LIBRARY_PATH",    "OMP_WAIT_POLICY",     "GOMP_SPINCOUNT", "NO_COLOR"};
+  std::vector<std::string> names;
+  for (const std::string& whole : own_environment()) {
+    const std::string name = whole.substr(0, whole.find('='));
+    const bool known = std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+    if (known || name.starts_with("NCCL_")) names.push_back(name);
+  }
+  return names;
+}
+
+int start_on_hosts(const RunFlags& run, const LaunchFlags& flags, const Surroundings& surroundings,
+                   const LaunchPlan& plan) {
+  const SystemClock clock;
+  HostsLaunch hosts{
+      .file = flags.hosts,
+      .hosts = parse_hosts(read_text(flags.hosts, ErrorKind::config, kHostFileBytes), flags.hosts),
+      .ranks_per_host = ranks_per_host(run, flags),
+      .own_names = own_names(),
+      .program = own_program(),
+      .folder = flags.sync_dir.empty() ? fs::current_path() : fs::path(flags.sync_dir)};
+  // Its errors come before anything is copied.
+  static_cast<void>(mpirun_arguments(hosts));
+  const fs::path mpirun =
+      needed_program("--hosts", "mpirun",
+                     "Open MPI (Debian, Ubuntu: apt install openmpi-bin; Fedora: dnf install "
+                     "openmpi), here and on the hosts");
+  if (!flags.sync_dir.empty()) copy_to_hosts(hosts, flags.sync_dir);
+  return end_as(attempts(flags, surroundings, plan, [&](std::vector<std::string> arguments) {
+    if (variable("TRAINYARD_TOKEN").empty()) {
+      setenv("TRAINYARD_TOKEN", random_token().c_str(), 1);
+    }
+    setenv("TRAINYARD_LAUNCHER", kByHosts, 1);
+    hosts.variables = variables_to_pass();
+    hosts.arguments = std::move(arguments);
+    const LaunchCommand command{
+        .program = mpirun, .arguments = mpirun_arguments(hosts), .environment = own_environment()};
+    return result_of_mpirun(launch({{.name = "mpirun", .command = command}}, {}, clock));
+  }));
+}
+
+}  // namespace
+
+void add_launch_flags(CLI::App& app, LaunchFlags& flags) {
+  app.add_option("--replicas", flags.replicas,
+                 "ranks on this machine's processors, or sharing the chosen GPUs")
+      ->check(CLI::Range(1, kMostReplicas));
+  app.add_option("--hosts", flags.hosts,
+                 "file with a host a line: the same ranks on each, through mpirun");
+  app.add_option("--sync-dir", flags.sync_dir,
+                 "with --hosts: copy the current folder there first, with rsync, and run there");
+  app.add_option("--max-restarts", flags.max_restarts,
+                 "after a rank died (exit 8) start again from the last checkpoint, so often")
+      ->check(CLI::Range(0, 1000));
+}
+
+int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Surroundings& surroundings,
+             const LaunchPlan& plan, const std::function<int(const Surroundings&)>& work) {
+  const auto place = find_rank_place([](const char* name) { return std::getenv(name); });
+  check_flags(flags);
+  Surroundings own = surroundings;
+  if (place) {
+    check_started(*place, run, flags);
+    own.place = *place;
+    return work(own);
+  }
+  if (!flags.hosts.empty()) {
+    plan.check();
+    return start_on_hosts(run, flags, surroundings, plan);
+  }
+  const RankCount ranks = ranks_to_start(gpus_of(run), flags.replicas, gpu_places());
+  if (ranks.count == 1 && flags.max_restarts == 0) return work(own);
+  plan.check();
+  return start_local(ranks, flags, surroundings, plan);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,86 @@
+// Starting the ranks of this machine and watching over them.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "comm/rank_output.h"
+#include "comm/rank_place.h"
+#include "comm/rank_process.h"
+
+namespace trainyard {
+
+/// How long ranks get to end once one of them has failed.
+struct LaunchLimits {
+  double grace_seconds = 10;  // by themselves, then SIGTERM
+  double kill_seconds = 10;   // after SIGTERM, then SIGKILL
+};
+
+/// A process to start: a rank, or the mpirun that starts the ranks of several hosts.
+struct LaunchedProcess {
+  std::string name;  // "rank 2", for messages
+  LaunchCommand command;
+  const RankOutput* output = nullptr;  // null: it shares the launcher's streams
+};
+
+/// How a launch ended.
+struct LaunchResult {
+  int exit_code = 0;
+  int signal = 0;       // if not 0, the launcher ends as this signal would have ended it
+  int passed = 0;       // the last of SIGINT, SIGTERM, SIGHUP and SIGUSR1 that was passed on
+  std::string message;  // of the failure that counts; "" where the first process has said it itself
+};
+
+/// Starts all processes and returns when all have ended.
+///
+/// SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on, each once; a second SIGINT starts
+/// the limit before SIGKILL. What counts is, in this order:
+///
+/// 1. the first process that was killed by another signal (exit code 8), or ended with an exit code
+///    that is none of 0, 8 and 75: a failure;
+/// 2. the first that ended by SIGINT, SIGTERM, SIGHUP or SIGUSR1: it was stopped, and the result is
+///    that signal, whoever sent it;
+/// 3. the first with exit code 8: a failure, but it may only have noticed that another is gone;
+/// 4. exit code 75: stopped by a limit of its own;
+/// 5. 0.
+///
+/// After a failure the others get their limits and are then ended; such ends count nothing. Throws
+/// Error{device} if a process cannot be started; those that run are then killed.
+[[nodiscard]] LaunchResult launch(const std::vector<LaunchedProcess>& processes,
+                                  const LaunchLimits& limits, const Clock& clock);
+
+/// The ranks of one machine.
+struct LocalLaunch {
+  LaunchCommand command;  // of every rank; the variables of its place are added to the environment
+  int ranks = 1;
+  /// Folder for the output of ranks 1, 2, ...: rank1.log, ...; empty: files without a name.
+  std::filesystem::path log_folder;
+  LaunchLimits limits;
+};
+
+/// Starts the ranks 0 to ranks - 1 of this machine, which find their places in their environment
+/// ("local"), meet at 127.0.0.1 at a port that was free, and share a random token. Rank 0 has the
+/// launcher's streams. Throws as launch(), and Error{disk} for the output.
+[[nodiscard]] LaunchResult launch_local(const LocalLaunch& local, const Clock& clock);
+
+/// Starting again after a failure.
+struct Restarts {
+  int most = 0;
+  /// Tells a person what happened and that a new attempt begins.
+  std::function<void(const std::string& text)> tell;
+};
+/// Calls `attempt` with 0, 1, ... until it ends otherwise than with exit code 8 (a dead or stuck
+/// rank, a device, a connection), at most `most` times more. What a new attempt does differently is
+/// its own matter.
+[[nodiscard]] LaunchResult with_restarts(const std::function<LaunchResult(int)>& attempt,
+                                         const Restarts& restarts);
+
+/// 32 hexadecimal digits from the system's random numbers. Throws Error{device} if it has none.
+[[nodiscard]] std::string random_token();
+/// A TCP port of 127.0.0.1 that nobody had at the time of the call. Throws Error{device}.
+[[nodiscard]] int free_port();
+
+}  // namespace trainyard

@@ -1,0 +1,52 @@
+// A child process that dies with its launcher.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+struct LaunchCommand {
+  std::filesystem::path program;
+  std::vector<std::string> arguments;    // without the program's name
+  std::vector<std::string> environment;  // "NAME=value"; nothing is inherited
+  std::filesystem::path folder;          // where it runs; empty: where the launcher does
+};
+
+/// How a process ended: by an exit code, or by a signal.
+struct ProcessEnd {
+  int exit_code = 0;
+  int signal = 0;  // 0: it ended by itself
+};
+
+/// A running child in a process group of its own, so that a terminal's Ctrl-C reaches it through
+/// its launcher alone. It is killed when the thread that started it ends, however that comes. It
+/// reads nothing: its stdin is /dev/null. Not copied; one that still runs is killed with the
+/// object.
+class RankProcess {
+ public:
+  /// `output`: descriptor for its stdout and stderr, -1: those of the launcher. Throws
+  /// Error{device} naming program and reason if it cannot be started.
+  RankProcess(const LaunchCommand& command, int output);
+  ~RankProcess();
+  RankProcess(RankProcess&& other) noexcept;
+  RankProcess& operator=(RankProcess&&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// Its end, empty while it runs. Does not wait.
+  [[nodiscard]] const std::optional<ProcessEnd>& end();
+  /// Sends a signal, unless it has ended.
+  void send(int signal);
+  /// Ends it and all that it started in its group, at once.
+  void kill_group();
+
+ private:
+  pid_t pid_ = -1;
+  std::optional<ProcessEnd> end_;
+};
+
+}  // namespace trainyard
