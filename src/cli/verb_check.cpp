@@ -33,7 +33,8 @@ double loss_of_one_batch(Session& session) {
 int check(const RunFlags& flags) {
   RunConfig config = read_config(flags);
   std::fputs(resolved_yaml(config).c_str(), stdout);
-  Session session(std::move(config), device_choice(flags), nullptr);
+  RankGroup alone({});
+  Session session(std::move(config), device_choice(flags), nullptr, alone);
   const BatchNumbers& batch = session.batch();
   const double loss = loss_of_one_batch(session);
   std::printf("# %lld training and %lld validation samples of %lld classes\n",

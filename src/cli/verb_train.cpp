@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/host_name.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "cli/console.h"
@@ -74,32 +75,43 @@ ConsoleOptions console_options(const TrainFlags& flags) {
           .utf8 = locale_is_utf8()};
 }
 
-/// Prints how the run ended and gives the exit code.
-int report(const RunResult& result, const TrainFlags& flags, int signal) {
+/// Prints how the run ended, on the rank that `speaks`, and gives the exit code.
+int report(const RunResult& result, const TrainFlags& flags, bool speaks) {
   if (result.outcome == Outcome::completed || result.outcome == Outcome::stopped_early) {
     const LogStyle style = log_style_of(flags.log).value_or(LogStyle::keras);
-    if (!flags.quiet) std::printf("%s\n", done_line(style, result.end).c_str());
+    if (speaks && !flags.quiet) std::printf("%s\n", done_line(style, result.end).c_str());
     return 0;
   }
   std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", resume_line(result.folder.string()).c_str());
+  if (speaks) std::fprintf(stderr, "%s\n", resume_line(result.folder.string()).c_str());
   constexpr int kStoppedByOwnLimit = 75;  // EX_TEMPFAIL
   if (result.outcome == Outcome::out_of_time) return kStoppedByOwnLimit;
-  end_by_signal(signal);
+  end_by_signal(result.signal);
 }
 
-/// The one place where several ranks end: a run trains with one. What it needs to train with more
-/// is here, as data.
-void require_one_rank(const RankPlace& place) {
-  if (place.ranks == 1) return;
-  throw Error(ErrorKind::command_line,
-              "this version of train starts " + std::to_string(place.ranks) +
-                  " ranks, but cannot yet train one model with them; use --gpus 1, or leave "
-                  "--replicas and --hosts out");
+/// A disk that is not shared keeps the launcher's streams.
+void log_to(const fs::path& path) {
+  if (!fs::is_directory(path.parent_path())) return;
+  std::fflush(stdout);
+  if (std::freopen(path.c_str(), "a", stderr) == nullptr) return;
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+/// The ranks that this process is one of. Where it is stuck when another one fails, it ends here.
+RankGroupOptions group_options(const RankPlace& place, const LimitsConfig& limits) {
+  return {.place = place,
+          .limits = limits,
+          .host = host_name(),
+          .on_failure = [](const Failure& failure) {
+            std::fflush(stdout);
+            std::fprintf(stderr, "train: error: %s\n", message_of(failure).c_str());
+            std::fflush(stderr);
+            _exit(failure.exit_code);
+          }};
 }
 
 int train_with(TrainingRequest request, const TrainFlags& flags, const RankPlace& place) {
-  require_one_rank(place);
+  RankGroup ranks(group_options(place, request.config.limits));
   const Disk disk;
   const SystemClock clock;
   const StopSignals signals;
@@ -108,11 +120,13 @@ int train_with(TrainingRequest request, const TrainFlags& flags, const RankPlace
       .disk = disk,
       .clock = clock,
       .signals = signals,
+      .ranks = ranks,
       .console = [&](const Banner& banner,
                      std::int64_t epochs) { return make_console(options, clock, banner, epochs); },
-      .warn = print_warning};
+      .warn = print_warning,
+      .log_to = log_to};
   const RunResult result = run_training(std::move(request), surroundings);
-  return report(result, flags, signals.stop_signal());
+  return report(result, flags, place.rank == 0);
 }
 
 TrainingRequest request_of(const TrainFlags& flags, const Surroundings& surroundings) {

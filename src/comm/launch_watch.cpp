@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/host_name.h"
 #include "comm/launch_signals.h"
 #include "comm/launcher.h"
 
@@ -16,12 +17,6 @@ namespace {
 
 constexpr int kStoppedByOwnLimit = 75;  // EX_TEMPFAIL
 constexpr int kLinesShown = 20;
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 bool stops_a_run(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGUSR1;
@@ -149,13 +144,13 @@ void Watch::press() {
   deadline_.reset();
 }
 
-/// What became of a process, unless the first one, which has the launcher's streams, ended alike
-/// and has said why.
+/// What became of a process, unless the first one, which has the launcher's streams, ended as a rank
+/// does that has noticed, and has said so.
 std::string Watch::message(std::optional<std::size_t> index) const {
   if (!index) return "";
   const ProcessEnd& end = *ends_[*index];
-  const bool said = ends_[0]->signal == 0 && ends_[0]->exit_code == end.exit_code;
-  if (end.signal == 0 && said) return "";
+  const int noticed = end.signal == 0 ? end.exit_code : static_cast<int>(ErrorKind::device);
+  if (ends_[0]->signal == 0 && ends_[0]->exit_code == noticed) return "";
   const RankOutput* output = processes_[*index].output;
   return processes_[*index].name + " (" + host_name() + ", pid " +
          std::to_string(running_[*index].pid()) + ") " + text_of(end) +

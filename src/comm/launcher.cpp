@@ -83,7 +83,7 @@ std::string random_token() {
 int free_port() {
   const int asked = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (asked < 0) fail("no port for the ranks to meet at: socket");
-  const Handle<int, CloseFile> closed_later(asked + 1);
+  const Descriptor closed_later({asked});
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -92,10 +92,9 @@ bool same_file(int a, int b) {
 
 }  // namespace
 
-void CloseFile::operator()(int descriptor_plus_one) const { ::close(descriptor_plus_one - 1); }
 
 RankOutput::RankOutput(int descriptor, fs::path path)
-    : file_(descriptor + 1), path_(std::move(path)) {}
+    : file_({descriptor}), path_(std::move(path)) {}
 
 RankOutput RankOutput::anonymous(const fs::path& folder) {
   std::string name = (folder / "train_rank_XXXXXX").string();
@@ -118,13 +117,13 @@ std::string RankOutput::tail(int lines) const {
   if (moved.empty()) return last_lines(text, lines);
   const int file = ::open(moved.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return "";
-  const Handle<int, CloseFile> closed_later(file + 1);
+  const Descriptor closed_later({file});
   return last_lines(end_of(file, kTailBytes), lines);
 }
 
 void move_output(const fs::path& path) {
-  const Handle<int, CloseFile> file(open_to_add(path) + 1);
-  const int to = file.get() - 1;
+  const Descriptor file({open_to_add(path)});
+  const int to = file.get().value;
   if (same_file(to, STDOUT_FILENO)) return;
   copy_all(STDOUT_FILENO, to, path);
   const std::string line = std::string(kMoved) + fs::absolute(path).string() + "\n";

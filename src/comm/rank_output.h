@@ -5,13 +5,9 @@
 #include <filesystem>
 #include <string>
 
-#include "base/handle.h"
+#include "comm/descriptor.h"
 
 namespace trainyard {
-
-struct CloseFile {
-  void operator()(int descriptor_plus_one) const;
-};
 
 /// The file of one rank's stdout and stderr, seen from the launcher.
 class RankOutput {
@@ -21,7 +17,7 @@ class RankOutput {
   /// `path`, to which is added; its folder is made. Both throw Error{disk} naming the path.
   [[nodiscard]] static RankOutput at(const std::filesystem::path& path);
 
-  [[nodiscard]] int descriptor() const { return file_.get() - 1; }
+  [[nodiscard]] int descriptor() const { return file_.get().value; }
   /// "" for a file without a name that the rank has not moved.
   [[nodiscard]] std::filesystem::path path() const;
   /// The last lines, at most `lines` of them and 8 KiB; of the file that the rank moved to, if it
@@ -32,7 +28,7 @@ class RankOutput {
   RankOutput(int descriptor, std::filesystem::path path);
 
   // Handle takes its empty value for no handle, and 0 is a descriptor.
-  Handle<int, CloseFile> file_;
+  Descriptor file_;
   std::filesystem::path path_;
 };
 

@@ -115,7 +115,6 @@ std::string numeric_text(const sockaddr* address, int family) {
 
 std::string Endpoint::text() const { return host + ":" + std::to_string(port); }
 
-void CloseFile::operator()(FileNumber file) const noexcept { ::close(file.value); }
 
 Descriptor listen_on(const Endpoint& endpoint) {
   std::string reason = "no address";

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/handle.h"
+#include "comm/descriptor.h"
 
 namespace trainyard {
 
@@ -21,17 +21,6 @@ struct Endpoint {
   /// "host:port".
   [[nodiscard]] std::string text() const;
 };
-
-/// A file descriptor; -1 is none.
-struct FileNumber {
-  int value = -1;
-  bool operator==(const FileNumber&) const = default;
-};
-struct CloseFile {
-  void operator()(FileNumber file) const noexcept;
-};
-/// An open file, closed with the object; none of them is inherited by programs that are started.
-using Descriptor = Handle<FileNumber, CloseFile>;
 
 /// A socket that listens there; port 0 takes any free port. Throws Error{device} that names the
 /// address.

@@ -7,6 +7,7 @@
 
 #include "comm/control.h"
 #include "comm/gloo_communicator.h"
+#include "comm/own_address.h"
 #include "comm/store_server.h"
 
 namespace trainyard {
@@ -14,6 +15,7 @@ namespace {
 
 /// What a rank that noticed a failure by itself gets to end in order, before it is ended.
 constexpr Milliseconds kOwnEnd{5'000};
+constexpr Operation kStart{"start"};
 
 Milliseconds milliseconds(double seconds) {
   return Milliseconds(static_cast<std::int64_t>(seconds * 1e3));
@@ -78,8 +80,45 @@ class RankGroup::Meeting {
   Watch watch_;  // last: its thread ends before the rest goes
 };
 
+/// Tells the watch what it waits for, and what goes on afterwards.
+class RankGroup::WatchedCommunicator final : public Communicator {
+ public:
+  WatchedCommunicator(RankGroup& group, std::unique_ptr<Communicator> inner)
+      : group_(group), inner_(std::move(inner)) {}
+  [[nodiscard]] int rank() const override { return inner_->rank(); }
+  [[nodiscard]] int size() const override { return inner_->size(); }
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    waiting(kAllReduce, [&] { inner_->all_reduce_sum(queue, data, count, type); });
+  }
+  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
+    waiting(kBroadcast, [&] { inner_->broadcast(queue, data, bytes, root); });
+  }
+  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    waiting(kAllGather, [&] { inner_->all_gather(queue, mine, bytes, out); });
+  }
+  void barrier() override {
+    waiting(kBarrier, [&] { inner_->barrier(); });
+  }
+  void set_time_limit(std::chrono::milliseconds limit) override { inner_->set_time_limit(limit); }
+
+ private:
+  static constexpr Operation kAllReduce{"all_reduce", true}, kBroadcast{"broadcast", true},
+      kAllGather{"all_gather", true}, kBarrier{"barrier", true};
+
+  template <class Call>
+  void waiting(const Operation& operation, const Call& call) {
+    Watch& watch = group_.meeting_->watch();
+    watch.progress(group_.step_, operation);
+    call();
+    watch.progress(group_.step_, *group_.operation_);
+  }
+
+  RankGroup& group_;
+  std::unique_ptr<Communicator> inner_;
+};
+
 RankGroup::RankGroup(const RankGroupOptions& options)
-    : options_(options), device_(make_cpu_device()), queue_(device_->make_queue()) {
+    : options_(options), device_(make_cpu_device()), queue_(device_->make_queue()), operation_(&kStart) {
   if (size() == 1) {
     communicator_ = make_single_communicator();
     return;
@@ -87,12 +126,12 @@ RankGroup::RankGroup(const RankGroupOptions& options)
   meeting_ =
       std::make_unique<Meeting>(options_, [this](const Failure& failure) { handle(failure); });
   const Milliseconds limit = milliseconds(options_.limits.first_step);
-  communicator_ = make_gloo_communicator(
-      rank(), size(), meeting_->store(),
-      {.address = own_address_towards(options_.place.master_address),
-       .host = options_.host,
-       .connect = limit,
-       .limit = limit});
+  communicator_ = std::make_unique<WatchedCommunicator>(
+      *this, make_gloo_communicator(rank(), size(), meeting_->store(),
+                                    {.address = own_address_towards(options_.place.master_address),
+                                     .host = options_.host,
+                                     .connect = limit,
+                                     .limit = limit}));
 }
 
 RankGroup::~RankGroup() = default;
@@ -105,6 +144,8 @@ void RankGroup::handle(const Failure& failure) {
 }
 
 void RankGroup::progress(std::int64_t step, const Operation& operation) noexcept {
+  step_ = step;
+  operation_ = &operation;
   if (meeting_) meeting_->watch().progress(step, operation);
 }
 

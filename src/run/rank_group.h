@@ -14,19 +14,13 @@
 #include "comm/rank_place.h"
 #include "comm/watch.h"
 #include "device/device.h"
+#include "run/run_config.h"
 
 namespace trainyard {
 
-/// How long ranks may take before they count as stuck (`limits:`), in seconds.
-struct RankLimits {
-  double first_step = 300;  // to appear, and from there to the end of the first update
-  double step = 60;         // without any progress later on, or 20 median updates if that is longer
-  double silence = 30;      // without a sign of life: the process is stopped
-};
-
 struct RankGroupOptions {
   RankPlace place;
-  RankLimits limits;
+  LimitsConfig limits;
   std::string host;  // name of this machine, for messages
   /// Called from a thread of the group when another rank has failed and this one's own thread does
   /// not notice, stuck as it is: says so, and ends the process with the failure's exit code.
@@ -67,6 +61,7 @@ class RankGroup {
 
  private:
   class Meeting;
+  class WatchedCommunicator;
 
   void handle(const Failure& failure);
 
@@ -75,6 +70,8 @@ class RankGroup {
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Meeting> meeting_;  // null for one rank
   std::unique_ptr<Communicator> communicator_;
+  std::int64_t step_ = 0;  // as progress() was told
+  const Operation* operation_ = nullptr;
 };
 
 }  // namespace trainyard

@@ -123,6 +123,16 @@ void declare(Fields& fields, PlotConfig& plot) {
   fields.field("title", plot.title, "title of the curves");
 }
 
+void declare(Fields& fields, LimitsConfig& limits) {
+  const Limits seconds{.minimum = 0.1, .maximum = 86400};
+  fields.field("first_step", limits.first_step,
+               "seconds for all ranks to appear, and then for the first update", seconds);
+  fields.field("step", limits.step,
+               "seconds without progress of a rank, or 20 of its median updates if that is longer",
+               seconds);
+  fields.field("silence", limits.silence, "seconds without a sign of life of a rank", seconds);
+}
+
 void declare(Fields& fields, OutputConfig& output) {
   fields.field("plot", output.plot, "the pictures of the run");
   fields.field("steps", output.steps, "write steps.csv, a row a step");
@@ -196,6 +206,7 @@ void declare(Fields& fields, RunConfig& run) {
   run.checkpoint_every = parse_interval(run.checkpoint.every, fields);
   fields.field("early_stop", run.early_stop, "end when nothing improves any more");
   fields.field("output", run.output, "what the run leaves");
+  fields.field("limits", run.limits, "when a rank of several counts as stuck, and ends them all");
 }
 
 std::span<const config::Rivals> run_rivals() {

@@ -85,6 +85,13 @@ struct OutputConfig {
   bool steps = false;
 };
 
+/// How long ranks may take before they count as stuck, in seconds.
+struct LimitsConfig {
+  double first_step = 300;  // to appear, and from there to the end of the first update
+  double step = 60;         // without progress later on, or 20 median updates if that is longer
+  double silence = 30;      // without a sign of life
+};
+
 struct RunConfig {
   std::string name;
   config::Profile profile = config::Profile::keras2;
@@ -109,6 +116,7 @@ struct RunConfig {
   Interval checkpoint_every;  // from checkpoint.every
   std::optional<EarlyStopConfig> early_stop;
   OutputConfig output;
+  LimitsConfig limits;
 
   config::Node settled;  // the file with every default explicit
 };

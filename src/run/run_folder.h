@@ -43,7 +43,7 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   [[nodiscard]] std::filesystem::path weights() const { return path_ / "weights"; }
   [[nodiscard]] std::filesystem::path plots() const { return path_ / "plots"; }
-  /// "samples", "eval", "tb": made when first asked for.
+  /// "samples", "eval", "logs": made when first asked for.
   [[nodiscard]] std::filesystem::path subfolder(std::string_view name) const;
 
   /// config.yaml, config.orig.yaml, command.txt, run.json.

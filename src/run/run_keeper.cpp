@@ -27,8 +27,12 @@ void RunKeeper::write_status(RunState state) {
   status_file_.write(status_, clock_.seconds());
 }
 
+void RunKeeper::begin(const std::string& judged) {
+  judged_ = judged;
+  write_status(RunState::running);
+}
+
 void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console) {
-  judged_ = run.judged;
   sinks_.add(
       std::make_unique<CsvSink>(disk_, folder_.path(), run.columns, run.from, run.steps));
   if (!run.gnuplot.empty()) {

@@ -30,7 +30,6 @@ struct KeptRun {
   std::filesystem::path output;   // a picture beside them, or empty
   Banner banner;
   std::int64_t epochs = 1;
-  std::string judged;  // name of the metric that says what is best
 };
 
 /// The folder's record, status, sinks, checkpoints and summary.
@@ -45,6 +44,8 @@ class RunKeeper {
   [[nodiscard]] SinkList& sinks() { return sinks_; }
 
   void write_status(RunState state);
+  /// Training begins; `judged` is the metric that says what is best, "val_accuracy".
+  void begin(const std::string& judged);
   /// Makes the sinks of the folder, the console's last.
   void open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console);
   void warn(const std::string& text);

@@ -162,11 +162,10 @@ TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
   return attach_loss(std::move(network), std::move(run.loss), metrics);
 }
 
-Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known)
-    : run_(std::move(run)),
-      device_(make_device(choice, run_)),
-      communicator_(make_single_communicator()) {
-  batch_.ranks = communicator_->size();
+Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known,
+                 RankGroup& ranks)
+    : run_(std::move(run)), device_(make_device(choice, run_)), ranks_(ranks) {
+  batch_.ranks = ranks_.size();
   batch_.replica = replica_batch(run_, batch_.ranks);
   batch_.global = batch_.replica * batch_.ranks * run_.accumulate;
   for (const auto& metric : run_.metrics) metric_names_.push_back(metric_name(*metric));
@@ -186,7 +185,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
     model_->feed_from(*data_.resident_train, *data_.resident_val, data_.pipeline->spatial_steps());
   }
   updater_ = std::make_unique<Updater>(
-      *model_, *communicator_, *run_.optimizer, run_.schedule.get(),
+      *model_, ranks_.communicator(), *run_.optimizer, run_.schedule.get(),
       ScheduleContext{
           .base = run_.optimizer->rate(), .epochs = run_.epochs, .steps_per_epoch = batch_.steps},
       UpdateOptions{.clip_norm = run_.clip_norm,
@@ -269,8 +268,8 @@ void Session::make_feeders() {
                         .workers = static_cast<int>(run_.data.workers),
                         .prefetch = static_cast<int>(run_.data.prefetch),
                         .resident = data_.resident_train != nullptr,
-                        .rank = communicator_->rank(),
-                        .ranks = communicator_->size()};
+                        .rank = ranks_.rank(),
+                        .ranks = ranks_.size()};
   data_.train_feeder = std::make_unique<Feeder>(*data_.train, *data_.pipeline, options);
   options.shuffle = false;
   options.train = false;

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "backend/gpus.h"
-#include "comm/communicator.h"
 #include "data/feeder.h"
 #include "device/device.h"
 #include "exec/executor.h"
 #include "run/model.h"
+#include "run/rank_group.h"
 #include "run/run_config.h"
 #include "run/update.h"
 
@@ -94,7 +94,8 @@ class Session {
  public:
   /// `known` are the statistics of the training split from a checkpoint, or null to compute them.
   /// Throws Error{config} where network and data do not fit, Error{data}, Error{memory}.
-  Session(RunConfig run, const DeviceChoice& choice, const Statistics* known);
+  /// One of the run's ranks, which outlive it.
+  Session(RunConfig run, const DeviceChoice& choice, const Statistics* known, RankGroup& ranks);
 
   [[nodiscard]] const RunConfig& config() const { return run_; }
   [[nodiscard]] const BatchNumbers& batch() const { return batch_; }
@@ -102,7 +103,6 @@ class Session {
   [[nodiscard]] const std::vector<std::string>& metric_names() const { return metric_names_; }
   [[nodiscard]] SessionData& data() { return data_; }
   [[nodiscard]] const SessionDevice& device() const { return device_; }
-  [[nodiscard]] Communicator& communicator() { return *communicator_; }
   [[nodiscard]] Model& model() { return *model_; }
   [[nodiscard]] Updater& updater() { return *updater_; }
 
@@ -115,7 +115,7 @@ class Session {
   RunConfig run_;
   std::vector<std::string> metric_names_;
   SessionDevice device_;
-  std::unique_ptr<Communicator> communicator_;
+  RankGroup& ranks_;
   BatchNumbers batch_;
   SessionData data_;
   std::unique_ptr<Model> model_;

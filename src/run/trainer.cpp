@@ -13,6 +13,10 @@ double mean_metric(const Totals& totals, std::size_t index) {
   return totals.metrics[index] / static_cast<double>(totals.samples);
 }
 
+constexpr Operation kTraining{"training"};
+constexpr Operation kEvaluation{"evaluation"};
+constexpr Operation kSaving{"saving"};
+
 double mean_loss(const Totals& totals) { return totals.loss / static_cast<double>(totals.samples); }
 
 }  // namespace
@@ -67,13 +71,14 @@ std::optional<Outcome> Trainer::train_epoch() {
 void Trainer::micro_step(std::int64_t index) {
   parts_.model.load(parts_.train.next());
   if (!options_.eager) return step_.run(index);
-  if (step_.run_checked(index)) {
-    take_results();
-    report_divergence(state_.step);
-  }
+  const Culprit culprit = first_of_ranks(step_.check(index));
+  if (culprit.text.empty()) return step_.end(index);
+  take_results();
+  report_divergence(state_.step, culprit);
 }
 
 void Trainer::train_step() {
+  parts_.progress(state_.step, kTraining);
   parts_.updater.prepare();
   for (std::int64_t index = 0; index < options_.accumulate; ++index) micro_step(index);
   parts_.updater.finish();
@@ -93,7 +98,7 @@ void Trainer::take_results() {
 
 void Trainer::note_updates(std::int64_t step, std::span<const UpdateResult> results) {
   for (const UpdateResult& result : results) {
-    if (!result.finite) report_divergence(step);
+    if (!result.finite) report_divergence(step, first_of_ranks(find_nonfinite(step)));
     note_update(++step, result);
   }
   busy_.read_if_due(parts_.now());
@@ -132,15 +137,25 @@ std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
   return std::nullopt;
 }
 
-void Trainer::report_divergence(std::int64_t step) {
-  std::string message = "training diverged at step " + std::to_string(step + 1) + " (epoch " +
-                        std::to_string(state_.epoch + 1) + "): ";
-  if (const auto culprit = find_nonfinite(step)) {
-    if (culprit->where.known()) message = culprit->where.text() + ": " + message;
-    message += "layer '" + culprit->path + "': its " + culprit->what + " is not finite";
-  } else {
-    message += "the sum of the gradients is not finite";
+Trainer::Culprit Trainer::first_of_ranks(const std::optional<NonFinite>& found) {
+  Culprit own;
+  if (found) {
+    own = {.where = found->where.text(),
+           .text = "layer '" + found->path + "': its " + found->what + " is not finite"};
   }
+  const std::vector<std::string> places = parts_.gather(own.where);
+  const std::vector<std::string> texts = parts_.gather(own.text);
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    if (!texts[rank].empty()) return {.where = places[rank], .text = texts[rank]};
+  }
+  return {};
+}
+
+void Trainer::report_divergence(std::int64_t step, const Culprit& culprit) {
+  std::string message = culprit.where.empty() ? "" : culprit.where + ": ";
+  message += "training diverged at step " + std::to_string(step + 1) + " (epoch " +
+             std::to_string(state_.epoch + 1) + "): ";
+  message += culprit.text.empty() ? "the sum of the gradients is not finite" : culprit.text;
   message += "; lower the learning rate, add a warm-up or set 'clip_norm'";
   if (parts_.updater.scales_loss()) message += ", or change 'loss_scale'";
   throw Error(ErrorKind::diverged, message);
@@ -163,12 +178,11 @@ bool Trainer::judge(double value) {
 
 EpochRow Trainer::training_row() {
   const double seconds = parts_.now() - epoch_started_;
-  const std::int64_t samples_a_step = parts_.model.memory().batch() * options_.accumulate;
   const std::int64_t updates = state_.step_in_epoch - state_.skipped_steps;
-  const std::int64_t trained = (state_.step_in_epoch - epoch_first_step_) * samples_a_step;
+  const std::int64_t trained = (state_.step_in_epoch - epoch_first_step_) * options_.samples_a_step;
   EpochRow row{.epoch = state_.epoch + 1,
                .step = state_.step,
-               .samples = state_.step * samples_a_step,
+               .samples = state_.step * options_.samples_a_step,
                .loss = mean_loss(state_.totals),
                .lr = state_.rate,
                .grad_norm = state_.gradient_norm_sum / static_cast<double>(updates),
@@ -184,6 +198,7 @@ EpochRow Trainer::training_row() {
 
 void Trainer::finish_epoch() {
   EpochRow row = training_row();
+  parts_.progress(state_.step, kEvaluation);
   const Totals val = evaluate(parts_.model, parts_.val);
   row.val_loss = mean_loss(val);
   for (std::size_t i = 0; i < options_.metric_names.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/watch.h"
 #include "data/feeder.h"
 #include "run/busy_mean.h"
 #include "run/metrics.h"
@@ -31,6 +32,7 @@ struct TrainerOptions {
   std::vector<std::string> metric_names;  // of the model's metrics, in order
   std::int64_t epochs = 1;
   std::int64_t accumulate = 1;
+  std::int64_t samples_a_step = 1;  // an update's, on all ranks together
   std::int64_t save_every_epochs = 1;  // 0: by steps
   std::int64_t save_every_steps = 0;   // 0: by epochs
   std::int64_t patience = 0;           // epochs without a better value; 0: no early stop
@@ -51,6 +53,12 @@ struct TrainerParts {
   std::function<std::optional<Outcome>(const TrainingState&)> stop_reason;
   /// Seconds on a clock that never goes back.
   std::function<double()> now;
+  /// Every rank's text, by rank: those that share a run decide alike.
+  std::function<std::vector<std::string>(const std::string&)> gather =
+      [](const std::string& mine) { return std::vector<std::string>{mine}; };
+  /// Told of what begins after `step` updates.
+  std::function<void(std::int64_t step, const Operation&)> progress =
+      [](std::int64_t, const Operation&) {};
   /// MiB of the fullest GPU's memory that are in use, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
   /// Share of the last moments in which the GPU worked, in percent, or nothing.
@@ -78,7 +86,14 @@ class Trainer {
   /// Runs the batches of the update after `step` again, whose weights are still there, since an
   /// update that is not finite is withheld with all that follow.
   [[nodiscard]] std::optional<NonFinite> find_nonfinite(std::int64_t step);
-  [[noreturn]] void report_divergence(std::int64_t step);
+  /// What is not finite, as a message has it.
+  struct Culprit {
+    std::string where;  // in the network's file; "" if not known
+    std::string text;   // "" if there is none
+  };
+  /// That of the first rank that found something.
+  [[nodiscard]] Culprit first_of_ranks(const std::optional<NonFinite>& found);
+  [[noreturn]] void report_divergence(std::int64_t step, const Culprit& culprit);
   [[nodiscard]] EpochRow training_row();
   void finish_epoch();
   [[nodiscard]] bool judge(double value);

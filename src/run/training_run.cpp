@@ -1,20 +1,16 @@
 #include "run/training_run.h"
 
-#include <unistd.h>
-
-#include <cstring>
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/host_name.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "config/load.h"
-#include "run/csv_sink.h"
 #include "run/reproduction.h"
-#include "run/run_sinks.h"
+#include "run/run_keeper.h"
 #include "run/snapshot.h"
-#include "run/status.h"
-#include "run/summary.h"
 
 namespace trainyard {
 namespace {
@@ -27,40 +23,29 @@ RunFolder open_folder(const TrainingRequest& request, const std::string& name, c
   return RunFolder::create(disk, "runs", name);
 }
 
-std::string host_name() {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  return name;
-}
+/// Why training should stop, as one number that ranks can compare: the largest counts.
+struct StopVote {
+  static constexpr int kGoOn = 0, kOutOfTime = 1, kSignal = 2;  // kSignal + the signal
+};
 
-/// One run while it lives.
+/// One run while it lives, on one rank.
 class TrainingRun {
  public:
   TrainingRun(TrainingRequest request, const RunSurroundings& surroundings)
       : request_(std::move(request)),
         surroundings_(surroundings),
+        ranks_(surroundings.ranks),
         begun_(surroundings.clock.seconds()),
         resolved_(resolved_yaml(request_.config)),
         name_(request_.config.name),
-        epochs_(request_.config.epochs),
-        session_(new_session()),
-        folder_(open_folder(request_, name_, surroundings.disk)),
-        status_file_(surroundings.disk, folder_.file("status.json")) {
-    status_.pid = getpid();
-    status_.host = host_name();
-    status_.started = surroundings.clock.utc_seconds();
-    status_.epochs = epochs_;
-    status_.config_hash = hash128_hex(std::string_view(resolved_));
-    status_.resume_command = resume_command(folder_.path().string());
-  }
+        session_(new_session()) {}
 
   RunResult run() {
-    write_status(RunState::starting);
     try {
       prepare();
       return train();
     } catch (const Error& error) {
-      fail(error);
+      if (keeper_) keeper_->fail(error);
       throw;
     }
   }
@@ -70,73 +55,74 @@ class TrainingRun {
   /// an error of config or data leaves no folder behind.
   [[nodiscard]] std::unique_ptr<Session> new_session();
   void prepare();
+  void open_keeper();
   void resume();
-  void fail(const Error& error);
+  void agree();
+  void share_log_folder();
   void record();
-  void make_sinks();
+  void open_sinks();
   [[nodiscard]] Banner banner();
   [[nodiscard]] Judge judge() const;
   [[nodiscard]] TrainerOptions trainer_options() const;
+  [[nodiscard]] TrainerParts trainer_parts();
   RunResult train();
   void save(const TrainingState& state, bool best);
-  [[nodiscard]] std::optional<Outcome> stop_reason() const;
-  void write_status(RunState state);
+  [[nodiscard]] std::optional<Outcome> stop_reason(const TrainingState& state);
+  [[nodiscard]] int own_vote() const;
   void warn(const std::string& text);
-  void write_summary(std::int64_t epochs, std::int64_t step, double seconds);
   RunResult finish(Outcome outcome, const TrainingState& state);
 
   TrainingRequest request_;
   const RunSurroundings& surroundings_;
+  RankGroup& ranks_;
   double begun_;  // on the clock, for --max-time
   std::string resolved_;
   std::string name_;
-  std::int64_t epochs_;
   std::unique_ptr<Session> session_;
-  RunFolder folder_;
-  StatusFile status_file_;
-  RunStatus status_;
+  std::unique_ptr<RunKeeper> keeper_;  // on rank 0 alone
+  NullSink no_sink_;
   TrainingState state_;
-  SinkList sinks_;
-  LogSink* log_ = nullptr;  // one of the sinks
-  std::vector<std::string> warnings_;
   std::string judged_;  // name of the metric that is judged, "val_accuracy"
+  int vote_ = StopVote::kGoOn;
 };
-
-void TrainingRun::write_status(RunState state) {
-  status_.state = state;
-  status_.updated = surroundings_.clock.utc_seconds();
-  status_file_.write(status_, surroundings_.clock.seconds());
-}
-
-/// Says in the folder how the run failed; a disk that cannot take it must not hide the error.
-void TrainingRun::fail(const Error& error) {
-  status_.message = error.what();
-  status_.exit_code = error.exit_code();
-  try {
-    write_status(error.kind() == ErrorKind::diverged ? RunState::diverged : RunState::failed);
-    write_summary(status_.epoch, status_.step, 0);
-    if (log_ != nullptr) log_->write(std::string("error: ") + error.what());
-  } catch (const Error&) {
-    return;  // the first error is the one to report
-  }
-}
 
 std::unique_ptr<Session> TrainingRun::new_session() {
   if (!request_.resume.empty()) return nullptr;
-  auto session = std::make_unique<Session>(std::move(request_.config), request_.device, nullptr);
+  auto session =
+      std::make_unique<Session>(std::move(request_.config), request_.device, nullptr, ranks_);
   session->model().initialize(static_cast<std::uint64_t>(session->config().seed));
   if (!request_.init.empty()) initialize_from(session->model(), request_.init);
   return session;
 }
 
+void TrainingRun::open_keeper() {
+  if (ranks_.rank() != 0) return;
+  keeper_ = std::make_unique<RunKeeper>(surroundings_.disk, surroundings_.clock,
+                                        open_folder(request_, name_, surroundings_.disk),
+                                        surroundings_.warn);
+  keeper_->status().host = host_name();
+  keeper_->status().config_hash = hash128_hex(std::string_view(resolved_));
+  keeper_->status().epochs =
+      session_ != nullptr ? session_->config().epochs : request_.config.epochs;
+  keeper_->write_status(RunState::starting);
+}
+
 void TrainingRun::prepare() {
-  if (session_ == nullptr) resume();
+  if (session_ != nullptr) agree();
+  open_keeper();
+  if (session_ == nullptr) {
+    resume();
+    agree();
+  }
+  share_log_folder();
+  if (!keeper_) return;
   record();
-  make_sinks();
+  open_sinks();
 }
 
 void TrainingRun::resume() {
-  const std::optional<LoadedCheckpoint> checkpoint = load_newest_checkpoint(folder_.checkpoints());
+  const fs::path checkpoints = request_.resume / "checkpoints";
+  const std::optional<LoadedCheckpoint> checkpoint = load_newest_checkpoint(checkpoints);
   std::optional<Statistics> known;
   if (checkpoint) {
     for (const std::string& warning : checkpoint->warnings) warn(warning);
@@ -148,13 +134,14 @@ void TrainingRun::resume() {
            " cores: it will be slow; --threads changes them, and the last bits of its results");
     }
   } else {
-    warn("no checkpoint was ever written in " + folder_.path().string() + ": starting at step 0");
+    warn("no checkpoint was ever written in " + request_.resume.string() + ": starting at step 0");
   }
-  request_.device.choices = choices_of(folder_.file("run.json"));
+  const fs::path record = request_.resume / "run.json";
+  request_.device.choices = choices_of(record);
   session_ = std::make_unique<Session>(std::move(request_.config), request_.device,
-                                       known ? &*known : nullptr);
+                                       known ? &*known : nullptr, ranks_);
   for (const std::string& difference :
-       reproduction_differences(folder_.file("run.json"), reproduction(session_->device()))) {
+       reproduction_differences(record, reproduction(session_->device()))) {
     warn(difference);
   }
   if (checkpoint) {
@@ -164,25 +151,43 @@ void TrainingRun::resume() {
   }
 }
 
+/// Ranks that would train different models, or from different places, end here.
+void TrainingRun::agree() {
+  ranks_.require_equal("config", hash128_hex(std::string_view(resolved_)));
+  ranks_.require_equal("training set", session_->data().train->fingerprint());
+  ranks_.require_equal("validation set", session_->data().val->fingerprint());
+  ranks_.require_equal("plan", hash128_hex(text_of(session_->model().train().plan())));
+  ranks_.require_equal("step to begin at", std::to_string(state_.step));
+}
+
+/// Ranks other than 0 write what they say beside the run, where they see its folder.
+void TrainingRun::share_log_folder() {
+  if (ranks_.size() == 1) return;
+  const std::string own = keeper_ ? fs::absolute(keeper_->folder().subfolder("logs")).string() : "";
+  const fs::path folder = ranks_.gather(own)[0];
+  if (!keeper_) surroundings_.log_to(folder / ("rank" + std::to_string(ranks_.rank()) + ".log"));
+}
+
 void TrainingRun::record() {
-  if (!request_.resume.empty()) return folder_.add_command(request_.command);
+  if (!request_.resume.empty()) return keeper_->folder().add_command(request_.command);
   Json run{{"version", request_.version},
-           {"host", status_.host},
+           {"host", keeper_->status().host},
+           {"ranks", ranks_.size()},
            {"seed", session_->config().seed},
-           {"config_hash", status_.config_hash},
+           {"config_hash", keeper_->status().config_hash},
            {"train_fingerprint", session_->data().train->fingerprint()},
            {"val_fingerprint", session_->data().val->fingerprint()}};
   run.update(reproduction(session_->device()));
-  folder_.write_record({.config_yaml = resolved_,
-                        .original_yaml = request_.original_yaml,
-                        .command = request_.command,
-                        .run_json = json_text(run)});
+  keeper_->folder().write_record({.config_yaml = resolved_,
+                                  .original_yaml = request_.original_yaml,
+                                  .command = request_.command,
+                                  .run_json = json_text(run)});
 }
 
 Banner TrainingRun::banner() {
   const GraphTotals counts = totals(session_->model().graph().graph);
   const BatchNumbers& batch = session_->batch();
-  return {.run = folder_.path().string(),
+  return {.run = keeper_->folder().path().string(),
           .seed = static_cast<std::uint64_t>(session_->config().seed),
           .devices = session_->device().text,
           .replica_batch = batch.replica,
@@ -195,53 +200,26 @@ Banner TrainingRun::banner() {
           .parameters = counts.parameters_total};
 }
 
-void TrainingRun::make_sinks() {
-  const std::vector<std::string>& names = session_->metric_names();
-  MetricsColumns columns{.regularisation = session_->updater().has_regularisation()};
-  for (const std::string& name : names) {
-    if (name != "accuracy") columns.extra_metrics.push_back(name);
+void TrainingRun::open_sinks() {
+  const RunConfig& config = session_->config();
+  const std::string& title = config.output.plot.title;
+  KeptRun kept{.columns = {.regularisation = session_->updater().has_regularisation()},
+               .from = {.epoch = state_.epoch, .step = state_.step},
+               .steps = config.output.steps,
+               .title = title.empty() ? config.name : title,
+               .gnuplot = request_.gnuplot,
+               .output = request_.output,
+               .banner = banner(),
+               .epochs = config.epochs};
+  for (const std::string& name : session_->metric_names()) {
+    if (name != "accuracy") kept.columns.extra_metrics.push_back(name);
   }
-  sinks_.add(std::make_unique<CsvSink>(surroundings_.disk, folder_.path(), columns,
-                                       ResumePoint{.epoch = state_.epoch, .step = state_.step},
-                                       session_->config().output.steps));
-  const std::string& title = session_->config().output.plot.title;
-  if (!request_.gnuplot.empty()) {
-    sinks_.add(std::make_unique<PlotSink>(
-        surroundings_.disk,
-        PlotterOptions{.gnuplot = request_.gnuplot,
-                       .folder = folder_.plots(),
-                       .title = title.empty() ? session_->config().name : title,
-                       .output = request_.output},
-        [this](const std::string& text) { warn(text); }));
-  } else {
-    warn(missing_gnuplot_warning());
-  }
-  const Banner facts = banner();
-  auto log = std::make_unique<LogSink>(surroundings_.disk, surroundings_.clock,
-                                       folder_.file("train.log"), facts, session_->config().epochs);
-  log_ = log.get();
-  sinks_.add(std::move(log));
-  sinks_.add(surroundings_.console(facts, session_->config().epochs));
+  keeper_->open_sinks(kept, surroundings_.console(kept.banner, kept.epochs));
 }
 
 void TrainingRun::warn(const std::string& text) {
+  if (keeper_) return keeper_->warn(text);
   surroundings_.warn(text);
-  warnings_.push_back(text);
-  if (log_ != nullptr) log_->write("warning: " + text);
-}
-
-void TrainingRun::write_summary(std::int64_t epochs, std::int64_t step, double seconds) {
-  folder_.write("summary.txt", summary_text({.run = folder_.path().string(),
-                                             .state = status_.state,
-                                             .exit_code = status_.exit_code.value_or(0),
-                                             .message = status_.message,
-                                             .epochs = epochs,
-                                             .step = step,
-                                             .seconds = seconds,
-                                             .best = status_.best,
-                                             .last = log_ ? log_->last() : std::nullopt,
-                                             .last_checkpoint = status_.last_checkpoint,
-                                             .warnings = warnings_}));
 }
 
 Judge TrainingRun::judge() const {
@@ -272,6 +250,7 @@ TrainerOptions TrainingRun::trainer_options() const {
   return {.metric_names = session_->metric_names(),
           .epochs = config.epochs,
           .accumulate = config.accumulate,
+          .samples_a_step = session_->batch().global,
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
@@ -279,76 +258,94 @@ TrainerOptions TrainingRun::trainer_options() const {
           .eager = request_.eager};
 }
 
-std::optional<Outcome> TrainingRun::stop_reason() const {
-  if (surroundings_.signals.stop_signal() != 0) return Outcome::interrupted;
+int TrainingRun::own_vote() const {
+  const int signal = surroundings_.signals.stop_signal();
+  if (signal != 0) return StopVote::kSignal + signal;
   const double running = surroundings_.clock.seconds() - begun_;
-  if (request_.max_seconds > 0 && running >= request_.max_seconds) return Outcome::out_of_time;
-  return std::nullopt;
+  const bool late = request_.max_seconds > 0 && running >= request_.max_seconds;
+  return late ? StopVote::kOutOfTime : StopVote::kGoOn;
+}
+
+/// Ranks vote where the host looks at the results anyway, and stop after the same update.
+std::optional<Outcome> TrainingRun::stop_reason(const TrainingState& state) {
+  if (state.step % session_->device().results_kept == 0) vote_ = ranks_.largest(own_vote());
+  if (vote_ == StopVote::kGoOn) return std::nullopt;
+  return vote_ == StopVote::kOutOfTime ? Outcome::out_of_time : Outcome::interrupted;
 }
 
 void TrainingRun::save(const TrainingState& state, bool best) {
-  write_status(RunState::saving);
-  const fs::path saved =
-      save_checkpoint(surroundings_.disk, folder_.checkpoints(), snapshot(*session_, state),
-                      {.is_best = best, .keep = session_->config().checkpoint.keep});
-  sinks_.sync();
-  status_.last_checkpoint = fs::relative(saved, folder_.path()).string();
-  status_.epoch = state.epoch;
-  status_.step = state.step;
-  if (state.best_epoch > 0) status_.best = {judged_, state.best_value, state.best_epoch};
-  write_status(RunState::running);
+  if (!keeper_) return;
+  keeper_->save(snapshot(*session_, state), state, best, session_->config().checkpoint.keep);
+}
+
+TrainerParts TrainingRun::trainer_parts() {
+  return {.model = session_->model(),
+          .updater = session_->updater(),
+          .train = *session_->data().train_feeder,
+          .val = *session_->data().val_feeder,
+          .sink = keeper_ ? static_cast<MetricsSink&>(keeper_->sinks()) : no_sink_,
+          .save = [this](const TrainingState& state, bool best) { save(state, best); },
+          .stop_reason = [this](const TrainingState& state) { return stop_reason(state); },
+          .now = [this] { return surroundings_.clock.seconds(); },
+          .gather = [this](const std::string& text) { return ranks_.gather(text); },
+          .progress = [this](std::int64_t step,
+                             const Operation& operation) { ranks_.progress(step, operation); },
+          .gpu_mem_mib = [this] { return session_->device().used_mib(); },
+          .gpu_busy_percent = [this] { return session_->device().busy_percent(); }};
 }
 
 RunResult TrainingRun::train() {
-  status_.steps_per_epoch = session_->batch().steps;
   const TrainerOptions options = trainer_options();
   judged_ =
       options.judge.metric < 0 ? "val_loss" : "val_" + options.metric_names[options.judge.metric];
-  write_status(RunState::running);
-  Trainer trainer({.model = session_->model(),
-                   .updater = session_->updater(),
-                   .train = *session_->data().train_feeder,
-                   .val = *session_->data().val_feeder,
-                   .sink = sinks_,
-                   .save = [this](const TrainingState& state, bool best) { save(state, best); },
-                   .stop_reason = [this](const TrainingState&) { return stop_reason(); },
-                   .now = [this] { return surroundings_.clock.seconds(); },
-                   .gpu_mem_mib = [this] { return session_->device().used_mib(); },
-                   .gpu_busy_percent = [this] { return session_->device().busy_percent(); }},
-                  options, state_);
+  if (keeper_) {
+    keeper_->status().steps_per_epoch = session_->batch().steps;
+    keeper_->begin(judged_);
+  }
+  Trainer trainer(trainer_parts(), options, state_);
   const Outcome outcome = trainer.run();
   return finish(outcome, trainer.state());
 }
 
 RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
+  RunResult result{.outcome = outcome, .signal = std::max(vote_ - StopVote::kSignal, 0)};
+  result.end = {.epochs = state.epoch, .seconds = state.elapsed_seconds};
+  if (!keeper_) return result;
   const bool done = outcome == Outcome::completed || outcome == Outcome::stopped_early;
-  if (done) {
-    const CheckpointContent content = snapshot(*session_, state);
-    const SafetensorsImage image = encode_safetensors(content.files.at("weights.safetensors"));
-    surroundings_.disk.replace_file(folder_.weights() / "last.safetensors", image.parts());
-  }
-  status_.epoch = state.epoch;
-  status_.step = state.step;
-  status_.exit_code = done                              ? 0
-                      : outcome == Outcome::out_of_time ? 75
-                                                        : 128 + surroundings_.signals.stop_signal();
-  write_status(done                              ? RunState::completed
-               : outcome == Outcome::out_of_time ? RunState::stopped
-                                                 : RunState::interrupted);
-  write_summary(state.epoch, state.step, state.elapsed_seconds);
-  RunResult result{.outcome = outcome, .folder = folder_.path()};
-  result.end = {.epochs = state.epoch,
-                .seconds = state.elapsed_seconds,
-                .best = status_.best,
-                .run = folder_.path().string()};
+  if (done) keeper_->write_weights(snapshot(*session_, state));
+  const bool late = outcome == Outcome::out_of_time;
+  keeper_->finish(done   ? RunState::completed
+                  : late ? RunState::stopped
+                         : RunState::interrupted,
+                  done   ? 0
+                  : late ? 75
+                         : 128 + result.signal,
+                  state);
+  result.folder = keeper_->folder().path();
+  result.end.best = keeper_->status().best;
+  result.end.run = result.folder.string();
   return result;
+}
+
+/// The failure of another rank as this rank's error.
+[[noreturn]] void end_with(const Failure& failure) {
+  throw Error(static_cast<ErrorKind>(failure.exit_code), message_of(failure));
 }
 
 }  // namespace
 
 RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings) {
   if (!request.output.empty()) check_plot_output(request.output, !request.gnuplot.empty());
-  return TrainingRun(std::move(request), surroundings).run();
+  RankGroup& ranks = surroundings.ranks;
+  try {
+    RunResult result = TrainingRun(std::move(request), surroundings).run();
+    ranks.farewell();
+    return result;
+  } catch (const Error& error) {
+    const Failure first = ranks.report(error);
+    if (first.rank == ranks.rank()) throw;
+    end_with(first);
+  }
 }
 
 std::string resolved_yaml(const RunConfig& config) {

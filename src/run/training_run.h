@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "run/epoch_line.h"
 #include "run/metrics.h"
+#include "run/rank_group.h"
 #include "run/run_config.h"
 #include "run/run_folder.h"
 #include "run/session.h"
@@ -39,19 +40,24 @@ struct RunSurroundings {
   const Disk& disk;
   const Clock& clock;
   const StopSignals& signals;
+  RankGroup& ranks;
   /// Makes the console's sink when the banner's facts are known.
   std::function<std::unique_ptr<MetricsSink>(const Banner&, std::int64_t epochs)> console;
   std::function<void(const std::string&)> warn;
+  /// What this process prints goes there from now on, if its folder can be seen.
+  std::function<void(const std::filesystem::path&)> log_to;
 };
 
 struct RunResult {
   Outcome outcome = Outcome::completed;
   std::filesystem::path folder;
   RunEnd end;
+  int signal = 0;  // that interrupted it, on whatever rank it came
 };
 
-/// Trains to the end or to a reason to stop. Throws Error of any kind; the folder's status.json
-/// then says so.
+/// Trains to the end or to a reason to stop, as one of the ranks; rank 0 alone keeps the folder.
+/// Throws Error of any kind; the folder's status.json then says so. The errors of several ranks are
+/// one: that of the first, wherever it happened.
 [[nodiscard]] RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings);
 
 /// The resolved config: every default explicit, the network inlined, runs again as it is.

@@ -23,11 +23,9 @@ void TrainingStep::end(std::int64_t index) {
   if (index == updater_.micro_steps() - 1) updater_.apply();
 }
 
-std::optional<NonFinite> TrainingStep::run_checked(std::int64_t index) {
+std::optional<NonFinite> TrainingStep::check(std::int64_t index) {
   begin(index);
-  if (auto culprit = model_.train().run_checked(model_.compute().queue)) return culprit;
-  end(index);
-  return std::nullopt;
+  return model_.train().run_checked(model_.compute().queue);
 }
 
 }  // namespace trainyard

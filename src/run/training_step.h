@@ -23,8 +23,10 @@ class TrainingStep {
   /// Puts on micro-step `index` with the batch that is loaded: forward, backward and the sums of
   /// loss and metrics; the first one begins the update, the last one applies it.
   void run(std::int64_t index) { work_[static_cast<std::size_t>(index)].run(); }
-  /// The same, tensor by tensor, up to the first that is not finite (--eager).
-  [[nodiscard]] std::optional<NonFinite> run_checked(std::int64_t index);
+  /// The same in two parts (--eager): tensor by tensor, up to the first that is not finite; and what
+  /// follows where there was none.
+  [[nodiscard]] std::optional<NonFinite> check(std::int64_t index);
+  void end(std::int64_t index);
   /// What a replay of micro-step `index` launches (Recording::nodes()).
   [[nodiscard]] std::size_t launches(std::int64_t index) const {
     return work_[static_cast<std::size_t>(index)].nodes();
@@ -32,7 +34,6 @@ class TrainingStep {
 
  private:
   void begin(std::int64_t index);
-  void end(std::int64_t index);
 
   Model& model_;
   Updater& updater_;

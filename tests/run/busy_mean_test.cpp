@@ -101,7 +101,8 @@ TEST_CASE("where the driver does not say, there is no mean") {
 }
 
 TEST_CASE("a trainer's epochs have the mean of the readings during their training") {
-  Session session(read_run(), {.threads = 1}, nullptr);
+  RankGroup alone({});
+  Session session(read_run(), {.threads = 1}, nullptr, alone);
   session.model().initialize(1);
   Driver driver;
   Recorder recorder(driver);

@@ -1,0 +1,11 @@
+// The name of this machine.
+#pragma once
+
+#include <string>
+
+namespace trainyard {
+
+/// As the system has it, for messages and records; "" if it has none.
+[[nodiscard]] std::string host_name();
+
+}  // namespace trainyard
