@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -65,10 +66,7 @@ class Job {
   explicit Job(int ranks, const WatchLimits& limits = kPatient)
       : ears(static_cast<std::size_t>(ranks)),
         watches(static_cast<std::size_t>(ranks)),
-        server_(std::in_place, StoreServerOptions{.endpoint = {.host = "127.0.0.1"},
-                                                  .token = kToken,
-                                                  .ranks = ranks,
-                                                  .watch = limits}) {}
+        server_(std::make_unique<StoreServer>(server_options(ranks, limits))) {}
 
   [[nodiscard]] WatchOptions options(int rank) const {
     return {.store = {.endpoint = {"127.0.0.1", server_->port()}, .token = kToken},
@@ -91,7 +89,15 @@ class Job {
   std::vector<std::unique_ptr<Watch>> watches;
 
  private:
-  std::optional<StoreServer> server_;
+  static StoreServerOptions server_options(int ranks, const WatchLimits& limits) {
+    StoreServerOptions options;
+    options.endpoint.host = "127.0.0.1";
+    options.token = kToken;
+    options.ranks = ranks;
+    options.watch = limits;
+    return options;
+  }
+  std::unique_ptr<StoreServer> server_;
 };
 
 }  // namespace
