@@ -148,12 +148,12 @@ void Watch::Part::beat(Moment now) {
   next_beat_ = now + interval_;
   // One that could not be sent is enough; a stopped reader must not fill the memory.
   if (!dialogue_.all_sent()) return;
-  const Pulse pulse{.ticks = ticks_.load(std::memory_order_acquire),
-                    .waits = operation_.load(std::memory_order_relaxed)->waits};
+  const std::uint64_t ticks = ticks_.load(std::memory_order_acquire);
+  const Operation& operation = *operation_.load(std::memory_order_relaxed);
   dialogue_.post({.kind = MessageKind::beat,
                   .number = step_.load(std::memory_order_relaxed),
-                  .key = operation_.load(std::memory_order_relaxed)->name,
-                  .value = encode_pulse(pulse)});
+                  .key = operation.name,
+                  .value = encode_pulse({.ticks = ticks, .waits = operation.waits})});
 }
 
 void Watch::Part::take_wish() {
@@ -193,6 +193,7 @@ void Watch::Part::end(std::optional<Failure> failure) {
   bool call = false;
   {
     const std::scoped_lock lock(mutex_);
+    if (ended_) return;
     ended_ = true;
     failure_ = std::move(failure);
     call = failure_ && !reports_;

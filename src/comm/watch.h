@@ -33,7 +33,8 @@ struct WatchOptions {
 class Watch {
  public:
   /// Called once, from the watch's thread, with the first failure of all ranks, whatever the other
-  /// threads are stuck in. It may end the process.
+  /// threads are stuck in. It may end the process, and throws
+  /// nothing.
   using OnFailure = std::function<void(const Failure&)>;
 
   /// Joins; every rank does, rank 0 too. Throws Error{device} if rank 0 cannot be reached or has

@@ -1,10 +1,16 @@
 // What the others see when a rank does not do its part.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <latch>
 
 #include "base/error.h"
+#include "comm/sigpipe_guard.h"
 #include "thread_ranks.h"
 
 using namespace trainyard;
@@ -88,6 +94,45 @@ TEST_CASE("after an error, a group says so, and its others need not wait for the
   CHECK(outcomes[1] ==
         "rank 1 (host1): all_reduce_sum of 5 f32 elements over 2 ranks failed: an earlier call "
         "failed, and its connections were closed");
+}
+
+TEST_CASE("a rank whose call failed is not waited for, though it lives on") {
+  std::latch ended(1);
+  const Outcomes outcomes = run_gloo(
+      StoreKind::memory, 4,
+      [&](Communicator& group) {
+        // Rank 0 leaves; rank 1 hears from it, and rank 3 from rank 1.
+        if (group.rank() == 0 || group.rank() == 2) return;
+        const auto queue = make_cpu_device()->make_queue();
+        std::vector<std::byte> bytes(100);
+        try {
+          group.broadcast(*queue, bytes.data(), 100, 0);
+        } catch (const Error&) {
+          if (group.rank() == 3) ended.count_down();
+          ended.wait();
+          throw;
+        }
+      },
+      Milliseconds(5'000));
+  CHECK(
+      contains(outcomes[1], "broadcast of 100 bytes over 4 ranks failed: rank 0 (host0) is gone"));
+  CHECK(
+      contains(outcomes[3], "broadcast of 100 bytes over 4 ranks failed: rank 1 (host1) is gone"));
+}
+
+TEST_CASE("writing to what the other side has closed is an error, not a signal") {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  ::close(ends[0]);
+  {
+    const SigpipeGuard guard;
+    CHECK(::write(ends[1], "x", 1) == -1);
+    CHECK(errno == EPIPE);
+  }
+  sigset_t pending;
+  sigpending(&pending);
+  CHECK(sigismember(&pending, SIGPIPE) == 0);
+  ::close(ends[1]);
 }
 
 TEST_CASE("calls that do not belong together end by their limit, not with wrong numbers") {

@@ -66,6 +66,7 @@ WatchOptions watch_options(const Place& place) {
           .connect = kPatience};
 }
 
+/// From the watch's thread, whatever the others do.
 [[noreturn]] void end_with(const Failure& failure) {
   say("failure: " + message_of(failure));
   ::_exit(failure.exit_code);
@@ -107,7 +108,9 @@ int run_sums(const Place& place, Watch& watch) {
     try {
       group->all_reduce_sum(*queue, values.data(), 100'000, DType::f32);
     } catch (const Error& error) {
-      end_with(watch.report(error.what(), error.exit_code(), true, kPatience));
+      const Failure failure = watch.report(error.what(), error.exit_code(), true, kPatience);
+      say("failure: " + message_of(failure));
+      return failure.exit_code;
     }
     if (step == 3) say("ready");
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 #include "comm/store_server.h"
+#include "raw_client.h"
 #include "thread_ranks.h"
 
 using namespace trainyard;
@@ -65,10 +67,7 @@ class Job {
   explicit Job(int ranks, const WatchLimits& limits = kPatient)
       : ears(static_cast<std::size_t>(ranks)),
         watches(static_cast<std::size_t>(ranks)),
-        server_(std::in_place, StoreServerOptions{.endpoint = {.host = "127.0.0.1"},
-                                                  .token = kToken,
-                                                  .ranks = ranks,
-                                                  .watch = limits}) {}
+        server_(std::make_unique<StoreServer>(server_options(ranks, limits))) {}
 
   [[nodiscard]] WatchOptions options(int rank) const {
     return {.store = {.endpoint = {"127.0.0.1", server_->port()}, .token = kToken},
@@ -91,7 +90,15 @@ class Job {
   std::vector<std::unique_ptr<Watch>> watches;
 
  private:
-  std::optional<StoreServer> server_;
+  static StoreServerOptions server_options(int ranks, const WatchLimits& limits) {
+    StoreServerOptions options;
+    options.endpoint.host = "127.0.0.1";
+    options.token = kToken;
+    options.ranks = ranks;
+    options.watch = limits;
+    return options;
+  }
+  std::unique_ptr<StoreServer> server_;
 };
 
 }  // namespace
@@ -163,17 +170,16 @@ TEST_CASE("a rank that makes no progress is named by all, itself too, with what 
   }
 }
 
-TEST_CASE("calls of progress keep a rank well") {
+TEST_CASE("calls of progress keep a rank well, also within one step") {
   WatchLimits limits = kPatient;
   limits.first_step = Milliseconds(1000);
   limits.step = Milliseconds(1000);
   Job job(1, limits);
   job.join_all();
   const Moment end = std::chrono::steady_clock::now() + Milliseconds(1500);
-  std::int64_t step = 0;
-  while (std::chrono::steady_clock::now() < end) job.watches[0]->progress(++step, kLoad);
+  while (std::chrono::steady_clock::now() < end) job.watches[0]->progress(3, kLoad);
   CHECK(job.ears[0].calls() == 0);
-  CHECK(job.ears[0].failure().step == step);
+  CHECK(job.ears[0].failure().step == 3);
 }
 
 TEST_CASE("a rank that does not join is told to those that have") {
@@ -246,6 +252,18 @@ TEST_CASE("a watch that nobody answers says so") {
   CHECK_THROWS_AS(Watch(options, [](const Failure&) {}), Error);
   options = job.options(5);
   CHECK_THROWS_AS(Watch(options, [](const Failure&) {}), Error);
+}
+
+TEST_CASE("a watch that breaks the rules is dropped, and its rank is lost") {
+  Job job(2);
+  job.join(0);
+  RawClient other(job.options(1).store.endpoint.port);
+  other.greet(kToken);
+  other.send(encode(Message{.kind = MessageKind::join, .number = 1, .key = "host1"}));
+  other.send("no message, but more than a header of bytes");
+  const Failure failure = job.ears[0].failure();
+  CHECK(failure.rank == 1);
+  CHECK(failure.text.find("its connection closed without farewell") != std::string::npos);
 }
 
 TEST_CASE("who joins after the failure is told it") {

@@ -38,7 +38,7 @@ expect_code 0
 archive=$(ls "$PWD"/trainyard-*.tar.gz)
 mkdir -p "$root/opt/trainyard"
 tar --extract --gzip --file "$archive" --directory "$root/opt/trainyard" --strip-components 1
-for file in bin/train lib/libdnnl.so.2 lib/libgomp.so.1 lib/libOpenCL.so.1 lib/libgloo.so.0 \
+for file in bin/train lib/libdnnl.so.2 lib/libgomp.so.1 lib/libOpenCL.so.1 \
   share/trainyard/configs/quickstart.yaml share/trainyard/models/shapes_cnn.yaml \
   share/doc/trainyard/LICENSE; do
   expect_file "$root/opt/trainyard/$file"
