@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -26,6 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr int kMostReplicas = 256;
 constexpr std::size_t kHostFileBytes = 1 << 20;
+// After a second Ctrl-C mpirun ends its ranks itself, for which it takes up to 10 seconds.
+constexpr LaunchLimits kMpirunLimits{.kill_seconds = 30};
 // TRAINYARD_LAUNCHER of ranks that --hosts started, so that they do not start others.
 constexpr const char* kByHosts = "hosts";
 
@@ -53,14 +56,15 @@ void check_started(const RankPlace& place, const RunFlags& run, const LaunchFlag
   const bool counts = flags.replicas || (!run.gpus.empty() && run.gpus != "0");
   if (stated && counts) require_local_ranks(place, stated->asked, stated->count);
   if (place.source == "local" || variable("TRAINYARD_LAUNCHER") == kByHosts) return;
-  const std::string by = place.source == "environment" ? "RANK and WORLD_SIZE are set, so that this"
-                                                       : place.source + " has started this";
+  const std::string by = place.source == "environment"
+                             ? "RANK and WORLD_SIZE say that this is one already"
+                             : place.source + " has already started this one";
   if (!flags.hosts.empty()) {
-    refuse("--hosts starts the ranks, but " + by + " is one already; leave one of the two out");
+    refuse("--hosts starts the ranks, but " + by + "; leave one of the two out");
   }
   if (flags.max_restarts > 0) {
     refuse("--max-restarts is for ranks that train starts, but " + by +
-           " is one already; let its launcher start it again, with --resume");
+           "; let its launcher start it again, with --resume");
   }
 }
 
@@ -188,7 +192,9 @@ int start_on_hosts(const RunFlags& run, const LaunchFlags& flags, const Surround
     hosts.arguments = std::move(arguments);
     const LaunchCommand command{
         .program = mpirun, .arguments = mpirun_arguments(hosts), .environment = own_environment()};
-    return result_of_mpirun(launch({{.name = "mpirun", .command = command}}, {}, clock));
+    // SIGTERM would make mpirun kill the ranks seconds later; SIGUSR1 it hands on, and they save.
+    const LaunchedProcess process{.name = "mpirun", .command = command, .stop_signal = SIGUSR1};
+    return result_of_mpirun(launch({process}, kMpirunLimits, clock));
   }));
 }
 

@@ -109,9 +109,13 @@ class Watch {
 
 void Watch::pass(int signal) {
   if (signal == SIGCHLD) return;
-  send_to_all(signal);
   if (stops_a_run(signal)) passed_ = signal;
   if (signal == SIGINT) ++interrupts_;
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    const int own = processes_[i].stop_signal;
+    const bool translated = own != 0 && stops_a_run(signal);
+    running_[i].send(!translated ? signal : interrupts_ > 1 ? SIGTERM : own);
+  }
   if (interrupts_ == 2 && stage_ < Stage::asked) enter(Stage::asked, limits_.kill_seconds);
 }
 

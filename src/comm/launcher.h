@@ -24,6 +24,9 @@ struct LaunchedProcess {
   std::string name;  // "rank 2", for messages
   LaunchCommand command;
   const RankOutput* output = nullptr;  // null: it shares the launcher's streams
+  /// Sent instead of SIGINT, SIGTERM and SIGHUP, to a process that would kill what it started; 0:
+  /// they are passed on as they are.
+  int stop_signal = 0;
 };
 
 /// How a launch ended.
@@ -37,7 +40,8 @@ struct LaunchResult {
 /// Starts all processes and returns when all have ended.
 ///
 /// SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on, each once; a second SIGINT starts
-/// the limit before SIGKILL. What counts is, in this order:
+/// the limit before SIGKILL, and is SIGTERM to a process with a stop_signal. What counts is, in
+/// this order:
 ///
 /// 1. the first process that was killed by another signal (exit code 8), or ended with an exit code
 ///    that is none of 0, 8 and 75: a failure;

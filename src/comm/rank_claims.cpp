@@ -57,6 +57,7 @@ RankClaim claim_of_lone_ranks(const Variables& variables) {
   claim.ranks = needed(variables, "WORLD_SIZE", 1, "RANK");
   claim.local_rank = {"LOCAL_RANK", 0};
   claim.local_ranks = {"LOCAL_WORLD_SIZE", 1};
+  claim.local_known = false;
   check_ranges(claim);
   return claim;
 }

@@ -28,7 +28,8 @@ struct RankClaim {
   NamedNumber ranks;
   NamedNumber local_rank;  // 0 to local_ranks - 1
   NamedNumber local_ranks;
-  std::string job;  // equal on all ranks of a job, another for each job; "": not known
+  bool local_known = true;  // false: the launcher did not say the local numbers
+  std::string job;          // equal on all ranks of a job, another for each job; "": not known
 };
 
 /// The value, "" where the variable is not set or empty.

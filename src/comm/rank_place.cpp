@@ -50,6 +50,12 @@ std::optional<RankClaim> settled_claim(const Variables& variables) {
   return claims.front();
 }
 
+/// What said how many ranks this host has.
+std::string local_ranks_text(const RankClaim& claim) {
+  return claim.local_known ? claim.local_ranks.text()
+                           : claim.ranks.name + " without " + claim.local_ranks.name;
+}
+
 bool is_address(std::string_view text) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:-_%";
@@ -74,7 +80,8 @@ std::string master_address(const RankClaim& claim, const Variables& variables) {
   const std::string hosts = text_of_variable(variables, "SLURM_STEP_NODELIST");
   if (claim.source == "srun" && !hosts.empty()) return first_slurm_host(hosts);
   refuse("MASTER_ADDR is not set, so that the ranks cannot find rank 0 (" + claim.ranks.text() +
-         ", " + claim.local_ranks.text() + "); " + remedy(claim, "MASTER_ADDR", "HOST_OF_RANK_0"));
+         ", " + std::to_string(claim.local_ranks.value) + " on this host); " +
+         remedy(claim, "MASTER_ADDR", "HOST_OF_RANK_0"));
 }
 
 int master_port(const RankClaim& claim, const Variables& variables) {
@@ -124,7 +131,7 @@ std::optional<RankPlace> find_rank_place(const Variables& variables) {
                   .master_address = master_address(*claim, variables),
                   .master_port = master_port(*claim, variables),
                   .source = claim->source,
-                  .local_ranks_from = claim->local_ranks.text()};
+                  .local_ranks_from = local_ranks_text(*claim)};
   place.token = token_of(*claim, place, variables);
   return place;
 }
@@ -132,8 +139,8 @@ std::optional<RankPlace> find_rank_place(const Variables& variables) {
 void require_local_ranks(const RankPlace& place, const std::string& asked, int count) {
   if (count == place.local_ranks) return;
   refuse(asked + " asks for " + std::to_string(count) + " ranks on this host, but " +
-         place.local_ranks_from + " (of " + std::to_string(place.ranks) +
-         " ranks in all) says otherwise; give the launcher and train the same count");
+         place.local_ranks_from + " means " + std::to_string(place.local_ranks) + " (of " +
+         std::to_string(place.ranks) + " in all); give the launcher and train the same count");
 }
 
 std::vector<std::string> variables_of(const RankPlace& place) {

@@ -66,7 +66,7 @@ TEST_CASE("mpirun gets the hosts, the counts, where to meet, and the program as 
                                              "none",
                                              "--mca",
                                              "odls_base_sigkill_timeout",
-                                             "30",
+                                             "5",
                                              "--wdir",
                                              "/work/here",
                                              "-x",
@@ -109,6 +109,8 @@ TEST_CASE("what mpirun ends with becomes the end of its ranks") {
         "a rank was killed by signal 9; the lines above, which are mpirun's, say more");
   CHECK(result_of_mpirun({.exit_code = 1}).message ==
         "mpirun ended with exit code 1; the lines above, which are mpirun's, say more");
+  CHECK(
+      result_of_mpirun({.exit_code = 213}).message.starts_with("mpirun ended with exit code 213"));
   CHECK(result_of_mpirun({.exit_code = 8, .message = "mpirun was killed"}).message ==
         "mpirun was killed");
 }

@@ -49,6 +49,7 @@ class Shells {
     }
     return *this;
   }
+  void stop_first_with(int signal) { processes_[0].stop_signal = signal; }
   void make_fifo(const std::string& name) const {
     REQUIRE(::mkfifo((folder_ / name).c_str(), 0600) == 0);
   }
@@ -222,6 +223,17 @@ TEST_CASE("a second Ctrl-C ends ranks that do not listen") {
   const LaunchResult result = shells.run({.grace_seconds = 1e6, .kill_seconds = 0});
   CHECK(result.signal == SIGINT);
   CHECK(result.exit_code == 0);
+}
+
+TEST_CASE("a process that would kill its own ranks gets another signal to stop, SIGTERM at last") {
+  Shells shells(
+      {"trap 'echo USR1 >>heard' USR1; trap 'echo TERM >>heard; exit 0' TERM; "
+       "kill -INT $PPID; until [ -s heard ]; do :; done; kill -INT $PPID; "
+       "while :; do :; done"});
+  shells.stop_first_with(SIGUSR1);
+  const LaunchResult result = shells.run(kNever);
+  CHECK(result.signal == SIGINT);
+  CHECK(text_of(shells.folder() / "heard") == "USR1\nTERM\n");
 }
 
 TEST_CASE("a rank that prints millions of bytes is not held up, and its end is shown") {

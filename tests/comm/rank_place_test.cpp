@@ -113,15 +113,15 @@ TEST_CASE("a number that is none, or out of its range, is refused with name and 
 
 TEST_CASE("without address or port the ranks cannot meet, and the message says how to give them") {
   CHECK(refusal_in(with(kTorchrun, {{"MASTER_ADDR", ""}})) ==
-        "MASTER_ADDR is not set, so that the ranks cannot find rank 0 (WORLD_SIZE=8, "
-        "LOCAL_WORLD_SIZE=4); set it to the same value on all ranks, as in "
+        "MASTER_ADDR is not set, so that the ranks cannot find rank 0 (WORLD_SIZE=8, 4 on this "
+        "host); set it to the same value on all ranks, as in "
         "MASTER_ADDR=HOST_OF_RANK_0");
   CHECK(refusal_in(with(kTorchrun, {{"MASTER_PORT", ""}})) ==
         "MASTER_PORT is not set, and nothing else says where WORLD_SIZE=8 ranks meet; set it to "
         "the same value on all ranks, as in MASTER_PORT=29500");
   CHECK(refusal_in(with(kOpenMpi, {{"OMPI_COMM_WORLD_SIZE", "4"}})) ==
         "MASTER_ADDR is not set, so that the ranks cannot find rank 0 (OMPI_COMM_WORLD_SIZE=4, "
-        "OMPI_COMM_WORLD_LOCAL_SIZE=2); give it to all ranks (Open MPI: mpirun -x "
+        "2 on this host); give it to all ranks (Open MPI: mpirun -x "
         "MASTER_ADDR=HOST_OF_RANK_0; MPICH: mpiexec -genv MASTER_ADDR HOST_OF_RANK_0), or start "
         "with train --hosts");
 }
@@ -266,9 +266,14 @@ TEST_CASE("a token is taken as given, else follows from the job") {
 TEST_CASE("a count of --gpus that the launcher did not start is refused with both") {
   const RankPlace place = place_in(kTorchrun);
   require_local_ranks(place, "--gpus 4", 4);
-  CHECK(error_of(ErrorKind::command_line, [&] { require_local_ranks(place, "--gpus 2", 2); }) ==
-        "--gpus 2 asks for 2 ranks on this host, but LOCAL_WORLD_SIZE=4 (of 8 ranks in all) says "
-        "otherwise; give the launcher and train the same count");
+  CHECK(
+      error_of(ErrorKind::command_line, [&] { require_local_ranks(place, "--gpus 2", 2); }) ==
+      "--gpus 2 asks for 2 ranks on this host, but LOCAL_WORLD_SIZE=4 means 4 (of 8 in all); give "
+      "the launcher and train the same count");
+  const RankPlace lone = place_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
+  CHECK(error_of(ErrorKind::command_line, [&] { require_local_ranks(lone, "--gpus 2", 2); })
+            .starts_with("--gpus 2 asks for 2 ranks on this host, but WORLD_SIZE without "
+                         "LOCAL_WORLD_SIZE means 1 (of 8 in all); "));
 }
 
 TEST_CASE("a place survives the environment of a child") {
