@@ -14,6 +14,7 @@
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
+#include "comm/rank_output.h"
 #include "run/child_process.h"
 #include "run/training_run.h"
 
@@ -93,8 +94,7 @@ int report(const RunResult& result, const TrainFlags& flags, bool speaks) {
 void log_to(const fs::path& path) {
   if (!fs::is_directory(path.parent_path())) return;
   std::fflush(stdout);
-  if (std::freopen(path.c_str(), "a", stderr) == nullptr) return;
-  dup2(STDERR_FILENO, STDOUT_FILENO);
+  move_output(path);
 }
 
 /// The ranks that this process is one of. Where it is stuck when another one fails, it ends here.

@@ -148,8 +148,8 @@ void Watch::press() {
   deadline_.reset();
 }
 
-/// What became of a process, unless the first one, which has the launcher's streams, ended as a rank
-/// does that has noticed, and has said so.
+/// What became of a process, unless the first one, which has the launcher's streams, ended as a
+/// rank does that has noticed, and has said so.
 std::string Watch::message(std::optional<std::size_t> index) const {
   if (!index) return "";
   const ProcessEnd& end = *ends_[*index];

@@ -16,7 +16,7 @@ namespace trainyard {
 /// How long ranks get to end once one of them has failed.
 struct LaunchLimits {
   double grace_seconds = 10;  // by themselves, then SIGTERM
-  double kill_seconds = 10;   // after SIGTERM, then SIGKILL
+  double kill_seconds = 5;    // after SIGTERM, then SIGKILL
 };
 
 /// A process to start: a rank, or the mpirun that starts the ranks of several hosts.

@@ -92,7 +92,6 @@ bool same_file(int a, int b) {
 
 }  // namespace
 
-
 RankOutput::RankOutput(int descriptor, fs::path path)
     : file_({descriptor}), path_(std::move(path)) {}
 

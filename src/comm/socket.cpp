@@ -115,7 +115,6 @@ std::string numeric_text(const sockaddr* address, int family) {
 
 std::string Endpoint::text() const { return host + ":" + std::to_string(port); }
 
-
 Descriptor listen_on(const Endpoint& endpoint) {
   std::string reason = "no address";
   const Addresses addresses = addresses_of(endpoint, reason);

@@ -44,9 +44,8 @@ StoreAddress store_address(const RankPlace& place) {
 class RankGroup::Meeting {
  public:
   Meeting(const RankGroupOptions& options, std::function<void(const Failure&)> on_failure)
-      : server_(options.place.rank == 0
-                    ? std::make_unique<StoreServer>(server_options(options))
-                    : nullptr),
+      : server_(options.place.rank == 0 ? std::make_unique<StoreServer>(server_options(options))
+                                        : nullptr),
         store_(connect_to_store(store_address(options.place),
                                 milliseconds(options.limits.first_step))),
         watch_({.store = store_address(options.place),
@@ -118,7 +117,10 @@ class RankGroup::WatchedCommunicator final : public Communicator {
 };
 
 RankGroup::RankGroup(const RankGroupOptions& options)
-    : options_(options), device_(make_cpu_device()), queue_(device_->make_queue()), operation_(&kStart) {
+    : options_(options),
+      device_(make_cpu_device()),
+      queue_(device_->make_queue()),
+      operation_(&kStart) {
   if (size() == 1) {
     communicator_ = make_single_communicator();
     return;
@@ -140,7 +142,14 @@ RankGroup::~RankGroup() = default;
 /// stuck is ended here.
 void RankGroup::handle(const Failure& failure) {
   if (meeting_ && meeting_->await_take_over()) return;
+  const std::lock_guard lock(last_words_mutex_);
+  if (last_words_) last_words_(failure);
   options_.on_failure(failure);
+}
+
+void RankGroup::set_last_words(std::function<void(const Failure&)> last_words) {
+  const std::lock_guard lock(last_words_mutex_);
+  last_words_ = std::move(last_words);
 }
 
 void RankGroup::progress(std::int64_t step, const Operation& operation) noexcept {
@@ -163,16 +172,16 @@ void RankGroup::require_equal(std::string_view what, std::string_view mine) {
   const std::vector<std::string> all = gather(mine);
   for (std::size_t other = 1; other < all.size(); ++other) {
     if (all[other] == all[0]) continue;
-    throw Error(ErrorKind::device,
-                "rank " + std::to_string(other) + " has another " + std::string(what) +
-                    " than rank 0: '" + all[other] + "' and '" + all[0] +
-                    "'; all ranks must run the same program on the same files");
+    throw Error(ErrorKind::device, "rank " + std::to_string(other) + " has another " +
+                                       std::string(what) + " than rank 0: '" + all[other] +
+                                       "' and '" + all[0] +
+                                       "'; all ranks must run the same program on the same files");
   }
 }
 
 Failure RankGroup::report(const Error& error) {
-  Failure own{.rank = rank(), .host = options_.host, .text = error.what(),
-              .exit_code = error.exit_code()};
+  Failure own{
+      .rank = rank(), .host = options_.host, .text = error.what(), .exit_code = error.exit_code()};
   if (!meeting_) return own;
   meeting_->take_over();
   const bool consequence = error.kind() == ErrorKind::device;

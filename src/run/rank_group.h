@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,8 @@ struct RankGroupOptions {
   std::function<void(const Failure&)> on_failure;
 };
 
-/// Where the ranks meet, the watch over them and the communicator among their processors. A group of
-/// one has no connection to anything. What several ranks do, they do in the same order.
+/// Where the ranks meet, the watch over them and the communicator among their processors. A group
+/// of one has no connection to anything. What several ranks do, they do in the same order.
 class RankGroup {
  public:
   /// Meets the others. Throws Error{device} if one does not appear.
@@ -53,6 +54,8 @@ class RankGroup {
   /// Throws Error{device} that names the rank and both values unless all ranks have the same.
   void require_equal(std::string_view what, std::string_view mine);
 
+  /// Called before on_failure, from the same thread; empty: nothing is.
+  void set_last_words(std::function<void(const Failure&)> last_words);
   /// Tells the others why this rank ends. Answers the first failure of all ranks, which is this one
   /// unless it only met what another had caused.
   [[nodiscard]] Failure report(const Error& error);
@@ -66,6 +69,8 @@ class RankGroup {
   void handle(const Failure& failure);
 
   RankGroupOptions options_;
+  std::mutex last_words_mutex_;
+  std::function<void(const Failure&)> last_words_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Meeting> meeting_;  // null for one rank

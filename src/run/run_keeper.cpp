@@ -33,8 +33,7 @@ void RunKeeper::begin(const std::string& judged) {
 }
 
 void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console) {
-  sinks_.add(
-      std::make_unique<CsvSink>(disk_, folder_.path(), run.columns, run.from, run.steps));
+  sinks_.add(std::make_unique<CsvSink>(disk_, folder_.path(), run.columns, run.from, run.steps));
   if (!run.gnuplot.empty()) {
     sinks_.add(std::make_unique<PlotSink>(disk_,
                                           PlotterOptions{.gnuplot = run.gnuplot,

@@ -32,7 +32,7 @@ struct TrainerOptions {
   std::vector<std::string> metric_names;  // of the model's metrics, in order
   std::int64_t epochs = 1;
   std::int64_t accumulate = 1;
-  std::int64_t samples_a_step = 1;  // an update's, on all ranks together
+  std::int64_t samples_a_step = 1;     // an update's, on all ranks together
   std::int64_t save_every_epochs = 1;  // 0: by steps
   std::int64_t save_every_steps = 0;   // 0: by epochs
   std::int64_t patience = 0;           // epochs without a better value; 0: no early stop
@@ -54,11 +54,12 @@ struct TrainerParts {
   /// Seconds on a clock that never goes back.
   std::function<double()> now;
   /// Every rank's text, by rank: those that share a run decide alike.
-  std::function<std::vector<std::string>(const std::string&)> gather =
-      [](const std::string& mine) { return std::vector<std::string>{mine}; };
+  std::function<std::vector<std::string>(const std::string&)> gather = [](const std::string& mine) {
+    return std::vector<std::string>{mine};
+  };
   /// Told of what begins after `step` updates.
-  std::function<void(std::int64_t step, const Operation&)> progress =
-      [](std::int64_t, const Operation&) {};
+  std::function<void(std::int64_t step, const Operation&)> progress = [](std::int64_t,
+                                                                         const Operation&) {};
   /// MiB of the fullest GPU's memory that are in use, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
   /// Share of the last moments in which the GPU worked, in percent, or nothing.

@@ -7,6 +7,7 @@
 #include "base/host_name.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "comm/rank_output.h"
 #include "config/load.h"
 #include "run/reproduction.h"
 #include "run/run_keeper.h"
@@ -28,6 +29,11 @@ struct StopVote {
   static constexpr int kGoOn = 0, kOutOfTime = 1, kSignal = 2;  // kSignal + the signal
 };
 
+/// The failure of another rank as this rank's error.
+Error error_of(const Failure& failure) {
+  return {static_cast<ErrorKind>(failure.exit_code), message_of(failure)};
+}
+
 /// One run while it lives, on one rank.
 class TrainingRun {
  public:
@@ -39,6 +45,10 @@ class TrainingRun {
         resolved_(resolved_yaml(request_.config)),
         name_(request_.config.name),
         session_(new_session()) {}
+
+  ~TrainingRun() { ranks_.set_last_words({}); }
+  TrainingRun(const TrainingRun&) = delete;
+  TrainingRun& operator=(const TrainingRun&) = delete;
 
   RunResult run() {
     try {
@@ -105,6 +115,7 @@ void TrainingRun::open_keeper() {
   keeper_->status().epochs =
       session_ != nullptr ? session_->config().epochs : request_.config.epochs;
   keeper_->write_status(RunState::starting);
+  ranks_.set_last_words([this](const Failure& failure) { keeper_->fail(error_of(failure)); });
 }
 
 void TrainingRun::prepare() {
@@ -165,7 +176,7 @@ void TrainingRun::share_log_folder() {
   if (ranks_.size() == 1) return;
   const std::string own = keeper_ ? fs::absolute(keeper_->folder().subfolder("logs")).string() : "";
   const fs::path folder = ranks_.gather(own)[0];
-  if (!keeper_) surroundings_.log_to(folder / ("rank" + std::to_string(ranks_.rank()) + ".log"));
+  if (!keeper_) surroundings_.log_to(folder / output_name(ranks_.rank()));
 }
 
 void TrainingRun::record() {
@@ -327,11 +338,6 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
   return result;
 }
 
-/// The failure of another rank as this rank's error.
-[[noreturn]] void end_with(const Failure& failure) {
-  throw Error(static_cast<ErrorKind>(failure.exit_code), message_of(failure));
-}
-
 }  // namespace
 
 RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings) {
@@ -344,7 +350,7 @@ RunResult run_training(TrainingRequest request, const RunSurroundings& surroundi
   } catch (const Error& error) {
     const Failure first = ranks.report(error);
     if (first.rank == ranks.rank()) throw;
-    end_with(first);
+    throw error_of(first);
   }
 }
 

@@ -23,8 +23,8 @@ class TrainingStep {
   /// Puts on micro-step `index` with the batch that is loaded: forward, backward and the sums of
   /// loss and metrics; the first one begins the update, the last one applies it.
   void run(std::int64_t index) { work_[static_cast<std::size_t>(index)].run(); }
-  /// The same in two parts (--eager): tensor by tensor, up to the first that is not finite; and what
-  /// follows where there was none.
+  /// The same in two parts (--eager): tensor by tensor, up to the first that is not finite; and
+  /// what follows where there was none.
   [[nodiscard]] std::optional<NonFinite> check(std::int64_t index);
   void end(std::int64_t index);
   /// What a replay of micro-step `index` launches (Recording::nodes()).
