@@ -85,9 +85,8 @@ void declare(Fields& fields, BatchConfig& batch) {
   fields.field("per_gpu", batch.per_gpu, "samples a step on each device", positive);
   fields.field("total", batch.total, "samples a step on all devices together", positive);
   fields.field("shards", batch.shards,
-               "equal parts of `total`, a power of two, each computed as if alone, its batch norm "
-               "too, and summed in one order: the same bits on 1, 2, 4, ... ranks, up to a rank a "
-               "shard",
+               "equal parts of total, a power of two, each computed by itself with its own batch "
+               "norm and summed in one order: the same bits on any number of ranks that divides it",
                {.minimum = 1, .maximum = kMostShards});
   fields.field("remainder", batch.remainder,
                "the samples of an epoch that do not fill a batch: dropped");

@@ -303,7 +303,7 @@ std::span<const UpdateResult> Updater::take(std::int64_t count, std::span<const 
     const auto row = rows.subspan((row_of(first + i) - first_row) * width, width);
     UpdateResult& result = taken_[static_cast<std::size_t>(i)];
     result.rate = row[ResultRow::rate];
-    result.gradient_norm = row[ResultRow::gradient_norm];
+    result.gradient_norm = with_plain_nan(row[ResultRow::gradient_norm]);
     result.loss_scale = row[ResultRow::loss_scale];
     result.finite = row[ResultRow::withheld] == 0;
     result.skipped = row[ResultRow::skipped] != 0;
