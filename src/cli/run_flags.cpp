@@ -130,7 +130,9 @@ RunConfig read_config(const RunFlags& flags, int local_ranks) {
   RunConfig run = read_run_config(find_config(flags.config), overrides_of(flags));
   // The thread count is part of a run's record: it decides the order of sums inside oneDNN.
   if (flags.threads > 0) settle_threads(run, flags.threads);
-  if (run.threads == 0) settle_threads(run, std::max(1, available_cores() / local_ranks));
+  // With shards the bits are those of any number of ranks, and one thread is what all can have.
+  const int share = run.batch.shards ? 1 : std::max(1, available_cores() / local_ranks);
+  if (run.threads == 0) settle_threads(run, share);
   settle_precision(run, run.precision.value_or(default_precision(kind_of(flags))));
   return run;
 }

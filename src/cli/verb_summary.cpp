@@ -7,6 +7,7 @@
 #include "graph/summary.h"
 #include "run/layer_rules.h"
 #include "run/model_plan.h"
+#include "run/shards.h"
 
 namespace trainyard::cli {
 namespace {
@@ -22,6 +23,7 @@ std::string plan_of(RunConfig& run, const SummaryFlags& flags) {
   ModelOptions options;
   options.slots = static_cast<int>(run.optimizer->slots().size());
   options.accumulates = run.accumulate > 1;
+  options.shards = shards_of_rank(run, 1);
   const std::int64_t batch = replica_batch(run, 1);
   if (flags.target == "cuda") {
     if (run.precision == Precision::fp64) {

@@ -24,11 +24,21 @@ struct Slot {
   Batch batch;
 };
 
+std::int64_t global_batch(const FeederOptions& options) {
+  return options.batch * options.shards * options.ranks;
+}
+
+std::int64_t steps_of(std::int64_t size, const FeederOptions& options) {
+  const std::int64_t global = global_batch(options);
+  return options.train ? size / global * options.shards : (size + global - 1) / global;
+}
+
 void check_options(const Dataset& set, const FeederOptions& options) {
   TY_CHECK(options.batch >= 1 && options.prefetch >= 1 && options.workers >= 0,
            "a feeder's batch, prefetch or workers");
   TY_CHECK(options.rank >= 0 && options.rank < options.ranks, "a feeder's rank");
-  const std::int64_t global = options.batch * options.ranks;
+  TY_CHECK(options.shards >= 1 && (options.train || options.shards == 1), "a feeder's shards");
+  const std::int64_t global = global_batch(options);
   if (!options.train || set.size() >= global) return;
   throw Error(ErrorKind::config, "the training split has " + std::to_string(set.size()) +
                                      " samples, fewer than one global batch of " +
@@ -85,9 +95,7 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
     : set(data),
       pipeline(prepared),
       options(given),
-      steps(given.train
-                ? data.size() / (given.batch * given.ranks)
-                : (data.size() + given.batch * given.ranks - 1) / (given.batch * given.ranks)),
+      steps(steps_of(data.size(), given)),
       image_elements(prepared.output_shape().elements()) {
   const std::size_t count = static_cast<std::size_t>(options.batch);
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
@@ -149,7 +157,9 @@ void Feeder::State::fill_steps(const SampleKey& key, SpatialStep* out) const {
 }
 
 void Feeder::State::make_batch(std::int64_t step, Slot& slot, float* own_scratch) const {
-  const std::int64_t first = (step * options.ranks + options.rank) * options.batch;
+  const std::int64_t slice = step / options.shards * options.ranks + options.rank;
+  const std::int64_t shard = slice * options.shards + step % options.shards;
+  const std::int64_t first = shard * options.batch;
   slot.batch.valid = 0;
   for (std::int64_t i = 0; i < options.batch; ++i) fill_sample(first + i, i, slot, own_scratch);
 }
@@ -217,6 +227,7 @@ Feeder::Feeder(const Dataset& set, const Pipeline& pipeline, FeederOptions optio
 }
 Feeder::~Feeder() = default;
 
+const FeederOptions& Feeder::options() const { return state_->options; }
 std::int64_t Feeder::steps_per_epoch() const { return state_->steps; }
 
 void Feeder::start(std::uint32_t epoch, std::int64_t first_step) {

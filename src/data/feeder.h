@@ -36,6 +36,8 @@ struct FeederOptions {
   bool resident = false;  // the device makes the images: a batch says what is done to its samples
   std::int64_t rank = 0;  // takes slice `rank` of `ranks` of every global batch, so that batch b
   std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
+  // In training: batches that such a slice is cut into and given out as, one after another.
+  std::int64_t shards = 1;
 };
 
 /// Produces the batches of an epoch in order. The same batches for any number of workers. An error
@@ -51,7 +53,9 @@ class Feeder {
   Feeder(const Feeder&) = delete;
   Feeder& operator=(const Feeder&) = delete;
 
-  /// Steps an epoch: floor(size / global batch) in training, ceil in evaluation.
+  [[nodiscard]] const FeederOptions& options() const;
+  /// Calls of next() an epoch: in training shards * floor(size / global batch), the global batch
+  /// being batch * shards * ranks; in evaluation ceil.
   [[nodiscard]] std::int64_t steps_per_epoch() const;
   /// Starts epoch `epoch` (finished epochs) at step `first_step` (resume inside an epoch). May be
   /// called at any time; batches under way are thrown away.

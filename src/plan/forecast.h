@@ -15,7 +15,7 @@ namespace trainyard {
 /// Bytes that a model takes, by kind. The kinds add up to what is allocated.
 struct MemoryForecast {
   std::size_t weights = 0;      // with running statistics
-  std::size_t gradients = 0;    // with the statistics of the batch, and the sum of micro-steps
+  std::size_t gradients = 0;    // with statistics of the batch, and sums of shards and micro-steps
   std::size_t optimizer = 0;    // its state
   std::size_t inputs = 0;       // a batch, and the state that kernels read
   std::size_t activations = 0;  // with their gradients and what forward keeps for backward

@@ -1,3 +1,6 @@
+#include <bit>
+
+#include "base/error.h"
 #include "plan/program.h"
 
 namespace trainyard {
@@ -15,6 +18,12 @@ struct Carver {
   }
 };
 
+std::uint64_t shards_of(const ModelMemory::Sizes& sizes) {
+  const auto shards = static_cast<std::uint64_t>(sizes.shards);
+  TY_CHECK(std::has_single_bit(shards), "the shards of a rank are a power of two");
+  return shards;
+}
+
 }  // namespace
 
 ModelMemory::Places ModelMemory::places(const BlockLayout& blocks, const Sizes& sizes) {
@@ -25,7 +34,12 @@ ModelMemory::Places ModelMemory::places(const BlockLayout& blocks, const Sizes& 
   Places places;
   places.weights = carver.take(parameter_bytes);
   places.gradients = carver.take(gradient_bytes);
-  places.gradient_sum = sizes.accumulates ? carver.take(gradient_bytes) : places.gradients;
+  places.gradient_bytes = carver.used - places.gradients;
+  const auto levels = static_cast<std::size_t>(std::countr_zero(shards_of(sizes)));
+  places.shard_sums = carver.take(places.gradient_bytes * levels);
+  places.gradient_sum = sizes.accumulates ? carver.take(gradient_bytes)
+                        : levels > 0      ? places.shard_sums
+                                          : places.gradients;
   places.slot_bytes = (parameter_bytes + kAlignment - 1) / kAlignment * kAlignment;
   places.slots = carver.take(places.slot_bytes * static_cast<std::size_t>(sizes.slots));
   places.running = carver.take(static_cast<std::size_t>(blocks.statistic_elements) * element);

@@ -24,11 +24,13 @@ class ModelMemory {
     std::size_t staging_bytes = 0;  // of images before they get the input's layout and type
     std::int64_t batch = 1;
     bool accumulates = false;  // keeps a second gradient block for the sum of micro-steps
+    std::int64_t shards = 1;   // of a micro-step, a power of two: log2 of it blocks for their sums
     std::int64_t results = 0;  // doubles that a batch leaves: its loss and metrics
   };
   /// Where everything lies, in bytes, in this order; `bytes` is the whole.
   struct Places {
-    std::size_t weights = 0, gradients = 0, gradient_sum = 0, slots = 0, slot_bytes = 0;
+    std::size_t weights = 0, gradients = 0, gradient_bytes = 0, shard_sums = 0, gradient_sum = 0;
+    std::size_t slots = 0, slot_bytes = 0;
     std::size_t running = 0, inputs = 0, staging = 0, state = 0, sample_index = 0, results = 0;
     std::size_t bytes = 0;
   };
@@ -39,9 +41,15 @@ class ModelMemory {
   [[nodiscard]] DType type() const { return sizes_.type; }
   [[nodiscard]] std::int64_t batch() const { return sizes_.batch; }
   [[nodiscard]] std::byte* weights() const { return at(places_.weights); }
+  [[nodiscard]] std::int64_t shards() const { return sizes_.shards; }
   /// Gradients of this batch; the statistics of the batch follow as the tail.
   [[nodiscard]] std::byte* gradients() const { return at(places_.gradients); }
-  /// Sum over micro-steps; the same as gradients() without accumulation.
+  /// log2(shards()) blocks like gradients(), shard_sum_stride() bytes apart, for the sums over
+  /// shards; see ShardSum, which leaves the sum over all in the first.
+  [[nodiscard]] std::byte* shard_sums() const { return at(places_.shard_sums); }
+  [[nodiscard]] std::size_t shard_sum_stride() const { return places_.gradient_bytes; }
+  /// Sum over shards and micro-steps; without accumulation that over shards, and gradients() where
+  /// there is one shard.
   [[nodiscard]] std::byte* gradient_sum() const { return at(places_.gradient_sum); }
   [[nodiscard]] std::byte* slot(int index) const;
   [[nodiscard]] int slots() const { return sizes_.slots; }

@@ -6,6 +6,7 @@
 
 #include "graph/build.h"
 #include "plan/blocks.h"
+#include "run/shards.h"
 
 namespace trainyard {
 namespace {
@@ -88,6 +89,7 @@ Graph build_network(const RunConfig& run, std::int64_t batch) {
   Diagnostics diagnostics;
   freeze(run.freeze, graph, diagnostics);
   multiply_rates(run.lr_mult, graph, diagnostics);
+  if (run.batch.shards) check_shards_alone(graph, diagnostics);
   diagnostics.raise();
   follow_owners(graph);
   return graph;

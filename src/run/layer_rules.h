@@ -9,7 +9,8 @@ namespace trainyard {
 /// The run's network at this batch, with its rules for layers: nodes frozen, rates multiplied.
 /// Where several patterns give a layer a factor, the last one counts. Layers that share parameters
 /// follow the one that owns them. Throws Error{config} with all errors of the network, or of the
-/// rules: a pattern that names no layer with parameters, a factor that is no number of at least 0.
+/// rules: a pattern that names no layer with parameters, a factor that is no number of at least 0,
+/// or synchronised batch norm in a run with shards.
 [[nodiscard]] Graph build_network(const RunConfig& run, std::int64_t batch);
 
 /// True if `pattern`, a shell pattern as of fnmatch(3), fits `path` or a path that it lies below.

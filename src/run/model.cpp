@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "base/key.h"
 #include "ops/initializers.h"
@@ -26,8 +28,12 @@ void Totals::add(const Totals& other) {
   samples += other.samples;
 }
 
+double with_plain_nan(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+
 void read_totals(std::span<const double> row, std::int64_t samples, Totals& totals) {
-  totals.loss = row[ResultRow::loss];
+  totals.loss = with_plain_nan(row[ResultRow::loss]);
   totals.metrics.assign(row.begin() + ResultRow::loss + 1, row.end());
   totals.samples = samples;
 }

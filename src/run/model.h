@@ -91,6 +91,10 @@ class Model {
   RepeatedWork evaluation_;
 };
 
+/// The value; a NaN without sign and payload. Which of two NaNs their sum keeps is open, so those
+/// depend on the number of ranks, and a file would say "-nan" for "nan".
+[[nodiscard]] double with_plain_nan(double value);
+
 /// Fills `totals` from a row of results (ResultRow).
 void read_totals(std::span<const double> row, std::int64_t samples, Totals& totals);
 

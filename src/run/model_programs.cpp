@@ -34,6 +34,7 @@ ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
           .staging_bytes = staging_bytes(plan, graph),
           .batch = graph.graph.values[graph.graph.inputs[0]].shape.n(),
           .accumulates = options.accumulates,
+          .shards = options.shards,
           .results = ResultRow::loss + 1 + static_cast<std::int64_t>(graph.metrics.size())};
 }
 

@@ -19,6 +19,7 @@ struct ModelOptions {
   std::uint64_t seed = 0;
   int slots = 0;             // optimizer state blocks
   bool accumulates = false;  // more than one micro-step an update
+  std::int64_t shards = 1;   // of a micro-step on this rank, each a batch: a power of two
   bool train = true;         // false: the evaluation program alone
 };
 

@@ -14,6 +14,7 @@
 #include "graph/build.h"
 #include "ops/all.h"
 #include "optim/step_functors.h"
+#include "run/shards.h"
 
 namespace trainyard {
 
@@ -83,11 +84,16 @@ void declare(Fields& fields, BatchConfig& batch) {
   const Limits positive{.minimum = 1};
   fields.field("per_gpu", batch.per_gpu, "samples a step on each device", positive);
   fields.field("total", batch.total, "samples a step on all devices together", positive);
+  fields.field("shards", batch.shards,
+               "equal parts of total, a power of two, each computed by itself with its own batch "
+               "norm and summed in one order: the same bits on any number of ranks that divides it",
+               {.minimum = 1, .maximum = kMostShards});
   fields.field("remainder", batch.remainder,
                "the samples of an epoch that do not fill a batch: dropped");
   if (!fields.describing() && batch.per_gpu.has_value() == batch.total.has_value()) {
     fields.error("", "'batch' wants either 'per_gpu' or 'total'");
   }
+  if (!fields.describing()) check_shards(fields, batch);
 }
 
 void declare(Fields& fields, BestConfig& best) {
@@ -202,6 +208,7 @@ void declare(Fields& fields, RunConfig& run) {
   fields.required("data", run.data, "what is learnt");
   fields.required("batch", run.batch, "samples a step");
   declare_training(fields, run);
+  check_shards_fill(fields, run);
   fields.field("checkpoint", run.checkpoint, "what is saved, and when");
   run.checkpoint_every = parse_interval(run.checkpoint.every, fields);
   fields.field("early_stop", run.early_stop, "end when nothing improves any more");

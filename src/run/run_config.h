@@ -44,6 +44,7 @@ struct DataConfig {
 struct BatchConfig {
   std::optional<std::int64_t> per_gpu;
   std::optional<std::int64_t> total;
+  std::optional<std::int64_t> shards;  // of `total`; see run/shards.h
   enum class Remainder { drop } remainder = Remainder::drop;
 };
 

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "ops/metric.h"
 #include "run/layer_rules.h"
+#include "run/shards.h"
 
 namespace trainyard {
 namespace {
@@ -146,7 +147,7 @@ std::optional<double> SessionDevice::busy_percent() const {
 
 std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
   if (run.batch.per_gpu) return *run.batch.per_gpu;
-  const std::int64_t parts = ranks * run.accumulate;
+  const std::int64_t parts = ranks * shards_of_rank(run, ranks) * run.accumulate;
   if (*run.batch.total % parts != 0) {
     throw Error(ErrorKind::config, "batch.total " + std::to_string(*run.batch.total) +
                                        " does not divide by " + std::to_string(parts) +
@@ -167,7 +168,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
     : run_(std::move(run)), device_(make_device(choice, run_)), ranks_(ranks) {
   batch_.ranks = ranks_.size();
   batch_.replica = replica_batch(run_, batch_.ranks);
-  batch_.global = batch_.replica * batch_.ranks * run_.accumulate;
+  const std::int64_t shards = shards_of_rank(run_, batch_.ranks);
+  batch_.global = batch_.replica * batch_.ranks * shards * run_.accumulate;
   for (const auto& metric : run_.metrics) metric_names_.push_back(metric_name(*metric));
   const TrainingGraph graph = make_training_graph(run_, batch_.replica);
   open_data(known);
@@ -180,7 +182,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                    .threads = device_.threads,
                    .seed = static_cast<std::uint64_t>(run_.seed),
                    .slots = static_cast<int>(run_.optimizer->slots().size()),
-                   .accumulates = run_.accumulate > 1});
+                   .accumulates = run_.accumulate > 1,
+                   .shards = shards});
   if (data_.resident_train) {
     model_->feed_from(*data_.resident_train, *data_.resident_val, data_.pipeline->spatial_steps());
   }
@@ -190,6 +193,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
           .base = run_.optimizer->rate(), .epochs = run_.epochs, .steps_per_epoch = batch_.steps},
       UpdateOptions{.clip_norm = run_.clip_norm,
                     .accumulate = run_.accumulate,
+                    .shards = run_.batch.shards.value_or(0),
                     .results = device_.results_kept,
                     .loss_scale = loss_scale_of(run_)});
   device_.executors->keep_choices();
@@ -269,12 +273,15 @@ void Session::make_feeders() {
                         .prefetch = static_cast<int>(run_.data.prefetch),
                         .resident = data_.resident_train != nullptr,
                         .rank = ranks_.rank(),
-                        .ranks = ranks_.size()};
+                        .ranks = ranks_.size(),
+                        .shards = shards_of_rank(run_, ranks_.size())};
   data_.train_feeder = std::make_unique<Feeder>(*data_.train, *data_.pipeline, options);
   options.shuffle = false;
   options.train = false;
+  options.shards = 1;
   data_.val_feeder = std::make_unique<Feeder>(*data_.val, *data_.pipeline, options);
-  batch_.steps = data_.train_feeder->steps_per_epoch() / run_.accumulate;
+  batch_.steps = data_.train_feeder->steps_per_epoch() /
+                 (data_.train_feeder->options().shards * run_.accumulate);
   batch_.dropped = data_.train->size() - batch_.steps * batch_.global;
   if (batch_.steps == 0) {
     throw Error(ErrorKind::config, "the training split has " + std::to_string(data_.train->size()) +

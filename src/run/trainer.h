@@ -53,13 +53,6 @@ struct TrainerParts {
   std::function<std::optional<Outcome>(const TrainingState&)> stop_reason;
   /// Seconds on a clock that never goes back.
   std::function<double()> now;
-  /// Every rank's text, by rank: those that share a run decide alike.
-  std::function<std::vector<std::string>(const std::string&)> gather = [](const std::string& mine) {
-    return std::vector<std::string>{mine};
-  };
-  /// Told of what begins after `step` updates.
-  std::function<void(std::int64_t step, const Operation&)> progress = [](std::int64_t,
-                                                                         const Operation&) {};
   /// MiB of the fullest GPU's memory that are in use, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
   /// Share of the last moments in which the GPU worked, in percent, or nothing.

@@ -203,7 +203,7 @@ Banner TrainingRun::banner() {
           .devices = session_->device().text,
           .replica_batch = batch.replica,
           .replicas = batch.ranks,
-          .accumulate = session_->config().accumulate,
+          .accumulate = session_->updater().passes(),
           .steps = batch.steps,
           .dropped = batch.dropped,
           .train_samples = session_->data().train->size(),
@@ -260,7 +260,7 @@ TrainerOptions TrainingRun::trainer_options() const {
   const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
   return {.metric_names = session_->metric_names(),
           .epochs = config.epochs,
-          .accumulate = config.accumulate,
+          .accumulate = session_->updater().passes(),
           .samples_a_step = session_->batch().global,
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,

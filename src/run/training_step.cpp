@@ -3,7 +3,7 @@
 namespace trainyard {
 
 TrainingStep::TrainingStep(Model& model, Updater& updater) : model_(model), updater_(updater) {
-  for (std::int64_t index = 0; index < updater.micro_steps(); ++index) {
+  for (std::int64_t index = 0; index < updater.passes(); ++index) {
     work_.emplace_back(model.compute().device, model.compute().queue, [this, index] {
       begin(index);
       model_.train().run();
@@ -20,7 +20,7 @@ void TrainingStep::begin(std::int64_t index) {
 void TrainingStep::end(std::int64_t index) {
   model_.add_results(model_.train());
   updater_.accumulate(index);
-  if (index == updater_.micro_steps() - 1) updater_.apply();
+  if (index == updater_.passes() - 1) updater_.apply();
 }
 
 std::optional<NonFinite> TrainingStep::check(std::int64_t index) {

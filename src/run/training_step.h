@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// The micro-steps of an update, each recorded and replayed.
+/// The passes of an update (Updater::passes()), each recorded and replayed.
 class TrainingStep {
  public:
   /// Model and updater must outlive it.
@@ -20,14 +20,14 @@ class TrainingStep {
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
 
-  /// Puts on micro-step `index` with the batch that is loaded: forward, backward and the sums of
-  /// loss and metrics; the first one begins the update, the last one applies it.
+  /// Puts on pass `index` with the batch that is loaded: forward, backward and the sums of loss and
+  /// metrics; the first one begins the update, the last one applies it.
   void run(std::int64_t index) { work_[static_cast<std::size_t>(index)].run(); }
   /// The same in two parts (--eager): tensor by tensor, up to the first that is not finite; and
   /// what follows where there was none.
   [[nodiscard]] std::optional<NonFinite> check(std::int64_t index);
   void end(std::int64_t index);
-  /// What a replay of micro-step `index` launches (Recording::nodes()).
+  /// What a replay of pass `index` launches (Recording::nodes()).
   [[nodiscard]] std::size_t launches(std::int64_t index) const {
     return work_[static_cast<std::size_t>(index)].nodes();
   }
@@ -37,7 +37,7 @@ class TrainingStep {
 
   Model& model_;
   Updater& updater_;
-  std::vector<RepeatedWork> work_;  // a micro-step
+  std::vector<RepeatedWork> work_;  // a pass
 };
 
 }  // namespace trainyard

@@ -1,8 +1,11 @@
 #include "run/update.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <span>
 
+#include "base/error.h"
 #include "optim/gradient.h"
 
 namespace trainyard {
@@ -66,6 +69,34 @@ UpdateBlocks blocks_of(const ModelMemory& memory) {
   return blocks;
 }
 
+/// Sums of a rank's results: of the micro-steps, then those over shards, a row each.
+std::int64_t result_rows(std::int64_t shards) {
+  return 1 + std::countr_zero(static_cast<std::uint64_t>(shards));
+}
+
+ShardBlocks gradient_blocks(const Model& model) {
+  const ModelMemory& memory = model.memory();
+  return {.type = memory.type(),
+          .elements = model.blocks().gradient_elements(),
+          .values = memory.gradients(),
+          .sums = memory.shard_sums(),
+          .stride = memory.shard_sum_stride()};
+}
+
+/// `sums` are of `count` doubles each.
+ShardBlocks result_blocks(double* results, std::int64_t count, double* sums) {
+  return {.type = DType::f64,
+          .elements = count,
+          .values = results,
+          .sums = reinterpret_cast<std::byte*>(sums),
+          .stride = static_cast<std::size_t>(count) * sizeof(double)};
+}
+
+std::int64_t shards_of_rank(std::int64_t shards, std::int64_t ranks) {
+  TY_CHECK(shards % ranks == 0, "the number of ranks divides that of shards");
+  return std::max<std::int64_t>(shards / ranks, 1);
+}
+
 }  // namespace
 
 Updater::Updater(Model& model, Communicator& communicator, const Optimizer& optimizer,
@@ -77,6 +108,7 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
       schedule_(schedule),
       context_(context),
       options_(options),
+      shards_(shards_of_rank(options.shards, communicator.size())),
       has_l2_(has_l2(make_segments(model, optimizer))),
       segments_(on_device(model.compute(), make_segments(model, optimizer))),
       segment_of_chunk_(on_device(model.compute(), make_segment_of_chunk(model.blocks()))),
@@ -87,8 +119,17 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
       rates_(room_on_device<RateWindow>(model.compute(), 1)),
       rows_(room_on_device<double>(model.compute(),
                                    windows() * options.results * model.programs().sizes.results)),
+      result_sums_(room_on_device<double>(model.compute(), result_rows(shards_) * results_count())),
+      gradient_shards_(model.compute().launches, gradient_blocks(model), shards_),
+      result_shards_(
+          model.compute().launches,
+          result_blocks(batch_results(), results_count(), result_sums_.data() + results_count()),
+          shards_),
       blocks_(blocks_of(model.memory())) {
   const ModelMemory& memory = model.memory();
+  TY_CHECK(memory.shards() == shards_, "the model's memory has blocks for the shards of its rank");
+  result_sum_ = static_cast<double*>(result_shards_.total());
+  if (options.shards > 0 && options.accumulate > 1) result_sum_ = result_sums_.data();
   blocks_.segments = segments_.data();
   blocks_.segment_of_chunk = segment_of_chunk_.data();
   blocks_.chunks = static_cast<std::int64_t>(segment_of_chunk_.size());
@@ -99,7 +140,7 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
                  .batch = memory.gradient_sum() + tail,
                  .rules = statistic_rules_.data(),
                  .state = memory.state(),
-                 .replicas = static_cast<double>(communicator.size() * options.accumulate),
+                 .replicas = static_cast<double>(communicator.size() * passes()),
                  .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
   pending_samples_.reserve(static_cast<std::size_t>(windows() * options.results));
   taken_rows_.resize(rows_.size());
@@ -152,23 +193,50 @@ void Updater::prepare() {
 }
 
 void Updater::begin() {
-  const std::int64_t samples = model_.memory().batch() * communicator_.size() * options_.accumulate;
   model_.compute().launches.begin({.state = model_.memory().state(),
                                    .window = rates_.data(),
-                                   .samples = static_cast<double>(samples)});
+                                   .samples = static_cast<double>(samples())});
 }
 
 void Updater::accumulate(std::int64_t index) {
-  if (options_.accumulate == 1) return;  // the sum is the gradient block itself
-  model_.compute().launches.accumulate(blocks_, model_.memory().gradients(),
-                                       model_.blocks().gradient_elements(), index == 0);
+  const std::int64_t position = index % shards_;
+  gradient_shards_.add(position);
+  result_shards_.add(position);
+  if (position == shards_ - 1) end_micro_step(index / shards_);
+  if (result_sum_ == batch_results()) return;  // one row that all passes add to
+  model_.compute().queue.fill(batch_results(), std::byte{0},
+                              static_cast<std::size_t>(results_count()) * sizeof(double));
+}
+
+void Updater::end_micro_step(std::int64_t index) {
+  void* const gradients = gradient_shards_.total();
+  void* const results = result_shards_.total();
+  // Shards are summed within a micro-step first, and some of them are on other ranks.
+  if (options_.shards > 0) sum_over_ranks(gradients, static_cast<double*>(results));
+  if (options_.accumulate == 1) return;  // the sums are there already
+  const UpdateLaunches& launches = model_.compute().launches;
+  const bool first = index == 0;
+  launches.accumulate(blocks_, gradients, model_.blocks().gradient_elements(), first);
+  if (result_sum_ == results) return;
+  launches.accumulate({.type = DType::f64, .gradients = result_sum_}, results, results_count(),
+                      first);
+}
+
+void Updater::sum_over_ranks(void* gradients, double* results) {
+  Queue& queue = model_.compute().queue;
+  communicator_.all_reduce_sum(queue, gradients, model_.blocks().gradient_elements(),
+                               model_.memory().type());
+  communicator_.all_reduce_sum(queue, results, results_count(), DType::f64);
 }
 
 void Updater::apply() {
   const ModelMemory& memory = model_.memory();
   const UpdateLaunches& launches = model_.compute().launches;
-  communicator_.all_reduce_sum(model_.compute().queue, memory.gradient_sum(),
-                               model_.blocks().gradient_elements(), memory.type());
+  if (options_.shards == 0) sum_over_ranks(memory.gradient_sum(), batch_results());
+  if (result_sum_ != batch_results()) {
+    model_.compute().queue.copy(batch_results(), result_sum_,
+                                static_cast<std::size_t>(results_count()) * sizeof(double));
+  }
   if (scales_loss()) launches.unscale(blocks_);
   if (has_l2_) launches.add_l2(blocks_);
   double* const norm = memory.results() + ResultRow::gradient_norm;
@@ -188,7 +256,8 @@ void Updater::apply() {
 
 void Updater::finish() {
   ++tried_;
-  pending_samples_.push_back(model_.take_samples());
+  // Every rank has loaded as many: training batches are full.
+  pending_samples_.push_back(model_.take_samples() * communicator_.size());
   if (windows() > 1 && tried_ % options_.results == 0) send_window();
 }
 
@@ -234,7 +303,7 @@ std::span<const UpdateResult> Updater::take(std::int64_t count, std::span<const 
     const auto row = rows.subspan((row_of(first + i) - first_row) * width, width);
     UpdateResult& result = taken_[static_cast<std::size_t>(i)];
     result.rate = row[ResultRow::rate];
-    result.gradient_norm = row[ResultRow::gradient_norm];
+    result.gradient_norm = with_plain_nan(row[ResultRow::gradient_norm]);
     result.loss_scale = row[ResultRow::loss_scale];
     result.finite = row[ResultRow::withheld] == 0;
     result.skipped = row[ResultRow::skipped] != 0;

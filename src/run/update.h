@@ -12,13 +12,17 @@
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "run/model.h"
+#include "run/shard_sum.h"
 
 namespace trainyard {
 
 struct UpdateOptions {
   double clip_norm = 0;         // 0: no clipping
   std::int64_t accumulate = 1;  // micro-steps an update
-  std::int64_t results = 1;     // updates whose results are sent to the host together
+  // Equal parts of a micro-step's global batch, a power of two that the number of ranks divides,
+  // whose sums are taken in one order on any number of ranks; 0: a part a rank, in no such order.
+  std::int64_t shards = 0;
+  std::int64_t results = 1;  // updates whose results are sent to the host together
   LossScale loss_scale;
 };
 
@@ -37,16 +41,18 @@ struct UpdateResult {
   double loss_scale = 1;
   bool finite = true;    // false: this update and all later ones were withheld
   bool skipped = false;  // this one alone, for a loss scale that was too large
-  Totals totals;         // of its batches
+  Totals totals;         // of its batches, on all ranks
 };
 
-/// Updates of a model's weights from the gradients of their micro-steps. An update is prepare(),
-/// begin(), accumulate() for each micro-step, apply() and finish(). The three in the middle put the
-/// same work on the model's queue each time, so that it may be recorded; the other two are the
-/// host's part.
+/// Updates of a model's weights from the gradients of the passes, forward and backward, over the
+/// batches that this rank has of a global batch: one a micro-step, or one for each of its shards.
+/// An update is prepare(), begin(), accumulate() for each pass, apply() and finish(). The three in
+/// the middle put the same work on the model's queue each time, so that it may be recorded; the
+/// other two are the host's part. Every rank makes the same updates, and has the same results.
 class Updater {
  public:
-  /// All references must outlive the updater.
+  /// All references must outlive the updater. The model's shards (ModelOptions) are those of the
+  /// options by the number of ranks.
   Updater(Model& model, Communicator& communicator, const Optimizer& optimizer,
           const Schedule* schedule, const ScheduleContext& context, const UpdateOptions& options);
 
@@ -57,15 +63,20 @@ class Updater {
   [[nodiscard]] bool scales_loss() const {
     return options_.loss_scale.start != 1 || options_.loss_scale.dynamic;
   }
-  [[nodiscard]] std::int64_t micro_steps() const { return options_.accumulate; }
+  /// Passes an update on this rank, those of a micro-step's shards one after another.
+  [[nodiscard]] std::int64_t passes() const { return options_.accumulate * shards_; }
+  /// Samples of an update, on all ranks.
+  [[nodiscard]] std::int64_t samples() const {
+    return model_.memory().batch() * passes() * communicator_.size();
+  }
   /// Sees to it that the device has the update's learning rate.
   void prepare();
   /// Sets the state that the update's kernels read.
   void begin();
-  /// Adds the gradients of micro-step `index` to the sum.
+  /// Adds the gradients of pass `index` to the sums, and with shards its results.
   void accumulate(std::int64_t index);
   /// Sums over ranks and updates statistics, weights and the step count. A loss or gradient that is
-  /// not finite withholds the update.
+  /// not finite, on whichever rank, withholds the update on all.
   void apply();
   /// Counts the update, whose samples the model has loaded.
   void finish();
@@ -92,6 +103,15 @@ class Updater {
     std::unique_ptr<Event> sent;
   };
 
+  void end_micro_step(std::int64_t index);
+  void sum_over_ranks(void* gradients, double* results);
+  /// Loss and metrics, summed over the batches since they were cleared: results_count() doubles.
+  [[nodiscard]] double* batch_results() const {
+    return model_.memory().results() + ResultRow::loss;
+  }
+  [[nodiscard]] std::int64_t results_count() const {
+    return model_.programs().sizes.results - ResultRow::loss;
+  }
   void write_rates();
   void send_window();
   [[nodiscard]] std::int64_t windows() const { return options_.results > 1 ? 2 : 1; }
@@ -106,6 +126,7 @@ class Updater {
   const Schedule* schedule_;
   ScheduleContext context_;
   UpdateOptions options_;
+  std::int64_t shards_;  // of a micro-step on this rank
   bool has_l2_ = false;
   std::int64_t tried_ = 0;                     // as StepState counts
   std::int64_t rates_end_ = 0;                 // the first update that the window has no rate for
@@ -119,7 +140,11 @@ class Updater {
   DeviceArray<double> scratch_;                 // of the norm's and the regulariser's sums
   DeviceArray<double> regularisation_;          // of one element
   DeviceArray<RateWindow> rates_;               // of one element
-  DeviceArray<double> rows_;  // [windows() * options.results][width], see ResultRow
+  DeviceArray<double> rows_;         // [windows() * options.results][width], see ResultRow
+  DeviceArray<double> result_sums_;  // [1 + log2(shards_)][results_count()]: micro-steps, shards
+  double* result_sum_ = nullptr;     // over shards and micro-steps; batch_results() without shards
+  ShardSum gradient_shards_;
+  ShardSum result_shards_;
   std::array<Window, 2> windows_;
   UpdateBlocks blocks_;
   StatisticBlocks statistics_;

@@ -87,6 +87,22 @@ TEST_CASE("the forecast is what a model allocates, to the byte") {
   }
 }
 
+TEST_CASE("the gradients of the forecast grow by a block for every doubling of a rank's shards") {
+  const auto executors = make_reference_executors();
+  const auto gradients_at = [&](std::int64_t shards, bool accumulates) {
+    ModelOptions with = options();
+    with.shards = shards;
+    with.accumulates = accumulates;
+    return forecast(make_programs(training_graph(kNetwork, 6), *executors, with)).gradients;
+  };
+  const std::size_t block = gradients_at(1, false);
+  CHECK(gradients_at(2, false) == 2 * block);
+  CHECK(gradients_at(4, false) == 3 * block);
+  CHECK(gradients_at(256, false) == 9 * block);
+  CHECK(gradients_at(1, true) == 2 * block);
+  CHECK(gradients_at(4, true) == 4 * block);
+}
+
 TEST_CASE("a model that does not fit is refused with the largest batch that does") {
   const auto executors = make_reference_executors();
   const std::size_t free = total_at(10, *executors);

@@ -106,6 +106,10 @@ TrainingGraph training_graph(const config::Node& network, std::int64_t batch) {
                      make_member(loss_kinds(), "cross_entropy", "{}"), metrics);
 }
 
+std::unique_ptr<Optimizer> make_optimizer(const std::string& name, const std::string& keys) {
+  return make_member(optimizer_kinds(), name, keys);
+}
+
 Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
                         const ExecutorFactory& executors, const Jitter& jitter) {
   const auto device = make_cpu_device();
@@ -117,8 +121,7 @@ Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
 Trained train_ten_steps(const TrainingGraph& graph, const Target& target, const Compute& compute,
                         const UpdateOptions& options, const Jitter& jitter) {
   const auto communicator = make_single_communicator();
-  const auto sgd =
-      make_member(optimizer_kinds(), "sgd", "{lr: " + std::to_string(kRate) + ", momentum: 0.9}");
+  const auto sgd = make_optimizer("sgd", "{lr: " + std::to_string(kRate) + ", momentum: 0.9}");
   Model model(graph, compute, {.target = target, .seed = 11, .slots = 1});
   model.initialize(5);
   Updater updater(model, *communicator, *sgd, nullptr, {.base = kRate}, options);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace trainyard::test {
 [[nodiscard]] TrainingGraph training_graph(const std::string& yaml, std::int64_t batch);
 /// The same of a network that is read already.
 [[nodiscard]] TrainingGraph training_graph(const config::Node& network, std::int64_t batch);
+
+/// An optimizer by its name and keys in YAML: "sgd", "{lr: 0.1, momentum: 0.9}".
+[[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(const std::string& name,
+                                                        const std::string& keys);
 
 /// One op of each kind that keeps state or draws, for tests of what surrounds a network.
 inline constexpr const char* kSmallNetwork = R"(

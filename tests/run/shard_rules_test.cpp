@@ -1,0 +1,132 @@
+// `batch.shards` of a run file: what it goes with, and what is said of the rest.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+#include "run/layer_rules.h"
+#include "run/session.h"
+#include "run/shards.h"
+
+using namespace trainyard;
+
+namespace {
+
+/// A file that goes with the object.
+struct TidyFile {
+  std::filesystem::path path;
+  ~TidyFile() { std::filesystem::remove(path); }
+};
+
+struct Text {
+  std::string batch = "{total: 32, shards: 4}";
+  std::string norm = "bn";
+  int accumulate = 1;
+};
+
+RunConfig read(const Text& text = {}) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("shards-" + std::to_string(getpid()) + ".yaml");
+  std::ofstream(path) << "name: tiny\n"
+                         "batch: "
+                      << text.batch
+                      << "\n"
+                         "accumulate: "
+                      << text.accumulate << R"(
+network:
+  input: [3, 8, 8]
+  layers: [conv: {filters: 4, kernel: 3}, )"
+                      << text.norm << R"(, relu, dense: 4]
+data:
+  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 100}
+  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 18, split: test}
+loss: cross_entropy
+optimizer: sgd
+epochs: 1
+)";
+  const TidyFile tidy{path};
+  return read_run_config(path, {});
+}
+
+/// The message without the folder of the file, which differs from machine to machine.
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::config);
+    const std::string text = error.what();
+    const auto file = text.find(".yaml:");
+    return file == std::string::npos ? text : text.substr(file + 6);
+  }
+  return "accepted";
+}
+std::string refusal(const Text& text) {
+  return refusal([&] { (void)read(text); });
+}
+
+}  // namespace
+
+TEST_CASE("shards are a power of two from 1 to 256") {
+  for (std::int64_t shards = 1; shards <= 256; shards *= 2) {
+    const RunConfig run = read({.batch = "{total: 512, shards: " + std::to_string(shards) + "}"});
+    CHECK(run.batch.shards == shards);
+  }
+  CHECK(refusal({.batch = "{total: 30, shards: 6}"}) ==
+        "2:28: 'shards' wants a power of two from 1 to 256, found 6");
+  CHECK(refusal({.batch = "{total: 30, shards: 0}"}) ==
+        "2:28: 'shards' wants a whole number from 1 to 256, found number 0");
+  CHECK(refusal({.batch = "{total: 512, shards: 512}"}) ==
+        "2:29: 'shards' wants a whole number from 1 to 256, found number 512");
+  CHECK_FALSE(read({.batch = "{total: 32}"}).batch.shards.has_value());
+}
+
+TEST_CASE("shards are parts of a total that divides by those of all micro-steps") {
+  CHECK(refusal({.batch = "{total: 36, shards: 4}", .accumulate = 2}) ==
+        "2:8: 'total' 36 does not divide by 8 (shards 4 x accumulate 2); choose a multiple of it");
+  CHECK(refusal({.batch = "{total: 36, shards: 4}"}) == "accepted");
+  CHECK(refusal({.batch = "{per_gpu: 8, shards: 4}"}) ==
+        "2:29: 'shards' are parts of a global batch that does not depend on the number of ranks: "
+        "give 'total' instead of 'per_gpu'");
+}
+
+TEST_CASE("the number of ranks divides that of the shards") {
+  const RunConfig run = read();
+  CHECK(shards_of_rank(run, 1) == 4);
+  CHECK(shards_of_rank(run, 2) == 2);
+  CHECK(shards_of_rank(run, 4) == 1);
+  for (const std::int64_t ranks : {1, 2, 4}) CHECK(replica_batch(run, ranks) == 8);
+  const std::string advice =
+      "; use a number of ranks that does (a power of two up to 4), or other shards";
+  CHECK(refusal([&] { (void)replica_batch(run, 3); }) ==
+        "batch.shards 4 does not divide by 3 ranks" + advice);
+  CHECK(refusal([&] { (void)shards_of_rank(run, 8); }) ==
+        "batch.shards 4 does not divide by 8 ranks" + advice);
+  CHECK(shards_of_rank(read({.batch = "{total: 33}"}), 3) == 1);
+}
+
+TEST_CASE("shards and synchronised batch norm exclude each other") {
+  const auto outcome = [](const Text& text) {
+    return refusal([&] { (void)build_network(read(text), 8); });
+  };
+  CHECK(outcome({.norm = "bn: {sync: true}"}) ==
+        "6:43: layer 'bn1': 'sync: true' takes the statistics of all replicas together, and with "
+        "'batch.shards' each shard has its own; leave out one of the two");
+  CHECK(outcome({.batch = "{total: 32}", .norm = "bn: {sync: true}"}) == "accepted");
+  CHECK(outcome({}) == "accepted");
+}
+
+TEST_CASE("a session with shards trains a global batch in passes of one shard each") {
+  Session session(read({.accumulate = 2}), {.kind = DeviceChoice::Kind::reference}, nullptr);
+  CHECK(session.batch().replica == 4);
+  CHECK(session.batch().global == 32);
+  CHECK(session.batch().steps == 3);
+  CHECK(session.batch().dropped == 4);
+  CHECK(session.updater().passes() == 8);
+  CHECK(session.updater().samples() == 32);
+  CHECK(session.data().train_feeder->steps_per_epoch() == 24);
+  CHECK(session.data().val_feeder->steps_per_epoch() == 5);
+}
