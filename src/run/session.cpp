@@ -165,7 +165,8 @@ TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
 Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known)
     : run_(std::move(run)),
       device_(make_device(choice, run_)),
-      communicator_(make_single_communicator()) {
+      communicator_(make_single_communicator()),
+      joint_sum_(make_joint_sum(*communicator_, *device_.queue)) {
   batch_.ranks = communicator_->size();
   batch_.replica = replica_batch(run_, batch_.ranks);
   batch_.global = batch_.replica * batch_.ranks * run_.accumulate;
@@ -181,7 +182,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                    .threads = device_.threads,
                    .seed = static_cast<std::uint64_t>(run_.seed),
                    .slots = static_cast<int>(run_.optimizer->slots().size()),
-                   .accumulates = run_.accumulate > 1});
+                   .accumulates = run_.accumulate > 1,
+                   .joint_sum = joint_sum_.get()});
   if (data_.resident_train) {
     model_->feed_from(*data_.resident_train, *data_.resident_val, data_.pipeline->spatial_steps());
   }
