@@ -161,6 +161,28 @@ class NotedSums final : public JointSum {
   std::vector<std::int64_t> counts_;
 };
 
+/// Another replica with the same samples.
+class Twin final : public JointSum {
+ public:
+  [[nodiscard]] int replicas() const override { return 2; }
+  void sum(double* values, std::int64_t count) override {
+    for (std::int64_t i = 0; i < count; ++i) values[i] *= 2;
+  }
+};
+
+/// A residual's batch norm over maps so large that the CPU works on one block of channels after
+/// another.
+OpCase large_case(bool sync) {
+  OpCase made{.name = "large"};
+  const Shape maps{1, 32, 272, 272};
+  made.op = std::make_shared<BnOp>(BnAttributes{.sync = sync, .relu = true, .residual = true});
+  made.inputs = {maps, maps};
+  made.types = {DType::f32, DType::f32};
+  made.signature = made.op->infer(made.inputs);
+  made.valid = 1;
+  return made;
+}
+
 }  // namespace
 
 TEST_CASE("replicas that sync a batch norm are one with the whole batch") {
@@ -227,6 +249,20 @@ TEST_CASE("one replica syncs with nobody: the bits are those without sync") {
     with[s].options.joint_sum = &alone;
     CHECK(run_once(with[s].part, *factory, with[s].options, with[s].values) == expected);
     CHECK(alone.take().empty());
+  }
+}
+
+TEST_CASE("the moments of two replicas with the same samples are those of one, block after block") {
+  const OpCase alone = large_case(false), joined = large_case(true);
+  for (const DeviceUnderTest& device : cpu_device()) {
+    const auto factory = device.make();
+    const CaseValues values = draw_values(alone, device.type);
+    Twin twin;
+    BindOptions options{.type = device.type, .layouts = {16, 16}};
+    const CaseResults expected = run_once(alone, *factory, options, values);
+    options.joint_sum = &twin;
+    compare_all(run_once(joined, *factory, options, values), expected,
+                tolerances(alone, values, expected, device.type), alone);
   }
 }
 

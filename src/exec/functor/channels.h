@@ -66,11 +66,11 @@ class BnRows : public Executor {
   [[nodiscard]] double count() const {
     return static_cast<double>(input_.count) * batch_.replicas();
   }
-  /// Sums over this replica's batch, then over those of all.
   template <class F>
   void sum_channels(const F& sums) const {
     launcher_.columns(input_.count, padded_, sums, partials_);
   }
+  /// What follows from the sums of all replicas; without others columns() has done it.
   template <class F>
   void join_channels(const F& sums) const {
     if (!batch_.joined()) return;
