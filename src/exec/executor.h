@@ -14,6 +14,8 @@
 
 namespace trainyard {
 
+class JointSum;
+
 /// What an executor is built from. Layouts are final, addresses are not known yet.
 struct StepDescription {
   const Op* op = nullptr;
@@ -32,6 +34,9 @@ struct StepDescription {
   int threads = 1;
   /// The most that workspace_bytes() may answer.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
+  /// For ops whose training passes go over the batches of all replicas (`bn: {sync: true}`). Null:
+  /// there is one replica. Outlives the executor.
+  JointSum* joint_sum = nullptr;
 };
 
 /// Runs one step. After bind() neither allocates, looks up nor branches on shape.

@@ -65,6 +65,7 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
     signature.parameters.push_back(
         channel_parameter("beta", channels, Initializer::Kind::zeros, ParameterGroup::beta));
   }
+  const std::int64_t samples = input.n() * (attributes_.sync ? attributes_.replicas : 1);
   signature.statistics = {
       {.name = "running_mean",
        .shape = {channels},
@@ -75,7 +76,7 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
        .shape = {channels},
        .initial = 1,
        .momentum = attributes_.momentum,
-       .batch_scale = variance_scale(attributes_, input.n() * input.h() * input.w())}};
+       .batch_scale = variance_scale(attributes_, samples * input.h() * input.w())}};
   return signature;
 }
 
@@ -118,7 +119,9 @@ void declare(config::Fields& fields, BnAttributes& bn) {
   fields.field("running_var", bn.running_var,
                "how the batch variance enters the running one: biased, unbiased (n / (n - 1)) or "
                "keras (n / (n - 1 - eps))");
-  fields.field("sync", bn.sync, "statistics over the batches of all replicas");
+  fields.field("sync", bn.sync,
+               "mean and variance over the batches of all replicas, as one replica with the whole "
+               "batch would have them; else each replica normalises by its own batch");
   bn.momentum = torch ? 1 - written : written;
 }
 

@@ -16,17 +16,21 @@ struct BnAttributes {
   /// How the batch variance enters the running one: biased, torch's n / (n - 1), or Keras's
   /// n / (n - 1 - eps) since 2018-01-26.
   enum class RunningVariance { biased, unbiased, keras } running_var = RunningVariance::biased;
-  bool sync = false;  // statistics over all replicas (more than one rank)
+  bool sync = false;  // statistics over the batches of all replicas
   // Set by the planner's fusion, never by YAML:
   bool relu = false;      // y = max(bn(x), 0)
   bool residual = false;  // with relu: y = max(bn(x) + z, 0), where z is the second input
+  // Set by the run, never by YAML:
+  int replicas = 1;  // with sync: those whose samples the unbiased running variance counts
 };
 
 /// Per channel over n, h, w (features [n, c]: over n). y = gamma * (x - mean) / sqrt(var + eps) +
 /// beta with the biased batch variance; forward_eval uses the running values. Statistics:
 /// running_mean, running_var (both [c]); in training the node writes the batch mean and the biased
-/// batch variance. Parameters: gamma, beta (each [c], where on). A residual has the shape of x; its
-/// gradient is the output's where the ReLU was open.
+/// batch variance. With sync the batch is that of all replicas, in the statistics and in the means
+/// that the input's gradient has; the parameters' gradients are sums over the replica's own batch,
+/// as those of other ops. Parameters: gamma, beta (each [c], where on). A residual has the shape of
+/// x; its gradient is the output's where the ReLU was open.
 class BnOp final : public Op {
  public:
   explicit BnOp(BnAttributes attributes) : attributes_(attributes) {}

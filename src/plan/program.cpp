@@ -66,18 +66,20 @@ std::optional<std::string> nonfinite(Queue& queue, Pass pass, const StepTensors&
 
 }  // namespace
 
-Program::Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads)
+Program::Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads,
+                 JointSum* joint_sum)
     : plan_(std::move(plan)), blocks_(blocks) {
   std::vector<StepNeeds> needs;
   for (const PlanStep& step : plan_.steps) {
-    make_executor(factory, step, threads);
+    make_executor(factory, step, threads, joint_sum);
     const Executor& executor = *steps_.back().executor;
     needs.push_back({.workspace = executor.workspace_bytes(), .reserve = executor.reserve_bytes()});
   }
   complete(plan_, needs);
 }
 
-void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads) {
+void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,
+                            JointSum* joint_sum) {
   BoundStep bound;
   if (step.kind == PlanStep::Kind::op) {
     const Node& node = plan_.laid_out.graph.nodes[step.node];
@@ -90,7 +92,8 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
                                 .outputs = layouts_of(plan_.laid_out, node.outputs),
                                 .node = key_of(node.path),
                                 .threads = threads,
-                                .workspace_cap = plan_.target.workspace_cap};
+                                .workspace_cap = plan_.target.workspace_cap,
+                                .joint_sum = joint_sum};
     for (const TensorId gradient : step.input_gradients) {
       description.wants_input_gradient.push_back(gradient != kNoTensor);
     }

@@ -20,10 +20,12 @@ Totals totals_of(std::span<const double> row) {
 }
 
 /// A row for each batch of this rank.
-std::vector<double> batch_rows(Model& model, Feeder& feeder) {
+std::vector<double> batch_rows(Model& model, Feeder& feeder,
+                               const std::function<void()>& before_batch) {
   std::vector<double> rows;
   feeder.start(0);
   for (std::int64_t step = 0; step < feeder.steps_per_epoch(); ++step) {
+    before_batch();
     model.load(feeder.next());
     model.evaluate();
     append_row(model.take_totals(), rows);
@@ -43,12 +45,13 @@ Totals evaluate(Model& model, Feeder& feeder) {
   return model.take_totals();
 }
 
-Totals evaluate(Model& model, Feeder& feeder, Communicator& hosts) {
+Totals evaluate(Model& model, Feeder& feeder, Communicator& hosts,
+                const std::function<void()>& before_batch) {
   if (hosts.size() == 1) return evaluate(model, feeder);
   TY_CHECK(feeder.options().ranks == hosts.size() && feeder.options().rank == hosts.rank(),
            "a feeder of another rank");
   const auto ranks = static_cast<std::size_t>(hosts.size());
-  const std::vector<double> mine = batch_rows(model, feeder);
+  const std::vector<double> mine = batch_rows(model, feeder, before_batch);
   std::vector<double> all(mine.size() * ranks);
   const auto queue = make_cpu_device()->make_queue();
   hosts.all_gather(*queue, mine.data(), mine.size() * sizeof(double), all.data());

@@ -1,6 +1,8 @@
 // Exact evaluation of a whole split.
 #pragma once
 
+#include <functional>
+
 #include "comm/communicator.h"
 #include "data/feeder.h"
 #include "run/model.h"
@@ -14,7 +16,9 @@ namespace trainyard {
 /// The same by all ranks together, each of which calls it with a feeder of its own: batch b is that
 /// of rank b mod ranks, a batch of padding alone where there is none left. The batches' sums are
 /// added in their order, so that the totals have the bits of one rank's on every rank. `hosts` is a
-/// communicator of the host's memory.
-[[nodiscard]] Totals evaluate(Model& model, Feeder& feeder, Communicator& hosts);
+/// communicator of the host's memory; `before_batch` is called before each of its batches.
+[[nodiscard]] Totals evaluate(
+    Model& model, Feeder& feeder, Communicator& hosts,
+    const std::function<void()>& before_batch = [] {});
 
 }  // namespace trainyard

@@ -63,10 +63,12 @@ std::size_t ModelPrograms::transient_bytes() const {
 
 ModelPrograms make_programs(const TrainingGraph& graph, const ExecutorFactory& executors,
                             const ModelOptions& options) {
-  ModelPlans plans = make_plans(graph, options.target, options.train);
+  const int replicas = options.joint_sum == nullptr ? 1 : options.joint_sum->replicas();
+  ModelPlans plans = make_plans(with_replicas(graph, replicas), options.target, options.train);
   ModelPrograms programs{.blocks = std::move(plans.blocks)};
   const auto make = [&](Plan&& plan) {
-    return std::make_unique<Program>(std::move(plan), programs.blocks, executors, options.threads);
+    return std::make_unique<Program>(std::move(plan), programs.blocks, executors, options.threads,
+                                     options.joint_sum);
   };
   if (plans.train) programs.train = make(std::move(*plans.train));
   programs.eval = make(std::move(plans.eval));

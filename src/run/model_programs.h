@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "device/joint_sum.h"
 #include "exec/executor.h"
 #include "plan/forecast.h"
 #include "plan/program.h"
@@ -21,6 +22,9 @@ struct ModelOptions {
   bool accumulates = false;  // more than one micro-step an update
   std::int64_t shards = 1;   // of a micro-step on this rank, each a batch: a power of two
   bool train = true;         // false: the evaluation program alone
+  /// Over the replicas that train together, on the model's queue; null: one replica. Outlives the
+  /// model.
+  JointSum* joint_sum = nullptr;
 };
 
 /// Steps and tensors of both programs. They share graph, layouts and blocks.

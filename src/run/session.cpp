@@ -165,7 +165,10 @@ TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
 
 Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known,
                  RankGroup& ranks)
-    : run_(std::move(run)), device_(make_device(choice, run_)), ranks_(ranks) {
+    : run_(std::move(run)),
+      device_(make_device(choice, run_)),
+      ranks_(ranks),
+      joint_sum_(make_joint_sum(ranks.communicator(), *device_.queue)) {
   batch_.ranks = ranks_.size();
   batch_.replica = replica_batch(run_, batch_.ranks);
   const std::int64_t shards = shards_of_rank(run_, batch_.ranks);
@@ -183,7 +186,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                    .seed = static_cast<std::uint64_t>(run_.seed),
                    .slots = static_cast<int>(run_.optimizer->slots().size()),
                    .accumulates = run_.accumulate > 1,
-                   .shards = shards});
+                   .shards = shards,
+                   .joint_sum = joint_sum_.get()});
   if (data_.resident_train) {
     model_->feed_from(*data_.resident_train, *data_.resident_val, data_.pipeline->spatial_steps());
   }

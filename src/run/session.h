@@ -12,6 +12,7 @@
 #include "data/feeder.h"
 #include "device/device.h"
 #include "exec/executor.h"
+#include "run/joint_sum.h"
 #include "run/model.h"
 #include "run/rank_group.h"
 #include "run/run_config.h"
@@ -116,6 +117,7 @@ class Session {
   std::vector<std::string> metric_names_;
   SessionDevice device_;
   RankGroup& ranks_;
+  std::unique_ptr<JointSum> joint_sum_;  // null: one rank
   BatchNumbers batch_;
   SessionData data_;
   std::unique_ptr<Model> model_;

@@ -15,7 +15,6 @@ double mean_metric(const Totals& totals, std::size_t index) {
 
 constexpr Operation kTraining{"training"};
 constexpr Operation kEvaluation{"evaluation"};
-constexpr Operation kSaving{"saving"};
 
 double mean_loss(const Totals& totals) { return totals.loss / static_cast<double>(totals.samples); }
 
@@ -78,7 +77,7 @@ void Trainer::micro_step(std::int64_t index) {
 }
 
 void Trainer::train_step() {
-  parts_.progress(state_.step, kTraining);
+  parts_.ranks.progress(state_.step, kTraining);
   parts_.updater.prepare();
   for (std::int64_t index = 0; index < options_.accumulate; ++index) micro_step(index);
   parts_.updater.finish();
@@ -143,8 +142,8 @@ Trainer::Culprit Trainer::first_of_ranks(const std::optional<NonFinite>& found) 
     own = {.where = found->where.text(),
            .text = "layer '" + found->path + "': its " + found->what + " is not finite"};
   }
-  const std::vector<std::string> places = parts_.gather(own.where);
-  const std::vector<std::string> texts = parts_.gather(own.text);
+  const std::vector<std::string> places = parts_.ranks.gather(own.where);
+  const std::vector<std::string> texts = parts_.ranks.gather(own.text);
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     if (!texts[rank].empty()) return {.where = places[rank], .text = texts[rank]};
   }
@@ -179,10 +178,11 @@ bool Trainer::judge(double value) {
 EpochRow Trainer::training_row() {
   const double seconds = parts_.now() - epoch_started_;
   const std::int64_t updates = state_.step_in_epoch - state_.skipped_steps;
-  const std::int64_t trained = (state_.step_in_epoch - epoch_first_step_) * options_.samples_a_step;
+  const std::int64_t trained =
+      (state_.step_in_epoch - epoch_first_step_) * parts_.updater.samples();
   EpochRow row{.epoch = state_.epoch + 1,
                .step = state_.step,
-               .samples = state_.step * options_.samples_a_step,
+               .samples = state_.step * parts_.updater.samples(),
                .loss = mean_loss(state_.totals),
                .lr = state_.rate,
                .grad_norm = state_.gradient_norm_sum / static_cast<double>(updates),
@@ -198,8 +198,8 @@ EpochRow Trainer::training_row() {
 
 void Trainer::finish_epoch() {
   EpochRow row = training_row();
-  parts_.progress(state_.step, kEvaluation);
-  const Totals val = evaluate(parts_.model, parts_.val);
+  const Totals val = evaluate(parts_.model, parts_.val, parts_.ranks.communicator(),
+                              [this] { parts_.ranks.progress(state_.step, kEvaluation); });
   row.val_loss = mean_loss(val);
   for (std::size_t i = 0; i < options_.metric_names.size(); ++i) {
     row.metrics.push_back({.name = options_.metric_names[i],

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "comm/watch.h"
 #include "data/feeder.h"
 #include "run/busy_mean.h"
 #include "run/metrics.h"
 #include "run/model.h"
+#include "run/rank_group.h"
 #include "run/training_state.h"
 #include "run/training_step.h"
 #include "run/update.h"
@@ -32,7 +32,6 @@ struct TrainerOptions {
   std::vector<std::string> metric_names;  // of the model's metrics, in order
   std::int64_t epochs = 1;
   std::int64_t accumulate = 1;
-  std::int64_t samples_a_step = 1;     // an update's, on all ranks together
   std::int64_t save_every_epochs = 1;  // 0: by steps
   std::int64_t save_every_steps = 0;   // 0: by epochs
   std::int64_t patience = 0;           // epochs without a better value; 0: no early stop
@@ -47,6 +46,7 @@ struct TrainerParts {
   Feeder& train;
   Feeder& val;
   MetricsSink& sink;
+  RankGroup& ranks;
   /// Saves the state; `best` marks it as the best one.
   std::function<void(const TrainingState&, bool best)> save;
   /// Why training should stop now (a signal, a time limit), or nothing.

@@ -2,8 +2,26 @@
 
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "ops/bn.h"
 
 namespace trainyard {
+namespace {
+
+/// The statistics of the node, counted over `replicas`.
+void count_replicas(const Graph& graph, Node& node, int replicas) {
+  const auto* bn = dynamic_cast<const BnOp*>(node.op.get());
+  if (bn == nullptr || !bn->values().sync) return;
+  BnAttributes attributes = bn->values();
+  attributes.replicas = replicas;
+  node.op = std::make_shared<BnOp>(attributes);
+  std::vector<Shape> inputs;
+  for (const ValueId input : node.inputs) inputs.push_back(graph.values[input].shape);
+  node.signature.statistics = node.op->infer(inputs).statistics;
+}
+
+}  // namespace
 
 TrainingGraph attach_loss(Graph network, std::shared_ptr<const Op> loss,
                           std::span<const std::shared_ptr<const Op>> metrics) {
@@ -27,6 +45,14 @@ TrainingGraph attach_loss(Graph network, std::shared_ptr<const Op> loss,
 TrainingGraph with_batch(const TrainingGraph& graph, std::int64_t batch) {
   TrainingGraph result = graph;
   result.graph = with_batch(graph.graph, batch);
+  return result;
+}
+
+TrainingGraph with_replicas(const TrainingGraph& graph, int replicas) {
+  TY_CHECK(replicas >= 1, "a network is trained by at least one replica");
+  TrainingGraph result = graph;
+  if (replicas == 1) return result;
+  for (Node& node : result.graph.nodes) count_replicas(result.graph, node, replicas);
   return result;
 }
 

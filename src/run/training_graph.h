@@ -24,4 +24,8 @@ struct TrainingGraph {
 /// The same network for another batch.
 [[nodiscard]] TrainingGraph with_batch(const TrainingGraph& graph, std::int64_t batch);
 
+/// The same network as each of `replicas` trains it: batch norms with `sync` count the samples of
+/// all where the running variance is unbiased.
+[[nodiscard]] TrainingGraph with_replicas(const TrainingGraph& graph, int replicas);
+
 }  // namespace trainyard

@@ -261,7 +261,6 @@ TrainerOptions TrainingRun::trainer_options() const {
   return {.metric_names = session_->metric_names(),
           .epochs = config.epochs,
           .accumulate = session_->updater().passes(),
-          .samples_a_step = session_->batch().global,
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
@@ -286,6 +285,8 @@ std::optional<Outcome> TrainingRun::stop_reason(const TrainingState& state) {
 
 void TrainingRun::save(const TrainingState& state, bool best) {
   if (!keeper_) return;
+  static constexpr Operation kSaving{"saving"};
+  ranks_.progress(state.step, kSaving);
   keeper_->save(snapshot(*session_, state), state, best, session_->config().checkpoint.keep);
 }
 
@@ -295,12 +296,10 @@ TrainerParts TrainingRun::trainer_parts() {
           .train = *session_->data().train_feeder,
           .val = *session_->data().val_feeder,
           .sink = keeper_ ? static_cast<MetricsSink&>(keeper_->sinks()) : no_sink_,
+          .ranks = ranks_,
           .save = [this](const TrainingState& state, bool best) { save(state, best); },
           .stop_reason = [this](const TrainingState& state) { return stop_reason(state); },
           .now = [this] { return surroundings_.clock.seconds(); },
-          .gather = [this](const std::string& text) { return ranks_.gather(text); },
-          .progress = [this](std::int64_t step,
-                             const Operation& operation) { ranks_.progress(step, operation); },
           .gpu_mem_mib = [this] { return session_->device().used_mib(); },
           .gpu_busy_percent = [this] { return session_->device().busy_percent(); }};
 }

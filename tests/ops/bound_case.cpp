@@ -114,7 +114,8 @@ StepDescription BoundCase::description(Pass pass) const {
                        .outputs = {},
                        .wants_input_gradient = {},
                        .node = 5,
-                       .threads = options_.threads};
+                       .threads = options_.threads,
+                       .joint_sum = options_.joint_sum};
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     step.inputs.push_back(inputs_[i].view().layout);
     if (pass == Pass::backward_data) step.wants_input_gradient.push_back(wants(i));

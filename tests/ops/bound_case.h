@@ -34,6 +34,7 @@ struct BindOptions {
   int threads = 1;
   bool in_place = false;              // where the contract allows it
   std::vector<bool> wants_gradients;  // of the inputs; empty: all
+  JointSum* joint_sum = nullptr;      // as StepDescription has it
 };
 
 class BoundCase {

@@ -1,6 +1,8 @@
 // Shapes, parameters, defaults of profiles, attributes as text, and what wrong shapes say.
 #include <doctest/doctest.h>
 
+#include <span>
+
 #include "config/fields.h"
 #include "config/load.h"
 #include "ops/bn.h"
@@ -87,6 +89,19 @@ TEST_CASE("bn's running variance follows its convention") {
   CHECK(scale("bn", Profile::torch) == 100.0 / 99.0);
   CHECK(scale("{bn: {running_var: keras}}", Profile::keras2) == 100.0 / (99.0 - 1e-3));
   CHECK(infer("{bn: {running_var: unbiased}}", {{1, 6}}).statistics[1].batch_scale == 1);
+}
+
+TEST_CASE("bn counts the samples of all replicas where its statistics go over them") {
+  const auto scale = [](bool sync, int replicas) {
+    const Shape input{4, 6, 5, 5};
+    const BnOp op({.running_var = BnAttributes::RunningVariance::unbiased,
+                   .sync = sync,
+                   .replicas = replicas});
+    return op.infer(std::span(&input, 1)).statistics[1].batch_scale;
+  };
+  CHECK(scale(true, 3) == 300.0 / 299.0);
+  CHECK(scale(true, 1) == 100.0 / 99.0);
+  CHECK(scale(false, 3) == 100.0 / 99.0);
 }
 
 TEST_CASE("profiles give each framework's defaults") {

@@ -112,6 +112,7 @@ TEST_CASE("a trainer's epochs have the mean of the readings during their trainin
                    .train = *session.data().train_feeder,
                    .val = *session.data().val_feeder,
                    .sink = recorder,
+                   .ranks = alone,
                    .save = [](const TrainingState&, bool) {},
                    .stop_reason = [](const TrainingState&) { return std::nullopt; },
                    .now = [&clock] { return clock += 0.2; },

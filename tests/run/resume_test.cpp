@@ -72,7 +72,7 @@ class Recorder final : public MetricsSink {
 class Run {
  public:
   explicit Run(const Statistics* known = nullptr, std::vector<std::string> overrides = {})
-      : session(tiny_run(std::move(overrides)), {.threads = 1}, known) {
+      : session(tiny_run(std::move(overrides)), {.threads = 1}, known, alone) {
     session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
   }
 
@@ -83,6 +83,7 @@ class Run {
                      .train = *session.data().train_feeder,
                      .val = *session.data().val_feeder,
                      .sink = recorder,
+                     .ranks = alone,
                      .save = [](const TrainingState&, bool) {},
                      .stop_reason = [stop](const TrainingState& now) -> std::optional<Outcome> {
                        if (stop > 0 && now.step == stop) return Outcome::interrupted;
@@ -118,6 +119,7 @@ class Run {
     return text;
   }
 
+  RankGroup alone{{}};
   Session session;
   Recorder recorder;
   Outcome outcome = Outcome::completed;

@@ -6,20 +6,16 @@
 #include <stdexcept>
 
 #include "base/philox.h"
-#include "comm/communicator.h"
 #include "config/load.h"
 #include "device/device.h"
 #include "graph/build.h"
 #include "ops/all.h"
+#include "run/joint_sum.h"
 #include "run/training_step.h"
 #include "tensor/float_types.h"
 
 namespace trainyard::test {
 namespace {
-
-constexpr std::int64_t kSteps = 10;
-/// Small, so that rounding is not amplified from step to step.
-constexpr double kRate = 0.002;
 
 template <class Base>
 std::unique_ptr<Base> make_member(std::span<const config::Kind<Base>> family,
@@ -36,7 +32,7 @@ std::unique_ptr<Base> make_member(std::span<const config::Kind<Base>> family,
   throw std::logic_error("no " + name);
 }
 
-/// Images in [-1, 1) and labels of one step.
+/// Images in [-1, 1) and labels of one step, for all replicas together.
 class NoiseBatch {
  public:
   NoiseBatch(const Shape& images, std::int64_t classes, std::int64_t step)
@@ -55,11 +51,16 @@ class NoiseBatch {
     std::iota(index_.begin(), index_.end(), step * images.n());
   }
   std::vector<float>& images() { return images_; }
-  [[nodiscard]] Batch view() const {
-    return {.images = images_,
-            .labels = labels_,
-            .sample_index = index_,
-            .valid = static_cast<std::int64_t>(labels_.size())};
+  /// The equal share of one replica.
+  [[nodiscard]] Batch share(int replica, int replicas) const {
+    const auto cut = [&](const auto& values) {
+      const std::size_t count = values.size() / static_cast<std::size_t>(replicas);
+      return std::span(values).subspan(count * static_cast<std::size_t>(replica), count);
+    };
+    return {.images = cut(images_),
+            .labels = cut(labels_),
+            .sample_index = cut(index_),
+            .valid = static_cast<std::int64_t>(cut(labels_).size())};
   }
 
  private:
@@ -93,6 +94,49 @@ void note(Trained& trained, std::span<const UpdateResult> results) {
   }
 }
 
+/// Weights, statistics and the evaluation of an unseen batch.
+void finish(Trained& trained, Model& model, const Batch& unseen) {
+  model.load(unseen);
+  model.evaluate();
+  trained.evaluation = model.take_totals();
+  const ModelMemory& memory = model.memory();
+  const auto read = [&](const std::vector<BlockEntry>& entries, const std::byte* block) {
+    return elements(model.compute().queue, entries, block, memory.type());
+  };
+  trained.weights = read(model.blocks().parameters, memory.weights());
+  trained.running = read(model.blocks().statistics, memory.running());
+}
+
+Trained train(const TrainingGraph& graph, const Target& target, const Compute& compute,
+              const UpdateOptions& options, const Course& course, const Jitter& jitter) {
+  Communicator& communicator = *course.communicator;
+  const auto joint_sum = make_joint_sum(communicator, compute.queue);
+  const auto sgd = make_member(optimizer_kinds(), "sgd",
+                               "{lr: " + std::to_string(course.rate) + ", momentum: 0.9}");
+  Model model(graph, compute,
+              {.target = target, .seed = 11, .slots = 1, .joint_sum = joint_sum.get()});
+  model.initialize(course.seed);
+  Updater updater(model, communicator, *sgd, nullptr, {.base = course.rate}, options);
+  TrainingStep work(model, updater);
+  const Shape& share = graph.graph.values[graph.graph.inputs[0]].shape;
+  const Shape images = share.with(0, share.n() * communicator.size());
+  const std::int64_t classes = graph.graph.values[graph.graph.output].shape.c();
+  Trained trained;
+  for (std::int64_t step = 0; step < course.steps; ++step) {
+    NoiseBatch batch(images, classes, step);
+    if (jitter) jitter(batch.images());
+    updater.prepare();
+    model.load(batch.share(communicator.rank(), communicator.size()));
+    work.run(0);
+    updater.finish();
+    if (updater.full()) note(trained, updater.take_oldest());
+  }
+  note(trained, updater.take_results());
+  finish(trained, model,
+         NoiseBatch(images, classes, course.steps).share(communicator.rank(), communicator.size()));
+  return trained;
+}
+
 }  // namespace
 
 TrainingGraph training_graph(const std::string& yaml, std::int64_t batch) {
@@ -120,36 +164,16 @@ Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
 
 Trained train_ten_steps(const TrainingGraph& graph, const Target& target, const Compute& compute,
                         const UpdateOptions& options, const Jitter& jitter) {
-  const auto communicator = make_single_communicator();
-  const auto sgd = make_optimizer("sgd", "{lr: " + std::to_string(kRate) + ", momentum: 0.9}");
-  Model model(graph, compute, {.target = target, .seed = 11, .slots = 1});
-  model.initialize(5);
-  Updater updater(model, *communicator, *sgd, nullptr, {.base = kRate}, options);
-  TrainingStep work(model, updater);
-  const Shape images = graph.graph.values[graph.graph.inputs[0]].shape;
-  const std::int64_t classes = graph.graph.values[graph.graph.output].shape.c();
-  Trained trained;
-  for (std::int64_t step = 0; step < kSteps; ++step) {
-    NoiseBatch batch(images, classes, step);
-    if (jitter) jitter(batch.images());
-    updater.prepare();
-    model.load(batch.view());
-    work.run(0);
-    updater.finish();
-    if (updater.full()) note(trained, updater.take_oldest());
-  }
-  note(trained, updater.take_results());
-  const NoiseBatch unseen(images, classes, kSteps);
-  model.load(unseen.view());
-  model.evaluate();
-  trained.evaluation = model.take_totals();
-  const ModelMemory& memory = model.memory();
-  const auto read = [&](const std::vector<BlockEntry>& entries, const std::byte* block) {
-    return elements(compute.queue, entries, block, memory.type());
-  };
-  trained.weights = read(model.blocks().parameters, memory.weights());
-  trained.running = read(model.blocks().statistics, memory.running());
-  return trained;
+  const auto alone = make_single_communicator();
+  return train(graph, target, compute, options, {.communicator = alone.get()}, jitter);
+}
+
+Trained train_replica(const TrainingGraph& graph, const Target& target, const Compute& compute,
+                      const Course& course) {
+  const auto alone = make_single_communicator();
+  Course joined = course;
+  if (joined.communicator == nullptr) joined.communicator = alone.get();
+  return train(graph, target, compute, {}, joined, nullptr);
 }
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {

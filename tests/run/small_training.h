@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/communicator.h"
 #include "config/node.h"
 #include "exec/executor.h"
 #include "run/model.h"
@@ -56,6 +57,17 @@ using Jitter = std::function<void(std::vector<float>& images)>;
 [[nodiscard]] Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
                                       const Compute& compute, const UpdateOptions& options = {},
                                       const Jitter& jitter = nullptr);
+
+/// How long and with whom a replica trains.
+struct Course {
+  std::int64_t steps = 10;
+  double rate = 0.002;     // of SGD with momentum; small: rounding must not grow from step to step
+  std::uint64_t seed = 5;  // of the weights
+  Communicator* communicator = nullptr;  // null: alone. Each replica takes its share of a batch
+};
+/// Trains one replica on any device; `graph` has its share of the batch. The losses are its own.
+[[nodiscard]] Trained train_replica(const TrainingGraph& graph, const Target& target,
+                                    const Compute& compute, const Course& course);
 
 /// Largest absolute difference; infinite if the sizes differ or a value is NaN.
 [[nodiscard]] double largest_difference(const std::vector<double>& a, const std::vector<double>& b);

@@ -3,7 +3,8 @@
 // Forward reads x twice: once for the sums of each channel, once to normalise. Backward reads x and
 // dy twice. Sums are taken by the launcher's columns(), in its fixed order and in double, so that
 // the mean of squares minus the square of the mean loses nothing that a float could hold: the
-// result depends on neither threads nor blocks, and one pass gives mean and variance.
+// result depends on neither threads nor blocks, and one pass gives mean and variance. With other
+// replicas to join, columns() leaves the sums, and Settle goes on from those of all.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +13,12 @@
 
 #include "base/half.h"
 #include "base/math.h"
-#include "exec/executor.h"
+#include "exec/batch_sums.h"
 #include "exec/functor/channel_rows.h"
 #include "kernels/launch.h"
 #include "ops/bn.h"
 
 namespace trainyard {
-
-/// A sum of two values, for columns().
-struct TwoSums {
-  double first = 0, second = 0;
-  TY_HD TwoSums& operator+=(const TwoSums& other) {
-    first += other.first;
-    second += other.second;
-    return *this;
-  }
-};
 
 /// What is the same for all pixels of a channel, one element a channel, padding included (0 there,
 /// so that padding stays 0).
@@ -72,6 +63,13 @@ struct RunningFactors {
   }
 };
 
+/// Goes on from the sums of all replicas, which lie at f.joint. Called once a channel.
+template <class F>
+struct Settle {
+  F f;
+  TY_HD void operator()(std::int64_t c) const { f.settle(c, f.joint[c]); }
+};
+
 /// Statistics of the batch: a column is a channel.
 template <class T>
 struct BatchMoments {
@@ -82,6 +80,8 @@ struct BatchMoments {
   A* batch_mean;
   A* batch_variance;
   MakeChannelFactors<A> factors;
+  double count;    // values a channel, of all replicas
+  TwoSums* joint;  // [padded], or null: one replica
 
   TY_HD TwoSums operator()(std::int64_t row, std::int64_t c) const {
     if (c >= rows.channels) return {};
@@ -89,15 +89,17 @@ struct BatchMoments {
     return {value, value * value};
   }
   TY_HD void finish(std::int64_t c, const TwoSums& sums) const {
-    const double count = static_cast<double>(rows.count);
-    const double mean = sums.first / count;
-    const double around = sums.second / count - mean * mean;
-    const A variance = static_cast<A>(around < 0 ? 0 : around);
+    if (joint == nullptr) return settle(c, sums);
+    joint[c] = sums;
+  }
+  TY_HD void settle(std::int64_t c, const TwoSums& sums) const {
+    const Moments moments = moments_of(sums, count);
+    const A mean = static_cast<A>(moments.mean), variance = static_cast<A>(moments.variance);
     if (c < rows.channels) {
-      batch_mean[c] = static_cast<A>(mean);
+      batch_mean[c] = mean;
       batch_variance[c] = variance;
     }
-    factors.set(c, static_cast<A>(mean), variance);
+    factors.set(c, mean, variance);
   }
 };
 
@@ -156,8 +158,9 @@ struct GradientRows {
   }
 };
 
-/// Sums over the batch of dy and of dy * (x - mean) (Ioffe and Szegedy 2015, section 3), the
-/// parameters' gradients and the factors of the input's. A column is a channel.
+/// Sums over the batch of dy and of dy * (x - mean) (Ioffe and Szegedy 2015, section 3): the
+/// parameters' gradients from the replica's own, the factors of the input's from those of all. A
+/// column is a channel.
 template <class T>
 struct GradientSums {
   using A = Arithmetic<T>;
@@ -170,6 +173,8 @@ struct GradientSums {
   A* beta_gradient;   // or null
   A* mean_gradient;   // [padded], mean of dy
   A* slope;           // [padded], mean of dy * (x - mean), over variance + eps
+  double count;       // values a channel, of all replicas
+  TwoSums* joint;     // [padded], or null: one replica
 
   TY_HD TwoSums operator()(std::int64_t row, std::int64_t c) const {
     const ChannelRows& in = tensors.input;
@@ -185,19 +190,27 @@ struct GradientSums {
             static_cast<double>(open) * static_cast<double>(value - tensors.channels.mean[c])};
   }
   TY_HD void finish(std::int64_t c, const TwoSums& sums) const {
-    const double count = static_cast<double>(tensors.input.count);
-    const bool padding = c >= tensors.input.channels;
-    const double spread = padding ? 1 : static_cast<double>(variance[c]) + eps;
-    mean_gradient[c] = static_cast<A>(sums.first / count);
-    slope[c] = static_cast<A>(sums.second / count / spread);
-    if (padding) return;
+    if (joint == nullptr) {
+      settle(c, sums);
+    } else {
+      joint[c] = sums;
+    }
+    if (is_padding(c)) return;
     if (beta_gradient != nullptr) beta_gradient[c] = static_cast<A>(sums.first);
     if (gamma_gradient != nullptr) {
-      gamma_gradient[c] = static_cast<A>(sums.second / math::sqrt(spread));
+      gamma_gradient[c] = static_cast<A>(sums.second / math::sqrt(spread(c)));
     }
+  }
+  TY_HD void settle(std::int64_t c, const TwoSums& sums) const {
+    mean_gradient[c] = static_cast<A>(sums.first / count);
+    slope[c] = static_cast<A>(sums.second / count / spread(c));
   }
 
  private:
+  TY_HD bool is_padding(std::int64_t c) const { return c >= tensors.input.channels; }
+  TY_HD double spread(std::int64_t c) const {
+    return is_padding(c) ? 1 : static_cast<double>(variance[c]) + eps;
+  }
   /// dy where the ReLU was open, else 0.
   TY_HD A open_gradient(std::int64_t row, std::int64_t c, A value) const {
     const std::int64_t at = tensors.output.offset(row) + c * tensors.output.channel_stride;

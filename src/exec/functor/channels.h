@@ -37,6 +37,7 @@ class BnRows : public Executor {
   BnRows(const StepDescription& step, const Launcher& launcher)
       : launcher_(launcher),
         attributes_(static_cast<const BnOp&>(*step.op).values()),
+        batch_(step),
         input_(step.inputs[0]),
         output_(step.outputs[0]),
         padded_(std::max(input_.padded, output_.padded)),
@@ -55,6 +56,27 @@ class BnRows : public Executor {
   [[nodiscard]] std::size_t partial_bytes() const {
     return static_cast<std::size_t>(column_partials(input_.count, padded_)) * sizeof(TwoSums);
   }
+  /// Of the columns' partial sums, and of all replicas' sums behind them.
+  [[nodiscard]] std::size_t sum_bytes() const { return partial_bytes() + batch_.bytes(padded_); }
+  void bind_sums(void* memory) {
+    partials_ = static_cast<TwoSums*>(memory);
+    batch_.bind(static_cast<std::byte*>(memory) + partial_bytes());
+  }
+  /// Values a channel, of all replicas.
+  [[nodiscard]] double count() const {
+    return static_cast<double>(input_.count) * batch_.replicas();
+  }
+  template <class F>
+  void sum_channels(const F& sums) const {
+    launcher_.columns(input_.count, padded_, sums, partials_);
+  }
+  /// What follows from the sums of all replicas; without others columns() has done it.
+  template <class F>
+  void join_channels(const F& sums) const {
+    if (!batch_.joined()) return;
+    batch_.sum(input_.channels);
+    launcher_.each(padded_, Settle<F>{sums});
+  }
   /// gamma and beta of the step, where they are on.
   void bind_parameters(const StepTensors& tensors) {
     std::size_t next = 0;
@@ -66,9 +88,11 @@ class BnRows : public Executor {
 
   Launcher launcher_;
   BnAttributes attributes_;
+  JoinedBatch batch_;
   ChannelRows input_, output_;
   std::int64_t padded_;
   bool packs_;
+  TwoSums* partials_ = nullptr;
   MakeChannelFactors<A> factors_{};
 };
 
@@ -81,7 +105,7 @@ class BnRowsForward final : public BnRows<T, Launcher> {
   BnRowsForward(const StepDescription& step, const Launcher& launcher)
       : Base(step, launcher), training_(step.pass == Pass::forward_train) {}
   [[nodiscard]] std::size_t workspace_bytes() const override {
-    return training_ ? this->partial_bytes() : this->factor_bytes();
+    return training_ ? this->sum_bytes() : this->factor_bytes();
   }
   [[nodiscard]] std::size_t reserve_bytes() const override {
     return training_ ? this->factor_bytes() : 0;
@@ -90,7 +114,7 @@ class BnRowsForward final : public BnRows<T, Launcher> {
     this->bind_parameters(tensors);
     void* const factors = training_ ? tensors.reserve : tensors.workspace;
     this->factors_.out = factors_at<A>(factors, this->padded_);
-    partials_ = static_cast<TwoSums*>(tensors.workspace);
+    if (training_) this->bind_sums(tensors.workspace);
     x_ = tensors.inputs[0].template as<T>();
     if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<T>();
     y_ = tensors.outputs[0].template as<T>();
@@ -100,8 +124,10 @@ class BnRowsForward final : public BnRows<T, Launcher> {
   }
   void run() override {
     if (training_) {
-      const BatchMoments<T> moments{this->input_, x_, mean_, variance_, this->factors_};
-      this->launcher_.columns(this->input_.count, this->padded_, moments, partials_);
+      const BatchMoments<T> moments{
+          this->input_, x_, mean_, variance_, this->factors_, this->count(), this->batch_.sums()};
+      this->sum_channels(moments);
+      this->join_channels(moments);
     } else {
       this->launcher_.each(this->padded_, RunningFactors<A>{this->factors_, mean_, variance_});
     }
@@ -117,7 +143,6 @@ class BnRowsForward final : public BnRows<T, Launcher> {
   }
 
   bool training_;
-  TwoSums* partials_ = nullptr;
   const T* x_ = nullptr;
   const T* residual_ = nullptr;
   T* y_ = nullptr;
@@ -133,7 +158,7 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
  public:
   using Base::Base;
   [[nodiscard]] std::size_t workspace_bytes() const override {
-    return this->partial_bytes() + 2 * static_cast<std::size_t>(this->padded_) * sizeof(A);
+    return this->sum_bytes() + 2 * static_cast<std::size_t>(this->padded_) * sizeof(A);
   }
   [[nodiscard]] std::size_t reserve_bytes() const override { return this->factor_bytes(); }
   void bind(const StepTensors& tensors) override {
@@ -146,20 +171,23 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
     dx_ = tensors.input_gradients[0].template as<T>();
     if (this->attributes_.residual) bind_residual(tensors);
     variance_ = tensors.batch_statistics[1].template as<A>();
-    partials_ = static_cast<TwoSums*>(tensors.workspace);
+    this->bind_sums(tensors.workspace);
     mean_gradient_ =
-        reinterpret_cast<A*>(static_cast<std::byte*>(tensors.workspace) + this->partial_bytes());
+        reinterpret_cast<A*>(static_cast<std::byte*>(tensors.workspace) + this->sum_bytes());
     slope_ = mean_gradient_ + this->padded_;
     std::size_t next = 0;
     if (this->attributes_.scale) gamma_ = tensors.parameter_gradients[next++].template as<A>();
     if (this->attributes_.center) beta_ = tensors.parameter_gradients[next].template as<A>();
   }
   void run() override {
-    const GradientSums<T> sums{
-        tensors_, residual_, variance_,      static_cast<A>(this->attributes_.eps),
-        gamma_,   beta_,     mean_gradient_, slope_};
-    this->launcher_.columns(this->input_.count, this->padded_, sums, partials_);
-    if (dx_ == nullptr) return;
+    const GradientSums<T> sums{tensors_,       residual_,
+                               variance_,      static_cast<A>(this->attributes_.eps),
+                               gamma_,         beta_,
+                               mean_gradient_, slope_,
+                               this->count(),  this->batch_.sums()};
+    this->sum_channels(sums);
+    if (dx_ == nullptr) return;  // nobody wants the joint means
+    this->join_channels(sums);
     this->packs_ ? input_gradient<kPack<T>>() : input_gradient<1>();
   }
 
@@ -187,7 +215,6 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
   GradientRows<T> tensors_;
   ResidualGradient<T> residual_;
   T* dx_ = nullptr;
-  TwoSums* partials_ = nullptr;
   const A* variance_ = nullptr;
   A* mean_gradient_ = nullptr;
   A* slope_ = nullptr;

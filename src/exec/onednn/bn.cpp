@@ -1,6 +1,7 @@
 // Batch normalisation, with the ReLU behind it where the planner fused the two.
 #include "ops/bn.h"
 
+#include "exec/batch_sums.h"
 #include "exec/functor/channels.h"
 #include "exec/onednn/descriptors.h"
 #include "exec/onednn/executors.h"
@@ -115,11 +116,18 @@ void add_backward(PrimitiveList& list, const BatchNorm& bn, bool wants_input_gra
   list.add(desc, dnnl::batch_normalization_backward(desc), arguments);
 }
 
+bool has_whole_blocks(const StepDescription& step) {
+  return step.inputs[0].extent[1] % step.inputs[0].block == 0;
+}
+
 }  // namespace
 
 std::unique_ptr<Executor> make_bn(const LibraryPtr& library, const StepDescription& step) {
-  if (has_plane_code(step)) return make_bn_planes(step);
-  if (static_cast<const BnOp&>(*step.op).values().residual) return make_channel_executor(step);
+  // oneDNN sums over no other replicas.
+  const bool joined = JoinedBatch(step).joined();
+  if (has_plane_code(step) && (joined || has_whole_blocks(step))) return make_bn_planes(step);
+  const bool residual = static_cast<const BnOp&>(*step.op).values().residual;
+  if (joined || residual) return make_channel_executor(step);
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
   const BatchNorm bn = describe(step);
   if (step.pass == Pass::backward_data) {

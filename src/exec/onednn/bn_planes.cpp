@@ -1,4 +1,4 @@
-// Batch norm over whole blocks of channels, also where input or output is a channel slice of a
+// Batch norm over blocks of channels, also where input or output is a channel slice of a
 // wider tensor: branches are normalised straight into their concatenation and their gradients read
 // straight out of it.
 #include <algorithm>
@@ -23,20 +23,45 @@ class BnPlanes : public Executor {
   explicit BnPlanes(const StepDescription& step)
       : launcher_(step.threads),
         attributes_(static_cast<const BnOp&>(*step.op).values()),
+        batch_(step),
         planes_(step.inputs[0]),
         input_(step.inputs[0]),
         output_(step.outputs[0]),
-        blocks_(step.inputs[0].extent[1] / kBlock) {
+        channels_(step.inputs[0].extent[1]),
+        blocks_(step.inputs[0].padded_channels / kBlock) {
     const std::int64_t block_bytes = planes_.count() * kBlock * sizeof(float);
     group_ = std::clamp<std::int64_t>(kGroupBytes / block_bytes, 1, blocks_);
   }
-  /// Two partial sums a piece and channel, and five numbers a channel.
+  /// Two partial sums a piece and channel, five numbers a channel, and the sums of all replicas.
   [[nodiscard]] std::size_t workspace_bytes() const override {
-    return static_cast<std::size_t>(2 * partials() + 5 * channels()) * sizeof(float);
+    return own_floats() * sizeof(float) + batch_.bytes(channels_);
+  }
+  void run() override {
+    each_group([this](std::int64_t block, std::int64_t blocks) {
+      sum_group(block, blocks);
+      if (!batch_.joined()) finish_group(block, blocks);
+    });
+    if (!batch_.joined() || !needs_joint()) return;
+    batch_.sum(channels_);
+    settle();
+    each_group([this](std::int64_t block, std::int64_t blocks) { finish_group(block, blocks); });
   }
 
  protected:
+  /// The first pass over the planes: sums, and with one replica what follows from them.
+  virtual void sum_group(std::int64_t block, std::int64_t blocks) = 0;
+  /// True if the second pass is wanted, and with it the sums of all replicas.
+  [[nodiscard]] virtual bool needs_joint() const = 0;
+  /// What follows from the sums of all replicas.
+  virtual void settle() = 0;
+  /// The second pass.
+  virtual void finish_group(std::int64_t block, std::int64_t blocks) = 0;
+
+  /// With padding.
   [[nodiscard]] std::int64_t channels() const { return blocks_ * kBlock; }
+  [[nodiscard]] std::size_t own_floats() const {
+    return static_cast<std::size_t>(2 * partials() + 5 * channels());
+  }
   [[nodiscard]] std::int64_t partials() const {
     return group_ * planes_.images * planes_.pieces * kBlock;
   }
@@ -50,16 +75,25 @@ class BnPlanes : public Executor {
     float* const rest = partial_[1] + partials();
     factors_ = {rest, rest + channels(), rest + 2 * channels()};
     gradient_factors_ = {rest + 3 * channels(), rest + 4 * channels()};
+    batch_.bind(workspace + own_floats());
     std::size_t next = 0;
     if (attributes_.scale) gamma_ = tensors.parameters[next++].template as<float>();
     if (attributes_.center) beta_ = tensors.parameters[next].template as<float>();
   }
   void make_factors(std::int64_t first, std::int64_t count, const float* mean,
                     const float* variance) const {
-    launcher_.each(count, MakeFactors{mean + first, variance + first,
-                                      gamma_ == nullptr ? nullptr : gamma_ + first,
-                                      beta_ == nullptr ? nullptr : beta_ + first,
-                                      static_cast<float>(attributes_.eps), factors_at(first)});
+    launcher_.each(
+        count,
+        MakeFactors{mean + first, variance + first, gamma_ == nullptr ? nullptr : gamma_ + first,
+                    beta_ == nullptr ? nullptr : beta_ + first, static_cast<float>(attributes_.eps),
+                    channels_ - first, factors_at(first)});
+  }
+  /// Values a channel, of all replicas.
+  [[nodiscard]] double count() const {
+    return static_cast<double>(planes_.count()) * batch_.replicas();
+  }
+  [[nodiscard]] TwoSums* joint_at(std::int64_t channel) const {
+    return batch_.joined() ? batch_.sums() + channel : nullptr;
   }
   [[nodiscard]] ChannelFactors factors_at(std::int64_t channel) const {
     return {factors_.mean + channel, factors_.factor + channel, factors_.offset + channel};
@@ -70,14 +104,24 @@ class BnPlanes : public Executor {
 
   CpuLauncher launcher_;
   BnAttributes attributes_;
+  JoinedBatch batch_;
   Planes planes_;
   PlaneAddress input_, output_;
-  std::int64_t blocks_, group_ = 1;
+  std::int64_t channels_, blocks_, group_ = 1;
   float* partial_[2] = {};
   ChannelFactors factors_{};
   GradientFactors gradient_factors_{};
   const float* gamma_ = nullptr;
   const float* beta_ = nullptr;
+
+ private:
+  /// Calls work(first block, blocks) for each group.
+  template <class Work>
+  void each_group(const Work& work) const {
+    for (std::int64_t block = 0; block < blocks_; block += group_) {
+      work(block, std::min(group_, blocks_ - block));
+    }
+  }
 };
 
 template <int kBlock>
@@ -96,28 +140,31 @@ class BnPlanesForward final : public BnPlanes<kBlock> {
     if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<float>();
     y_ = tensors.outputs[0].template as<float>();
   }
-  void run() override {
-    for (std::int64_t block = 0; block < this->blocks_; block += this->group_) {
-      run_group(block, std::min(this->group_, this->blocks_ - block));
-    }
-  }
 
  private:
-  void run_group(std::int64_t block, std::int64_t blocks) {
+  void sum_group(std::int64_t block, std::int64_t blocks) override {
+    if (!training_) return;
+    const std::int64_t first = block * kBlock;
+    this->launcher_.rows(
+        this->pieces(blocks),
+        PieceStatistics<kBlock>{this->planes_, this->input_, x_ + block * this->input_.block_stride,
+                                this->partial_[0], this->partial_[1]});
+    this->launcher_.rows(
+        blocks,
+        MergeStatistics<kBlock>{this->planes_, this->partial_[0], this->partial_[1], mean_ + first,
+                                variance_ + first, this->channels_ - first, this->joint_at(first)});
+  }
+  [[nodiscard]] bool needs_joint() const override { return true; }
+  void settle() override {
+    this->launcher_.each(this->channels_,
+                         SettleStatistics{this->batch_.sums(), this->count(), mean_, variance_});
+  }
+  void finish_group(std::int64_t block, std::int64_t blocks) override {
     const std::int64_t first = block * kBlock;
     const std::int64_t at = block * this->input_.block_stride;
-    const float* const x = x_ + at;
-    if (training_) {
-      this->launcher_.rows(this->pieces(blocks),
-                           PieceStatistics<kBlock>{this->planes_, this->input_, x,
-                                                   this->partial_[0], this->partial_[1]});
-      this->launcher_.rows(
-          blocks, MergeStatistics<kBlock>{this->planes_, this->partial_[0], this->partial_[1],
-                                          mean_ + first, variance_ + first});
-    }
     this->make_factors(first, blocks * kBlock, mean_, variance_);
     this->launcher_.rows(blocks * this->planes_.images,
-                         NormalisePlane<kBlock>{this->planes_, this->input_, this->output_, x,
+                         NormalisePlane<kBlock>{this->planes_, this->input_, this->output_, x_ + at,
                                                 residual_ == nullptr ? nullptr : residual_ + at,
                                                 y_ + block * this->output_.block_stride,
                                                 this->factors_at(first), this->attributes_.relu});
@@ -153,11 +200,6 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
     if (this->attributes_.scale) gamma_gradient_ = gradient(next++);
     if (this->attributes_.center) beta_gradient_ = gradient(next);
   }
-  void run() override {
-    for (std::int64_t block = 0; block < this->blocks_; block += this->group_) {
-      run_group(block, std::min(this->group_, this->blocks_ - block));
-    }
-  }
 
  private:
   /// Where nobody wants the residual's gradient, it lies in the input's until the second pass.
@@ -180,31 +222,42 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
     tensors.relu = false;
     return tensors;
   }
-  void run_group(std::int64_t block, std::int64_t blocks) {
+  [[nodiscard]] GradientPlanes tensors_at(std::int64_t block) const {
+    return {this->planes_,
+            this->input_,
+            this->output_,
+            x_ + block * this->input_.block_stride,
+            dy_ + block * this->output_.block_stride,
+            this->factors_at(block * kBlock),
+            this->attributes_.relu};
+  }
+  void sum_group(std::int64_t block, std::int64_t blocks) override {
     const std::int64_t first = block * kBlock;
     this->make_factors(first, blocks * kBlock, mean_, variance_);
-    const ResidualGradient residual = residual_at(block);
-    const GradientPlanes tensors{this->planes_,
-                                 this->input_,
-                                 this->output_,
-                                 x_ + block * this->input_.block_stride,
-                                 dy_ + block * this->output_.block_stride,
-                                 this->factors_at(first),
-                                 this->attributes_.relu};
-    this->launcher_.rows(
-        this->pieces(blocks),
-        PieceGradientSums<kBlock>{tensors, residual, this->partial_[0], this->partial_[1]});
+    this->launcher_.rows(this->pieces(blocks),
+                         PieceGradientSums<kBlock>{tensors_at(block), residual_at(block),
+                                                   this->partial_[0], this->partial_[1]});
     this->launcher_.rows(
         blocks, MergeGradients<kBlock>{
                     this->planes_, this->partial_[0], this->partial_[1], variance_ + first,
                     static_cast<float>(this->attributes_.eps), this->gradient_factors_at(first),
                     gamma_gradient_ == nullptr ? nullptr : gamma_gradient_ + first,
-                    beta_gradient_ == nullptr ? nullptr : beta_gradient_ + first});
+                    beta_gradient_ == nullptr ? nullptr : beta_gradient_ + first,
+                    this->channels_ - first, this->joint_at(first)});
+  }
+  [[nodiscard]] bool needs_joint() const override { return dx_ != nullptr; }
+  void settle() override {
+    this->launcher_.each(
+        this->channels_,
+        SettleGradients{this->batch_.sums(), this->count(), variance_,
+                        static_cast<float>(this->attributes_.eps), this->gradient_factors_at(0)});
+  }
+  void finish_group(std::int64_t block, std::int64_t blocks) override {
     if (dx_ == nullptr) return;
-    this->launcher_.rows(
-        blocks * this->planes_.images,
-        GradientPlane<kBlock>{second_pass(tensors, residual), this->gradient_factors_at(first),
-                              dx_ + block * this->input_.block_stride});
+    this->launcher_.rows(blocks * this->planes_.images,
+                         GradientPlane<kBlock>{second_pass(tensors_at(block), residual_at(block)),
+                                               this->gradient_factors_at(block * kBlock),
+                                               dx_ + block * this->input_.block_stride});
   }
 
   const float* mean_ = nullptr;
@@ -227,13 +280,11 @@ std::unique_ptr<Executor> make(const StepDescription& step) {
 
 bool has_plane_code(const StepDescription& step) {
   const Layout& input = step.inputs[0];
-  const Layout& output = step.outputs[0];
-  const bool blocks = (input.block == 8 || input.block == 16) && output.block == input.block;
-  return blocks && input.extent[1] % input.block == 0;
+  return (input.block == 8 || input.block == 16) && step.outputs[0].block == input.block;
 }
 
 std::unique_ptr<Executor> make_bn_planes(const StepDescription& step) {
-  TY_CHECK(has_plane_code(step), "batch norm over planes works on whole blocks");
+  TY_CHECK(has_plane_code(step), "batch norm over planes works on blocks");
   return step.inputs[0].block == 16 ? make<16>(step) : make<8>(step);
 }
 

@@ -5,13 +5,18 @@
 //
 // A plane is one block of channels of one image: [h * w, kBlock] without gaps. Sums are taken in
 // pieces of a plane that stay in the first-level cache and are then merged in the order of images
-// and pieces, in double: the result depends on neither threads nor vectors.
+// and pieces, in double: the result depends on neither threads nor vectors. With other replicas to
+// join, the merge leaves sums in double, and the settling goes on from those of all.
+//
+// The last block of a tensor may have padding behind its channels: it is 0 and stays so, and arrays
+// of one element a channel that are the op's own (statistics, parameters) end with the channels.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #include "base/host_device.h"
+#include "exec/batch_sums.h"
 #include "tensor/layout.h"
 
 namespace trainyard::onednn {
@@ -45,7 +50,8 @@ struct PlaneAddress {
   }
 };
 
-/// What is the same for all pixels of a channel. Each array has one element a channel.
+/// What is the same for all pixels of a channel. Each array has one element a channel, padding
+/// included.
 struct ChannelFactors {
   float* mean;
   float* factor;  // gamma / sqrt(variance + eps)
@@ -105,8 +111,8 @@ struct PieceStatistics {
   }
 };
 
-/// Statistics of the batch from those of the pieces (Chan, Golub and LeVeque 1979). A row is a
-/// block of channels.
+/// Statistics of the batch from those of the pieces (Chan, Golub and LeVeque 1979), or with other
+/// replicas its sums of x and x * x. A row is a block of channels.
 template <int kBlock>
 struct MergeStatistics {
   Planes planes;
@@ -114,6 +120,8 @@ struct MergeStatistics {
   const float* squares;
   float* batch_mean;
   float* batch_variance;
+  std::int64_t channels;  // of all rows, without padding
+  TwoSums* joint;         // or null: one replica
 
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t block) const {
@@ -132,11 +140,18 @@ struct MergeStatistics {
         around[c] += squares[(first + row) * kBlock + c] + weight * shift * shift;
       }
     }
-    for (int c = 0; c < kBlock; ++c) {
-      batch_mean[block * kBlock + c] = static_cast<float>(mean[c]);
-      batch_variance[block * kBlock + c] =
-          static_cast<float>(around[c] / static_cast<double>(planes.count()));
+    for (int lane = 0; lane < kBlock && block * kBlock + lane < channels; ++lane) {
+      write(block * kBlock + lane, mean[lane], around[lane]);
     }
+  }
+  TY_HD void write(std::int64_t c, double mean, double around) const {
+    const double count = static_cast<double>(planes.count());
+    if (joint != nullptr) {
+      joint[c] = {count * mean, around + count * mean * mean};
+      return;
+    }
+    batch_mean[c] = static_cast<float>(mean);
+    batch_variance[c] = static_cast<float>(around / count);
   }
   [[nodiscard]] TY_HD double pixels_of(std::int64_t row) const {
     const std::int64_t piece = row % planes.pieces;
@@ -144,15 +159,33 @@ struct MergeStatistics {
   }
 };
 
-/// The factors of each channel from its statistics. Called once a channel.
+/// Statistics of the batches of all replicas. Called once a channel.
+struct SettleStatistics {
+  const TwoSums* joint;
+  double count;  // values a channel
+  float* batch_mean;
+  float* batch_variance;
+  TY_HD void operator()(std::int64_t c) const {
+    const Moments moments = moments_of(joint[c], count);
+    batch_mean[c] = static_cast<float>(moments.mean);
+    batch_variance[c] = static_cast<float>(moments.variance);
+  }
+};
+
+/// The factors of each channel from its statistics: 0 for padding. Called once a channel.
 struct MakeFactors {
   const float* mean;
   const float* variance;
   const float* gamma;  // or null: 1
   const float* beta;   // or null: 0
   float eps;
+  std::int64_t channels;  // the calls from there on are for padding
   ChannelFactors out;
   TY_HD void operator()(std::int64_t c) const {
+    if (c >= channels) {
+      out.mean[c] = out.factor[c] = out.offset[c] = 0.0f;
+      return;
+    }
     out.mean[c] = mean[c];
     out.factor[c] = (gamma != nullptr ? gamma[c] : 1.0f) / std::sqrt(variance[c] + eps);
     out.offset[c] = beta != nullptr ? beta[c] : 0.0f;

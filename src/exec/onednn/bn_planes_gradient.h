@@ -92,7 +92,16 @@ struct GradientFactors {
   float* slope;          // mean of dy * (x - mean), over the variance
 };
 
-/// Sums over the batch: the parameters' gradients and the factors. A row is a block of channels.
+/// The factors of a channel from the sums over `count` values of dy and of dy * (x - mean).
+/// `spread` is the variance with eps.
+TY_HD void set_factors(const GradientFactors& factors, std::int64_t c, const TwoSums& sums,
+                       double count, double spread) {
+  factors.mean_gradient[c] = static_cast<float>(sums.first / count);
+  factors.slope[c] = static_cast<float>(sums.second / count / spread);
+}
+
+/// Sums over the batch: the parameters' gradients, and the factors or with other replicas the sums.
+/// A row is a block of channels.
 template <int kBlock>
 struct MergeGradients {
   Planes planes;
@@ -103,6 +112,8 @@ struct MergeGradients {
   GradientFactors factors;
   float* gamma_gradient;  // or null
   float* beta_gradient;   // or null
+  std::int64_t channels;  // of all rows, without padding
+  TwoSums* joint;         // or null: one replica
 
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t block) const {
@@ -114,17 +125,39 @@ struct MergeGradients {
         product[c] += products[row * kBlock + c];
       }
     }
-    const double count = static_cast<double>(planes.count());
     for (int lane = 0; lane < kBlock; ++lane) {
-      const std::int64_t c = block * kBlock + lane;
-      const double spread = static_cast<double>(variance[c]) + eps;
-      factors.mean_gradient[c] = static_cast<float>(gradient[lane] / count);
-      factors.slope[c] = static_cast<float>(product[lane] / count / spread);
-      if (beta_gradient != nullptr) beta_gradient[c] = static_cast<float>(gradient[lane]);
-      if (gamma_gradient != nullptr) {
-        gamma_gradient[c] = static_cast<float>(product[lane] / std::sqrt(spread));
-      }
+      write(block * kBlock + lane, {gradient[lane], product[lane]});
     }
+  }
+
+ private:
+  TY_HD void write(std::int64_t c, const TwoSums& sums) const {
+    if (c >= channels) {
+      factors.mean_gradient[c] = factors.slope[c] = 0.0f;
+      return;
+    }
+    const double spread = static_cast<double>(variance[c]) + eps;
+    if (joint != nullptr) {
+      joint[c] = sums;
+    } else {
+      set_factors(factors, c, sums, static_cast<double>(planes.count()), spread);
+    }
+    if (beta_gradient != nullptr) beta_gradient[c] = static_cast<float>(sums.first);
+    if (gamma_gradient != nullptr) {
+      gamma_gradient[c] = static_cast<float>(sums.second / std::sqrt(spread));
+    }
+  }
+};
+
+/// The factors from the sums of all replicas. Called once a channel.
+struct SettleGradients {
+  const TwoSums* joint;
+  double count;  // values a channel
+  const float* variance;
+  float eps;
+  GradientFactors factors;
+  TY_HD void operator()(std::int64_t c) const {
+    set_factors(factors, c, joint[c], count, static_cast<double>(variance[c]) + eps);
   }
 };
 

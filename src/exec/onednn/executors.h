@@ -16,7 +16,7 @@ namespace trainyard::onednn {
                                                   const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_bn(const LibraryPtr& library,
                                                 const StepDescription& step);
-/// True if make_bn_planes serves the step: whole blocks of channels.
+/// True if make_bn_planes serves the step: channels in blocks, the last of which may have padding.
 [[nodiscard]] bool has_plane_code(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_bn_planes(const StepDescription& step);
 /// f32 to f32.

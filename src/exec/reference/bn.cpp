@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/math.h"
+#include "exec/batch_sums.h"
 #include "exec/reference/executors.h"
 #include "exec/reference/scratch.h"
 
@@ -54,6 +55,34 @@ struct Statistics {
   }
 };
 
+/// This replica's sums of x and x * x. A row is a channel.
+template <class T>
+struct OwnSums {
+  ChannelWalk walk;
+  const T* x;
+  TwoSums* sums;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t c) const {
+    const auto value = [&](std::int64_t i) { return static_cast<double>(x[i]); };
+    sums[c] = {walk.sum<double>(team, c, value),
+               walk.sum<double>(team, c, [&](std::int64_t i) { return value(i) * value(i); })};
+  }
+};
+
+/// Writes the statistics of all replicas' batches. Called once a channel.
+template <class T>
+struct JointStatistics {
+  const TwoSums* sums;
+  double count;  // values a channel
+  T* mean;
+  T* variance;
+  TY_HD void operator()(std::int64_t c) const {
+    const Moments moments = moments_of(sums[c], count);
+    mean[c] = static_cast<T>(moments.mean);
+    variance[c] = static_cast<T>(moments.variance);
+  }
+};
+
 /// y = gamma * (x - mean) / sqrt(variance + eps) + beta, plus the residual. A row is a channel.
 template <class T>
 struct Normalise {
@@ -80,7 +109,15 @@ struct Normalise {
   }
 };
 
-/// Ioffe and Szegedy 2015, section 3. A row is a channel. dx may be dy.
+/// Sums over a batch of dy and of dy * (x - mean) / sqrt(variance + eps), for dy where the ReLU was
+/// open.
+template <class T>
+struct ChannelGradient {
+  T sum, product;
+};
+
+/// Ioffe and Szegedy 2015, section 3. dx may be dy. The two halves of a channel: what its own batch
+/// gives, and what follows from the means over the batch, of this replica or of all.
 template <class T>
 struct BnGradient {
   ChannelWalk walk;
@@ -96,12 +133,13 @@ struct BnGradient {
   T* beta_gradient;   // or null
   T eps;
   bool relu;
+
+  /// The gradients of the parameters and of the residual.
   template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t c) const {
+  TY_HD ChannelGradient<T> own(const Team& team, std::int64_t c) const {
     const T m = mean[c];
     const T inverse = T(1) / math::sqrt(variance[c] + eps);
-    const auto open = [&](std::int64_t i) { return relu && !(y[i] > 0) ? T(0) : dy[i]; };
-    const T sum = walk.sum<T>(team, c, open);
+    const T sum = walk.sum<T>(team, c, [&](std::int64_t i) { return open(i); });
     const T product =
         walk.sum<T>(team, c, [&](std::int64_t i) { return open(i) * ((x[i] - m) * inverse); });
     if (gamma_gradient != nullptr) gamma_gradient[c] = product;
@@ -109,16 +147,85 @@ struct BnGradient {
     if (residual_gradient != nullptr) {
       walk.each(team, c, [&](std::int64_t i) { residual_gradient[i] = open(i); });
     }
-    if (dx == nullptr) return;
-    const T count = static_cast<T>(walk.count());
+    return {sum, product};
+  }
+  /// The gradient of x.
+  template <class Team>
+  TY_HD void follow(const Team& team, std::int64_t c, const ChannelGradient<T>& mean_of) const {
+    const T m = mean[c];
+    const T inverse = T(1) / math::sqrt(variance[c] + eps);
     const T factor = (gamma != nullptr ? gamma[c] : T(1)) * inverse;
-    const T mean_gradient = sum / count, mean_product = product / count;
     walk.each(team, c, [&](std::int64_t i) {
       // The residual's gradient may be dy.
       const T gradient = residual_gradient != nullptr ? residual_gradient[i] : open(i);
-      dx[i] = factor * (gradient - mean_gradient - (x[i] - m) * inverse * mean_product);
+      dx[i] = factor * (gradient - mean_of.sum - (x[i] - m) * inverse * mean_of.product);
     });
   }
+
+ private:
+  TY_HD T open(std::int64_t i) const { return relu && !(y[i] > 0) ? T(0) : dy[i]; }
+};
+
+/// One replica. A row is a channel.
+template <class T>
+struct WholeGradient {
+  BnGradient<T> gradient;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t c) const {
+    const ChannelGradient<T> sums = gradient.own(team, c);
+    if (gradient.dx == nullptr) return;
+    const T count = static_cast<T>(gradient.walk.count());
+    gradient.follow(team, c, {sums.sum / count, sums.product / count});
+  }
+};
+
+/// Several replicas, before their sums are joined. A row is a channel.
+template <class T>
+struct OwnGradient {
+  BnGradient<T> gradient;
+  TwoSums* sums;
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t c) const {
+    const ChannelGradient<T> own = gradient.own(team, c);
+    sums[c] = {static_cast<double>(own.sum), static_cast<double>(own.product)};
+  }
+};
+
+/// And after. A row is a channel.
+template <class T>
+struct JointGradient {
+  BnGradient<T> gradient;
+  const TwoSums* sums;
+  double count;  // values a channel
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t c) const {
+    gradient.follow(
+        team, c, {static_cast<T>(sums[c].first / count), static_cast<T>(sums[c].second / count)});
+  }
+};
+
+/// Sums over all replicas in the workspace.
+class JointPlace {
+ public:
+  JointPlace(const StepDescription& step, std::int64_t channels, Scratch& scratch)
+      : batch_(step), channels_(channels) {
+    if (batch_.joined()) offset_ = scratch.take(batch_.bytes(channels));
+  }
+  void bind(void* workspace) {
+    if (batch_.joined()) batch_.bind(static_cast<std::byte*>(workspace) + offset_);
+  }
+  [[nodiscard]] bool joined() const { return batch_.joined(); }
+  [[nodiscard]] TwoSums* sums() const { return batch_.sums(); }
+  void sum() const { batch_.sum(channels_); }
+  /// Values a channel, of all replicas.
+  [[nodiscard]] double count(const ChannelWalk& walk) const {
+    return static_cast<double>(walk.count()) * batch_.replicas();
+  }
+
+ private:
+  JoinedBatch batch_;
+  std::int64_t channels_;
+  std::size_t offset_ = 0;
 };
 
 template <class T>
@@ -131,12 +238,14 @@ class BnForward final : public Executor {
         walk_(shape_of(step.inputs[0])),
         input_(step.inputs[0], step.storage, scratch_),
         residual_(step.inputs.back(), step.storage, scratch_),
-        output_(step.outputs[0], step.storage, scratch_) {}
+        output_(step.outputs[0], step.storage, scratch_),
+        joint_(step, walk_.channels, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
   void bind(const StepTensors& tensors) override {
     input_.bind(tensors.inputs[0], tensors.workspace);
     if (attributes_.residual) residual_.bind(tensors.inputs[1], tensors.workspace);
     output_.bind(tensors.outputs[0], tensors.workspace);
+    joint_.bind(tensors.workspace);
     const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
     mean_ = statistics[0].template as<T>();
     variance_ = statistics[1].template as<T>();
@@ -147,9 +256,7 @@ class BnForward final : public Executor {
   void run() override {
     input_.load(launcher_);
     if (attributes_.residual) residual_.load(launcher_);
-    if (training_) {
-      launcher_.rows(walk_.channels, Statistics<T>{walk_, input_.data(), mean_, variance_});
-    }
+    if (training_) take_statistics();
     launcher_.rows(walk_.channels, Normalise<T>{walk_, input_.data(),
                                                 attributes_.residual ? residual_.data() : nullptr,
                                                 output_.data(), mean_, variance_, gamma_, beta_,
@@ -158,13 +265,25 @@ class BnForward final : public Executor {
   }
 
  private:
+  void take_statistics() {
+    if (!joint_.joined()) {
+      launcher_.rows(walk_.channels, Statistics<T>{walk_, input_.data(), mean_, variance_});
+      return;
+    }
+    launcher_.rows(walk_.channels, OwnSums<T>{walk_, input_.data(), joint_.sums()});
+    joint_.sum();
+    launcher_.each(walk_.channels,
+                   JointStatistics<T>{joint_.sums(), joint_.count(walk_), mean_, variance_});
+  }
+
   CpuLauncher launcher_;
   bool training_;
   BnAttributes attributes_;
   ChannelWalk walk_;
   Scratch scratch_;
   PlainTensor<T> input_, residual_, output_;  // the residual's is the input's where there is none
-  T* mean_ = nullptr;                         // written in training, read in evaluation
+  JointPlace joint_;
+  T* mean_ = nullptr;  // written in training, read in evaluation
   T* variance_ = nullptr;
   const T* gamma_ = nullptr;
   const T* beta_ = nullptr;
@@ -181,7 +300,8 @@ class BnBackward final : public Executor {
         output_(step.outputs[0], step.storage, scratch_),
         output_gradient_(step.outputs[0], step.storage, scratch_),
         input_gradient_(step.inputs[0], step.storage, scratch_),
-        residual_gradient_(step.inputs.back(), step.storage, scratch_) {}
+        residual_gradient_(step.inputs.back(), step.storage, scratch_),
+        joint_(step, walk_.channels, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
   void bind(const StepTensors& tensors) override {
     input_.bind(tensors.inputs[0], tensors.workspace);
@@ -190,6 +310,7 @@ class BnBackward final : public Executor {
     input_gradient_.bind(tensors.input_gradients[0], tensors.workspace);
     if (attributes_.residual)
       residual_gradient_.bind(tensors.input_gradients[1], tensors.workspace);
+    joint_.bind(tensors.workspace);
     mean_ = tensors.batch_statistics[0].template as<T>();
     variance_ = tensors.batch_statistics[1].template as<T>();
     std::size_t next = 0;
@@ -204,22 +325,33 @@ class BnBackward final : public Executor {
     if (attributes_.relu) output_.load(launcher_);
     output_gradient_.load(launcher_);
     const bool wanted = input_gradient_.wanted(), residual_wanted = residual_gradient_.wanted();
-    launcher_.rows(walk_.channels,
-                   BnGradient<T>{walk_, input_.data(), output_.data(), output_gradient_.data(),
-                                 wanted ? input_gradient_.data() : nullptr,
-                                 residual_wanted ? residual_gradient_.data() : nullptr, mean_,
-                                 variance_, gamma_, gamma_gradient_, beta_gradient_,
-                                 static_cast<T>(attributes_.eps), attributes_.relu});
+    take_gradient({walk_, input_.data(), output_.data(), output_gradient_.data(),
+                   wanted ? input_gradient_.data() : nullptr,
+                   residual_wanted ? residual_gradient_.data() : nullptr, mean_, variance_, gamma_,
+                   gamma_gradient_, beta_gradient_, static_cast<T>(attributes_.eps),
+                   attributes_.relu});
     if (wanted) input_gradient_.store(launcher_);
     if (residual_wanted) residual_gradient_.store(launcher_);
   }
 
  private:
+  void take_gradient(const BnGradient<T>& gradient) {
+    if (!joint_.joined()) {
+      launcher_.rows(walk_.channels, WholeGradient<T>{gradient});
+      return;
+    }
+    launcher_.rows(walk_.channels, OwnGradient<T>{gradient, joint_.sums()});
+    if (gradient.dx == nullptr) return;  // nobody wants the joint means
+    joint_.sum();
+    launcher_.rows(walk_.channels, JointGradient<T>{gradient, joint_.sums(), joint_.count(walk_)});
+  }
+
   CpuLauncher launcher_;
   BnAttributes attributes_;
   ChannelWalk walk_;
   Scratch scratch_;
   PlainTensor<T> input_, output_, output_gradient_, input_gradient_, residual_gradient_;
+  JointPlace joint_;
   const T* mean_ = nullptr;
   const T* variance_ = nullptr;
   const T* gamma_ = nullptr;

@@ -1,0 +1,67 @@
+// Sums over the batch for each channel of a batch norm, of one replica's batch or of all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/host_device.h"
+#include "device/joint_sum.h"
+#include "exec/executor.h"
+#include "ops/bn.h"
+
+namespace trainyard {
+
+/// Two sums in double: in the forward pass of x and x * x, backward of dy and dy * (x - mean).
+struct TwoSums {
+  double first = 0, second = 0;
+  TY_HD TwoSums& operator+=(const TwoSums& other) {
+    first += other.first;
+    second += other.second;
+    return *this;
+  }
+};
+
+struct Moments {
+  double mean;
+  double variance;  // biased; at least 0, or NaN
+};
+/// Of `count` values with these sums of x and x * x.
+TY_HD Moments moments_of(const TwoSums& sums, double count) {
+  const double mean = sums.first / count;
+  const double around = sums.second / count - mean * mean;
+  return {mean, around < 0 ? 0 : around};
+}
+
+/// The part of a batch norm that goes over all replicas: nothing unless it has `sync`, trains, and
+/// there are several.
+class JoinedBatch {
+ public:
+  explicit JoinedBatch(const StepDescription& step)
+      : sum_(joins(step) ? step.joint_sum : nullptr) {}
+
+  [[nodiscard]] bool joined() const { return sum_ != nullptr; }
+  [[nodiscard]] int replicas() const { return joined() ? sum_->replicas() : 1; }
+  /// Of the sums of `channels` channels; none for a replica by itself.
+  [[nodiscard]] std::size_t bytes(std::int64_t channels) const {
+    return joined() ? static_cast<std::size_t>(channels) * sizeof(TwoSums) : 0;
+  }
+  /// Where they lie, bytes(channels) at a multiple of 16; null for a replica by itself.
+  void bind(void* memory) { sums_ = joined() ? static_cast<TwoSums*>(memory) : nullptr; }
+  [[nodiscard]] TwoSums* sums() const { return sums_; }
+  /// Puts on: each replica's own sums become those of all.
+  void sum(std::int64_t channels) const {
+    static_assert(sizeof(TwoSums) == 2 * sizeof(double));
+    sum_->sum(&sums_->first, 2 * channels);
+  }
+
+ private:
+  [[nodiscard]] static bool joins(const StepDescription& step) {
+    return step.joint_sum != nullptr && step.joint_sum->replicas() > 1 &&
+           step.pass != Pass::forward_eval && static_cast<const BnOp&>(*step.op).values().sync;
+  }
+
+  JointSum* sum_;
+  TwoSums* sums_ = nullptr;
+};
+
+}  // namespace trainyard

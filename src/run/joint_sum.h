@@ -1,0 +1,15 @@
+// The executors' sums over replicas, by the ranks' communicator.
+#pragma once
+
+#include <memory>
+
+#include "comm/communicator.h"
+#include "device/joint_sum.h"
+
+namespace trainyard {
+
+/// Sums over the communicator's ranks, put on `queue`. Null for one rank, which has nothing to sum.
+/// Both outlive it.
+[[nodiscard]] std::unique_ptr<JointSum> make_joint_sum(Communicator& communicator, Queue& queue);
+
+}  // namespace trainyard
