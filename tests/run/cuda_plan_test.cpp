@@ -54,12 +54,12 @@ layers:
     R"(
 input: [3, 8, 8]
 layers:
-  - conv: {filters: 16, kernel: 3}
-  - add: [[conv: {filters: 16, kernel: 3}, bn], []]
+  - conv: {filters: 16, kernel: 3, pad: 1}
+  - add: [[conv: {filters: 16, kernel: 3, pad: 1}, bn], []]
   - relu
-  - add: [[conv: {filters: 16, kernel: 3}, bn], [conv: {filters: 16, kernel: 1}, bn]]
+  - add: [[conv: {filters: 16, kernel: 3, pad: 1}, bn], [conv: {filters: 16, kernel: 1}, bn]]
   - relu
-  - concat: [[conv: {filters: 8, kernel: 1}, bn, relu], [conv: {filters: 16, kernel: 3}, tanh], [max_pool: {size: 3, stride: 1, pad: 1}]]
+  - concat: [[conv: {filters: 8, kernel: 1}, bn, relu], [conv: {filters: 16, kernel: 3, pad: 1}, tanh], [max_pool: {size: 3, stride: 1, pad: 1}]]
   - concat: [[bn, relu], [avg_pool: {size: 3, stride: 1, pad: 1}]]
   - global_avg_pool
   - dense: 3
