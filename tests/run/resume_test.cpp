@@ -92,6 +92,7 @@ class Run {
                      .now = [this] { return clock += 1; }},
                     {.metric_names = session.metric_names(),
                      .epochs = kEpochs,
+                     .accumulate = session.updater().passes(),
                      .patience = 3,
                      .judge = {.metric = 0}},
                     std::move(state));
@@ -141,6 +142,7 @@ LoadedCheckpoint reloaded(const CheckpointContent& content) {
 
 using Overrides = std::vector<std::string>;
 const Overrides kScaled = {"loss_scale={start: 4, dynamic: true, growth: 3}"};
+const Overrides kSharded = {"batch.total=8", "batch.shards=4"};
 
 /// The end of a run that goes on from `checkpoint` with `rows` already in its metrics.csv.
 std::string resumed_end(const LoadedCheckpoint& checkpoint, const std::vector<EpochRow>& rows,
@@ -176,7 +178,7 @@ Json other(const Json& value) {
 }  // namespace
 
 TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
-  for (const Overrides& overrides : {Overrides{}, kScaled}) {
+  for (const Overrides& overrides : {Overrides{}, kScaled, kSharded}) {
     const std::string whole = uninterrupted_end(overrides);
     for (std::int64_t stop = 1; stop < kEpochs * kStepsPerEpoch; ++stop) {
       CAPTURE(stop);
