@@ -92,7 +92,7 @@ expect_code 2
 expect_err "--gpus 3 asks for 3 ranks on this host, but LOCAL_WORLD_SIZE=2 means 2"
 run env "${two[@]}" "$train" --config tiny.yaml --gpus auto:2
 expect_code 2
-expect_err "--gpus auto:2: the ranks of environment would each find other GPUs idle"
+expect_err "--gpus auto:2: ranks that train did not start (environment) would each find other GPUs idle"
 run env "${two[@]}" "$train" --config tiny.yaml --max-restarts 1
 expect_code 2
 expect_err "--max-restarts is for ranks that train starts"
