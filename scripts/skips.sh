@@ -15,6 +15,7 @@ holds() {
     no-fashion-mnist) [[ ! -f ${TRAINYARD_DATA:-}/fashion-mnist/t10k-labels-idx1-ubyte ]] ;;
     root) [[ $(id -u) -eq 0 ]] ;;
     no-gpu) ! nvidia-smi --list-gpus >/dev/null 2>&1 ;;
+    no-mpirun) ! command -v mpirun >/dev/null || ! command -v ssh >/dev/null ;;
     no-tmpfs) ! unshare --mount --map-root-user mount -t tmpfs tmpfs /tmp 2>/dev/null ;;
     *) die "tests/skipped.txt: unknown condition '$1'" ;;
   esac

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/nccl_ranks.h"
 #include "data/batch_launches.h"
 #include "device/device.h"
 #include "device/gpu_survey.h"
@@ -48,6 +49,9 @@ class Backend {
   /// What makes batches of data sets that stay on the device, likewise.
   [[nodiscard]] virtual std::unique_ptr<BatchLaunches> make_batch_launches(
       const Queue& queue) const = 0;
+  /// Joins other ranks' GPUs, by the NCCL of open_libraries(). Throws Error{device}.
+  [[nodiscard]] virtual std::unique_ptr<NcclRanks> make_nccl_ranks(
+      const NcclSettings& settings) const = 0;
 };
 
 /// What the entry of the plugin, `extern "C" const PluginEntry trainyard_plugin`, holds.

@@ -12,10 +12,6 @@ using Kind = GpuRequest::Kind;
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::command_line, text); }
 
-std::string ranks_text(int count) {
-  return std::to_string(count) + (count == 1 ? " rank" : " ranks");
-}
-
 /// The request for exactly these GPUs; its messages name what was typed.
 GpuRequest request_for(const std::string& ordinals, const std::string& typed) {
   const bool one = ordinals.find(',') == std::string::npos;
@@ -32,29 +28,13 @@ void require_ranks_for(std::size_t gpus, int replicas) {
          " GPUs without work; ask for as many GPUs as replicas, or fewer");
 }
 
-/// Where --gpus is left out, each rank takes a GPU of its own if there are as many; one alone may
-/// be what the launcher made visible to this rank.
-void match_unsaid(const UsableGpus& usable, const RankPlace& place) {
-  const auto ranks = static_cast<std::size_t>(place.local_ranks);
-  if (usable.gpus.size() <= 1 || usable.gpus.size() >= ranks) return;
-  refuse(ranks_text(place.local_ranks) + " on this host (" + place.local_ranks_from + "), but " +
-         std::to_string(usable.gpus.size()) +
-         " GPUs; start as many ranks as GPUs, or say with --gpus and --replicas how to share");
-}
-
-/// All GPUs that the ranks of this host share out.
-UsableGpus gpus_of_host(const GpuRequest& request, std::optional<int> replicas,
-                        const RankPlace& place, const GpuPlaces& places) {
-  UsableGpus usable = open_gpus(request, places);
-  if (request.kind == Kind::unsaid && usable.backend != nullptr && place.local_ranks > 1 &&
-      !replicas) {
-    usable.gpus = usable.backend->survey().gpus;
-    match_unsaid(usable, place);
-  }
-  if (request.kind == Kind::all && !replicas) {
-    require_local_ranks(place, "--gpus all", static_cast<int>(usable.gpus.size()));
-  }
-  return usable;
+/// Where --gpus is left out each rank takes a GPU of its own; one alone may be what the launcher
+/// made visible to this rank.
+void match_unsaid(std::size_t gpus, const RankPlace& place) {
+  if (gpus <= 1 || gpus >= static_cast<std::size_t>(place.local_ranks)) return;
+  refuse(std::to_string(gpus) + " GPUs for " + std::to_string(place.local_ranks) +
+         " ranks on this host (" + place.local_ranks_from +
+         "); start as many ranks as GPUs, or say with --gpus and --replicas how to share");
 }
 
 }  // namespace
@@ -73,18 +53,23 @@ std::optional<RankCount> stated_ranks(const std::string& gpus, std::optional<int
   return ranks;
 }
 
+RankCount ranks_on(const std::vector<GpuFinding>& gpus, RankCount stated,
+                   std::optional<int> replicas) {
+  if (replicas) require_ranks_for(gpus.size(), *replicas);
+  if (!replicas) stated.count = static_cast<int>(gpus.size());
+  for (const GpuFinding& gpu : gpus) stated.gpus.push_back(gpu.ordinal);
+  return stated;
+}
+
 RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
                          const GpuPlaces& places) {
   const GpuRequest request = parse_gpus(gpus);
-  const bool cpu = request.kind == Kind::none;
-  RankCount ranks = stated_ranks(gpus, replicas).value_or(RankCount{.asked = "--gpus " + gpus});
+  const RankCount ranks =
+      stated_ranks(gpus, replicas).value_or(RankCount{.asked = "--gpus " + gpus});
   // One rank looks for its GPU by itself.
-  if (cpu || (ranks.count == 1 && request.kind != Kind::all)) return ranks;
-  const UsableGpus usable = open_gpus(request, places);
-  if (replicas) require_ranks_for(usable.gpus.size(), *replicas);
-  if (!replicas) ranks.count = static_cast<int>(usable.gpus.size());
-  for (const GpuFinding& gpu : usable.gpus) ranks.gpus.push_back(gpu.ordinal);
-  return ranks;
+  const bool alone = ranks.count == 1 && request.kind != Kind::all;
+  if (request.kind == Kind::none || alone) return ranks;
+  return ranks_on(open_gpus(request, places).gpus, ranks, replicas);
 }
 
 std::string gpus_text(const std::vector<int>& gpus) {
@@ -93,21 +78,37 @@ std::string gpus_text(const std::vector<int>& gpus) {
   return joined(words, ",");
 }
 
-UsableGpus gpus_of_rank(const std::string& gpus, std::optional<int> replicas,
-                        const RankPlace& place, const std::string& chosen,
-                        const GpuPlaces& places) {
-  const bool ours = place.source == "local" && !chosen.empty();
-  const GpuRequest request = ours ? request_for(chosen, gpus) : parse_gpus(gpus);
-  if (!ours && request.kind == Kind::idlest && place.ranks > 1) {
-    refuse("--gpus " + gpus + ": the ranks of " + place.source +
-           " would each find other GPUs idle; name them, as in --gpus 4 or --gpus 0,2");
+GpuRequest request_of_rank(const RankGpuFlags& flags, const RankPlace& place) {
+  if (place.source == "local" && !flags.chosen.empty()) {
+    return request_for(flags.chosen, flags.gpus);
   }
-  UsableGpus usable = gpus_of_host(request, replicas, place, places);
-  if (usable.gpus.size() < 2) return usable;
-  if (replicas) require_ranks_for(usable.gpus.size(), *replicas);
-  const GpuFinding own =
-      usable.gpus[static_cast<std::size_t>(place.local_rank) % usable.gpus.size()];
-  usable.gpus = {own};
+  GpuRequest request = parse_gpus(flags.gpus);
+  if (request.kind != Kind::idlest || place.ranks == 1) return request;
+  refuse("--gpus " + flags.gpus + ": ranks that train did not start (" + place.source +
+         ") would each find other GPUs idle; name them, as in --gpus 4 or --gpus 0,2");
+}
+
+GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& flags,
+                       const RankPlace& place) {
+  TY_CHECK(!gpus.empty(), "a rank on GPUs has one");
+  if (flags.replicas) {
+    require_ranks_for(gpus.size(), *flags.replicas);
+  } else if (flags.gpus == "all") {
+    require_local_ranks(place, "--gpus all", static_cast<int>(gpus.size()));
+  } else if (flags.gpus.empty()) {
+    match_unsaid(gpus.size(), place);
+  }
+  return gpus[static_cast<std::size_t>(place.local_rank) % gpus.size()];
+}
+
+UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
+                        const GpuPlaces& places) {
+  const GpuRequest request = request_of_rank(flags, place);
+  UsableGpus usable = open_gpus(request, places);
+  if (usable.gpus.empty()) return usable;
+  const bool unsaid = request.kind == Kind::unsaid && place.local_ranks > 1 && !flags.replicas;
+  if (unsaid) usable.gpus = usable.backend->survey().gpus;
+  usable.gpus = {gpu_of_rank(usable.gpus, flags, place)};
   return usable;
 }
 

@@ -21,8 +21,12 @@ struct RankCount {
 /// Throws Error{command_line} for text that is no form of --gpus.
 [[nodiscard]] std::optional<RankCount> stated_ranks(const std::string& gpus,
                                                     std::optional<int> replicas);
+/// The ranks to start where `gpus` are the chosen GPUs: one each, or as many as the replicas, which
+/// share them. Throws Error{command_line} for fewer replicas than GPUs.
+[[nodiscard]] RankCount ranks_on(const std::vector<GpuFinding>& gpus, RankCount stated,
+                                 std::optional<int> replicas);
 /// The ranks to start on this machine. The GPUs are looked for where there is to be more than one
-/// rank. Throws Error{device} where they lack, Error{command_line} for fewer replicas than GPUs.
+/// rank. Throws as open_gpus() and ranks_on() do.
 [[nodiscard]] RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
                                        const GpuPlaces& places);
 
@@ -32,11 +36,23 @@ inline constexpr const char* kGpusVariable = "TRAINYARD_GPUS";
 /// "2,0" of ordinals.
 [[nodiscard]] std::string gpus_text(const std::vector<int>& gpus);
 
-/// The one GPU (or none: the CPU) that a rank trains on: the local_rank-th of those that --gpus
-/// means, counted round where replicas share. `chosen`: the value of kGpusVariable, or "". Throws
-/// as open_gpus() does, and Error{command_line} where ranks and GPUs cannot be matched.
-[[nodiscard]] UsableGpus gpus_of_rank(const std::string& gpus, std::optional<int> replicas,
-                                      const RankPlace& place, const std::string& chosen,
+/// What a rank is told of GPUs.
+struct RankGpuFlags {
+  std::string gpus;             // the text of --gpus
+  std::optional<int> replicas;  // --replicas
+  std::string chosen;           // the value of kGpusVariable, or ""
+};
+/// Which GPUs of this host its ranks share out. A launcher's choice goes before the text of --gpus.
+/// Throws Error{command_line} for "auto:N" under another launcher, where each rank would find
+/// others.
+[[nodiscard]] GpuRequest request_of_rank(const RankGpuFlags& flags, const RankPlace& place);
+/// Of those GPUs the one of a rank: the local_rank-th, counted round where replicas share. Throws
+/// Error{command_line} where ranks and GPUs do not match: "all" that is another number than the
+/// ranks, and fewer GPUs than ranks where nothing says that they are shared.
+[[nodiscard]] GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& flags,
+                                     const RankPlace& place);
+/// The one GPU (or none: the CPU) that a rank trains on. Throws as the functions above do.
+[[nodiscard]] UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
                                       const GpuPlaces& places);
 
 }  // namespace trainyard::cli

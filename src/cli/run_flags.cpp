@@ -142,8 +142,9 @@ DeviceChoice device_choice(const RunFlags& flags) { return choice_of(flags, gpus
 DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankPlace& place,
                                    std::optional<int> replicas) {
   if (on_processor(flags)) return choice_of(flags, {});
-  return choice_of(
-      flags, gpus_of_rank(flags.gpus, replicas, place, variable(kGpusVariable), gpu_places()));
+  const RankGpuFlags own{
+      .gpus = flags.gpus, .replicas = replicas, .chosen = variable(kGpusVariable)};
+  return choice_of(flags, gpus_of_rank(own, place, gpu_places()));
 }
 
 void print_warning(const std::string& text) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "comm/communicator.h"
 #include "comm/failure.h"
@@ -44,6 +45,7 @@ class RankGroup {
   /// Acts on the host's memory, in the order of queue().
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   [[nodiscard]] Queue& queue() { return *queue_; }
+  [[nodiscard]] const Clock& clock() const { return clock_; }
 
   /// Notes what this rank begins, for the watch. Cheap, for the path of a step.
   void progress(std::int64_t step, const Operation& operation) noexcept;
@@ -69,6 +71,7 @@ class RankGroup {
   void handle(const Failure& failure);
 
   RankGroupOptions options_;
+  SystemClock clock_;
   std::mutex last_words_mutex_;
   std::function<void(const Failure&)> last_words_;
   std::unique_ptr<Device> device_;

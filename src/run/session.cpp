@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/host_name.h"
 #include "base/parallel.h"
 #include "ops/metric.h"
 #include "run/layer_rules.h"
@@ -54,13 +55,39 @@ std::filesystem::path library_path(const UsableGpus& gpus, const std::string& na
   return {};
 }
 
+/// The communicator among the GPUs of the ranks, one each.
+std::unique_ptr<Communicator> join_gpus(const UsableGpus& usable, const RunConfig& run,
+                                        RankGroup& ranks, SessionDevice& session) {
+  if (run.batch.shards) {
+    throw Error(
+        ErrorKind::config,
+        "'batch.shards' sums in an order of its own, which ranks on GPUs have not; leave it "
+        "out, or train with --gpus 1 or --gpus 0 --replicas N");
+  }
+  return usable.backend->make_nccl_ranks({.library = library_path(usable, "NCCL"),
+                                          .rank = ranks.rank(),
+                                          .ranks = ranks.size(),
+                                          .host = host_name(),
+                                          .device = session.device.get(),
+                                          .clock = &ranks.clock(),
+                                          .share = [&](std::span<std::byte> id) {
+                                            ranks.communicator().broadcast(ranks.queue(), id.data(),
+                                                                           id.size(), 0);
+                                          }});
+}
+
 void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,
-              SessionDevice& session) {
+              RankGroup* ranks, SessionDevice& session) {
   const UsableGpus& usable = *choice.gpus;
   const GpuFinding& gpu = usable.gpus.front();
   session.device = usable.backend->make_device(gpu.ordinal);
   session.queue = session.device->make_queue();
   session.copies = session.device->make_queue();
+  std::string engines = choice.choices;
+  if (ranks != nullptr && ranks->size() > 1) {
+    session.ranks = join_gpus(usable, run, *ranks, session);
+    if (ranks->rank() > 0) engines = ranks->gather("")[0];
+  }
   session.launches = usable.backend->make_update_launches(*session.queue);
   session.batches = usable.backend->make_batch_launches(*session.queue);
   session.target = cuda_target(precision);
@@ -74,7 +101,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
                                                       .workspace_cap = session.target.workspace_cap,
                                                       .tune = choice.tune,
                                                       .engine_folder = choice.engine_folder,
-                                                      .engines = choice.choices,
+                                                      .engines = engines,
                                                       .warn = choice.warn});
   session.text = session.device->name() + " (" + gpu.name + "), " + std::string(name_of(precision));
   if (!run.deterministic) session.text += ", not deterministic";
@@ -119,7 +146,7 @@ Precision default_precision(DeviceChoice::Kind kind) {
   return kind == DeviceChoice::Kind::reference ? Precision::fp64 : Precision::fp32;
 }
 
-SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run) {
+SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, RankGroup* ranks) {
   require_supported_processor();
   const Precision precision = run.precision.value_or(default_precision(choice.kind));
   require_precision(choice.kind, precision);
@@ -128,7 +155,7 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run) {
                     : run.threads > 0  ? static_cast<int>(run.threads)
                                        : available_cores();
   set_threads(session.threads);
-  choice.kind == DeviceChoice::Kind::gpu ? open_gpu(choice, run, precision, session)
+  choice.kind == DeviceChoice::Kind::gpu ? open_gpu(choice, run, precision, ranks, session)
                                          : open_processor(choice, precision, session);
   session.target.fuse = choice.fuse;
   return session;
@@ -166,9 +193,9 @@ TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
 Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known,
                  RankGroup& ranks)
     : run_(std::move(run)),
-      device_(make_device(choice, run_)),
+      device_(make_device(choice, run_, &ranks)),
       ranks_(ranks),
-      joint_sum_(make_joint_sum(ranks.communicator(), *device_.queue)) {
+      joint_sum_(make_joint_sum(device_ranks(), *device_.queue)) {
   batch_.ranks = ranks_.size();
   batch_.replica = replica_batch(run_, batch_.ranks);
   const std::int64_t shards = shards_of_rank(run_, batch_.ranks);
@@ -188,11 +215,14 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                    .accumulates = run_.accumulate > 1,
                    .shards = shards,
                    .joint_sum = joint_sum_.get()});
+  if (device_.ranks && ranks_.rank() == 0) {
+    static_cast<void>(ranks_.gather(device_.executors->choices()));
+  }
   if (data_.resident_train) {
     model_->feed_from(*data_.resident_train, *data_.resident_val, data_.pipeline->spatial_steps());
   }
   updater_ = std::make_unique<Updater>(
-      *model_, ranks_.communicator(), *run_.optimizer, run_.schedule.get(),
+      *model_, device_ranks(), *run_.optimizer, run_.schedule.get(),
       ScheduleContext{
           .base = run_.optimizer->rate(), .epochs = run_.epochs, .steps_per_epoch = batch_.steps},
       UpdateOptions{.clip_norm = run_.clip_norm,
@@ -201,6 +231,10 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                     .results = device_.results_kept,
                     .loss_scale = loss_scale_of(run_)});
   device_.executors->keep_choices();
+}
+
+Communicator& Session::device_ranks() {
+  return device_.ranks ? *device_.ranks : ranks_.communicator();
 }
 
 void Session::open_data(const Statistics* known) {

@@ -59,7 +59,8 @@ struct SessionData {
 struct SessionDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<Queue> queue;
-  std::unique_ptr<Queue> copies;  // Compute::copies
+  std::unique_ptr<Queue> copies;        // Compute::copies
+  std::unique_ptr<Communicator> ranks;  // of GPUs, where a run has several ranks; else null
   std::unique_ptr<ExecutorFactory> executors;
   std::unique_ptr<UpdateLaunches> launches;
   std::unique_ptr<BatchLaunches> batches;
@@ -82,7 +83,10 @@ struct SessionDevice {
 };
 /// The device of a run, with the run's threads and precision. Throws Error{device} for a precision
 /// that the device lacks.
-[[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run);
+/// With `ranks` a GPU joins those of the other ranks, and takes the engines that rank 0 chose: rank
+/// 0 gives them once its model is made (Session).
+[[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run,
+                                        RankGroup* ranks = nullptr);
 
 /// Samples a replica's forward pass takes. Throws Error{config} if `total` does not divide.
 [[nodiscard]] std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks);
@@ -108,6 +112,8 @@ class Session {
   [[nodiscard]] Updater& updater() { return *updater_; }
 
  private:
+  /// Among the devices that compute.
+  [[nodiscard]] Communicator& device_ranks();
   void open_data(const Statistics* known);
   void keep_data_on_device();
   void check_fit(const Graph& graph) const;

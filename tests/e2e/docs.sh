@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The blocks of docs/language.md that are marked `yaml run` and `yaml network` are checked: each
-# must compute a batch.
+# must compute a batch. The commands of docs/clusters.md are held to the flags that there are.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -40,4 +40,14 @@ YAML
   expect_code 0
 done
 
-finish 2 0
+begin "the commands of the clusters page have flags and configs that exist"
+page=$source_dir/docs/clusters.md
+run "$train" train --help
+grep -oE '(^|[ `])train --.*' "$page" | sed 's/#.*//' | grep -oE -e '--[a-z-]+' | sort -u >flags
+expect_equal "$(grep -cE -e '^--(gpus|hosts|sync-dir|replicas|max-restarts)$' flags)" 5
+while read -r flag; do expect_out "$flag"; done <flags
+grep -oE -e '--config [a-z0-9_]+' "$page" | cut -d' ' -f2 | sort -u >configs
+expect_file configs
+while read -r config; do expect_file "$source_dir/configs/$config.yaml"; done <configs
+
+finish 3 0

@@ -92,7 +92,7 @@ expect_code 2
 expect_err "--gpus 3 asks for 3 ranks on this host, but LOCAL_WORLD_SIZE=2 means 2"
 run env "${two[@]}" "$train" --config tiny.yaml --gpus auto:2
 expect_code 2
-expect_err "--gpus auto:2: the ranks of environment would each find other GPUs idle"
+expect_err "--gpus auto:2: ranks that train did not start (environment) would each find other GPUs idle"
 run env "${two[@]}" "$train" --config tiny.yaml --max-restarts 1
 expect_code 2
 expect_err "--max-restarts is for ranks that train starts"
@@ -263,10 +263,12 @@ expect_err "copying to node1 with rsync failed with exit code 12"
 expect_no_path mpirun.arguments
 
 begin "a rank under mpirun trains to the same bytes, and a signal at the launcher saves its work"
-if command -v mpirun >/dev/null; then
+if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   write_tiny_run tiny.yaml
   echo localhost >hosts.txt
-  on_hosts=("$train" --hosts hosts.txt --gpus 0 --config tiny.yaml)
+  mkdir bin # with mpirun and the ssh that it wants, without gnuplot
+  ln -s "$(command -v mpirun)" "$(command -v ssh)" bin/
+  on_hosts=(env PATH="$PWD/bin" "$train" --hosts hosts.txt --gpus 0 --config tiny.yaml)
   run_until "Epoch 2/" "${on_hosts[@]}" --set epochs=200 --out stopped
   kill -TERM "$pid"
   wait_for_exit
@@ -284,7 +286,7 @@ if command -v mpirun >/dev/null; then
   expect_code 2
   expect_err "--hosts starts the ranks, but mpirun has already started this one"
 else
-  skip "mpirun is not there"
+  skip "mpirun or ssh is not there"
 fi
 
 finish 17 1

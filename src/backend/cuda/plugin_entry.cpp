@@ -42,6 +42,10 @@ class CudaBackend final : public Backend {
       const Queue& queue) const override {
     return cuda::make_batch_launches(cuda::stream_of(queue));
   }
+  [[nodiscard]] std::unique_ptr<NcclRanks> make_nccl_ranks(
+      const NcclSettings& settings) const override {
+    return trainyard::make_nccl_ranks(settings);
+  }
 };
 
 Backend* make_backend() { return std::make_unique<CudaBackend>().release(); }

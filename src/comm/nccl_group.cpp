@@ -1,0 +1,106 @@
+#include "comm/nccl_group.h"
+
+#include <fmt/format.h>
+
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace trainyard::nccl {
+namespace {
+
+/// Waits a little more with every round: most answers come at once, a rank that starts takes long.
+void pause(int round) {
+  constexpr int kQuickRounds = 1'000;
+  if (round < kQuickRounds) return std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+}
+
+double seconds_of(std::chrono::milliseconds limit) {
+  return std::chrono::duration<double>(limit).count();
+}
+
+std::string late(std::chrono::milliseconds limit) {
+  return fmt::format("not done after {} s; another rank has died, is stuck, or cannot be reached",
+                     number_text(seconds_of(limit)));
+}
+
+}  // namespace
+
+Group::Group(const Library& library, const Clock& clock, GroupPlace place, const ncclUniqueId& id,
+             std::chrono::milliseconds connect)
+    : library_(library), clock_(clock), place_(std::move(place)), limit_(connect) {
+  const std::string operation = fmt::format("joining {} ranks", place_.ranks);
+  ncclConfig_t settings = config();
+  try {
+    const ncclResult_t result =
+        library_.call().join(&communicator_, place_.ranks, id, place_.rank, &settings);
+    if (result != ncclSuccess && result != ncclInProgress) {
+      fail(operation, library_.text_of(result, communicator_));
+    }
+    settle(operation, connect);
+  } catch (const Error&) {
+    // No destructor runs for an object that was not made.
+    if (communicator_ != nullptr) library_.call().give_up(communicator_);
+    throw;
+  }
+}
+
+Group::~Group() {
+  if (!failed_) {
+    try {
+      call("leaving", [](const Functions& nccl, ncclComm_t group) { return nccl.finalize(group); });
+    } catch (const Error&) {
+      failed_ = true;  // nobody to tell: the group is given up below
+    }
+  }
+  const Functions& nccl = library_.call();
+  static_cast<void>(failed_ ? nccl.give_up(communicator_) : nccl.destroy(communicator_));
+}
+
+void Group::call(const std::string& operation,
+                 const std::function<ncclResult_t(const Functions&, ncclComm_t)>& work) {
+  const ncclResult_t result = work(library_.call(), communicator_);
+  if (result != ncclSuccess && result != ncclInProgress) {
+    fail(operation, library_.text_of(result, communicator_));
+  }
+  settle(operation, limit_);
+}
+
+void Group::wait_for(const std::string& operation, const std::function<bool()>& done) {
+  const double deadline = clock_.seconds() + seconds_of(limit_);
+  for (int round = 0; !done(); ++round) {
+    const ncclResult_t now = state();
+    if (now != ncclSuccess) fail(operation, library_.text_of(now, communicator_));
+    if (clock_.seconds() > deadline) fail(operation, late(limit_));
+    pause(round);
+  }
+}
+
+void Group::fail(const std::string& operation, const std::string& why) {
+  failed_ = true;
+  throw Error(ErrorKind::device,
+              fmt::format("rank {}{}: NCCL: {}: {}", place_.rank,
+                          place_.host.empty() ? "" : " (" + place_.host + ")", operation, why));
+}
+
+ncclResult_t Group::state() const {
+  ncclResult_t now = ncclSuccess;
+  const ncclResult_t asked = library_.call().asynchronous_error(communicator_, &now);
+  return asked == ncclSuccess ? now : asked;
+}
+
+void Group::settle(const std::string& operation, std::chrono::milliseconds limit) {
+  const double deadline = clock_.seconds() + seconds_of(limit);
+  for (int round = 0;; ++round) {
+    const ncclResult_t now = state();
+    if (now == ncclSuccess) return;
+    if (now != ncclInProgress) fail(operation, library_.text_of(now, communicator_));
+    if (clock_.seconds() > deadline) fail(operation, late(limit));
+    pause(round);
+  }
+}
+
+}  // namespace trainyard::nccl

@@ -1,0 +1,56 @@
+// One rank's handle of a group of NCCL: joined without blocking, every call watched, given up after
+// a failure.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "base/clock.h"
+#include "comm/nccl_library.h"
+
+namespace trainyard::nccl {
+
+struct GroupPlace {
+  int rank = 0;
+  int ranks = 1;
+  std::string host;  // name of this machine, for messages
+};
+
+/// For one thread at a time. Not copied.
+class Group {
+ public:
+  /// Joins the group of `id`. Library and clock outlive it. Throws Error{device} naming the rank if
+  /// NCCL fails, or not all ranks have come within `connect`.
+  Group(const Library& library, const Clock& clock, GroupPlace place, const ncclUniqueId& id,
+        std::chrono::milliseconds connect);
+  /// Leaves the group in order, within the limit; after a failure aborts it.
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  [[nodiscard]] const GroupPlace& place() const { return place_; }
+  void set_time_limit(std::chrono::milliseconds limit) { limit_ = limit; }
+
+  /// Makes a call of NCCL and returns when NCCL has taken it: its work is then on its stream.
+  /// Throws Error{device} "rank 1 (host): NCCL: OPERATION: why".
+  void call(const std::string& operation,
+            const std::function<ncclResult_t(const Functions&, ncclComm_t)>& work);
+  /// Returns when `done()` is true. Throws likewise once NCCL has noticed a failure, or the limit
+  /// is over.
+  void wait_for(const std::string& operation, const std::function<bool()>& done);
+
+ private:
+  [[noreturn]] void fail(const std::string& operation, const std::string& why);
+  [[nodiscard]] ncclResult_t state() const;
+  void settle(const std::string& operation, std::chrono::milliseconds limit);
+
+  const Library& library_;
+  const Clock& clock_;
+  GroupPlace place_;
+  std::chrono::milliseconds limit_;
+  ncclComm_t communicator_ = nullptr;
+  bool failed_ = false;
+};
+
+}  // namespace trainyard::nccl

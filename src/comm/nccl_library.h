@@ -1,0 +1,62 @@
+// NCCL as a table of its functions, opened by path at run time: the program starts, and the GPU
+// part loads, where there is none.
+#pragma once
+
+#include <nccl.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace trainyard::nccl {
+
+/// The functions of NCCL that are called.
+struct Functions {
+  decltype(&ncclGetVersion) version;
+  decltype(&ncclGetErrorString) error_string;
+  decltype(&ncclGetLastError) last_error;
+  decltype(&ncclGetUniqueId) unique_id;
+  decltype(&ncclCommInitRankConfig) join;
+  decltype(&ncclCommGetAsyncError) asynchronous_error;
+  decltype(&ncclCommFinalize) finalize;
+  decltype(&ncclCommDestroy) destroy;
+  decltype(&ncclCommAbort) give_up;
+  decltype(&ncclAllReduce) all_reduce;
+  decltype(&ncclBroadcast) broadcast;
+  decltype(&ncclAllGather) all_gather;
+};
+
+/// An open NCCL. It stays open to the end of the program, so that nobody needs to own it.
+class Library {
+ public:
+  /// Opens the library at `path` (or of that name, where the loader finds it). Throws
+  /// Error{device} if it cannot be opened, lacks a function, or is older than the one this was
+  /// built with.
+  explicit Library(const std::filesystem::path& path);
+  /// One whose functions are these.
+  explicit Library(const Functions& functions) : functions_(functions) {}
+
+  [[nodiscard]] const Functions& call() const { return functions_; }
+  /// "2.28.9".
+  [[nodiscard]] std::string version() const;
+  /// NCCL's words for a result, with its last own message where it has one.
+  [[nodiscard]] std::string text_of(ncclResult_t result, ncclComm_t communicator) const;
+  /// An id for a new group: made by one rank, given to all.
+  [[nodiscard]] ncclUniqueId make_unique_id() const;
+
+ private:
+  Functions functions_{};
+};
+
+/// "2.28.9" of NCCL's number 22809.
+[[nodiscard]] std::string version_text(int number);
+/// What is wrong with an NCCL of version `found` for a program built with `built`; "" if nothing.
+[[nodiscard]] std::string version_problem(int found, int built);
+/// Settings of every communicator: calls return at once (blocking = 0), so that a dead rank cannot
+/// hold one for ever; the rest is NCCL's own choice.
+[[nodiscard]] ncclConfig_t config();
+
+}  // namespace trainyard::nccl

@@ -1,0 +1,102 @@
+#include "comm/nccl_ranks.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "comm/nccl_group.h"
+#include "comm/nccl_library.h"
+#include "device/cuda/cuda_device.h"
+
+namespace trainyard {
+namespace {
+
+ncclDataType_t type_of(DType type) {
+  switch (type) {
+    case DType::f64:
+      return ncclFloat64;
+    case DType::f16:
+      return ncclFloat16;
+    case DType::bf16:
+      return ncclBfloat16;
+    case DType::i32:
+      return ncclInt32;
+    default:
+      TY_CHECK(type == DType::f32, "sums over ranks are of f64, f32, f16, bf16 or i32");
+      return ncclFloat32;
+  }
+}
+
+/// Rank 0 makes the id, the others get it.
+ncclUniqueId shared_id(const nccl::Library& library, const NcclSettings& settings) {
+  ncclUniqueId id{};
+  if (settings.rank == 0) id = library.make_unique_id();
+  settings.share(std::as_writable_bytes(std::span(&id, 1)));
+  return id;
+}
+
+class NcclGroupRanks final : public NcclRanks {
+ public:
+  explicit NcclGroupRanks(const NcclSettings& settings)
+      : library_(settings.library),
+        queue_(settings.device->make_queue()),
+        done_(settings.device->make_event()),
+        token_(settings.device->allocate(sizeof(std::int32_t))),
+        group_(library_, *settings.clock,
+               {.rank = settings.rank, .ranks = settings.ranks, .host = settings.host},
+               shared_id(library_, settings), settings.connect) {
+    group_.set_time_limit(settings.limit);
+    queue_->fill(token_->data(), std::byte{0}, token_->bytes());
+  }
+
+  [[nodiscard]] int rank() const override { return group_.place().rank; }
+  [[nodiscard]] int size() const override { return group_.place().ranks; }
+
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    group_.call(fmt::format("all_reduce_sum of {} {}", count, name_of(type)),
+                [&](const nccl::Functions& nccl, ncclComm_t group) {
+                  return nccl.all_reduce(data, data, static_cast<std::size_t>(count), type_of(type),
+                                         ncclSum, group, cuda::stream_of(queue));
+                });
+  }
+  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
+    group_.call(fmt::format("broadcast of {} bytes from rank {}", bytes, root),
+                [&](const nccl::Functions& nccl, ncclComm_t group) {
+                  return nccl.broadcast(data, data, bytes, ncclUint8, root, group,
+                                        cuda::stream_of(queue));
+                });
+  }
+  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    group_.call(fmt::format("all_gather of {} bytes", bytes), [&](const nccl::Functions& nccl,
+                                                                  ncclComm_t group) {
+      return nccl.all_gather(mine, out, bytes, ncclUint8, group, cuda::stream_of(queue));
+    });
+  }
+  void barrier() override {
+    all_reduce_sum(*queue_, token_->data(), 1, DType::i32);
+    wait_for("barrier", *queue_);
+  }
+  void set_time_limit(std::chrono::milliseconds limit) override { group_.set_time_limit(limit); }
+  void wait(Queue& queue) override { wait_for("waiting for a queue", queue); }
+
+ private:
+  void wait_for(const std::string& operation, Queue& queue) {
+    done_->record(queue);
+    group_.wait_for(operation, [&] { return done_->done(); });
+  }
+
+  nccl::Library library_;
+  std::unique_ptr<Queue> queue_;  // of barriers
+  std::unique_ptr<Event> done_;
+  std::unique_ptr<DeviceBuffer> token_;  // what barriers sum
+  nccl::Group group_;                    // left before what it works on is freed
+};
+
+}  // namespace
+
+std::unique_ptr<NcclRanks> make_nccl_ranks(const NcclSettings& settings) {
+  TY_CHECK(settings.device != nullptr && settings.clock != nullptr && settings.share != nullptr,
+           "a group of GPUs has a device, a clock and an exchange of ids");
+  return std::make_unique<NcclGroupRanks>(settings);
+}
+
+}  // namespace trainyard

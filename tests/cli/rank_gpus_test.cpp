@@ -1,0 +1,122 @@
+// How many ranks flags ask for, and which GPU a rank gets: on GPUs that are plain data.
+#include "cli/rank_gpus.h"
+
+#include <doctest/doctest.h>
+
+#include "../base/error_of.h"
+
+namespace trainyard::cli {
+namespace {
+
+using testing::error_of;
+
+std::vector<GpuFinding> gpus(const std::vector<int>& ordinals) {
+  std::vector<GpuFinding> list;
+  for (const int ordinal : ordinals) list.push_back({.ordinal = ordinal});
+  return list;
+}
+
+RankPlace place_of(int local_rank, int local_ranks, const std::string& source = "mpirun") {
+  return {.rank = local_rank,
+          .ranks = local_ranks,
+          .local_rank = local_rank,
+          .local_ranks = local_ranks,
+          .source = source,
+          .local_ranks_from = "LOCAL=" + std::to_string(local_ranks)};
+}
+
+int stated(const std::string& gpus, std::optional<int> replicas = std::nullopt) {
+  const auto ranks = stated_ranks(gpus, replicas);
+  return ranks ? ranks->count : -1;
+}
+
+TEST_CASE("the forms of --gpus and --replicas state a number of ranks, or leave it open") {
+  CHECK(stated("4") == 4);
+  CHECK(stated("0,2,3") == 3);
+  CHECK(stated("id:2") == 1);
+  CHECK(stated("auto:4") == 4);
+  CHECK(stated("0") == 1);
+  CHECK(stated("all") == -1);
+  CHECK(stated("") == -1);
+  CHECK(stated("0", 5) == 5);
+  CHECK(stated("all", 5) == 5);
+  CHECK(stated_ranks("4", std::nullopt)->asked == "--gpus 4");
+  CHECK(stated_ranks("4", 8)->asked == "--replicas 8");
+  CHECK(error_of(ErrorKind::command_line, [] { stated("two", 3); }).starts_with("--gpus 'two'"));
+}
+
+TEST_CASE("each chosen GPU gets a rank, or the replicas share them") {
+  const RankCount each = ranks_on(gpus({2, 0}), {}, std::nullopt);
+  CHECK(each.count == 2);
+  CHECK(gpus_text(each.gpus) == "2,0");
+  const RankCount shared = ranks_on(gpus({3}), {.count = 4}, 4);
+  CHECK(shared.count == 4);
+  CHECK(gpus_text(shared.gpus) == "3");
+  const RankCount none = ranks_on({}, {.count = 4}, 4);
+  CHECK(none.count == 4);
+  CHECK(gpus_text(none.gpus) == "");
+}
+
+TEST_CASE("replicas that leave GPUs without work are refused") {
+  const std::string text =
+      "--replicas 2 leaves 1 of 3 GPUs without work; ask for as many GPUs as replicas, or fewer";
+  CHECK(error_of(ErrorKind::command_line, [] {
+          static_cast<void>(ranks_on(gpus({0, 1, 2}), {}, 2));
+        }) == text);
+  CHECK(error_of(ErrorKind::command_line, [] {
+          static_cast<void>(gpu_of_rank(gpus({0, 1, 2}), {.replicas = 2}, place_of(0, 2)));
+        }) == text);
+}
+
+TEST_CASE("a rank's GPU is the one of its local number, counted round where replicas share") {
+  const RankGpuFlags listed{.gpus = "3,1,2"};
+  for (int rank = 0; rank < 3; ++rank) {
+    const int expected = std::vector<int>{3, 1, 2}[static_cast<std::size_t>(rank)];
+    CHECK(gpu_of_rank(gpus({3, 1, 2}), listed, place_of(rank, 3)).ordinal == expected);
+  }
+  const RankGpuFlags shared{.gpus = "2", .replicas = 5};
+  CHECK(gpu_of_rank(gpus({0, 1}), shared, place_of(3, 5)).ordinal == 1);
+  CHECK(gpu_of_rank(gpus({0, 1}), shared, place_of(4, 5)).ordinal == 0);
+}
+
+TEST_CASE("without --gpus ranks take one GPU each, or the one that they alone can see") {
+  CHECK(gpu_of_rank(gpus({0, 1, 2, 3}), {}, place_of(2, 3)).ordinal == 2);
+  CHECK(gpu_of_rank(gpus({0}), {}, place_of(2, 4)).ordinal == 0);
+  CHECK(
+      error_of(ErrorKind::command_line,
+               [] {
+                 static_cast<void>(gpu_of_rank(gpus({0, 1}), {}, place_of(0, 4)));
+               }) ==
+      "2 GPUs for 4 ranks on this host (LOCAL=4); start as many ranks as GPUs, or say with --gpus "
+      "and --replicas how to share");
+}
+
+TEST_CASE("--gpus all is as many ranks as the launcher started, or refused with both") {
+  CHECK(gpu_of_rank(gpus({0, 1}), {.gpus = "all"}, place_of(1, 2)).ordinal == 1);
+  CHECK(error_of(ErrorKind::command_line,
+                 [] {
+                   static_cast<void>(gpu_of_rank(gpus({0, 1, 2}), {.gpus = "all"}, place_of(1, 2)));
+                 }) ==
+        "--gpus all asks for 3 ranks on this host, but LOCAL=2 means 2 (of 2 in all); give "
+        "the launcher and train the same count");
+}
+
+TEST_CASE("the launcher's choice of the idlest GPUs is the one of all its ranks") {
+  const GpuRequest request =
+      request_of_rank({.gpus = "auto:2", .chosen = "3,1"}, place_of(0, 2, "local"));
+  CHECK(request.ids == std::vector<int>{3, 1});
+  CHECK(request.text == "auto:2");
+  CHECK(request_of_rank({.gpus = "auto:1", .chosen = "0"}, place_of(0, 2, "local")).ids ==
+        std::vector<int>{0});
+  CHECK(request_of_rank({.gpus = "auto:1"}, place_of(0, 1)).kind == GpuRequest::Kind::idlest);
+  CHECK(error_of(ErrorKind::command_line,
+                 [] {
+                   static_cast<void>(
+                       request_of_rank({.gpus = "auto:2", .chosen = "3,1"}, place_of(0, 2)));
+                 }) ==
+        "--gpus auto:2: ranks that train did not start (mpirun) would each find other GPUs "
+        "idle; name them, as in --gpus 4 or --gpus 0,2");
+}
+
+}  // namespace
+}  // namespace trainyard::cli

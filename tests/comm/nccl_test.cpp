@@ -1,0 +1,204 @@
+// NCCL without a GPU: the library is opened and asked, and the group is driven through functions
+// that play NCCL.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "../base/error_of.h"
+#include "comm/nccl_group.h"
+#include "comm/nccl_library.h"
+
+namespace trainyard::nccl {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::error_of;
+
+/// What the fake NCCL does next, and what was asked of it. C functions reach nothing but statics.
+struct Script {
+  ncclResult_t join = ncclInProgress;
+  ncclResult_t call = ncclInProgress;
+  int rounds = 2;  // polls that are answered "in progress" before each `end`
+  ncclResult_t end = ncclSuccess;
+  int polls = 0;
+  int blocking = -1;
+  std::vector<std::string> calls = {};
+};
+Script script;
+
+ncclComm_t handle() { return reinterpret_cast<ncclComm_t>(&script); }
+
+ncclResult_t fake_join(ncclComm_t* group, int, ncclUniqueId, int, ncclConfig_t* settings) {
+  script.calls.emplace_back("join");
+  script.blocking = settings->blocking;
+  *group = handle();
+  script.polls = 0;
+  return script.join;
+}
+ncclResult_t fake_state(ncclComm_t, ncclResult_t* state) {
+  *state = ++script.polls > script.rounds ? script.end : ncclInProgress;
+  return ncclSuccess;
+}
+ncclResult_t fake_finalize(ncclComm_t) {
+  script.calls.emplace_back("finalize");
+  script.polls = 0;
+  return script.call;
+}
+ncclResult_t fake_destroy(ncclComm_t) {
+  script.calls.emplace_back("destroy");
+  return ncclSuccess;
+}
+ncclResult_t fake_give_up(ncclComm_t) {
+  script.calls.emplace_back("give up");
+  return ncclSuccess;
+}
+const char* fake_text(ncclResult_t result) {
+  return result == ncclRemoteError ? "remote process exited" : "system error";
+}
+const char* fake_reason(ncclComm_t) { return "socket closed"; }
+
+Library fake_library() {
+  script = {};
+  Functions functions{};
+  functions.join = fake_join;
+  functions.asynchronous_error = fake_state;
+  functions.finalize = fake_finalize;
+  functions.destroy = fake_destroy;
+  functions.give_up = fake_give_up;
+  functions.error_string = fake_text;
+  functions.last_error = fake_reason;
+  return Library(functions);
+}
+
+/// Moves on by a second whenever it is read, so that limits end without waiting.
+class RushingClock final : public Clock {
+ public:
+  [[nodiscard]] double seconds() const override { return ++seconds_; }
+  [[nodiscard]] std::int64_t utc_seconds() const override { return 0; }
+
+ private:
+  mutable double seconds_ = 0;
+};
+
+const GroupPlace kPlace{.rank = 1, .ranks = 4, .host = "node1"};
+
+ncclResult_t some_call(const Functions&, ncclComm_t group) {
+  CHECK(group == handle());
+  script.polls = 0;
+  return script.call;
+}
+
+TEST_CASE("a group is joined without blocking, used, and left in order") {
+  const Library library = fake_library();
+  const RushingClock clock;
+  {
+    Group group(library, clock, kPlace, {}, milliseconds(60'000));
+    CHECK(script.blocking == 0);
+    CHECK(script.polls == 3);
+    group.call("work", some_call);
+    CHECK(script.polls == 3);
+    CHECK(group.place().rank == 1);
+  }
+  CHECK(script.calls == std::vector<std::string>{"join", "finalize", "destroy"});
+}
+
+TEST_CASE("a group that not all ranks join is an error after the limit, and given up") {
+  const Library library = fake_library();
+  const RushingClock clock;
+  script.rounds = 1'000'000;
+  CHECK(error_of(ErrorKind::device,
+                 [&] { Group(library, clock, kPlace, {}, milliseconds(30'000)); }) ==
+        "rank 1 (node1): NCCL: joining 4 ranks: not done after 30 s; another rank has died, is "
+        "stuck, or cannot be reached");
+  CHECK(script.polls <= 31);
+  CHECK(script.calls == std::vector<std::string>{"join", "give up"});
+}
+
+TEST_CASE("a call that NCCL refuses at once is an error with its words, and the group is aborted") {
+  const Library library = fake_library();
+  const RushingClock clock;
+  {
+    Group group(library, clock, kPlace, {}, milliseconds(60'000));
+    script.call = ncclSystemError;
+    CHECK(error_of(ErrorKind::device, [&] { group.call("broadcast of 5 bytes", some_call); }) ==
+          "rank 1 (node1): NCCL: broadcast of 5 bytes: system error (socket closed)");
+  }
+  CHECK(script.calls == std::vector<std::string>{"join", "give up"});
+}
+
+TEST_CASE("an error that NCCL notices later is an error of the call that waits") {
+  const Library library = fake_library();
+  const RushingClock clock;
+  Group group(library, clock, {.rank = 2, .ranks = 3}, {}, milliseconds(60'000));
+  script.end = ncclRemoteError;
+  CHECK(error_of(ErrorKind::device, [&] { group.call("all_gather", some_call); }) ==
+        "rank 2: NCCL: all_gather: remote process exited (socket closed)");
+}
+
+TEST_CASE("work that is never done ends at the limit, at once where NCCL has noticed a failure") {
+  const Library library = fake_library();
+  const RushingClock clock;
+  Group group(library, clock, kPlace, {}, milliseconds(60'000));
+  group.set_time_limit(milliseconds(2'500));
+  int asked = 0;
+  group.wait_for("barrier", [&] { return ++asked == 2; });
+  CHECK(asked == 2);
+  CHECK(error_of(ErrorKind::device, [&] { group.wait_for("barrier", [] { return false; }); }) ==
+        "rank 1 (node1): NCCL: barrier: not done after 2.5 s; another rank has died, is stuck, or "
+        "cannot be reached");
+  script.end = ncclRemoteError;
+  CHECK(error_of(ErrorKind::device, [&] { group.wait_for("barrier", [] { return false; }); }) ==
+        "rank 1 (node1): NCCL: barrier: remote process exited (socket closed)");
+}
+
+TEST_CASE("a group that cannot be left in order is given up, without an error") {
+  const Library library = fake_library();
+  const RushingClock clock;
+  {
+    Group group(library, clock, kPlace, {}, milliseconds(60'000));
+    script.rounds = 1'000'000;
+  }
+  CHECK(script.calls == std::vector<std::string>{"join", "finalize", "give up"});
+}
+
+TEST_CASE("communicators do not block, and leave the rest to NCCL") {
+  const ncclConfig_t settings = config();
+  CHECK(settings.blocking == 0);
+  CHECK(settings.size == sizeof settings);
+  CHECK(settings.minCTAs == NCCL_CONFIG_UNDEF_INT);
+  CHECK(settings.netName == nullptr);
+}
+
+TEST_CASE("versions are read as NCCL counts, and an older or another one is refused") {
+  CHECK(version_text(22809) == "2.28.9");
+  CHECK(version_problem(22809, 22809) == "");
+  CHECK(version_problem(22900, 22809) == "");
+  CHECK(version_problem(22703, 22809) == "NCCL 2.27.3 was found, expected 2.28.9 or a newer 2.x");
+  CHECK(version_problem(30000, 22809) == "NCCL 3.0.0 was found, expected 2.28.9 or a newer 2.x");
+}
+
+TEST_CASE("a library that is missing, or is another one, is refused with what to do") {
+  const std::string missing =
+      error_of(ErrorKind::device, [] { const Library library("libno_such_nccl.so.2"); });
+  CHECK(
+      missing.starts_with("NCCL, which several GPUs need, cannot be opened: libno_such_nccl.so.2"));
+  CHECK(missing.ends_with("; install it, or set TRAINYARD_CUDA_PATH to its folder"));
+  const std::string other = error_of(ErrorKind::device, [] { const Library library("libm.so.6"); });
+  CHECK(other.find("libm.so.6 has no function ncclGetVersion; expected NCCL 2.") !=
+        std::string::npos);
+}
+
+TEST_CASE("the library that this was built with opens, and makes another id for each group") {
+  const Library library(TY_NCCL_LIBRARY);
+  CHECK(library.version().starts_with("2."));
+  const ncclUniqueId first = library.make_unique_id();
+  const ncclUniqueId second = library.make_unique_id();
+  CHECK(sizeof first == 128);
+  CHECK_FALSE(std::ranges::equal(first.internal, second.internal));
+  CHECK(library.text_of(ncclRemoteError, nullptr) ==
+        "remote process exited or there was a network error");
+}
+
+}  // namespace
+}  // namespace trainyard::nccl
