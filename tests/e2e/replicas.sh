@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# Several ranks that train one model: the same bytes from run to run and from any launcher, shards,
+# resume on another number of ranks, and how a job ends when a rank does.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+for variable in $(compgen -e | grep -E '^(RANK|WORLD_SIZE|LOCAL_|MASTER_|OMPI_|PMI|SLURM_|TRAINYARD_)'); do
+  unset "$variable"
+done
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# Without gnuplot on the path an epoch takes milliseconds.
+quick=(env PATH=/nonexistent "$train")
+limits=(--set limits.silence=2 --set limits.step=20)
+
+# expect_same_run A B: equal columns but times, equal bytes of the last checkpoint's arrays.
+expect_same_run() {
+  untimed "$1/metrics.csv" >a.csv
+  untimed "$2/metrics.csv" >b.csv
+  expect_file b.csv
+  expect_same_file a.csv b.csv
+  local file last
+  last=$(cat "$2/checkpoints/last")
+  expect_equal "$(cat "$1/checkpoints/last")" "$last"
+  for file in "$2/checkpoints/$last"/*.safetensors; do
+    expect_file "$file"
+    expect_same_file "$1/${file#"$2"/}" "$file"
+  done
+}
+
+# rank_process FOLDER N: the process of rank N of the job that writes into FOLDER.
+rank_process() {
+  local process
+  for process in $(pgrep -f -- "--out $1\b"); do
+    if tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qx "RANK=$2"; then echo "$process"; fi
+  done
+}
+expect_nobody_left() { expect_equal "$(pgrep -f -- "--out $1\b" | wc -l)" 0; }
+
+begin "two ranks train one model, the same bytes each time"
+write_tiny_run tiny.yaml
+for folder in one again; do
+  run "${quick[@]}" --config tiny.yaml --replicas 2 --out "$folder"
+  expect_code 0
+  expect_out "global batch 32 = 16 x 2, 3 steps"
+  expect_equal "$(grep -c '^Epoch' <<<"$out")" 3
+done
+expect_same_run again one
+[[ -e one/logs/rank1.log ]] || fail "rank 1 has no log"
+run "${quick[@]}" --config tiny.yaml --replicas 2 --out other --seed 7
+expect_other_file one/metrics.csv other/metrics.csv
+expect_equal "$(grep -o '"ranks": [0-9]*' one/run.json)" '"ranks": 2'
+
+begin "with shards any number of ranks gives the same bytes, also across a stop and a resume"
+write_tiny_run tiny.yaml
+shards=(--set 'batch={total: 32, shards: 4}' --set epochs=6)
+for ranks in 1 2 4; do
+  run "${quick[@]}" --config tiny.yaml "${shards[@]}" --replicas "$ranks" --out "$ranks"
+  expect_code 0
+done
+expect_same_run 2 1
+expect_same_run 4 1
+run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml "${shards[@]}" --replicas 4 --out killed
+kill -KILL "$pid"
+wait_for_exit
+run "${quick[@]}" resume killed --replicas 1
+expect_code 0
+expect_same_run killed 1
+run "${quick[@]}" --config tiny.yaml "${shards[@]}" --replicas 3 --out three
+expect_code 3
+expect_err "4"
+
+begin "a rank that is killed ends all with one message that names it, and the run can go on"
+write_tiny_run tiny.yaml
+for rank in 0 1 2; do
+  run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 3 --set epochs=100000 \
+    --out "killed$rank" "${limits[@]}"
+  kill -KILL "$(rank_process "killed$rank" "$rank")"
+  wait_for_exit
+  expect_code 8
+  expect_out "rank $rank ("
+  expect_equal "$(grep -c 'train: error' <<<"$out")" 1
+  expect_nobody_left "killed$rank"
+  run "${quick[@]}" resume "killed$rank" --replicas 3 --max-time 1
+  expect_code 75
+done
+
+begin "a rank that is stopped ends all within its limit"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=100000 --out a \
+  "${limits[@]}"
+kill -STOP "$(rank_process a 1)"
+wait_for_exit
+expect_code 8
+expect_out "rank 1 ("
+expect_out "no heartbeat for 2 s"
+expect_equal "$(grep -o '"state": "[a-z]*"' a/status.json)" '"state": "failed"'
+expect_nobody_left a
+
+begin "a signal to any rank saves once and stops all after the same update"
+write_tiny_run tiny.yaml
+for rank in 0 1; do
+  run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out "term$rank"
+  kill -TERM "$(rank_process "term$rank" "$rank")"
+  wait_for_exit
+  expect_code 143
+  expect_out "resume with: train resume"
+  expect_nobody_left "term$rank"
+  run "${quick[@]}" resume "term$rank" --replicas 2
+  expect_code 0
+done
+run "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out whole
+expect_same_run term1 whole
+
+begin "a job whose rank died starts again by itself"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out a \
+  --max-restarts 1
+kill -KILL "$(rank_process a 1)"
+wait_for_exit
+expect_code 0
+expect_out "starting again from the last checkpoint (1 of 1)"
+run "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out whole
+expect_same_run a whole
+
+begin "ranks that mpirun starts train what local ones do, and one that does not come is named"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --replicas 2 --out local
+if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
+  run mpirun --oversubscribe -np 2 env PATH=/nonexistent "$train" --config tiny.yaml --out mpi
+  expect_code 0
+  expect_same_run mpi local
+else
+  skip "mpirun or ssh is not there"
+fi
+run env RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29517 \
+  TRAINYARD_TOKEN=t "$train" --config tiny.yaml --out alone --set limits.first_step=1
+expect_code 8
+expect_err "rank 1"
+expect_no_path alone
+
+begin "ranks that see different data end before the first step"
+write_tiny_run tiny.yaml
+sed 's/size: 96/size: 128/' tiny.yaml >larger.yaml
+place=(WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29518 TRAINYARD_TOKEN=t)
+env "${place[@]}" RANK=1 LOCAL_RANK=1 "$train" --config larger.yaml --out b >other.log 2>&1 &
+run env "${place[@]}" RANK=0 LOCAL_RANK=0 "$train" --config tiny.yaml --out a
+expect_code 8
+expect_err "rank 1 has another config than rank 0"
+wait
+expect_no_path a
+
+finish 8 1
