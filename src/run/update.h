@@ -142,7 +142,7 @@ class Updater {
   DeviceArray<RateWindow> rates_;               // of one element
   DeviceArray<double> rows_;         // [windows() * options.results][width], see ResultRow
   DeviceArray<double> result_sums_;  // [1 + log2(shards_)][results_count()]: micro-steps, shards
-  double* result_sum_ = nullptr;     // over shards and micro-steps; batch_results() without shards
+  double* result_sum_ = nullptr;     // over shards and micro-steps; may be batch_results()
   ShardSum gradient_shards_;
   ShardSum result_shards_;
   std::array<Window, 2> windows_;

@@ -1,6 +1,7 @@
 #include "rank_training.h"
 
-#include <cstring>
+#include <algorithm>
+#include <span>
 #include <stdexcept>
 
 #include "../comm/thread_ranks.h"
@@ -52,7 +53,7 @@ FeederOptions feeding(const RankTraining& training, const Communicator& ranks) {
 std::vector<std::byte> bytes_of(Queue& queue, const std::byte* from, std::int64_t elements,
                                 DType type) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(elements) * size_of(type));
-  queue.copy_to_host(bytes.data(), from, bytes.size());
+  if (!bytes.empty()) queue.copy_to_host(bytes.data(), from, bytes.size());
   queue.wait();
   return bytes;
 }
@@ -146,7 +147,7 @@ class Rank {
 
 template <class T>
 bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  return std::ranges::equal(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
 }
 
 std::vector<double> row_of(const Totals& totals) {
