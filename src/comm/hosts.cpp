@@ -122,8 +122,8 @@ std::vector<std::string> mpirun_arguments(const HostsLaunch& launch) {
   std::vector<std::string> places;
   for (const Host& host : hosts) places.push_back(host.name + ":" + per_host);
   // Bound to one core each, as mpirun would have it, ranks could not use their threads. Between
-  // SIGTERM and SIGKILL mpirun leaves 1 second by itself, too little to end well; it always waits
-  // up to twice as long as it is told here (seen with 4.1.4), and all have to be gone within 10.
+  // SIGTERM and SIGKILL mpirun leaves 1 second by itself, too little to end well. What it is told
+  // here it waits out in any case, about twice on each machine (seen with 4.1.4).
   std::vector<std::string> arguments = {
       "--host",
       joined(places, ","),

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <iostream>
 #include <string_view>
 
 #include "../base/error_of.h"
@@ -24,6 +26,8 @@ void put(int file, std::string_view text) {
 /// Runs `work` in a process whose stdout and stderr are `output`.
 template <class Work>
 int in_rank(const RankOutput& output, const Work& work) {
+  std::cout.flush();  // what lies there must not come out of the child too
+  std::fflush(stdout);
   const pid_t rank = ::fork();
   if (rank == 0) {
     ::dup2(output.descriptor(), STDOUT_FILENO);
