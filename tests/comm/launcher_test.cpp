@@ -118,11 +118,19 @@ TEST_CASE("a rank that is killed by a signal is exit code 8, with rank, host, pi
 }
 
 TEST_CASE("a rank that only noticed the death of another is not the one that is named") {
-  Shells shells({"exec 3>gone; exit 8", "cat gone; kill -9 $$", kForever});
+  Shells shells({"exit 0", "cat gone; kill -9 $$", "exec 3>gone; exit 8"});
   shells.make_fifo("gone");
   const LaunchResult result = shells.with_outputs().run({.grace_seconds = 30, .kill_seconds = 0});
   CHECK(result.exit_code == 8);
   CHECK(result.message.starts_with("rank 1 "));
+}
+
+TEST_CASE("a first rank that noticed the death of another has said so itself") {
+  Shells shells({"cat gone; exit 8", "exec 3>gone; kill -9 $$"});
+  shells.make_fifo("gone");
+  const LaunchResult result = shells.with_outputs().run({.grace_seconds = 30, .kill_seconds = 0});
+  CHECK(result.exit_code == 8);
+  CHECK(result.message == "");
 }
 
 TEST_CASE("exit code 8 alone is a failure of its own") {
