@@ -25,7 +25,7 @@ HostsLaunch launch_on(const std::string& hosts) {
           .own_names = {"localhost", "head"},
           .program = "/opt/bin/train",
           .arguments = {"--config", "a b.yaml", "--gpus", "8"},
-          .folder = "/work/here",
+          .folder = "/data/here",
           .variables = {"TRAINYARD_TOKEN"}};
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("mpirun gets the hosts, the counts, where to meet, and the program as 
                                              "odls_base_sigkill_timeout",
                                              "5",
                                              "--wdir",
-                                             "/work/here",
+                                             "/data/here",
                                              "-x",
                                              "MASTER_ADDR=node1",
                                              "-x",
