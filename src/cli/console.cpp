@@ -25,7 +25,7 @@ class Console final : public MetricsSink {
         clock_(clock),
         epochs_(epochs),
         steps_(banner.steps),
-        samples_a_step_(banner.replica_batch * banner.replicas * banner.accumulate) {
+        samples_a_step_(global_batch(banner)) {
     last_line_ = clock.seconds();
     if (!options.quiet) print(stdout, banner_line(options.style, banner));
   }

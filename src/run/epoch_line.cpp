@@ -80,10 +80,6 @@ std::string json_epoch(const EpochRow& row, const EpochContext& context) {
   return line_of(json);
 }
 
-std::int64_t global_batch(const Banner& banner) {
-  return banner.replica_batch * banner.replicas * banner.accumulate;
-}
-
 std::string json_banner(const Banner& banner) {
   return line_of({{"event", "start"},
                   {"run", banner.run},
@@ -92,6 +88,7 @@ std::string json_banner(const Banner& banner) {
                   {"global_batch", global_batch(banner)},
                   {"replica_batch", banner.replica_batch},
                   {"replicas", banner.replicas},
+                  {"shards", banner.shards},
                   {"accumulate", banner.accumulate},
                   {"steps_per_epoch", banner.steps},
                   {"dropped_samples", banner.dropped},
@@ -119,10 +116,16 @@ std::optional<LogStyle> log_style_of(std::string_view word) {
   return std::nullopt;
 }
 
+std::int64_t global_batch(const Banner& banner) {
+  const std::int64_t parts = banner.shards > 0 ? banner.shards : banner.replicas;
+  return banner.replica_batch * parts * banner.accumulate;
+}
+
 std::string banner_line(LogStyle style, const Banner& banner) {
   if (style == LogStyle::json) return json_banner(banner);
-  std::string batch =
-      fmt::format("{} = {} x {}", global_batch(banner), banner.replica_batch, banner.replicas);
+  std::string batch = fmt::format("{} = {} x {}", global_batch(banner), banner.replica_batch,
+                                  banner.shards > 0 ? fmt::format("{} shards", banner.shards)
+                                                    : std::to_string(banner.replicas));
   if (banner.accumulate > 1) batch += fmt::format(" x {} accumulated", banner.accumulate);
   batch += fmt::format(", {} step{}", banner.steps, banner.steps == 1 ? "" : "s");
   if (banner.dropped > 0) {

@@ -35,9 +35,10 @@ enum class LogStyle { keras, json, plain };
 struct Banner {
   std::string run;  // the run folder
   std::uint64_t seed = 0;
-  std::string devices;  // "4 GPUs", "CPU, 2 threads"
-  std::int64_t replica_batch = 0;
+  std::string devices;             // "4 GPUs", "CPU, 2 threads"
+  std::int64_t replica_batch = 0;  // or of a shard
   std::int64_t replicas = 1;
+  std::int64_t shards = 0;  // of a micro-step, on all ranks; 0: one a replica
   std::int64_t accumulate = 1;
   std::int64_t steps = 0;    // an epoch
   std::int64_t dropped = 0;  // samples an epoch
@@ -45,6 +46,8 @@ struct Banner {
   std::int64_t val_samples = 0;
   std::int64_t parameters = 0;  // trainable and not
 };
+/// Samples an update.
+[[nodiscard]] std::int64_t global_batch(const Banner& banner);
 [[nodiscard]] std::string banner_line(LogStyle style, const Banner& banner);
 
 /// What an epoch line says besides the measurements.

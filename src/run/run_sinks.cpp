@@ -6,7 +6,7 @@ LogSink::LogSink(const Disk& disk, const Clock& clock, const std::filesystem::pa
                  const Banner& banner, std::int64_t epochs)
     : file_(disk, clock, path),
       epochs_(epochs),
-      samples_a_step_(banner.replica_batch * banner.replicas * banner.accumulate) {
+      samples_a_step_(global_batch(banner)) {
   file_.write(banner_line(LogStyle::keras, banner));
 }
 

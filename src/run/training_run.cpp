@@ -198,12 +198,14 @@ void TrainingRun::record() {
 Banner TrainingRun::banner() {
   const GraphTotals counts = totals(session_->model().graph().graph);
   const BatchNumbers& batch = session_->batch();
+  const std::string each = batch.ranks > 1 ? std::to_string(batch.ranks) + " ranks, each " : "";
   return {.run = keeper_->folder().path().string(),
           .seed = static_cast<std::uint64_t>(session_->config().seed),
-          .devices = session_->device().text,
+          .devices = each + session_->device().text,
           .replica_batch = batch.replica,
           .replicas = batch.ranks,
-          .accumulate = session_->updater().passes(),
+          .shards = session_->config().batch.shards.value_or(0),
+          .accumulate = session_->config().accumulate,
           .steps = batch.steps,
           .dropped = batch.dropped,
           .train_samples = session_->data().train->size(),

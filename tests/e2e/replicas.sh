@@ -42,7 +42,7 @@ write_tiny_run tiny.yaml
 for folder in one again; do
   run "${quick[@]}" --config tiny.yaml --replicas 2 --out "$folder"
   expect_code 0
-  expect_out "global batch 32 = 16 x 2, 3 steps"
+  expect_out "2 ranks, each CPU, 1 thread, global batch 32 = 16 x 2, 3 steps"
   expect_equal "$(grep -c '^Epoch' <<<"$out")" 3
 done
 expect_same_run again one

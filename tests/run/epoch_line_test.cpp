@@ -96,6 +96,10 @@ TEST_CASE("the banner names run, seed, devices, batch, data and parameters") {
   banner.steps = 1;
   CHECK(banner_line(LogStyle::plain, banner)
             .find("global batch 512 = 64 x 4 x 2 accumulated, 1 step | ") != std::string::npos);
+  banner.shards = 8;
+  CHECK(banner_line(LogStyle::plain, banner)
+            .find("global batch 1024 = 64 x 8 shards x 2 accumulated, 1 step | ") !=
+        std::string::npos);
 }
 
 TEST_CASE("an epoch is one line as Keras writes it") {
