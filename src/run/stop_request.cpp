@@ -1,6 +1,7 @@
 #include "run/stop_request.h"
 
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,6 +24,9 @@ void on_stop(int signal) {
 
 void on_save(int) { save_requested = true; }
 
+// What handlers need beside the frame of a signal, which grows with the processor's registers.
+constexpr std::size_t kHandlerBytes = 64 << 10;
+
 bool ignored_now(int signal) {
   struct sigaction current = {};
   return ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
@@ -30,7 +34,9 @@ bool ignored_now(int signal) {
 
 }  // namespace
 
-StopSignals::StopSignals() {
+StopSignals::StopSignals() : stack_(kHandlerBytes + ::getauxval(AT_MINSIGSTKSZ)) {
+  const stack_t own{.ss_sp = stack_.data(), .ss_flags = 0, .ss_size = stack_.size()};
+  ::sigaltstack(&own, &former_stack_);
   stop_signal_seen = 0;
   interrupt_seen = false;
   save_requested = false;
@@ -45,12 +51,13 @@ StopSignals::StopSignals() {
 
 StopSignals::~StopSignals() {
   for (const Former& former : former_) ::sigaction(former.signal, &former.action, nullptr);
+  ::sigaltstack(&former_stack_, nullptr);
 }
 
 void StopSignals::listen(int signal, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // a save goes on where it was
+  action.sa_flags = SA_RESTART | SA_ONSTACK;  // a save goes on where it was
   sigemptyset(&action.sa_mask);
   Former former{signal, {}};
   ::sigaction(signal, &action, &former.action);

@@ -3,14 +3,19 @@
 // SIGINT, SIGTERM, SIGHUP, SIGUSR1: stop. SIGUSR2: save and go on. A second SIGINT ends the process
 // at once. SIGPIPE is ignored. SIGINT and SIGHUP stay ignored where they were (nohup, background
 // jobs).
+//
+// Handlers run on a stack of their own: oneDNN's generated matrix products keep theirs in a small
+// block of the heap meanwhile, which the frame of a signal would overrun.
 #pragma once
 
 #include <csignal>
+#include <cstddef>
 #include <vector>
 
 namespace trainyard {
 
-/// Listens to signals as long as it lives; one at a time in a process.
+/// Listens to signals as long as it lives; one at a time in a process, made and destroyed by the
+/// main thread, which is the one that signals of others interrupt.
 class StopSignals {
  public:
   StopSignals();
@@ -32,6 +37,8 @@ class StopSignals {
   void listen(int signal, void (*handler)(int));
 
   std::vector<Former> former_;
+  std::vector<std::byte> stack_;
+  stack_t former_stack_ = {};
 };
 
 /// Ends the process as `signal` would have, so that shells see it: default action, raise, and

@@ -76,4 +76,19 @@ run "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-time 1
 expect_code 75
 expect_file a/checkpoints/last
 
-finish 6 0
+begin "thousands of signals while matrices are multiplied change nothing"
+write_tiny_run tiny.yaml
+sed -i 's/^    - dense: 4/    - dense: 256\n    - dense: 4/' tiny.yaml
+run env PATH=/nonexistent "$train" --config tiny.yaml --set epochs=200 --out quiet
+expect_code 0
+run_until "Epoch 2/" env PATH=/nonexistent "$train" --config tiny.yaml --set epochs=200 --out loud
+for ((sent = 0; sent < 10000; ++sent)); do kill -USR2 "$pid" || break; done
+wait_for_exit
+expect_code 0
+expect_equal "$sent" 10000
+untimed quiet/metrics.csv >quiet.csv
+untimed loud/metrics.csv >loud.csv
+expect_same_file quiet.csv loud.csv
+expect_same_file quiet/weights/last.safetensors loud/weights/last.safetensors
+
+finish 7 0

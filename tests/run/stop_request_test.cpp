@@ -122,3 +122,24 @@ TEST_CASE("ending by a signal is seen by the parent as that signal, blocked or n
     CHECK(WTERMSIG(status) == signal);
   }
 }
+
+TEST_CASE("handlers have a stack of their own as long as somebody listens") {
+  stack_t before = {}, during = {}, after = {};
+  REQUIRE(::sigaltstack(nullptr, &before) == 0);
+  {
+    const StopSignals signals;
+    REQUIRE(::sigaltstack(nullptr, &during) == 0);
+    CHECK((during.ss_flags & SS_DISABLE) == 0);
+    CHECK(during.ss_size >= 64 << 10);
+    for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2}) {
+      struct sigaction action = {};
+      REQUIRE(::sigaction(signal, nullptr, &action) == 0);
+      CHECK((action.sa_flags & SA_ONSTACK) != 0);
+    }
+    ::raise(SIGTERM);
+    CHECK(signals.stop_signal() == SIGTERM);
+  }
+  REQUIRE(::sigaltstack(nullptr, &after) == 0);
+  CHECK(after.ss_flags == before.ss_flags);
+  CHECK(after.ss_sp == before.ss_sp);
+}
