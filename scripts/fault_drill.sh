@@ -4,7 +4,7 @@
 # message that names the rank, and a last checkpoint that can be gone on with. By hand, about 10
 # minutes.
 #
-#   scripts/fault_drill.sh [TRAIN]      (default: build/release/bin/train)
+#   scripts/fault_drill.sh [TRAIN [PATTERN]]   (default: build/release/bin/train and all cases)
 #
 # A line a case, and "N of M". The phase is where the rank spends nearly all of its time in that
 # case's run; the message says where it was.
@@ -13,6 +13,7 @@
 source "$(dirname "$0")/lib.sh"
 
 train=$(realpath "${1:-build/release/bin/train}")
+only=${2:-.}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
@@ -100,14 +101,15 @@ judge() {
 # drill SIGNAL RANK PHASE CODE TEXT
 drill() {
   local signal=$1 rank=$2 phase=$3 out="$1_$2_$3" code=0 begin seconds
+  [[ "$signal rank $rank $phase" =~ $only ]] || return 0
   set -m
   env PATH=/nonexistent "$train" --config "$phase.yaml" --replicas 3 --out "$out" "${limits[@]}" \
     >"$out.log" 2>&1 </dev/null &
   local launcher=$!
   set +m
-  await is_there "$out" "$rank"
+  await is_there "$out" "$rank" || say "rank $rank did not appear"
   if [[ $phase != start ]]; then
-    await has_saved "$out"
+    await has_saved "$out" || say "nothing was saved"
     sleep "0.$((RANDOM % 10))"
   fi
   begin=$EPOCHREALTIME
@@ -117,12 +119,12 @@ drill() {
   judge "$signal rank $rank $phase" "$out" "$code" "$4" "$5" "$seconds"
 }
 
-# write_pictures FOLDER: four classes of eight BMP files of 16 x 16 pixels.
+# write_pictures FOLDER: four classes of sixteen BMP files of 16 x 16 pixels.
 write_pictures() {
   local class i
   for class in a b c d; do
     mkdir -p "$1/$class"
-    for ((i = 0; i < 8; ++i)); do
+    for ((i = 0; i < 16; ++i)); do
       {
         printf 'BM\x36\x03\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x10\0\0\0\x10\0\0\0\x01\0\x18\0'
         head -c 24 /dev/zero
@@ -136,9 +138,10 @@ write_pictures() {
 # reads them; the ranks are started by hand.
 vanish() {
   local rank=$1 other out="$scratch/vanish_$1" code=0 begin seconds pids=()
+  [[ "data vanish rank $rank" =~ $only ]] || return 0
   write_pictures "$out.data"
-  sed 's/train: {source: synthetic.*/train: {source: image_folder, root: data}/
-       s/val: {source: synthetic.*/val: {source: image_folder, root: data}/' step.yaml >pictures.yaml
+  sed 's/train: {source: synthetic.*/train: {source: image_folder, root: data, memory_mib: 0}/
+       s/val: {source: synthetic.*/val: {source: image_folder, root: data, memory_mib: 0}/' step.yaml >pictures.yaml
   for other in 0 1 2; do
     mkdir -p "$out.$other"
     cp -r "$out.data" "$out.$other/data"
@@ -148,11 +151,11 @@ vanish() {
       >"$out.$other.log" 2>&1 </dev/null &
     pids+=($!)
   done
-  await has_saved "$out"
+  await has_saved "$out" || say "nothing was saved"
   begin=$EPOCHREALTIME
   rm -r "$out.$rank/data"
   wait "${pids[0]}" || code=$?
-  wait
+  wait || true
   seconds=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
   mv "$out.0.log" "$out.log"
   rm -r "$out/checkpoints" # with the data gone there is nothing to go on with
@@ -162,6 +165,7 @@ vanish() {
 # full_disk KIBIBYTES: the run's folder lies on a file system of that size.
 full_disk() {
   local out="full_$1" code=0 begin=$EPOCHREALTIME seconds
+  [[ "full disk of $1 KiB" =~ $only ]] || return 0
   mkdir -p "$out.disk"
   unshare --mount --map-root-user bash -c "mount -t tmpfs -o size=$1k tmpfs '$out.disk' &&
     exec env PATH=/nonexistent '$train' --config save.yaml --replicas 3 --out '$out.disk/run' ${limits[*]}" \
