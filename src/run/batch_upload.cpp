@@ -27,7 +27,7 @@ void BatchUpload::put(std::span<const Upload> parts) {
   std::size_t bytes = 0;
   for (const Upload& part : parts) {
     TY_CHECK(bytes + room_for(part.bytes) <= place.host->bytes(), "a batch fits its upload");
-    std::memcpy(host + bytes, part.from, part.bytes);
+    if (part.bytes > 0) std::memcpy(host + bytes, part.from, part.bytes);
     bytes += room_for(part.bytes);
   }
   place.taken->wait_on(copies_);
@@ -36,7 +36,7 @@ void BatchUpload::put(std::span<const Upload> parts) {
   place.crossed->wait_on(queue_);
   bytes = 0;
   for (const Upload& part : parts) {
-    queue_.copy(part.to, device + bytes, part.bytes);
+    if (part.bytes > 0) queue_.copy(part.to, device + bytes, part.bytes);
     bytes += room_for(part.bytes);
   }
   place.taken->record(queue_);

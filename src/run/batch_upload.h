@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// A copy of host memory to a device.
+/// A copy of host memory to a device; of nothing, where there are no bytes.
 struct Upload {
   void* to = nullptr;
   const void* from = nullptr;

@@ -122,7 +122,7 @@ void Model::load(const Batch& batch) {
     upload_->put(parts);
   } else {
     for (const Upload& part : parts) {
-      compute_.queue.copy_from_host(part.to, part.from, part.bytes);
+      if (part.bytes > 0) compute_.queue.copy_from_host(part.to, part.from, part.bytes);
     }
   }
   set_valid(batch.valid);

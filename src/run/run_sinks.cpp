@@ -4,9 +4,7 @@ namespace trainyard {
 
 LogSink::LogSink(const Disk& disk, const Clock& clock, const std::filesystem::path& path,
                  const Banner& banner, std::int64_t epochs)
-    : file_(disk, clock, path),
-      epochs_(epochs),
-      samples_a_step_(global_batch(banner)) {
+    : file_(disk, clock, path), epochs_(epochs), samples_a_step_(global_batch(banner)) {
   file_.write(banner_line(LogStyle::keras, banner));
 }
 

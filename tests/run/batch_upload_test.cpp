@@ -135,6 +135,7 @@ std::vector<std::vector<int>> arrivals(bool copies_first, bool work_between) {
     std::ranges::fill(batch, i);
     given = 100 + i;
     const std::vector<Upload> parts{{images.data(), batch.data(), bytes},
+                                    {nullptr, nullptr, 0},
                                     {&label, &given, sizeof given}};
     upload.put(parts);
     std::ranges::fill(batch, -1);  // the feeder's memory is used again

@@ -121,8 +121,7 @@ TEST_CASE("shards and synchronised batch norm exclude each other") {
 
 TEST_CASE("a session with shards trains a global batch in passes of one shard each") {
   RankGroup alone({});
-  Session session(read({.accumulate = 2}), {.kind = DeviceChoice::Kind::reference}, nullptr,
-                  alone);
+  Session session(read({.accumulate = 2}), {.kind = DeviceChoice::Kind::reference}, nullptr, alone);
   CHECK(session.batch().replica == 4);
   CHECK(session.batch().global == 32);
   CHECK(session.batch().steps == 3);
