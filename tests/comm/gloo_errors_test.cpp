@@ -69,12 +69,12 @@ TEST_CASE("a rank that does not come is named when the limit is over") {
   groups[0]->set_time_limit(Milliseconds(150));
   const Moment begin = std::chrono::steady_clock::now();
   // Rank 1 lives and does nothing.
-  CHECK_THROWS_WITH_AS(
-      groups[0]->barrier(),
-      "rank 0 (host0): barrier of 1 byte a rank over 2 ranks failed: rank 1 (host1) did not do its "
-      "part within 0.15 s (Timed out waiting 150ms for recv operation to complete); see what it "
-      "said",
-      Error);
+  // Gloo's own words behind it hold what was left of the limit.
+  CHECK_THROWS_WITH_AS(groups[0]->barrier(),
+                       doctest::Contains("rank 0 (host0): barrier of 1 byte a rank over 2 ranks "
+                                         "failed: rank 1 (host1) did not do its part within 0.15 s "
+                                         "(Timed out waiting "),
+                       Error);
   CHECK(seconds_since(begin) >= 0.15);
   CHECK(seconds_since(begin) < 30);
 }
