@@ -58,7 +58,7 @@ run_preset() {
   esac
 }
 
-install_missing "${build_packages[@]}" "${run_packages[@]}"
+install_missing "${build_packages[@]}" "${run_packages[@]}" procps
 check_form
 for preset in "${presets[@]}"; do
   run_preset "$preset"
