@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "base/error.h"
+
 namespace trainyard {
 
 void CloseLibrary::operator()(void* library) const { dlclose(library); }
@@ -22,6 +24,22 @@ std::filesystem::path SharedLibrary::file() const {
 
 void* SharedLibrary::symbol(const char* name) const {
   return is_open() ? dlsym(library_.get(), name) : nullptr;
+}
+
+void SharedLibrary::lacks(const char* name, std::string_view expected) const {
+  throw Error(ErrorKind::device,
+              file().string() + " has no function " + name + "; expected " + std::string(expected));
+}
+
+std::string version_text(std::size_t number) {
+  return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
+         std::to_string(number % 100);
+}
+
+std::string version_problem(std::string_view library, std::size_t found, std::size_t built) {
+  if (found >= built && found / 10000 == built / 10000) return "";
+  return std::string(library) + " " + version_text(found) + " was found, expected " +
+         version_text(built) + " or a newer " + std::to_string(built / 10000) + ".x";
 }
 
 }  // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "base/handle.h"
 
@@ -29,6 +30,13 @@ class SharedLibrary {
   [[nodiscard]] Function* function(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
   }
+  /// Sets `to` to the function `name`. Throws Error{device} that names the file, the function and
+  /// what was `expected` ("cuDNN 9.19.0 or newer") if there is none.
+  template <class Function>
+  void require(const char* name, Function*& to, std::string_view expected) const {
+    to = function<Function>(name);
+    if (to == nullptr) lacks(name, expected);
+  }
   /// The variable `name`, or null.
   template <class T>
   [[nodiscard]] T* variable(const char* name) const {
@@ -39,9 +47,17 @@ class SharedLibrary {
 
  private:
   [[nodiscard]] void* symbol(const char* name) const;
+  [[noreturn]] void lacks(const char* name, std::string_view expected) const;
 
   Handle<void*, CloseLibrary> library_;
   std::string problem_;
 };
+
+/// "9.19.0" of 91900, as cuDNN and NCCL number their versions.
+[[nodiscard]] std::string version_text(std::size_t number);
+/// What is wrong with a `library` ("cuDNN") of version `found` for a program built with `built`; ""
+/// if nothing: it is as new, of the same first number.
+[[nodiscard]] std::string version_problem(std::string_view library, std::size_t found,
+                                          std::size_t built);
 
 }  // namespace trainyard

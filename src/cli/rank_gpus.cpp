@@ -20,12 +20,18 @@ GpuRequest request_for(const std::string& ordinals, const std::string& typed) {
   return request;
 }
 
-/// Ranks that leave GPUs without work were not meant so.
-void require_ranks_for(std::size_t gpus, int replicas) {
-  if (static_cast<std::size_t>(replicas) >= gpus) return;
+/// Ranks on GPUs have one each.
+void require_one_each(std::size_t gpus, int replicas) {
+  if (gpus == 0 || static_cast<std::size_t>(replicas) == gpus) return;
+  if (static_cast<std::size_t>(replicas) > gpus) {
+    refuse("--replicas " + std::to_string(replicas) + " would share " + std::to_string(gpus) +
+           (gpus == 1 ? " GPU" : " GPUs") +
+           ", but ranks on GPUs have one each; leave --replicas out, or add --gpus 0 for ranks on "
+           "the processor");
+  }
   refuse("--replicas " + std::to_string(replicas) + " leaves " +
          std::to_string(gpus - static_cast<std::size_t>(replicas)) + " of " + std::to_string(gpus) +
-         " GPUs without work; ask for as many GPUs as replicas, or fewer");
+         " GPUs without work; ask for as many GPUs as replicas");
 }
 
 /// Where --gpus is left out each rank takes a GPU of its own; one alone may be what the launcher
@@ -33,8 +39,7 @@ void require_ranks_for(std::size_t gpus, int replicas) {
 void match_unsaid(std::size_t gpus, const RankPlace& place) {
   if (gpus <= 1 || gpus >= static_cast<std::size_t>(place.local_ranks)) return;
   refuse(std::to_string(gpus) + " GPUs for " + std::to_string(place.local_ranks) +
-         " ranks on this host (" + place.local_ranks_from +
-         "); start as many ranks as GPUs, or say with --gpus and --replicas how to share");
+         " ranks on this host (" + place.local_ranks_from + "); start as many ranks as GPUs");
 }
 
 }  // namespace
@@ -55,7 +60,7 @@ std::optional<RankCount> stated_ranks(const std::string& gpus, std::optional<int
 
 RankCount ranks_on(const std::vector<GpuFinding>& gpus, RankCount stated,
                    std::optional<int> replicas) {
-  if (replicas) require_ranks_for(gpus.size(), *replicas);
+  if (replicas) require_one_each(gpus.size(), *replicas);
   if (!replicas) stated.count = static_cast<int>(gpus.size());
   for (const GpuFinding& gpu : gpus) stated.gpus.push_back(gpu.ordinal);
   return stated;
@@ -92,7 +97,7 @@ GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& 
                        const RankPlace& place) {
   TY_CHECK(!gpus.empty(), "a rank on GPUs has one");
   if (flags.replicas) {
-    require_ranks_for(gpus.size(), *flags.replicas);
+    require_one_each(gpus.size(), *flags.replicas);
   } else if (flags.gpus == "all") {
     require_local_ranks(place, "--gpus all", static_cast<int>(gpus.size()));
   } else if (flags.gpus.empty()) {

@@ -17,11 +17,6 @@ std::vector<std::string> gather_texts(Communicator& ranks, Queue& queue, std::st
   return texts;
 }
 
-bool any_rank(Communicator& ranks, Queue& queue, bool mine) {
-  const auto all = gather_values(ranks, queue, static_cast<std::uint8_t>(mine ? 1 : 0));
-  return std::ranges::any_of(all, [](std::uint8_t one) { return one != 0; });
-}
-
 double largest(Communicator& ranks, Queue& queue, double mine) {
   const auto all = gather_values(ranks, queue, mine);
   return *std::ranges::max_element(all);

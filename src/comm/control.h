@@ -23,8 +23,6 @@ template <class T>
 /// Every rank's text, by rank.
 [[nodiscard]] std::vector<std::string> gather_texts(Communicator& ranks, Queue& queue,
                                                     std::string_view mine);
-/// True if it is on any rank.
-[[nodiscard]] bool any_rank(Communicator& ranks, Queue& queue, bool mine);
 /// The largest value of all ranks.
 [[nodiscard]] double largest(Communicator& ranks, Queue& queue, double mine);
 /// Rank `root`'s text; those of the others are not looked at.

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/host_name.h"
 #include "base/text.h"
 #include "comm/rank_claims.h"
 
@@ -190,9 +191,7 @@ std::vector<SyncCommand> sync_commands(std::span<const Host> hosts,
 
 std::vector<std::string> own_names() {
   std::vector<std::string> names = {"localhost"};
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  const std::string host = name.data();
+  const std::string host = host_name();
   names.push_back(host);
   names.push_back(host.substr(0, host.find('.')));
   ifaddrs* list = nullptr;

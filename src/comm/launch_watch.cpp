@@ -48,10 +48,10 @@ std::string output_text(const RankOutput& output) {
   return tail.empty() ? "; it printed nothing" : "; the end of its output" + where + ":\n" + tail;
 }
 
-class Watch {
+class LaunchWatch {
  public:
-  Watch(const std::vector<LaunchedProcess>& processes, const LaunchLimits& limits,
-        const Clock& clock)
+  LaunchWatch(const std::vector<LaunchedProcess>& processes, const LaunchLimits& limits,
+              const Clock& clock)
       : processes_(processes), limits_(limits), clock_(clock), ends_(processes.size()) {
     for (const LaunchedProcess& process : processes) {
       running_.emplace_back(process.command,
@@ -107,7 +107,7 @@ class Watch {
   std::array<std::optional<std::size_t>, 5> first_ = {};
 };
 
-void Watch::pass(int signal) {
+void LaunchWatch::pass(int signal) {
   if (signal == SIGCHLD) return;
   if (stops_a_run(signal)) passed_ = signal;
   if (signal == SIGINT) ++interrupts_;
@@ -119,7 +119,7 @@ void Watch::pass(int signal) {
   if (interrupts_ == 2 && stage_ < Stage::asked) enter(Stage::asked, limits_.kill_seconds);
 }
 
-void Watch::collect() {
+void LaunchWatch::collect() {
   for (std::size_t i = 0; i < running_.size(); ++i) {
     if (ends_[i] || !running_[i].end()) continue;
     ends_[i] = running_[i].end();
@@ -127,7 +127,7 @@ void Watch::collect() {
   }
 }
 
-void Watch::take(std::size_t index) {
+void LaunchWatch::take(std::size_t index) {
   // Those that the launcher asked to end say nothing about the cause.
   if (stage_ >= Stage::asked) return;
   const Meaning meaning = meaning_of(*ends_[index]);
@@ -138,7 +138,7 @@ void Watch::take(std::size_t index) {
 }
 
 /// The limit of the stage is over.
-void Watch::press() {
+void LaunchWatch::press() {
   if (stage_ == Stage::waiting) {
     send_to_all(SIGTERM);
     return enter(Stage::asked, limits_.kill_seconds);
@@ -150,7 +150,7 @@ void Watch::press() {
 
 /// What became of a process, unless the first one, which has the launcher's streams, ended as a
 /// rank does that has noticed, and has said so.
-std::string Watch::message(std::optional<std::size_t> index) const {
+std::string LaunchWatch::message(std::optional<std::size_t> index) const {
   if (!index) return "";
   const ProcessEnd& end = *ends_[*index];
   const int noticed = end.signal == 0 ? end.exit_code : static_cast<int>(ErrorKind::device);
@@ -161,7 +161,7 @@ std::string Watch::message(std::optional<std::size_t> index) const {
          (output == nullptr ? "" : output_text(*output));
 }
 
-LaunchResult Watch::result() const {
+LaunchResult LaunchWatch::result() const {
   LaunchResult result{.passed = passed_};
   if (const auto failed = first(Meaning::failed)) {
     const ProcessEnd& end = *ends_[*failed];
@@ -187,7 +187,7 @@ LaunchResult Watch::result() const {
 LaunchResult launch(const std::vector<LaunchedProcess>& processes, const LaunchLimits& limits,
                     const Clock& clock) {
   TY_CHECK(!processes.empty(), "a launch starts a process");
-  return Watch(processes, limits, clock).run();
+  return LaunchWatch(processes, limits, clock).run();
 }
 
 }  // namespace trainyard

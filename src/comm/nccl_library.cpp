@@ -2,51 +2,32 @@
 
 #include <fmt/format.h>
 
-#include <type_traits>
-
 #include "base/error.h"
 #include "base/shared_library.h"
 
 namespace trainyard::nccl {
 namespace {
 
-template <class Function>
-void find(const SharedLibrary& library, const char* name, Function& function) {
-  function = library.function<std::remove_pointer_t<Function>>(name);
-  if (function != nullptr) return;
-  throw Error(ErrorKind::device,
-              fmt::format("{} has no function {}; expected NCCL {} or newer",
-                          library.file().string(), name, version_text(NCCL_VERSION_CODE)));
-}
-
 Functions functions_of(const SharedLibrary& library) {
   Functions all{};
-  find(library, "ncclGetVersion", all.version);
-  find(library, "ncclGetErrorString", all.error_string);
-  find(library, "ncclGetLastError", all.last_error);
-  find(library, "ncclGetUniqueId", all.unique_id);
-  find(library, "ncclCommInitRankConfig", all.join);
-  find(library, "ncclCommGetAsyncError", all.asynchronous_error);
-  find(library, "ncclCommFinalize", all.finalize);
-  find(library, "ncclCommDestroy", all.destroy);
-  find(library, "ncclCommAbort", all.give_up);
-  find(library, "ncclAllReduce", all.all_reduce);
-  find(library, "ncclBroadcast", all.broadcast);
-  find(library, "ncclAllGather", all.all_gather);
+  const auto find = [&, expected = "NCCL " + version_text(NCCL_VERSION_CODE) + " or newer"](
+                        const char* name, auto& to) { library.require(name, to, expected); };
+  find("ncclGetVersion", all.version);
+  find("ncclGetErrorString", all.error_string);
+  find("ncclGetLastError", all.last_error);
+  find("ncclGetUniqueId", all.unique_id);
+  find("ncclCommInitRankConfig", all.join);
+  find("ncclCommGetAsyncError", all.asynchronous_error);
+  find("ncclCommFinalize", all.finalize);
+  find("ncclCommDestroy", all.destroy);
+  find("ncclCommAbort", all.give_up);
+  find("ncclAllReduce", all.all_reduce);
+  find("ncclBroadcast", all.broadcast);
+  find("ncclAllGather", all.all_gather);
   return all;
 }
 
 }  // namespace
-
-std::string version_text(int number) {
-  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
-}
-
-std::string version_problem(int found, int built) {
-  if (found >= built && found / 10000 == built / 10000) return "";
-  return fmt::format("NCCL {} was found, expected {} or a newer {}.x", version_text(found),
-                     version_text(built), built / 10000);
-}
 
 ncclConfig_t config() {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -64,7 +45,8 @@ Library::Library(const std::filesystem::path& path) {
   functions_ = functions_of(library);
   int found = 0;
   functions_.version(&found);
-  const std::string problem = version_problem(found, NCCL_VERSION_CODE);
+  const std::string problem =
+      version_problem("NCCL", static_cast<std::size_t>(found), NCCL_VERSION_CODE);
   if (!problem.empty()) {
     throw Error(ErrorKind::device, fmt::format("{}: {}", library.file().string(), problem));
   }
@@ -74,7 +56,7 @@ Library::Library(const std::filesystem::path& path) {
 std::string Library::version() const {
   int found = 0;
   functions_.version(&found);
-  return version_text(found);
+  return version_text(static_cast<std::size_t>(found));
 }
 
 std::string Library::text_of(ncclResult_t result, ncclComm_t communicator) const {

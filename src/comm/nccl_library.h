@@ -51,10 +51,6 @@ class Library {
   Functions functions_{};
 };
 
-/// "2.28.9" of NCCL's number 22809.
-[[nodiscard]] std::string version_text(int number);
-/// What is wrong with an NCCL of version `found` for a program built with `built`; "" if nothing.
-[[nodiscard]] std::string version_problem(int found, int built);
 /// Settings of every communicator: calls return at once (blocking = 0), so that a dead rank cannot
 /// hold one for ever; the rest is NCCL's own choice.
 [[nodiscard]] ncclConfig_t config();

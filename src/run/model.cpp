@@ -92,10 +92,7 @@ void Model::set_valid(std::int64_t valid) {
 }
 
 void Model::make_upload() {
-  if (compute_.copies == nullptr) {
-    upload_.reset();
-    return;
-  }
+  if (compute_.copies == nullptr) return;
   const auto batch = static_cast<std::size_t>(memory_->batch());
   const Shape& image = graph_.graph.values[graph_.graph.inputs[0]].shape;
   const std::size_t samples = spatial_ ? spatial_->size() * sizeof(SpatialStep)

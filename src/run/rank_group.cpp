@@ -163,6 +163,11 @@ std::vector<std::string> RankGroup::gather(std::string_view mine) {
   return gather_texts(*communicator_, *queue_, mine);
 }
 
+std::string RankGroup::from_first(std::string_view text) {
+  if (!meeting_) return std::string(text);
+  return broadcast_text(*communicator_, *queue_, text, 0);
+}
+
 int RankGroup::largest(int mine) {
   if (!meeting_) return mine;
   return static_cast<int>(trainyard::largest(*communicator_, *queue_, mine));

@@ -51,6 +51,8 @@ class RankGroup {
   void progress(std::int64_t step, const Operation& operation) noexcept;
   /// Every rank's text, by rank.
   [[nodiscard]] std::vector<std::string> gather(std::string_view mine);
+  /// Rank 0's text; those of the others are not looked at.
+  [[nodiscard]] std::string from_first(std::string_view text);
   /// The largest of all ranks' numbers.
   [[nodiscard]] int largest(int mine);
   /// Throws Error{device} that names the rank and both values unless all ranks have the same.

@@ -86,7 +86,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   std::string engines = choice.choices;
   if (ranks != nullptr && ranks->size() > 1) {
     session.ranks = join_gpus(usable, run, *ranks, session);
-    if (ranks->rank() > 0) engines = ranks->gather("")[0];
+    if (ranks->rank() > 0) engines = ranks->from_first("");
   }
   session.launches = usable.backend->make_update_launches(*session.queue);
   session.batches = usable.backend->make_batch_launches(*session.queue);
@@ -216,7 +216,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                    .shards = shards,
                    .joint_sum = joint_sum_.get()});
   if (device_.ranks && ranks_.rank() == 0) {
-    static_cast<void>(ranks_.gather(device_.executors->choices()));
+    static_cast<void>(ranks_.from_first(device_.executors->choices()));
   }
   if (data_.resident_train) {
     model_->feed_from(*data_.resident_train, *data_.resident_val, data_.pipeline->spatial_steps());

@@ -45,11 +45,11 @@ Outcome Trainer::run() {
 
 std::optional<Outcome> Trainer::train_epoch() {
   parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
-                     state_.step_in_epoch * options_.accumulate);
+                     state_.step_in_epoch * parts_.updater.passes());
   epoch_started_ = parts_.now();
   epoch_first_step_ = state_.step_in_epoch;
   busy_.start(epoch_started_);
-  const std::int64_t steps = parts_.train.steps_per_epoch() / options_.accumulate;
+  const std::int64_t steps = parts_.train.steps_per_epoch() / parts_.updater.passes();
   parts_.model.set_epoch(state_.epoch);
   while (true) {
     const auto reason = parts_.stop_reason(state_);
@@ -79,7 +79,7 @@ void Trainer::micro_step(std::int64_t index) {
 void Trainer::train_step() {
   parts_.ranks.progress(state_.step, kTraining);
   parts_.updater.prepare();
-  for (std::int64_t index = 0; index < options_.accumulate; ++index) micro_step(index);
+  for (std::int64_t index = 0; index < parts_.updater.passes(); ++index) micro_step(index);
   parts_.updater.finish();
   saved_ = false;
   ++state_.step;
@@ -128,8 +128,9 @@ void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
 std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
   Model& model = parts_.model;
   const std::int64_t step_in_epoch = state_.step_in_epoch - (state_.step - step);
-  parts_.train.start(static_cast<std::uint32_t>(state_.epoch), step_in_epoch * options_.accumulate);
-  for (std::int64_t micro = 0; micro < options_.accumulate; ++micro) {
+  parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
+                     step_in_epoch * parts_.updater.passes());
+  for (std::int64_t micro = 0; micro < parts_.updater.passes(); ++micro) {
     model.load(parts_.train.next());
     if (auto culprit = model.train().run_checked(model.compute().queue)) return culprit;
   }

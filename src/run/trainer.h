@@ -31,7 +31,6 @@ struct Judge {
 struct TrainerOptions {
   std::vector<std::string> metric_names;  // of the model's metrics, in order
   std::int64_t epochs = 1;
-  std::int64_t accumulate = 1;
   std::int64_t save_every_epochs = 1;  // 0: by steps
   std::int64_t save_every_steps = 0;   // 0: by epochs
   std::int64_t patience = 0;           // epochs without a better value; 0: no early stop

@@ -34,6 +34,12 @@ Error error_of(const Failure& failure) {
   return {static_cast<ErrorKind>(failure.exit_code), message_of(failure)};
 }
 
+/// Tells the other ranks of `own`, and answers the first of all their errors.
+Error first_of_ranks(RankGroup& ranks, const Error& own) {
+  const Failure first = ranks.report(own);
+  return first.rank == ranks.rank() ? own : error_of(first);
+}
+
 /// One run while it lives, on one rank.
 class TrainingRun {
  public:
@@ -43,8 +49,7 @@ class TrainingRun {
         ranks_(surroundings.ranks),
         begun_(surroundings.clock.seconds()),
         resolved_(resolved_yaml(request_.config)),
-        name_(request_.config.name),
-        session_(new_session()) {}
+        name_(request_.config.name) {}
 
   ~TrainingRun() { ranks_.set_last_words({}); }
   TrainingRun(const TrainingRun&) = delete;
@@ -52,11 +57,13 @@ class TrainingRun {
 
   RunResult run() {
     try {
+      session_ = new_session();
       prepare();
       return train();
     } catch (const Error& error) {
-      if (keeper_) keeper_->fail(error);
-      throw;
+      const Error first = first_of_ranks(ranks_, error);
+      if (keeper_) keeper_->fail(first);
+      throw first;
     }
   }
 
@@ -175,7 +182,7 @@ void TrainingRun::agree() {
 void TrainingRun::share_log_folder() {
   if (ranks_.size() == 1) return;
   const std::string own = keeper_ ? fs::absolute(keeper_->folder().subfolder("logs")).string() : "";
-  const fs::path folder = ranks_.gather(own)[0];
+  const fs::path folder = ranks_.from_first(own);
   if (!keeper_) surroundings_.log_to(folder / output_name(ranks_.rank()));
 }
 
@@ -262,7 +269,6 @@ TrainerOptions TrainingRun::trainer_options() const {
   const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
   return {.metric_names = session_->metric_names(),
           .epochs = config.epochs,
-          .accumulate = session_->updater().passes(),
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
@@ -343,16 +349,13 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
 
 RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings) {
   if (!request.output.empty()) check_plot_output(request.output, !request.gnuplot.empty());
-  RankGroup& ranks = surroundings.ranks;
+  RunResult result = TrainingRun(std::move(request), surroundings).run();
   try {
-    RunResult result = TrainingRun(std::move(request), surroundings).run();
-    ranks.farewell();
-    return result;
+    surroundings.ranks.farewell();
   } catch (const Error& error) {
-    const Failure first = ranks.report(error);
-    if (first.rank == ranks.rank()) throw;
-    throw error_of(first);
+    throw first_of_ranks(surroundings.ranks, error);
   }
+  return result;
 }
 
 std::string resolved_yaml(const RunConfig& config) {

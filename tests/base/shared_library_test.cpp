@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <utility>
+
+#include "base/error.h"
 
 namespace trainyard {
 namespace {
@@ -52,6 +55,33 @@ TEST_CASE("a handle that was given up is not destroyed") {
     CHECK(owner.release() == &destroyed);
   }
   CHECK(destroyed == 0);
+}
+
+TEST_CASE("a function that a library must have is there, or named with what was expected") {
+  const SharedLibrary library("libm.so.6");
+  double (*cosine)(double) = nullptr;
+  library.require("cos", cosine, "a libm");
+  CHECK(cosine(0) == 1);
+  try {
+    library.require("no_such_function", cosine, "Cosines 2.0.0 or newer");
+    FAIL("found what is not there");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::device);
+    CHECK(std::string(error.what())
+              .ends_with(
+                  "libm.so.6 has no function no_such_function; expected Cosines 2.0.0 or newer"));
+  }
+}
+
+TEST_CASE("versions are read as cuDNN and NCCL number them, and must be as new and of one kind") {
+  CHECK(version_text(91900) == "9.19.0");
+  CHECK(version_text(22809) == "2.28.9");
+  CHECK(version_problem("NCCL", 22809, 22809) == "");
+  CHECK(version_problem("NCCL", 22900, 22809) == "");
+  CHECK(version_problem("NCCL", 22703, 22809) ==
+        "NCCL 2.27.3 was found, expected 2.28.9 or a newer 2.x");
+  CHECK(version_problem("cuDNN", 100000, 91900) ==
+        "cuDNN 10.0.0 was found, expected 9.19.0 or a newer 9.x");
 }
 
 }  // namespace

@@ -45,13 +45,11 @@ TEST_CASE("the forms of --gpus and --replicas state a number of ranks, or leave 
   CHECK(error_of(ErrorKind::command_line, [] { stated("two", 3); }).starts_with("--gpus 'two'"));
 }
 
-TEST_CASE("each chosen GPU gets a rank, or the replicas share them") {
+TEST_CASE("each chosen GPU gets a rank, and replicas without GPUs are ranks on the processor") {
   const RankCount each = ranks_on(gpus({2, 0}), {}, std::nullopt);
   CHECK(each.count == 2);
   CHECK(gpus_text(each.gpus) == "2,0");
-  const RankCount shared = ranks_on(gpus({3}), {.count = 4}, 4);
-  CHECK(shared.count == 4);
-  CHECK(gpus_text(shared.gpus) == "3");
+  CHECK(ranks_on(gpus({2, 0}), {.count = 2}, 2).count == 2);
   const RankCount none = ranks_on({}, {.count = 4}, 4);
   CHECK(none.count == 4);
   CHECK(gpus_text(none.gpus) == "");
@@ -59,7 +57,7 @@ TEST_CASE("each chosen GPU gets a rank, or the replicas share them") {
 
 TEST_CASE("replicas that leave GPUs without work are refused") {
   const std::string text =
-      "--replicas 2 leaves 1 of 3 GPUs without work; ask for as many GPUs as replicas, or fewer";
+      "--replicas 2 leaves 1 of 3 GPUs without work; ask for as many GPUs as replicas";
   CHECK(error_of(ErrorKind::command_line, [] {
           static_cast<void>(ranks_on(gpus({0, 1, 2}), {}, 2));
         }) == text);
@@ -68,27 +66,31 @@ TEST_CASE("replicas that leave GPUs without work are refused") {
         }) == text);
 }
 
-TEST_CASE("a rank's GPU is the one of its local number, counted round where replicas share") {
+TEST_CASE("replicas that would share GPUs are refused") {
+  const std::string text =
+      "--replicas 4 would share 1 GPU, but ranks on GPUs have one each; leave --replicas out, or "
+      "add --gpus 0 for ranks on the processor";
+  CHECK(error_of(ErrorKind::command_line,
+                 [] { static_cast<void>(ranks_on(gpus({3}), {.count = 4}, 4)); }) == text);
+  CHECK(error_of(ErrorKind::command_line, [] {
+          static_cast<void>(gpu_of_rank(gpus({3}), {.gpus = "1", .replicas = 4}, place_of(3, 4)));
+        }) == text);
+}
+
+TEST_CASE("a rank's GPU is the one of its local number") {
   const RankGpuFlags listed{.gpus = "3,1,2"};
   for (int rank = 0; rank < 3; ++rank) {
     const int expected = std::vector<int>{3, 1, 2}[static_cast<std::size_t>(rank)];
     CHECK(gpu_of_rank(gpus({3, 1, 2}), listed, place_of(rank, 3)).ordinal == expected);
   }
-  const RankGpuFlags shared{.gpus = "2", .replicas = 5};
-  CHECK(gpu_of_rank(gpus({0, 1}), shared, place_of(3, 5)).ordinal == 1);
-  CHECK(gpu_of_rank(gpus({0, 1}), shared, place_of(4, 5)).ordinal == 0);
 }
 
 TEST_CASE("without --gpus ranks take one GPU each, or the one that they alone can see") {
   CHECK(gpu_of_rank(gpus({0, 1, 2, 3}), {}, place_of(2, 3)).ordinal == 2);
   CHECK(gpu_of_rank(gpus({0}), {}, place_of(2, 4)).ordinal == 0);
-  CHECK(
-      error_of(ErrorKind::command_line,
-               [] {
-                 static_cast<void>(gpu_of_rank(gpus({0, 1}), {}, place_of(0, 4)));
-               }) ==
-      "2 GPUs for 4 ranks on this host (LOCAL=4); start as many ranks as GPUs, or say with --gpus "
-      "and --replicas how to share");
+  CHECK(error_of(ErrorKind::command_line, [] {
+          static_cast<void>(gpu_of_rank(gpus({0, 1}), {}, place_of(0, 4)));
+        }) == "2 GPUs for 4 ranks on this host (LOCAL=4); start as many ranks as GPUs");
 }
 
 TEST_CASE("--gpus all is as many ranks as the launcher started, or refused with both") {

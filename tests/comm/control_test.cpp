@@ -45,12 +45,6 @@ TEST_CASE("texts of all ranks come by rank, whatever their lengths") {
   }));
 }
 
-TEST_CASE("one vote is enough, and none is not") {
-  CHECK(holds_on_all([](Communicator& group, Queue& queue) {
-    return any_rank(group, queue, group.rank() == 2) && !any_rank(group, queue, false);
-  }));
-}
-
 TEST_CASE("the largest value is found wherever it is, also among negative ones") {
   CHECK(holds_on_all([](Communicator& group, Queue& queue) {
     return largest(group, queue, -1.0 - group.rank()) == -1.0 &&

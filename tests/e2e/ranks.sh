@@ -4,14 +4,8 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# Nothing of the shell that runs the suite may speak of ranks; root may use mpirun.
-for variable in $(compgen -e | grep -E '^(RANK|WORLD_SIZE|LOCAL_|MASTER_|OMPI_|PMI|SLURM_|TRAINYARD_)'); do
-  unset "$variable"
-done
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-
-# Without gnuplot on the path an epoch takes milliseconds.
-quick=(env PATH=/nonexistent "$train")
+# shellcheck source=tests/e2e/lib_ranks.sh
+source "$(dirname "$0")/lib_ranks.sh"
 
 # wait_for_line TEXT: after run_until, returns when the command has printed a line that holds TEXT.
 wait_for_line() {
@@ -25,20 +19,6 @@ wait_for_line() {
 
 # rank_of FOLDER: the process that writes into a run folder.
 rank_of() { sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$1/status.json"; }
-
-# expect_same_run A B: equal columns but times, equal bytes of the last checkpoint's arrays.
-expect_same_run() {
-  untimed "$1/metrics.csv" >a.csv
-  untimed "$2/metrics.csv" >b.csv
-  expect_file b.csv
-  expect_same_file a.csv b.csv
-  local file last
-  last=$(cat "$2/checkpoints/last")
-  expect_equal "$(cat "$1/checkpoints/last")" "$last"
-  for file in "$2/checkpoints/$last"/*.safetensors; do
-    expect_same_file "$1/${file#"$2"/}" "$file"
-  done
-}
 
 # fake NAME: a program bin/NAME that writes its arguments, a line each, to NAME.arguments, and the
 # variables that ranks look for to NAME.variables.

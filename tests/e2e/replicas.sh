@@ -4,29 +4,10 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-for variable in $(compgen -e | grep -E '^(RANK|WORLD_SIZE|LOCAL_|MASTER_|OMPI_|PMI|SLURM_|TRAINYARD_)'); do
-  unset "$variable"
-done
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# shellcheck source=tests/e2e/lib_ranks.sh
+source "$(dirname "$0")/lib_ranks.sh"
 
-# Without gnuplot on the path an epoch takes milliseconds.
-quick=(env PATH=/nonexistent "$train")
 limits=(--set limits.silence=2 --set limits.step=20)
-
-# expect_same_run A B: equal columns but times, equal bytes of the last checkpoint's arrays.
-expect_same_run() {
-  untimed "$1/metrics.csv" >a.csv
-  untimed "$2/metrics.csv" >b.csv
-  expect_file b.csv
-  expect_same_file a.csv b.csv
-  local file last
-  last=$(cat "$2/checkpoints/last")
-  expect_equal "$(cat "$1/checkpoints/last")" "$last"
-  for file in "$2/checkpoints/$last"/*.safetensors; do
-    expect_file "$file"
-    expect_same_file "$1/${file#"$2"/}" "$file"
-  done
-}
 
 # rank_process FOLDER N: the process of rank N of the job that writes into FOLDER.
 rank_process() {

@@ -229,11 +229,7 @@ TEST_CASE("shapes that do not fit one another are refused with the graph and cuD
   CHECK(refusal_of(height).find("is_valid_spatial_dim") != std::string::npos);
 }
 
-TEST_CASE("a library that is missing or too old is refused with both versions") {
+TEST_CASE("a library that is missing is refused with its path") {
   CHECK_THROWS_WITH_AS(Library("/nowhere/libcudnn.so.9"),
                        doctest::Contains("cuDNN cannot be opened: /nowhere/libcudnn.so.9"), Error);
-  CHECK(version_problem(91900, 91900) == "");
-  CHECK(version_problem(92000, 91900) == "");
-  CHECK(version_problem(91800, 91900) == "cuDNN 9.18.0 was found, expected 9.19.0 or a newer 9.x");
-  CHECK(version_problem(100000, 91900) == "cuDNN 10.0.0 was found, expected 9.19.0 or a newer 9.x");
 }

@@ -2,31 +2,16 @@
 // channels, serve there.
 #include <doctest/doctest.h>
 
-#include "device/cuda/cuda_device.h"
 #include "devices.h"
-#include "exec/cudnn/cuda_executors.h"
 #include "gpu.h"
+#include "gpu_under_test.h"
 #include "mirrored.h"
 
 namespace trainyard::op_tests {
 namespace {
 
-/// The GPU of all cases.
-struct Gpu {
-  std::unique_ptr<Device> device = cuda::make_cuda_device(0);
-  std::unique_ptr<Queue> queue = device->make_queue();
-  std::unique_ptr<ExecutorFactory> executors =
-      make_cuda_executors({.device = device.get(),
-                           .queue = queue.get(),
-                           .gpu = "under test",
-                           .cudnn = TY_CUDNN_LIBRARY,
-                           .cublaslt = TY_CUBLASLT_LIBRARY,
-                           .tune = false,
-                           .warn = [](const std::string& text) { FAIL_CHECK(text); }});
-};
-
 std::unique_ptr<ExecutorFactory> make_mirrored() {
-  static Gpu gpu;
+  static test::GpuUnderTest gpu;  // of all cases
   return std::make_unique<MirroredExecutors>(*gpu.device, *gpu.queue, *gpu.executors);
 }
 

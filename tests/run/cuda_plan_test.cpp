@@ -265,6 +265,22 @@ TEST_CASE("the CUDA plan holds what it is meant to: padded maps, fused steps, re
   CHECK(relus == 0);
 }
 
+TEST_CASE("fused steps and concatenations in place change no bit in float32") {
+  for (const std::string& network : kNetworks) {
+    CAPTURE(network);
+    const TrainingGraph graph = training_graph(network, kBatch);
+    for (const Target& fused : {reference_target(Precision::fp32), cuda_target(Precision::fp32)}) {
+      CAPTURE(fused.name);
+      Target apart = fused;
+      apart.fuse = false;
+      const Trained one = train(graph, fused), other = train(graph, apart);
+      CHECK(one.losses == other.losses);
+      CHECK(one.weights == other.weights);
+      CHECK(one.running == other.running);
+    }
+  }
+}
+
 TEST_CASE("the CUDA plan ends residual blocks in one step and copies no concatenation") {
   const TrainingGraph graph = training_graph(kNetworks[2], kBatch);
   const ModelPlans plans = make_plans_without_device(graph, cuda_target(Precision::fp16));

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <vector>
 
 #include "small_training.h"
 
@@ -48,8 +50,13 @@ TEST_CASE("results that are read every few updates are those of every update") {
   const Target target = reference_target(Precision::fp32);
   const Trained expected = train_ten_steps(graph, target, *executors);
   const GuardedCompute guarded(*executors);
-  for (const std::int64_t kept : {3, 5, 16}) {
-    check_equal(train_ten_steps(graph, target, guarded.compute(), {.results = kept}), expected);
+  const std::map<std::int64_t, std::vector<std::int64_t>> left{
+      {1, std::vector<std::int64_t>(kSteps, 0)}, {3, {3, 3}}, {5, {5}}, {16, {}}};
+  for (const auto& [kept, pending] : left) {
+    const Trained trained = train_ten_steps(graph, target, guarded.compute(), {.results = kept});
+    check_equal(trained, expected);
+    // The newest are still on their way: nobody waited for them.
+    CHECK(trained.left == pending);
   }
 }
 

@@ -5,9 +5,8 @@
 #include <chrono>
 #include <string>
 
-#include "device/cuda/cuda_device.h"
-#include "exec/cudnn/cuda_executors.h"
 #include "gpu.h"
+#include "gpu_under_test.h"
 #include "run/peaks.h"
 
 using namespace trainyard;
@@ -18,17 +17,7 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-struct Gpu {
-  std::unique_ptr<Device> device = cuda::make_cuda_device(0);
-  std::unique_ptr<Queue> queue = device->make_queue();
-  std::unique_ptr<ExecutorFactory> executors =
-      make_cuda_executors({.device = device.get(),
-                           .queue = queue.get(),
-                           .gpu = "under test",
-                           .cudnn = TY_CUDNN_LIBRARY,
-                           .cublaslt = TY_CUBLASLT_LIBRARY,
-                           .tune = false,
-                           .warn = [](const std::string& text) { FAIL_CHECK(text); }});
+struct Gpu : test::GpuUnderTest {
   std::unique_ptr<UpdateLaunches> unused = make_cpu_update_launches(1);
 
   [[nodiscard]] Compute compute() const { return {*device, *queue, *executors, *unused}; }

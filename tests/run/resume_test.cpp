@@ -92,7 +92,6 @@ class Run {
                      .now = [this] { return clock += 1; }},
                     {.metric_names = session.metric_names(),
                      .epochs = kEpochs,
-                     .accumulate = session.updater().passes(),
                      .patience = 3,
                      .judge = {.metric = 0}},
                     std::move(state));

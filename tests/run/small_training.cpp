@@ -129,7 +129,9 @@ Trained train(const TrainingGraph& graph, const Target& target, const Compute& c
     model.load(batch.share(communicator.rank(), communicator.size()));
     work.run(0);
     updater.finish();
-    if (updater.full()) note(trained, updater.take_oldest());
+    if (!updater.full()) continue;
+    note(trained, updater.take_oldest());
+    trained.left.push_back(updater.pending());
   }
   note(trained, updater.take_results());
   finish(trained, model,

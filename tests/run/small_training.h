@@ -42,9 +42,10 @@ struct Trained {
   std::vector<bool> finite;    // false: the update was withheld
   std::vector<bool> skipped;
   std::vector<double> loss_scale;
-  std::vector<double> weights;  // all, in the order of the blocks, after the last step
-  std::vector<double> running;  // statistics, likewise
-  Totals evaluation;            // of another batch, with the last weights
+  std::vector<double> weights;     // all, in the order of the blocks, after the last step
+  std::vector<double> running;     // statistics, likewise
+  Totals evaluation;               // of another batch, with the last weights
+  std::vector<std::int64_t> left;  // updates that were pending after each taking of the oldest
 };
 
 /// Ten steps of SGD with momentum on noise, the same for every target and executors. `jitter`, if

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <type_traits>
 
 #include "base/error.h"
 #include "base/shared_library.h"
@@ -11,43 +10,26 @@
 namespace trainyard::cudnn {
 namespace {
 
-template <class Function>
-void find(const SharedLibrary& library, const char* name, Function& function) {
-  function = library.function<std::remove_pointer_t<Function>>(name);
-  if (function != nullptr) return;
-  throw Error(ErrorKind::device,
-              fmt::format("{} has no function {}; expected cuDNN {} or newer",
-                          library.file().string(), name, version_text(CUDNN_VERSION)));
-}
-
 Functions functions_of(const SharedLibrary& library) {
   Functions all{};
-  find(library, "cudnnGetVersion", all.version);
-  find(library, "cudnnGetErrorString", all.error_string);
-  find(library, "cudnnGetLastErrorString", all.last_error_string);
-  find(library, "cudnnCreate", all.create);
-  find(library, "cudnnDestroy", all.destroy);
-  find(library, "cudnnSetStream", all.set_stream);
-  find(library, "cudnnBackendCreateDescriptor", all.create_descriptor);
-  find(library, "cudnnBackendDestroyDescriptor", all.destroy_descriptor);
-  find(library, "cudnnBackendFinalize", all.finalize);
-  find(library, "cudnnBackendSetAttribute", all.set_attribute);
-  find(library, "cudnnBackendGetAttribute", all.get_attribute);
-  find(library, "cudnnBackendExecute", all.execute);
+  const auto find = [&, expected = "cuDNN " + version_text(CUDNN_VERSION) + " or newer"](
+                        const char* name, auto& to) { library.require(name, to, expected); };
+  find("cudnnGetVersion", all.version);
+  find("cudnnGetErrorString", all.error_string);
+  find("cudnnGetLastErrorString", all.last_error_string);
+  find("cudnnCreate", all.create);
+  find("cudnnDestroy", all.destroy);
+  find("cudnnSetStream", all.set_stream);
+  find("cudnnBackendCreateDescriptor", all.create_descriptor);
+  find("cudnnBackendDestroyDescriptor", all.destroy_descriptor);
+  find("cudnnBackendFinalize", all.finalize);
+  find("cudnnBackendSetAttribute", all.set_attribute);
+  find("cudnnBackendGetAttribute", all.get_attribute);
+  find("cudnnBackendExecute", all.execute);
   return all;
 }
 
 }  // namespace
-
-std::string version_text(std::size_t number) {
-  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
-}
-
-std::string version_problem(std::size_t found, std::size_t built) {
-  if (found >= built && found / 10000 == built / 10000) return "";
-  return fmt::format("cuDNN {} was found, expected {} or a newer {}.x", version_text(found),
-                     version_text(built), built / 10000);
-}
 
 Library::Library(const std::filesystem::path& path) {
   SharedLibrary library(path);
@@ -55,7 +37,7 @@ Library::Library(const std::filesystem::path& path) {
     throw Error(ErrorKind::device, "cuDNN cannot be opened: " + library.problem());
   }
   functions_ = functions_of(library);
-  const std::string problem = version_problem(functions_.version(), CUDNN_VERSION);
+  const std::string problem = version_problem("cuDNN", functions_.version(), CUDNN_VERSION);
   if (!problem.empty()) {
     throw Error(ErrorKind::device, fmt::format("{}: {}", library.file().string(), problem));
   }

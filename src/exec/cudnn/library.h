@@ -45,11 +45,6 @@ class Library {
   Functions functions_{};
 };
 
-/// "9.19.0" of cuDNN's number 91900.
-[[nodiscard]] std::string version_text(std::size_t number);
-/// What is wrong with a cuDNN of version `found` for a program built with `built`; "" if nothing.
-[[nodiscard]] std::string version_problem(std::size_t found, std::size_t built);
-
 /// A cuDNN handle of the current device, on a stream.
 class LibraryHandle {
  public:

@@ -11,30 +11,23 @@ namespace {
 // What every pointer of a product is a multiple of.
 constexpr std::uint32_t kPointerAlignment = 16;
 
-template <class Function>
-void find(const SharedLibrary& library, const char* name, Function& function) {
-  function = library.function<std::remove_pointer_t<Function>>(name);
-  if (function != nullptr) return;
-  throw Error(ErrorKind::device,
-              fmt::format("{} has no function {}; expected the cuBLASLt of CUDA {}",
-                          library.file().string(), name, CUBLAS_VER_MAJOR));
-}
-
 MatmulFunctions functions_of(const SharedLibrary& library) {
   MatmulFunctions all{};
-  find(library, "cublasLtGetStatusString", all.status_string);
-  find(library, "cublasLtCreate", all.create);
-  find(library, "cublasLtDestroy", all.destroy);
-  find(library, "cublasLtMatmulDescCreate", all.create_product);
-  find(library, "cublasLtMatmulDescDestroy", all.destroy_product);
-  find(library, "cublasLtMatmulDescSetAttribute", all.set_product);
-  find(library, "cublasLtMatrixLayoutCreate", all.create_matrix);
-  find(library, "cublasLtMatrixLayoutDestroy", all.destroy_matrix);
-  find(library, "cublasLtMatmulPreferenceCreate", all.create_preference);
-  find(library, "cublasLtMatmulPreferenceDestroy", all.destroy_preference);
-  find(library, "cublasLtMatmulPreferenceSetAttribute", all.set_preference);
-  find(library, "cublasLtMatmulAlgoGetHeuristic", all.find_algorithms);
-  find(library, "cublasLtMatmul", all.multiply);
+  const auto find = [&, expected = "the cuBLASLt of CUDA " + std::to_string(CUBLAS_VER_MAJOR)](
+                        const char* name, auto& to) { library.require(name, to, expected); };
+  find("cublasLtGetStatusString", all.status_string);
+  find("cublasLtCreate", all.create);
+  find("cublasLtDestroy", all.destroy);
+  find("cublasLtMatmulDescCreate", all.create_product);
+  find("cublasLtMatmulDescDestroy", all.destroy_product);
+  find("cublasLtMatmulDescSetAttribute", all.set_product);
+  find("cublasLtMatrixLayoutCreate", all.create_matrix);
+  find("cublasLtMatrixLayoutDestroy", all.destroy_matrix);
+  find("cublasLtMatmulPreferenceCreate", all.create_preference);
+  find("cublasLtMatmulPreferenceDestroy", all.destroy_preference);
+  find("cublasLtMatmulPreferenceSetAttribute", all.set_preference);
+  find("cublasLtMatmulAlgoGetHeuristic", all.find_algorithms);
+  find("cublasLtMatmul", all.multiply);
   return all;
 }
 

@@ -1,0 +1,27 @@
+// A GPU with its queue and executors, for tests that want one.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "device/cuda/cuda_device.h"
+#include "exec/cudnn/cuda_executors.h"
+
+namespace trainyard::test {
+
+struct GpuUnderTest {
+  std::unique_ptr<Device> device = cuda::make_cuda_device(0);
+  std::unique_ptr<Queue> queue = device->make_queue();
+  std::unique_ptr<ExecutorFactory> executors =
+      make_cuda_executors({.device = device.get(),
+                           .queue = queue.get(),
+                           .gpu = "under test",
+                           .cudnn = TY_CUDNN_LIBRARY,
+                           .cublaslt = TY_CUBLASLT_LIBRARY,
+                           .tune = false,
+                           .warn = [](const std::string& text) { FAIL_CHECK(text); }});
+};
+
+}  // namespace trainyard::test

@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# For the scripts about ranks, behind lib.sh: a clean environment, quick runs and their comparison.
+
+# Nothing of the shell that runs the suite may speak of ranks; root may use mpirun.
+for variable in $(compgen -e | grep -E '^(RANK|WORLD_SIZE|LOCAL_|MASTER_|OMPI_|PMI|SLURM_|TRAINYARD_)'); do
+  unset "$variable"
+done
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# Without gnuplot on the path an epoch takes milliseconds.
+# shellcheck disable=SC2034  # used by the scripts that source this
+quick=(env PATH=/nonexistent "$train")
+
+# expect_same_run A B: equal columns but times, equal bytes of the last checkpoint's arrays.
+expect_same_run() {
+  untimed "$1/metrics.csv" >a.csv
+  untimed "$2/metrics.csv" >b.csv
+  expect_file b.csv
+  expect_same_file a.csv b.csv
+  local file last
+  last=$(cat "$2/checkpoints/last")
+  expect_equal "$(cat "$1/checkpoints/last")" "$last"
+  for file in "$2/checkpoints/$last"/*.safetensors; do
+    expect_file "$file"
+    expect_same_file "$1/${file#"$2"/}" "$file"
+  done
+}
