@@ -62,6 +62,9 @@ for rank in 0 1 2; do
   expect_out "rank $rank ("
   expect_equal "$(grep -c 'train: error' <<<"$out")" 1
   expect_nobody_left "killed$rank"
+  # Rank 0 keeps the folder: unless it is the one that died, the folder names the cause.
+  [[ $rank -eq 0 ]] || grep -q "\"message\": \"rank $rank (" "killed$rank/status.json" ||
+    fail "status.json does not name rank $rank"
   run "${quick[@]}" resume "killed$rank" --replicas 3 --max-time 1
   expect_code 75
 done
