@@ -164,6 +164,18 @@ TEST_CASE("every batch arrives whole, however far the queues are behind the host
   }
 }
 
+TEST_CASE("two batches are on their way before the host waits for one") {
+  LateQueue queue, copies;
+  Machine idle{{}};
+  LateDevice device(idle);
+  BatchUpload upload(device, queue, copies, BatchUpload::room_for(sizeof(int)));
+  int from = 1, to = 0;
+  const Upload part{&to, &from, sizeof from};
+  upload.put(std::span(&part, 1));
+  upload.put(std::span(&part, 1));
+  CHECK_THROWS_AS(upload.put(std::span(&part, 1)), Error);  // nobody works
+}
+
 TEST_CASE("a batch larger than an upload's room is refused") {
   const auto device = make_cpu_device();
   const auto queue = device->make_queue();
