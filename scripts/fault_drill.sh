@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Faults on every rank in every phase of a job of three ranks on processors: kill -9, SIGSTOP, SIGTERM,
 # data that vanish, a full disk. Each must end all ranks within its limit, with the right exit code, one
-# message that names the rank, and a last checkpoint that can be gone on with. By hand, about 10
-# minutes.
+# message that names the rank, and a last checkpoint that can be gone on with. A slow test of the suite:
+# about 10 minutes.
 #
 #   scripts/fault_drill.sh [TRAIN [PATTERN]]   (default: build/release/bin/train and all cases)
 #
@@ -14,6 +14,7 @@ source "$(dirname "$0")/lib.sh"
 
 train=$(realpath "${1:-build/release/bin/train}")
 only=${2:-.}
+note=
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
@@ -100,8 +101,10 @@ judge() {
 
 # drill SIGNAL RANK PHASE CODE TEXT
 drill() {
-  local signal=$1 rank=$2 phase=$3 out="$1_$2_$3" code=0 begin seconds
-  [[ "$signal rank $rank $phase" =~ $only ]] || return 0
+  local signal=$1 rank=$2 phase=$3 code=0 begin seconds
+  local name="$signal rank $rank $phase$note"
+  local out=${name// /_}
+  [[ $name =~ $only ]] || return 0
   set -m
   env PATH=/nonexistent "$train" --config "$phase.yaml" --replicas 3 --out "$out" "${limits[@]}" \
     >"$out.log" 2>&1 </dev/null &
@@ -116,7 +119,7 @@ drill() {
   kill "-$signal" "$(rank_process "$out" "$rank")"
   wait "$launcher" 2>/dev/null || code=$?
   seconds=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
-  judge "$signal rank $rank $phase" "$out" "$code" "$4" "$5" "$seconds"
+  judge "$name" "$out" "$code" "$4" "$5" "$seconds"
 }
 
 # write_pictures FOLDER: four classes of sixteen BMP files of 16 x 16 pixels.
@@ -137,8 +140,9 @@ write_pictures() {
 # vanish RANK: the pictures of one rank, each of which has a folder of its own, go away while it
 # reads them; the ranks are started by hand.
 vanish() {
-  local rank=$1 other out="$scratch/vanish_$1" code=0 begin seconds pids=()
-  [[ "data vanish rank $rank" =~ $only ]] || return 0
+  local rank=$1 other out="$scratch/vanish_$1$note" code=0 begin seconds pids=()
+  out=${out// /_}
+  [[ "data vanish rank $rank$note" =~ $only ]] || return 0
   write_pictures "$out.data"
   sed 's/train: {source: synthetic.*/train: {source: image_folder, root: data, memory_mib: 0}/
        s/val: {source: synthetic.*/val: {source: image_folder, root: data, memory_mib: 0}/' step.yaml >pictures.yaml
@@ -159,19 +163,19 @@ vanish() {
   seconds=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
   mv "$out.0.log" "$out.log"
   rm -r "$out/checkpoints" # with the data gone there is nothing to go on with
-  judge "data vanish rank $rank" "$out" "$code" 4 "data/" "$seconds"
+  judge "data vanish rank $rank$note" "$out" "$code" 4 "data/" "$seconds"
 }
 
 # full_disk KIBIBYTES: the run's folder lies on a file system of that size.
 full_disk() {
-  local out="full_$1" code=0 begin=$EPOCHREALTIME seconds
-  [[ "full disk of $1 KiB" =~ $only ]] || return 0
+  local out="full_$1${note// /_}" code=0 begin=$EPOCHREALTIME seconds
+  [[ "full disk of $1 KiB$note" =~ $only ]] || return 0
   mkdir -p "$out.disk"
   unshare --mount --map-root-user bash -c "mount -t tmpfs -o size=$1k tmpfs '$out.disk' &&
     exec env PATH=/nonexistent '$train' --config save.yaml --replicas 3 --out '$out.disk/run' ${limits[*]}" \
     >"$out.log" 2>&1 </dev/null || code=$?
   seconds=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
-  judge "full disk of $1 KiB" "$out" "$code" 7 "full_$1" "$seconds"
+  judge "full disk of $1 KiB$note" "$out" "$code" 7 "full_$1" "$seconds"
 }
 
 for phase in start step all_reduce evaluation save; do
@@ -187,5 +191,16 @@ for phase in start step all_reduce evaluation save; do
 done
 for rank in 0 1 2; do vanish "$rank"; done
 for size in 64 2048 9000; do full_disk "$size"; done
+
+# One case of each fault at the limits that a run has by itself: 30 seconds of silence, and up to 15
+# until a stopped process is killed.
+limits=()
+note=" at defaults"
+most_seconds=60
+drill KILL 1 step 8 "rank 1 ("
+drill STOP 1 step 8 "rank 1 ("
+drill TERM 1 step 143 "resume with: train resume"
+vanish 1
+full_disk 2048
 say "$good of $cases"
 [[ $good -eq $cases ]]

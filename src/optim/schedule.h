@@ -23,6 +23,8 @@ class Schedule {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// The rate of the update that follows `step` finished updates. Pure.
   [[nodiscard]] virtual double rate(std::int64_t step, const ScheduleContext& context) const = 0;
+  /// Whether it begins below the rate that it is for.
+  [[nodiscard]] virtual bool warms_up() const { return false; }
 };
 
 [[nodiscard]] std::span<const config::Kind<Schedule>> schedule_kinds();

@@ -28,6 +28,7 @@ void declare(config::Fields& fields, Warmup& warmup);
 class TimedSchedule : public Schedule {
  public:
   [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const final;
+  [[nodiscard]] bool warms_up() const final { return warmup_.epochs > 0 || warmup_.steps > 0; }
 
  protected:
   /// Declares `by` and `warmup`; after the schedule's own keys.

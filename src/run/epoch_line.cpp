@@ -92,6 +92,7 @@ std::string json_banner(const Banner& banner) {
                   {"accumulate", banner.accumulate},
                   {"steps_per_epoch", banner.steps},
                   {"dropped_samples", banner.dropped},
+                  {"lr_factor", banner.rate_factor},
                   {"train_samples", banner.train_samples},
                   {"val_samples", banner.val_samples},
                   {"parameters", banner.parameters}});
@@ -131,6 +132,7 @@ std::string banner_line(LogStyle style, const Banner& banner) {
   if (banner.dropped > 0) {
     batch += fmt::format(", {} sample{} dropped", banner.dropped, banner.dropped == 1 ? "" : "s");
   }
+  if (banner.rate_factor != 1) batch += fmt::format(", lr x {:.6g}", banner.rate_factor);
   return fmt::format("run {} | seed {} | {}, global batch {} | {} train, {} val | {} parameters",
                      banner.run, banner.seed, banner.devices, batch, banner.train_samples,
                      banner.val_samples, with_separators(banner.parameters));

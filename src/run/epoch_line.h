@@ -42,6 +42,7 @@ struct Banner {
   std::int64_t accumulate = 1;
   std::int64_t steps = 0;    // an epoch
   std::int64_t dropped = 0;  // samples an epoch
+  double rate_factor = 1;    // of the learning rate, for the global batch
   std::int64_t train_samples = 0;
   std::int64_t val_samples = 0;
   std::int64_t parameters = 0;  // trainable and not

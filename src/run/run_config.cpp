@@ -14,6 +14,7 @@
 #include "graph/build.h"
 #include "ops/all.h"
 #include "optim/step_functors.h"
+#include "run/batch_rate.h"
 #include "run/shards.h"
 
 namespace trainyard {
@@ -129,6 +130,13 @@ void declare(Fields& fields, PlotConfig& plot) {
   fields.field("title", plot.title, "title of the curves");
 }
 
+void declare(Fields& fields, RanksConfig& ranks) {
+  fields.field("check_weights", ranks.check_weights,
+               "updates after which ranks compare a hash of their weights, optimizer state and "
+               "statistics, again and again; 0: never",
+               {.minimum = 0});
+}
+
 void declare(Fields& fields, LimitsConfig& limits) {
   const Limits seconds{.minimum = 0.1, .maximum = 86400};
   fields.field("first_step", limits.first_step,
@@ -180,6 +188,10 @@ void declare_training(Fields& fields, RunConfig& run) {
   fields.list_of("metrics", run.metrics, "what else is measured", metric_kinds());
   fields.required_one_of("optimizer", run.optimizer, "how weights are updated", optimizer_kinds());
   fields.one_of("schedule", run.schedule, "the learning rate over time", schedule_kinds());
+  fields.one_of("lr_scaling", run.lr_scaling,
+                "what the rate does when the global batch is another than it was chosen for; left "
+                "out: nothing, with a warning on several ranks",
+                rate_scaling_kinds());
   fields.required("epochs", run.epochs, "passes over the training split", {.minimum = 1});
   fields.field("seed", run.seed, "of every random draw", {.minimum = 0});
   fields.field("freeze", run.freeze, "layers whose parameters stay: [conv1, stage1.*]");
@@ -209,10 +221,12 @@ void declare(Fields& fields, RunConfig& run) {
   fields.required("batch", run.batch, "samples a step");
   declare_training(fields, run);
   check_shards_fill(fields, run);
+  check_rate_scaling(fields, run);
   fields.field("checkpoint", run.checkpoint, "what is saved, and when");
   run.checkpoint_every = parse_interval(run.checkpoint.every, fields);
   fields.field("early_stop", run.early_stop, "end when nothing improves any more");
   fields.field("output", run.output, "what the run leaves");
+  fields.field("ranks", run.ranks, "how several ranks work together");
   fields.field("limits", run.limits, "when a rank of several counts as stuck, and ends them all");
 }
 

@@ -16,6 +16,7 @@
 #include "data/pipeline.h"
 #include "ops/op.h"
 #include "optim/optimizer.h"
+#include "optim/rate_scaling.h"
 #include "optim/schedule.h"
 #include "plan/target.h"
 
@@ -86,6 +87,11 @@ struct OutputConfig {
   bool steps = false;
 };
 
+/// What ranks do beside training.
+struct RanksConfig {
+  std::int64_t check_weights = 0;  // updates from one comparison of all ranks' models to the next
+};
+
 /// How long ranks may take before they count as stuck, in seconds.
 struct LimitsConfig {
   double first_step = 300;  // to appear, and from there to the end of the first update
@@ -103,6 +109,7 @@ struct RunConfig {
   std::vector<std::unique_ptr<Op>> metrics;
   std::unique_ptr<Optimizer> optimizer;
   std::unique_ptr<Schedule> schedule;
+  std::unique_ptr<RateScaling> lr_scaling;  // not given: none, with a warning where that matters
   std::int64_t epochs = 1;
   std::int64_t seed = 42;
   config::Node freeze{.kind = config::Node::Kind::list};  // patterns of layers
@@ -117,6 +124,7 @@ struct RunConfig {
   Interval checkpoint_every;  // from checkpoint.every
   std::optional<EarlyStopConfig> early_stop;
   OutputConfig output;
+  RanksConfig ranks;
   LimitsConfig limits;
 
   config::Node settled;  // the file with every default explicit

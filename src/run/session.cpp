@@ -6,6 +6,7 @@
 #include "base/host_name.h"
 #include "base/parallel.h"
 #include "ops/metric.h"
+#include "run/batch_rate.h"
 #include "run/layer_rules.h"
 #include "run/shards.h"
 
@@ -200,6 +201,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   batch_.replica = replica_batch(run_, batch_.ranks);
   const std::int64_t shards = shards_of_rank(run_, batch_.ranks);
   batch_.global = batch_.replica * batch_.ranks * shards * run_.accumulate;
+  scale_schedule(run_, batch_.global);
   for (const auto& metric : run_.metrics) metric_names_.push_back(metric_name(*metric));
   const TrainingGraph graph = make_training_graph(run_, batch_.replica);
   open_data(known);

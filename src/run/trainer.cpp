@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "run/evaluator.h"
+#include "run/weight_check.h"
 
 namespace trainyard {
 namespace {
@@ -58,6 +59,7 @@ std::optional<Outcome> Trainer::train_epoch() {
       return reason;
     }
     train_step();
+    if (options_.check_weights > 0 && state_.step % options_.check_weights == 0) compare_ranks();
     if (options_.save_every_steps > 0 && state_.step % options_.save_every_steps == 0) {
       take_results();
       state_.elapsed_seconds = elapsed();
@@ -74,6 +76,11 @@ void Trainer::micro_step(std::int64_t index) {
   if (culprit.text.empty()) return step_.end(index);
   take_results();
   report_divergence(state_.step, culprit);
+}
+
+void Trainer::compare_ranks() {
+  if (parts_.ranks.size() == 1) return;
+  require_equal_models(model_hash(parts_.model, compared_), parts_.ranks, state_.step);
 }
 
 void Trainer::train_step() {

@@ -35,7 +35,8 @@ struct TrainerOptions {
   std::int64_t save_every_steps = 0;   // 0: by epochs
   std::int64_t patience = 0;           // epochs without a better value; 0: no early stop
   Judge judge;
-  bool eager = false;  // check every tensor of every step
+  std::int64_t check_weights = 0;  // updates between comparisons of all ranks' models; 0: none
+  bool eager = false;              // check every tensor of every step
 };
 
 /// What a trainer works with; all outlive it.
@@ -70,6 +71,8 @@ class Trainer {
  private:
   [[nodiscard]] std::optional<Outcome> train_epoch();
   void train_step();
+  /// Throws Error{device} if the ranks' models have come to differ.
+  void compare_ranks();
   void micro_step(std::int64_t index);
   /// Reads what all updates so far measured.
   void take_results();
@@ -99,6 +102,7 @@ class Trainer {
   double started_ = 0;  // of this session, less the time of those before
   double epoch_started_ = 0;
   BusyMean busy_;
+  std::vector<std::byte> compared_;    // room for compare_ranks()
   std::int64_t epoch_first_step_ = 0;  // of this session
   bool saved_ = false;                 // the state as it is stands on disk
 };

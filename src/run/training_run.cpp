@@ -9,9 +9,11 @@
 #include "base/text.h"
 #include "comm/rank_output.h"
 #include "config/load.h"
+#include "run/batch_rate.h"
 #include "run/reproduction.h"
 #include "run/run_keeper.h"
 #include "run/snapshot.h"
+#include "run/weight_check.h"
 
 namespace trainyard {
 namespace {
@@ -176,6 +178,8 @@ void TrainingRun::agree() {
   ranks_.require_equal("validation set", session_->data().val->fingerprint());
   ranks_.require_equal("plan", hash128_hex(text_of(session_->model().train().plan())));
   ranks_.require_equal("step to begin at", std::to_string(state_.step));
+  std::vector<std::byte> copy;
+  ranks_.require_equal("model to begin with", model_hash(session_->model(), copy));
 }
 
 /// Ranks other than 0 write what they say beside the run, where they see its folder.
@@ -215,6 +219,7 @@ Banner TrainingRun::banner() {
           .accumulate = session_->config().accumulate,
           .steps = batch.steps,
           .dropped = batch.dropped,
+          .rate_factor = rate_factor(session_->config(), batch.global),
           .train_samples = session_->data().train->size(),
           .val_samples = session_->data().val->size(),
           .parameters = counts.parameters_total};
@@ -235,6 +240,9 @@ void TrainingRun::open_sinks() {
     if (name != "accuracy") kept.columns.extra_metrics.push_back(name);
   }
   keeper_->open_sinks(kept, surroundings_.console(kept.banner, kept.epochs));
+  const BatchNumbers& batch = session_->batch();
+  const std::string warning = rate_warning(config, batch.ranks, batch.global);
+  if (!warning.empty()) warn(warning);
 }
 
 void TrainingRun::warn(const std::string& text) {
@@ -273,6 +281,7 @@ TrainerOptions TrainingRun::trainer_options() const {
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
           .judge = judge(),
+          .check_weights = config.ranks.check_weights,
           .eager = request_.eager};
 }
 

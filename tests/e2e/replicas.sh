@@ -134,4 +134,47 @@ expect_err "rank 1 has another config than rank 0"
 wait
 expect_no_path a
 
-finish 8 1
+begin "ranks that begin with different weights end before the first step"
+write_tiny_run tiny.yaml
+for seed in 1 2; do
+  run "${quick[@]}" --config tiny.yaml --epochs 1 --seed "$seed" --out "from$seed"
+  expect_code 0
+done
+place=(WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29519 TRAINYARD_TOKEN=t)
+env "${place[@]}" RANK=1 LOCAL_RANK=1 "$train" --config tiny.yaml --out b \
+  --init from1/weights/*.safetensors >other.log 2>&1 &
+run env "${place[@]}" RANK=0 LOCAL_RANK=0 "$train" --config tiny.yaml --out a \
+  --init from2/weights/*.safetensors
+expect_code 8
+expect_err "rank 1 has another model to begin with than rank 0"
+wait
+expect_no_path a
+
+begin "a batch that grew with the ranks is scaled as the run says, or worth a warning"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --replicas 2 --out silent
+expect_code 0
+expect_err "the global batch 32 is 2 times that of one rank, and the learning rate is not"
+grep -q "the global batch 32 is 2 times" silent/train.log || fail "the log lacks the warning"
+run "${quick[@]}" --config tiny.yaml --replicas 2 --out none --set lr_scaling=none
+expect_no_err "learning rate"
+expect_same_run none silent
+run "${quick[@]}" --config tiny.yaml --replicas 2 --out linear \
+  --set 'lr_scaling={linear: {warmup_epochs: 1}}'
+expect_code 0
+expect_no_err "learning rate"
+expect_out "3 steps, lr x 2 |"
+# rates FOLDER: those of epochs 2 and 3.
+rates() { awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "lr") at = i }
+                   NR > 2 { printf "%.6g ", $at }' "$1/metrics.csv"; }
+expect_equal "$(rates none)" "0.0333333 0.0166667 "
+expect_equal "$(rates linear)" "0.0666667 0.0333333 "
+
+begin "ranks compare their models as often as the run says"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --replicas 2 --out checked --set ranks.check_weights=2
+expect_code 0
+run "${quick[@]}" --config tiny.yaml --replicas 2 --out unchecked
+expect_same_run checked unchecked
+
+finish 11 1

@@ -1,21 +1,21 @@
 // Exact resume: a run that stops anywhere and goes on ends as one that never stopped.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <optional>
 
+#include "rank_sessions.h"
 #include "run/csv_sink.h"
 #include "run/run_config.h"
 #include "run/session.h"
 #include "run/snapshot.h"
 #include "run/trainer.h"
+#include "run_text.h"
 
 using namespace trainyard;
+using test::reloaded;
 
 namespace {
 
@@ -51,15 +51,6 @@ epochs: 3
 early_stop: {patience: 3}
 )";
 
-RunConfig tiny_run(std::vector<std::string> overrides) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("tiny-run-" + std::to_string(getpid()) + ".yaml");
-  std::ofstream(path) << kRun;
-  RunConfig run = read_run_config(path, overrides);
-  std::filesystem::remove(path);
-  return run;
-}
-
 /// Keeps the rows as metrics.csv would show them.
 class Recorder final : public MetricsSink {
  public:
@@ -71,8 +62,8 @@ class Recorder final : public MetricsSink {
 /// A session with what a trainer needs.
 class Run {
  public:
-  explicit Run(const Statistics* known = nullptr, std::vector<std::string> overrides = {})
-      : session(tiny_run(std::move(overrides)), {.threads = 1}, known, alone) {
+  explicit Run(const Statistics* known = nullptr, const std::vector<std::string>& overrides = {})
+      : session(test::read_run(kRun, overrides), {.threads = 1}, known, alone) {
     session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
   }
 
@@ -125,19 +116,6 @@ class Run {
   Outcome outcome = Outcome::completed;
   double clock = 0;
 };
-
-/// What the disk would give back.
-LoadedCheckpoint reloaded(const CheckpointContent& content) {
-  LoadedCheckpoint loaded{.path = "memory", .epoch = content.epoch, .step = content.step};
-  for (const auto& [name, tensors] : content.files) {
-    const SafetensorsImage image = encode_safetensors(tensors);
-    std::vector<std::byte> bytes;
-    for (const auto part : image.parts()) bytes.insert(bytes.end(), part.begin(), part.end());
-    loaded.files.emplace(name, SafetensorsFile::parse(std::move(bytes), name));
-  }
-  loaded.state = content.state;
-  return loaded;
-}
 
 using Overrides = std::vector<std::string>;
 const Overrides kScaled = {"loss_scale={start: 4, dynamic: true, growth: 3}"};

@@ -1,26 +1,17 @@
 // `batch.shards` of a run file: what it goes with, and what is said of the rest.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <string>
 
-#include "base/error.h"
 #include "run/layer_rules.h"
 #include "run/session.h"
 #include "run/shards.h"
+#include "run_text.h"
 
 using namespace trainyard;
+using test::refusal;
 
 namespace {
-
-/// A file that goes with the object.
-struct TidyFile {
-  std::filesystem::path path;
-  ~TidyFile() { std::filesystem::remove(path); }
-};
 
 struct Text {
   std::string batch = "{total: 32, shards: 4}";
@@ -29,43 +20,23 @@ struct Text {
 };
 
 RunConfig read(const Text& text = {}) {
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("shards-" + std::to_string(getpid()) + ".yaml");
-  std::ofstream(path) << "name: tiny\n"
-                         "batch: "
-                      << text.batch
-                      << "\n"
-                         "accumulate: "
-                      << text.accumulate << R"(
+  return test::read_run("name: tiny\nbatch: " + text.batch +
+                        "\naccumulate: " + std::to_string(text.accumulate) + R"(
 network:
   input: [3, 8, 8]
-  layers: [conv: {filters: 4, kernel: 3}, )"
-                      << text.norm << R"(, relu, dense: 4]
+  layers: [conv: {filters: 4, kernel: 3}, )" +
+                        text.norm + R"(, relu, dense: 4]
 data:
   train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 100}
   val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 18, split: test}
 loss: cross_entropy
 optimizer: sgd
 epochs: 1
-)";
-  const TidyFile tidy{path};
-  return read_run_config(path, {});
+)");
 }
 
-/// The message without the folder of the file, which differs from machine to machine.
-std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::config);
-    const std::string text = error.what();
-    const auto file = text.find(".yaml:");
-    return file == std::string::npos ? text : text.substr(file + 6);
-  }
-  return "accepted";
-}
 std::string refusal(const Text& text) {
-  return refusal([&] { (void)read(text); });
+  return test::refusal([&] { (void)read(text); });
 }
 
 }  // namespace

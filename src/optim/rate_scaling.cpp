@@ -1,0 +1,98 @@
+#include "optim/rate_scaling.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace trainyard {
+namespace {
+
+using Rule = RateScaling::Rule;
+
+constexpr double kWarmupEpochs = 5;
+
+class ScaledSchedule final : public Schedule {
+ public:
+  ScaledSchedule(std::unique_ptr<Schedule> schedule, double factor, double warmup_epochs)
+      : schedule_(std::move(schedule)), factor_(factor), warmup_epochs_(warmup_epochs) {}
+
+  [[nodiscard]] std::string_view name() const override {
+    return schedule_ ? schedule_->name() : "constant";
+  }
+  [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const override {
+    const double own = schedule_ ? schedule_->rate(step, context) : context.base;
+    return own * factor_at(step, context);
+  }
+
+ private:
+  [[nodiscard]] double factor_at(std::int64_t step, const ScheduleContext& context) const {
+    const std::int64_t length =
+        std::llround(warmup_epochs_ * static_cast<double>(context.steps_per_epoch));
+    if (factor_ <= 1 || step >= length) return factor_;
+    return 1 + (factor_ - 1) * static_cast<double>(step) / static_cast<double>(length);
+  }
+
+  std::unique_ptr<Schedule> schedule_;
+  double factor_;
+  double warmup_epochs_;
+};
+
+std::unique_ptr<RateScaling> read_none(config::Fields& /*fields*/) {
+  return std::make_unique<RateScaling>();
+}
+
+std::unique_ptr<RateScaling> read_scaling(config::Fields& fields, Rule rule) {
+  auto scaling = std::make_unique<RateScaling>(RateScaling{.rule = rule});
+  fields.field("batch", scaling->batch,
+               "samples an update that the rate was chosen for; left out: those of one rank",
+               {.minimum = 1});
+  fields.field("warmup_epochs", scaling->warmup_epochs,
+               "epochs over which a factor above 1 grows from 1; left out: 5, or 0 where the "
+               "schedule warms up by itself",
+               {.minimum = 0});
+  return scaling;
+}
+
+std::unique_ptr<RateScaling> read_linear(config::Fields& fields) {
+  return read_scaling(fields, Rule::linear);
+}
+
+std::unique_ptr<RateScaling> read_sqrt(config::Fields& fields) {
+  return read_scaling(fields, Rule::sqrt);
+}
+
+}  // namespace
+
+std::string_view RateScaling::name() const {
+  return rate_scaling_kinds()[static_cast<std::size_t>(rule)].name;
+}
+
+double RateScaling::factor(double ratio) const {
+  switch (rule) {
+    case Rule::none:
+      return 1;
+    case Rule::linear:
+      return ratio;
+    case Rule::sqrt:
+      return std::sqrt(ratio);
+  }
+  return 1;
+}
+
+std::span<const config::Kind<RateScaling>> rate_scaling_kinds() {
+  static constexpr std::array kKinds{
+      // in the order of Rule
+      config::Kind<RateScaling>{"none", "the rate stays", read_none},
+      config::Kind<RateScaling>{"linear", "rate * batch / reference batch", read_linear},
+      config::Kind<RateScaling>{"sqrt", "rate * sqrt(batch / reference batch)", read_sqrt}};
+  return kKinds;
+}
+
+std::unique_ptr<Schedule> scaled_schedule(std::unique_ptr<Schedule> schedule,
+                                          const RateScaling& scaling, double ratio) {
+  const double usual = schedule && schedule->warms_up() ? 0 : kWarmupEpochs;
+  return std::make_unique<ScaledSchedule>(std::move(schedule), scaling.factor(ratio),
+                                          scaling.warmup_epochs.value_or(usual));
+}
+
+}  // namespace trainyard

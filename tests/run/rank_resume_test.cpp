@@ -1,0 +1,91 @@
+// A run that goes on with another number of ranks ends as one that never stopped, without shards.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "rank_sessions.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+/// In double, where rounding in another order stays small (DECISIONS 3). Batch norm goes over all
+/// ranks, so that the global batch alone decides.
+constexpr const char* kRun = R"(
+name: tiny
+network:
+  input: [3, 8, 8]
+  defaults: {bn: {sync: true}, conv: {l2: 1e-3}}
+  layers:
+    - conv: {filters: 6, kernel: 3, pad: same_upper}
+    - bn
+    - relu
+    - add: [[conv: {filters: 6, kernel: 3, pad: same_upper}, bn], []]
+    - relu
+    - global_avg_pool
+    - dropout: 0.3
+    - dense: 4
+data:
+  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 83, learnable: true}
+  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 19, split: test, learnable: true}
+  preprocess: [mean_image: train, scale: $1/255]
+  augment: [hflip: 0.5, shift: {x: 0.2, y: 0.2}]
+  workers: 0
+batch: {total: 16}
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {sgd: {lr: 0.05, momentum: 0.9}}
+schedule: {poly: {power: 1, by: step}}
+clip_norm: 2
+epochs: 3
+)";
+constexpr std::int64_t kUpdates = 15;  // 3 epochs of 5
+
+Stretch stretch(int ranks, const LoadedCheckpoint* from, std::int64_t until) {
+  return {.yaml = kRun,
+          .device = DeviceChoice::Kind::reference,
+          .ranks = ranks,
+          .from = from,
+          .until = until};
+}
+
+double largest(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = a.size() == b.size() ? 0 : INFINITY;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    most = std::max(most, std::abs(a[i] - b[i]));
+  }
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("resumed from 4 ranks on 1 and then on 2, a run ends as one that never stopped") {
+  const StretchEnd whole = run_stretch(stretch(1, nullptr, 0));
+  REQUIRE(whole.reached);
+  REQUIRE(whole.losses.size() == kUpdates);
+
+  const StretchEnd first = run_stretch(stretch(4, nullptr, 4));
+  REQUIRE(first.reached);
+  const StretchEnd second = run_stretch(stretch(1, &*first.reached, 8));
+  REQUIRE(second.reached);
+  const StretchEnd third = run_stretch(stretch(2, &*second.reached, 0));
+  REQUIRE(third.reached);
+
+  // The loss of each update is that of its samples, their augmentation and masks.
+  std::vector<double> losses = first.losses;
+  losses.insert(losses.end(), second.losses.begin(), second.losses.end());
+  losses.insert(losses.end(), third.losses.begin(), third.losses.end());
+  CHECK(largest(losses, whole.losses) < 1e-9);
+  CHECK(largest_difference(*third.reached, *whole.reached) < 1e-9);
+
+  // Another order of the samples is no rounding error.
+  Stretch other = stretch(1, nullptr, 0);
+  other.overrides = {"seed=43"};
+  const StretchEnd other_seed = run_stretch(other);
+  REQUIRE(other_seed.reached);
+  CHECK(largest(other_seed.losses, whole.losses) > 1e-3);
+  CHECK(largest_difference(*other_seed.reached, *whole.reached) > 1e-3);
+}
