@@ -1,11 +1,11 @@
 // A run that goes on with another number of ranks ends as one that never stopped, without shards.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <string>
 #include <vector>
 
 #include "rank_sessions.h"
+#include "small_training.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -52,14 +52,6 @@ Stretch stretch(int ranks, const LoadedCheckpoint* from, std::int64_t until) {
           .until = until};
 }
 
-double largest(const std::vector<double>& a, const std::vector<double>& b) {
-  double most = a.size() == b.size() ? 0 : INFINITY;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    most = std::max(most, std::abs(a[i] - b[i]));
-  }
-  return most;
-}
-
 }  // namespace
 
 TEST_CASE("resumed from 4 ranks on 1 and then on 2, a run ends as one that never stopped") {
@@ -78,7 +70,7 @@ TEST_CASE("resumed from 4 ranks on 1 and then on 2, a run ends as one that never
   std::vector<double> losses = first.losses;
   losses.insert(losses.end(), second.losses.begin(), second.losses.end());
   losses.insert(losses.end(), third.losses.begin(), third.losses.end());
-  CHECK(largest(losses, whole.losses) < 1e-9);
+  CHECK(largest_difference(losses, whole.losses) < 1e-9);
   CHECK(largest_difference(*third.reached, *whole.reached) < 1e-9);
 
   // Another order of the samples is no rounding error.
@@ -86,6 +78,6 @@ TEST_CASE("resumed from 4 ranks on 1 and then on 2, a run ends as one that never
   other.overrides = {"seed=43"};
   const StretchEnd other_seed = run_stretch(other);
   REQUIRE(other_seed.reached);
-  CHECK(largest(other_seed.losses, whole.losses) > 1e-3);
+  CHECK(largest_difference(other_seed.losses, whole.losses) > 1e-3);
   CHECK(largest_difference(*other_seed.reached, *whole.reached) > 1e-3);
 }

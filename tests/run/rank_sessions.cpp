@@ -63,16 +63,22 @@ void run_rank(const Stretch& stretch, RankGroup& group, StretchEnd& end) {
   if (group.rank() == 0) end.reached = reloaded(snapshot(session, trainer.state()));
 }
 
-double largest_difference(const NamedTensor& a, const NamedTensor& b) {
-  if (a.type != StoredType::f64 || b.type != a.type || a.shape != b.shape) return kInfinite;
-  const std::span x(reinterpret_cast<const double*>(a.bytes.data()), a.bytes.size() / 8);
-  const std::span y(reinterpret_cast<const double*>(b.bytes.data()), b.bytes.size() / 8);
+template <class T>
+double largest_of(const NamedTensor& a, const NamedTensor& b) {
+  const std::span x(reinterpret_cast<const T*>(a.bytes.data()), a.bytes.size() / sizeof(T));
+  const std::span y(reinterpret_cast<const T*>(b.bytes.data()), b.bytes.size() / sizeof(T));
   double largest = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double difference = std::abs(x[i] - y[i]);
+    const double difference = std::abs(static_cast<double>(x[i]) - static_cast<double>(y[i]));
     largest = std::isnan(difference) ? kInfinite : std::max(largest, difference);
   }
   return largest;
+}
+
+double largest_difference(const NamedTensor& a, const NamedTensor& b) {
+  if (b.type != a.type || a.shape != b.shape) return kInfinite;
+  if (a.type == StoredType::f64) return largest_of<double>(a, b);
+  return a.type == StoredType::f32 ? largest_of<float>(a, b) : kInfinite;
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ struct StretchEnd {
 [[nodiscard]] StretchEnd run_stretch(const Stretch& stretch);
 
 /// The largest difference of any two elements of the tensors of two checkpoints, which have the
-/// same names and are f64; infinite if they have not, or if an element is no number.
+/// same names and types, f32 or f64; infinite if they have not, or if an element is no number.
 [[nodiscard]] double largest_difference(const LoadedCheckpoint& a, const LoadedCheckpoint& b);
 
 }  // namespace trainyard::test
