@@ -32,24 +32,6 @@ start() {
   "$train" --config "$config" --out "$folder" "${flags[@]}" "$@" >>"$work/log" 2>&1
 }
 
-untimed() {
-  awk -F, 'NR == 1 { last = NF; for (i = 1; i <= NF; ++i) if ($i == "elapsed_s") last = i - 1 }
-           { row = $1; for (i = 2; i <= last; ++i) row = row "," $i; print row }' "$1"
-}
-
-# fingerprint FOLDER: a line a compared thing, its name and its SHA-256. Files that hold times are
-# left out: manifest.json has the hash of state.json, which has the seconds trained.
-fingerprint() {
-  local folder=$1 last file
-  last=$folder/checkpoints/$(<"$folder/checkpoints/last")
-  for file in "$last"/*.safetensors; do
-    [[ -s $file ]] && echo "${file##*/} $(sha256sum <"$file")"
-  done
-  for file in "$folder"/metrics.csv "$folder"/steps.csv; do
-    if [[ -s $file ]]; then echo "${file##*/} $(untimed "$file" | sha256sum)"; fi
-  done
-}
-
 seconds() { date +%s.%N; }
 
 say "the uninterrupted run"

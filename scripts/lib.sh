@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shared by the scripts: messages, packages, builds. Source it; it changes to the project's root.
+# Shared by the scripts: messages, packages, builds, what runs leave. Source it; it changes to the project's root.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -73,3 +73,26 @@ build() {
   say "building $preset${*:+: $*}"
   cmake --build "build/$preset" -j "$(job_count)" "${targets[@]}"
 }
+
+# untimed FILE.csv: all columns but the timing ones, which come last.
+untimed() {
+  awk -F, 'NR == 1 { last = NF; for (i = 1; i <= NF; ++i) if ($i == "elapsed_s") last = i - 1 }
+           { row = $1; for (i = 2; i <= last; ++i) row = row "," $i; print row }' "$1"
+}
+
+# fingerprint FOLDER: a line a compared thing, its name and its SHA-256. Files that hold times are
+# left out: manifest.json has the hash of state.json, which has the seconds trained.
+fingerprint() {
+  local folder=$1 last file
+  last=$folder/checkpoints/$(<"$folder/checkpoints/last")
+  for file in "$last"/*.safetensors; do
+    [[ -s $file ]] && echo "${file##*/} $(sha256sum <"$file")"
+  done
+  for file in "$folder"/metrics.csv "$folder"/steps.csv; do
+    if [[ -s $file ]]; then echo "${file##*/} $(untimed "$file" | sha256sum)"; fi
+  done
+}
+
+# equal_parts A B: what two files of fingerprint have in common, a name a line, less the statistics of the
+# data, which are the same for all seeds.
+equal_parts() { comm -12 <(sort "$1") <(sort "$2") | cut -d ' ' -f 1 | grep -vx data.safetensors || true; }

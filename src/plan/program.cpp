@@ -173,15 +173,17 @@ void Program::run() {
 }
 
 std::optional<NonFinite> Program::run_checked(Queue& queue) {
+  std::optional<NonFinite> first;
   for (std::size_t index = 0; index < steps_.size(); ++index) {
     const PlanStep& step = plan_.steps[index];
     steps_[index].executor->run();
+    if (first) continue;
     if (const auto what = nonfinite(queue, step.pass, steps_[index].tensors)) {
       const Node& node = plan_.laid_out.graph.nodes[step.node];
-      return NonFinite{.path = node.path, .what = *what, .where = node.where};
+      first = {.step = index, .path = node.path, .what = *what, .where = node.where};
     }
   }
-  return std::nullopt;
+  return first;
 }
 
 void Program::run_timed(Queue& queue, std::vector<StepTime>& times) {

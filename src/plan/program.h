@@ -76,9 +76,10 @@ class ModelMemory {
 
 /// A non-finite value and the step that first wrote one.
 struct NonFinite {
-  std::string path;  // of the layer
-  std::string what;  // "output", "input gradient", "parameter gradient"
-  Position where;    // its line in the YAML file
+  std::size_t step = 0;  // of the plan
+  std::string path;      // of the layer
+  std::string what;      // "output", "input gradient", "parameter gradient"
+  Position where;        // its line in the YAML file
 };
 
 /// Time of one step of a program, for `train bench --layers`.
@@ -100,8 +101,9 @@ class Program {
   /// `transient` holds plan().transient_bytes and may be shared by programs that run in turn.
   void bind(const ModelMemory& memory, std::byte* transient, std::uint64_t seed);
   void run();
-  /// Runs step by step and stops at the first one that writes a non-finite value (--eager, and the
-  /// search for the culprit). Waits for `queue`, the one that the executors run on.
+  /// Runs step by step and answers the first one that writes a non-finite value (--eager, and the
+  /// search for the culprit). The steps after it run too, since they may sum over replicas that
+  /// wait for it. Waits for `queue`, the one that the executors run on.
   [[nodiscard]] std::optional<NonFinite> run_checked(Queue& queue);
   /// Runs once and adds each step's time to `times` (sized by the first call), likewise.
   void run_timed(Queue& queue, std::vector<StepTime>& times);

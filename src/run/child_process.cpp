@@ -45,6 +45,8 @@ void fill(SpawnSettings& settings, const Command& command) {
   ::posix_spawn_file_actions_addopen(&settings.actions, STDOUT_FILENO, command.errors.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0666);
   ::posix_spawn_file_actions_adddup2(&settings.actions, STDOUT_FILENO, STDERR_FILENO);
+  // A connection that a child holds would outlive its owner.
+  ::posix_spawn_file_actions_addclosefrom_np(&settings.actions, STDERR_FILENO + 1);
   // After the opens, so that `errors` may be relative to our own folder.
   ::posix_spawn_file_actions_addchdir_np(&settings.actions, command.folder.c_str());
   sigset_t none;

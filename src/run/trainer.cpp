@@ -137,25 +137,35 @@ std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
   const std::int64_t step_in_epoch = state_.step_in_epoch - (state_.step - step);
   parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
                      step_in_epoch * parts_.updater.passes());
-  for (std::int64_t micro = 0; micro < parts_.updater.passes(); ++micro) {
+  std::optional<NonFinite> first;
+  // All passes, which the other ranks make, too.
+  for (std::int64_t pass = 0; pass < parts_.updater.passes(); ++pass) {
     model.load(parts_.train.next());
-    if (auto culprit = model.train().run_checked(model.compute().queue)) return culprit;
+    auto found = model.train().run_checked(model.compute().queue);
+    if (!found || first) continue;
+    found->step += static_cast<std::size_t>(pass) * model.train().plan().steps.size();
+    first = std::move(found);
   }
-  return std::nullopt;
+  return first;
 }
 
 Trainer::Culprit Trainer::first_of_ranks(const std::optional<NonFinite>& found) {
   Culprit own;
   if (found) {
-    own = {.where = found->where.text(),
+    own = {.step = found->step,
+           .where = found->where.text(),
            .text = "layer '" + found->path + "': its " + found->what + " is not finite"};
   }
+  const std::vector<std::string> steps = parts_.ranks.gather(std::to_string(own.step));
   const std::vector<std::string> places = parts_.ranks.gather(own.where);
   const std::vector<std::string> texts = parts_.ranks.gather(own.text);
+  Culprit first;
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-    if (!texts[rank].empty()) return {.where = places[rank], .text = texts[rank]};
+    const std::size_t step = std::stoul(steps[rank]);
+    if (texts[rank].empty() || (!first.text.empty() && step >= first.step)) continue;
+    first = {.step = step, .where = places[rank], .text = texts[rank]};
   }
-  return {};
+  return first;
 }
 
 void Trainer::report_divergence(std::int64_t step, const Culprit& culprit) {

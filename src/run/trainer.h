@@ -84,10 +84,11 @@ class Trainer {
   [[nodiscard]] std::optional<NonFinite> find_nonfinite(std::int64_t step);
   /// What is not finite, as a message has it.
   struct Culprit {
+    std::size_t step = 0;  // of the plan
     std::string where;  // in the network's file; "" if not known
     std::string text;   // "" if there is none
   };
-  /// That of the first rank that found something.
+  /// That of the rank whose step comes first: what it wrote may have spread to the others.
   [[nodiscard]] Culprit first_of_ranks(const std::optional<NonFinite>& found);
   [[noreturn]] void report_divergence(std::int64_t step, const Culprit& culprit);
   [[nodiscard]] EpochRow training_row();
