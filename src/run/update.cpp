@@ -125,6 +125,7 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
           model.compute().launches,
           result_blocks(batch_results(), results_count(), result_sums_.data() + results_count()),
           shards_),
+      rank_sum_(model.compute(), communicator, rank_blocks()),
       blocks_(blocks_of(model.memory())) {
   const ModelMemory& memory = model.memory();
   TY_CHECK(memory.shards() == shards_, "the model's memory has blocks for the shards of its rank");
@@ -152,6 +153,18 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
     }
   }
   start_at({.loss_scale = options.loss_scale.start});
+}
+
+RankBlocks Updater::rank_blocks() const {
+  // With shards the sum over those of a micro-step, else that over the micro-steps.
+  const ModelMemory& memory = model_.memory();
+  const bool sharded = options_.shards > 0;
+  return {.type = memory.type(),
+          .gradients = sharded ? gradient_shards_.total() : memory.gradient_sum(),
+          .parameters = model_.blocks().parameter_elements,
+          .statistics = model_.blocks().statistic_elements,
+          .results = static_cast<double*>(result_shards_.total()),
+          .result_count = results_count()};
 }
 
 void Updater::start_at(const UpdatePosition& position) {
@@ -212,7 +225,7 @@ void Updater::end_micro_step(std::int64_t index) {
   void* const gradients = gradient_shards_.total();
   void* const results = result_shards_.total();
   // Shards are summed within a micro-step first, and some of them are on other ranks.
-  if (options_.shards > 0) sum_over_ranks(gradients, static_cast<double*>(results));
+  if (options_.shards > 0) rank_sum_.run();
   if (options_.accumulate == 1) return;  // the sums are there already
   const UpdateLaunches& launches = model_.compute().launches;
   const bool first = index == 0;
@@ -222,17 +235,10 @@ void Updater::end_micro_step(std::int64_t index) {
                       first);
 }
 
-void Updater::sum_over_ranks(void* gradients, double* results) {
-  Queue& queue = model_.compute().queue;
-  communicator_.all_reduce_sum(queue, gradients, model_.blocks().gradient_elements(),
-                               model_.memory().type());
-  communicator_.all_reduce_sum(queue, results, results_count(), DType::f64);
-}
-
 void Updater::apply() {
   const ModelMemory& memory = model_.memory();
   const UpdateLaunches& launches = model_.compute().launches;
-  if (options_.shards == 0) sum_over_ranks(memory.gradient_sum(), batch_results());
+  if (options_.shards == 0) rank_sum_.run();
   if (result_sum_ != batch_results()) {
     model_.compute().queue.copy(batch_results(), result_sum_,
                                 static_cast<std::size_t>(results_count()) * sizeof(double));

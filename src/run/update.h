@@ -12,6 +12,7 @@
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "run/model.h"
+#include "run/rank_sum.h"
 #include "run/shard_sum.h"
 
 namespace trainyard {
@@ -104,7 +105,7 @@ class Updater {
   };
 
   void end_micro_step(std::int64_t index);
-  void sum_over_ranks(void* gradients, double* results);
+  [[nodiscard]] RankBlocks rank_blocks() const;
   /// Loss and metrics, summed over the batches since they were cleared: results_count() doubles.
   [[nodiscard]] double* batch_results() const {
     return model_.memory().results() + ResultRow::loss;
@@ -145,6 +146,7 @@ class Updater {
   double* result_sum_ = nullptr;     // over shards and micro-steps; may be batch_results()
   ShardSum gradient_shards_;
   ShardSum result_shards_;
+  RankSum rank_sum_;
   std::array<Window, 2> windows_;
   UpdateBlocks blocks_;
   StatisticBlocks statistics_;

@@ -1,0 +1,36 @@
+// The sums over ranks that stand between the backward passes and the update.
+#pragma once
+
+#include <cstdint>
+
+#include "comm/communicator.h"
+#include "run/compute.h"
+
+namespace trainyard {
+
+/// What an update sums over ranks: memory of the device, the same in every update.
+struct RankBlocks {
+  DType type = DType::f32;      // of the gradients, f32 or f64
+  void* gradients = nullptr;    // [parameters + statistics]
+  std::int64_t parameters = 0;  // their gradients,
+  std::int64_t statistics = 0;  // and the statistics of the batch behind them
+  double* results = nullptr;    // [result_count]: loss and metrics
+  std::int64_t result_count = 0;
+};
+
+/// Sums gradients, batch statistics and results over ranks, so that all have the same bits.
+class RankSum {
+ public:
+  /// Communicator and blocks outlive it.
+  RankSum(const Compute& compute, Communicator& communicator, const RankBlocks& blocks);
+
+  /// Puts on the sums.
+  void run();
+
+ private:
+  Compute compute_;
+  Communicator& communicator_;
+  RankBlocks blocks_;
+};
+
+}  // namespace trainyard
