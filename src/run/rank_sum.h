@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "comm/communicator.h"
 #include "run/compute.h"
@@ -21,16 +22,24 @@ struct RankBlocks {
 /// Sums gradients, batch statistics and results over ranks, so that all have the same bits.
 class RankSum {
  public:
-  /// Communicator and blocks outlive it.
-  RankSum(const Compute& compute, Communicator& communicator, const RankBlocks& blocks);
+  /// Gradients cross as `transport`: f16 and bf16 round those of f32, a rank's own and the sum;
+  /// f32 leaves them as they are. One rank sums and rounds nothing. Communicator and blocks outlive
+  /// it. Throws Error{memory}.
+  RankSum(const Compute& compute, Communicator& communicator, const RankBlocks& blocks,
+          DType transport);
 
   /// Puts on the sums.
   void run();
 
  private:
+  void sum_gradients();
+  [[nodiscard]] bool narrows() const { return narrow_ != nullptr; }
+
   Compute compute_;
   Communicator& communicator_;
   RankBlocks blocks_;
+  DType transport_;
+  std::unique_ptr<DeviceBuffer> narrow_;  // [parameters] of the transport; null: as they are
 };
 
 }  // namespace trainyard

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/fields.h"
@@ -86,6 +87,11 @@ struct OutputConfig {
   bool steps = false;
 };
 
+/// How ranks work together.
+struct RanksConfig {
+  enum class Transport { fp32, bf16, fp16 } transport = Transport::fp32;
+};
+
 /// How long ranks may take before they count as stuck, in seconds.
 struct LimitsConfig {
   double first_step = 300;  // to appear, and from there to the end of the first update
@@ -117,6 +123,7 @@ struct RunConfig {
   Interval checkpoint_every;  // from checkpoint.every
   std::optional<EarlyStopConfig> early_stop;
   OutputConfig output;
+  RanksConfig ranks;
   LimitsConfig limits;
 
   config::Node settled;  // the file with every default explicit
@@ -128,6 +135,11 @@ struct RunConfig {
 /// Reads a run file with its overrides. Throws Error{config} with all errors of the file.
 [[nodiscard]] RunConfig read_run_config(const std::filesystem::path& path,
                                         std::span<const std::string> overrides);
+
+/// "bf16".
+[[nodiscard]] std::string_view name_of(RanksConfig::Transport transport);
+/// Throws Error{config} for gradients that cross in 16 bits and are computed in 64.
+void require_transport(const RunConfig& run, Precision precision);
 
 /// Fixes the thread count of a run, in its settled map too.
 void settle_threads(RunConfig& run, std::int64_t threads);

@@ -116,6 +116,14 @@ LossScale loss_scale_of(const RunConfig& run) {
           .growth = run.loss_scale->growth};
 }
 
+DType transport_of(const RunConfig& run) {
+  using Transport = RanksConfig::Transport;
+  const Transport transport = run.ranks.transport;
+  return transport == Transport::bf16   ? DType::bf16
+         : transport == Transport::fp16 ? DType::f16
+                                        : DType::f32;
+}
+
 /// The column of a metric: "accuracy", "top5_accuracy".
 std::string metric_name(const Op& metric) {
   if (metric.type() != "top_k") return std::string(metric.type());
@@ -150,6 +158,7 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, Rank
   require_supported_processor();
   const Precision precision = run.precision.value_or(default_precision(choice.kind));
   require_precision(choice.kind, precision);
+  require_transport(run, precision);
   SessionDevice session;
   session.threads = choice.threads > 0 ? choice.threads
                     : run.threads > 0  ? static_cast<int>(run.threads)
@@ -229,7 +238,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                     .accumulate = run_.accumulate,
                     .shards = run_.batch.shards.value_or(0),
                     .results = device_.results_kept,
-                    .loss_scale = loss_scale_of(run_)});
+                    .loss_scale = loss_scale_of(run_),
+                    .transport = transport_of(run_)});
   device_.executors->keep_choices();
 }
 

@@ -125,7 +125,7 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
           model.compute().launches,
           result_blocks(batch_results(), results_count(), result_sums_.data() + results_count()),
           shards_),
-      rank_sum_(model.compute(), communicator, rank_blocks()),
+      rank_sum_(model.compute(), communicator, rank_blocks(), options.transport),
       blocks_(blocks_of(model.memory())) {
   const ModelMemory& memory = model.memory();
   TY_CHECK(memory.shards() == shards_, "the model's memory has blocks for the shards of its rank");

@@ -25,6 +25,7 @@ struct UpdateOptions {
   std::int64_t shards = 0;
   std::int64_t results = 1;  // updates whose results are sent to the host together
   LossScale loss_scale;
+  DType transport = DType::f32;  // of gradients between ranks, see RankSum
 };
 
 /// Where a sequence of updates stands.

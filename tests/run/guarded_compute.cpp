@@ -159,6 +159,12 @@ class GuardedLaunches final : public UpdateLaunches {
                   bool first) const override {
     guard_.open([&] { cpu_->accumulate(blocks, gradients, elements, first); });
   }
+  void narrow(void* to, DType type, const float* from, std::int64_t elements) const override {
+    guard_.open([&] { cpu_->narrow(to, type, from, elements); });
+  }
+  void widen(float* to, const void* from, DType type, std::int64_t elements) const override {
+    guard_.open([&] { cpu_->widen(to, from, type, elements); });
+  }
   void unscale(const UpdateBlocks& blocks) const override {
     guard_.open([&] { cpu_->unscale(blocks); });
   }
