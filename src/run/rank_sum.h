@@ -1,10 +1,14 @@
 // The sums over ranks that stand between the backward passes and the update.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "comm/communicator.h"
+#include "plan/collectives.h"
 #include "run/compute.h"
 
 namespace trainyard {
@@ -19,26 +23,45 @@ struct RankBlocks {
   std::int64_t result_count = 0;
 };
 
+struct RankSumOptions {
+  /// What gradients cross as: f16 and bf16 round those of f32, a rank's own and the sum; f32 leaves
+  /// them as they are.
+  DType transport = DType::f32;
+  /// Summed one by one on Compute::sums, as begin_next() says. None: all at once, on the model's
+  /// queue.
+  std::vector<GradientBucket> buckets = {};
+};
+
 /// Sums gradients, batch statistics and results over ranks, so that all have the same bits.
 class RankSum {
  public:
-  /// Gradients cross as `transport`: f16 and bf16 round those of f32, a rank's own and the sum;
-  /// f32 leaves them as they are. One rank sums and rounds nothing. Communicator and blocks outlive
-  /// it. Throws Error{memory}.
+  /// Communicator and blocks outlive it. One rank sums and rounds nothing. Throws Error{memory}.
   RankSum(const Compute& compute, Communicator& communicator, const RankBlocks& blocks,
-          DType transport);
+          const RankSumOptions& options);
 
-  /// Puts on the sums.
-  void run();
+  /// The buckets that are summed beside the backward pass; none: all is summed by finish().
+  [[nodiscard]] std::span<const GradientBucket> beside_backward() const;
+  /// Puts on the sum of the next of them, whose gradients the model's queue has then.
+  void begin_next();
+  /// Puts on what is left, and lets the model's queue wait for all.
+  void finish();
 
  private:
-  void sum_gradients();
   [[nodiscard]] bool narrows() const { return narrow_ != nullptr; }
+  [[nodiscard]] std::byte* narrow(std::int64_t element) const;
+  void sum_narrow(const GradientBucket& bucket);
+  void fork();
+  void join();
 
   Compute compute_;
   Communicator& communicator_;
   RankBlocks blocks_;
   DType transport_;
+  std::vector<GradientBucket> buckets_;
+  std::size_t next_ = 0;
+  Queue& queue_;  // of the sums
+  std::unique_ptr<Event> ready_,
+      summed_;                            // of the model's queue, of this one; null: it is the same
   std::unique_ptr<DeviceBuffer> narrow_;  // [parameters] of the transport; null: as they are
 };
 

@@ -86,6 +86,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   std::string engines = choice.choices;
   if (ranks != nullptr && ranks->size() > 1) {
     session.ranks = join_gpus(usable, run, *ranks, session);
+    session.sums = session.device->make_queue();
     if (ranks->rank() > 0) engines = ranks->from_first("");
   }
   session.launches = usable.backend->make_update_launches(*session.queue);

@@ -61,8 +61,8 @@ std::vector<Sums> sum_on(int ranks, DType transport, int times = 1) {
                      .statistics = kStatistics,
                      .results = own.results.data(),
                      .result_count = kResults},
-                    transport);
-        for (int i = 0; i < times; ++i) sum.run();
+                    {.transport = transport});
+        for (int i = 0; i < times; ++i) sum.finish();
       });
   REQUIRE(outcomes == testing::Outcomes(static_cast<std::size_t>(ranks)));
   return all;
