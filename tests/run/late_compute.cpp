@@ -59,7 +59,9 @@ class LateDevice final : public Device {
     return std::make_unique<PinnedBuffer>(machine_, cpu_->allocate(bytes));
   }
   [[nodiscard]] std::unique_ptr<Queue> make_queue() override {
-    return std::make_unique<LateQueue>(machine_);
+    auto queue = std::make_unique<LateQueue>(machine_);
+    machine_.order.push_back(queue.get());
+    return queue;
   }
   [[nodiscard]] std::unique_ptr<Event> make_event() override {
     return std::make_unique<LateEvent>(machine_);
@@ -81,6 +83,8 @@ class LateRanks final : public Communicator {
   explicit LateRanks(Communicator& ranks) : ranks_(ranks) {}
   [[nodiscard]] int rank() const override { return ranks_.rank(); }
   [[nodiscard]] int size() const override { return ranks_.size(); }
+  [[nodiscard]] bool recordable() const override { return true; }
+  [[nodiscard]] bool sums_in_tree() const override { return ranks_.sums_in_tree(); }
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     late(queue).run([=, this] { ranks_.all_reduce_sum(*host_, data, count, type); });
   }
@@ -89,6 +93,9 @@ class LateRanks final : public Communicator {
   }
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
     late(queue).run([=, this] { ranks_.all_gather(*host_, mine, bytes, out); });
+  }
+  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    late(queue).run([=, this] { ranks_.all_to_all(*host_, mine, bytes, out); });
   }
   void barrier() override { ranks_.barrier(); }
   void set_time_limit(std::chrono::milliseconds limit) override { ranks_.set_time_limit(limit); }
@@ -123,6 +130,8 @@ bool LateMachine::is_pinned(const void* memory) const {
     return at >= begin && at < begin + buffer->bytes();
   });
 }
+
+LateQueue::~LateQueue() { std::erase(machine_.order, this); }
 
 void LateQueue::put(std::function<bool()> may_begin, std::function<void()> work) {
   work_.push_back({std::move(may_begin), std::move(work)});

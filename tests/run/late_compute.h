@@ -32,6 +32,9 @@ struct LateMachine {
 class LateQueue final : public Queue, public Around {
  public:
   explicit LateQueue(LateMachine& machine) : machine_(machine) {}
+  ~LateQueue() override;
+  LateQueue(const LateQueue&) = delete;
+  LateQueue& operator=(const LateQueue&) = delete;
 
   /// Asks for work; `may_begin` says whether what it waits for is done.
   void put(std::function<bool()> may_begin, std::function<void()> work);
