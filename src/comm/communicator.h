@@ -14,23 +14,30 @@ namespace trainyard {
 /// Collectives over a fixed group of ranks, called in the same order with the same sizes by every
 /// rank. They act on memory of one device, in the order of a queue of that device: what was put on
 /// the queue before is seen, what is put on it later sees the result. In a group whose memory is
-/// the host's, the work is done on return; on a GPU it may only have been put on the queue, and may
-/// be part of recorded work. Errors throw Error{device} and name the rank, the operation and its
-/// size; after one, the communicator can only be destroyed.
+/// the host's, the work is done on return; on a GPU it may only have been put on the queue. Errors
+/// throw Error{device} and name the rank, the operation and its size; after one, the communicator
+/// can only be destroyed.
 class Communicator {
  public:
   virtual ~Communicator() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
+  /// True if a call may be part of what Device::record() records. Else the host takes part in it,
+  /// waiting for the queue.
+  [[nodiscard]] virtual bool recordable() const = 0;
+  /// True if sums have the order of tree_sum.h.
+  [[nodiscard]] virtual bool sums_in_tree() const = 0;
 
   /// Sums `count` elements of f64, f32, f16, bf16 or i32 over all ranks, in place, equal bits on
-  /// every rank. Among ranks on CPUs the order is that of a binary tree over rank numbers, see
-  /// tree_sum.h, and the bits are those of every run.
+  /// every rank. With sums_in_tree() the bits are those of every run.
   virtual void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) = 0;
   /// Copies rank `root`'s bytes to every rank.
   virtual void broadcast(Queue& queue, void* data, std::size_t bytes, int root) = 0;
   /// Rank r's `bytes` bytes to byte r * bytes of `out` (size() * bytes) on every rank.
   virtual void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) = 0;
+  /// Slice r of `mine` to rank r, and rank r's slice for this rank to slice r of `out`, which is
+  /// other memory: size() slices of `bytes` each.
+  virtual void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) = 0;
   /// Returns when every rank has called it. Waits for no queue.
   virtual void barrier() = 0;
 

@@ -51,9 +51,12 @@ class GlooCommunicator final : public Communicator {
 
   [[nodiscard]] int rank() const override { return mesh_.rank(); }
   [[nodiscard]] int size() const override { return mesh_.size(); }
+  [[nodiscard]] bool recordable() const override { return true; }
+  [[nodiscard]] bool sums_in_tree() const override { return true; }
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override;
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override;
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
+  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
   void barrier() override;
   void set_time_limit(std::chrono::milliseconds limit) override { mesh_.set_time_limit(limit); }
 
@@ -152,6 +155,28 @@ void GlooCommunicator::all_gather(Queue& queue, const void* mine, std::size_t by
   auto* const slots = static_cast<std::byte*>(out);
   std::memmove(slots + static_cast<std::size_t>(rank()) * bytes, mine, bytes);
   gather_slots(slots, bytes);
+}
+
+void GlooCommunicator::all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) {
+  const SigpipeGuard guard;
+  queue.wait();
+  mesh_.begin({.operation = "all_to_all",
+               .count = static_cast<std::int64_t>(bytes),
+               .unit = "bytes to a rank"});
+  if (bytes == 0) return;
+  const std::size_t own = static_cast<std::size_t>(rank()) * bytes;
+  std::memcpy(static_cast<std::byte*>(out) + own, static_cast<const std::byte*>(mine) + own, bytes);
+  if (size() == 1) return;
+  const std::size_t all = static_cast<std::size_t>(size()) * bytes;
+  Window& sent = mesh_.window(const_cast<void*>(mine), all);  // which nothing is received into
+  Window& received = mesh_.window(out, all);
+  each_other([&](int other) {
+    const std::size_t theirs = static_cast<std::size_t>(other) * bytes;
+    mesh_.receive(received, other, 0, theirs, bytes);
+    mesh_.send(sent, other, 0, theirs, bytes);
+  });
+  mesh_.await_received(received);
+  mesh_.await_sent(sent);
 }
 
 void GlooCommunicator::barrier() {

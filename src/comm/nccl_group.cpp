@@ -29,6 +29,21 @@ std::string late(std::chrono::milliseconds limit) {
 
 }  // namespace
 
+ncclResult_t exchange(const Functions& nccl, ncclComm_t group, const Exchange& slices,
+                      cudaStream_t stream) {
+  ncclResult_t worst = nccl.group_start();
+  const auto note = [&](ncclResult_t result) {
+    if (worst == ncclSuccess || worst == ncclInProgress) worst = result;
+  };
+  for (int rank = 0; rank < slices.ranks; ++rank) {
+    const std::size_t offset = static_cast<std::size_t>(rank) * slices.bytes;
+    note(nccl.send(slices.mine + offset, slices.bytes, ncclUint8, rank, group, stream));
+    note(nccl.receive(slices.out + offset, slices.bytes, ncclUint8, rank, group, stream));
+  }
+  note(nccl.group_end());  // also after a failure, so that the group is closed
+  return worst;
+}
+
 Group::Group(const Library& library, const Clock& clock, GroupPlace place, const ncclUniqueId& id,
              std::chrono::milliseconds connect)
     : library_(library), clock_(clock), place_(std::move(place)), limit_(connect) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -16,6 +17,18 @@ struct GroupPlace {
   int ranks = 1;
   std::string host;  // name of this machine, for messages
 };
+
+/// What each of `ranks` ranks has for each other: slices of `bytes`, memory of the GPU.
+struct Exchange {
+  const std::byte* mine = nullptr;
+  std::byte* out = nullptr;
+  std::size_t bytes = 0;
+  int ranks = 1;
+};
+/// Communicator::all_to_all as one group of calls of NCCL, which go on together; the first result
+/// that is no success, if there is one.
+[[nodiscard]] ncclResult_t exchange(const Functions& nccl, ncclComm_t group, const Exchange& slices,
+                                    cudaStream_t stream);
 
 /// For one thread at a time. Not copied.
 class Group {

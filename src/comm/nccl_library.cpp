@@ -24,6 +24,10 @@ Functions functions_of(const SharedLibrary& library) {
   find("ncclAllReduce", all.all_reduce);
   find("ncclBroadcast", all.broadcast);
   find("ncclAllGather", all.all_gather);
+  find("ncclGroupStart", all.group_start);
+  find("ncclGroupEnd", all.group_end);
+  find("ncclSend", all.send);
+  find("ncclRecv", all.receive);
   return all;
 }
 

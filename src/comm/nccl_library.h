@@ -27,6 +27,10 @@ struct Functions {
   decltype(&ncclAllReduce) all_reduce;
   decltype(&ncclBroadcast) broadcast;
   decltype(&ncclAllGather) all_gather;
+  decltype(&ncclGroupStart) group_start;
+  decltype(&ncclGroupEnd) group_end;
+  decltype(&ncclSend) send;
+  decltype(&ncclRecv) receive;
 };
 
 /// An open NCCL. It stays open to the end of the program, so that nobody needs to own it.

@@ -50,6 +50,8 @@ class NcclGroupRanks final : public NcclRanks {
 
   [[nodiscard]] int rank() const override { return group_.place().rank; }
   [[nodiscard]] int size() const override { return group_.place().ranks; }
+  [[nodiscard]] bool recordable() const override { return true; }
+  [[nodiscard]] bool sums_in_tree() const override { return false; }
 
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     group_.call(fmt::format("all_reduce_sum of {} {}", count, name_of(type)),
@@ -70,6 +72,17 @@ class NcclGroupRanks final : public NcclRanks {
                                                                   ncclComm_t group) {
       return nccl.all_gather(mine, out, bytes, ncclUint8, group, cuda::stream_of(queue));
     });
+  }
+  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    group_.call(fmt::format("all_to_all of {} bytes to a rank", bytes),
+                [&](const nccl::Functions& nccl, ncclComm_t group) {
+                  return nccl::exchange(nccl, group,
+                                        {.mine = static_cast<const std::byte*>(mine),
+                                         .out = static_cast<std::byte*>(out),
+                                         .bytes = bytes,
+                                         .ranks = size()},
+                                        cuda::stream_of(queue));
+                });
   }
   void barrier() override {
     all_reduce_sum(*queue_, token_->data(), 1, DType::i32);

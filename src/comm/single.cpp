@@ -8,6 +8,8 @@ class SingleCommunicator final : public Communicator {
  public:
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] int size() const override { return 1; }
+  [[nodiscard]] bool recordable() const override { return true; }
+  [[nodiscard]] bool sums_in_tree() const override { return true; }
   void all_reduce_sum(Queue&, void*, std::int64_t, DType type) override {
     TY_CHECK(type != DType::u8, "bytes are not summed over ranks");
   }
@@ -16,6 +18,9 @@ class SingleCommunicator final : public Communicator {
   }
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
     if (bytes > 0) queue.copy(out, mine, bytes);
+  }
+  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    all_gather(queue, mine, bytes, out);
   }
   void barrier() override {}
   void set_time_limit(std::chrono::milliseconds) override {}

@@ -4,6 +4,7 @@
 #include "ops/metric_sum.h"
 #include "optim/accumulate.h"
 #include "optim/gradient.h"
+#include "optim/transport.h"
 #include "optim/update.h"
 #include "optim/update_launches.h"
 
@@ -28,6 +29,18 @@ class UpdateLaunchesOn final : public UpdateLaunches {
       using T = decltype(zero);
       launcher_.each(elements, AddGradients<T>{static_cast<T*>(blocks.gradients),
                                                static_cast<const T*>(gradients), first});
+    });
+  }
+  void narrow(void* to, DType type, const float* from, std::int64_t elements) const override {
+    with_half(type, [&](auto zero) {
+      using T = decltype(zero);
+      launcher_.each(elements, Narrow<T>{static_cast<T*>(to), from});
+    });
+  }
+  void widen(float* to, const void* from, DType type, std::int64_t elements) const override {
+    with_half(type, [&](auto zero) {
+      using T = decltype(zero);
+      launcher_.each(elements, Widen<T>{to, static_cast<const T*>(from)});
     });
   }
   void unscale(const UpdateBlocks& blocks) const override { trainyard::unscale(launcher_, blocks); }

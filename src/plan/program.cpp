@@ -168,8 +168,8 @@ void Program::bind_blocks(const ModelMemory& memory, const PlanStep& step,
   }
 }
 
-void Program::run() {
-  for (BoundStep& step : steps_) step.executor->run();
+void Program::run(std::size_t begin, std::size_t end) {
+  for (std::size_t index = begin; index < end; ++index) steps_[index].executor->run();
 }
 
 std::optional<NonFinite> Program::run_checked(Queue& queue) {

@@ -100,7 +100,9 @@ class Program {
   [[nodiscard]] const Plan& plan() const { return plan_; }
   /// `transient` holds plan().transient_bytes and may be shared by programs that run in turn.
   void bind(const ModelMemory& memory, std::byte* transient, std::uint64_t seed);
-  void run();
+  void run() { run(0, steps_.size()); }
+  /// The steps from `begin` to the one before `end` of plan().steps.
+  void run(std::size_t begin, std::size_t end);
   /// Runs step by step and answers the first one that writes a non-finite value (--eager, and the
   /// search for the culprit). The steps after it run too, since they may sum over replicas that
   /// wait for it. Waits for `queue`, the one that the executors run on.

@@ -15,6 +15,8 @@ struct Compute {
   const ExecutorFactory& executors;
   const UpdateLaunches& launches;
   Queue* copies = nullptr;  // batches come over this one; null: `queue` works at once
+  // Gradients are summed over ranks on this one while the backward pass goes on; null: after it.
+  Queue* sums = nullptr;
 };
 
 }  // namespace trainyard

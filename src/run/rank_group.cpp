@@ -86,6 +86,8 @@ class RankGroup::WatchedCommunicator final : public Communicator {
       : group_(group), inner_(std::move(inner)) {}
   [[nodiscard]] int rank() const override { return inner_->rank(); }
   [[nodiscard]] int size() const override { return inner_->size(); }
+  [[nodiscard]] bool recordable() const override { return inner_->recordable(); }
+  [[nodiscard]] bool sums_in_tree() const override { return inner_->sums_in_tree(); }
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     waiting(kAllReduce, [&] { inner_->all_reduce_sum(queue, data, count, type); });
   }
@@ -95,6 +97,9 @@ class RankGroup::WatchedCommunicator final : public Communicator {
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
     waiting(kAllGather, [&] { inner_->all_gather(queue, mine, bytes, out); });
   }
+  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    waiting(kAllToAll, [&] { inner_->all_to_all(queue, mine, bytes, out); });
+  }
   void barrier() override {
     waiting(kBarrier, [&] { inner_->barrier(); });
   }
@@ -102,7 +107,7 @@ class RankGroup::WatchedCommunicator final : public Communicator {
 
  private:
   static constexpr Operation kAllReduce{"all_reduce", true}, kBroadcast{"broadcast", true},
-      kAllGather{"all_gather", true}, kBarrier{"barrier", true};
+      kAllGather{"all_gather", true}, kAllToAll{"all_to_all", true}, kBarrier{"barrier", true};
 
   template <class Call>
   void waiting(const Operation& operation, const Call& call) {

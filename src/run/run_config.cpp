@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/error.h"
 #include "config/diagnostics.h"
 #include "config/expression.h"
 #include "config/load.h"
@@ -47,6 +48,14 @@ std::span<const config::Word<Precision>> words(Precision) {
                                    config::Word<Precision>{Precision::bf16, "bf16"},
                                    config::Word<Precision>{Precision::fp16, "fp16"},
                                    config::Word<Precision>{Precision::fp64, "fp64"}};
+  return list;
+}
+
+std::span<const config::Word<RanksConfig::Transport>> words(RanksConfig::Transport) {
+  using Transport = RanksConfig::Transport;
+  static constexpr std::array list{config::Word<Transport>{Transport::fp32, "fp32"},
+                                   config::Word<Transport>{Transport::bf16, "bf16"},
+                                   config::Word<Transport>{Transport::fp16, "fp16"}};
   return list;
 }
 
@@ -135,6 +144,9 @@ void declare(Fields& fields, RanksConfig& ranks) {
                "updates after which ranks compare a hash of their weights, optimizer state and "
                "statistics, again and again; 0: never",
                {.minimum = 0});
+  fields.field("transport", ranks.transport,
+               "what gradients are rounded to on their way between ranks; one rank sends none, and "
+               "rounds none");
 }
 
 void declare(Fields& fields, LimitsConfig& limits) {
@@ -210,6 +222,14 @@ void declare_training(Fields& fields, RunConfig& run) {
                "factor that keeps small gradients from vanishing in 16 bits; fp16: 1024");
 }
 
+void check_transport(Fields& fields, const RunConfig& run) {
+  if (run.ranks.transport == RanksConfig::Transport::fp32 || !run.batch.shards) return;
+  fields.error("ranks",
+               fmt::format("'transport: {}' rounds once a rank, and 'batch.shards' wants bits that "
+                           "do not depend on the number of ranks; leave out one of the two",
+                           name_of(run.ranks.transport)));
+}
+
 }  // namespace
 
 void declare(Fields& fields, RunConfig& run) {
@@ -227,6 +247,7 @@ void declare(Fields& fields, RunConfig& run) {
   fields.field("early_stop", run.early_stop, "end when nothing improves any more");
   fields.field("output", run.output, "what the run leaves");
   fields.field("ranks", run.ranks, "how several ranks work together");
+  if (!fields.describing()) check_transport(fields, run);
   fields.field("limits", run.limits, "when a rank of several counts as stuck, and ends them all");
 }
 
@@ -253,6 +274,19 @@ RunConfig read_run_config(const std::filesystem::path& path,
   diagnostics.raise();
   run.settled = fields.settled();
   return run;
+}
+
+std::string_view name_of(RanksConfig::Transport transport) {
+  const auto list = words(transport);
+  return std::ranges::find(list, transport, &config::Word<RanksConfig::Transport>::value)->word;
+}
+
+void require_transport(const RunConfig& run, Precision precision) {
+  if (run.ranks.transport == RanksConfig::Transport::fp32 || precision != Precision::fp64) return;
+  throw Error(ErrorKind::config,
+              fmt::format("'ranks.transport: {}' would round the gradients of 'precision: fp64' to "
+                          "16 bits; leave it out, or choose another precision",
+                          name_of(run.ranks.transport)));
 }
 
 void settle_threads(RunConfig& run, std::int64_t threads) {

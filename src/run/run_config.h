@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/fields.h"
@@ -87,8 +88,9 @@ struct OutputConfig {
   bool steps = false;
 };
 
-/// What ranks do beside training.
+/// How ranks work together.
 struct RanksConfig {
+  enum class Transport { fp32, bf16, fp16 } transport = Transport::fp32;
   std::int64_t check_weights = 0;  // updates from one comparison of all ranks' models to the next
 };
 
@@ -136,6 +138,11 @@ struct RunConfig {
 /// Reads a run file with its overrides. Throws Error{config} with all errors of the file.
 [[nodiscard]] RunConfig read_run_config(const std::filesystem::path& path,
                                         std::span<const std::string> overrides);
+
+/// "bf16".
+[[nodiscard]] std::string_view name_of(RanksConfig::Transport transport);
+/// Throws Error{config} for gradients that cross in 16 bits and are computed in 64.
+void require_transport(const RunConfig& run, Precision precision);
 
 /// Fixes the thread count of a run, in its settled map too.
 void settle_threads(RunConfig& run, std::int64_t threads);

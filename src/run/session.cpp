@@ -87,6 +87,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   std::string engines = choice.choices;
   if (ranks != nullptr && ranks->size() > 1) {
     session.ranks = join_gpus(usable, run, *ranks, session);
+    session.sums = session.device->make_queue();
     if (ranks->rank() > 0) engines = ranks->from_first("");
   }
   session.launches = usable.backend->make_update_launches(*session.queue);
@@ -115,6 +116,14 @@ LossScale loss_scale_of(const RunConfig& run) {
   return {.start = run.loss_scale->start,
           .dynamic = run.loss_scale->dynamic,
           .growth = run.loss_scale->growth};
+}
+
+DType transport_of(const RunConfig& run) {
+  using Transport = RanksConfig::Transport;
+  const Transport transport = run.ranks.transport;
+  return transport == Transport::bf16   ? DType::bf16
+         : transport == Transport::fp16 ? DType::f16
+                                        : DType::f32;
 }
 
 /// The column of a metric: "accuracy", "top5_accuracy".
@@ -151,6 +160,7 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, Rank
   require_supported_processor();
   const Precision precision = run.precision.value_or(default_precision(choice.kind));
   require_precision(choice.kind, precision);
+  require_transport(run, precision);
   SessionDevice session;
   session.threads = choice.threads > 0 ? choice.threads
                     : run.threads > 0  ? static_cast<int>(run.threads)
@@ -231,7 +241,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                     .accumulate = run_.accumulate,
                     .shards = run_.batch.shards.value_or(0),
                     .results = device_.results_kept,
-                    .loss_scale = loss_scale_of(run_)});
+                    .loss_scale = loss_scale_of(run_),
+                    .transport = transport_of(run_)});
   device_.executors->keep_choices();
 }
 

@@ -60,6 +60,7 @@ struct SessionDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<Queue> queue;
   std::unique_ptr<Queue> copies;        // Compute::copies
+  std::unique_ptr<Queue> sums;          // Compute::sums
   std::unique_ptr<Communicator> ranks;  // of GPUs, where a run has several ranks; else null
   std::unique_ptr<ExecutorFactory> executors;
   std::unique_ptr<UpdateLaunches> launches;
@@ -72,7 +73,7 @@ struct SessionDevice {
   std::size_t total_bytes = 0;  // of a GPU's memory; 0: the processor
 
   [[nodiscard]] Compute compute() const {
-    return {*device, *queue, *executors, *launches, copies.get()};
+    return {*device, *queue, *executors, *launches, copies.get(), sums.get()};
   }
   /// MiB of a GPU's memory that are in use, by all processes, as NVML counts; empty for the
   /// processor.

@@ -1,5 +1,6 @@
 #include "run/training_graph.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,10 +10,16 @@
 namespace trainyard {
 namespace {
 
+/// A batch norm that syncs; else null.
+const BnOp* synced(const Node& node) {
+  const auto* const bn = dynamic_cast<const BnOp*>(node.op.get());
+  return bn != nullptr && bn->values().sync ? bn : nullptr;
+}
+
 /// The statistics of the node, counted over `replicas`.
 void count_replicas(const Graph& graph, Node& node, int replicas) {
-  const auto* bn = dynamic_cast<const BnOp*>(node.op.get());
-  if (bn == nullptr || !bn->values().sync) return;
+  const BnOp* const bn = synced(node);
+  if (bn == nullptr) return;
   BnAttributes attributes = bn->values();
   attributes.replicas = replicas;
   node.op = std::make_shared<BnOp>(attributes);
@@ -54,6 +61,10 @@ TrainingGraph with_replicas(const TrainingGraph& graph, int replicas) {
   if (replicas == 1) return result;
   for (Node& node : result.graph.nodes) count_replicas(result.graph, node, replicas);
   return result;
+}
+
+bool syncs_batch_norms(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) { return synced(node) != nullptr; });
 }
 
 }  // namespace trainyard

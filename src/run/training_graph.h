@@ -28,4 +28,7 @@ struct TrainingGraph {
 /// all where the running variance is unbiased.
 [[nodiscard]] TrainingGraph with_replicas(const TrainingGraph& graph, int replicas);
 
+/// True if a batch norm has `sync`, so that passes sum over replicas.
+[[nodiscard]] bool syncs_batch_norms(const Graph& graph);
+
 }  // namespace trainyard

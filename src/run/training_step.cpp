@@ -6,7 +6,7 @@ TrainingStep::TrainingStep(Model& model, Updater& updater) : model_(model), upda
   for (std::int64_t index = 0; index < updater.passes(); ++index) {
     work_.emplace_back(model.compute().device, model.compute().queue, [this, index] {
       begin(index);
-      model_.train().run();
+      run_program();
       end(index);
     });
   }
@@ -20,7 +20,19 @@ void TrainingStep::begin(std::int64_t index) {
 void TrainingStep::end(std::int64_t index) {
   model_.add_results(model_.train());
   updater_.accumulate(index);
-  if (index == updater_.passes() - 1) updater_.apply();
+  updater_.sum_over_ranks(index);
+  updater_.end_pass(index);
+}
+
+void TrainingStep::run_program() {
+  Program& program = model_.train();
+  std::size_t done = 0;
+  for (const GradientBucket& bucket : updater_.beside_backward()) {
+    program.run(done, bucket.steps);
+    updater_.sum_next_bucket();
+    done = bucket.steps;
+  }
+  program.run(done, program.plan().steps.size());
 }
 
 std::optional<NonFinite> TrainingStep::check(std::int64_t index) {

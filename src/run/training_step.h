@@ -34,6 +34,7 @@ class TrainingStep {
 
  private:
   void begin(std::int64_t index);
+  void run_program();
 
   Model& model_;
   Updater& updater_;

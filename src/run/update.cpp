@@ -125,6 +125,8 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
           model.compute().launches,
           result_blocks(batch_results(), results_count(), result_sums_.data() + results_count()),
           shards_),
+      rank_sum_(model.compute(), communicator, rank_blocks(),
+                {.transport = options.transport, .buckets = buckets_beside_backward()}),
       blocks_(blocks_of(model.memory())) {
   const ModelMemory& memory = model.memory();
   TY_CHECK(memory.shards() == shards_, "the model's memory has blocks for the shards of its rank");
@@ -152,6 +154,30 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
     }
   }
   start_at({.loss_scale = options.loss_scale.start});
+}
+
+RankBlocks Updater::rank_blocks() const {
+  // With shards the sum over those of a micro-step, else that over the micro-steps.
+  const ModelMemory& memory = model_.memory();
+  const bool sharded = options_.shards > 0;
+  return {.type = memory.type(),
+          .gradients = sharded ? gradient_shards_.total() : memory.gradient_sum(),
+          .parameters = model_.blocks().parameter_elements,
+          .statistics = model_.blocks().statistic_elements,
+          .results = static_cast<double*>(result_shards_.total()),
+          .result_count = results_count()};
+}
+
+std::vector<GradientBucket> Updater::buckets_beside_backward() const {
+  // Gradients that are added to others first are complete at the end. Batch norms that sync use the
+  // communicator on the model's queue, and all of its calls stay on one queue.
+  const bool sooner = model_.compute().sums != nullptr && communicator_.size() > 1 &&
+                      options_.accumulate == 1 && options_.shards == 0 &&
+                      !syncs_batch_norms(model_.planned_graph());
+  if (!sooner) return {};
+  const DType type = options_.transport == DType::f32 ? model_.memory().type() : options_.transport;
+  return insert_collectives(model_.train().plan(), model_.blocks(), size_of(type),
+                            options_.buckets);
 }
 
 void Updater::start_at(const UpdatePosition& position) {
@@ -202,18 +228,29 @@ void Updater::accumulate(std::int64_t index) {
   const std::int64_t position = index % shards_;
   gradient_shards_.add(position);
   result_shards_.add(position);
-  if (position == shards_ - 1) end_micro_step(index / shards_);
-  if (result_sum_ == batch_results()) return;  // one row that all passes add to
-  model_.compute().queue.fill(batch_results(), std::byte{0},
-                              static_cast<std::size_t>(results_count()) * sizeof(double));
+  if (options_.shards == 0) add_micro_step(index);
 }
 
-void Updater::end_micro_step(std::int64_t index) {
+void Updater::sum_over_ranks(std::int64_t index) {
+  // Shards are summed within a micro-step first, and some of them are on other ranks.
+  const bool complete = options_.shards > 0 ? ends_micro_step(index) : index == passes() - 1;
+  if (complete) rank_sum_.finish();
+}
+
+void Updater::end_pass(std::int64_t index) {
+  if (options_.shards > 0 && ends_micro_step(index)) add_micro_step(index / shards_);
+  // Where it is not one row that all passes add to.
+  if (result_sum_ != batch_results()) {
+    model_.compute().queue.fill(batch_results(), std::byte{0},
+                                static_cast<std::size_t>(results_count()) * sizeof(double));
+  }
+  if (index == passes() - 1) apply();
+}
+
+void Updater::add_micro_step(std::int64_t index) {
+  if (options_.accumulate == 1) return;  // the sums are there already
   void* const gradients = gradient_shards_.total();
   void* const results = result_shards_.total();
-  // Shards are summed within a micro-step first, and some of them are on other ranks.
-  if (options_.shards > 0) sum_over_ranks(gradients, static_cast<double*>(results));
-  if (options_.accumulate == 1) return;  // the sums are there already
   const UpdateLaunches& launches = model_.compute().launches;
   const bool first = index == 0;
   launches.accumulate(blocks_, gradients, model_.blocks().gradient_elements(), first);
@@ -222,17 +259,9 @@ void Updater::end_micro_step(std::int64_t index) {
                       first);
 }
 
-void Updater::sum_over_ranks(void* gradients, double* results) {
-  Queue& queue = model_.compute().queue;
-  communicator_.all_reduce_sum(queue, gradients, model_.blocks().gradient_elements(),
-                               model_.memory().type());
-  communicator_.all_reduce_sum(queue, results, results_count(), DType::f64);
-}
-
 void Updater::apply() {
   const ModelMemory& memory = model_.memory();
   const UpdateLaunches& launches = model_.compute().launches;
-  if (options_.shards == 0) sum_over_ranks(memory.gradient_sum(), batch_results());
   if (result_sum_ != batch_results()) {
     model_.compute().queue.copy(batch_results(), result_sum_,
                                 static_cast<std::size_t>(results_count()) * sizeof(double));

@@ -12,6 +12,7 @@
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "run/model.h"
+#include "run/rank_sum.h"
 #include "run/shard_sum.h"
 
 namespace trainyard {
@@ -24,6 +25,8 @@ struct UpdateOptions {
   std::int64_t shards = 0;
   std::int64_t results = 1;  // updates whose results are sent to the host together
   LossScale loss_scale;
+  DType transport = DType::f32;  // of gradients between ranks, see RankSumOptions
+  BucketBytes buckets;           // where they are summed beside the backward pass
 };
 
 /// Where a sequence of updates stands.
@@ -46,9 +49,10 @@ struct UpdateResult {
 
 /// Updates of a model's weights from the gradients of the passes, forward and backward, over the
 /// batches that this rank has of a global batch: one a micro-step, or one for each of its shards.
-/// An update is prepare(), begin(), accumulate() for each pass, apply() and finish(). The three in
-/// the middle put the same work on the model's queue each time, so that it may be recorded; the
-/// other two are the host's part. Every rank makes the same updates, and has the same results.
+/// An update is prepare(), begin(), then accumulate(), sum_over_ranks() and end_pass() for each
+/// pass, and finish(). Those in the middle put the same work on the model's queue each time, so
+/// that it may be recorded; the other two are the host's part. Every rank makes the same updates,
+/// and has the same results.
 class Updater {
  public:
   /// All references must outlive the updater. The model's shards (ModelOptions) are those of the
@@ -73,10 +77,21 @@ class Updater {
   void prepare();
   /// Sets the state that the update's kernels read.
   void begin();
+  /// Buckets of gradients that sum_next_bucket() sums while the pass goes on; see RankSum.
+  [[nodiscard]] std::span<const GradientBucket> beside_backward() const {
+    return rank_sum_.beside_backward();
+  }
+  void sum_next_bucket() { rank_sum_.begin_next(); }
   /// Adds the gradients of pass `index` to the sums, and with shards its results.
   void accumulate(std::int64_t index);
-  /// Sums over ranks and updates statistics, weights and the step count. A loss or gradient that is
-  /// not finite, on whichever rank, withholds the update on all.
+  /// Sums over ranks, if pass `index` completes what is summed at once: a micro-step with shards,
+  /// else the update.
+  void sum_over_ranks(std::int64_t index);
+  /// Makes room for the next pass; after the last one updates statistics, weights and the step
+  /// count.
+  void end_pass(std::int64_t index);
+  /// The latter alone, of gradients that are summed. A loss or gradient that is not finite, on
+  /// whichever rank, withholds the update on all.
   void apply();
   /// Counts the update, whose samples the model has loaded.
   void finish();
@@ -103,8 +118,12 @@ class Updater {
     std::unique_ptr<Event> sent;
   };
 
-  void end_micro_step(std::int64_t index);
-  void sum_over_ranks(void* gradients, double* results);
+  [[nodiscard]] bool ends_micro_step(std::int64_t index) const {
+    return index % shards_ == shards_ - 1;
+  }
+  void add_micro_step(std::int64_t index);
+  [[nodiscard]] RankBlocks rank_blocks() const;
+  [[nodiscard]] std::vector<GradientBucket> buckets_beside_backward() const;
   /// Loss and metrics, summed over the batches since they were cleared: results_count() doubles.
   [[nodiscard]] double* batch_results() const {
     return model_.memory().results() + ResultRow::loss;
@@ -145,6 +164,7 @@ class Updater {
   double* result_sum_ = nullptr;     // over shards and micro-steps; may be batch_results()
   ShardSum gradient_shards_;
   ShardSum result_shards_;
+  RankSum rank_sum_;
   std::array<Window, 2> windows_;
   UpdateBlocks blocks_;
   StatisticBlocks statistics_;

@@ -135,6 +135,28 @@ TEST_CASE("sums of micro-steps, statistics and metrics are the CPU's bits on a G
   CHECK(gpu_total.read() == total);
 }
 
+TEST_CASE("gradients are rounded to 16 bits and back as on the CPU" * doctest::skip(no_gpu())) {
+  Gpu gpu;
+  const Blocks<float> blocks(3, kSegments, 1);
+  const auto count = static_cast<std::int64_t>(blocks.gradients.size());
+  for (const DType type : {DType::f16, DType::bf16}) {
+    std::vector<float> back(blocks.gradients.size());
+    std::vector<std::uint16_t> narrow(back.size());
+    const GpuArray<float> from(gpu, blocks.gradients), to(gpu, back);
+    const GpuArray<std::uint16_t> between(gpu, narrow);
+    const auto run = [&](const UpdateLaunches& launches, float* wide, const float* own,
+                         std::uint16_t* half) {
+      launches.narrow(half, type, own, count);
+      launches.widen(wide, half, type, count);
+    };
+    run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), back.data(), blocks.gradients.data(),
+        narrow.data());
+    run(*cuda::make_update_launches(gpu.stream()), to.data(), from.data(), between.data());
+    CHECK(between.read() == narrow);
+    CHECK(to.read() == back);
+  }
+}
+
 TEST_CASE("the state goes from update to update as on the CPU" * doctest::skip(no_gpu())) {
   constexpr std::int64_t kWidth = ResultRow::loss + 1;
   Gpu gpu;

@@ -52,6 +52,7 @@ class Examination {
   void check_sum(std::int64_t count, std::int64_t salt);
   void check_broadcast(std::size_t bytes, int root);
   void check_gather(std::size_t bytes);
+  void check_exchange(std::size_t bytes);
   void check_mixture();
   void check_barrier();
 
@@ -111,6 +112,26 @@ void Examination::check_gather(std::size_t bytes) {
   expect(all.read(*queue_) == expected, "a gather of " + std::to_string(bytes) + " bytes");
 }
 
+void Examination::check_exchange(std::size_t bytes) {
+  // The slice of rank r for rank s has the bytes of "rank" r * size + s.
+  const int size = ranks_.size();
+  const auto slices = [&](const auto& number) {
+    std::vector<std::byte> all;
+    for (int other = 0; other < size; ++other) {
+      const auto slice = bytes_of(number(other), bytes);
+      all.insert(all.end(), slice.begin(), slice.end());
+    }
+    return all;
+  };
+  const auto own = slices([&](int other) { return ranks_.rank() * size + other; });
+  const DeviceArray<std::byte> mine(device_, *queue_, own);
+  const DeviceArray<std::byte> out(device_, own.size());
+  ranks_.all_to_all(*queue_, mine.data(), bytes, out.data());
+  expect(out.read(*queue_) == slices([&](int other) { return other * size + ranks_.rank(); }) &&
+             mine.read(*queue_) == own,
+         "an exchange of " + std::to_string(bytes) + " bytes");
+}
+
 void Examination::check_mixture() {
   // The same memory in calls of different sizes, one straight after the other: none takes what
   // belongs to another.
@@ -143,6 +164,7 @@ void examine(Examination& group, int ranks) {
     for (const std::size_t bytes : {0, 1, 13, 70'001}) group.check_broadcast(bytes, root);
   }
   for (const std::size_t bytes : {0, 1, 13, 70'001}) group.check_gather(bytes);
+  for (const std::size_t bytes : {0, 1, 13, 70'001}) group.check_exchange(bytes);
   group.check_mixture();
   group.check_barrier();
 }
@@ -156,6 +178,6 @@ std::vector<std::string> breaches_of(Communicator& ranks, Device& device) {
   return group.breaches;
 }
 
-int checks_of_conformance(int ranks) { return 9 * 5 + 1 + 4 * ranks + 4 + 1 + 1 + 1; }
+int checks_of_conformance(int ranks) { return 9 * 5 + 1 + 4 * ranks + 4 + 4 + 1 + 1 + 1; }
 
 }  // namespace trainyard::testing

@@ -162,6 +162,56 @@ TEST_CASE("a group that cannot be left in order is given up, without an error") 
   CHECK(script.calls == std::vector<std::string>{"join", "finalize", "give up"});
 }
 
+/// A call of an exchange: "send 2 5 1" is slice 2 of 5 bytes to or from rank 1.
+std::string slice_text(const char* call, const void* at, std::size_t bytes, int rank) {
+  const auto offset = reinterpret_cast<std::uintptr_t>(at) % 4096;
+  return std::string(call) + " " + std::to_string(offset) + " " + std::to_string(bytes) + " " +
+         std::to_string(rank);
+}
+ncclResult_t fake_start() {
+  script.calls.emplace_back("start");
+  return ncclSuccess;
+}
+ncclResult_t fake_end() {
+  script.calls.emplace_back("end");
+  return ncclInProgress;
+}
+ncclResult_t fake_send(const void* from, std::size_t bytes, ncclDataType_t type, int rank,
+                       ncclComm_t, cudaStream_t) {
+  CHECK(type == ncclUint8);
+  script.calls.push_back(slice_text("send", from, bytes, rank));
+  return script.call;
+}
+ncclResult_t fake_receive(void* to, std::size_t bytes, ncclDataType_t type, int rank, ncclComm_t,
+                          cudaStream_t) {
+  CHECK(type == ncclUint8);
+  script.calls.push_back(slice_text("receive", to, bytes, rank));
+  return ncclSuccess;
+}
+
+ncclResult_t fake_exchange(ncclResult_t sending) {
+  script = {.call = sending};
+  Functions functions{};
+  functions.group_start = fake_start;
+  functions.group_end = fake_end;
+  functions.send = fake_send;
+  functions.receive = fake_receive;
+  alignas(4096) static std::byte mine[4096], out[4096];
+  return exchange(functions, handle(), {.mine = mine, .out = out, .bytes = 5, .ranks = 3}, nullptr);
+}
+
+TEST_CASE("an exchange is one group of calls, a slice to and from every rank") {
+  CHECK(fake_exchange(ncclSuccess) == ncclInProgress);
+  CHECK(script.calls == std::vector<std::string>{"start", "send 0 5 0", "receive 0 5 0",
+                                                 "send 5 5 1", "receive 5 5 1", "send 10 5 2",
+                                                 "receive 10 5 2", "end"});
+}
+
+TEST_CASE("an exchange of which a call fails is closed, and its error kept") {
+  CHECK(fake_exchange(ncclSystemError) == ncclSystemError);
+  CHECK(script.calls.back() == "end");
+}
+
 TEST_CASE("communicators do not block, and leave the rest to NCCL") {
   const ncclConfig_t settings = config();
   CHECK(settings.blocking == 0);

@@ -50,6 +50,12 @@ FeederOptions feeding(const RankTraining& training, const Communicator& ranks) {
           .shards = own_shards(training.options, ranks)};
 }
 
+TrainingGraph graph_of(const RankTraining& training) {
+  TrainingGraph graph = training_graph(training.network, training.batch);
+  for (Node& node : graph.graph.nodes) node.frozen = node.path == training.frozen;
+  return graph;
+}
+
 std::vector<std::byte> bytes_of(Queue& queue, const std::byte* from, std::int64_t elements,
                                 DType type) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(elements) * size_of(type));
@@ -58,6 +64,22 @@ std::vector<std::byte> bytes_of(Queue& queue, const std::byte* from, std::int64_
   return bytes;
 }
 
+/// The processor as a device, where ranks sum on it at once.
+class Processor final : public RankDevice {
+ public:
+  Processor(const ExecutorFactory& executors, Communicator& ranks)
+      : executors_(executors), ranks_(ranks) {}
+  [[nodiscard]] Compute compute() override { return {*device_, *queue_, executors_, *launches_}; }
+  [[nodiscard]] Communicator& ranks() override { return ranks_; }
+
+ private:
+  const ExecutorFactory& executors_;
+  Communicator& ranks_;
+  std::unique_ptr<Device> device_ = make_cpu_device();
+  std::unique_ptr<Queue> queue_ = device_->make_queue();
+  std::unique_ptr<UpdateLaunches> launches_ = make_cpu_update_launches(1);
+};
+
 /// One rank with everything of its own.
 class Rank {
  public:
@@ -65,18 +87,18 @@ class Rank {
       : training_(training),
         ranks_(ranks),
         executors_(training.onednn ? make_cpu_executors() : make_reference_executors()),
+        device_(training.device(*executors_, ranks)),
         own_set_(make_set(Split::train, 150)),
         set_(training.set != nullptr ? *training.set : *own_set_),
         pipeline_(make_pipeline(set_.image_shape(), training.set != nullptr)),
         feeder_(set_, pipeline_, feeding(training, ranks)),
-        model_(training_graph(training.network, training.batch),
-               {*device_, *queue_, *executors_, *launches_},
+        model_(graph_of(training), device_->compute(),
                {.target = training.target,
                 .seed = training.seed,
                 .slots = 1,
                 .accumulates = training.options.accumulate > 1,
                 .shards = own_shards(training.options, ranks)}),
-        updater_(model_, ranks, *optimizer_, nullptr, {.base = optimizer_->rate()},
+        updater_(model_, device_->ranks(), *optimizer_, nullptr, {.base = optimizer_->rate()},
                  training.options) {
     model_.initialize(training.seed);
   }
@@ -113,9 +135,10 @@ class Rank {
     const ModelMemory& memory = model_.memory();
     const BlockLayout& blocks = model_.blocks();
     const DType type = memory.type();
-    result.weights = bytes_of(*queue_, memory.weights(), blocks.parameter_elements, type);
-    result.slots = bytes_of(*queue_, memory.slot(0), blocks.parameter_elements, type);
-    result.running = bytes_of(*queue_, memory.running(), blocks.statistic_elements, type);
+    Queue& queue = model_.compute().queue;
+    result.weights = bytes_of(queue, memory.weights(), blocks.parameter_elements, type);
+    result.slots = bytes_of(queue, memory.slot(0), blocks.parameter_elements, type);
+    result.running = bytes_of(queue, memory.running(), blocks.statistic_elements, type);
   }
   void evaluate_into(TrainedRank& result) {
     if (training_.set != nullptr) return;
@@ -131,10 +154,8 @@ class Rank {
 
   const RankTraining& training_;
   Communicator& ranks_;
-  std::unique_ptr<Device> device_ = make_cpu_device();
-  std::unique_ptr<Queue> queue_ = device_->make_queue();
-  std::unique_ptr<UpdateLaunches> launches_ = make_cpu_update_launches(1);
   std::unique_ptr<ExecutorFactory> executors_;
+  std::unique_ptr<RankDevice> device_;
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer("sgd", "{lr: 0.02, momentum: 0.9}");
   std::unique_ptr<Dataset> own_set_;
   const Dataset& set_;
@@ -166,6 +187,10 @@ std::vector<double> TrainedRank::numbers() const {
     all.insert(all.end(), sums.begin(), sums.end());
   }
   return all;
+}
+
+std::unique_ptr<RankDevice> make_processor(const ExecutorFactory& executors, Communicator& ranks) {
+  return std::make_unique<Processor>(executors, ranks);
 }
 
 std::vector<TrainedRank> train_on_ranks(int ranks, const RankTraining& training) {

@@ -3,16 +3,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "comm/communicator.h"
 #include "data/dataset.h"
 #include "plan/target.h"
+#include "run/compute.h"
 #include "run/model.h"
 #include "run/update.h"
 #include "small_training.h"
 
 namespace trainyard::test {
+
+/// What a rank computes on.
+class RankDevice {
+ public:
+  virtual ~RankDevice() = default;
+  [[nodiscard]] virtual Compute compute() = 0;
+  /// The ranks as they sum memory of this device.
+  [[nodiscard]] virtual Communicator& ranks() = 0;
+};
+/// Makes that of a rank, of executors and ranks on the host that outlive it.
+using MakeRankDevice =
+    std::function<std::unique_ptr<RankDevice>(const ExecutorFactory&, Communicator&)>;
+[[nodiscard]] std::unique_ptr<RankDevice> make_processor(const ExecutorFactory& executors,
+                                                         Communicator& ranks);
 
 /// What ranks train: SGD with momentum.
 struct RankTraining {
@@ -26,6 +44,8 @@ struct RankTraining {
   /// The samples as they are and in their order, without an evaluation; null: 150 learnable ones
   /// [3, 9, 7] of 4 classes, shuffled and augmented.
   const Dataset* set = nullptr;
+  MakeRankDevice device = make_processor;
+  std::string frozen = {};  // path of a layer that is; or ""
 };
 
 /// What a rank ends with.

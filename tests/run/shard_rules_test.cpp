@@ -17,6 +17,7 @@ struct Text {
   std::string batch = "{total: 32, shards: 4}";
   std::string norm = "bn";
   int accumulate = 1;
+  std::string more = {};  // keys of their own
 };
 
 RunConfig read(const Text& text = {}) {
@@ -32,7 +33,7 @@ data:
 loss: cross_entropy
 optimizer: sgd
 epochs: 1
-)");
+)" + text.more);
 }
 
 std::string refusal(const Text& text) {
@@ -88,6 +89,36 @@ TEST_CASE("shards and synchronised batch norm exclude each other") {
         "'batch.shards' each shard has its own; leave out one of the two");
   CHECK(outcome({.batch = "{total: 32}", .norm = "bn: {sync: true}"}) == "accepted");
   CHECK(outcome({}) == "accepted");
+}
+
+TEST_CASE("gradients cross between ranks as they are, or in 16 bits, but not those of shards") {
+  using Transport = RanksConfig::Transport;
+  const Text alone{.batch = "{total: 32}"};
+  CHECK(read(alone).ranks.transport == Transport::fp32);
+  Text text = alone;
+  text.more = "ranks: {transport: bf16}";
+  CHECK(read(text).ranks.transport == Transport::bf16);
+  text.more = "ranks: {transport: fp16}";
+  CHECK(read(text).ranks.transport == Transport::fp16);
+  CHECK(refusal({.more = "ranks: {transport: fp32}"}) == "accepted");
+  CHECK(refusal({.more = "ranks: {transport: bf16}"}) ==
+        "13:8: 'transport: bf16' rounds once a rank, and 'batch.shards' wants bits that do not "
+        "depend on the number of ranks; leave out one of the two");
+}
+
+TEST_CASE("gradients of fp64 do not cross in 16 bits") {
+  const Text text{.batch = "{total: 32}", .more = "ranks: {transport: fp16}"};
+  const auto open = [&](std::optional<Precision> precision) {
+    RunConfig run = read(text);
+    run.precision = precision;
+    return refusal([&] { (void)make_device({.kind = DeviceChoice::Kind::reference}, run); });
+  };
+  const std::string refused =
+      "'ranks.transport: fp16' would round the gradients of 'precision: fp64' to 16 bits; leave it "
+      "out, or choose another precision";
+  CHECK(open(Precision::fp64) == refused);
+  CHECK(open(std::nullopt) == refused);  // the reference device's own
+  CHECK(open(Precision::fp32) == "accepted");
 }
 
 TEST_CASE("a session with shards trains a global batch in passes of one shard each") {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "config/load.h"
+#include "plan/collectives.h"
 #include "plan_rules.h"
 #include "run/model_programs.h"
 #include "run/run_config.h"
@@ -84,6 +85,32 @@ TEST_CASE("the CUDA plan of every shipped run and network holds the rules, at ev
       CHECK(memory.activations + memory.workspace == plans.train->transient_bytes);
     }
   }
+}
+
+TEST_CASE("the gradients of every shipped run and network are summed in a few buckets, in order") {
+  std::size_t most = 0;
+  for (const NamedGraph& shipped : shipped_graphs()) {
+    CAPTURE(shipped.name);
+    const ModelPlans plans = make_plans_without_device(shipped.graph, cuda_target(Precision::fp32));
+    const auto buckets = insert_collectives(*plans.train, plans.blocks, sizeof(float));
+    const auto bytes = static_cast<std::size_t>(plans.blocks.parameter_elements) * sizeof(float);
+    CHECK((buckets.size() == 1) == (bytes < BucketBytes{}.single));
+    CHECK(buckets.size() <= 2 + bytes / BucketBytes{}.full);
+    most = std::max(most, buckets.size());
+    std::int64_t next = 0;
+    std::size_t steps = 0;
+    for (const GradientBucket& bucket : buckets) {
+      CHECK(bucket.first == next);
+      CHECK(bucket.steps >= steps);
+      next += bucket.count;
+      steps = bucket.steps;
+    }
+    CHECK(next == plans.blocks.gradient_elements());
+    CHECK(steps == plans.train->steps.size());
+    // All but the last go on beside steps that are left.
+    if (buckets.size() > 1) CHECK(buckets[buckets.size() - 2].steps < steps);
+  }
+  CHECK(most > 1);
 }
 
 TEST_CASE("16-bit storage halves the activations of a CUDA plan and leaves the weights alone") {

@@ -1,0 +1,74 @@
+#include "comm/staged_communicator.h"
+
+namespace trainyard {
+namespace {
+
+class StagedCommunicator final : public Communicator {
+ public:
+  StagedCommunicator(Device& device, Communicator& hosts) : device_(device), hosts_(hosts) {}
+
+  [[nodiscard]] int rank() const override { return hosts_.rank(); }
+  [[nodiscard]] int size() const override { return hosts_.size(); }
+  [[nodiscard]] bool recordable() const override { return false; }
+  [[nodiscard]] bool sums_in_tree() const override { return hosts_.sums_in_tree(); }
+
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    const std::size_t bytes = static_cast<std::size_t>(count) * size_of(type);
+    std::byte* const host = take(queue, data, bytes, 0);
+    hosts_.all_reduce_sum(*host_queue_, host, count, type);
+    give(queue, data, host, bytes);
+  }
+  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
+    std::byte* const host = take(queue, data, bytes, 0);
+    hosts_.broadcast(*host_queue_, host, bytes, root);
+    give(queue, data, host, bytes);
+  }
+  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    const std::size_t all = bytes * static_cast<std::size_t>(size());
+    std::byte* const host = take(queue, mine, bytes, all);
+    hosts_.all_gather(*host_queue_, host, bytes, host + bytes);
+    give(queue, out, host + bytes, all);
+  }
+  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
+    const std::size_t all = bytes * static_cast<std::size_t>(size());
+    std::byte* const host = take(queue, mine, all, all);
+    hosts_.all_to_all(*host_queue_, host, bytes, host + all);
+    give(queue, out, host + all, all);
+  }
+  void barrier() override { hosts_.barrier(); }
+  void set_time_limit(std::chrono::milliseconds limit) override { hosts_.set_time_limit(limit); }
+
+ private:
+  /// The device's bytes on the host, with room for `more` behind them.
+  std::byte* take(Queue& queue, const void* from, std::size_t bytes, std::size_t more) {
+    reserve(bytes + more);
+    auto* const host = static_cast<std::byte*>(memory_->data());
+    given_->wait_on(queue);  // the memory still holds what was given last
+    if (bytes > 0) queue.copy_to_host(host, from, bytes);
+    queue.wait();
+    return host;
+  }
+  void give(Queue& queue, void* to, const std::byte* host, std::size_t bytes) {
+    if (bytes > 0) queue.copy_from_host(to, host, bytes);
+    given_->record(queue);
+  }
+  void reserve(std::size_t bytes) {
+    if (memory_ != nullptr && memory_->bytes() >= bytes) return;
+    given_->wait();
+    memory_ = device_.allocate_host(bytes);
+  }
+
+  Device& device_;
+  Communicator& hosts_;
+  std::unique_ptr<Queue> host_queue_ = make_cpu_device()->make_queue();
+  std::unique_ptr<Event> given_ = device_.make_event();
+  std::unique_ptr<DeviceBuffer> memory_;
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_staged_communicator(Device& device, Communicator& hosts) {
+  return std::make_unique<StagedCommunicator>(device, hosts);
+}
+
+}  // namespace trainyard

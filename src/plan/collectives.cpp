@@ -1,0 +1,98 @@
+#include "plan/collectives.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+/// True for a step that writes the gradients of its node's parameters to the gradient block.
+bool writes_own_entries(const Plan& plan, const PlanStep& step) {
+  if (step.kind != PlanStep::Kind::op || !step.parameter_gradients.empty()) return false;
+  if (step.pass == Pass::backward_parameters) return true;
+  return step.pass == Pass::backward_data &&
+         plan.laid_out.graph.nodes[step.node].op->contract().joined_backward;
+}
+
+/// The entries of the block that a step writes or adds to.
+std::vector<std::int64_t> entries_written(const Plan& plan, const BlockLayout& blocks,
+                                          const PlanStep& step) {
+  if (writes_own_entries(plan, step)) return blocks.parameter_of_node[step.node];
+  if (step.kind != PlanStep::Kind::accumulate) return {};
+  const auto& sum = plan.tensors[step.outputs[0]].gradient_of;
+  if (!sum) return {};
+  return {blocks.parameter_of_node[sum->node][sum->index]};
+}
+
+/// By entry: the steps up to the last that writes it.
+std::vector<std::size_t> steps_of_entries(const Plan& plan, const BlockLayout& blocks) {
+  std::vector<std::size_t> steps(blocks.parameters.size());
+  for (std::size_t index = 0; index < plan.steps.size(); ++index) {
+    for (const std::int64_t entry : entries_written(plan, blocks, plan.steps[index])) {
+      steps[static_cast<std::size_t>(entry)] = index + 1;
+    }
+  }
+  return steps;
+}
+
+/// Cuts the block where entries begin.
+class Cutter {
+ public:
+  Cutter(const BlockLayout& blocks, std::size_t element_bytes)
+      : blocks_(blocks), element_bytes_(element_bytes) {}
+
+  /// The first entry of each bucket.
+  [[nodiscard]] std::vector<std::size_t> begins(const BucketBytes& sizes) const {
+    if (bytes(0, entries()) < sizes.single || entries() == 0) return {0};
+    const std::size_t last = last_begin(sizes.last);
+    std::vector<std::size_t> begins{0};
+    for (std::size_t entry = 1; entry < last; ++entry) {
+      if (bytes(begins.back(), entry) >= sizes.full) begins.push_back(entry);
+    }
+    if (last > 0) begins.push_back(last);
+    return begins;
+  }
+  /// Where an entry begins, in elements; the end of the parameters for the one behind the last.
+  [[nodiscard]] std::int64_t offset(std::size_t entry) const {
+    return entry < entries() ? blocks_.parameters[entry].offset : blocks_.parameter_elements;
+  }
+  [[nodiscard]] std::size_t entries() const { return blocks_.parameters.size(); }
+
+ private:
+  [[nodiscard]] std::size_t bytes(std::size_t begin, std::size_t end) const {
+    return static_cast<std::size_t>(offset(end) - offset(begin)) * element_bytes_;
+  }
+  [[nodiscard]] std::size_t last_begin(std::size_t most) const {
+    std::size_t begin = entries() - 1;
+    while (begin > 0 && bytes(begin - 1, entries()) <= most) --begin;
+    return begin;
+  }
+
+  const BlockLayout& blocks_;
+  std::size_t element_bytes_;
+};
+
+}  // namespace
+
+std::vector<GradientBucket> insert_collectives(const Plan& plan, const BlockLayout& blocks,
+                                               std::size_t element_bytes,
+                                               const BucketBytes& sizes) {
+  const std::vector<std::size_t> steps = steps_of_entries(plan, blocks);
+  const Cutter cutter(blocks, element_bytes);
+  std::vector<std::size_t> begins = cutter.begins(sizes);
+  begins.push_back(cutter.entries());
+  std::vector<GradientBucket> buckets;
+  std::size_t done = 0;
+  for (std::size_t i = 0; i + 1 < begins.size(); ++i) {
+    for (std::size_t entry = begins[i]; entry < begins[i + 1]; ++entry) {
+      done = std::max(done, steps[entry]);
+    }
+    const std::int64_t first = cutter.offset(begins[i]);
+    buckets.push_back(
+        {.first = first, .count = cutter.offset(begins[i + 1]) - first, .steps = done});
+  }
+  buckets.back().count += blocks.statistic_elements;
+  buckets.back().steps = plan.steps.size();
+  return buckets;
+}
+
+}  // namespace trainyard

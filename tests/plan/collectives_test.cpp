@@ -1,0 +1,127 @@
+// Gradients in buckets: where they are cut, and after which step nothing writes into them.
+#include "plan/collectives.h"
+
+#include <doctest/doctest.h>
+
+#include "fake_network.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+constexpr std::int64_t kEntry = 128;  // elements of a conv's 100 in the block
+constexpr std::size_t kBytes = 4;
+
+Plan training_plan(FakeNetwork& network) {
+  const ValueId loss = network(loss_like(2), {network.graph.output});
+  return make_plan(network.graph, reference_target(Precision::fp32),
+                   {.loss = loss, .kept = {loss}});
+}
+
+FakeNetwork chain_of(int convs) {
+  FakeNetwork network({2, 4});
+  ValueId value = 0;
+  for (int i = 0; i < convs; ++i) value = network(conv_like(), {value});
+  return network;
+}
+
+/// Sizes in entries of the block.
+BucketBytes entries(std::size_t single, std::size_t full, std::size_t last) {
+  const std::size_t entry = kEntry * kBytes;
+  return {.single = single * entry, .full = full * entry, .last = last * entry};
+}
+
+std::vector<GradientBucket> buckets_of(const Plan& plan, const BucketBytes& sizes) {
+  return insert_collectives(plan, lay_out_blocks(plan.laid_out.graph), kBytes, sizes);
+}
+
+/// Of each bucket: its entries, and the last step before its sum.
+std::vector<std::pair<std::int64_t, std::string>> described(
+    const Plan& plan, const std::vector<GradientBucket>& buckets) {
+  std::vector<std::pair<std::int64_t, std::string>> list;
+  std::int64_t next = 0;
+  for (const GradientBucket& bucket : buckets) {
+    CHECK(bucket.first == next);
+    next += bucket.count;
+    list.emplace_back(bucket.count / kEntry, name_of(plan, plan.steps.at(bucket.steps - 1)));
+  }
+  CHECK(next == lay_out_blocks(plan.laid_out.graph).gradient_elements());
+  return list;
+}
+
+using Described = std::vector<std::pair<std::int64_t, std::string>>;
+
+}  // namespace
+
+TEST_CASE("buckets are full but for the last one, and are summed after their last gradient") {
+  FakeNetwork network = chain_of(7);
+  const Plan plan = training_plan(network);
+  CHECK(described(plan, buckets_of(plan, entries(3, 2, 1))) ==
+        Described{{2, "conv6 backward_parameters"},
+                  {2, "conv4 backward_parameters"},
+                  {2, "conv2 backward_parameters"},
+                  {1, "conv1 backward_parameters"}});
+  CHECK(described(plan, buckets_of(plan, entries(3, 4, 2))) ==
+        Described{{4, "conv4 backward_parameters"},
+                  {1, "conv3 backward_parameters"},
+                  {2, "conv1 backward_parameters"}});
+}
+
+TEST_CASE("a block below the size for a single bucket is one, one of that size is not") {
+  FakeNetwork network = chain_of(3);
+  const Plan plan = training_plan(network);
+  const GradientBucket whole{.count = 3 * kEntry, .steps = plan.steps.size()};
+  CHECK(buckets_of(plan, entries(4, 1, 1)) == std::vector{whole});
+  CHECK(buckets_of(plan, entries(3, 1, 1)).size() == 3);
+  CHECK(buckets_of(plan, {}) == std::vector{whole});
+}
+
+TEST_CASE("a parameter larger than a bucket is one of its own") {
+  FakeNetwork network = chain_of(3);
+  const Plan plan = training_plan(network);
+  const BucketBytes small{.single = 0, .full = 1, .last = 1};
+  CHECK(described(plan, buckets_of(plan, small)) == Described{{1, "conv3 backward_parameters"},
+                                                              {1, "conv2 backward_parameters"},
+                                                              {1, "conv1 backward_parameters"}});
+}
+
+TEST_CASE("sizes count the bytes that an element takes on its way") {
+  FakeNetwork network = chain_of(4);
+  const Plan plan = training_plan(network);
+  const BlockLayout blocks = lay_out_blocks(plan.laid_out.graph);
+  CHECK(insert_collectives(plan, blocks, kBytes, entries(3, 2, 1)).size() == 3);
+  CHECK(insert_collectives(plan, blocks, kBytes / 2, entries(3, 2, 1)).size() == 1);
+}
+
+TEST_CASE("parameters that several nodes share are complete after the last of them") {
+  FakeNetwork network = chain_of(3);
+  network.graph.nodes[2].parameters_of = network.graph.nodes[1].path;
+  const Plan plan = training_plan(network);
+  CHECK(described(plan, buckets_of(plan, entries(0, 1, 1))) ==
+        Described{{1, "conv2 accumulate"}, {1, "conv1 backward_parameters"}});
+}
+
+TEST_CASE("frozen parameters wait for those before them in the block") {
+  FakeNetwork network = chain_of(4);
+  network.graph.nodes[1].frozen = network.graph.nodes[3].frozen = true;
+  const Plan plan = training_plan(network);
+  const std::vector<GradientBucket> buckets = buckets_of(plan, entries(0, 1, 1));
+  REQUIRE(buckets.size() == 4);
+  CHECK(buckets[0].steps == 0);  // nothing ever writes there
+  CHECK(name_of(plan, plan.steps[buckets[1].steps - 1]) == "conv3 backward_parameters");
+  CHECK(buckets[2].steps == buckets[1].steps);
+  CHECK(buckets[3].steps == plan.steps.size());
+}
+
+TEST_CASE("the statistics of the batch are part of the last bucket") {
+  FakeNetwork network({2, 4});
+  FakeTraits norm = conv_like();
+  norm.statistic_elements = 4;
+  network(conv_like(), {network(norm, {0})});
+  const Plan plan = training_plan(network);
+  const std::vector<GradientBucket> buckets = buckets_of(plan, entries(0, 1, 1));
+  REQUIRE(buckets.size() == 2);
+  CHECK(buckets[0].count == kEntry);
+  CHECK(buckets[1].count == kEntry + 64);
+}
