@@ -3,16 +3,11 @@
 #include <map>
 #include <numeric>
 
+#include "base/carver.h"
 #include "plan/plan.h"
 
 namespace trainyard {
 namespace {
-
-constexpr std::size_t kAlignment = 256;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 /// Steps from first to last use, both included.
 struct Lifetime {
@@ -133,9 +128,9 @@ void plan_memory(Plan& plan) {
     if (tensor.alias_of != kNoTensor || tensor.gradient_of) continue;
     if (tensor.input) {
       tensor.offset = plan.input_bytes;
-      plan.input_bytes += aligned(tensor.bytes);
+      plan.input_bytes += aligned_bytes(tensor.bytes);
     } else if (lifetimes[id].last >= 0) {
-      blocks.push_back({.tensor = id, .bytes = aligned(tensor.bytes), .life = lifetimes[id]});
+      blocks.push_back({.tensor = id, .bytes = aligned_bytes(tensor.bytes), .life = lifetimes[id]});
     }
   }
   std::stable_sort(blocks.begin(), blocks.end(),

@@ -1,22 +1,11 @@
 #include <bit>
 
+#include "base/carver.h"
 #include "base/error.h"
 #include "plan/program.h"
 
 namespace trainyard {
 namespace {
-
-constexpr std::size_t kAlignment = 256;
-
-/// Hands out aligned offsets.
-struct Carver {
-  std::size_t used = 0;
-  std::size_t take(std::size_t bytes) {
-    const std::size_t offset = used;
-    used += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return offset;
-  }
-};
 
 std::uint64_t shards_of(const ModelMemory::Sizes& sizes) {
   const auto shards = static_cast<std::uint64_t>(sizes.shards);
@@ -34,13 +23,13 @@ ModelMemory::Places ModelMemory::places(const BlockLayout& blocks, const Sizes& 
   Places places;
   places.weights = carver.take(parameter_bytes);
   places.gradients = carver.take(gradient_bytes);
-  places.gradient_bytes = carver.used - places.gradients;
+  places.gradient_bytes = carver.used() - places.gradients;
   const auto levels = static_cast<std::size_t>(std::countr_zero(shards_of(sizes)));
   places.shard_sums = carver.take(places.gradient_bytes * levels);
   places.gradient_sum = sizes.accumulates ? carver.take(gradient_bytes)
                         : levels > 0      ? places.shard_sums
                                           : places.gradients;
-  places.slot_bytes = (parameter_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  places.slot_bytes = aligned_bytes(parameter_bytes);
   places.slots = carver.take(places.slot_bytes * static_cast<std::size_t>(sizes.slots));
   places.running = carver.take(static_cast<std::size_t>(blocks.statistic_elements) * element);
   places.inputs = carver.take(sizes.input_bytes);
@@ -48,7 +37,7 @@ ModelMemory::Places ModelMemory::places(const BlockLayout& blocks, const Sizes& 
   places.state = carver.take(sizeof(StepState));
   places.sample_index = carver.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
   places.results = carver.take(static_cast<std::size_t>(sizes.results) * sizeof(double));
-  places.bytes = carver.used;
+  places.bytes = carver.used();
   return places;
 }
 

@@ -2,11 +2,10 @@
 
 #include <cstring>
 
+#include "base/carver.h"
 #include "base/error.h"
 
 namespace trainyard {
-
-std::size_t BatchUpload::room_for(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 BatchUpload::BatchUpload(Device& device, Queue& queue, Queue& copies, std::size_t bytes)
     : queue_(queue), copies_(copies) {
@@ -26,9 +25,9 @@ void BatchUpload::put(std::span<const Upload> parts) {
   place.crossed->wait();
   std::size_t bytes = 0;
   for (const Upload& part : parts) {
-    TY_CHECK(bytes + room_for(part.bytes) <= place.host->bytes(), "a batch fits its upload");
+    TY_CHECK(bytes + aligned_bytes(part.bytes) <= place.host->bytes(), "a batch fits its upload");
     if (part.bytes > 0) std::memcpy(host + bytes, part.from, part.bytes);
-    bytes += room_for(part.bytes);
+    bytes += aligned_bytes(part.bytes);
   }
   place.taken->wait_on(copies_);
   copies_.copy_from_host(device, host, bytes);
@@ -37,7 +36,7 @@ void BatchUpload::put(std::span<const Upload> parts) {
   bytes = 0;
   for (const Upload& part : parts) {
     if (part.bytes > 0) queue_.copy(part.to, device + bytes, part.bytes);
-    bytes += room_for(part.bytes);
+    bytes += aligned_bytes(part.bytes);
   }
   place.taken->record(queue_);
 }

@@ -22,14 +22,12 @@ struct Upload {
 /// crosses while the one before is worked on, and the host waits for neither.
 class BatchUpload {
  public:
-  /// A batch takes at most `bytes`, the sum of room_for() its parts. Queues and device must outlive
-  /// it. Throws Error{memory}.
+  /// A batch takes at most `bytes`, the sum of aligned_bytes() of its parts. Queues and device must
+  /// outlive it. Throws Error{memory}.
   BatchUpload(Device& device, Queue& queue, Queue& copies, std::size_t bytes);
   /// The parts' host memory may change once this returns. Waits until the batch before the last one
   /// has crossed.
   void put(std::span<const Upload> parts);
-  /// What a part of so many bytes counts.
-  [[nodiscard]] static std::size_t room_for(std::size_t bytes);
 
  private:
   struct Place {

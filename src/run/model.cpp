@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/carver.h"
 #include "base/key.h"
 #include "ops/initializers.h"
 #include "run/memory_fit.h"
@@ -98,9 +99,9 @@ void Model::make_upload() {
   const std::size_t samples = spatial_ ? spatial_->size() * sizeof(SpatialStep)
                                        : static_cast<std::size_t>(image.elements()) * sizeof(float);
   upload_ = std::make_unique<BatchUpload>(compute_.device, compute_.queue, *compute_.copies,
-                                          BatchUpload::room_for(samples) +
-                                              BatchUpload::room_for(batch * sizeof(std::int32_t)) +
-                                              BatchUpload::room_for(batch * sizeof(std::int64_t)));
+                                          aligned_bytes(samples) +
+                                              aligned_bytes(batch * sizeof(std::int32_t)) +
+                                              aligned_bytes(batch * sizeof(std::int64_t)));
 }
 
 Upload Model::samples_of(const Batch& batch) const {

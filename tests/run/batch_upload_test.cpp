@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/carver.h"
 #include "base/error.h"
 #include "late_compute.h"
 
@@ -24,8 +25,7 @@ std::vector<std::vector<int>> arrivals(bool copies_first, bool work_between) {
   machine.order = copies_first ? std::vector{&copies, &queue} : std::vector{&queue, &copies};
   const auto device = make_late_device(machine);
   const std::size_t bytes = 40 * sizeof(int);
-  BatchUpload upload(*device, queue, copies,
-                     BatchUpload::room_for(bytes) + BatchUpload::room_for(sizeof(int)));
+  BatchUpload upload(*device, queue, copies, aligned_bytes(bytes) + aligned_bytes(sizeof(int)));
   std::vector<int> images(40), batch(40);
   int label = 0, given = 0;
   std::vector<std::vector<int>> seen(kBatches, std::vector<int>(41));
@@ -67,7 +67,7 @@ TEST_CASE("two batches are on their way before the host waits for one") {
   LateMachine idle;
   LateQueue queue(idle), copies(idle);
   const auto device = make_late_device(idle);
-  BatchUpload upload(*device, queue, copies, BatchUpload::room_for(sizeof(int)));
+  BatchUpload upload(*device, queue, copies, aligned_bytes(sizeof(int)));
   int from = 1, to = 0;
   const Upload part{&to, &from, sizeof from};
   upload.put(std::span(&part, 1));
@@ -78,7 +78,7 @@ TEST_CASE("two batches are on their way before the host waits for one") {
 TEST_CASE("a batch larger than an upload's room is refused") {
   const auto device = make_cpu_device();
   const auto queue = device->make_queue();
-  BatchUpload upload(*device, *queue, *queue, BatchUpload::room_for(10));
+  BatchUpload upload(*device, *queue, *queue, aligned_bytes(10));
   std::vector<std::byte> bytes(300);
   const Upload part{bytes.data(), bytes.data(), bytes.size()};
   CHECK_THROWS_AS(upload.put(std::span(&part, 1)), Error);

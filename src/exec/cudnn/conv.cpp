@@ -5,11 +5,11 @@
 
 #include <cstddef>
 
+#include "base/carver.h"
 #include "base/error.h"
 #include "exec/cudnn/engine_tuner.h"
 #include "exec/cudnn/executors.h"
 #include "exec/cudnn/kernels.h"
-#include "exec/cudnn/workspace.h"
 
 namespace trainyard::cudnn {
 namespace {
@@ -41,14 +41,14 @@ class ConvStep : public Executor {
                             context_->rules(step.storage, step.tf32));
     engine_place_ = workspace_.take(static_cast<std::size_t>(engine_.workspace_bytes));
   }
-  [[nodiscard]] std::size_t workspace_bytes() const final { return workspace_.bytes(); }
+  [[nodiscard]] std::size_t workspace_bytes() const final { return workspace_.used(); }
 
  protected:
   [[nodiscard]] std::size_t packed_bytes() const {
     return static_cast<std::size_t>(shape_.packed_elements()) * size_of(storage_);
   }
   void bind_graph(GraphAddresses addresses, void* workspace) {
-    addresses.workspace = at(workspace, engine_place_);
+    addresses.workspace = place_at(workspace, engine_place_);
     pack_ = make_variant_pack(context_->library(), addresses);
   }
   void run_graph() const {
@@ -70,7 +70,7 @@ class ConvStep : public Executor {
   bool clears_padding_;
   bool direct_;  // the weights of the flat block are read and written as they are
   EnginePlan engine_;
-  Workspace workspace_;
+  Carver workspace_;
   std::size_t engine_place_ = 0;
   DescriptorPtr pack_;
 };
@@ -89,7 +89,7 @@ class ConvForward final : public ConvStep {
   void bind(const StepTensors& tensors) override {
     output_ = tensors.outputs[0];
     weight_ = tensors.parameters[0].as<float>();
-    packed_ = training_ ? tensors.reserve : at(tensors.workspace, packed_place_);
+    packed_ = training_ ? tensors.reserve : place_at(tensors.workspace, packed_place_);
     bias_ = attributes_.bias ? tensors.parameters[1].as<float>() : nullptr;
     bind_graph({.input = tensors.inputs[0].data,
                 .weight = direct_ ? weight_ : packed_,
@@ -146,10 +146,10 @@ class ConvBackwardParameters final : public ConvStep {
   }
   void bind(const StepTensors& tensors) override {
     weight_gradient_ = tensors.parameter_gradients[0].as<float>();
-    packed_ = at(tensors.workspace, packed_place_);
+    packed_ = place_at(tensors.workspace, packed_place_);
     output_gradient_ = tensors.output_gradients[0].data;
     bias_gradient_ = attributes_.bias ? tensors.parameter_gradients[1].as<float>() : nullptr;
-    partials_ = at(tensors.workspace, partials_place_);
+    partials_ = place_at(tensors.workspace, partials_place_);
     bind_graph({.input = tensors.inputs[0].data,
                 .weight = direct_ ? weight_gradient_ : packed_,
                 .output = output_gradient_},

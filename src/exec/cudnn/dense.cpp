@@ -5,10 +5,10 @@
 
 #include <cstddef>
 
+#include "base/carver.h"
 #include "base/error.h"
 #include "exec/cudnn/executors.h"
 #include "exec/cudnn/kernels.h"
-#include "exec/cudnn/workspace.h"
 
 namespace trainyard::cudnn {
 namespace {
@@ -29,7 +29,7 @@ class DenseStep : public Executor {
       TY_CHECK(same_memory(layout, plain_layout(shape_of(layout))), "dense layers read plain rows");
     }
   }
-  [[nodiscard]] std::size_t workspace_bytes() const final { return workspace_.bytes(); }
+  [[nodiscard]] std::size_t workspace_bytes() const final { return workspace_.used(); }
 
  protected:
   [[nodiscard]] std::size_t rounded_bytes() const {
@@ -60,7 +60,7 @@ class DenseStep : public Executor {
   bool tf32_;
   std::int64_t samples_, units_, features_;
   bool direct_;  // the weights of the flat block are read as they are
-  Workspace workspace_;
+  Carver workspace_;
   std::size_t product_place_ = 0;
 };
 
@@ -89,9 +89,9 @@ class DenseForward final : public DenseStep {
     input_ = tensors.inputs[0].data;
     output_ = tensors.outputs[0].data;
     weight_ = tensors.parameters[0].as<float>();
-    rounded_ = training_ ? tensors.reserve : at(tensors.workspace, rounded_place_);
+    rounded_ = training_ ? tensors.reserve : place_at(tensors.workspace, rounded_place_);
     bias_ = has_bias_ ? tensors.parameters[1].as<float>() : nullptr;
-    scratch_ = at(tensors.workspace, product_place_);
+    scratch_ = place_at(tensors.workspace, product_place_);
     if (adds_bias_) product_->bind_bias(bias_);
   }
   void run() override {
@@ -133,7 +133,7 @@ class DenseBackwardData final : public DenseStep {
     output_gradient_ = tensors.output_gradients[0].data;
     input_gradient_ = tensors.input_gradients[0].data;
     weight_ = direct_ ? tensors.parameters[0].data : tensors.reserve;
-    scratch_ = at(tensors.workspace, product_place_);
+    scratch_ = place_at(tensors.workspace, product_place_);
   }
   void run() override {
     product_.run(context_->stream(), output_gradient_, weight_, input_gradient_, scratch_);
@@ -164,8 +164,8 @@ class DenseBackwardParameters final : public DenseStep {
     output_gradient_ = tensors.output_gradients[0].data;
     weight_gradient_ = tensors.parameter_gradients[0].data;
     bias_gradient_ = has_bias_ ? tensors.parameter_gradients[1].as<float>() : nullptr;
-    scratch_ = at(tensors.workspace, product_place_);
-    partials_ = at(tensors.workspace, partials_place_);
+    scratch_ = place_at(tensors.workspace, product_place_);
+    partials_ = place_at(tensors.workspace, partials_place_);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();

@@ -207,7 +207,7 @@ struct JointGradient {
 /// Sums over all replicas in the workspace.
 class JointPlace {
  public:
-  JointPlace(const StepDescription& step, std::int64_t channels, Scratch& scratch)
+  JointPlace(const StepDescription& step, std::int64_t channels, Carver& scratch)
       : batch_(step), channels_(channels) {
     if (batch_.joined()) offset_ = scratch.take(batch_.bytes(channels));
   }
@@ -240,7 +240,7 @@ class BnForward final : public Executor {
         residual_(step.inputs.back(), step.storage, scratch_),
         output_(step.outputs[0], step.storage, scratch_),
         joint_(step, walk_.channels, scratch_) {}
-  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
+  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.used(); }
   void bind(const StepTensors& tensors) override {
     input_.bind(tensors.inputs[0], tensors.workspace);
     if (attributes_.residual) residual_.bind(tensors.inputs[1], tensors.workspace);
@@ -280,7 +280,7 @@ class BnForward final : public Executor {
   bool training_;
   BnAttributes attributes_;
   ChannelWalk walk_;
-  Scratch scratch_;
+  Carver scratch_;
   PlainTensor<T> input_, residual_, output_;  // the residual's is the input's where there is none
   JointPlace joint_;
   T* mean_ = nullptr;  // written in training, read in evaluation
@@ -302,7 +302,7 @@ class BnBackward final : public Executor {
         input_gradient_(step.inputs[0], step.storage, scratch_),
         residual_gradient_(step.inputs.back(), step.storage, scratch_),
         joint_(step, walk_.channels, scratch_) {}
-  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
+  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.used(); }
   void bind(const StepTensors& tensors) override {
     input_.bind(tensors.inputs[0], tensors.workspace);
     if (attributes_.relu) output_.bind(tensors.outputs[0], tensors.workspace);
@@ -349,7 +349,7 @@ class BnBackward final : public Executor {
   CpuLauncher launcher_;
   BnAttributes attributes_;
   ChannelWalk walk_;
-  Scratch scratch_;
+  Carver scratch_;
   PlainTensor<T> input_, output_, output_gradient_, input_gradient_, residual_gradient_;
   JointPlace joint_;
   const T* mean_ = nullptr;

@@ -25,7 +25,7 @@ class Conv : public Executor {
         matrix_offset_(
             scratch_.take(static_cast<std::size_t>(walk_.taps() * walk_.positions()) * sizeof(T))) {
   }
-  [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.bytes(); }
+  [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.used(); }
 
  protected:
   void bind_tensors(const TensorView& input, const TensorView& output, void* workspace) {
@@ -50,7 +50,7 @@ class Conv : public Executor {
   CpuLauncher launcher_;
   WindowWalk walk_;
   std::int64_t images_;
-  Scratch scratch_;
+  Carver scratch_;
   PlainTensor<T> input_;   // or its gradient
   PlainTensor<T> output_;  // or its gradient
   Factors<T> weight_;

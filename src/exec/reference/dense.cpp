@@ -20,13 +20,13 @@ class Dense : public Executor {
         input_(step.inputs[0], step.storage, scratch_),
         output_(step.outputs[0], step.storage, scratch_),
         weight_(step.signature.parameters[0].shape, step.storage, scratch_) {}
-  [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.bytes(); }
+  [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.used(); }
 
  protected:
   CpuLauncher launcher_;
   bool has_bias_;
   std::int64_t samples_, features_, units_;
-  Scratch scratch_;
+  Carver scratch_;
   PlainTensor<T> input_;
   PlainTensor<T> output_;
   Factors<T> weight_;

@@ -175,7 +175,7 @@ class Pool final : public Executor {
         planes_(step.inputs[0].extent[0] * step.inputs[0].extent[1]),
         input_(step.inputs[0], step.storage, scratch_),
         output_(step.outputs[0], step.storage, scratch_) {}
-  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.bytes(); }
+  [[nodiscard]] std::size_t workspace_bytes() const override { return scratch_.used(); }
   [[nodiscard]] std::size_t reserve_bytes() const override {
     if (!is_max() || pass_ == Pass::forward_eval) return 0;
     return static_cast<std::size_t>(planes_ * walk_.windows()) * sizeof(std::int32_t);
@@ -222,7 +222,7 @@ class Pool final : public Executor {
   PoolAttributes attributes_;
   PoolWalk walk_;
   std::int64_t planes_;
-  Scratch scratch_;
+  Carver scratch_;
   PlainTensor<T> input_;   // or its gradient
   PlainTensor<T> output_;  // or its gradient
   std::int32_t* argmax_ = nullptr;

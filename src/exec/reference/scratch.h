@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/carver.h"
 #include "kernels/launch.h"
 #include "ops/elementwise.h"
 #include "ops/walk.h"
@@ -14,27 +15,12 @@
 
 namespace trainyard::reference {
 
-/// Hands out places in a workspace, each at a multiple of 64 bytes.
-class Scratch {
- public:
-  /// Offset of `bytes` fresh bytes.
-  std::size_t take(std::size_t bytes) {
-    const std::size_t offset = bytes_;
-    bytes_ += (bytes + 63) / 64 * 64;
-    return offset;
-  }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-
- private:
-  std::size_t bytes_ = 0;
-};
-
 /// A tensor as a plain array of T: the tensor itself where it lies so, else a copy.
 template <class T>
 class PlainTensor {
  public:
   /// `storage` is double if T is, else one of the types that compute in float.
-  PlainTensor(const Layout& layout, DType storage, Scratch& scratch)
+  PlainTensor(const Layout& layout, DType storage, Carver& scratch)
       : plain_(plain_layout(shape_of(layout))),
         direct_(storage == DTypeOf<T>::value && same_memory(layout, plain_)) {
     TY_CHECK(arithmetic_of(storage) == DTypeOf<T>::value, name_of(storage));
@@ -46,8 +32,7 @@ class PlainTensor {
   /// wanted.
   void bind(const TensorView& view, void* workspace) {
     view_ = view;
-    copy_ = {direct_ ? view.data : static_cast<std::byte*>(workspace) + offset_, DTypeOf<T>::value,
-             plain_};
+    copy_ = {direct_ ? view.data : place_at(workspace, offset_), DTypeOf<T>::value, plain_};
   }
   [[nodiscard]] bool wanted() const { return view_.data != nullptr; }
   [[nodiscard]] T* data() const { return copy_.template as<T>(); }
@@ -98,7 +83,7 @@ struct RoundTo {
 template <class T>
 class Factors {
  public:
-  Factors(const Shape& weight, DType storage, Scratch& scratch)
+  Factors(const Shape& weight, DType storage, Carver& scratch)
       : layout_(plain_layout(weight)), storage_(storage) {
     if (is_rounded()) {
       offset_ = scratch.take(static_cast<std::size_t>(weight.elements()) * sizeof(T));
@@ -106,7 +91,7 @@ class Factors {
   }
   void bind(const TensorView& weight, void* workspace) {
     weight_ = weight;
-    rounded_ = {static_cast<std::byte*>(workspace) + offset_, DTypeOf<T>::value, layout_};
+    rounded_ = {place_at(workspace, offset_), DTypeOf<T>::value, layout_};
   }
   /// Rounds the weights of this step. [shape of the weight], row-major.
   [[nodiscard]] const T* load(const CpuLauncher& launcher) const {
