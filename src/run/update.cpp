@@ -172,8 +172,8 @@ std::vector<GradientBucket> Updater::buckets_beside_backward() const {
   // Gradients that are added to others first are complete at the end. Batch norms that sync use the
   // communicator on the model's queue, and all of its calls stay on one queue.
   const bool sooner = model_.compute().sums != nullptr && communicator_.size() > 1 &&
-                      options_.accumulate == 1 && options_.shards == 0 &&
-                      !syncs_batch_norms(model_.planned_graph());
+                      communicator_.recordable() && options_.accumulate == 1 &&
+                      options_.shards == 0 && !syncs_batch_norms(model_.planned_graph());
   if (!sooner) return {};
   const DType type = options_.transport == DType::f32 ? model_.memory().type() : options_.transport;
   return insert_collectives(model_.train().plan(), model_.blocks(), size_of(type),
