@@ -57,30 +57,25 @@ std::filesystem::path library_path(const UsableGpus& gpus, const std::string& na
 }
 
 /// The communicator among the ranks' GPUs, and a queue of its own where it works by itself.
-void join_gpus(const UsableGpus& usable, const RunConfig& run, RankGroup& ranks,
-               SessionDevice& session) {
+void join_gpus(const UsableGpus& usable, RankGroup& ranks, SessionDevice& session) {
   // NCCL takes one rank a GPU.
   if (ranks.largest(usable.shared ? 1 : 0) > 0) {
     session.ranks = make_staged_communicator(*session.device, ranks.communicator());
     return;
   }
-  if (run.batch.shards) {
-    throw Error(
-        ErrorKind::config,
-        "'batch.shards' sums in an order of its own, which ranks on GPUs have not; leave it "
-        "out, or train with --gpus 1 or --gpus 0 --replicas N");
-  }
   session.sums = session.device->make_queue();
-  session.ranks = usable.backend->make_nccl_ranks({.library = library_path(usable, "NCCL"),
-                                                   .rank = ranks.rank(),
-                                                   .ranks = ranks.size(),
-                                                   .host = host_name(),
-                                                   .device = session.device.get(),
-                                                   .clock = &ranks.clock(),
-                                                   .share = [&](std::span<std::byte> id) {
-                                                     ranks.communicator().broadcast(
-                                                         ranks.queue(), id.data(), id.size(), 0);
-                                                   }});
+  session.ranks = usable.backend->make_nccl_ranks(
+      {.library = library_path(usable, "NCCL"),
+       .rank = ranks.rank(),
+       .ranks = ranks.size(),
+       .host = host_name(),
+       .device = session.device.get(),
+       .clock = &ranks.clock(),
+       .share =
+           [&](std::span<std::byte> id) {
+             ranks.communicator().broadcast(ranks.queue(), id.data(), id.size(), 0);
+           },
+       .limit = ranks.call_limit()});
 }
 
 void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,
@@ -92,7 +87,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   session.copies = session.device->make_queue();
   std::string engines = choice.choices;
   if (ranks != nullptr && ranks->size() > 1) {
-    join_gpus(usable, run, *ranks, session);
+    join_gpus(usable, *ranks, session);
     if (ranks->rank() > 0) engines = ranks->from_first("");
   }
   session.launches = usable.backend->make_update_launches(*session.queue);

@@ -126,7 +126,9 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
           result_blocks(batch_results(), results_count(), result_sums_.data() + results_count()),
           shards_),
       rank_sum_(model.compute(), communicator, rank_blocks(),
-                {.transport = options.transport, .buckets = buckets_beside_backward()}),
+                {.transport = options.transport,
+                 .buckets = buckets_beside_backward(),
+                 .in_tree = options.shards > 0}),
       blocks_(blocks_of(model.memory())) {
   const ModelMemory& memory = model.memory();
   TY_CHECK(memory.shards() == shards_, "the model's memory has blocks for the shards of its rank");
