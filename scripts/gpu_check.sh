@@ -10,6 +10,7 @@
 #   racecheck   the same under its checker of shared memory
 #   initcheck   the same under its checker of memory that nobody wrote
 #   captured    a small run twice and with --eager: the same bytes; and how far the CPU's losses are
+#   replicas    that run's data in shards, on one rank and on four that share the GPU: the same bytes
 #   resume      three kills of that run, resumed: the same bytes
 #   cifar10     MiniGoogLeNet for an epoch, where $TRAINYARD_DATA holds CIFAR-10
 #   speed       train bench in fp32, tf32 and bf16, and PyTorch's script $PEER if that is set
@@ -19,7 +20,7 @@
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-all_parts=(doctor tests memcheck racecheck initcheck captured resume cifar10 speed)
+all_parts=(doctor tests memcheck racecheck initcheck captured replicas resume cifar10 speed)
 build_dir=build/release
 output=/dev/stdout
 parts=()
@@ -88,6 +89,15 @@ captured() {
   rm -rf "$work"
 }
 
+replicas() {
+  local work shards=(--set 'batch={total: 64, shards: 4}' --gpus 1)
+  work=$(mktemp -d)
+  small_run "$work/one" "${shards[@]}" && small_run "$work/four" "${shards[@]}" --replicas 4 || return 1
+  [[ $(weights_of "$work/one") == "$(weights_of "$work/four")" ]] || { echo "one rank and four differ" && return 1; }
+  echo "one rank, and four that share the GPU: the same weights"
+  rm -rf "$work"
+}
+
 cifar10() {
   if [[ ! -f ${TRAINYARD_DATA:-}/cifar-10-batches-bin/test_batch.bin ]]; then
     echo "left out: TRAINYARD_DATA names no CIFAR-10"
@@ -115,7 +125,7 @@ speed() {
 run_part() {
   case $1 in
     doctor) "$build_dir/bin/train" doctor ;;
-    captured | cifar10 | speed) "$1" ;;
+    captured | replicas | cifar10 | speed) "$1" ;;
     resume) TRAIN=$build_dir/bin/train scripts/kill_resume.sh scripts/kill_resume.yaml 3 -- --gpus 1 ;;
     tests) ctest --test-dir "$build_dir" --label-regex '^gpu$' --no-tests=error --output-on-failure ;;
     *) under_sanitizer "$1" ;;

@@ -50,7 +50,7 @@ class Backend {
   [[nodiscard]] virtual std::unique_ptr<BatchLaunches> make_batch_launches(
       const Queue& queue) const = 0;
   /// Joins other ranks' GPUs, by the NCCL of open_libraries(). Throws Error{device}.
-  [[nodiscard]] virtual std::unique_ptr<NcclRanks> make_nccl_ranks(
+  [[nodiscard]] virtual std::unique_ptr<Communicator> make_nccl_ranks(
       const NcclSettings& settings) const = 0;
 };
 

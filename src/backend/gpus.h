@@ -57,6 +57,7 @@ struct UsableGpus {
   std::unique_ptr<Backend> backend;  // null: the CPU
   std::vector<GpuFinding> gpus;
   std::vector<LibraryFinding> libraries;
+  bool shared = false;  // other ranks of this run work on the same GPU
 };
 /// The GPUs that the request means. Throws Error{device} for what is missing, in the order GPU
 /// part, driver, GPUs, libraries. A request that was left out gives the CPU where GPU part, driver

@@ -201,7 +201,10 @@ int start_on_hosts(const RunFlags& run, const LaunchFlags& flags, const Surround
 }  // namespace
 
 void add_launch_flags(CLI::App& app, LaunchFlags& flags) {
-  app.add_option("--replicas", flags.replicas, "ranks on this machine's processors (with --gpus 0)")
+  app.add_option(
+         "--replicas", flags.replicas,
+         "ranks on this machine: on its processors with --gpus 0, else on the GPUs, which they "
+         "share where they are more")
       ->check(CLI::Range(1, kMostReplicas));
   app.add_option("--hosts", flags.hosts,
                  "file with a host a line: the same ranks on each, through mpirun");

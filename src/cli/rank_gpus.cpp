@@ -20,18 +20,12 @@ GpuRequest request_for(const std::string& ordinals, const std::string& typed) {
   return request;
 }
 
-/// Ranks on GPUs have one each.
-void require_one_each(std::size_t gpus, int replicas) {
-  if (gpus == 0 || static_cast<std::size_t>(replicas) == gpus) return;
-  if (static_cast<std::size_t>(replicas) > gpus) {
-    refuse("--replicas " + std::to_string(replicas) + " would share " + std::to_string(gpus) +
-           (gpus == 1 ? " GPU" : " GPUs") +
-           ", but ranks on GPUs have one each; leave --replicas out, or add --gpus 0 for ranks on "
-           "the processor");
-  }
+/// Every GPU that was asked for has a replica.
+void require_work_for_all(std::size_t gpus, int replicas) {
+  if (static_cast<std::size_t>(replicas) >= gpus) return;
   refuse("--replicas " + std::to_string(replicas) + " leaves " +
          std::to_string(gpus - static_cast<std::size_t>(replicas)) + " of " + std::to_string(gpus) +
-         " GPUs without work; ask for as many GPUs as replicas");
+         " GPUs without work; ask for no more GPUs than replicas");
 }
 
 /// Where --gpus is left out each rank takes a GPU of its own; one alone may be what the launcher
@@ -60,7 +54,7 @@ std::optional<RankCount> stated_ranks(const std::string& gpus, std::optional<int
 
 RankCount ranks_on(const std::vector<GpuFinding>& gpus, RankCount stated,
                    std::optional<int> replicas) {
-  if (replicas) require_one_each(gpus.size(), *replicas);
+  if (replicas) require_work_for_all(gpus.size(), *replicas);
   if (!replicas) stated.count = static_cast<int>(gpus.size());
   for (const GpuFinding& gpu : gpus) stated.gpus.push_back(gpu.ordinal);
   return stated;
@@ -97,7 +91,7 @@ GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& 
                        const RankPlace& place) {
   TY_CHECK(!gpus.empty(), "a rank on GPUs has one");
   if (flags.replicas) {
-    require_one_each(gpus.size(), *flags.replicas);
+    require_work_for_all(gpus.size(), *flags.replicas);
   } else if (flags.gpus == "all") {
     require_local_ranks(place, "--gpus all", static_cast<int>(gpus.size()));
   } else if (flags.gpus.empty()) {
@@ -113,6 +107,7 @@ UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
   if (usable.gpus.empty()) return usable;
   const bool unsaid = request.kind == Kind::unsaid && place.local_ranks > 1 && !flags.replicas;
   if (unsaid) usable.gpus = usable.backend->survey().gpus;
+  usable.shared = flags.replicas && static_cast<std::size_t>(*flags.replicas) > usable.gpus.size();
   usable.gpus = {gpu_of_rank(usable.gpus, flags, place)};
   return usable;
 }

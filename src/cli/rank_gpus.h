@@ -21,8 +21,8 @@ struct RankCount {
 /// Throws Error{command_line} for text that is no form of --gpus.
 [[nodiscard]] std::optional<RankCount> stated_ranks(const std::string& gpus,
                                                     std::optional<int> replicas);
-/// The ranks to start where `gpus` are the chosen GPUs: one each. Throws
-/// Error{command_line} for another number of replicas.
+/// The ranks to start where `gpus` are the chosen GPUs: one each, or as many as there are replicas,
+/// which share the GPUs in turn. Throws Error{command_line} for fewer replicas than GPUs.
 [[nodiscard]] RankCount ranks_on(const std::vector<GpuFinding>& gpus, RankCount stated,
                                  std::optional<int> replicas);
 /// The ranks to start on this machine. The GPUs are looked for where there is to be more than one
@@ -46,9 +46,9 @@ struct RankGpuFlags {
 /// Throws Error{command_line} for "auto:N" under another launcher, where each rank would find
 /// others.
 [[nodiscard]] GpuRequest request_of_rank(const RankGpuFlags& flags, const RankPlace& place);
-/// Of those GPUs the one of a rank: the local_rank-th, or the only one that is visible. Throws
-/// Error{command_line} where ranks and GPUs do not match: "all" that is another number than the
-/// ranks or replicas, and fewer GPUs than ranks.
+/// Of those GPUs the one of a rank: the local_rank-th, replicas in turn, or the only one that is
+/// visible. Throws Error{command_line} where ranks and GPUs do not match: "all" that is another
+/// number than the ranks, fewer replicas than GPUs, and without replicas fewer GPUs than ranks.
 [[nodiscard]] GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& flags,
                                      const RankPlace& place);
 /// The one GPU (or none: the CPU) that a rank trains on. Throws as the functions above do.

@@ -1,7 +1,6 @@
 // Ranks that work together. One contract for one rank, Gloo and NCCL.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,10 +39,6 @@ class Communicator {
   virtual void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) = 0;
   /// Returns when every rank has called it. Waits for no queue.
   virtual void barrier() = 0;
-
-  /// How long a call may take from now on, all that it waits for other ranks included: more while
-  /// they start, less later. Positive.
-  virtual void set_time_limit(std::chrono::milliseconds limit) = 0;
 };
 
 /// The group of one rank: every call is complete when it begins. For memory of any device.

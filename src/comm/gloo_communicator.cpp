@@ -58,7 +58,6 @@ class GlooCommunicator final : public Communicator {
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
   void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
   void barrier() override;
-  void set_time_limit(std::chrono::milliseconds limit) override { mesh_.set_time_limit(limit); }
 
  private:
   using Window = GlooMesh::Window;
@@ -207,6 +206,7 @@ std::byte* GlooCommunicator::staging(std::size_t bytes) {
 std::unique_ptr<Communicator> make_gloo_communicator(int rank, int ranks, Store& store,
                                                      const GlooOptions& options) {
   TY_CHECK(ranks >= 1 && rank >= 0 && rank < ranks, "a rank lies in 0 to ranks - 1");
+  TY_CHECK(options.limit.count() > 0, "a limit of time is positive");
   return std::make_unique<GlooCommunicator>(rank, ranks, store, options);
 }
 

@@ -18,7 +18,7 @@ struct GlooOptions {
   std::string address;
   std::string host;               // name of this machine, for messages
   Milliseconds connect{300'000};  // that the other ranks may take to appear
-  Milliseconds limit{300'000};    // of a call, see Communicator::set_time_limit
+  Milliseconds limit{300'000};    // of a call, all that it waits for other ranks included; positive
 };
 
 /// Joins the group; every rank from 0 to ranks - 1 does. The communicator's memory is the host's.

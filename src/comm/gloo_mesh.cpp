@@ -284,10 +284,6 @@ GlooMesh::~GlooMesh() = default;
 
 int GlooMesh::rank() const { return part_->rank; }
 int GlooMesh::size() const { return part_->ranks; }
-void GlooMesh::set_time_limit(Milliseconds limit) {
-  TY_CHECK(limit.count() > 0, "a limit of time is positive");
-  part_->limit = limit;
-}
 void GlooMesh::begin(const GlooCall& call) { part_->begin(call); }
 GlooMesh::Window& GlooMesh::window(void* data, std::size_t bytes) {
   return part_->window(data, bytes);

@@ -33,7 +33,6 @@ class GlooMesh {
 
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
-  void set_time_limit(Milliseconds limit);
 
   /// Begins a call: its time runs, and what is sent and received belongs to it.
   void begin(const GlooCall& call);

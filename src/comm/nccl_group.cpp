@@ -45,8 +45,8 @@ ncclResult_t exchange(const Functions& nccl, ncclComm_t group, const Exchange& s
 }
 
 Group::Group(const Library& library, const Clock& clock, GroupPlace place, const ncclUniqueId& id,
-             std::chrono::milliseconds connect)
-    : library_(library), clock_(clock), place_(std::move(place)), limit_(connect) {
+             std::chrono::milliseconds limit)
+    : library_(library), clock_(clock), place_(std::move(place)), limit_(limit) {
   const std::string operation = fmt::format("joining {} ranks", place_.ranks);
   ncclConfig_t settings = config();
   try {
@@ -55,7 +55,7 @@ Group::Group(const Library& library, const Clock& clock, GroupPlace place, const
     if (result != ncclSuccess && result != ncclInProgress) {
       fail(operation, library_.text_of(result, communicator_));
     }
-    settle(operation, connect);
+    settle(operation);
   } catch (const Error&) {
     // No destructor runs for an object that was not made.
     if (communicator_ != nullptr) library_.call().give_up(communicator_);
@@ -81,7 +81,7 @@ void Group::call(const std::string& operation,
   if (result != ncclSuccess && result != ncclInProgress) {
     fail(operation, library_.text_of(result, communicator_));
   }
-  settle(operation, limit_);
+  settle(operation);
 }
 
 void Group::wait_for(const std::string& operation, const std::function<bool()>& done) {
@@ -107,13 +107,13 @@ ncclResult_t Group::state() const {
   return asked == ncclSuccess ? now : asked;
 }
 
-void Group::settle(const std::string& operation, std::chrono::milliseconds limit) {
-  const double deadline = clock_.seconds() + seconds_of(limit);
+void Group::settle(const std::string& operation) {
+  const double deadline = clock_.seconds() + seconds_of(limit_);
   for (int round = 0;; ++round) {
     const ncclResult_t now = state();
     if (now == ncclSuccess) return;
     if (now != ncclInProgress) fail(operation, library_.text_of(now, communicator_));
-    if (clock_.seconds() > deadline) fail(operation, late(limit));
+    if (clock_.seconds() > deadline) fail(operation, late(limit_));
     pause(round);
   }
 }

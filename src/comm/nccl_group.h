@@ -34,16 +34,15 @@ struct Exchange {
 class Group {
  public:
   /// Joins the group of `id`. Library and clock outlive it. Throws Error{device} naming the rank if
-  /// NCCL fails, or not all ranks have come within `connect`.
+  /// NCCL fails, or not all ranks have come within `limit`, which every call has too.
   Group(const Library& library, const Clock& clock, GroupPlace place, const ncclUniqueId& id,
-        std::chrono::milliseconds connect);
+        std::chrono::milliseconds limit);
   /// Leaves the group in order, within the limit; after a failure aborts it.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
   [[nodiscard]] const GroupPlace& place() const { return place_; }
-  void set_time_limit(std::chrono::milliseconds limit) { limit_ = limit; }
 
   /// Makes a call of NCCL and returns when NCCL has taken it: its work is then on its stream.
   /// Throws Error{device} "rank 1 (host): NCCL: OPERATION: why".
@@ -56,7 +55,7 @@ class Group {
  private:
   [[noreturn]] void fail(const std::string& operation, const std::string& why);
   [[nodiscard]] ncclResult_t state() const;
-  void settle(const std::string& operation, std::chrono::milliseconds limit);
+  void settle(const std::string& operation);
 
   const Library& library_;
   const Clock& clock_;

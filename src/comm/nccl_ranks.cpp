@@ -34,17 +34,16 @@ ncclUniqueId shared_id(const nccl::Library& library, const NcclSettings& setting
   return id;
 }
 
-class NcclGroupRanks final : public NcclRanks {
+class NcclRanks final : public Communicator {
  public:
-  explicit NcclGroupRanks(const NcclSettings& settings)
+  explicit NcclRanks(const NcclSettings& settings)
       : library_(settings.library),
         queue_(settings.device->make_queue()),
         done_(settings.device->make_event()),
         token_(settings.device->allocate(sizeof(std::int32_t))),
         group_(library_, *settings.clock,
                {.rank = settings.rank, .ranks = settings.ranks, .host = settings.host},
-               shared_id(library_, settings), settings.connect) {
-    group_.set_time_limit(settings.limit);
+               shared_id(library_, settings), settings.limit) {
     queue_->fill(token_->data(), std::byte{0}, token_->bytes());
   }
 
@@ -86,17 +85,11 @@ class NcclGroupRanks final : public NcclRanks {
   }
   void barrier() override {
     all_reduce_sum(*queue_, token_->data(), 1, DType::i32);
-    wait_for("barrier", *queue_);
+    done_->record(*queue_);
+    group_.wait_for("barrier", [&] { return done_->done(); });
   }
-  void set_time_limit(std::chrono::milliseconds limit) override { group_.set_time_limit(limit); }
-  void wait(Queue& queue) override { wait_for("waiting for a queue", queue); }
 
  private:
-  void wait_for(const std::string& operation, Queue& queue) {
-    done_->record(queue);
-    group_.wait_for(operation, [&] { return done_->done(); });
-  }
-
   nccl::Library library_;
   std::unique_ptr<Queue> queue_;  // of barriers
   std::unique_ptr<Event> done_;
@@ -106,10 +99,10 @@ class NcclGroupRanks final : public NcclRanks {
 
 }  // namespace
 
-std::unique_ptr<NcclRanks> make_nccl_ranks(const NcclSettings& settings) {
+std::unique_ptr<Communicator> make_nccl_ranks(const NcclSettings& settings) {
   TY_CHECK(settings.device != nullptr && settings.clock != nullptr && settings.share != nullptr,
            "a group of GPUs has a device, a clock and an exchange of ids");
-  return std::make_unique<NcclGroupRanks>(settings);
+  return std::make_unique<NcclRanks>(settings);
 }
 
 }  // namespace trainyard

@@ -23,7 +23,6 @@ class SingleCommunicator final : public Communicator {
     all_gather(queue, mine, bytes, out);
   }
   void barrier() override {}
-  void set_time_limit(std::chrono::milliseconds) override {}
 };
 
 }  // namespace

@@ -36,7 +36,6 @@ class StagedCommunicator final : public Communicator {
     give(queue, out, host + all, all);
   }
   void barrier() override { hosts_.barrier(); }
-  void set_time_limit(std::chrono::milliseconds limit) override { hosts_.set_time_limit(limit); }
 
  private:
   /// The device's bytes on the host, with room for `more` behind them.

@@ -12,8 +12,8 @@ class JointSum {
   virtual ~JointSum() = default;
   [[nodiscard]] virtual int replicas() const = 0;
   /// Puts on: `count` values in memory of the device, summed over all replicas in place, equal bits
-  /// on every replica. In the order of the queue that the device's executors run on, and part of
-  /// what is recorded there. Throws Error{device} if a replica is lost.
+  /// on every replica. In the order of the queue that the device's executors run on. Throws
+  /// Error{device} if a replica is lost.
   virtual void sum(double* values, std::int64_t count) = 0;
 };
 

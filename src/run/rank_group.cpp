@@ -1,5 +1,6 @@
 #include "run/rank_group.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -103,7 +104,6 @@ class RankGroup::WatchedCommunicator final : public Communicator {
   void barrier() override {
     waiting(kBarrier, [&] { inner_->barrier(); });
   }
-  void set_time_limit(std::chrono::milliseconds limit) override { inner_->set_time_limit(limit); }
 
  private:
   static constexpr Operation kAllReduce{"all_reduce", true}, kBroadcast{"broadcast", true},
@@ -132,13 +132,16 @@ RankGroup::RankGroup(const RankGroupOptions& options)
   }
   meeting_ =
       std::make_unique<Meeting>(options_, [this](const Failure& failure) { handle(failure); });
-  const Milliseconds limit = milliseconds(options_.limits.first_step);
   communicator_ = std::make_unique<WatchedCommunicator>(
       *this, make_gloo_communicator(rank(), size(), meeting_->store(),
                                     {.address = own_address_towards(options_.place.master_address),
                                      .host = options_.host,
-                                     .connect = limit,
-                                     .limit = limit}));
+                                     .connect = milliseconds(options_.limits.first_step),
+                                     .limit = call_limit()}));
+}
+
+Milliseconds RankGroup::call_limit() const {
+  return milliseconds(std::max(options_.limits.first_step, options_.limits.step));
 }
 
 RankGroup::~RankGroup() = default;

@@ -46,6 +46,9 @@ class RankGroup {
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   [[nodiscard]] Queue& queue() { return *queue_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
+  /// How long a call of a communicator of these ranks may take. The watch judges sooner who is to
+  /// blame, and ends a rank whose own thread waits for one that is gone, also for its GPU.
+  [[nodiscard]] Milliseconds call_limit() const;
 
   /// Notes what this rank begins, for the watch. Cheap, for the path of a step.
   void progress(std::int64_t step, const Operation& operation) noexcept;

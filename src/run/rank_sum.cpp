@@ -21,6 +21,13 @@ RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankB
     ready_ = compute.device.make_event();
     summed_ = compute.device.make_event();
   }
+  if (options.in_tree && !communicator.sums_in_tree()) {
+    TY_CHECK(options.buckets.empty() && transport_ == DType::f32,
+             "sums in tree order are of whole blocks, as they are");
+    parts_ = compute.device.allocate(
+        std::max(tree_bytes(blocks.parameters + blocks.statistics, blocks.type),
+                 tree_bytes(blocks.result_count, DType::f64)));
+  }
   if (transport_ == DType::f32) return;
   TY_CHECK(blocks.type == DType::f32, "only gradients of f32 cross in 16 bits");
   const std::size_t bytes = static_cast<std::size_t>(blocks.parameters) * size_of(transport_);
@@ -38,7 +45,7 @@ void RankSum::begin_next() {
   fork();
   auto* const first = static_cast<std::byte*>(blocks_.gradients) +
                       static_cast<std::size_t>(bucket.first) * size_of(blocks_.type);
-  communicator_.all_reduce_sum(queue_, first, bucket.count, blocks_.type);
+  sum(first, bucket.count, blocks_.type);
 }
 
 std::byte* RankSum::narrow(std::int64_t element) const {
@@ -63,11 +70,56 @@ void RankSum::finish() {
   while (next_ < buckets_.size()) begin_next();
   next_ = 0;
   fork();
-  communicator_.all_reduce_sum(queue_, blocks_.results, blocks_.result_count, DType::f64);
+  sum(blocks_.results, blocks_.result_count, DType::f64);
   join();
   if (!narrows()) return;
   compute_.launches.widen(static_cast<float*>(blocks_.gradients), narrow_->data(), transport_,
                           blocks_.parameters);
+}
+
+void RankSum::sum(void* data, std::int64_t count, DType type) {
+  if (parts_ != nullptr) return sum_in_tree(static_cast<std::byte*>(data), count, type);
+  communicator_.all_reduce_sum(queue_, data, count, type);
+}
+
+std::size_t RankSum::tree_bytes(std::int64_t count, DType type) const {
+  const std::int64_t ranks = communicator_.size();
+  return static_cast<std::size_t>(ranks * std::max(count / ranks, count % ranks)) * size_of(type);
+}
+
+/// Every rank gets all ranks' values of one slice, sums them in tree order and hands the sum round:
+/// no more bytes than a ring moves. What does not divide into slices, fewer elements than ranks,
+/// all ranks sum.
+void RankSum::sum_in_tree(std::byte* data, std::int64_t count, DType type) {
+  const std::int64_t ranks = communicator_.size();
+  const std::int64_t slice = count / ranks, rest = count % ranks;
+  const std::size_t slice_bytes = static_cast<std::size_t>(slice) * size_of(type);
+  if (slice > 0) {
+    communicator_.all_to_all(queue_, data, slice_bytes, parts_->data());
+    sum_parts(slice, type);
+    communicator_.all_gather(queue_, parts_->data(), slice_bytes, data);
+  }
+  if (rest == 0) return;
+  std::byte* const tail = data + slice_bytes * static_cast<std::size_t>(ranks);
+  const std::size_t rest_bytes = static_cast<std::size_t>(rest) * size_of(type);
+  communicator_.all_gather(queue_, tail, rest_bytes, parts_->data());
+  sum_parts(rest, type);
+  queue_.copy(tail, parts_->data(), rest_bytes);
+}
+
+/// `count` elements of each rank, one rank's behind the other's, into those of rank 0.
+void RankSum::sum_parts(std::int64_t count, DType type) {
+  const std::int64_t ranks = communicator_.size();
+  const auto part = [&](std::int64_t rank) {
+    return static_cast<std::byte*>(parts_->data()) +
+           static_cast<std::size_t>(rank * count) * size_of(type);
+  };
+  for (std::int64_t stride = 1; stride < ranks; stride *= 2) {
+    for (std::int64_t rank = 0; rank + stride < ranks; rank += 2 * stride) {
+      compute_.launches.accumulate({.type = type, .gradients = part(rank)}, part(rank + stride),
+                                   count, false);
+    }
+  }
 }
 
 void RankSum::fork() {

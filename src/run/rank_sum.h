@@ -30,6 +30,9 @@ struct RankSumOptions {
   /// Summed one by one on Compute::sums, as begin_next() says. None: all at once, on the model's
   /// queue.
   std::vector<GradientBucket> buckets = {};
+  /// In the order of a binary tree over rank numbers (comm/tree_sum.h), which that of shards goes
+  /// on with, whatever the communicator's own is. Excludes the two above.
+  bool in_tree = false;
 };
 
 /// Sums gradients, batch statistics and results over ranks, so that all have the same bits.
@@ -49,7 +52,11 @@ class RankSum {
  private:
   [[nodiscard]] bool narrows() const { return narrow_ != nullptr; }
   [[nodiscard]] std::byte* narrow(std::int64_t element) const;
+  [[nodiscard]] std::size_t tree_bytes(std::int64_t count, DType type) const;
   void sum_narrow(const GradientBucket& bucket);
+  void sum(void* data, std::int64_t count, DType type);
+  void sum_in_tree(std::byte* data, std::int64_t count, DType type);
+  void sum_parts(std::int64_t count, DType type);
   void fork();
   void join();
 
@@ -63,6 +70,9 @@ class RankSum {
   std::unique_ptr<Event> ready_,
       summed_;                            // of the model's queue, of this one; null: it is the same
   std::unique_ptr<DeviceBuffer> narrow_;  // [parameters] of the transport; null: as they are
+  // All ranks' values of a slice, for sums in tree order; null: the communicator has that order, or
+  // none is asked for.
+  std::unique_ptr<DeviceBuffer> parts_;
 };
 
 }  // namespace trainyard

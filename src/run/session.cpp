@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/host_name.h"
 #include "base/parallel.h"
+#include "comm/staged_communicator.h"
 #include "ops/metric.h"
 #include "run/batch_rate.h"
 #include "run/layer_rules.h"
@@ -56,25 +57,26 @@ std::filesystem::path library_path(const UsableGpus& gpus, const std::string& na
   return {};
 }
 
-/// The communicator among the GPUs of the ranks, one each.
-std::unique_ptr<Communicator> join_gpus(const UsableGpus& usable, const RunConfig& run,
-                                        RankGroup& ranks, SessionDevice& session) {
-  if (run.batch.shards) {
-    throw Error(
-        ErrorKind::config,
-        "'batch.shards' sums in an order of its own, which ranks on GPUs have not; leave it "
-        "out, or train with --gpus 1 or --gpus 0 --replicas N");
+/// The communicator among the ranks' GPUs, and a queue of its own where it works by itself.
+void join_gpus(const UsableGpus& usable, RankGroup& ranks, SessionDevice& session) {
+  // NCCL takes one rank a GPU.
+  if (ranks.largest(usable.shared ? 1 : 0) > 0) {
+    session.ranks = make_staged_communicator(*session.device, ranks.communicator());
+    return;
   }
-  return usable.backend->make_nccl_ranks({.library = library_path(usable, "NCCL"),
-                                          .rank = ranks.rank(),
-                                          .ranks = ranks.size(),
-                                          .host = host_name(),
-                                          .device = session.device.get(),
-                                          .clock = &ranks.clock(),
-                                          .share = [&](std::span<std::byte> id) {
-                                            ranks.communicator().broadcast(ranks.queue(), id.data(),
-                                                                           id.size(), 0);
-                                          }});
+  session.sums = session.device->make_queue();
+  session.ranks = usable.backend->make_nccl_ranks(
+      {.library = library_path(usable, "NCCL"),
+       .rank = ranks.rank(),
+       .ranks = ranks.size(),
+       .host = host_name(),
+       .device = session.device.get(),
+       .clock = &ranks.clock(),
+       .share =
+           [&](std::span<std::byte> id) {
+             ranks.communicator().broadcast(ranks.queue(), id.data(), id.size(), 0);
+           },
+       .limit = ranks.call_limit()});
 }
 
 void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,
@@ -86,8 +88,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   session.copies = session.device->make_queue();
   std::string engines = choice.choices;
   if (ranks != nullptr && ranks->size() > 1) {
-    session.ranks = join_gpus(usable, run, *ranks, session);
-    session.sums = session.device->make_queue();
+    join_gpus(usable, *ranks, session);
     if (ranks->rank() > 0) engines = ranks->from_first("");
   }
   session.launches = usable.backend->make_update_launches(*session.queue);
@@ -106,6 +107,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
                                                       .engines = engines,
                                                       .warn = choice.warn});
   session.text = session.device->name() + " (" + gpu.name + "), " + std::string(name_of(precision));
+  if (usable.shared) session.text += ", shared by ranks";
   if (!run.deterministic) session.text += ", not deterministic";
   session.total_bytes = gpu.total_bytes;
   session.results_kept = 16;  // one wait in 16 updates; losses are shown that much later

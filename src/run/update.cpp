@@ -126,7 +126,9 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
           result_blocks(batch_results(), results_count(), result_sums_.data() + results_count()),
           shards_),
       rank_sum_(model.compute(), communicator, rank_blocks(),
-                {.transport = options.transport, .buckets = buckets_beside_backward()}),
+                {.transport = options.transport,
+                 .buckets = buckets_beside_backward(),
+                 .in_tree = options.shards > 0}),
       blocks_(blocks_of(model.memory())) {
   const ModelMemory& memory = model.memory();
   TY_CHECK(memory.shards() == shards_, "the model's memory has blocks for the shards of its rank");
@@ -172,8 +174,8 @@ std::vector<GradientBucket> Updater::buckets_beside_backward() const {
   // Gradients that are added to others first are complete at the end. Batch norms that sync use the
   // communicator on the model's queue, and all of its calls stay on one queue.
   const bool sooner = model_.compute().sums != nullptr && communicator_.size() > 1 &&
-                      options_.accumulate == 1 && options_.shards == 0 &&
-                      !syncs_batch_norms(model_.planned_graph());
+                      communicator_.recordable() && options_.accumulate == 1 &&
+                      options_.shards == 0 && !syncs_batch_norms(model_.planned_graph());
   if (!sooner) return {};
   const DType type = options_.transport == DType::f32 ? model_.memory().type() : options_.transport;
   return insert_collectives(model_.train().plan(), model_.blocks(), size_of(type),

@@ -82,6 +82,10 @@ class Updater {
     return rank_sum_.beside_backward();
   }
   void sum_next_bucket() { rank_sum_.begin_next(); }
+  /// False if sum_over_ranks() may not be part of recorded work.
+  [[nodiscard]] bool sums_recordable() const {
+    return communicator_.size() == 1 || communicator_.recordable();
+  }
   /// Adds the gradients of pass `index` to the sums, and with shards its results.
   void accumulate(std::int64_t index);
   /// Sums over ranks, if pass `index` completes what is summed at once: a micro-step with shards,

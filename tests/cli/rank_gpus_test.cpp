@@ -57,7 +57,7 @@ TEST_CASE("each chosen GPU gets a rank, and replicas without GPUs are ranks on t
 
 TEST_CASE("replicas that leave GPUs without work are refused") {
   const std::string text =
-      "--replicas 2 leaves 1 of 3 GPUs without work; ask for as many GPUs as replicas";
+      "--replicas 2 leaves 1 of 3 GPUs without work; ask for no more GPUs than replicas";
   CHECK(error_of(ErrorKind::command_line, [] {
           static_cast<void>(ranks_on(gpus({0, 1, 2}), {}, 2));
         }) == text);
@@ -66,15 +66,26 @@ TEST_CASE("replicas that leave GPUs without work are refused") {
         }) == text);
 }
 
-TEST_CASE("replicas that would share GPUs are refused") {
-  const std::string text =
-      "--replicas 4 would share 1 GPU, but ranks on GPUs have one each; leave --replicas out, or "
-      "add --gpus 0 for ranks on the processor";
-  CHECK(error_of(ErrorKind::command_line,
-                 [] { static_cast<void>(ranks_on(gpus({3}), {.count = 4}, 4)); }) == text);
-  CHECK(error_of(ErrorKind::command_line, [] {
-          static_cast<void>(gpu_of_rank(gpus({3}), {.gpus = "1", .replicas = 4}, place_of(3, 4)));
-        }) == text);
+TEST_CASE("more replicas than GPUs share them in turn") {
+  const RankCount one = ranks_on(gpus({3}), {.count = 4}, 4);
+  CHECK(one.count == 4);
+  CHECK(gpus_text(one.gpus) == "3");
+  const RankCount two = ranks_on(gpus({2, 0}), {.count = 5}, 5);
+  CHECK(two.count == 5);
+  CHECK(gpus_text(two.gpus) == "2,0");
+  const RankGpuFlags flags{.gpus = "2,0", .replicas = 5};
+  std::vector<int> ordinals;
+  for (int rank = 0; rank < 5; ++rank) {
+    ordinals.push_back(gpu_of_rank(gpus({2, 0}), flags, place_of(rank, 5)).ordinal);
+  }
+  CHECK(ordinals == std::vector<int>{2, 0, 2, 0, 2});
+  CHECK(gpu_of_rank(gpus({3}), {.gpus = "1", .replicas = 4}, place_of(3, 4)).ordinal == 3);
+  CHECK(gpu_of_rank(gpus({3}), {.replicas = 4}, place_of(2, 4)).ordinal == 3);
+}
+
+TEST_CASE("a launched replica takes the GPUs that its launcher chose") {
+  const RankGpuFlags flags{.gpus = "auto:2", .replicas = 4, .chosen = "3,1"};
+  CHECK(request_of_rank(flags, place_of(3, 4, "local")).ids == std::vector<int>{3, 1});
 }
 
 TEST_CASE("a rank's GPU is the one of its local number") {

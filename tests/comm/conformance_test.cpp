@@ -8,6 +8,7 @@
 
 #include "base/half.h"
 #include "comm/tree_sum.h"
+#include "sequential_ranks.h"
 #include "thread_ranks.h"
 #include "tree_reference.h"
 
@@ -46,6 +47,20 @@ TEST_CASE("groups of Gloo do what every group must do") {
       INFO(ranks, " ranks, store ", static_cast<int>(kind));
       for (const std::string& breach : breaches_with_gloo(kind, ranks)) FAIL_CHECK(breach);
     }
+  }
+}
+
+TEST_CASE("sums in another order are held to their rounding, and to the same bits on all ranks") {
+  constexpr int kRanks = 4;
+  for (const int summed : {kRanks, kRanks - 1}) {
+    std::atomic<int> breaches{0};
+    const Outcomes outcomes = run_gloo(StoreKind::memory, kRanks, [&](Communicator& group) {
+      SequentialRanks sequential(group, summed);
+      const auto device = make_cpu_device();
+      breaches += static_cast<int>(breaches_of(sequential, *device).size());
+    });
+    CHECK(outcomes == Outcomes(kRanks));
+    CHECK((breaches.load() == 0) == (summed == kRanks));
   }
 }
 

@@ -63,10 +63,9 @@ TEST_CASE("a rank that does not come is named when the limit is over") {
   std::vector<std::unique_ptr<Communicator>> groups(2);
   const Outcomes made = run_threads(2, [&](int rank) {
     groups[static_cast<std::size_t>(rank)] =
-        make_gloo_communicator(rank, 2, *store, local_options(rank, Milliseconds(60'000)));
+        make_gloo_communicator(rank, 2, *store, local_options(rank, Milliseconds(150)));
   });
   REQUIRE(made == Outcomes(2));
-  groups[0]->set_time_limit(Milliseconds(150));
   const Moment begin = std::chrono::steady_clock::now();
   // Rank 1 lives and does nothing.
   // Gloo's own words behind it hold what was left of the limit.
@@ -80,15 +79,12 @@ TEST_CASE("a rank that does not come is named when the limit is over") {
 }
 
 TEST_CASE("after an error, a group says so, and its others need not wait for their limits") {
-  const Outcomes outcomes = run_gloo(StoreKind::memory, 2, [](Communicator& group) {
-    if (group.rank() == 1) group.set_time_limit(Milliseconds(100));
-    if (group.rank() == 1) {
-      CHECK_THROWS_AS(group.barrier(), Error);
-      sum_floats(group, 5);
-    } else {
-      // Waits in another call: rank 1's barrier ends by its limit, and this one by that.
-      sum_floats(group, 5);
-    }
+  const Outcomes outcomes = run_stores(StoreKind::memory, 2, [](int rank, Store& store) {
+    const Milliseconds limit(rank == 1 ? 100 : 60'000);
+    const auto group = make_gloo_communicator(rank, 2, store, local_options(rank, limit));
+    // Rank 0 waits in another call: rank 1's barrier ends by its limit, and that call by this.
+    if (rank == 1) CHECK_THROWS_AS(group->barrier(), Error);
+    sum_floats(*group, 5);
   });
   CHECK(contains(outcomes[0], "all_reduce_sum of 5 f32 elements over 2 ranks failed: rank 1"));
   CHECK(outcomes[1] ==
@@ -193,5 +189,7 @@ TEST_CASE("bytes are not summed, and a root is a rank of the group") {
   std::uint8_t byte = 1;
   CHECK_THROWS_AS(group->all_reduce_sum(*queue, &byte, 1, DType::u8), Error);
   CHECK_THROWS_AS(group->broadcast(*queue, &byte, 1, 1), Error);
-  CHECK_THROWS_AS(group->set_time_limit(Milliseconds(0)), Error);
+  CHECK_THROWS_AS(
+      static_cast<void>(make_gloo_communicator(0, 1, *store, local_options(0, Milliseconds(0)))),
+      Error);
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "wrapped_compute.h"
@@ -27,9 +28,18 @@ class Guard final : public Around {
   }
   /// Calls `work` while the memory is open.
   void run(std::function<void()> work) override {
-    protect(PROT_READ | PROT_WRITE);
+    if (depth_++ == 0) protect(PROT_READ | PROT_WRITE);
     work();
-    protect(PROT_NONE);
+    if (--depth_ == 0) protect(PROT_NONE);
+  }
+  /// Calls `work` as a recording, in which nothing may wait, be allocated or cross to the host.
+  void record(const std::function<void()>& work) {
+    recording_ = true;
+    work();
+    recording_ = false;
+  }
+  void refuse_in_recording(const char* what) const {
+    if (recording_) throw std::logic_error(std::string(what) + " within recorded work");
   }
 
  private:
@@ -39,6 +49,8 @@ class Guard final : public Around {
     }
   }
   std::map<void*, std::size_t> blocks_;
+  int depth_ = 0;  // of work within work
+  bool recording_ = false;
 };
 
 class GuardedBuffer final : public DeviceBuffer {
@@ -64,15 +76,17 @@ class GuardedQueue final : public Queue {
     guard_.run([&] { std::memcpy(to, from, bytes); });
   }
   void copy_from_host(void* to, const void* from, std::size_t bytes) override {
+    guard_.refuse_in_recording("a copy from the host");
     copy(to, from, bytes);
   }
   void copy_to_host(void* to, const void* from, std::size_t bytes) override {
+    guard_.refuse_in_recording("a copy to the host");
     copy(to, from, bytes);
   }
   void fill(void* to, std::byte value, std::size_t bytes) override {
     guard_.run([&] { std::memset(to, std::to_integer<int>(value), bytes); });
   }
-  void wait() override {}
+  void wait() override { guard_.refuse_in_recording("a wait"); }
 
  private:
   Guard& guard_;
@@ -83,6 +97,7 @@ class GuardedDevice final : public Device {
   explicit GuardedDevice(Guard& guard) : guard_(guard) {}
   [[nodiscard]] std::string name() const override { return "guarded"; }
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
+    guard_.refuse_in_recording("an allocation");
     return std::make_unique<GuardedBuffer>(guard_, bytes);
   }
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) override {
@@ -94,7 +109,7 @@ class GuardedDevice final : public Device {
   [[nodiscard]] std::unique_ptr<Event> make_event() override { return cpu_->make_event(); }
   [[nodiscard]] std::unique_ptr<Recording> record(Queue& queue,
                                                   std::function<void()> work) override {
-    return cpu_->record(queue, std::move(work));
+    return cpu_->record(queue, [this, work = std::move(work)] { guard_.record(work); });
   }
   [[nodiscard]] std::size_t free_bytes() const override { return cpu_->free_bytes(); }
 

@@ -98,7 +98,6 @@ class LateRanks final : public Communicator {
     late(queue).run([=, this] { ranks_.all_to_all(*host_, mine, bytes, out); });
   }
   void barrier() override { ranks_.barrier(); }
-  void set_time_limit(std::chrono::milliseconds limit) override { ranks_.set_time_limit(limit); }
 
  private:
   static LateQueue& late(Queue& queue) { return static_cast<LateQueue&>(queue); }

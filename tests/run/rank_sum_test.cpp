@@ -10,6 +10,7 @@
 
 #include "base/philox.h"
 #include "exec/executor.h"
+#include "no_tree_ranks.h"
 #include "rank_training.h"
 #include "thread_ranks.h"
 
@@ -18,7 +19,7 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr std::int64_t kParameters = 1031, kStatistics = 17, kResults = 3;
+constexpr std::int64_t kParameters = 1031, kStatistics = 17, kResults = 3;  // 1048 = 8 * 131
 
 /// A rank's blocks, drawn from its number.
 struct Sums {
@@ -44,8 +45,9 @@ Sums blocks_of(int rank) {
   return blocks;
 }
 
-/// What each rank has after two sums, the second of which begins with the first one's result.
-std::vector<Sums> sum_on(int ranks, DType transport, int times = 1) {
+/// What each rank has after so many sums, each of which begins with the result of the one before.
+/// Sums in tree order are by ranks that have no order of their own.
+std::vector<Sums> sum_on(int ranks, const RankSumOptions& options, int times = 1) {
   std::vector<Sums> all(static_cast<std::size_t>(ranks));
   const auto outcomes =
       testing::run_gloo(testing::StoreKind::memory, ranks, [&](Communicator& group) {
@@ -55,13 +57,15 @@ std::vector<Sums> sum_on(int ranks, DType transport, int times = 1) {
         const auto queue = device->make_queue();
         const auto executors = make_reference_executors();
         const auto launches = make_cpu_update_launches(1);
-        RankSum sum({*device, *queue, *executors, *launches}, group,
+        NoTreeRanks no_tree(group);
+        RankSum sum({*device, *queue, *executors, *launches},
+                    options.in_tree ? static_cast<Communicator&>(no_tree) : group,
                     {.gradients = own.gradients.data(),
                      .parameters = kParameters,
                      .statistics = kStatistics,
                      .results = own.results.data(),
                      .result_count = kResults},
-                    {.transport = transport});
+                    options);
         for (int i = 0; i < times; ++i) sum.finish();
       });
   REQUIRE(outcomes == testing::Outcomes(static_cast<std::size_t>(ranks)));
@@ -104,9 +108,9 @@ RankTraining training_with(DType transport, LossScale scale = {}) {
 TEST_CASE("gradients that cross in 16 bits are summed within their rounding, equal on all ranks") {
   for (const int ranks : {2, 3, 4}) {
     CAPTURE(ranks);
-    const std::vector<Sums> whole = sum_on(ranks, DType::f32);
-    const std::vector<Sums> bf16 = sum_on(ranks, DType::bf16);
-    const std::vector<Sums> f16 = sum_on(ranks, DType::f16);
+    const std::vector<Sums> whole = sum_on(ranks, {});
+    const std::vector<Sums> bf16 = sum_on(ranks, {.transport = DType::bf16});
+    const std::vector<Sums> f16 = sum_on(ranks, {.transport = DType::f16});
     CHECK(excess(whole[0].gradients, ranks, 0, 0) <= 0);
     CHECK(excess(bf16[0].gradients, ranks, 0x1p-8, 0) <= 0);
     CHECK(excess(f16[0].gradients, ranks, 0x1p-11, 0x1p-24) <= 0);
@@ -124,12 +128,26 @@ TEST_CASE("gradients that cross in 16 bits are summed within their rounding, equ
 
 TEST_CASE("one rank sums nothing and rounds nothing") {
   for (const DType transport : {DType::f32, DType::bf16, DType::f16}) {
-    CHECK(sum_on(1, transport)[0] == blocks_of(0));
+    CHECK(sum_on(1, {.transport = transport})[0] == blocks_of(0));
   }
 }
 
+TEST_CASE("ranks that exchange slices sum them to the bits of Gloo's tree") {
+  for (const int ranks : {1, 2, 3, 4, 5, 8}) {
+    CAPTURE(ranks);
+    const std::vector<Sums> expected = sum_on(ranks, {}, 2);
+    const std::vector<Sums> exchanged = sum_on(ranks, {.in_tree = true}, 2);
+    for (const Sums& rank : exchanged) CHECK(rank == expected[0]);
+  }
+  // What divides into slices and what does not are both there.
+  CHECK((kParameters + kStatistics) % 8 == 0);
+  CHECK((kParameters + kStatistics) % 5 != 0);
+  CHECK(kResults % 2 != 0);
+}
+
 TEST_CASE("a second sum begins with what the ranks have then") {
-  const std::vector<Sums> once = sum_on(2, DType::bf16), twice = sum_on(2, DType::bf16, 2);
+  const std::vector<Sums> once = sum_on(2, {.transport = DType::bf16}),
+                          twice = sum_on(2, {.transport = DType::bf16}, 2);
   for (std::size_t i = 0; i < kParameters; ++i) {
     CHECK(twice[0].gradients[i] == 2 * once[0].gradients[i]);  // exact in bf16
   }

@@ -11,6 +11,7 @@
 #include "data/preprocess.h"
 #include "data/synthetic.h"
 #include "run/evaluator.h"
+#include "run/joint_sum.h"
 #include "run/training_step.h"
 
 namespace trainyard::test {
@@ -97,7 +98,8 @@ class Rank {
                 .seed = training.seed,
                 .slots = 1,
                 .accumulates = training.options.accumulate > 1,
-                .shards = own_shards(training.options, ranks)}),
+                .shards = own_shards(training.options, ranks),
+                .joint_sum = joint_sum_.get()}),
         updater_(model_, device_->ranks(), *optimizer_, nullptr, {.base = optimizer_->rate()},
                  training.options) {
     model_.initialize(training.seed);
@@ -156,6 +158,7 @@ class Rank {
   Communicator& ranks_;
   std::unique_ptr<ExecutorFactory> executors_;
   std::unique_ptr<RankDevice> device_;
+  std::unique_ptr<JointSum> joint_sum_ = make_joint_sum(device_->ranks(), device_->compute().queue);
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer("sgd", "{lr: 0.02, momentum: 0.9}");
   std::unique_ptr<Dataset> own_set_;
   const Dataset& set_;

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "late_compute.h"
+#include "no_tree_ranks.h"
 #include "plan/collectives.h"
 #include "rank_training.h"
 #include "small_training.h"
@@ -52,6 +53,19 @@ MakeRankDevice late(Ahead ahead) {
   };
 }
 
+/// Late queues over ranks that have no order of their own.
+class LateNoTree final : public RankDevice {
+ public:
+  LateNoTree(const ExecutorFactory& executors, Communicator& ranks)
+      : no_tree_(ranks), late_(executors, no_tree_, Ahead::sums) {}
+  [[nodiscard]] Compute compute() override { return late_.compute(); }
+  [[nodiscard]] Communicator& ranks() override { return late_.ranks(); }
+
+ private:
+  NoTreeRanks no_tree_;
+  LateCompute late_;
+};
+
 /// On late queues, whichever is ahead, as on the processor, where sums follow the backward pass.
 void require_same_bits(RankTraining training, int ranks) {
   training.device = make_processor;
@@ -93,6 +107,25 @@ TEST_CASE("sums of several micro-steps and of shards follow the backward pass") 
   training.options.accumulate = 1;
   training.options.shards = 4;
   require_same_bits(training, 2);
+}
+
+TEST_CASE("shards on ranks whose sums have no order train the bits of any number of ranks") {
+  RankTraining training = training_on(make_processor);
+  for (const std::int64_t accumulate : {1, 2}) {
+    CAPTURE(accumulate);
+    training.options.accumulate = accumulate;
+    training.options.shards = 8;
+    training.device = make_processor;
+    const TrainedRank alone = train_on_ranks(1, training)[0];
+    training.device = [](const ExecutorFactory& executors, Communicator& ranks) {
+      return std::make_unique<LateNoTree>(executors, ranks);
+    };
+    for (const int ranks : {2, 4, 8}) {
+      for (const TrainedRank& rank : train_on_ranks(ranks, training)) {
+        CHECK(differences(rank, alone) == "");
+      }
+    }
+  }
 }
 
 TEST_CASE("an updater sums beside the backward pass where it may, and one rank sums nothing") {

@@ -42,7 +42,7 @@ class CudaBackend final : public Backend {
       const Queue& queue) const override {
     return cuda::make_batch_launches(cuda::stream_of(queue));
   }
-  [[nodiscard]] std::unique_ptr<NcclRanks> make_nccl_ranks(
+  [[nodiscard]] std::unique_ptr<Communicator> make_nccl_ranks(
       const NcclSettings& settings) const override {
     return trainyard::make_nccl_ranks(settings);
   }

@@ -1,0 +1,131 @@
+// Ranks that share a GPU sum through the host: on a device whose memory is closed to the host, and
+// on queues that are late, the same bits as ranks on processors.
+#include <doctest/doctest.h>
+
+#include <mutex>
+#include <utility>
+
+#include "comm/staged_communicator.h"
+#include "conformance.h"
+#include "guarded_compute.h"
+#include "late_compute.h"
+#include "rank_training.h"
+#include "small_training.h"
+#include "thread_ranks.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+/// A device of its own kind with ranks that sum through the host.
+template <class OwnCompute>
+class Staged final : public RankDevice {
+ public:
+  /// `arguments` are those of its own kind.
+  template <class... Arguments>
+  explicit Staged(Communicator& ranks, Arguments&&... arguments)
+      : own_(std::forward<Arguments>(arguments)...),
+        ranks_(make_staged_communicator(own_.compute().device, ranks)) {}
+  [[nodiscard]] Compute compute() override { return own_.compute(); }
+  [[nodiscard]] Communicator& ranks() override { return *ranks_; }
+
+ private:
+  OwnCompute own_;
+  std::unique_ptr<Communicator> ranks_;
+};
+
+std::unique_ptr<RankDevice> make_guarded(const ExecutorFactory& executors, Communicator& ranks) {
+  return std::make_unique<Staged<GuardedCompute>>(ranks, executors);
+}
+
+std::unique_ptr<RankDevice> make_late(const ExecutorFactory& executors, Communicator& ranks) {
+  return std::make_unique<Staged<LateCompute>>(ranks, executors, ranks, LateCompute::Ahead::sums);
+}
+
+void require_same_bits(RankTraining training, int ranks, const MakeRankDevice& device) {
+  training.updates = 8;
+  const std::vector<TrainedRank> expected = train_on_ranks(ranks, training);
+  CHECK(expected[0].updates.back().finite);
+  CHECK(expected[0].updates.back().totals.loss != expected[0].updates.front().totals.loss);
+  training.device = device;
+  for (const TrainedRank& rank : train_on_ranks(ranks, training)) {
+    CHECK(differences(rank, expected[0]) == "");
+  }
+}
+
+RankTraining training_with(UpdateOptions options) {
+  options.clip_norm = 0.5;
+  return {.target = reference_target(Precision::fp32), .options = options};
+}
+
+const char* const kSynced = R"(
+input: [3, 9, 7]
+layers:
+  - conv: {filters: 6, kernel: 3}
+  - bn: {sync: true}
+  - relu
+  - dense: 4
+  - softmax
+)";
+
+/// What was not as it must be, on any rank of such devices.
+std::vector<std::string> breaches_on(const MakeRankDevice& make, int ranks) {
+  std::mutex mutex;
+  std::vector<std::string> all;
+  const auto executors = make_reference_executors();
+  const auto outcomes =
+      testing::run_gloo(testing::StoreKind::memory, ranks, [&](Communicator& hosts) {
+        const auto device = make(*executors, hosts);
+        const auto breaches = testing::breaches_of(device->ranks(), device->compute().device);
+        const std::scoped_lock lock(mutex);
+        all.insert(all.end(), breaches.begin(), breaches.end());
+      });
+  for (const std::string& outcome : outcomes) {
+    if (!outcome.empty()) all.push_back(outcome);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("ranks that sum through the host do what every group must do") {
+  for (const MakeRankDevice& make : {MakeRankDevice(make_guarded), MakeRankDevice(make_late)}) {
+    for (const int ranks : {1, 2, 3, 4}) {
+      CAPTURE(ranks);
+      for (const std::string& breach : breaches_on(make, ranks)) FAIL_CHECK(breach);
+    }
+  }
+}
+
+TEST_CASE("replicas of one GPU train the bits of ranks on processors") {
+  for (const int ranks : {2, 4}) {
+    require_same_bits(training_with({}), ranks, make_guarded);
+    require_same_bits(training_with({}), ranks, make_late);
+  }
+}
+
+TEST_CASE("so they do with micro-steps, with shards, and with gradients in 16 bits") {
+  for (const auto& make : {make_guarded, make_late}) {
+    require_same_bits(training_with({.accumulate = 2}), 2, make);
+    require_same_bits(training_with({.shards = 4}), 2, make);
+    require_same_bits(training_with({.accumulate = 2, .shards = 4}), 2, make);
+    require_same_bits(training_with({.transport = DType::bf16}), 3, make);
+  }
+}
+
+TEST_CASE("so they do where batch norms sync, in work that is not recorded") {
+  RankTraining training = training_with({});
+  training.network = kSynced;
+  require_same_bits(training, 2, make_guarded);
+}
+
+TEST_CASE("sums through the host cannot be recorded, others can") {
+  const auto device = make_cpu_device();
+  const auto queue = device->make_queue();
+  const auto ranks = make_single_communicator();
+  CHECK(ranks->recordable());
+  const auto staged = make_staged_communicator(*device, *ranks);
+  CHECK_FALSE(staged->recordable());
+  CHECK(staged->sums_in_tree());
+}
