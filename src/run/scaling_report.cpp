@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 
 #include "base/text.h"
 #include "run/csv_file.h"
@@ -48,9 +48,17 @@ Json ranks_json(const ScalingRow& row) {
   return ranks;
 }
 
+/// "1 thread", or "2 to 8 threads" where hosts differ.
 std::string threads_text(std::span<const ScalingRow> rows) {
-  const int threads = rows.front().by_rank.front().threads;
-  return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+  int least = rows.front().by_rank.front().threads, most = least;
+  for (const ScalingRow& row : rows) {
+    for (const RankMeasurement& rank : row.by_rank) {
+      least = std::min(least, rank.threads);
+      most = std::max(most, rank.threads);
+    }
+  }
+  if (least != most) return fmt::format("{} to {} threads", least, most);
+  return fmt::format("{} thread{}", most, most == 1 ? "" : "s");
 }
 
 }  // namespace

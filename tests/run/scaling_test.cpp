@@ -191,6 +191,18 @@ TEST_CASE("the table has a line a count, one a rank where there are several, and
         "communication 6.4 % (0.00 to 8.00 ms), data 1.6 % (1.00 to 3.00 ms).\n");
 }
 
+TEST_CASE("the table says the threads of all hosts") {
+  std::vector<ScalingRound> rounds = two_counts();
+  rounds[0][1].threads = 4;
+  CHECK(scaling_table(kSubject, rows_of(rounds)).find("and 1 to 4 threads for each rank") !=
+        std::string::npos);
+  for (ScalingRound& round : rounds) {
+    for (RankMeasurement& rank : round) rank.threads = 4;
+  }
+  CHECK(scaling_table(kSubject, rows_of(rounds)).find("and 4 threads for each rank") !=
+        std::string::npos);
+}
+
 TEST_CASE("the CSV has a line a count and rank") {
   CHECK(scaling_csv(kSubject, rows_of(two_counts())) ==
         "ranks,rank,host,device,threads,batch,images_per_s,low,high,speedup,efficiency,step_ms,"
