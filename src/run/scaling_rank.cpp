@@ -159,12 +159,14 @@ RankMeasurement RankBench::measure(const ScalingOptions& options) {
   note_sums();
   const int steps = steps_in(options.window_seconds);
   const bool alone = ranks_.size() == 1;
-  std::vector<double> whole, without_sums, without_data, sums;
+  // Differences of windows beside each other: what slows the machine down for a while slows both.
+  std::vector<double> whole, exposed, data, sums;
   for (int i = 0; i < options.windows; ++i) {
     whole.push_back(window(Work::whole, steps));
     // One rank sums nothing: a second window would only add noise.
-    without_sums.push_back(alone ? whole.back() : window(Work::without_sums, steps));
-    without_data.push_back(window(Work::without_data, steps));
+    const double without_sums = alone ? whole.back() : window(Work::without_sums, steps);
+    exposed.push_back(whole.back() - without_sums);
+    data.push_back(without_sums - window(Work::without_data, steps));
     sums.push_back(alone ? 0 : window_of_sums(steps));
   }
   const Updater& updater = session_.updater();
@@ -175,8 +177,8 @@ RankMeasurement RankBench::measure(const ScalingOptions& options) {
           .local_ranks = ranks_.place().local_ranks,
           .samples = updater.samples() / ranks_.size(),
           .seconds = {.whole = median(whole),
-                      .without_sums = median(without_sums),
-                      .without_data = median(without_data),
+                      .without_sums = median(whole) - median(exposed),
+                      .without_data = median(whole) - median(exposed) - median(data),
                       .sums = median(sums)}};
 }
 
