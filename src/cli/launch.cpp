@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/host_name.h"
 #include "base/read_file.h"
-#include "cli/rank_gpus.h"
 #include "comm/hosts.h"
 #include "comm/launcher.h"
 #include "run/child_process.h"
@@ -47,68 +47,32 @@ std::string variable(const char* name) {
 
 fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 
-/// The text of --gpus; --device is a processor.
-std::string gpus_of(const RunFlags& run) { return run.device.empty() ? run.gpus : "0"; }
-
 /// Flags that start ranks have no meaning in a rank that somebody else started.
 void check_started(const RankPlace& place, const RunFlags& run, const LaunchFlags& flags) {
   const auto stated = stated_ranks(gpus_of(run), flags.replicas);
   const bool counts = flags.replicas || (!run.gpus.empty() && run.gpus != "0");
   if (stated && counts) require_local_ranks(place, stated->asked, stated->count);
-  if (place.source == "local" || variable("TRAINYARD_LAUNCHER") == kByHosts) return;
-  const std::string by = place.source == "environment"
-                             ? "RANK and WORLD_SIZE say that this is one already"
-                             : place.source + " has already started this one";
+  if (train_started(place)) return;
   if (!flags.hosts.empty()) {
-    refuse("--hosts starts the ranks, but " + by + "; leave one of the two out");
+    refuse("--hosts starts the ranks, but " + other_launcher(place) + "; leave one of the two out");
   }
   if (flags.max_restarts > 0) {
-    refuse("--max-restarts is for ranks that train starts, but " + by +
+    refuse("--max-restarts is for ranks that train starts, but " + other_launcher(place) +
            "; let its launcher start it again, with --resume");
   }
 }
 
-void check_flags(const LaunchFlags& flags) {
-  if (flags.hosts.empty() && !flags.sync_dir.empty()) {
-    refuse("--sync-dir copies to the hosts of --hosts; give a host file, or leave it out");
-  }
-}
-
-/// How the launcher ends.
-int end_as(const LaunchResult& result) {
-  std::fflush(stdout);
-  if (!result.message.empty()) {
-    std::fprintf(stderr, "train: error: %s\n", result.message.c_str());
-  }
-  if (result.signal != 0) end_by_signal(result.signal);
-  return result.exit_code;
-}
-
-/// `attempt` with the arguments of its number, again and again as --max-restarts says.
-LaunchResult attempts(const LaunchFlags& flags, const Surroundings& surroundings,
-                      const LaunchPlan& plan,
-                      const std::function<LaunchResult(std::vector<std::string>)>& attempt) {
+/// All ranks of the pool, again and again as --max-restarts says.
+LaunchResult attempts(const RankPool& pool, const LaunchFlags& flags,
+                      const Surroundings& surroundings, const LaunchPlan& plan) {
   return with_restarts(
       [&](int number) {
-        return attempt(number == 0 ? surroundings.arguments
-                                   : plan.resume_arguments(surroundings.arguments));
+        return pool.start({.ranks = pool.most,
+                           .arguments = number == 0
+                                            ? surroundings.arguments
+                                            : plan.resume_arguments(surroundings.arguments)});
       },
       {.most = flags.max_restarts, .tell = print_warning});
-}
-
-int start_local(const RankCount& ranks, const LaunchFlags& flags, const Surroundings& surroundings,
-                const LaunchPlan& plan) {
-  const SystemClock clock;
-  LocalLaunch local{.command = {.program = own_program(), .environment = own_environment()},
-                    .ranks = ranks.count,
-                    .log_folder = plan.log_folder};
-  if (!ranks.gpus.empty()) {
-    local.command.environment.push_back(std::string(kGpusVariable) + "=" + gpus_text(ranks.gpus));
-  }
-  return end_as(attempts(flags, surroundings, plan, [&](std::vector<std::string> arguments) {
-    local.command.arguments = std::move(arguments);
-    return launch_local(local, clock);
-  }));
 }
 
 /// A program of PATH. Throws Error{command_line} with how to get it.
@@ -117,16 +81,6 @@ fs::path needed_program(const std::string& flag, const std::string& name,
   const auto path = find_program(name, variable("PATH"));
   if (path) return *path;
   refuse(flag + ": " + name + " was not found in PATH; install " + packages);
-}
-
-int ranks_per_host(const RunFlags& run, const LaunchFlags& flags) {
-  const GpuRequest request = parse_gpus(gpus_of(run));
-  const auto stated = stated_ranks(gpus_of(run), flags.replicas);
-  const bool idlest = request.kind == GpuRequest::Kind::idlest;
-  if (stated && !idlest) return stated->count;
-  refuse("--hosts wants the same number of ranks on every host" +
-         (run.gpus.empty() ? "" : ", and --gpus " + run.gpus + " does not say it") +
-         "; give --gpus N, or --replicas N with --gpus 0 for the processors");
 }
 
 /// Runs a command on this console to its end. Throws Error{device} if it fails.
@@ -166,9 +120,8 @@ std::vector<std::string> variables_to_pass() {
   return names;
 }
 
-int start_on_hosts(const RunFlags& run, const LaunchFlags& flags, const Surroundings& surroundings,
-                   const LaunchPlan& plan) {
-  const SystemClock clock;
+/// The ranks of --hosts with what all of them share. Throws as mpirun_arguments() does.
+HostsLaunch hosts_launch(const RunFlags& run, const LaunchFlags& flags) {
   HostsLaunch hosts{
       .file = flags.hosts,
       .hosts = parse_hosts(read_text(flags.hosts, ErrorKind::config, kHostFileBytes), flags.hosts),
@@ -178,29 +131,42 @@ int start_on_hosts(const RunFlags& run, const LaunchFlags& flags, const Surround
       .folder = flags.sync_dir.empty() ? fs::current_path() : fs::path(flags.sync_dir)};
   // Its errors come before anything is copied.
   static_cast<void>(mpirun_arguments(hosts));
-  const fs::path mpirun =
-      needed_program("--hosts", "mpirun",
-                     "Open MPI (Debian, Ubuntu: apt install openmpi-bin; Fedora: dnf install "
-                     "openmpi), here and on the hosts");
-  if (!flags.sync_dir.empty()) copy_to_hosts(hosts, flags.sync_dir);
-  return end_as(attempts(flags, surroundings, plan, [&](std::vector<std::string> arguments) {
-    if (variable("TRAINYARD_TOKEN").empty()) {
-      setenv("TRAINYARD_TOKEN", random_token().c_str(), 1);
-    }
-    setenv("TRAINYARD_LAUNCHER", kByHosts, 1);
-    hosts.variables = variables_to_pass();
-    hosts.arguments = std::move(arguments);
-    const LaunchCommand command{
-        .program = mpirun, .arguments = mpirun_arguments(hosts), .environment = own_environment()};
-    // SIGTERM would make mpirun kill the ranks seconds later; SIGUSR1 it hands on, and they save.
-    const LaunchedProcess process{.name = "mpirun", .command = command, .stop_signal = SIGUSR1};
-    return result_of_mpirun(launch({process}, kMpirunLimits, clock));
-  }));
+  return hosts;
+}
+
+LaunchResult start_on_hosts(const fs::path& mpirun, HostsLaunch hosts, const RankStart& start) {
+  if (variable("TRAINYARD_TOKEN").empty()) setenv("TRAINYARD_TOKEN", random_token().c_str(), 1);
+  setenv("TRAINYARD_LAUNCHER", kByHosts, 1);
+  hosts = with_ranks(std::move(hosts), start.ranks);
+  hosts.variables = variables_to_pass();
+  hosts.arguments = start.arguments;
+  const LaunchCommand command{
+      .program = mpirun, .arguments = mpirun_arguments(hosts), .environment = own_environment()};
+  // SIGTERM would make mpirun kill the ranks seconds later; SIGUSR1 it hands on, and they save.
+  const LaunchedProcess process{
+      .name = "mpirun", .command = command, .results = start.results, .stop_signal = SIGUSR1};
+  return result_of_mpirun(launch({process}, kMpirunLimits, SystemClock()));
+}
+
+LaunchResult start_here(const RankCount& places, const fs::path& log_folder,
+                        const RankStart& start) {
+  LocalLaunch local{.command = {.program = own_program(),
+                                .arguments = start.arguments,
+                                .environment = own_environment()},
+                    .ranks = start.ranks,
+                    .log_folder = log_folder,
+                    .results = start.results};
+  if (!places.gpus.empty()) {
+    const auto own = std::span(places.gpus).first(static_cast<std::size_t>(start.ranks));
+    local.command.environment.push_back(std::string(kGpusVariable) + "=" +
+                                        gpus_text({own.begin(), own.end()}));
+  }
+  return launch_local(local, SystemClock());
 }
 
 }  // namespace
 
-void add_launch_flags(CLI::App& app, LaunchFlags& flags) {
+void add_host_flags(CLI::App& app, LaunchFlags& flags) {
   app.add_option(
          "--replicas", flags.replicas,
          "ranks on this machine: on its processors with --gpus 0, else on the GPUs, which they "
@@ -210,15 +176,88 @@ void add_launch_flags(CLI::App& app, LaunchFlags& flags) {
                  "file with a host a line: the same ranks on each, through mpirun");
   app.add_option("--sync-dir", flags.sync_dir,
                  "with --hosts: copy the current folder there first, with rsync, and run there");
+}
+
+void add_launch_flags(CLI::App& app, LaunchFlags& flags) {
+  add_host_flags(app, flags);
   app.add_option("--max-restarts", flags.max_restarts,
                  "after a rank died (exit 8) start again from the last checkpoint, so often")
       ->check(CLI::Range(0, 1000));
 }
 
+void check_host_flags(const LaunchFlags& flags) {
+  if (flags.hosts.empty() && !flags.sync_dir.empty()) {
+    refuse("--sync-dir copies to the hosts of --hosts; give a host file, or leave it out");
+  }
+}
+
+std::string gpus_of(const RunFlags& run) { return run.device.empty() ? run.gpus : "0"; }
+
+std::optional<RankPlace> own_place() {
+  return find_rank_place([](const char* name) { return std::getenv(name); });
+}
+
+bool train_started(const RankPlace& place) {
+  return place.source == "local" || variable("TRAINYARD_LAUNCHER") == kByHosts;
+}
+
+std::string other_launcher(const RankPlace& place) {
+  return place.source == "environment" ? "RANK and WORLD_SIZE say that this is one already"
+                                       : place.source + " has already started this one";
+}
+
+int ranks_per_host(const RunFlags& run, const LaunchFlags& flags) {
+  const GpuRequest request = parse_gpus(gpus_of(run));
+  const auto stated = stated_ranks(gpus_of(run), flags.replicas);
+  const bool idlest = request.kind == GpuRequest::Kind::idlest;
+  if (stated && !idlest) return stated->count;
+  refuse("--hosts wants the same number of ranks on every host" +
+         (run.gpus.empty() ? "" : ", and --gpus " + run.gpus + " does not say it") +
+         "; give --gpus N, or --replicas N with --gpus 0 for the processors");
+}
+
+RankPool local_pool(const RankCount& places, const fs::path& log_folder) {
+  return {.most = places.count,
+          .start = [=](const RankStart& start) { return start_here(places, log_folder, start); }};
+}
+
+RankPool host_pool(const RunFlags& run, const LaunchFlags& flags, std::span<const int> counts) {
+  const HostsLaunch hosts = hosts_launch(run, flags);
+  for (const int count : counts) static_cast<void>(with_ranks(hosts, count));
+  const fs::path mpirun =
+      needed_program("--hosts", "mpirun",
+                     "Open MPI (Debian, Ubuntu: apt install openmpi-bin; Fedora: dnf install "
+                     "openmpi), here and on the hosts");
+  if (!flags.sync_dir.empty()) copy_to_hosts(hosts, flags.sync_dir);
+  return {.most = static_cast<int>(hosts.hosts.size()) * hosts.ranks_per_host,
+          .start = [=](const RankStart& start) { return start_on_hosts(mpirun, hosts, start); }};
+}
+
+int end_as(const LaunchResult& result) {
+  std::fflush(stdout);
+  if (!result.message.empty()) {
+    std::fprintf(stderr, "train: error: %s\n", result.message.c_str());
+  }
+  if (result.signal != 0) end_by_signal(result.signal);
+  return result.exit_code;
+}
+
+RankGroupOptions rank_group_options(const RankPlace& place, const LimitsConfig& limits) {
+  return {.place = place,
+          .limits = limits,
+          .host = host_name(),
+          .on_failure = [](const Failure& failure) {
+            std::fflush(stdout);
+            std::fprintf(stderr, "train: error: %s\n", message_of(failure).c_str());
+            std::fflush(stderr);
+            _exit(failure.exit_code);
+          }};
+}
+
 int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Surroundings& surroundings,
              const LaunchPlan& plan, const std::function<int(const Surroundings&)>& work) {
-  const auto place = find_rank_place([](const char* name) { return std::getenv(name); });
-  check_flags(flags);
+  const auto place = own_place();
+  check_host_flags(flags);
   Surroundings own = surroundings;
   if (place) {
     check_started(*place, run, flags);
@@ -227,12 +266,12 @@ int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Surroundings& 
   }
   if (!flags.hosts.empty()) {
     plan.check();
-    return start_on_hosts(run, flags, surroundings, plan);
+    return end_as(attempts(host_pool(run, flags, {}), flags, surroundings, plan));
   }
   const RankCount ranks = ranks_to_start(gpus_of(run), flags.replicas, gpu_places());
   if (ranks.count == 1 && flags.max_restarts == 0) return work(own);
   plan.check();
-  return start_local(ranks, flags, surroundings, plan);
+  return end_as(attempts(local_pool(ranks, plan.log_folder), flags, surroundings, plan));
 }
 
 }  // namespace trainyard::cli

@@ -5,11 +5,15 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "cli/rank_gpus.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
+#include "comm/launcher.h"
+#include "run/rank_group.h"
 
 namespace trainyard::cli {
 
@@ -20,8 +24,52 @@ struct LaunchFlags {
   int max_restarts = 0;
 };
 
-/// Declares --replicas, --hosts, --sync-dir and --max-restarts.
+/// Declares --replicas, --hosts and --sync-dir.
+void add_host_flags(CLI::App& app, LaunchFlags& flags);
+/// Declares those and --max-restarts.
 void add_launch_flags(CLI::App& app, LaunchFlags& flags);
+/// Throws Error{command_line} where they contradict each other.
+void check_host_flags(const LaunchFlags& flags);
+/// The text of --gpus; --device is a processor.
+[[nodiscard]] std::string gpus_of(const RunFlags& run);
+
+/// The place of this process, if a launcher started it as a rank. Throws as find_rank_place().
+[[nodiscard]] std::optional<RankPlace> own_place();
+/// Whether that launcher was train, on this machine or by --hosts.
+[[nodiscard]] bool train_started(const RankPlace& place);
+/// Which one it was otherwise: "mpirun has already started this one".
+[[nodiscard]] std::string other_launcher(const RankPlace& place);
+/// Ranks on each host of --hosts. Throws Error{command_line} where the flags do not say.
+[[nodiscard]] int ranks_per_host(const RunFlags& run, const LaunchFlags& flags);
+
+/// One start of ranks.
+struct RankStart {
+  int ranks = 1;
+  std::vector<std::string> arguments;  // of the program
+  /// Gets what rank 0 prints on stdout; null: this process's stdout does.
+  const RankOutput* results = nullptr;
+};
+/// Ranks that can be started as often as is wanted.
+struct RankPool {
+  int most = 1;  // ranks of a start
+  /// Starts ranks and waits for their end. Throws as launch().
+  std::function<LaunchResult(const RankStart&)> start;
+};
+/// Processes of this machine; the GPUs of `places` are the ranks' in this order. `log_folder`: see
+/// LocalLaunch.
+[[nodiscard]] RankPool local_pool(const RankCount& places,
+                                  const std::filesystem::path& log_folder = {});
+/// Those of --hosts, through mpirun; --sync-dir is done here, once. `counts` will be started: they
+/// are checked before. Throws Error of the host file, the flags and the counts, and Error{device}
+/// where copying fails.
+[[nodiscard]] RankPool host_pool(const RunFlags& run, const LaunchFlags& flags,
+                                 std::span<const int> counts);
+/// Ends the launcher as its ranks did: their exit code, or by their signal, with the message.
+int end_as(const LaunchResult& result);
+
+/// What a rank joins the others with. Where it is stuck when another one fails, it ends here.
+[[nodiscard]] RankGroupOptions rank_group_options(const RankPlace& place,
+                                                  const LimitsConfig& limits);
 
 /// What a verb says of its run before ranks are started.
 struct LaunchPlan {

@@ -71,6 +71,18 @@ RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
   return ranks_on(open_gpus(request, places).gpus, ranks, replicas);
 }
 
+GpuRequest request_for_ranks(const std::string& gpus, int most) {
+  GpuRequest request = parse_gpus(gpus);
+  if (request.kind == Kind::unsaid) {
+    return {.kind = Kind::first, .count = most, .text = std::to_string(most) + " (of --scaling)"};
+  }
+  const std::optional<RankCount> stated = stated_ranks(gpus, std::nullopt);
+  if (request.kind == Kind::none || !stated || stated->count >= most) return request;
+  refuse("--scaling wants " + std::to_string(most) + " GPUs, and --gpus " + gpus + " means " +
+         std::to_string(stated->count) +
+         "; give as many, leave --gpus out for the first ones, or use --gpus 0 for the CPU");
+}
+
 std::string gpus_text(const std::vector<int>& gpus) {
   std::vector<std::string> words;
   for (const int ordinal : gpus) words.push_back(std::to_string(ordinal));

@@ -30,6 +30,10 @@ struct RankCount {
 [[nodiscard]] RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
                                        const GpuPlaces& places);
 
+/// The GPUs that `most` ranks need, one each, of those that --gpus means: as many of the first
+/// where it is left out. Throws Error{command_line} for a text that means fewer.
+[[nodiscard]] GpuRequest request_for_ranks(const std::string& gpus, int most);
+
 /// The variable by which the launcher tells its ranks the chosen GPUs: "2,0". Each rank looking for
 /// the idlest by itself would find others.
 inline constexpr const char* kGpusVariable = "TRAINYARD_GPUS";

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "cli/bench_scaling.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
@@ -15,10 +16,9 @@ namespace trainyard::cli {
 namespace {
 
 struct BenchFlags {
-  RunFlags run;
+  ScalingFlags scaling;  // and what both kinds share
   BenchOptions options;
   std::string compare;  // a file of peers' rates
-  bool json = false;
 };
 
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
@@ -51,6 +51,11 @@ std::string json_row(const BenchResult& result, const std::vector<PeerRate>& pee
            {"share_of_floor", result.share_of_floor},
            {"parameters", result.parameters},
            {"loss", result.loss}};
+  if (result.shards) {
+    row["shards"] = result.shards->count;
+    row["shards_ms_per_step"] = result.shards->step_milliseconds;
+    row["shards_ratio"] = result.shards->step_milliseconds / result.step_milliseconds;
+  }
   for (const PeerRate& peer : peers) {
     row["peers"].push_back({{"peer", peer.name},
                             {"images_per_s", peer.images_per_second},
@@ -81,6 +86,15 @@ std::string floors_text(const BenchResult& result) {
       result.peaks.gigabytes_per_second, latency, 100 * result.share_of_floor);
 }
 
+/// What summing in shards costs on one rank.
+std::string shards_text(const BenchResult& result) {
+  if (!result.shards) return "";
+  return fmt::format("  shards {}: {:.2f} ms a step against {:.2f} ms in one pass, {:.2f} times\n",
+                     result.shards->count, result.shards->step_milliseconds,
+                     result.step_milliseconds,
+                     result.shards->step_milliseconds / result.step_milliseconds);
+}
+
 std::string table(const BenchResult& result, const std::vector<PeerRate>& peers) {
   std::string out = fmt::format(
       "{}: batch {}, {}, {} trainable parameters\n"
@@ -94,6 +108,7 @@ std::string table(const BenchResult& result, const std::vector<PeerRate>& peers)
       result.forward_milliseconds, result.backward_milliseconds, result.update_milliseconds,
       arithmetic_text(result), floors_text(result), result.first_step_seconds, result.peak_mib,
       result.loss);
+  out += shards_text(result);
   for (const PeerRate& peer : peers) {
     out += fmt::format("  beside {}: {:.1f} images/s, ratio {:.2f}\n", peer.name,
                        peer.images_per_second, result.images_per_second / peer.images_per_second);
@@ -105,31 +120,62 @@ std::string table(const BenchResult& result, const std::vector<PeerRate>& peers)
   return out;
 }
 
+int bench_steps(const BenchFlags& flags, const Surroundings& surroundings) {
+  BenchOptions options = flags.options;
+  options.device = device_choice(flags.scaling.run);
+  options.windows = flags.scaling.windows;
+  options.window_seconds = flags.scaling.window_seconds;
+  if (flags.scaling.batch) options.batch = *flags.scaling.batch;
+  RunConfig run = read_config(flags.scaling.run);
+  std::vector<PeerRate> peers;
+  if (!flags.compare.empty()) peers = read_peer_rates(flags.compare, run.name, options.batch);
+  const BenchResult result = bench(std::move(run), options, surroundings.now, surroundings.started);
+  std::fputs((flags.scaling.json ? json_row(result, peers) : table(result, peers)).c_str(), stdout);
+  return 0;
+}
+
+void add_step_flags(CLI::App& app, BenchFlags& flags) {
+  app.add_flag("--layers", flags.options.layers, "time each step of the plan");
+  app.add_option("--compare", flags.compare,
+                 "JSON lines of a peer's rates, for this network and batch, to stand beside ours");
+}
+
+/// Each of them wants --scaling, which goes without those of add_step_flags().
+void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
+  CLI::Option* const scaling =
+      app.add_option("--scaling", flags.counts,
+                     "train the run on so many ranks, 1,2,4, and say what keeps 4 from 4 times");
+  scaling->excludes("--layers")->excludes("--compare");
+  app.add_option("--rounds", flags.rounds, "starts of each number of ranks, which take turns")
+      ->check(CLI::Range(1, 1000))
+      ->needs(scaling);
+  app.add_option("--output", flags.output,
+                 "picture, .png or .svg (scaling.png); a .csv of its name stands beside it")
+      ->needs(scaling);
+  add_host_flags(app, flags.launch);
+  for (const char* name : {"--replicas", "--hosts", "--sync-dir"}) {
+    app.get_option(name)->needs(scaling);
+  }
+}
+
 }  // namespace
 
 void declare_bench(CLI::App& app, const Surroundings& surroundings, Action& action) {
   auto flags = std::make_shared<BenchFlags>();  // shared with the action, which outlives parsing
-  add_run_flags(app, flags->run);
-  app.add_option("--batch", flags->options.batch, "samples a step")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--windows", flags->options.windows, "timed windows; the median is reported")
+  ScalingFlags& shared = flags->scaling;
+  add_run_flags(app, shared.run);
+  app.add_option("--batch", shared.batch, "samples a step (128), with --scaling of each rank")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--windows", shared.windows, "timed windows; the median is reported")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--seconds", flags->options.window_seconds, "length of a window")
+  app.add_option("--seconds", shared.window_seconds, "length of a window")
       ->check(CLI::Range(0.01, 3600.0));
-  app.add_flag("--layers", flags->options.layers, "time each step of the plan");
-  app.add_option("--compare", flags->compare,
-                 "JSON lines of a peer's rates, for this network and batch, to stand beside ours");
-  app.add_flag("--json", flags->json, "one JSON line instead of the table");
+  app.add_flag("--json", shared.json, "JSON lines instead of the table");
+  add_step_flags(app, *flags);
+  add_scaling_flags(app, shared);
   action = [flags, surroundings] {
-    flags->options.device = device_choice(flags->run);
-    RunConfig run = read_config(flags->run);
-    std::vector<PeerRate> peers;
-    if (!flags->compare.empty()) {
-      peers = read_peer_rates(flags->compare, run.name, flags->options.batch);
-    }
-    const BenchResult result =
-        bench(std::move(run), flags->options, surroundings.now, surroundings.started);
-    std::fputs((flags->json ? json_row(result, peers) : table(result, peers)).c_str(), stdout);
-    return 0;
+    return flags->scaling.counts.empty() ? bench_steps(*flags, surroundings)
+                                         : bench_scaling(flags->scaling, surroundings);
   };
 }
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/host_name.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "cli/console.h"
@@ -97,21 +96,8 @@ void log_to(const fs::path& path) {
   move_output(path);
 }
 
-/// The ranks that this process is one of. Where it is stuck when another one fails, it ends here.
-RankGroupOptions group_options(const RankPlace& place, const LimitsConfig& limits) {
-  return {.place = place,
-          .limits = limits,
-          .host = host_name(),
-          .on_failure = [](const Failure& failure) {
-            std::fflush(stdout);
-            std::fprintf(stderr, "train: error: %s\n", message_of(failure).c_str());
-            std::fflush(stderr);
-            _exit(failure.exit_code);
-          }};
-}
-
 int train_with(TrainingRequest request, const TrainFlags& flags, const RankPlace& place) {
-  RankGroup ranks(group_options(place, request.config.limits));
+  RankGroup ranks(rank_group_options(place, request.config.limits));
   const Disk disk;
   const SystemClock clock;
   const StopSignals signals;

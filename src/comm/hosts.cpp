@@ -116,6 +116,22 @@ std::vector<Host> parse_hosts(std::string_view text, const std::string& file) {
   return hosts;
 }
 
+HostsLaunch with_ranks(HostsLaunch launch, int ranks) {
+  const int most = static_cast<int>(launch.hosts.size()) * launch.ranks_per_host;
+  const bool part_of_one = ranks >= 1 && ranks < launch.ranks_per_host;
+  if (!part_of_one && (ranks < 1 || ranks > most || ranks % launch.ranks_per_host != 0)) {
+    const std::string each = std::to_string(launch.ranks_per_host);
+    throw Error(ErrorKind::command_line,
+                std::to_string(ranks) + " ranks do not fill the hosts of " + launch.file +
+                    ", which take " + each + " each; use up to " + each + ", or a multiple of it " +
+                    "up to " + std::to_string(most));
+  }
+  launch.hosts = in_order_of_ranks(launch);
+  launch.hosts.resize(part_of_one ? 1 : static_cast<std::size_t>(ranks / launch.ranks_per_host));
+  launch.ranks_per_host = std::min(ranks, launch.ranks_per_host);
+  return launch;
+}
+
 std::vector<std::string> mpirun_arguments(const HostsLaunch& launch) {
   check(launch);
   const std::vector<Host> hosts = in_order_of_ranks(launch);

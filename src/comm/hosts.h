@@ -37,6 +37,11 @@ struct HostsLaunch {
   std::vector<std::string> variables;  // names of variables that all ranks get from here
 };
 
+/// The same with `ranks` ranks in all, host by host in the order of ranks: fewer than
+/// ranks_per_host are on the first host alone. Throws Error{command_line} for a number that fills
+/// no whole hosts, or more than all of them take.
+[[nodiscard]] HostsLaunch with_ranks(HostsLaunch launch, int ranks);
+
 /// The arguments of Open MPI's mpirun: ranks_per_host ranks on each host, not bound to cores,
 /// MASTER_ADDR the host of rank 0. Rank 0 runs on this machine if it is one of the hosts, else on
 /// the first. Throws Error{config} for a host with fewer slots than ranks, and for "localhost"

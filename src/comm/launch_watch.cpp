@@ -48,14 +48,21 @@ std::string output_text(const RankOutput& output) {
   return tail.empty() ? "; it printed nothing" : "; the end of its output" + where + ":\n" + tail;
 }
 
+ProcessStreams streams_of(const LaunchedProcess& process) {
+  const auto descriptor = [](const RankOutput* output) {
+    return output == nullptr ? -1 : output->descriptor();
+  };
+  const int both = descriptor(process.output);
+  return {.out = process.results == nullptr ? both : process.results->descriptor(), .errors = both};
+}
+
 class LaunchWatch {
  public:
   LaunchWatch(const std::vector<LaunchedProcess>& processes, const LaunchLimits& limits,
               const Clock& clock)
       : processes_(processes), limits_(limits), clock_(clock), ends_(processes.size()) {
     for (const LaunchedProcess& process : processes) {
-      running_.emplace_back(process.command,
-                            process.output == nullptr ? -1 : process.output->descriptor());
+      running_.emplace_back(process.command, streams_of(process));
     }
   }
 

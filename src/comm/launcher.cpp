@@ -42,7 +42,9 @@ LaunchResult launch_local(const LocalLaunch& local, const Clock& clock) {
     LaunchedProcess process{.name = "rank " + std::to_string(rank), .command = local.command};
     process.command.environment = environment_of(std::move(process.command.environment),
                                                  local_place(rank, local.ranks, port, token));
-    if (rank > 0) {
+    if (rank == 0) {
+      process.results = local.results;
+    } else {
       outputs.push_back(std::make_unique<RankOutput>(
           local.log_folder.empty() ? RankOutput::anonymous(std::filesystem::temp_directory_path())
                                    : RankOutput::at(local.log_folder / output_name(rank))));

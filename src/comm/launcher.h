@@ -24,6 +24,8 @@ struct LaunchedProcess {
   std::string name;  // "rank 2", for messages
   LaunchCommand command;
   const RankOutput* output = nullptr;  // null: it shares the launcher's streams
+  /// Gets its stdout alone, for the launcher to read; null: goes with `output`.
+  const RankOutput* results = nullptr;
   /// Sent instead of SIGINT, SIGTERM and SIGHUP, to a process that would kill what it started; 0:
   /// they are passed on as they are.
   int stop_signal = 0;
@@ -62,6 +64,7 @@ struct LocalLaunch {
   int ranks = 1;
   /// Folder for the output of ranks 1, 2, ...: rank1.log, ...; empty: files without a name.
   std::filesystem::path log_folder;
+  const RankOutput* results = nullptr;  // LaunchedProcess::results of rank 0
   LaunchLimits limits;
 };
 

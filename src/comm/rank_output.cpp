@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -118,6 +119,10 @@ std::string RankOutput::tail(int lines) const {
   if (file < 0) return "";
   const Descriptor closed_later({file});
   return last_lines(end_of(file, kTailBytes), lines);
+}
+
+std::string RankOutput::text() const {
+  return end_of(descriptor(), std::numeric_limits<std::size_t>::max());
 }
 
 void move_output(const fs::path& path) {

@@ -23,6 +23,8 @@ class RankOutput {
   /// The last lines, at most `lines` of them and 8 KiB; of the file that the rank moved to, if it
   /// did. "" if it printed nothing.
   [[nodiscard]] std::string tail(int lines) const;
+  /// All that was written to it, wherever the rank went on.
+  [[nodiscard]] std::string text() const;
 
  private:
   RankOutput(int descriptor, std::filesystem::path path);

@@ -33,7 +33,7 @@ struct Start {
   const char* folder;
   char* const* arguments;
   char* const* environment;
-  int output;
+  ProcessStreams streams;
   int report;  // the writing end of a pipe that exec closes
   pid_t launcher;
 };
@@ -58,8 +58,10 @@ bool take_streams(const Start& start) {
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0) return false;
   if (nothing != STDIN_FILENO) ::close(nothing);
-  return start.output < 0 ||
-         (::dup2(start.output, STDOUT_FILENO) >= 0 && ::dup2(start.output, STDERR_FILENO) >= 0);
+  const auto give = [](int descriptor, int stream) {
+    return descriptor < 0 || ::dup2(descriptor, stream) >= 0;
+  };
+  return give(start.streams.out, STDOUT_FILENO) && give(start.streams.errors, STDERR_FILENO);
 }
 
 /// The child's side: only calls that are safe between fork and exec.
@@ -79,7 +81,7 @@ bool take_streams(const Start& start) {
 
 }  // namespace
 
-RankProcess::RankProcess(const LaunchCommand& command, int output) {
+RankProcess::RankProcess(const LaunchCommand& command, const ProcessStreams& streams) {
   std::vector<std::string> words = {command.program.string()};
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
@@ -91,7 +93,7 @@ RankProcess::RankProcess(const LaunchCommand& command, int output) {
                     .folder = command.folder.c_str(),
                     .arguments = word_pointers.data(),
                     .environment = environment_pointers.data(),
-                    .output = output,
+                    .streams = streams,
                     .report = report[1],
                     .launcher = ::getpid()};
   pid_ = ::fork();

@@ -17,6 +17,12 @@ struct LaunchCommand {
   std::filesystem::path folder;          // where it runs; empty: where the launcher does
 };
 
+/// Descriptors of a process's streams; -1: those of the launcher.
+struct ProcessStreams {
+  int out = -1;
+  int errors = -1;
+};
+
 /// How a process ended: by an exit code, or by a signal.
 struct ProcessEnd {
   int exit_code = 0;
@@ -29,9 +35,8 @@ struct ProcessEnd {
 /// object.
 class RankProcess {
  public:
-  /// `output`: descriptor for its stdout and stderr, -1: those of the launcher. Throws
-  /// Error{device} naming program and reason if it cannot be started.
-  RankProcess(const LaunchCommand& command, int output);
+  /// Throws Error{device} naming program and reason if it cannot be started.
+  RankProcess(const LaunchCommand& command, const ProcessStreams& streams);
   ~RankProcess();
   RankProcess(RankProcess&& other) noexcept;
   RankProcess& operator=(RankProcess&&) = delete;

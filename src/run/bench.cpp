@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.h"
 #include "base/philox.h"
 #include "graph/graph.h"
 #include "plan/work.h"
+#include "run/median.h"
 #include "run/peaks.h"
 #include "run/training_step.h"
 
@@ -47,18 +49,22 @@ class SyntheticBatch {
 /// A model with its updater on one fixed batch.
 class Runner {
  public:
-  /// The device outlives it.
-  Runner(RunConfig& run, const BenchOptions& options, const SessionDevice& device)
+  /// `graph` is that of a pass, of which an update makes `shards`. Run and device outlive it.
+  Runner(const RunConfig& run, TrainingGraph graph, std::int64_t shards,
+         const SessionDevice& device)
       : device_(device),
         communicator_(make_single_communicator()),
-        graph_(make_training_graph(run, options.batch)),
+        graph_(std::move(graph)),
         model_(graph_, device_.compute(),
                {.target = device_.target,
                 .threads = device_.threads,
                 .seed = static_cast<std::uint64_t>(run.seed),
-                .slots = static_cast<int>(run.optimizer->slots().size())}),
+                .slots = static_cast<int>(run.optimizer->slots().size()),
+                .shards = shards}),
         updater_(model_, *communicator_, *run.optimizer, nullptr, {.base = run.optimizer->rate()},
-                 {.clip_norm = run.clip_norm, .results = device_.results_kept}) {
+                 {.clip_norm = run.clip_norm,
+                  .shards = shards > 1 ? shards : 0,
+                  .results = device_.results_kept}) {
     device_.executors->keep_choices();
     const Shape output = graph_.graph.values[graph_.graph.output].shape;
     const SyntheticBatch batch(graph_.graph.values[graph_.graph.inputs[0]].shape,
@@ -72,7 +78,7 @@ class Runner {
   void step() {
     model_.set_epoch(++epoch_);
     updater_.prepare();
-    step_.run(0);
+    for (std::int64_t pass = 0; pass < updater_.passes(); ++pass) step_.run(pass);
     finish();
   }
   /// What follows the backward pass, alone.
@@ -117,20 +123,15 @@ class Runner {
   Totals totals_;
 };
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 double peak_resident_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-void measure_rate(Runner& runner, const BenchOptions& options, const std::function<double()>& now,
-                  BenchResult& result) {
+/// Samples a second in each window.
+std::vector<double> rates_of(Runner& runner, const BenchOptions& options,
+                             const std::function<double()>& now) {
   runner.step();
   runner.step();
   runner.wait();
@@ -145,10 +146,20 @@ void measure_rate(Runner& runner, const BenchOptions& options, const std::functi
     runner.wait();
     rates.push_back(static_cast<double>(steps * options.batch) / (now() - begin));
   }
+  return rates;
+}
+
+double step_milliseconds(const BenchOptions& options, double images_per_second) {
+  return 1e3 * static_cast<double>(options.batch) / images_per_second;
+}
+
+void measure_rate(Runner& runner, const BenchOptions& options, const std::function<double()>& now,
+                  BenchResult& result) {
+  const std::vector<double> rates = rates_of(runner, options, now);
   result.images_per_second = median(rates);
   result.low = *std::min_element(rates.begin(), rates.end());
   result.high = *std::max_element(rates.begin(), rates.end());
-  result.step_milliseconds = 1e3 * static_cast<double>(options.batch) / result.images_per_second;
+  result.step_milliseconds = step_milliseconds(options, result.images_per_second);
 }
 
 void measure_passes(Runner& runner, const BenchOptions& options, const std::function<double()>& now,
@@ -174,10 +185,29 @@ void measure_passes(Runner& runner, const BenchOptions& options, const std::func
   if (options.layers) result.layers = std::move(times);
 }
 
-/// Everything but the peaks.
-BenchResult measure_steps(RunConfig& run, const BenchOptions& options, const SessionDevice& device,
+void check_shards_divide(const RunConfig& run, std::int64_t batch) {
+  const std::int64_t shards = run.batch.shards.value_or(1);
+  if (batch % shards == 0) return;
+  throw Error(ErrorKind::command_line,
+              "a batch of " + std::to_string(batch) +
+                  " samples does not divide by 'batch.shards: " + std::to_string(shards) +
+                  "'; give a --batch that is a multiple of " + std::to_string(shards));
+}
+
+ShardsCost measure_shards(const RunConfig& run, const TrainingGraph& graph,
+                          const BenchOptions& options, const SessionDevice& device,
+                          const std::function<double()>& now) {
+  const std::int64_t shards = *run.batch.shards;
+  Runner runner(run, with_batch(graph, options.batch / shards), shards, device);
+  return {.count = shards,
+          .step_milliseconds = step_milliseconds(options, median(rates_of(runner, options, now)))};
+}
+
+/// Everything but shards and peaks.
+BenchResult measure_steps(const RunConfig& run, const TrainingGraph& graph,
+                          const BenchOptions& options, const SessionDevice& device,
                           const std::function<double()>& now, double started) {
-  Runner runner(run, options, device);
+  Runner runner(run, graph, 1, device);
   runner.step();
   BenchResult result{.network = run.name,
                      .batch = options.batch,
@@ -200,8 +230,13 @@ BenchResult measure_steps(RunConfig& run, const BenchOptions& options, const Ses
 
 BenchResult bench(RunConfig run, const BenchOptions& options, const std::function<double()>& now,
                   double started) {
+  check_shards_divide(run, options.batch);
   const SessionDevice device = make_device(options.device, run);
-  BenchResult result = measure_steps(run, options, device, now, started);
+  const TrainingGraph graph = make_training_graph(run, options.batch);
+  BenchResult result = measure_steps(run, graph, options, device, now, started);
+  if (run.batch.shards.value_or(1) > 1) {
+    result.shards = measure_shards(run, graph, options, device, now);
+  }
   // Now, when the model's memory is free again.
   result.peaks = measure_peaks(device, now);
   result.floors = floors_of(result.counts, result.peaks);

@@ -6,21 +6,16 @@ namespace trainyard {
 
 namespace {
 
-/// As a gnuplot text: in single quotes nothing but a quote is special. Control characters would
-/// end the line and become blanks.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char letter : text) {
-    const bool control = static_cast<unsigned char>(letter) < ' ' || letter == 127;
-    out += control ? ' ' : letter;
-    if (letter == '\'') out += '\'';
-  }
-  return out + "'";
-}
+/// Grey plane, white grid, no frame: the look of matplotlib's "ggplot" style.
+constexpr std::string_view kLook =
+    R"(set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#e5e5e5' fillstyle solid noborder
+set border 0
+set grid xtics ytics back linetype 1 linewidth 1.2 linecolor rgb '#ffffff'
+set tics scale 0.6 nomirror out textcolor rgb '#555555'
+)";
 
-/// Grey plane, white grid, no frame: the look of matplotlib's "ggplot" style. Points mark the
-/// epochs while they are few. Rows without a number leave a gap.
-constexpr std::string_view kLook = R"(if (!exists("prefix")) prefix = ''
+/// Points mark the epochs while they are few. Rows without a number leave a gap.
+constexpr std::string_view kEpochs = R"(if (!exists("prefix")) prefix = ''
 set encoding utf8
 set datafile separator comma
 stats '../metrics.csv' using "epoch" nooutput
@@ -29,10 +24,6 @@ margin = STATS_max - STATS_min > 10 ? 0.05 * (STATS_max - STATS_min) : 0.5
 set xrange [STATS_min - margin : STATS_max + margin]
 if (STATS_records <= 12) set xtics 1
 set offsets graph 0, graph 0, graph 0.05, graph 0
-set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#e5e5e5' fillstyle solid noborder
-set border 0
-set grid xtics ytics back linetype 1 linewidth 1.2 linecolor rgb '#ffffff'
-set tics scale 0.6 nomirror out textcolor rgb '#555555'
 set key outside right top reverse Left spacing 1.2 samplen 2
 set xlabel 'Epoch #' textcolor rgb '#555555'
 )";
@@ -56,11 +47,24 @@ std::string to_both_formats(const std::string& stem, const std::string& plot) {
 
 std::string head(const std::string& stem, const std::string& title, const std::string& label) {
   return "# Draws " + stem + ".png and " + stem + ".svg from ../metrics.csv: gnuplot " + stem +
-         ".gp\nreset\n" + std::string(kLook) + "set title " + quoted(title) +
-         " noenhanced font ',16'\nset ylabel '" + label + "' textcolor rgb '#555555'\n";
+         ".gp\nreset\n" + std::string(kEpochs) + std::string(kLook) + "set title " +
+         gnuplot_text(title) + " noenhanced font ',16'\nset ylabel '" + label +
+         "' textcolor rgb '#555555'\n";
 }
 
 }  // namespace
+
+std::string gnuplot_text(const std::string& text) {
+  std::string out = "'";
+  for (const char letter : text) {
+    const bool control = static_cast<unsigned char>(letter) < ' ' || letter == 127;
+    out += control ? ' ' : letter;
+    if (letter == '\'') out += '\'';
+  }
+  return out + "'";
+}
+
+std::string_view gnuplot_look() { return kLook; }
 
 std::string curves_script(const std::string& title) {
   const std::string plot = "plot " + curve("loss", "train_loss", "#E24A33") + ", \\\n  " +

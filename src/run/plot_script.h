@@ -2,8 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace trainyard {
+
+/// As a gnuplot text: in single quotes nothing but a quote is special. Control characters would end
+/// the line and become blanks.
+[[nodiscard]] std::string gnuplot_text(const std::string& text);
+/// What all pictures share: plane, grid, colours of the frame.
+[[nodiscard]] std::string_view gnuplot_look();
 
 /// train/test loss and accuracy against epochs, from ../metrics.csv to curves.png and curves.svg.
 /// The script stays beside its pictures and runs there by itself: `gnuplot curves.gp`. If the

@@ -45,6 +45,22 @@ std::string first_complaint(const fs::path& path) {
   return "";
 }
 
+std::string complaint_of(int code, const fs::path& errors) {
+  return "gnuplot ended with code " + std::to_string(code) + ": " + first_complaint(errors);
+}
+
+/// Runs scripts of `folder` there.
+Command gnuplot_command(const fs::path& gnuplot, const std::vector<std::string>& scripts,
+                        const fs::path& folder) {
+  Command command{.program = gnuplot,
+                  .arguments = {"-d", "-e", std::string("prefix = '") + kPrefix + "'"},
+                  .environment = {"LC_ALL=C.UTF-8"},
+                  .folder = folder,
+                  .errors = folder / kErrors};
+  command.arguments.insert(command.arguments.end(), scripts.begin(), scripts.end());
+  return command;
+}
+
 }  // namespace
 
 void check_plot_output(const fs::path& output, bool has_gnuplot) {
@@ -66,9 +82,28 @@ void check_plot_output(const fs::path& output, bool has_gnuplot) {
   }
 }
 
-std::string missing_gnuplot_warning() {
-  return "gnuplot is not found: no plots are drawn; " + std::string(kInstall) +
-         ", metrics.csv holds all numbers";
+std::string missing_gnuplot_warning(const std::string& numbers) {
+  return "gnuplot is not found: no plots are drawn; " + std::string(kInstall) + ", " + numbers +
+         " holds all numbers";
+}
+
+std::string draw_picture(const Disk& disk, const fs::path& gnuplot, const std::string& script,
+                         const fs::path& output) {
+  const fs::path folder = fs::absolute(output).parent_path();
+  const fs::path source = fs::path(output).replace_extension(".gp");
+  const fs::path errors = folder / kErrors, ready = folder / (kPrefix + output.filename().string());
+  disk.replace_file(source, script);
+  const int code =
+      ChildProcess(gnuplot_command(gnuplot, {source.filename().string()}, folder)).wait();
+  std::string complaint;
+  if (code != 0) complaint = complaint_of(code, errors);
+  if (code == 0 && is_there(ready)) {
+    disk.rename(ready, output);
+  } else {
+    disk.remove(ready);
+  }
+  disk.remove(errors);
+  return complaint;
 }
 
 Plotter::Plotter(const Disk& disk, PlotterOptions options,
@@ -94,12 +129,8 @@ void Plotter::warn_once(const std::string& text) {
 void Plotter::start() {
   outdated_ = false;
   try {
-    gnuplot_ = std::make_unique<ChildProcess>(Command{
-        .program = options_.gnuplot,
-        .arguments = {"-d", "-e", std::string("prefix = '") + kPrefix + "'", "curves.gp", "lr.gp"},
-        .environment = {"LC_ALL=C.UTF-8"},
-        .folder = options_.folder,
-        .errors = options_.folder / kErrors});
+    gnuplot_ = std::make_unique<ChildProcess>(
+        gnuplot_command(options_.gnuplot, {"curves.gp", "lr.gp"}, options_.folder));
   } catch (const Error& error) {
     warn_once(std::string("no plots are drawn: ") + error.what());
   }
@@ -109,8 +140,7 @@ void Plotter::take_pictures() {
   const int code = gnuplot_->wait();
   gnuplot_.reset();
   if (code != 0) {
-    warn_once("no plots are drawn: gnuplot ended with code " + std::to_string(code) + ": " +
-              first_complaint(options_.folder / kErrors));
+    warn_once("no plots are drawn: " + complaint_of(code, options_.folder / kErrors));
   }
   for (const char* name : kPictures) {
     const fs::path ready = options_.folder / (kPrefix + std::string(name));

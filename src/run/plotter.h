@@ -23,8 +23,15 @@ struct PlotterOptions {
 /// nor in .svg, its folder is missing, or gnuplot is.
 void check_plot_output(const std::filesystem::path& output, bool has_gnuplot);
 
-/// The one warning of a run that goes without pictures.
-[[nodiscard]] std::string missing_gnuplot_warning();
+/// The one warning of a run that goes without pictures; `numbers`: the file that has them all.
+[[nodiscard]] std::string missing_gnuplot_warning(const std::string& numbers = "metrics.csv");
+
+/// Draws one picture and waits for it. The script stays beside it, under its name with .gp, and
+/// draws to prefix.'NAME'; the picture is replaced whole. Answers gnuplot's complaint, "" if it is
+/// drawn. Throws Error{disk}.
+[[nodiscard]] std::string draw_picture(const Disk& disk, const std::filesystem::path& gnuplot,
+                                       const std::string& script,
+                                       const std::filesystem::path& output);
 
 /// Draws curves.png, curves.svg, lr.png and lr.svg in the background. A picture is replaced whole
 /// when its successor is ready. What goes wrong with gnuplot is one warning, never an error.

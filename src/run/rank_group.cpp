@@ -207,4 +207,13 @@ void RankGroup::farewell() {
   throw Error(ErrorKind::device, "the other ranks did not end within the limit of a step");
 }
 
+Error error_of(const Failure& failure) {
+  return {static_cast<ErrorKind>(failure.exit_code), message_of(failure)};
+}
+
+Error first_of_ranks(RankGroup& ranks, const Error& own) {
+  const Failure first = ranks.report(own);
+  return first.rank == ranks.rank() ? own : error_of(first);
+}
+
 }  // namespace trainyard

@@ -87,4 +87,9 @@ class RankGroup {
   const Operation* operation_ = nullptr;
 };
 
+/// The failure of another rank as this rank's error.
+[[nodiscard]] Error error_of(const Failure& failure);
+/// Tells the other ranks of `own`, and answers the first of all their errors.
+[[nodiscard]] Error first_of_ranks(RankGroup& ranks, const Error& own);
+
 }  // namespace trainyard

@@ -204,10 +204,11 @@ TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
 }
 
 Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known,
-                 RankGroup& ranks)
+                 RankGroup& ranks, MeasuredSums* measured)
     : run_(std::move(run)),
       device_(make_device(choice, run_, &ranks)),
       ranks_(ranks),
+      measured_(measured),
       joint_sum_(make_joint_sum(device_ranks(), *device_.queue)) {
   batch_.ranks = ranks_.size();
   batch_.replica = replica_batch(run_, batch_.ranks);
@@ -249,7 +250,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
 }
 
 Communicator& Session::device_ranks() {
-  return device_.ranks ? *device_.ranks : ranks_.communicator();
+  Communicator& ranks = device_.ranks ? *device_.ranks : ranks_.communicator();
+  return measured_ == nullptr ? ranks : measured_->around(ranks);
 }
 
 void Session::open_data(const Statistics* known) {

@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "exec/executor.h"
 #include "run/joint_sum.h"
+#include "run/measured_sums.h"
 #include "run/model.h"
 #include "run/rank_group.h"
 #include "run/run_config.h"
@@ -100,8 +101,10 @@ class Session {
  public:
   /// `known` are the statistics of the training split from a checkpoint, or null to compute them.
   /// Throws Error{config} where network and data do not fit, Error{data}, Error{memory}.
-  /// One of the run's ranks, which outlive it.
-  Session(RunConfig run, const DeviceChoice& choice, const Statistics* known, RankGroup& ranks);
+  /// One of the run's ranks, which outlive it. `measured`, if given, stands between the steps and
+  /// the ranks' sums, and outlives it too.
+  Session(RunConfig run, const DeviceChoice& choice, const Statistics* known, RankGroup& ranks,
+          MeasuredSums* measured = nullptr);
 
   [[nodiscard]] const RunConfig& config() const { return run_; }
   [[nodiscard]] const BatchNumbers& batch() const { return batch_; }
@@ -124,6 +127,7 @@ class Session {
   std::vector<std::string> metric_names_;
   SessionDevice device_;
   RankGroup& ranks_;
+  MeasuredSums* measured_;
   std::unique_ptr<JointSum> joint_sum_;  // null: one rank
   BatchNumbers batch_;
   SessionData data_;

@@ -31,17 +31,6 @@ struct StopVote {
   static constexpr int kGoOn = 0, kOutOfTime = 1, kSignal = 2;  // kSignal + the signal
 };
 
-/// The failure of another rank as this rank's error.
-Error error_of(const Failure& failure) {
-  return {static_cast<ErrorKind>(failure.exit_code), message_of(failure)};
-}
-
-/// Tells the other ranks of `own`, and answers the first of all their errors.
-Error first_of_ranks(RankGroup& ranks, const Error& own) {
-  const Failure first = ranks.report(own);
-  return first.rank == ranks.rank() ? own : error_of(first);
-}
-
 /// One run while it lives, on one rank.
 class TrainingRun {
  public:

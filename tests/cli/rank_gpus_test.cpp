@@ -131,5 +131,26 @@ TEST_CASE("the launcher's choice of the idlest GPUs is the one of all its ranks"
         "idle; name them, as in --gpus 4 or --gpus 0,2");
 }
 
+TEST_CASE("the ranks of --scaling take the first GPUs, or those of --gpus") {
+  const GpuRequest unsaid = request_for_ranks("", 4);
+  CHECK(unsaid.kind == GpuRequest::Kind::first);
+  CHECK(unsaid.count == 4);
+  CHECK(unsaid.text == "4 (of --scaling)");
+  CHECK(request_for_ranks("8", 4).count == 8);
+  CHECK(request_for_ranks("3,1", 2).ids == std::vector<int>{3, 1});
+  CHECK(request_for_ranks("all", 4).kind == GpuRequest::Kind::all);
+  CHECK(request_for_ranks("0", 4).kind == GpuRequest::Kind::none);
+}
+
+TEST_CASE("--scaling wants no more GPUs than --gpus means, and names what was found") {
+  CHECK(error_of(ErrorKind::command_line, [] { static_cast<void>(request_for_ranks("3,1", 4)); }) ==
+        "--scaling wants 4 GPUs, and --gpus 3,1 means 2; give as many, leave --gpus out for the "
+        "first ones, or use --gpus 0 for the CPU");
+  GpuSurvey one{.driver_cuda = 13000, .runtime_cuda = 13000, .gpus = gpus({0})};
+  CHECK(error_of(ErrorKind::device,
+                 [&] { static_cast<void>(choose_gpus(request_for_ranks("", 4), one)); }) ==
+        "--gpus 4 (of --scaling): 1 GPU was found; ask for at most 1, or use --gpus 0 for the CPU");
+}
+
 }  // namespace
 }  // namespace trainyard::cli

@@ -101,6 +101,30 @@ TEST_CASE("localhost is a host alone, and means nothing to others") {
   }
 }
 
+TEST_CASE("fewer ranks fill the hosts one after another, this machine first") {
+  const auto arguments_of = [](int ranks) {
+    const HostsLaunch part = with_ranks(launch_on("node1\nhead slots=8\nnode3\n"), ranks);
+    const std::vector<std::string> arguments = mpirun_arguments(part);
+    return joined(std::span(arguments).first(6), " ");
+  };
+  CHECK(arguments_of(1) == "--host head:1 -np 1 -N 1");
+  CHECK(arguments_of(7) == "--host head:7 -np 7 -N 7");
+  CHECK(arguments_of(8) == "--host head:8 -np 8 -N 8");
+  CHECK(arguments_of(16) == "--host head:8,node1:8 -np 16 -N 8");
+  CHECK(arguments_of(24) == "--host head:8,node1:8,node3:8 -np 24 -N 8");
+}
+
+TEST_CASE(
+    "ranks that fill no whole hosts, or more than there are, are refused with those that do") {
+  for (const int ranks : {0, 9, 12, 24}) {
+    CHECK(error_of(ErrorKind::command_line,
+                   [&] { static_cast<void>(with_ranks(launch_on("node1\nhead\n"), ranks)); }) ==
+          std::to_string(ranks) +
+              " ranks do not fill the hosts of hosts.txt, which take 8 each; use up to 8, or a "
+              "multiple of it up to 16");
+  }
+}
+
 TEST_CASE("what mpirun ends with becomes the end of its ranks") {
   const auto code_of = [](int code) { return result_of_mpirun({.exit_code = code}).exit_code; };
   for (const int code : {0, 2, 3, 4, 5, 6, 7, 8, 9, 75}) CHECK(code_of(code) == code);

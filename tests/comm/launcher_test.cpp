@@ -49,6 +49,12 @@ class Shells {
     }
     return *this;
   }
+  /// The first one's stdout goes to a file of its own.
+  const RankOutput& with_results() {
+    outputs_.push_back(std::make_unique<RankOutput>(RankOutput::anonymous(folder_.path())));
+    processes_[0].results = outputs_.back().get();
+    return *outputs_.back();
+  }
   void stop_first_with(int signal) { processes_[0].stop_signal = signal; }
   void make_fifo(const std::string& name) const {
     REQUIRE(::mkfifo((folder_ / name).c_str(), 0600) == 0);
@@ -365,6 +371,14 @@ TEST_CASE("a launch that succeeds at the second attempt has succeeded") {
   const LaunchResult result = with_restarts(
       [](int attempt) { return LaunchResult{.exit_code = attempt == 0 ? 8 : 0}; }, restarts);
   CHECK(result.exit_code == 0);
+}
+
+TEST_CASE("what the first process prints on stdout is there to be read, without its errors") {
+  Shells shells({"echo figures; echo complaint >&2; echo more"});
+  shells.with_outputs();
+  const RankOutput& results = shells.with_results();
+  CHECK(shells.run(kNever).exit_code == 0);
+  CHECK(results.text() == "figures\nmore\n");
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ TEST_CASE("the last lines of an output are its tail") {
   CHECK(output.tail(9) == "a\nb\nc\nd");
   put(output.descriptor(), "e");
   CHECK(output.tail(2) == "d\ne");
+  CHECK(output.text() == "a\nb\nc\nd\ne");
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 

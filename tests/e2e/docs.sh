@@ -46,6 +46,10 @@ run "$train" train --help
 grep -oE '(^|[ `])train --.*' "$page" | sed 's/#.*//' | grep -oE -e '--[a-z-]+' | sort -u >flags
 expect_equal "$(grep -cE -e '^--(gpus|hosts|sync-dir|replicas|max-restarts)$' flags)" 5
 while read -r flag; do expect_out "$flag"; done <flags
+run "$train" bench --help
+grep -oE '(^|[ `])train bench --.*' "$page" | sed 's/#.*//' | grep -oE -e '--[a-z-]+' | sort -u >bench_flags
+expect_equal "$(grep -cE -e '^--(scaling|gpus|hosts|batch|output)$' bench_flags)" 5
+while read -r flag; do expect_out "$flag"; done <bench_flags
 grep -oE -e '--config [a-z0-9_]+' "$page" | cut -d' ' -f2 | sort -u >configs
 expect_file configs
 while read -r config; do expect_file "$source_dir/configs/$config.yaml"; done <configs

@@ -121,6 +121,21 @@ run "$train" bench --config tiny.yaml --batch 8 --compare peer.jsonl
 expect_code 4
 expect_err 'peer.jsonl: no line has "net": "tiny", "batch": 8 and "images_per_s"'
 
+begin "bench says what shards cost, of a batch that divides by them"
+write_tiny_run tiny.yaml
+shards=(--set 'batch={total: 32, shards: 4}')
+run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 "${shards[@]}"
+expect_code 0
+expect_out_match 'shards 4: [0-9.]+ ms a step against [0-9.]+ ms in one pass, [0-9.]+ times'
+run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 "${shards[@]}" --json
+expect_code 0
+expect_out_match '"shards":4,"shards_ms_per_step":[0-9.]*[1-9][0-9.]*,"shards_ratio":[0-9.]*[1-9]'
+run "$train" bench --config tiny.yaml --batch 18 "${shards[@]}"
+expect_code 2
+expect_err "a batch of 18 samples does not divide by 'batch.shards: 4'; give a --batch that is a multiple of 4"
+run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --json
+expect_no_out '"shards'
+
 begin "bench --layers names the layers"
 write_tiny_run tiny.yaml
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --layers
@@ -149,4 +164,4 @@ run ../prefix/bin/train summary --config quickstart
 expect_code 0
 expect_out "global_avg_pool1"
 
-finish 16 0
+finish 17 0

@@ -1,0 +1,206 @@
+#include "cli/bench_scaling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "run/child_process.h"
+#include "run/plotter.h"
+#include "run/scaling_plot.h"
+#include "run/scaling_rank.h"
+#include "run/scaling_report.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostHere = 256;
+
+[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::command_line, text); }
+
+/// Ranks of the largest count on one host.
+int most_on_a_host(const ScalingFlags& flags, int most) {
+  return flags.launch.hosts.empty() ? most
+                                    : std::min(most, ranks_per_host(flags.run, flags.launch));
+}
+
+/// The run, with its threads settled: the same for every count.
+RunConfig config_of(const ScalingFlags& flags, int most) {
+  RunConfig run = read_config(flags.run, most_on_a_host(flags, most));
+  if (run.batch.shards) {
+    refuse(fmt::format(
+        "--scaling gives each rank a batch of its own, and 'batch.shards: {}' makes one batch of "
+        "all; leave the shards out, as with --set 'batch={{per_gpu: 64}}' ('train bench' without "
+        "--scaling says what they cost)",
+        *run.batch.shards));
+  }
+  return run;
+}
+
+/// The batch of each rank and where it comes from, in a subject that says no more yet.
+ScalingSubject subject_of(const ScalingFlags& flags, const RunConfig& run, int most) {
+  ScalingSubject subject{.network = run.name, .rounds = flags.rounds};
+  if (flags.batch) {
+    subject.batch = *flags.batch;
+    subject.batch_from = "--batch";
+  } else if (run.batch.per_gpu) {
+    subject.batch = *run.batch.per_gpu;
+    subject.batch_from = "batch.per_gpu";
+  } else {
+    subject.batch = replica_batch(run, most);
+    subject.batch_from = fmt::format("batch.total on {} ranks", most);
+  }
+  return subject;
+}
+
+int measure_as_rank(const ScalingFlags& flags, int most, const RankPlace& place) {
+  RunConfig run = config_of(flags, most);
+  RankGroup ranks(rank_group_options(place, run.limits));
+  const ScalingOptions options{
+      .batch = subject_of(flags, run, most).batch,
+      .windows = flags.windows,
+      .window_seconds = flags.window_seconds,
+      .device = device_choice_of_rank(flags.run, place, flags.launch.replicas)};
+  const ScalingRound round = measure_scaling(std::move(run), options, ranks);
+  if (place.rank == 0) std::fputs(round_line(round).c_str(), stdout);
+  return 0;
+}
+
+/// Places for the ranks of this machine: the GPUs, or the processor.
+RankCount places_here(const ScalingFlags& flags, int most) {
+  if (flags.launch.replicas) {
+    refuse(
+        "--replicas " + std::to_string(*flags.launch.replicas) +
+        ": --scaling itself says the numbers of ranks; leave --replicas out, or give --hosts, on "
+        "each of which there are so many");
+  }
+  RankCount places{.count = most};
+  const std::string gpus = gpus_of(flags.run);
+  const bool processor =
+      gpus == "0" || (gpus.empty() && open_gpus(parse_gpus(gpus), gpu_places()).gpus.empty());
+  if (processor) return places;
+  for (const GpuFinding& gpu : open_gpus(request_for_ranks(gpus, most), gpu_places()).gpus) {
+    places.gpus.push_back(gpu.ordinal);
+  }
+  if (static_cast<int>(places.gpus.size()) >= most) return places;
+  throw Error(ErrorKind::device,
+              fmt::format("--scaling wants {} GPUs, and --gpus {} means {}; leave out the larger "
+                          "counts, or use --gpus 0 for the CPU",
+                          most, gpus, places.gpus.size()));
+}
+
+RankPool pool_of(const ScalingFlags& flags, const std::vector<int>& counts) {
+  if (!flags.launch.hosts.empty()) return host_pool(flags.run, flags.launch, counts);
+  return local_pool(places_here(flags, counts.back()));
+}
+
+/// What the starts came to; `end` is the one that failed, or the last.
+struct Starts {
+  std::vector<ScalingRound> rounds;
+  LaunchResult end;
+};
+
+/// Counts take turns, so that slow minutes of the machine fall on all of them, the largest first:
+/// what it lacks shows before anything is measured.
+Starts start_all(const ScalingFlags& flags, const std::vector<int>& counts, const RankPool& pool,
+                 const Surroundings& surroundings) {
+  Starts starts;
+  for (int round = 1; round <= flags.rounds; ++round) {
+    for (auto count = counts.rbegin(); count != counts.rend(); ++count) {
+      std::fprintf(stderr, "round %d of %d: %d %s\n", round, flags.rounds, *count,
+                   *count == 1 ? "rank" : "ranks");
+      const RankOutput results = RankOutput::anonymous(fs::temp_directory_path());
+      starts.end =
+          pool.start({.ranks = *count, .arguments = surroundings.arguments, .results = &results});
+      if (starts.end.exit_code != 0 || starts.end.signal != 0) return starts;
+      PrintedRound printed = round_in(results.text(), *count);
+      std::fputs(printed.others.c_str(), stderr);
+      starts.rounds.push_back(std::move(printed.round));
+    }
+  }
+  return starts;
+}
+
+/// Where the picture goes, and what draws it.
+struct Picture {
+  fs::path gnuplot;  // empty: nothing does
+  fs::path output;
+};
+
+/// Throws Error{command_line} for a picture that was asked for and cannot be drawn.
+Picture picture_of(const ScalingFlags& flags) {
+  const char* path = std::getenv("PATH");
+  Picture picture{.gnuplot = find_program("gnuplot", path == nullptr ? "" : path).value_or(""),
+                  .output = flags.output.empty() ? "scaling.png" : flags.output};
+  if (!flags.output.empty()) check_plot_output(picture.output, !picture.gnuplot.empty());
+  return picture;
+}
+
+void write_files(const Picture& picture, const ScalingSubject& subject,
+                 const std::vector<ScalingRow>& rows) {
+  const Disk disk;
+  const fs::path table = fs::path(picture.output).replace_extension(".csv");
+  disk.replace_file(table, scaling_csv(subject, rows));
+  if (picture.gnuplot.empty()) {
+    return print_warning(missing_gnuplot_warning(table.filename().string()));
+  }
+  const std::string title = fmt::format("{}, batch {} a rank", subject.network, subject.batch);
+  const std::string complaint = draw_picture(
+      disk, picture.gnuplot, scaling_script(title, rows, picture.output), picture.output);
+  if (!complaint.empty()) print_warning("no picture is drawn: " + complaint);
+}
+
+int start_and_tell(const ScalingFlags& flags, const std::vector<int>& counts,
+                   const Surroundings& surroundings) {
+  const ScalingSubject subject = subject_of(flags, config_of(flags, counts.back()), counts.back());
+  const Picture picture = picture_of(flags);
+  const RankPool pool = pool_of(flags, counts);
+  const Starts starts = start_all(flags, counts, pool, surroundings);
+  if (starts.end.exit_code != 0 || starts.end.signal != 0) return end_as(starts.end);
+  const std::vector<ScalingRow> rows = scaling_rows(starts.rounds);
+  std::fputs((flags.json ? scaling_json(subject, rows) : scaling_table(subject, rows)).c_str(),
+             stdout);
+  write_files(picture, subject, rows);
+  return 0;
+}
+
+}  // namespace
+
+std::vector<int> parse_counts(const std::string& text, bool hosts) {
+  const int most = hosts ? kMostRanks : kMostHere;
+  std::vector<int> counts;
+  for (const std::string& word : split(text, ',')) {
+    const auto number = parse_integer(word);
+    if (!number || *number < 1 || *number > most) {
+      refuse(
+          fmt::format("--scaling {}: '{}' is no number of ranks from 1 to {}; give some, as in "
+                      "--scaling 1,2,4",
+                      text, word, most));
+    }
+    counts.push_back(static_cast<int>(*number));
+  }
+  std::ranges::sort(counts);
+  const auto twice = std::ranges::adjacent_find(counts);
+  if (twice == counts.end()) return counts;
+  refuse(fmt::format("--scaling {}: {} stands there twice; give each number of ranks once", text,
+                     *twice));
+}
+
+int bench_scaling(const ScalingFlags& flags, const Surroundings& surroundings) {
+  const std::vector<int> counts = parse_counts(flags.counts, !flags.launch.hosts.empty());
+  check_host_flags(flags.launch);
+  const auto place = own_place();
+  if (!place) return start_and_tell(flags, counts, surroundings);
+  if (!train_started(*place)) {
+    refuse("--scaling starts the ranks, but " + other_launcher(*place) +
+           "; start it by itself, with --hosts for several machines");
+  }
+  return measure_as_rank(flags, counts.back(), *place);
+}
+
+}  // namespace trainyard::cli

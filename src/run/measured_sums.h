@@ -1,0 +1,53 @@
+// The sums over ranks of a training step, left out or made alone: what they take is the difference.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "comm/communicator.h"
+
+namespace trainyard {
+
+/// Stands before a communicator, which makes all calls but the sums that are left out. Whatever
+/// asks for sums, and in whatever pieces, needs to know nothing of it.
+class MeasuredSums final : public Communicator {
+ public:
+  enum class Mode {
+    make,
+    note,  // make them, and keep them for make_noted(): during one step whose work is not recorded
+    leave_out  // work that is recorded meanwhile is without them for ever
+  };
+
+  /// Stands before `ranks` from now on, which must outlive the last call. Answers itself.
+  [[nodiscard]] Communicator& around(Communicator& ranks);
+  void set_mode(Mode mode) { mode_ = mode; }
+  /// Makes what is summed zeros, so that sums of sums stay finite.
+  void clear_noted();
+  /// Puts on the noted sums alone, in their order and on their queues.
+  void make_noted();
+  [[nodiscard]] std::size_t noted() const { return noted_.size(); }
+  /// Waits for the queues of the noted sums.
+  void wait();
+
+  [[nodiscard]] int rank() const override { return ranks_->rank(); }
+  [[nodiscard]] int size() const override { return ranks_->size(); }
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override;
+  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override;
+  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
+  void barrier() override { ranks_->barrier(); }
+  void set_time_limit(std::chrono::milliseconds limit) override { ranks_->set_time_limit(limit); }
+
+ private:
+  struct Sum {
+    Queue* queue;
+    void* data;
+    std::int64_t count;
+    DType type;
+  };
+
+  Communicator* ranks_ = nullptr;
+  Mode mode_ = Mode::make;
+  std::vector<Sum> noted_;
+};
+
+}  // namespace trainyard
