@@ -66,9 +66,9 @@ class RankSum {
   DType transport_;
   std::vector<GradientBucket> buckets_;
   std::size_t next_ = 0;
-  Queue& queue_;  // of the sums
-  std::unique_ptr<Event> ready_,
-      summed_;                            // of the model's queue, of this one; null: it is the same
+  Queue& queue_;                          // of the sums
+  std::unique_ptr<Event> ready_;          // of the model's queue; null: it is the same
+  std::unique_ptr<Event> summed_;         // of the other one, likewise
   std::unique_ptr<DeviceBuffer> narrow_;  // [parameters] of the transport; null: as they are
   // All ranks' values of a slice, for sums in tree order; null: the communicator has that order, or
   // none is asked for.

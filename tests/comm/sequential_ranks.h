@@ -28,7 +28,7 @@ class SequentialRanks final : public Communicator {
                                             all.data() + static_cast<std::size_t>(other) * bytes};
       TreeSum().run(pair, all.data(), count, type);
     }
-    queue.copy(data, all.data(), bytes);
+    if (bytes > 0) queue.copy(data, all.data(), bytes);
   }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
     ranks_.broadcast(queue, data, bytes, root);
