@@ -36,4 +36,8 @@ void MeasuredSums::all_gather(Queue& queue, const void* mine, std::size_t bytes,
   ranks_->all_gather(queue, mine, bytes, out);
 }
 
+void MeasuredSums::all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) {
+  ranks_->all_to_all(queue, mine, bytes, out);
+}
+
 }  // namespace trainyard

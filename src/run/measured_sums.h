@@ -31,11 +31,13 @@ class MeasuredSums final : public Communicator {
 
   [[nodiscard]] int rank() const override { return ranks_->rank(); }
   [[nodiscard]] int size() const override { return ranks_->size(); }
+  [[nodiscard]] bool recordable() const override { return ranks_->recordable(); }
+  [[nodiscard]] bool sums_in_tree() const override { return ranks_->sums_in_tree(); }
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override;
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override;
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
+  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
   void barrier() override { ranks_->barrier(); }
-  void set_time_limit(std::chrono::milliseconds limit) override { ranks_->set_time_limit(limit); }
 
  private:
   struct Sum {
