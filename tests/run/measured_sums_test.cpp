@@ -22,7 +22,9 @@ class Doubling final : public Communicator {
   void broadcast(Queue&, void*, std::size_t, int) override { ++others; }
   void all_gather(Queue&, const void*, std::size_t, void*) override { ++others; }
   void barrier() override { ++others; }
-  void set_time_limit(std::chrono::milliseconds) override { ++others; }
+  void all_to_all(Queue&, const void*, std::size_t, void*) override { ++others; }
+  [[nodiscard]] bool recordable() const override { return false; }
+  [[nodiscard]] bool sums_in_tree() const override { return true; }
 
   int sums = 0, others = 0;
 };
@@ -75,6 +77,8 @@ TEST_CASE("everything but sums is the ranks' own") {
   measured.sums.broadcast(*measured.queue, measured.values.data(), 4, 0);
   measured.sums.all_gather(*measured.queue, measured.values.data(), 4, measured.values.data());
   measured.sums.barrier();
-  measured.sums.set_time_limit(std::chrono::milliseconds(1));
+  measured.sums.all_to_all(*measured.queue, measured.values.data(), 2, measured.values.data());
+  CHECK_FALSE(measured.sums.recordable());
+  CHECK(measured.sums.sums_in_tree());
   CHECK(measured.ranks.others == 4);
 }
