@@ -53,7 +53,11 @@ class GlooCommunicator final : public Communicator {
   [[nodiscard]] int size() const override { return mesh_.size(); }
   [[nodiscard]] bool recordable() const override { return true; }
   [[nodiscard]] bool sums_in_tree() const override { return true; }
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override;
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    const SumPart part{data, count, type};
+    all_reduce_sums(queue, {&part, 1});
+  }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override;
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override;
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
   void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
@@ -62,10 +66,16 @@ class GlooCommunicator final : public Communicator {
  private:
   using Window = GlooMesh::Window;
 
-  void sum_own_slice(Window& window, std::byte* data, std::int64_t count, DType type);
+  /// The three moves of a sum; `index` of the part tells their bytes from those of other parts.
+  void exchange_slices(std::size_t index, const SumPart& part);
+  void sum_own_slice(std::size_t index, const SumPart& part);
+  void hand_round(std::size_t index, const SumPart& part);
   void gather_slots(std::byte* out, std::size_t bytes);
-  /// Memory for as many bytes, the same every time.
-  [[nodiscard]] std::byte* staging(std::size_t bytes);
+  [[nodiscard]] Window& window_of(const SumPart& part) {
+    return mesh_.window(part.data, static_cast<std::size_t>(part.count) * size_of(part.type));
+  }
+  /// This rank's slice of each rank's part: [size()][slice], the same memory every time.
+  [[nodiscard]] Window& slices_of(std::size_t index, const SumPart& part);
   template <class Visit>
   void each_other(Visit&& visit) const {
     // Every rank begins with the one behind it, so that not all send to rank 0 first.
@@ -74,49 +84,71 @@ class GlooCommunicator final : public Communicator {
 
   GlooMesh mesh_;
   TreeSum sum_;
-  std::vector<std::byte> staging_;
-  std::vector<const void*> inputs_;  // a rank
-  std::vector<std::byte> present_;   // of a barrier: a byte a rank
+  std::vector<std::vector<std::byte>> staging_;  // a part
+  std::vector<const void*> inputs_;              // a rank
+  std::vector<std::byte> present_;               // of a barrier: a byte a rank
 };
 
-void GlooCommunicator::all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) {
-  TY_CHECK(count >= 0, "a sum of at least no elements");
+void GlooCommunicator::all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
   const SigpipeGuard guard;
   queue.wait();
-  const std::size_t element = size_of(type);
-  mesh_.begin({.operation = "all_reduce_sum", .count = count, .unit = unit_of(type)});
-  if (count == 0 || size() == 1) return;
-  Window& window = mesh_.window(data, static_cast<std::size_t>(count) * element);
-  sum_own_slice(window, static_cast<std::byte*>(data), count, type);
-  const Slice mine = slice_of(count, rank(), size(), element);
-  each_other([&](int other) {
-    const Slice theirs = slice_of(count, other, size(), element);
-    mesh_.receive(window, other, 1, theirs.begin, theirs.bytes);
-    mesh_.send(window, other, 1, mine.begin, mine.bytes);
-  });
-  mesh_.await_received(window);
-  mesh_.await_sent(window);
+  std::int64_t count = 0;
+  for (const SumPart& part : parts) {
+    TY_CHECK(part.count >= 0, "a sum of at least no elements");
+    count += part.count;
+  }
+  mesh_.begin({.operation = "all_reduce_sum", .count = count, .unit = unit_of(parts.front().type)});
+  if (size() == 1) return;
+  if (staging_.size() < parts.size()) staging_.resize(parts.size());
+  // What one part waits for is under way while the others are worked on.
+  for (std::size_t i = 0; i < parts.size(); ++i) exchange_slices(i, parts[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    sum_own_slice(i, parts[i]);
+    hand_round(i, parts[i]);
+  }
+  for (const SumPart& part : parts) {
+    mesh_.await_received(window_of(part));
+    mesh_.await_sent(window_of(part));
+  }
 }
 
-void GlooCommunicator::sum_own_slice(Window& window, std::byte* data, std::int64_t count,
-                                     DType type) {
-  const std::size_t element = size_of(type);
-  const Slice mine = slice_of(count, rank(), size(), element);
-  const std::size_t all = mine.bytes * static_cast<std::size_t>(size());
-  std::byte* const slots = staging(all);
-  Window& received = mesh_.window(slots, all);
-  for (int other = 0; other < size(); ++other) {
-    inputs_[static_cast<std::size_t>(other)] = slots + static_cast<std::size_t>(other) * mine.bytes;
-  }
-  inputs_[static_cast<std::size_t>(rank())] = data + mine.begin;
+void GlooCommunicator::exchange_slices(std::size_t index, const SumPart& part) {
+  Window& received = slices_of(index, part);
+  Window& window = window_of(part);
+  const std::size_t element = size_of(part.type);
+  const Slice mine = slice_of(part.count, rank(), size(), element);
+  const int phase = static_cast<int>(2 * index);
   each_other([&](int other) {
-    const Slice theirs = slice_of(count, other, size(), element);
-    mesh_.receive(received, other, 0, static_cast<std::size_t>(other) * mine.bytes, mine.bytes);
-    mesh_.send(window, other, 0, theirs.begin, theirs.bytes);
+    const Slice theirs = slice_of(part.count, other, size(), element);
+    mesh_.receive(received, other, phase, static_cast<std::size_t>(other) * mine.bytes, mine.bytes);
+    mesh_.send(window, other, phase, theirs.begin, theirs.bytes);
   });
-  mesh_.await_received(received);
-  mesh_.await_sent(window);
-  sum_.run(inputs_, data + mine.begin, static_cast<std::int64_t>(mine.bytes / element), type);
+}
+
+void GlooCommunicator::sum_own_slice(std::size_t index, const SumPart& part) {
+  mesh_.await_received(slices_of(index, part));
+  mesh_.await_sent(window_of(part));
+  const std::size_t element = size_of(part.type);
+  const Slice mine = slice_of(part.count, rank(), size(), element);
+  for (int other = 0; other < size(); ++other) {
+    const std::size_t offset = static_cast<std::size_t>(other) * mine.bytes;
+    inputs_[static_cast<std::size_t>(other)] = staging_[index].data() + offset;
+  }
+  auto* const own = static_cast<std::byte*>(part.data) + mine.begin;
+  inputs_[static_cast<std::size_t>(rank())] = own;
+  sum_.run(inputs_, own, static_cast<std::int64_t>(mine.bytes / element), part.type);
+}
+
+void GlooCommunicator::hand_round(std::size_t index, const SumPart& part) {
+  Window& window = window_of(part);
+  const std::size_t element = size_of(part.type);
+  const Slice mine = slice_of(part.count, rank(), size(), element);
+  const int phase = static_cast<int>(2 * index + 1);
+  each_other([&](int other) {
+    const Slice theirs = slice_of(part.count, other, size(), element);
+    mesh_.receive(window, other, phase, theirs.begin, theirs.bytes);
+    mesh_.send(window, other, phase, mine.begin, mine.bytes);
+  });
 }
 
 void GlooCommunicator::broadcast(Queue& queue, void* data, std::size_t bytes, int root) {
@@ -196,9 +228,12 @@ void GlooCommunicator::gather_slots(std::byte* out, std::size_t bytes) {
   mesh_.await_sent(window);
 }
 
-std::byte* GlooCommunicator::staging(std::size_t bytes) {
-  if (staging_.size() < bytes) staging_.resize(bytes);
-  return staging_.data();
+GlooMesh::Window& GlooCommunicator::slices_of(std::size_t index, const SumPart& part) {
+  const Slice mine = slice_of(part.count, rank(), size(), size_of(part.type));
+  const std::size_t all = mine.bytes * static_cast<std::size_t>(size());
+  std::vector<std::byte>& memory = staging_[index];
+  if (memory.size() < all) memory.resize(all);
+  return mesh_.window(memory.data(), all);
 }
 
 }  // namespace

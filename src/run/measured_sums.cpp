@@ -8,24 +8,26 @@ Communicator& MeasuredSums::around(Communicator& ranks) {
 }
 
 void MeasuredSums::clear_noted() {
-  for (const Sum& sum : noted_) {
-    sum.queue->fill(sum.data, std::byte{0},
-                    static_cast<std::size_t>(sum.count) * size_of(sum.type));
+  for (const Call& call : noted_) {
+    for (const SumPart& part : call.parts) {
+      const std::size_t bytes = static_cast<std::size_t>(part.count) * size_of(part.type);
+      call.queue->fill(part.data, std::byte{0}, bytes);
+    }
   }
 }
 
 void MeasuredSums::make_noted() {
-  for (const Sum& sum : noted_) ranks_->all_reduce_sum(*sum.queue, sum.data, sum.count, sum.type);
+  for (const Call& call : noted_) ranks_->all_reduce_sums(*call.queue, call.parts);
 }
 
 void MeasuredSums::wait() {
-  for (const Sum& sum : noted_) sum.queue->wait();
+  for (const Call& call : noted_) call.queue->wait();
 }
 
-void MeasuredSums::all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) {
+void MeasuredSums::all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
   if (mode_ == Mode::leave_out) return;
-  if (mode_ == Mode::note) noted_.push_back({&queue, data, count, type});
-  ranks_->all_reduce_sum(queue, data, count, type);
+  if (mode_ == Mode::note) noted_.push_back({&queue, {parts.begin(), parts.end()}});
+  ranks_->all_reduce_sums(queue, parts);
 }
 
 void MeasuredSums::broadcast(Queue& queue, void* data, std::size_t bytes, int root) {

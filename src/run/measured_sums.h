@@ -33,23 +33,25 @@ class MeasuredSums final : public Communicator {
   [[nodiscard]] int size() const override { return ranks_->size(); }
   [[nodiscard]] bool recordable() const override { return ranks_->recordable(); }
   [[nodiscard]] bool sums_in_tree() const override { return ranks_->sums_in_tree(); }
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override;
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    const SumPart part{data, count, type};
+    all_reduce_sums(queue, {&part, 1});
+  }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override;
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override;
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
   void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
   void barrier() override { ranks_->barrier(); }
 
  private:
-  struct Sum {
+  struct Call {
     Queue* queue;
-    void* data;
-    std::int64_t count;
-    DType type;
+    std::vector<SumPart> parts;
   };
 
   Communicator* ranks_ = nullptr;
   Mode mode_ = Mode::make;
-  std::vector<Sum> noted_;
+  std::vector<Call> noted_;
 };
 
 }  // namespace trainyard

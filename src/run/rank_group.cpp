@@ -92,6 +92,14 @@ class RankGroup::WatchedCommunicator final : public Communicator {
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     waiting(kAllReduce, [&] { inner_->all_reduce_sum(queue, data, count, type); });
   }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    VoteFlag& flag = group_.vote_flag_;
+    votes_ = flag.own ? 1 : 0;
+    parts_.assign(parts.begin(), parts.end());
+    parts_.push_back({&votes_, 1, DType::f64});
+    waiting(kAllReduce, [&] { inner_->all_reduce_sums(queue, parts_); });
+    flag.seen = votes_ > 0;
+  }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
     waiting(kBroadcast, [&] { inner_->broadcast(queue, data, bytes, root); });
   }
@@ -119,6 +127,8 @@ class RankGroup::WatchedCommunicator final : public Communicator {
 
   RankGroup& group_;
   std::unique_ptr<Communicator> inner_;
+  std::vector<SumPart> parts_;  // of a call
+  double votes_ = 0;            // summed with them
 };
 
 RankGroup::RankGroup(const RankGroupOptions& options)

@@ -58,6 +58,11 @@ class RankGroup {
   [[nodiscard]] std::string from_first(std::string_view text);
   /// The largest of all ranks' numbers.
   [[nodiscard]] int largest(int mine);
+  /// Asks for a vote: all ranks know it, at the same place, once the next all_reduce_sums() of
+  /// communicator() is done. It costs no call of its own.
+  void call_vote() { vote_flag_.own = true; }
+  /// Whether a rank has asked.
+  [[nodiscard]] bool vote_called() const { return size() == 1 ? vote_flag_.own : vote_flag_.seen; }
   /// Throws Error{device} that names the rank and both values unless all ranks have the same.
   void require_equal(std::string_view what, std::string_view mine);
 
@@ -83,6 +88,9 @@ class RankGroup {
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Meeting> meeting_;  // null for one rank
   std::unique_ptr<Communicator> communicator_;
+  struct VoteFlag {
+    bool own = false, seen = false;
+  } vote_flag_;
   std::int64_t step_ = 0;  // as progress() was told
   const Operation* operation_ = nullptr;
 };

@@ -15,6 +15,7 @@ RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankB
       buckets_(options.buckets),
       queue_(options.buckets.empty() ? compute.queue : *compute.sums) {
   if (communicator.size() == 1) return;
+  pending_.reserve(3);
   if (buckets_.empty()) {
     buckets_ = {{.count = blocks.parameters + blocks.statistics}};
   } else {
@@ -40,12 +41,8 @@ std::span<const GradientBucket> RankSum::beside_backward() const {
 }
 
 void RankSum::begin_next() {
-  const GradientBucket& bucket = buckets_[next_++];
-  if (narrows()) return sum_narrow(bucket);
-  fork();
-  auto* const first = static_cast<std::byte*>(blocks_.gradients) +
-                      static_cast<std::size_t>(bucket.first) * size_of(blocks_.type);
-  sum(first, bucket.count, blocks_.type);
+  add(buckets_[next_++]);
+  put_on();
 }
 
 std::byte* RankSum::narrow(std::int64_t element) const {
@@ -53,33 +50,44 @@ std::byte* RankSum::narrow(std::int64_t element) const {
          static_cast<std::size_t>(element) * size_of(transport_);
 }
 
-void RankSum::sum_narrow(const GradientBucket& bucket) {
-  auto* const gradients = static_cast<float*>(blocks_.gradients);
+void RankSum::add(const GradientBucket& bucket) {
+  auto* const first = static_cast<std::byte*>(blocks_.gradients) +
+                      static_cast<std::size_t>(bucket.first) * size_of(blocks_.type);
+  if (!narrows()) return pending_.push_back({first, bucket.count, blocks_.type});
   const std::int64_t end = bucket.first + bucket.count;
   const std::int64_t parameters = std::min(end, blocks_.parameters) - bucket.first;
-  compute_.launches.narrow(narrow(bucket.first), transport_, gradients + bucket.first, parameters);
-  fork();
-  communicator_.all_reduce_sum(queue_, narrow(bucket.first), parameters, transport_);
+  compute_.launches.narrow(narrow(bucket.first), transport_, reinterpret_cast<float*>(first),
+                           parameters);
+  pending_.push_back({narrow(bucket.first), parameters, transport_});
   if (end <= blocks_.parameters) return;
-  communicator_.all_reduce_sum(queue_, gradients + blocks_.parameters, blocks_.statistics,
-                               blocks_.type);
+  pending_.push_back({static_cast<float*>(blocks_.gradients) + blocks_.parameters,
+                      blocks_.statistics, blocks_.type});
+}
+
+void RankSum::put_on() {
+  fork();
+  if (parts_ == nullptr) {
+    communicator_.all_reduce_sums(queue_, pending_);
+  } else {
+    for (const SumPart& part : pending_) {
+      sum_in_tree(static_cast<std::byte*>(part.data), part.count, part.type);
+    }
+  }
+  pending_.clear();
 }
 
 void RankSum::finish() {
   if (communicator_.size() == 1) return;
-  while (next_ < buckets_.size()) begin_next();
+  while (next_ + 1 < buckets_.size()) begin_next();
+  // The results go with the last bucket: a call costs more than their bytes.
+  if (next_ < buckets_.size()) add(buckets_[next_]);
   next_ = 0;
-  fork();
-  sum(blocks_.results, blocks_.result_count, DType::f64);
+  pending_.push_back({blocks_.results, blocks_.result_count, DType::f64});
+  put_on();
   join();
   if (!narrows()) return;
   compute_.launches.widen(static_cast<float*>(blocks_.gradients), narrow_->data(), transport_,
                           blocks_.parameters);
-}
-
-void RankSum::sum(void* data, std::int64_t count, DType type) {
-  if (parts_ != nullptr) return sum_in_tree(static_cast<std::byte*>(data), count, type);
-  communicator_.all_reduce_sum(queue_, data, count, type);
 }
 
 std::size_t RankSum::tree_bytes(std::int64_t count, DType type) const {

@@ -53,8 +53,8 @@ class RankSum {
   [[nodiscard]] bool narrows() const { return narrow_ != nullptr; }
   [[nodiscard]] std::byte* narrow(std::int64_t element) const;
   [[nodiscard]] std::size_t tree_bytes(std::int64_t count, DType type) const;
-  void sum_narrow(const GradientBucket& bucket);
-  void sum(void* data, std::int64_t count, DType type);
+  void add(const GradientBucket& bucket);
+  void put_on();
   void sum_in_tree(std::byte* data, std::int64_t count, DType type);
   void sum_parts(std::int64_t count, DType type);
   void fork();
@@ -66,6 +66,7 @@ class RankSum {
   DType transport_;
   std::vector<GradientBucket> buckets_;
   std::size_t next_ = 0;
+  std::vector<SumPart> pending_;          // added, and not yet put on
   Queue& queue_;                          // of the sums
   std::unique_ptr<Event> ready_;          // of the model's queue; null: it is the same
   std::unique_ptr<Event> summed_;         // of the other one, likewise

@@ -36,9 +36,10 @@ class RankBench {
     run.batch = {.per_gpu = batch};
     return run;
   }
-  /// Several ranks vote on stopping wherever the host looks at results, see TrainingRun.
+  /// Whether ranks vote on stopping now, see TrainingRun.
   [[nodiscard]] bool votes() const {
-    return ranks_.size() > 1 && steps_ % session_.device().results_kept == 0;
+    const std::int64_t kept = session_.device().results_kept;
+    return ranks_.size() > 1 && kept > 1 && steps_ % kept == 0;
   }
   [[nodiscard]] int steps_in(double seconds);
   void note_sums();

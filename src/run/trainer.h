@@ -85,8 +85,8 @@ class Trainer {
   /// What is not finite, as a message has it.
   struct Culprit {
     std::size_t step = 0;  // of the plan
-    std::string where;  // in the network's file; "" if not known
-    std::string text;   // "" if there is none
+    std::string where;     // in the network's file; "" if not known
+    std::string text;      // "" if there is none
   };
   /// That of the rank whose step comes first: what it wrote may have spread to the others.
   [[nodiscard]] Culprit first_of_ranks(const std::optional<NonFinite>& found);

@@ -282,9 +282,13 @@ int TrainingRun::own_vote() const {
   return late ? StopVote::kOutOfTime : StopVote::kGoOn;
 }
 
-/// Ranks vote where the host looks at the results anyway, and stop after the same update.
+/// Ranks stop after the same update. They vote where one has called for it with the sums of an
+/// update; where those are the device's own, whenever the host looks at its results.
 std::optional<Outcome> TrainingRun::stop_reason(const TrainingState& state) {
-  if (state.step % session_->device().results_kept == 0) vote_ = ranks_.largest(own_vote());
+  const std::int64_t kept = session_->device().results_kept;
+  if (kept == 1 && own_vote() != StopVote::kGoOn) ranks_.call_vote();
+  const bool due = kept == 1 ? ranks_.vote_called() : state.step % kept == 0;
+  if (due) vote_ = ranks_.largest(own_vote());
   if (vote_ == StopVote::kGoOn) return std::nullopt;
   return vote_ == StopVote::kOutOfTime ? Outcome::out_of_time : Outcome::interrupted;
 }
