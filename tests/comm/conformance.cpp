@@ -1,5 +1,6 @@
 #include "conformance.h"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -70,6 +71,7 @@ class Examination {
   template <class T>
   [[nodiscard]] bool is_sum(const std::vector<T>& sum, const std::vector<T>& tree,
                             const std::vector<double>& sizes) const;
+  void check_sums(std::int64_t count);
   void check_broadcast(std::size_t bytes, int root);
   void check_gather(std::size_t bytes);
   void check_exchange(std::size_t bytes);
@@ -130,6 +132,34 @@ void Examination::check_sum(std::int64_t count, std::int64_t salt) {
     same = same && std::memcmp(&copies[i], &sum[i % sum.size()], sizeof(T)) == 0;
   }
   expect(same, what + " differs from rank to rank");
+}
+
+/// Several sums in one call have the bits of each alone.
+void Examination::check_sums(std::int64_t count) {
+  std::vector<float> floats;
+  std::vector<BFloat16> halves;
+  std::vector<double> doubles;
+  for (std::int64_t i = 0; i < count; ++i) {
+    floats.push_back(element_of<float>(ranks_.rank(), i, 7));
+    halves.push_back(element_of<BFloat16>(ranks_.rank(), i, 8));
+    if (i < 3) doubles.push_back(element_of<double>(ranks_.rank(), i, 9));
+  }
+  const DeviceArray<float> a(device_, *queue_, floats), a_alone(device_, *queue_, floats);
+  const DeviceArray<BFloat16> b(device_, *queue_, halves), b_alone(device_, *queue_, halves);
+  const DeviceArray<double> c(device_, *queue_, doubles), c_alone(device_, *queue_, doubles);
+  const auto few = static_cast<std::int64_t>(doubles.size());
+  const std::array parts{SumPart{a.data(), count, DType::f32}, SumPart{nullptr, 0, DType::f32},
+                         SumPart{b.data(), count, DType::bf16}, SumPart{c.data(), few, DType::f64}};
+  ranks_.all_reduce_sums(*queue_, parts);
+  ranks_.all_reduce_sum(*queue_, a_alone.data(), count, DType::f32);
+  ranks_.all_reduce_sum(*queue_, b_alone.data(), count, DType::bf16);
+  ranks_.all_reduce_sum(*queue_, c_alone.data(), few, DType::f64);
+  const auto same = [&](const auto& one, const auto& other) {
+    const auto x = one.read(*queue_), y = other.read(*queue_);
+    return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0;
+  };
+  expect(same(a, a_alone) && same(b, b_alone) && same(c, c_alone),
+         "sums of " + std::to_string(count) + " in one call");
 }
 
 std::vector<std::byte> bytes_of(int rank, std::size_t count) {
@@ -209,6 +239,7 @@ void examine(Examination& group, int ranks) {
     group.check_sum<std::int32_t>(count, 5);
   }
   group.check_sum<float>(40'001, 6);
+  for (const std::int64_t count : {0, 1, 5, 40'001}) group.check_sums(count);
   for (int root = 0; root < ranks; ++root) {
     for (const std::size_t bytes : {0, 1, 13, 70'001}) group.check_broadcast(bytes, root);
   }
@@ -227,6 +258,6 @@ std::vector<std::string> breaches_of(Communicator& ranks, Device& device) {
   return group.breaches;
 }
 
-int checks_of_conformance(int ranks) { return 2 * (9 * 5 + 1) + 4 * ranks + 4 + 4 + 1 + 1 + 1; }
+int checks_of_conformance(int ranks) { return 2 * (9 * 5 + 1) + 4 + 4 * ranks + 4 + 4 + 1 + 1 + 1; }
 
 }  // namespace trainyard::testing
