@@ -133,6 +133,13 @@ on_host a cp -r /srv/job/run "$scratch/synced"
 same local1 synced
 say "--sync-dir without a shared disk: the same bytes"
 
+on_host a "$train" bench --config drill.yaml --hosts hosts.txt --gpus 0 --replicas 1 --scaling 1,2 \
+  --rounds 1 --windows 1 --seconds 0.2 --output "$scratch/scaling.png" >scaling.log 2>&1 ||
+  die "$(tail -n 5 scaling.log)"
+[[ $(grep -c '^2,[01],host-' scaling.csv) -eq 2 && $(grep -c ',host-b,' scaling.csv) -eq 1 ]] ||
+  die "the bench did not measure a rank on each host: $(cat scaling.csv)"
+say "train bench --scaling over two hosts: $(tail -n 1 scaling.log)"
+
 # A rank of the other host dies: all end, and the message names rank and host.
 on_host a "$train" --config drill.yaml --hosts hosts.txt --gpus 0 --replicas 1 --epochs 100000 \
   --out "$scratch/killed" >killed.log 2>&1 &
