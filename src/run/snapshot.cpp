@@ -149,9 +149,11 @@ Json loss_scale_json(const UpdatePosition& position) {
           {"good_steps", position.good_steps}};
 }
 
-/// Its inverse; without it every update was finished.
-UpdatePosition position_of(const Json& json, std::int64_t step) {
-  UpdatePosition position{.tried = step, .finished = step};
+/// Its inverse; without it every update was finished. The schedule goes on where the state stands
+/// in epochs of `steps` updates.
+UpdatePosition position_of(const Json& json, const TrainingState& state, std::int64_t steps) {
+  UpdatePosition position{.tried = state.epoch * steps + state.step_in_epoch,
+                          .finished = state.step};
   if (!json.contains("loss_scale")) return position;
   position.finished = json.at("finished_updates");
   position.loss_scale = json.at("loss_scale");
@@ -173,6 +175,7 @@ Json state_json(const Session& session, const TrainingState& state) {
           {"best_epoch", state.best_epoch},
           {"epochs_since_best", state.epochs_since_best},
           {"elapsed_seconds", state.elapsed_seconds},
+          {"global_batch", session.batch().global},
           {"threads", session.device().threads}};
 }
 
@@ -207,6 +210,17 @@ TrainingState state_of(const Json& json) {
   state.epochs_since_best = json.at("epochs_since_best");
   state.elapsed_seconds = json.at("elapsed_seconds");
   return state;
+}
+
+/// The same place in the epoch in updates of `batch` samples, `saved` until now: no sample comes
+/// twice, and a part of an update is left out.
+void count_in_batches(TrainingState& state, std::int64_t saved, std::int64_t batch) {
+  if (saved == batch || state.step_in_epoch == 0) return;
+  const std::int64_t samples = state.step_in_epoch * saved;
+  const auto before = static_cast<double>(state.step_in_epoch);
+  state.step_in_epoch = (samples + batch - 1) / batch;
+  // The mean over the epoch's updates stays.
+  state.gradient_norm_sum *= static_cast<double>(state.step_in_epoch) / before;
 }
 
 }  // namespace
@@ -244,6 +258,13 @@ int threads_of(const LoadedCheckpoint& checkpoint) {
   return threads;
 }
 
+std::int64_t global_batch_of(const LoadedCheckpoint& checkpoint) {
+  const auto batch = counters_of(
+      checkpoint, [](const Json& json) { return json.at("global_batch").get<std::int64_t>(); });
+  if (batch < 1) refuse_state(checkpoint, "has a global batch of " + std::to_string(batch));
+  return batch;
+}
+
 TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   Model& model = session.model();
   std::vector<std::string> faults;
@@ -262,11 +283,12 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
                                  "; were they changed?");
   }
   const std::int64_t steps = session.batch().steps;
+  count_in_batches(state, global_batch_of(checkpoint), session.batch().global);
   if (state.step_in_epoch < 0 || state.step_in_epoch > steps) {
     throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": stands at step " +
                                            std::to_string(state.step_in_epoch) +
                                            " of an epoch of " + std::to_string(steps) +
-                                           " steps; was the batch changed?");
+                                           " steps; were the data changed?");
   }
   const bool scaled = checkpoint.state.contains("loss_scale");
   if (scaled != session.updater().scales_loss()) {
@@ -275,7 +297,7 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
                                  "; was 'loss_scale' or 'precision' changed?");
   }
   session.updater().start_at(
-      counters_of(checkpoint, [&](const Json& json) { return position_of(json, state.step); }));
+      counters_of(checkpoint, [&](const Json& json) { return position_of(json, state, steps); }));
   return state;
 }
 

@@ -22,8 +22,14 @@ namespace trainyard {
 /// state holds none from 1 to 1024.
 [[nodiscard]] int threads_of(const LoadedCheckpoint& checkpoint);
 
+/// The samples of an update when a checkpoint was saved. Throws Error{checkpoint} if its state
+/// holds none from 1.
+[[nodiscard]] std::int64_t global_batch_of(const LoadedCheckpoint& checkpoint);
+
 /// Puts weights, statistics, optimizer state and counters back. Throws Error{checkpoint} with every
 /// tensor whose name, type or shape differs from the model's, or for counters that are no run's.
+/// With another global batch than before the run keeps its place in the epoch, and the schedule its
+/// epoch.
 [[nodiscard]] TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint);
 
 /// Weights by name from a safetensors file (`--init`): those that the file has. Returns how many

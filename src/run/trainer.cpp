@@ -50,7 +50,7 @@ std::optional<Outcome> Trainer::train_epoch() {
   epoch_started_ = parts_.now();
   epoch_first_step_ = state_.step_in_epoch;
   busy_.start(epoch_started_);
-  const std::int64_t steps = parts_.train.steps_per_epoch() / parts_.updater.passes();
+  const std::int64_t steps = steps_per_epoch();
   parts_.model.set_epoch(state_.epoch);
   while (true) {
     const auto reason = parts_.stop_reason(state_);
@@ -200,7 +200,8 @@ EpochRow Trainer::training_row() {
       (state_.step_in_epoch - epoch_first_step_) * parts_.updater.samples();
   EpochRow row{.epoch = state_.epoch + 1,
                .step = state_.step,
-               .samples = state_.step * parts_.updater.samples(),
+               .samples = (state_.epoch * steps_per_epoch() + state_.step_in_epoch) *
+                          parts_.updater.samples(),
                .loss = mean_loss(state_.totals),
                .lr = state_.rate,
                .grad_norm = state_.gradient_norm_sum / static_cast<double>(updates),

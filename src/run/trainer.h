@@ -94,6 +94,10 @@ class Trainer {
   [[nodiscard]] EpochRow training_row();
   void finish_epoch();
   [[nodiscard]] bool judge(double value);
+  /// Updates.
+  [[nodiscard]] std::int64_t steps_per_epoch() const {
+    return parts_.train.steps_per_epoch() / parts_.updater.passes();
+  }
   [[nodiscard]] double elapsed() const;
 
   TrainerParts parts_;

@@ -155,6 +155,14 @@ void TrainingRun::resume() {
   }
   if (checkpoint) {
     state_ = restore(*session_, *checkpoint);
+    const std::int64_t saved = global_batch_of(*checkpoint), now = session_->batch().global;
+    if (saved != now) {
+      warn(
+          "the run was saved with a global batch of " + std::to_string(saved) +
+          " and goes on with " + std::to_string(now) +
+          ": it keeps its place in the epoch and in the schedule, and ends otherwise than one that "
+          "was never stopped; 'batch: {total: ...}' is the same on any number of ranks");
+    }
   } else {
     session_->model().initialize(static_cast<std::uint64_t>(session_->config().seed));
   }

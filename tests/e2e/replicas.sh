@@ -170,6 +170,17 @@ rates() { awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "lr") at = i }
 expect_equal "$(rates none)" "0.0333333 0.0166667 "
 expect_equal "$(rates linear)" "0.0666667 0.0333333 "
 
+begin "a run that goes on with another global batch keeps its place, and says so"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out moved
+kill -KILL "$pid"
+wait_for_exit
+run "${quick[@]}" resume moved --replicas 1
+expect_code 0
+expect_err "the run was saved with a global batch of 32 and goes on with 16"
+expect_equal "$(tail -n 1 moved/metrics.csv | cut -d, -f1)" 60
+expect_equal "$(tail -n 1 moved/metrics.csv | cut -d, -f3)" "$((60 * 96))"
+
 begin "ranks compare their models as often as the run says"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out checked --set ranks.check_weights=2
@@ -177,4 +188,4 @@ expect_code 0
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out unchecked
 expect_same_run checked unchecked
 
-finish 11 1
+finish 12 1

@@ -200,8 +200,9 @@ TEST_CASE("every counter of a checkpoint, changed, changes how the run ends") {
     REQUIRE(content.state.contains(key));
   }
   for (const auto& [key, value] : content.state.items()) {
-    // The clock is in no compared column; the thread count goes to the device, see below.
-    if (key == "elapsed_seconds" || key == "threads") continue;
+    // The clock is in no compared column; the thread count goes to the device, and the global batch
+    // matters where it changes, see below.
+    if (key == "elapsed_seconds" || key == "threads" || key == "global_batch") continue;
     CAPTURE(key);
     LoadedCheckpoint changed = reloaded(content);
     changed.state[key] = other(value);
@@ -215,8 +216,33 @@ TEST_CASE("counters that no run can have are refused") {
   checkpoint.state["step_in_epoch"] = kStepsPerEpoch + 1;
   Run second;
   CHECK_THROWS_WITH_AS(static_cast<void>(restore(second.session, checkpoint)),
-                       "memory: stands at step 6 of an epoch of 5 steps; was the batch changed?",
+                       "memory: stands at step 6 of an epoch of 5 steps; were the data changed?",
                        Error);
+}
+
+TEST_CASE(
+    "resumed with another global batch, a run keeps its place in the epoch and the schedule") {
+  // 43 samples: 5 updates of 8 or 10 of 4 an epoch. Stopped in epoch 2 after 3 updates of 8.
+  Run first;
+  const TrainingState stopped = first.train({}, kStepsPerEpoch + 3);
+  const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, stopped));
+  CHECK(global_batch_of(checkpoint) == 8);
+  const Statistics known = statistics_of(checkpoint);
+  Run half(&known, {"batch.per_gpu=4"});
+  const TrainingState state = restore(half.session, checkpoint);
+  CHECK(state.epoch == 1);
+  CHECK(state.step == kStepsPerEpoch + 3);
+  CHECK(state.step_in_epoch == 6);
+  CHECK(half.session.updater().position().tried == 10 + 6);
+  CHECK(state.gradient_norm_sum / 6 == doctest::Approx(stopped.gradient_norm_sum / 3));
+  // Each of the epoch's 40 samples once: 24 are in the totals, 16 follow.
+  half.train(state, 0);
+  CHECK(half.recorder.rows.at(0).samples == 80);
+  CHECK(half.recorder.rows.size() == 2);
+  // What does not divide is rounded up: no sample comes twice.
+  Run uneven(&known, {"batch.per_gpu=5"});
+  CHECK(restore(uneven.session, checkpoint).step_in_epoch == 5);
+  CHECK(restore(half.session, reloaded(snapshot(half.session, {}))).step_in_epoch == 0);
 }
 
 TEST_CASE("a checkpoint keeps its run's clock and thread count") {
@@ -281,6 +307,7 @@ TEST_CASE("a checkpoint whose state is no run's is refused") {
   }
   CHECK(refusal("threads", 1025) == "memory/state.json: has 1025 threads, expected 1 to 1024");
   CHECK(refusal("threads", 0) == "memory/state.json: has 0 threads, expected 1 to 1024");
+  CHECK(refusal("global_batch", 0) == "memory/state.json: has a global batch of 0");
   for (const char* key : {"epoch", "step", "samples"}) {
     CHECK(refusal(key, -1) == "memory/state.json: holds a count below 0");
   }
