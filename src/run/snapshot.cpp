@@ -212,13 +212,14 @@ TrainingState state_of(const Json& json) {
   return state;
 }
 
-/// The same place in the epoch in updates of `batch` samples, `saved` until now: no sample comes
-/// twice, and a part of an update is left out.
-void count_in_batches(TrainingState& state, std::int64_t saved, std::int64_t batch) {
+/// The same place in an epoch of `steps` updates of `batch` samples, `saved` until now: no sample
+/// comes twice, and what is less than an update is left out.
+void count_in_batches(TrainingState& state, std::int64_t saved, std::int64_t batch,
+                      std::int64_t steps) {
   if (saved == batch || state.step_in_epoch == 0) return;
   const std::int64_t samples = state.step_in_epoch * saved;
   const auto before = static_cast<double>(state.step_in_epoch);
-  state.step_in_epoch = (samples + batch - 1) / batch;
+  state.step_in_epoch = std::min((samples + batch - 1) / batch, steps);
   // The mean over the epoch's updates stays.
   state.gradient_norm_sum *= static_cast<double>(state.step_in_epoch) / before;
 }
@@ -282,22 +283,24 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
                                  " metrics, the run has " + std::to_string(metrics) +
                                  "; were they changed?");
   }
-  const std::int64_t steps = session.batch().steps;
-  count_in_batches(state, global_batch_of(checkpoint), session.batch().global);
-  if (state.step_in_epoch < 0 || state.step_in_epoch > steps) {
+  const std::int64_t saved = global_batch_of(checkpoint);
+  const std::int64_t saved_steps = session.data().train->size() / saved;
+  if (state.step_in_epoch < 0 || state.step_in_epoch > saved_steps) {
     throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": stands at step " +
                                            std::to_string(state.step_in_epoch) +
-                                           " of an epoch of " + std::to_string(steps) +
+                                           " of an epoch of " + std::to_string(saved_steps) +
                                            " steps; were the data changed?");
   }
+  const BatchNumbers& batch = session.batch();
+  count_in_batches(state, saved, batch.global, batch.steps);
   const bool scaled = checkpoint.state.contains("loss_scale");
   if (scaled != session.updater().scales_loss()) {
     refuse_state(checkpoint, std::string(scaled ? "has a loss scale, the run has none"
                                                 : "has no loss scale, the run has one") +
                                  "; was 'loss_scale' or 'precision' changed?");
   }
-  session.updater().start_at(
-      counters_of(checkpoint, [&](const Json& json) { return position_of(json, state, steps); }));
+  session.updater().start_at(counters_of(
+      checkpoint, [&](const Json& json) { return position_of(json, state, batch.steps); }));
   return state;
 }
 

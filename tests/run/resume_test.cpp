@@ -242,6 +242,11 @@ TEST_CASE(
   // What does not divide is rounded up: no sample comes twice.
   Run uneven(&known, {"batch.per_gpu=5"});
   CHECK(restore(uneven.session, checkpoint).step_in_epoch == 5);
+  // Behind the last whole update of the new batch the epoch is done.
+  Run twice(&known, {"batch.per_gpu=16"});
+  const TrainingState end = first.train(stopped, 2 * kStepsPerEpoch);
+  REQUIRE(end.step_in_epoch == kStepsPerEpoch);
+  CHECK(restore(twice.session, reloaded(snapshot(first.session, end))).step_in_epoch == 2);
   CHECK(restore(half.session, reloaded(snapshot(half.session, {}))).step_in_epoch == 0);
 }
 
