@@ -5,20 +5,16 @@
 #include <span>
 #include <vector>
 
-#include "comm/communicator.h"
 #include "comm/tree_sum.h"
+#include "forwarding_ranks.h"
 
 namespace trainyard::testing {
 
 /// Sums rank after rank over `ranks`, the host's, rounding each time: ((0 + 1) + 2) + 3.
-class SequentialRanks final : public Communicator {
+class SequentialRanks final : public ForwardingRanks {
  public:
   /// Only the first `summed` ranks count, which is a fault if there are more.
-  SequentialRanks(Communicator& ranks, int summed) : ranks_(ranks), summed_(summed) {}
-  [[nodiscard]] int rank() const override { return ranks_.rank(); }
-  [[nodiscard]] int size() const override { return ranks_.size(); }
-  [[nodiscard]] bool recordable() const override { return true; }
-  [[nodiscard]] bool sums_in_tree() const override { return false; }
+  SequentialRanks(Communicator& ranks, int summed) : ForwardingRanks(ranks), summed_(summed) {}
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     const std::size_t bytes = static_cast<std::size_t>(count) * size_of(type);
     std::vector<std::byte> all(bytes * static_cast<std::size_t>(size()));
@@ -30,19 +26,8 @@ class SequentialRanks final : public Communicator {
     }
     if (bytes > 0) queue.copy(data, all.data(), bytes);
   }
-  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
-    ranks_.broadcast(queue, data, bytes, root);
-  }
-  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    ranks_.all_gather(queue, mine, bytes, out);
-  }
-  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    ranks_.all_to_all(queue, mine, bytes, out);
-  }
-  void barrier() override { ranks_.barrier(); }
 
  private:
-  Communicator& ranks_;
   int summed_;
 };
 
