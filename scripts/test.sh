@@ -6,7 +6,7 @@
 #
 # release: everything. dev: everything under ASan and UBSan, warnings are errors. tsan: what works
 # with threads of its own. Cases that are skipped are those of tests/skipped.txt. The last lines are
-# ctest's summary of each.
+# ctest's summary of each, and what failed.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -14,7 +14,7 @@ source "$(dirname "$0")/lib.sh"
 tsan_tests=(base kernels comm data)
 presets=("$@")
 [[ $# -gt 0 ]] || presets=(release dev tsan)
-failed=0
+failures=()
 summaries=()
 
 check_form() {
@@ -23,11 +23,11 @@ check_form() {
   mapfile -t scripts < <(find scripts tests .ci -name '*.sh' -o -path .ci/run)
   if command -v clang-format >/dev/null; then
     say "clang-format over ${#sources[@]} files"
-    clang-format --dry-run --Werror "${sources[@]}" || failed=1
+    clang-format --dry-run --Werror "${sources[@]}" || failures+=("clang-format")
   fi
   if command -v shellcheck >/dev/null; then
     say "shellcheck over ${#scripts[@]} files"
-    shellcheck --external-sources "${scripts[@]}" || failed=1
+    shellcheck --external-sources "${scripts[@]}" || failures+=("shellcheck")
   fi
 }
 
@@ -37,8 +37,9 @@ suite() {
   shift
   say "testing $preset"
   ctest --preset "$preset" --label-exclude slow -j "$(nproc)" --no-tests=error "$@" 2>&1 |
-    tee "$log" || failed=1
-  scripts/skips.sh "build/$preset/Testing/Temporary/LastTest.log" || failed=1
+    tee "$log" || failures+=("tests of $preset")
+  scripts/skips.sh "build/$preset/Testing/Temporary/LastTest.log" ||
+    failures+=("skipped cases of $preset")
   summaries+=("$preset: $(grep -E 'tests passed|tests failed' "$log" || echo 'no result')")
 }
 
@@ -65,4 +66,7 @@ for preset in "${presets[@]}"; do
 done
 say "the suite without its slow cases"
 printf '%s\n' "${summaries[@]}"
-exit "$failed"
+if [[ ${#failures[@]} -gt 0 ]]; then
+  printf 'FAILED: %s (said above)\n' "${failures[@]}"
+  exit 1
+fi

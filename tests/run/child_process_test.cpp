@@ -1,4 +1,6 @@
 // Programs that a run starts.
+#include "run/child_process.h"
+
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +10,6 @@
 #include <string>
 
 #include "../base/temporary_folder.h"
-#include "run/child_process.h"
 
 using namespace trainyard;
 
