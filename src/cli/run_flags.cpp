@@ -116,8 +116,8 @@ fs::path find_config(const std::string& name) {
       known.push_back((fs::path(name).has_extension() ? file : file.stem()).string());
     }
   }
-  throw Error(ErrorKind::config, "no config file '" + name + "' (looked at " + looked + ")" +
-                                     config::suggestion(name, known));
+  throw Error(ErrorKind::config, "no config file '" + name + "' (looked at " + looked +
+                                     ", each with .yaml too)" + config::suggestion(name, known));
 }
 
 std::vector<std::string> overrides_of(const RunFlags& flags) {

@@ -144,7 +144,9 @@ EpochContext epoch_context(const EpochRow& row, std::int64_t epochs, std::int64_
     context.step_seconds = static_cast<double>(samples_a_step) / row.images_per_s;
   }
   if (row.epoch < epochs) {
-    context.eta_seconds = row.epoch_s * static_cast<double>(epochs - row.epoch);
+    const double earlier =
+        static_cast<double>(row.earlier_steps) * context.step_seconds.value_or(0);
+    context.eta_seconds = (row.epoch_s + earlier) * static_cast<double>(epochs - row.epoch);
   }
   return context;
 }

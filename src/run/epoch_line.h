@@ -58,7 +58,7 @@ struct EpochContext {
   std::optional<double> eta_seconds;   // none after the last epoch
 };
 /// From the row itself: `samples_a_step` are those of an update on all replicas. The eta counts the
-/// epochs that are left as long as this one.
+/// epochs that are left as long as this one would be with the steps before a resume.
 [[nodiscard]] EpochContext epoch_context(const EpochRow& row, std::int64_t epochs,
                                          std::int64_t samples_a_step);
 /// "Epoch 1/70 - 64s - 82ms/step - loss: 1.4323 - … - eta 1:13:20 *"; the star marks a new best.

@@ -30,9 +30,10 @@ struct EpochRow {
   double lr = 0;                     // of the epoch's last step
   std::optional<double> grad_norm;   // mean over the epoch, before clipping, L2 included
   std::int64_t skipped_steps = 0;    // of the epoch
+  std::int64_t earlier_steps = 0;    // of the epoch, taken before the run was resumed
   bool is_best = false;
   double elapsed_s = 0;               // since the run began, over all resumes
-  double epoch_s = 0;                 // this epoch, evaluation included
+  double epoch_s = 0;                 // since the epoch began or was resumed, with evaluation
   double images_per_s = 0;            // training only, all replicas together
   std::optional<double> gpu_mem_mib;  // in use by all programs, at the end of the epoch
   /// Share of the time in which a GPU worked, 0 to 100: a mean over the epoch's training.

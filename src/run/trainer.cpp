@@ -206,6 +206,7 @@ EpochRow Trainer::training_row() {
                .lr = state_.rate,
                .grad_norm = state_.gradient_norm_sum / static_cast<double>(updates),
                .skipped_steps = state_.skipped_steps,
+               .earlier_steps = epoch_first_step_,
                .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0,
                .gpu_util_percent = busy_.mean()};
   if (parts_.updater.has_regularisation()) {

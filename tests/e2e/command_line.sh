@@ -44,8 +44,8 @@ mkdir configs
 write_tiny_run configs/tiny.yaml
 run "$train" check --config tinny.yaml
 expect_code 3
-expect_err "no config file 'tinny.yaml'"
-expect_err "did you mean 'tiny.yaml'"
+expect_err "no config file 'tinny.yaml' (looked at 'tinny.yaml', 'configs/tinny.yaml', "
+expect_err ", each with .yaml too); did you mean 'tiny.yaml'?"
 run "$train" check --config tinny
 expect_code 3
 expect_err "did you mean 'tiny'?"

@@ -108,6 +108,21 @@ TEST_CASE("an epoch is one line as Keras writes it") {
         "val_accuracy: 0.5983 - lr: 5.000e-03 - 781 img/s - eta 1:13:20 *");
 }
 
+TEST_CASE("an eta counts epochs as long as a whole one, also after a resume within an epoch") {
+  EpochRow row = sample_row();
+  row.images_per_s = 100;
+  row.epoch_s = 60;
+  const auto eta = [&row](std::int64_t epochs) {
+    return epoch_context(row, epochs, 50).eta_seconds;
+  };
+  CHECK(eta(3) == 120);
+  CHECK_FALSE(eta(1).has_value());
+  row.earlier_steps = 40;  // of half a second each
+  CHECK(eta(3) == 160);
+  row.images_per_s = 0;  // no step was taken here
+  CHECK(eta(3) == 120);
+}
+
 TEST_CASE("what was not measured is left out of the epoch line, and further metrics join") {
   EpochRow row = sample_row();
   row.is_best = false;

@@ -168,6 +168,18 @@ TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
   }
 }
 
+TEST_CASE("the row of an epoch that was resumed knows how many steps came before") {
+  Run first;
+  const TrainingState state = first.train({}, kStepsPerEpoch + 2);
+  const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
+  const Statistics known = statistics_of(checkpoint);
+  Run run(&known);
+  (void)run.train(restore(run.session, checkpoint), 0);
+  REQUIRE(run.recorder.rows.size() == 2);
+  CHECK(run.recorder.rows[0].earlier_steps == 2);
+  CHECK(run.recorder.rows[1].earlier_steps == 0);
+}
+
 TEST_CASE("another seed ends with other bytes") {
   Run other_seed(nullptr, {"seed=43"});
   CHECK(other_seed.outcome_text(other_seed.train({}, 0)) != uninterrupted_end());
