@@ -32,13 +32,24 @@ std::string_view unit_of(DType type) {
   return {};
 }
 
-/// The range of `count` elements that rank `rank` of `ranks` sums for all.
+/// Elements of a part, in bytes.
 struct Slice {
-  std::size_t begin, bytes;  // in bytes
+  std::size_t begin, bytes;
 };
-Slice slice_of(std::int64_t count, int rank, int ranks, std::size_t element) {
-  const std::int64_t whole = count / ranks;
-  const std::int64_t rest = count % ranks;
+
+/// Whether each rank sums the whole part for itself: of few bytes the second move, in which ranks
+/// hand round what they summed, costs more than the bytes that it saves.
+bool summed_by_each(const SumPart& part) {
+  constexpr std::size_t kFewBytes = 4096;
+  return static_cast<std::size_t>(part.count) * size_of(part.type) <= kFewBytes;
+}
+
+/// What rank `rank` of `ranks` sums.
+Slice slice_of(const SumPart& part, int rank, int ranks) {
+  const std::size_t element = size_of(part.type);
+  if (summed_by_each(part)) return {0, static_cast<std::size_t>(part.count) * element};
+  const std::int64_t whole = part.count / ranks;
+  const std::int64_t rest = part.count % ranks;
   const std::int64_t begin = whole * rank + std::min<std::int64_t>(rank, rest);
   const std::int64_t size = whole + (rank < rest ? 1 : 0);
   return {static_cast<std::size_t>(begin) * element, static_cast<std::size_t>(size) * element};
@@ -66,7 +77,8 @@ class GlooCommunicator final : public Communicator {
  private:
   using Window = GlooMesh::Window;
 
-  /// The three moves of a sum; `index` of the part tells their bytes from those of other parts.
+  /// The three moves of a sum, of few bytes the first two; `index` of the part tells their bytes
+  /// from those of other parts.
   void exchange_slices(std::size_t index, const SumPart& part);
   void sum_own_slice(std::size_t index, const SumPart& part);
   void hand_round(std::size_t index, const SumPart& part);
@@ -115,11 +127,10 @@ void GlooCommunicator::all_reduce_sums(Queue& queue, std::span<const SumPart> pa
 void GlooCommunicator::exchange_slices(std::size_t index, const SumPart& part) {
   Window& received = slices_of(index, part);
   Window& window = window_of(part);
-  const std::size_t element = size_of(part.type);
-  const Slice mine = slice_of(part.count, rank(), size(), element);
+  const Slice mine = slice_of(part, rank(), size());
   const int phase = static_cast<int>(2 * index);
   each_other([&](int other) {
-    const Slice theirs = slice_of(part.count, other, size(), element);
+    const Slice theirs = slice_of(part, other, size());
     mesh_.receive(received, other, phase, static_cast<std::size_t>(other) * mine.bytes, mine.bytes);
     mesh_.send(window, other, phase, theirs.begin, theirs.bytes);
   });
@@ -128,24 +139,23 @@ void GlooCommunicator::exchange_slices(std::size_t index, const SumPart& part) {
 void GlooCommunicator::sum_own_slice(std::size_t index, const SumPart& part) {
   mesh_.await_received(slices_of(index, part));
   mesh_.await_sent(window_of(part));
-  const std::size_t element = size_of(part.type);
-  const Slice mine = slice_of(part.count, rank(), size(), element);
+  const Slice mine = slice_of(part, rank(), size());
   for (int other = 0; other < size(); ++other) {
     const std::size_t offset = static_cast<std::size_t>(other) * mine.bytes;
     inputs_[static_cast<std::size_t>(other)] = staging_[index].data() + offset;
   }
   auto* const own = static_cast<std::byte*>(part.data) + mine.begin;
   inputs_[static_cast<std::size_t>(rank())] = own;
-  sum_.run(inputs_, own, static_cast<std::int64_t>(mine.bytes / element), part.type);
+  sum_.run(inputs_, own, static_cast<std::int64_t>(mine.bytes / size_of(part.type)), part.type);
 }
 
 void GlooCommunicator::hand_round(std::size_t index, const SumPart& part) {
+  if (summed_by_each(part)) return;
   Window& window = window_of(part);
-  const std::size_t element = size_of(part.type);
-  const Slice mine = slice_of(part.count, rank(), size(), element);
+  const Slice mine = slice_of(part, rank(), size());
   const int phase = static_cast<int>(2 * index + 1);
   each_other([&](int other) {
-    const Slice theirs = slice_of(part.count, other, size(), element);
+    const Slice theirs = slice_of(part, other, size());
     mesh_.receive(window, other, phase, theirs.begin, theirs.bytes);
     mesh_.send(window, other, phase, mine.begin, mine.bytes);
   });
@@ -229,7 +239,7 @@ void GlooCommunicator::gather_slots(std::byte* out, std::size_t bytes) {
 }
 
 GlooMesh::Window& GlooCommunicator::slices_of(std::size_t index, const SumPart& part) {
-  const Slice mine = slice_of(part.count, rank(), size(), size_of(part.type));
+  const Slice mine = slice_of(part, rank(), size());
   const std::size_t all = mine.bytes * static_cast<std::size_t>(size());
   std::vector<std::byte>& memory = staging_[index];
   if (memory.size() < all) memory.resize(all);

@@ -178,6 +178,12 @@ void GlooMesh::Part::connect(Store& store, const GlooOptions& options) {
   // Gloo lets a connection take five times this.
   context_->setTimeout(std::max(options.connect / 5, Milliseconds(1)));
   context_->connectFullMesh(gloo_store, device);
+  // One that went on and left would close connections on which others still shake hands, and these
+  // would try again until their limits.
+  store.set(prefix + "connected/" + std::to_string(rank), "");
+  for (int other = 0; other < ranks; ++other) {
+    store.wait(prefix + "connected/" + std::to_string(other), options.connect);
+  }
 }
 
 template <class Work>

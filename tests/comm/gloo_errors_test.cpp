@@ -110,6 +110,8 @@ TEST_CASE("a rank whose call failed is not waited for, though it lives on") {
         }
       },
       Milliseconds(5'000));
+  CAPTURE(outcomes[1]);
+  CAPTURE(outcomes[3]);
   CHECK(
       contains(outcomes[1], "broadcast of 100 bytes over 4 ranks failed: rank 0 (host0) is gone"));
   CHECK(

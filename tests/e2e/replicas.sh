@@ -32,6 +32,19 @@ run "${quick[@]}" --config tiny.yaml --replicas 2 --out other --seed 7
 expect_other_file one/metrics.csv other/metrics.csv
 expect_equal "$(grep -o '"ranks": [0-9]*' one/run.json)" '"ranks": 2'
 
+begin "gradients may cross in 16 bits, and the ranks still hold one model"
+write_tiny_run tiny.yaml
+for transport in fp32 bf16; do
+  run "${quick[@]}" --config tiny.yaml --replicas 2 --out "$transport" \
+    --set "ranks={transport: $transport, check_weights: 1}"
+  expect_code 0
+done
+expect_other_file bf16/metrics.csv fp32/metrics.csv
+run "${quick[@]}" --config tiny.yaml --replicas 2 --out fp64 --device reference --precision fp64 \
+  --set ranks.transport=bf16
+expect_code 3
+expect_err "'ranks.transport: bf16' would round the gradients of 'precision: fp64' to 16 bits"
+
 begin "with shards any number of ranks gives the same bytes, also across a stop and a resume"
 write_tiny_run tiny.yaml
 shards=(--set 'batch={total: 32, shards: 4}' --set epochs=6)
@@ -188,4 +201,4 @@ expect_code 0
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out unchecked
 expect_same_run checked unchecked
 
-finish 12 1
+finish 13 1
