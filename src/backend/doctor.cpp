@@ -11,8 +11,6 @@
 namespace trainyard {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 /// A row: what it is about in ten columns, then the finding.

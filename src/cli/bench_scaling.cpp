@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ranges>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -111,14 +112,14 @@ Starts start_all(const ScalingFlags& flags, const std::vector<int>& counts, cons
                  const Surroundings& surroundings) {
   Starts starts;
   for (int round = 1; round <= flags.rounds; ++round) {
-    for (auto count = counts.rbegin(); count != counts.rend(); ++count) {
-      std::fprintf(stderr, "round %d of %d: %d %s\n", round, flags.rounds, *count,
-                   *count == 1 ? "rank" : "ranks");
+    for (const int count : std::views::reverse(counts)) {
+      std::fprintf(stderr, "round %d of %d: %d %s\n", round, flags.rounds, count,
+                   count == 1 ? "rank" : "ranks");
       const RankOutput results = RankOutput::anonymous(fs::temp_directory_path());
       starts.end =
-          pool.start({.ranks = *count, .arguments = surroundings.arguments, .results = &results});
+          pool.start({.ranks = count, .arguments = surroundings.arguments, .results = &results});
       if (starts.end.exit_code != 0 || starts.end.signal != 0) return starts;
-      PrintedRound printed = round_in(results.text(), *count);
+      PrintedRound printed = round_in(results.text(), count);
       std::fputs(printed.others.c_str(), stderr);
       starts.rounds.push_back(std::move(printed.round));
     }

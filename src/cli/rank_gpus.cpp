@@ -63,8 +63,7 @@ RankCount ranks_on(const std::vector<GpuFinding>& gpus, RankCount stated,
 RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
                          const GpuPlaces& places) {
   const GpuRequest request = parse_gpus(gpus);
-  const RankCount ranks =
-      stated_ranks(gpus, replicas).value_or(RankCount{.asked = "--gpus " + gpus});
+  RankCount ranks = stated_ranks(gpus, replicas).value_or(RankCount{.asked = "--gpus " + gpus});
   // One rank looks for its GPU by itself.
   const bool alone = ranks.count == 1 && request.kind != Kind::all;
   if (request.kind == Kind::none || alone) return ranks;

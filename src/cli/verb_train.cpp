@@ -190,7 +190,7 @@ std::vector<std::string> resume_arguments(std::vector<std::string> arguments,
       given ? std::optional(fs::path(flags.out)) : newest_unfinished_run("runs", name);
   // Without a folder of its own the attempt never began: it begins again.
   if (!newest || (!given && newest == before) || !is_run_folder(*newest)) return arguments;
-  arguments.push_back("--resume");
+  arguments.emplace_back("--resume");
   if (!given) arguments.insert(arguments.end(), {"--out", newest->string()});
   return arguments;
 }

@@ -227,7 +227,7 @@ TEST_CASE("a product runs on the executors of the CPU and of the reference devic
     const double rate = measure_product_rate(reference.compute(), reference_target(precision), 32,
                                              1, steady_seconds);
     CHECK(rate > 1e-4);
-    CHECK(rate < fast);
+    CHECK(rate < 1e5);
   }
 }
 
