@@ -37,17 +37,17 @@ struct Slice {
   std::size_t begin, bytes;
 };
 
-/// Whether each rank sums the whole part for itself: of few bytes the second move, in which ranks
-/// hand round what they summed, costs more than the bytes that it saves.
-bool summed_by_each(const SumPart& part) {
+/// Whether each rank sums the whole part for itself, which saves the move in which ranks hand round
+/// what they summed, with its wake-ups: of two ranks that moves no more bytes, of few bytes hardly.
+bool summed_by_each(const SumPart& part, int ranks) {
   constexpr std::size_t kFewBytes = 4096;
-  return static_cast<std::size_t>(part.count) * size_of(part.type) <= kFewBytes;
+  return ranks == 2 || static_cast<std::size_t>(part.count) * size_of(part.type) <= kFewBytes;
 }
 
 /// What rank `rank` of `ranks` sums.
 Slice slice_of(const SumPart& part, int rank, int ranks) {
   const std::size_t element = size_of(part.type);
-  if (summed_by_each(part)) return {0, static_cast<std::size_t>(part.count) * element};
+  if (summed_by_each(part, ranks)) return {0, static_cast<std::size_t>(part.count) * element};
   const std::int64_t whole = part.count / ranks;
   const std::int64_t rest = part.count % ranks;
   const std::int64_t begin = whole * rank + std::min<std::int64_t>(rank, rest);
@@ -77,8 +77,7 @@ class GlooCommunicator final : public Communicator {
  private:
   using Window = GlooMesh::Window;
 
-  /// The three moves of a sum, of few bytes the first two; `index` of the part tells their bytes
-  /// from those of other parts.
+  /// The moves of a sum; `index` of the part tells their bytes from those of other parts.
   void exchange_slices(std::size_t index, const SumPart& part);
   void sum_own_slice(std::size_t index, const SumPart& part);
   void hand_round(std::size_t index, const SumPart& part);
@@ -150,7 +149,7 @@ void GlooCommunicator::sum_own_slice(std::size_t index, const SumPart& part) {
 }
 
 void GlooCommunicator::hand_round(std::size_t index, const SumPart& part) {
-  if (summed_by_each(part)) return;
+  if (summed_by_each(part, size())) return;
   Window& window = window_of(part);
   const Slice mine = slice_of(part, rank(), size());
   const int phase = static_cast<int>(2 * index + 1);
