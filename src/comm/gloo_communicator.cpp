@@ -32,6 +32,10 @@ std::string_view unit_of(DType type) {
   return {};
 }
 
+std::size_t bytes_of(const SumPart& part) {
+  return static_cast<std::size_t>(part.count) * size_of(part.type);
+}
+
 /// Elements of a part, in bytes.
 struct Slice {
   std::size_t begin, bytes;
@@ -41,13 +45,13 @@ struct Slice {
 /// what they summed, with its wake-ups: of two ranks that moves no more bytes, of few bytes hardly.
 bool summed_by_each(const SumPart& part, int ranks) {
   constexpr std::size_t kFewBytes = 4096;
-  return ranks == 2 || static_cast<std::size_t>(part.count) * size_of(part.type) <= kFewBytes;
+  return ranks == 2 || bytes_of(part) <= kFewBytes;
 }
 
 /// What rank `rank` of `ranks` sums.
 Slice slice_of(const SumPart& part, int rank, int ranks) {
+  if (summed_by_each(part, ranks)) return {0, bytes_of(part)};
   const std::size_t element = size_of(part.type);
-  if (summed_by_each(part, ranks)) return {0, static_cast<std::size_t>(part.count) * element};
   const std::int64_t whole = part.count / ranks;
   const std::int64_t rest = part.count % ranks;
   const std::int64_t begin = whole * rank + std::min<std::int64_t>(rank, rest);
@@ -83,7 +87,7 @@ class GlooCommunicator final : public Communicator {
   void hand_round(std::size_t index, const SumPart& part);
   void gather_slots(std::byte* out, std::size_t bytes);
   [[nodiscard]] Window& window_of(const SumPart& part) {
-    return mesh_.window(part.data, static_cast<std::size_t>(part.count) * size_of(part.type));
+    return mesh_.window(part.data, bytes_of(part));
   }
   /// This rank's slice of each rank's part: [size()][slice], the same memory every time.
   [[nodiscard]] Window& slices_of(std::size_t index, const SumPart& part);

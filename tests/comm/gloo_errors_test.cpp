@@ -153,6 +153,37 @@ TEST_CASE("a rank that never appears is missed by its number") {
       Error);
 }
 
+TEST_CASE("no rank goes on before every other one has said that it is connected") {
+  const auto store = make_memory_store();
+  /// A rank that stays silent at the end of its handshakes.
+  class Silent final : public Store {
+   public:
+    explicit Silent(Store& store) : store_(store) {}
+    void set(std::string_view key, std::string_view value) override {
+      if (!key.starts_with("test/connected/")) store_.set(key, value);
+    }
+    std::string get(std::string_view key, Milliseconds limit) override {
+      return store_.get(key, limit);
+    }
+    void wait(std::string_view key, Milliseconds limit) override { store_.wait(key, limit); }
+    std::int64_t add(std::string_view key, std::int64_t amount) override {
+      return store_.add(key, amount);
+    }
+
+   private:
+    Store& store_;
+  } silent(*store);
+  const Outcomes outcomes = run_threads(2, [&](int rank) {
+    GlooOptions options = local_options(rank, Milliseconds(60'000));
+    options.connect = Milliseconds(2'000);
+    static_cast<void>(
+        make_gloo_communicator(rank, 2, rank == 0 ? *store : static_cast<Store&>(silent), options));
+  });
+  CHECK(outcomes[0] ==
+        "rank 0 (host0): connecting the group 'test' of 2 ranks failed: no rank set "
+        "'test/connected/1' within 2 s; are all ranks running?");
+}
+
 TEST_CASE("an interface that this machine does not have, or one beside an address, is refused") {
   const auto store = make_memory_store();
   GlooOptions options = local_options(0, Milliseconds(1000));
