@@ -116,6 +116,8 @@ for ranks in 1 2; do
   "$train" --config drill.yaml --gpus 0 --replicas $((2 * ranks)) --out "local$ranks" >"local$ranks.log" 2>&1
   on_host a "$train" --config drill.yaml --hosts hosts.txt --gpus 0 --replicas "$ranks" \
     --out "$scratch/hosts$ranks" >"hosts$ranks.log" 2>&1 || die "$(tail -n 5 "hosts$ranks.log")"
+  grep -q "sums in shared memory" "local$ranks.log" || die "local ranks did not share memory"
+  grep -q "sums over TCP" "hosts$ranks.log" || die "ranks of two hosts did not sum over TCP"
   same "local$ranks" "hosts$ranks"
   say "2 hosts with $ranks rank(s) each: the bytes of $((2 * ranks)) local ranks"
 done

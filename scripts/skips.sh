@@ -16,6 +16,7 @@ holds() {
     root) [[ $(id -u) -eq 0 ]] ;;
     no-gpu) ! nvidia-smi --list-gpus >/dev/null 2>&1 ;;
     no-mpirun) ! command -v mpirun >/dev/null || ! command -v ssh >/dev/null ;;
+    no-namespace) ! unshare --map-root-user --pid --fork true 2>/dev/null ;;
     no-tmpfs) ! unshare --mount --map-root-user mount -t tmpfs tmpfs /tmp 2>/dev/null ;;
     *) die "tests/skipped.txt: unknown condition '$1'" ;;
   esac

@@ -8,38 +8,15 @@
 #include "base/error.h"
 #include "comm/gloo_mesh.h"
 #include "comm/sigpipe_guard.h"
+#include "comm/slice.h"
 #include "comm/tree_sum.h"
 
 namespace trainyard {
 namespace {
 
-std::string_view unit_of(DType type) {
-  switch (type) {
-    case DType::f64:
-      return "f64 elements";
-    case DType::f32:
-      return "f32 elements";
-    case DType::f16:
-      return "f16 elements";
-    case DType::bf16:
-      return "bf16 elements";
-    case DType::i32:
-      return "i32 elements";
-    case DType::u8:
-      break;
-  }
-  TY_CHECK(false, "bytes are not summed over ranks");
-  return {};
-}
-
 std::size_t bytes_of(const SumPart& part) {
   return static_cast<std::size_t>(part.count) * size_of(part.type);
 }
-
-/// Elements of a part, in bytes.
-struct Slice {
-  std::size_t begin, bytes;
-};
 
 /// Whether each rank sums the whole part for itself, which saves the move in which ranks hand round
 /// what they summed, with its wake-ups: of two ranks that moves no more bytes, of few bytes hardly.
@@ -51,12 +28,7 @@ bool summed_by_each(const SumPart& part, int ranks) {
 /// What rank `rank` of `ranks` sums.
 Slice slice_of(const SumPart& part, int rank, int ranks) {
   if (summed_by_each(part, ranks)) return {0, bytes_of(part)};
-  const std::size_t element = size_of(part.type);
-  const std::int64_t whole = part.count / ranks;
-  const std::int64_t rest = part.count % ranks;
-  const std::int64_t begin = whole * rank + std::min<std::int64_t>(rank, rest);
-  const std::int64_t size = whole + (rank < rest ? 1 : 0);
-  return {static_cast<std::size_t>(begin) * element, static_cast<std::size_t>(size) * element};
+  return trainyard::slice_of(part.count, part.type, rank, ranks);
 }
 
 class GlooCommunicator final : public Communicator {
@@ -112,7 +84,7 @@ void GlooCommunicator::all_reduce_sums(Queue& queue, std::span<const SumPart> pa
     TY_CHECK(part.count >= 0, "a sum of at least no elements");
     count += part.count;
   }
-  mesh_.begin({.operation = "all_reduce_sum", .count = count, .unit = unit_of(parts.front().type)});
+  mesh_.begin(sum_call(count, parts.front().type));
   if (size() == 1) return;
   if (staging_.size() < parts.size()) staging_.resize(parts.size());
   // What one part waits for is under way while the others are worked on.

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "comm/sigpipe_guard.h"
 
 namespace trainyard {
@@ -60,12 +59,8 @@ std::string reason_of(const std::exception& error) {
   return end == std::string::npos ? text : text.substr(end + 2);
 }
 
-std::string seconds_text(Milliseconds limit) {
-  return number_text(std::chrono::duration<double>(limit).count()) + " s";
-}
-
 /// Differs between calls that do not belong together, as far as 24 bits can.
-std::uint64_t tag_of(const GlooCall& call) {
+std::uint64_t tag_of(const CollectiveCall& call) {
   std::uint64_t tag =
       static_cast<std::uint64_t>(call.count) * 31 + static_cast<std::uint64_t>(call.root);
   for (const std::string_view text : {call.operation, call.unit}) {
@@ -109,7 +104,7 @@ class GlooMesh::Part {
  public:
   Part(int rank, int ranks, Store& store, const GlooOptions& options);
 
-  void begin(const GlooCall& call);
+  void begin(const CollectiveCall& call);
   Window& window(void* data, std::size_t bytes);
   void send(Window& window, int to, int phase, std::size_t offset, std::size_t bytes);
   void receive(Window& window, int from, int phase, std::size_t offset, std::size_t bytes);
@@ -127,13 +122,13 @@ class GlooMesh::Part {
   void with(int peer, Work&& work);
   [[nodiscard]] Milliseconds left() const;
   [[nodiscard]] std::uint64_t slot(int phase) const;
-  [[nodiscard]] std::string name_of_rank(int which) const;
+  [[nodiscard]] std::string name_of(int which) const;
   [[noreturn]] void fail(int peer, const std::string& reason);
 
   std::vector<std::string> hosts_;  // a rank
   std::shared_ptr<gloo::rendezvous::Context> context_;
   bool closed_ = false;
-  GlooCall call_;
+  CollectiveCall call_;
   std::uint64_t calls_ = 0;
   Moment deadline_;
   // The calls of a step are few; control traffic takes what is left.
@@ -154,7 +149,7 @@ GlooMesh::Part::Part(int rank_number, int rank_count, Store& store, const GlooOp
   try {
     connect(store, options);
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::device, name_of_rank(rank) + ": connecting the group '" + options.group +
+    throw Error(ErrorKind::device, name_of(rank) + ": connecting the group '" + options.group +
                                        "' of " + std::to_string(ranks) +
                                        " ranks failed: " + reason_of(error));
   }
@@ -195,7 +190,7 @@ void GlooMesh::Part::with(int peer, Work&& work) {
   }
 }
 
-void GlooMesh::Part::begin(const GlooCall& call) {
+void GlooMesh::Part::begin(const CollectiveCall& call) {
   call_ = call;
   ++calls_;
   deadline_ = SteadyClock::now() + limit;
@@ -260,10 +255,8 @@ void GlooMesh::Part::await_sent(Window& window) {
   }
 }
 
-std::string GlooMesh::Part::name_of_rank(int which) const {
-  const std::string& host = hosts_[static_cast<std::size_t>(which)];
-  const std::string name = "rank " + std::to_string(which);
-  return host.empty() ? name : name + " (" + host + ")";
+std::string GlooMesh::Part::name_of(int which) const {
+  return name_of_rank(which, hosts_[static_cast<std::size_t>(which)]);
 }
 
 void GlooMesh::Part::fail(int peer, const std::string& reason) {
@@ -272,15 +265,10 @@ void GlooMesh::Part::fail(int peer, const std::string& reason) {
     // The others need not wait for their limits: this rank will not take part any more.
     context_->closeConnections();
   }
-  std::string what = reason;
-  if (peer != rank) {
-    what = name_of_rank(peer) +
-           (late ? " did not do its part within " + seconds_text(limit) : " is gone") + " (" +
-           reason + "); see what it said";
-  }
-  throw Error(ErrorKind::device, name_of_rank(rank) + ": " + std::string(call_.operation) + " of " +
-                                     std::to_string(call_.count) + " " + std::string(call_.unit) +
-                                     " over " + std::to_string(ranks) + " ranks failed: " + what);
+  const std::string what = peer == rank ? reason
+                           : late       ? late_text(name_of(peer), limit, reason)
+                                        : gone_text(name_of(peer), reason);
+  throw failed_call(call_, name_of(rank), ranks, what);
 }
 
 GlooMesh::GlooMesh(int rank, int ranks, Store& store, const GlooOptions& options)
@@ -290,7 +278,7 @@ GlooMesh::~GlooMesh() = default;
 
 int GlooMesh::rank() const { return part_->rank; }
 int GlooMesh::size() const { return part_->ranks; }
-void GlooMesh::begin(const GlooCall& call) { part_->begin(call); }
+void GlooMesh::begin(const CollectiveCall& call) { part_->begin(call); }
 GlooMesh::Window& GlooMesh::window(void* data, std::size_t bytes) {
   return part_->window(data, bytes);
 }

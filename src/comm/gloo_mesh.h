@@ -4,20 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
+#include "comm/collective_call.h"
 #include "comm/gloo_communicator.h"
 
 namespace trainyard {
-
-/// What a call of a collective does: for its limit of time, for telling its bytes from those of
-/// other calls, and for messages.
-struct GlooCall {
-  std::string_view operation;  // static
-  std::int64_t count = 0;
-  std::string_view unit;  // static: "f32 elements"
-  int root = 0;
-};
 
 /// Connections from this rank to every other one. All of it throws Error{device} that names this
 /// rank, the call and, where it is known, the other rank; the mesh is closed then.
@@ -35,7 +26,7 @@ class GlooMesh {
   [[nodiscard]] int size() const;
 
   /// Begins a call: its time runs, and what is sent and received belongs to it.
-  void begin(const GlooCall& call);
+  void begin(const CollectiveCall& call);
   /// That of memory; the one of the same address and size is used again. Valid until the next call.
   [[nodiscard]] Window& window(void* data, std::size_t bytes);
 

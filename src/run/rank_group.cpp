@@ -9,6 +9,8 @@
 #include "comm/control.h"
 #include "comm/gloo_communicator.h"
 #include "comm/own_address.h"
+#include "comm/own_machine.h"
+#include "comm/shared_ranks.h"
 #include "comm/store_server.h"
 
 namespace trainyard {
@@ -142,12 +144,17 @@ RankGroup::RankGroup(const RankGroupOptions& options)
   }
   meeting_ =
       std::make_unique<Meeting>(options_, [this](const Failure& failure) { handle(failure); });
-  communicator_ = std::make_unique<WatchedCommunicator>(
-      *this, make_gloo_communicator(rank(), size(), meeting_->store(),
-                                    {.address = own_address_towards(options_.place.master_address),
-                                     .host = options_.host,
-                                     .connect = milliseconds(options_.limits.first_step),
-                                     .limit = call_limit()}));
+  auto sockets =
+      make_gloo_communicator(rank(), size(), meeting_->store(),
+                             {.address = own_address_towards(options_.place.master_address),
+                              .host = options_.host,
+                              .connect = milliseconds(options_.limits.first_step),
+                              .limit = call_limit()});
+  const Communicator* const unshared = sockets.get();
+  auto shared = share_sums(
+      std::move(sockets), {.host = options_.host, .machine = own_machine(), .limit = call_limit()});
+  shares_memory_ = shared.get() != unshared;
+  communicator_ = std::make_unique<WatchedCommunicator>(*this, std::move(shared));
 }
 
 Milliseconds RankGroup::call_limit() const {

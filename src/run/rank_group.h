@@ -45,6 +45,8 @@ class RankGroup {
   /// Acts on the host's memory, in the order of queue().
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   [[nodiscard]] Queue& queue() { return *queue_; }
+  /// Whether sums of communicator() go through memory that the ranks share, and not over TCP.
+  [[nodiscard]] bool shares_memory() const { return shares_memory_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   /// How long a call of a communicator of these ranks may take. The watch judges sooner who is to
   /// blame, and ends a rank whose own thread waits for one that is gone, also for its GPU.
@@ -88,6 +90,7 @@ class RankGroup {
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Meeting> meeting_;  // null for one rank
   std::unique_ptr<Communicator> communicator_;
+  bool shares_memory_ = false;
   struct VoteFlag {
     bool own = false, seen = false;
   } vote_flag_;

@@ -32,6 +32,16 @@ void require_precision(DeviceChoice::Kind kind, Precision precision) {
   if (!wanted.empty()) throw Error(ErrorKind::device, asked + wanted);
 }
 
+/// What the processor is called in the line that begins a run.
+std::string processor_text(const DeviceChoice& choice, int threads, const RankGroup* ranks) {
+  std::string text =
+      choice.kind == DeviceChoice::Kind::reference
+          ? "reference device"
+          : "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  if (ranks == nullptr || ranks->size() == 1) return text;
+  return text + (ranks->shares_memory() ? ", sums in shared memory" : ", sums over TCP");
+}
+
 void open_processor(const DeviceChoice& choice, Precision precision, SessionDevice& session) {
   session.device = make_cpu_device();
   session.queue = session.device->make_queue();
@@ -40,13 +50,10 @@ void open_processor(const DeviceChoice& choice, Precision precision, SessionDevi
   if (choice.kind == DeviceChoice::Kind::reference) {
     session.executors = make_reference_executors();
     session.target = reference_target(precision);
-    session.text = "reference device";
     return;
   }
   session.executors = make_cpu_executors();
   session.target = cpu_target(processor_has_avx512());
-  session.text =
-      "CPU, " + std::to_string(session.threads) + (session.threads == 1 ? " thread" : " threads");
 }
 
 std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name) {
@@ -168,8 +175,12 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, Rank
                     : run.threads > 0  ? static_cast<int>(run.threads)
                                        : available_cores();
   set_threads(session.threads);
-  choice.kind == DeviceChoice::Kind::gpu ? open_gpu(choice, run, precision, ranks, session)
-                                         : open_processor(choice, precision, session);
+  if (choice.kind == DeviceChoice::Kind::gpu) {
+    open_gpu(choice, run, precision, ranks, session);
+  } else {
+    open_processor(choice, precision, session);
+    session.text = processor_text(choice, session.threads, ranks);
+  }
   session.target.fuse = choice.fuse;
   return session;
 }

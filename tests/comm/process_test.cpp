@@ -45,12 +45,14 @@ void check_end(std::deque<RankProcess>& job, std::size_t dead, const std::string
 }  // namespace
 
 TEST_CASE("three processes do what every group must do") {
-  std::deque<RankProcess> job = start_job("suite", 3);
-  for (int rank = 0; rank < 3; ++rank) {
-    RankProcess& process = job[static_cast<std::size_t>(rank)];
-    CHECK(process.line() == "rank " + std::to_string(rank) + " of 3: " +
-                                std::to_string(checks_of_conformance(3)) + " checks, all well");
-    CHECK(process.wait() == 0);
+  for (const char* const suite : {"suite", "shared-suite"}) {
+    std::deque<RankProcess> job = start_job(suite, 3);
+    for (int rank = 0; rank < 3; ++rank) {
+      RankProcess& process = job[static_cast<std::size_t>(rank)];
+      CHECK(process.line() == "rank " + std::to_string(rank) + " of 3: " +
+                                  std::to_string(checks_of_conformance(3)) + " checks, all well");
+      CHECK(process.wait() == 0);
+    }
   }
 }
 
@@ -62,21 +64,25 @@ TEST_CASE("a killed process is named by all others") {
 }
 
 TEST_CASE("a process that is killed while all sum is the cause, not the sums that fail") {
-  for (const std::size_t dead : {1U, 2U}) {
-    std::deque<RankProcess> job = start_job("sums", 3);
-    await_ready(job);
-    job[dead].signal(SIGKILL);
-    const std::string number = std::to_string(dead);
-    check_end(job, dead, "rank " + number + " (host" + number + "), step ",
-              ": the process is gone: its connection closed");
+  for (const char* const sums : {"sums", "shared-sums"}) {
+    for (const std::size_t dead : {1U, 2U}) {
+      std::deque<RankProcess> job = start_job(sums, 3);
+      await_ready(job);
+      job[dead].signal(SIGKILL);
+      const std::string number = std::to_string(dead);
+      check_end(job, dead, "rank " + number + " (host" + number + "), step ",
+                ": the process is gone: its connection closed");
+    }
   }
 }
 
 TEST_CASE("a stopped process is named by all others") {
-  std::deque<RankProcess> job = start_job("sums", 3);
-  await_ready(job);
-  job[2].signal(SIGSTOP);
-  check_end(job, 2, "rank 2 (host2), step ", "no heartbeat for 1 s: the process is stopped");
+  for (const char* const sums : {"sums", "shared-sums"}) {
+    std::deque<RankProcess> job = start_job(sums, 3);
+    await_ready(job);
+    job[2].signal(SIGSTOP);
+    check_end(job, 2, "rank 2 (host2), step ", "no heartbeat for 1 s: the process is stopped");
+  }
 }
 
 TEST_CASE("when rank 0 is killed or stopped, every other rank ends") {
@@ -89,8 +95,10 @@ TEST_CASE("when rank 0 is killed or stopped, every other rank ends") {
 }
 
 TEST_CASE("when rank 0 is killed while all sum, no other rank stays") {
-  std::deque<RankProcess> job = start_job("sums", 3);
-  await_ready(job);
-  job[0].signal(SIGKILL);
-  check_end(job, 0, "rank ", "rank 0");
+  for (const char* const sums : {"sums", "shared-sums"}) {
+    std::deque<RankProcess> job = start_job(sums, 3);
+    await_ready(job);
+    job[0].signal(SIGKILL);
+    check_end(job, 0, "rank ", "rank 0");
+  }
 }

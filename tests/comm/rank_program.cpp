@@ -9,6 +9,7 @@
 //          0, or a line for each thing that was not well and 1
 //   idle   joins the watch, prints "ready" and does nothing
 //   sums   joins the watch and sums over all ranks for ever
+//   shared-suite, shared-sums  the same, with sums through memory that the ranks share
 // HOST is that of rank 0, ADDRESS where the others reach this rank: where it is left out, HOST.
 // Rank 0 serves the store; at port 0 it takes a free one and prints "port P". A failure of another
 // rank is printed, and the process ends with its exit code, whatever it is stuck in.
@@ -23,6 +24,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "comm/gloo_communicator.h"
+#include "comm/own_machine.h"
+#include "comm/shared_ranks.h"
 #include "comm/store_server.h"
 #include "comm/watch.h"
 #include "conformance.h"
@@ -52,6 +55,7 @@ int number_of(const std::string& text, const char* of_mpirun) {
 }
 
 struct Place {
+  bool share = false;
   int rank, ranks;
   StoreAddress store;
   std::string address;
@@ -74,11 +78,15 @@ WatchOptions watch_options(const Place& place) {
 
 std::unique_ptr<Communicator> make_group(const Place& place) {
   const auto store = connect_to_store(place.store, kPatience);
-  return make_gloo_communicator(place.rank, place.ranks, *store,
-                                {.address = place.address,
-                                 .host = "host" + std::to_string(place.rank),
-                                 .connect = kPatience,
-                                 .limit = kPatience});
+  const std::string host = "host" + std::to_string(place.rank);
+  auto gloo = make_gloo_communicator(
+      place.rank, place.ranks, *store,
+      {.address = place.address, .host = host, .connect = kPatience, .limit = kPatience});
+  if (!place.share) return gloo;
+  const Communicator* const sockets = gloo.get();
+  auto shared = share_sums(std::move(gloo), {host, own_machine(), kPatience});
+  if (shared.get() == sockets) throw Error(ErrorKind::device, "the ranks cannot share memory");
+  return shared;
 }
 
 int run_suite(const Place& place, Watch& watch) {
@@ -116,7 +124,10 @@ int run_sums(const Place& place, Watch& watch) {
   }
 }
 
-int run(const std::string& work, Place place) {
+int run(std::string work, Place place) {
+  constexpr std::string_view kShared = "shared-";
+  place.share = work.starts_with(kShared);
+  if (place.share) work.erase(0, kShared.size());
   std::optional<StoreServer> server;
   if (place.rank == 0) {
     server.emplace(StoreServerOptions{.endpoint = place.store.endpoint,
@@ -136,7 +147,7 @@ int run(const std::string& work, Place place) {
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
   if (words.size() != 6 && words.size() != 7) {
-    say("comm_rank suite|idle|sums RANK RANKS HOST PORT TOKEN [ADDRESS]");
+    say("comm_rank [shared-]suite|idle|[shared-]sums RANK RANKS HOST PORT TOKEN [ADDRESS]");
     return 2;
   }
   try {

@@ -23,7 +23,7 @@ write_tiny_run tiny.yaml
 for folder in one again; do
   run "${quick[@]}" --config tiny.yaml --replicas 2 --out "$folder"
   expect_code 0
-  expect_out "2 ranks, each CPU, 1 thread, global batch 32 = 16 x 2, 3 steps"
+  expect_out "2 ranks, each CPU, 1 thread, sums in shared memory, global batch 32 = 16 x 2, 3 steps"
   expect_equal "$(grep -c '^Epoch' <<<"$out")" 3
 done
 expect_same_run again one
@@ -136,6 +136,23 @@ expect_code 8
 expect_err "rank 1"
 expect_no_path alone
 
+begin "ranks that cannot share memory sum over TCP, and train the same bytes"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --replicas 2 --out local
+expect_out "sums in shared memory"
+if unshare --map-root-user --pid --fork true 2>/dev/null; then
+  place=(WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29520 TRAINYARD_TOKEN=t)
+  env "${place[@]}" RANK=1 LOCAL_RANK=1 unshare --map-root-user --pid --fork \
+    "$train" --config tiny.yaml --out b >other.log 2>&1 &
+  run env "${place[@]}" RANK=0 LOCAL_RANK=0 "$train" --config tiny.yaml --out apart
+  expect_code 0
+  expect_out "sums over TCP"
+  expect_same_run apart local
+  wait
+else
+  skip "no namespace of processes can be made here"
+fi
+
 begin "ranks that see different data end before the first step"
 write_tiny_run tiny.yaml
 sed 's/size: 96/size: 128/' tiny.yaml >larger.yaml
@@ -201,4 +218,4 @@ expect_code 0
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out unchecked
 expect_same_run checked unchecked
 
-finish 13 1
+finish 14 1

@@ -1,0 +1,43 @@
+// Memory that processes of one machine share.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+#include "comm/descriptor.h"
+
+namespace trainyard {
+
+/// Whose memory it is, and its number there.
+struct SharedMemoryName {
+  pid_t process = 0;
+  int descriptor = -1;
+};
+
+/// Memory that other processes of this user can open as long as the one that made it keeps it. It
+/// has no name in a file system and takes nothing from /dev/shm, whose size containers limit: when
+/// the last process has ended, however it did, nothing is left.
+class SharedMemory {
+ public:
+  /// New memory, all zeros. Throws Error{device} if the system gives none.
+  explicit SharedMemory(std::size_t bytes);
+  /// That of another process, or of this one. Throws Error{device} unless it is memory of this
+  /// class and size.
+  SharedMemory(const SharedMemoryName& name, std::size_t bytes);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  [[nodiscard]] SharedMemoryName name() const;
+  [[nodiscard]] std::byte* data() const { return data_; }
+
+ private:
+  void map();
+
+  Descriptor file_;
+  std::size_t bytes_;
+  std::byte* data_ = nullptr;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,213 @@
+#include "comm/shared_ranks.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "base/error.h"
+#include "comm/own_machine.h"
+#include "comm/shared_memory.h"
+#include "conformance.h"
+#include "forwarding_ranks.h"
+#include "thread_ranks.h"
+
+using namespace trainyard;
+using namespace trainyard::testing;
+
+namespace {
+
+constexpr Milliseconds kLong(60'000);
+
+/// Ranks that must not be asked for a sum.
+class SumlessRanks : public ForwardingRanks {
+ public:
+  explicit SumlessRanks(Communicator& ranks) : ForwardingRanks(ranks) {}
+  void all_reduce_sum(Queue&, void*, std::int64_t, DType) override {
+    throw Error(ErrorKind::device, "a sum came through");
+  }
+};
+
+/// Those, one of which is told of memory that is not there.
+class MisledRanks final : public SumlessRanks {
+ public:
+  using SumlessRanks::SumlessRanks;
+  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
+    ForwardingRanks::broadcast(queue, data, bytes, root);
+    if (rank() == 1 && bytes == sizeof(SharedMemoryName)) {
+      static_cast<SharedMemoryName*>(data)->descriptor = -1;
+    }
+  }
+};
+
+SharedRanksOptions options_of(int rank, Milliseconds limit) {
+  return {.host = "host" + std::to_string(rank), .machine = own_machine(), .limit = limit};
+}
+
+/// Runs work(its communicator) in a thread a rank, with sums through shared memory.
+Outcomes run_shared(int ranks, const std::function<void(Communicator&)>& work) {
+  return run_gloo(StoreKind::memory, ranks, [&](Communicator& gloo) {
+    const auto group =
+        share_sums(std::make_unique<SumlessRanks>(gloo), options_of(gloo.rank(), kLong));
+    work(*group);
+  });
+}
+
+/// Whether `ranks` stay as they are.
+bool stay(std::unique_ptr<Communicator> ranks, const std::string& machine) {
+  const Communicator* const before = ranks.get();
+  SharedRanksOptions options = options_of(ranks->rank(), kLong);
+  options.machine = machine;
+  return share_sums(std::move(ranks), options).get() == before;
+}
+
+void sum_floats(Communicator& group, std::int64_t count) {
+  const auto queue = make_cpu_device()->make_queue();
+  std::vector<float> data(static_cast<std::size_t>(count), 1.0F);
+  group.all_reduce_sum(*queue, data.data(), count, DType::f32);
+  CHECK(std::ranges::count(data, static_cast<float>(group.size())) == count);
+}
+
+void do_something_else() {
+  CHECK(breaches_of(*make_single_communicator(), *make_cpu_device()).empty());
+}
+
+double seconds_since(Moment begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void check_failed(const Outcomes& outcomes, int rank, const std::string& call,
+                  const std::string& reason) {
+  const std::string number = std::to_string(rank);
+  CHECK(outcomes[static_cast<std::size_t>(rank)] ==
+        "rank " + number + " (host" + number + "): all_reduce_sum of " + call + " over " +
+            std::to_string(outcomes.size()) + " ranks failed: " + reason);
+}
+
+}  // namespace
+
+TEST_CASE("ranks that share memory do what every group must do, and Gloo sums nothing") {
+  for (const int ranks : {2, 3, 4, 5, 8}) {
+    INFO(ranks, " ranks");
+    std::mutex mutex;
+    std::vector<std::string> breaches;
+    const Outcomes outcomes = run_shared(ranks, [&](Communicator& group) {
+      CHECK(group.sums_in_tree());
+      const auto found = breaches_of(group, *make_cpu_device());
+      const std::scoped_lock lock(mutex);
+      breaches.insert(breaches.end(), found.begin(), found.end());
+    });
+    CHECK(outcomes == Outcomes(static_cast<std::size_t>(ranks)));
+    for (const std::string& breach : breaches) FAIL_CHECK(breach);
+  }
+}
+
+TEST_CASE("sums of every number of pieces have Gloo's bits") {
+  constexpr int kRanks = 3;
+  for (const std::int64_t count : {1, 65'535, 65'536, 65'537, 131'072, 300'001}) {
+    CAPTURE(count);
+    const Outcomes outcomes = run_stores(StoreKind::memory, kRanks, [&](int rank, Store& store) {
+      std::vector<float> mine(static_cast<std::size_t>(count));
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        mine[i] = 1.0F / static_cast<float>(i + 1 + 17 * static_cast<std::size_t>(rank));
+      }
+      std::vector<float> again = mine;
+      const auto queue = make_cpu_device()->make_queue();
+      auto gloo = make_gloo_communicator(rank, kRanks, store, local_options(rank, kLong));
+      gloo->all_reduce_sum(*queue, mine.data(), count, DType::f32);
+      const auto group = share_sums(std::move(gloo), options_of(rank, kLong));
+      group->all_reduce_sum(*queue, again.data(), count, DType::f32);
+      CHECK(mine == again);
+    });
+    CHECK(outcomes == Outcomes(kRanks));
+  }
+}
+
+TEST_CASE("many sums in a row, with ranks that are late by turns") {
+  CHECK(run_shared(3, [](Communicator& group) {
+          for (int round = 0; round < 30; ++round) {
+            if (round % 10 == group.rank()) do_something_else();
+            sum_floats(group, 70'000 - round);
+          }
+        }) == Outcomes(3));
+}
+
+TEST_CASE("a rank that leaves is named by every other, long before the limit") {
+  const Moment begin = std::chrono::steady_clock::now();
+  const Outcomes outcomes = run_shared(3, [](Communicator& group) {
+    sum_floats(group, 1000);
+    if (group.rank() != 2) sum_floats(group, 1000);
+  });
+  CHECK(seconds_since(begin) < 30);
+  CHECK(outcomes[2].empty());
+  for (const int rank : {0, 1}) {
+    check_failed(outcomes, rank, "1000 f32 elements",
+                 "rank 2 (host2) is gone (it left the group); see what it said");
+  }
+}
+
+TEST_CASE("a rank that does not come is named when the limit is over, and then nobody waits") {
+  const Moment begin = std::chrono::steady_clock::now();
+  const Outcomes outcomes = run_gloo(StoreKind::memory, 2, [&](Communicator& gloo) {
+    const Milliseconds limit = gloo.rank() == 0 ? Milliseconds(150) : kLong;
+    const auto group =
+        share_sums(std::make_unique<SumlessRanks>(gloo), options_of(gloo.rank(), limit));
+    if (group->rank() == 0) {
+      CHECK_THROWS_WITH_AS(sum_floats(*group, 5),
+                           "rank 0 (host0): all_reduce_sum of 5 f32 elements over 2 ranks failed: "
+                           "rank 1 (host1) did not do its part within 0.15 s (in shared memory); "
+                           "see what it said",
+                           Error);
+    }
+    group->barrier();
+    sum_floats(*group, 5);
+  });
+  CHECK(seconds_since(begin) < 30);
+  check_failed(outcomes, 0, "5 f32 elements",
+               "an earlier call failed, and this rank left the group");
+  check_failed(outcomes, 1, "5 f32 elements",
+               "rank 0 (host0) is gone (it left the group); see what it said");
+}
+
+TEST_CASE("calls that do not belong together are told from each other") {
+  const auto differing = [](std::int64_t count, DType type) {
+    return run_shared(2, [&](Communicator& group) {
+      const auto queue = make_cpu_device()->make_queue();
+      std::vector<double> data(200, 1.0);
+      group.rank() == 0 ? group.all_reduce_sum(*queue, data.data(), 100, DType::f32)
+                        : group.all_reduce_sum(*queue, data.data(), count, type);
+    });
+  };
+  Outcomes outcomes = differing(200, DType::f32);
+  check_failed(outcomes, 0, "100 f32 elements",
+               "rank 1 (host1) makes another call, all_reduce_sum of 200 f32 elements");
+  check_failed(outcomes, 1, "200 f32 elements",
+               "rank 0 (host0) makes another call, all_reduce_sum of 100 f32 elements");
+  outcomes = differing(100, DType::i32);
+  check_failed(outcomes, 0, "100 f32 elements",
+               "rank 1 (host1) makes another call, all_reduce_sum of 100 i32 elements");
+}
+
+TEST_CASE("ranks of several machines, or with one that cannot share, stay as they are") {
+  const std::string own = own_machine();
+  const Outcomes outcomes = run_gloo(StoreKind::memory, 2, [&](Communicator& gloo) {
+    const std::string other = gloo.rank() == 0 ? own : "another machine";
+    CHECK_FALSE(stay(std::make_unique<SumlessRanks>(gloo), own));
+    CHECK(stay(std::make_unique<SumlessRanks>(gloo), other));
+    CHECK(stay(std::make_unique<SumlessRanks>(gloo), ""));
+    CHECK(stay(std::make_unique<MisledRanks>(gloo), own));
+  });
+  CHECK(outcomes == Outcomes(2));
+}
+
+TEST_CASE("one rank alone shares nothing") {
+  CHECK(stay(make_single_communicator(), own_machine()));
+}
+
+TEST_CASE("this machine has a name, the same each time") {
+  CHECK_FALSE(own_machine().empty());
+  CHECK(own_machine() == own_machine());
+}
