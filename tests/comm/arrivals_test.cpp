@@ -83,6 +83,18 @@ TEST_CASE("one that left is missed at once, unless it had come before") {
   check_absent(pair.first, in(kLong), 1, Absence::left);
 }
 
+TEST_CASE("one that comes and leaves at once has come, whenever that is seen") {
+  for (int round = 0; round < 5'000; ++round) {
+    Pair pair;
+    std::jthread other([&] {
+      pair.second->arrive(1);
+      pair.second->leave();
+    });
+    pair.first.arrive(1);
+    REQUIRE_FALSE(pair.first.await_all(in(kLong)).has_value());
+  }
+}
+
 TEST_CASE("one whose process ends is missed") {
   std::array<Seat, 2> seats;
   const pid_t child = start_process();
