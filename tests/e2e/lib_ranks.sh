@@ -25,3 +25,22 @@ expect_same_run() {
     expect_same_file "$1/${file#"$2"/}" "$file"
   done
 }
+
+# processes_of TEXT: those with TEXT on their command line that work in this case's folder, and not in
+# that of another script which runs beside this one.
+processes_of() {
+  local process
+  for process in $(pgrep -f -- "$1\b"); do
+    if [[ /proc/$process/cwd -ef . ]]; then echo "$process"; fi
+  done
+}
+
+# rank_process TEXT N: the process of rank N among them.
+rank_process() {
+  local process
+  for process in $(processes_of "$1"); do
+    if tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qx "RANK=$2"; then echo "$process"; fi
+  done
+}
+
+expect_nobody_left() { expect_equal "$(processes_of "$1" | wc -l)" 0; }

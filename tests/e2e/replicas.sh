@@ -9,15 +9,6 @@ source "$(dirname "$0")/lib_ranks.sh"
 
 limits=(--set limits.silence=2 --set limits.step=20)
 
-# rank_process FOLDER N: the process of rank N of the job that writes into FOLDER.
-rank_process() {
-  local process
-  for process in $(pgrep -f -- "--out $1\b"); do
-    if tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qx "RANK=$2"; then echo "$process"; fi
-  done
-}
-expect_nobody_left() { expect_equal "$(pgrep -f -- "--out $1\b" | wc -l)" 0; }
-
 begin "two ranks train one model, the same bytes each time"
 write_tiny_run tiny.yaml
 for folder in one again; do
@@ -69,12 +60,12 @@ write_tiny_run tiny.yaml
 for rank in 0 1 2; do
   run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 3 --set epochs=100000 \
     --out "killed$rank" "${limits[@]}"
-  kill -KILL "$(rank_process "killed$rank" "$rank")"
+  kill -KILL "$(rank_process "--out killed$rank" "$rank")"
   wait_for_exit
   expect_code 8
   expect_out "rank $rank ("
   expect_equal "$(grep -c 'train: error' <<<"$out")" 1
-  expect_nobody_left "killed$rank"
+  expect_nobody_left "--out killed$rank"
   # Rank 0 keeps the folder: unless it is the one that died, the folder names the cause.
   [[ $rank -eq 0 ]] || grep -q "\"message\": \"rank $rank (" "killed$rank/status.json" ||
     fail "status.json does not name rank $rank"
@@ -86,23 +77,23 @@ begin "a rank that is stopped ends all within its limit"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=100000 --out a \
   "${limits[@]}"
-kill -STOP "$(rank_process a 1)"
+kill -STOP "$(rank_process "--out a" 1)"
 wait_for_exit
 expect_code 8
 expect_out "rank 1 ("
 expect_out "no heartbeat for 2 s"
 expect_equal "$(grep -o '"state": "[a-z]*"' a/status.json)" '"state": "failed"'
-expect_nobody_left a
+expect_nobody_left "--out a"
 
 begin "a signal to any rank saves once and stops all after the same update"
 write_tiny_run tiny.yaml
 for rank in 0 1; do
   run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out "term$rank"
-  kill -TERM "$(rank_process "term$rank" "$rank")"
+  kill -TERM "$(rank_process "--out term$rank" "$rank")"
   wait_for_exit
   expect_code 143
   expect_out "resume with: train resume"
-  expect_nobody_left "term$rank"
+  expect_nobody_left "--out term$rank"
   run "${quick[@]}" resume "term$rank" --replicas 2
   expect_code 0
 done
@@ -113,7 +104,7 @@ begin "a job whose rank died starts again by itself"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out a \
   --max-restarts 1
-kill -KILL "$(rank_process a 1)"
+kill -KILL "$(rank_process "--out a" 1)"
 wait_for_exit
 expect_code 0
 expect_out "starting again from the last checkpoint (1 of 1)"

@@ -133,17 +133,11 @@ begin "a rank that dies, and Ctrl-C, end all"
 write_tiny_run tiny.yaml
 # rank_of_bench N: waits for rank N of the bench that was started in this folder.
 rank_of_bench() {
-  local process
-  while :; do
-    for process in $(pgrep -f -- "--set name=dying$cases\b"); do
-      if tr '\0' '\n' <"/proc/$process/environ" 2>/dev/null | grep -qx "RANK=$1"; then
-        echo "$process"
-        return
-      fi
-    done
-  done
+  local process=
+  until [[ -n $process ]]; do process=$(rank_process --scaling "$1"); done
+  echo "$process"
 }
-slow=("$train" bench --config tiny.yaml --gpus 0 --scaling "1,2" --seconds 60 --set "name=dying$cases")
+slow=("$train" bench --config tiny.yaml --gpus 0 --scaling "1,2" --seconds 60)
 run_until "round 1 of 3: 2 ranks" "${slow[@]}"
 kill -KILL "$(rank_of_bench 1)"
 wait_for_exit
@@ -155,7 +149,7 @@ rank_of_bench 0 >/dev/null
 kill -INT "$pid"
 wait_for_exit
 expect_code 130
-expect_equal "$(pgrep -f -- "--set name=dying$cases\b" | wc -l)" 0
+expect_nobody_left --scaling
 expect_no_path scaling.csv
 
 begin "counts fill hosts one after another, through mpirun"
