@@ -33,7 +33,7 @@ class Console final : public MetricsSink {
 
   void on_step(const StepRow& row) override {
     const std::int64_t in_epoch = (row.step - 1) % steps_ + 1;
-    if (row.epoch != epoch_) begin_epoch(row, in_epoch);
+    if (row.epoch != epoch_) begin_epoch(row.epoch);
     loss_sum_ += row.loss;
     ++epoch_steps_;
     const double now = clock_.seconds();
@@ -52,25 +52,21 @@ class Console final : public MetricsSink {
   }
 
  private:
-  void begin_epoch(const StepRow& row, std::int64_t in_epoch) {
-    epoch_ = row.epoch;
+  void begin_epoch(std::int64_t epoch) {
+    epoch_ = epoch;
     loss_sum_ = 0;
     epoch_steps_ = 0;
-    epoch_began_ = clock_.seconds();
-    first_step_ = in_epoch;
   }
 
   Progress progress(const StepRow& row, std::int64_t in_epoch) {
-    const auto left = static_cast<double>((epochs_ - row.epoch) * steps_ + steps_ - in_epoch);
-    const double a_step =
-        (clock_.seconds() - epoch_began_) / static_cast<double>(in_epoch - first_step_ + 1);
+    const std::int64_t left = (epochs_ - row.epoch + 1) * steps_ - in_epoch;
     return {.epoch = row.epoch,
             .epochs = epochs_,
             .step = in_epoch,
             .steps = steps_,
             .loss = loss_sum_ / static_cast<double>(epoch_steps_),
             .images_per_s = row.images_per_s,
-            .eta_seconds = left * a_step};
+            .eta_seconds = eta_at(row.images_per_s, left * samples_a_step_)};
   }
 
   void show(const Progress& progress) {
@@ -99,8 +95,8 @@ class Console final : public MetricsSink {
   ConsoleOptions options_;
   const Clock& clock_;
   std::int64_t epochs_, steps_, samples_a_step_;
-  std::int64_t epoch_ = 0, first_step_ = 1, epoch_steps_ = 0;
-  double loss_sum_ = 0, epoch_began_ = 0, last_line_ = 0;
+  std::int64_t epoch_ = 0, epoch_steps_ = 0;
+  double loss_sum_ = 0, last_line_ = 0;
   bool bar_ = false;
 };
 

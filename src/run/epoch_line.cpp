@@ -138,6 +138,10 @@ std::string banner_line(LogStyle style, const Banner& banner) {
                      banner.val_samples, with_separators(banner.parameters));
 }
 
+double eta_at(double images_per_s, std::int64_t samples) {
+  return images_per_s > 0 ? static_cast<double>(samples) / images_per_s : 0;
+}
+
 EpochContext epoch_context(const EpochRow& row, std::int64_t epochs, std::int64_t samples_a_step) {
   EpochContext context{.epochs = epochs};
   if (row.images_per_s > 0) {

@@ -76,6 +76,8 @@ struct Progress {
   double images_per_s = 0;
   double eta_seconds = 0;
 };
+/// Seconds that so many samples take at this rate; 0 where there is none yet.
+[[nodiscard]] double eta_at(double images_per_s, std::int64_t samples);
 /// For a log file, once a minute: "12:03:41 epoch 3/90 step 117/391 loss 1.2101 4112 img/s eta
 /// 0:17:24". `utc_seconds` since 1970.
 [[nodiscard]] std::string minute_line(LogStyle style, const Progress& progress,

@@ -108,6 +108,12 @@ TEST_CASE("an epoch is one line as Keras writes it") {
         "val_accuracy: 0.5983 - lr: 5.000e-03 - 781 img/s - eta 1:13:20 *");
 }
 
+TEST_CASE("the eta of a bar is that of the rate beside it, from the first step on") {
+  CHECK(eta_at(50, 200) == 4);
+  CHECK(eta_at(50, 0) == 0);
+  CHECK(eta_at(0, 200) == 0);
+}
+
 TEST_CASE("an eta counts epochs as long as a whole one, also after a resume within an epoch") {
   EpochRow row = sample_row();
   row.images_per_s = 100;
