@@ -18,9 +18,9 @@ struct SharedRanksOptions {
 /// `others` with sums through shared memory, in the same order and with the same bits; every other
 /// call is handed on to them. `others` themselves, on every rank, unless all ranks are on one
 /// machine, of one user, and on a system that lets them share memory and follow each other's ends
-/// (Linux 5.3, /proc). For the host's memory. A collective of `others`. A sum takes no memory; its
-/// errors are those of Communicator, and name a rank whose process has ended, or whose communicator
-/// is destroyed. For one thread at a time.
+/// (Linux 5.3, /proc). For the host's memory. A collective of `others`. Sums after the first take
+/// no memory; their errors are those of Communicator, and name a rank whose process has ended, or
+/// whose communicator is destroyed. For one thread at a time.
 [[nodiscard]] std::unique_ptr<Communicator> share_sums(std::unique_ptr<Communicator> others,
                                                        const SharedRanksOptions& options);
 
