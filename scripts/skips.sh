@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
 # Compares the number of skipped cases of each test in a log of CTest with tests/skipped.txt.
 #
-#   scripts/skips.sh build/release/Testing/Temporary/LastTest.log
+#   scripts/skips.sh build/release/Testing/Temporary/LastTest.log [CONDITION...]
+#
+# Which conditions hold is asked of the machine, or given: those named hold, "none" says that none does.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-[[ $# -eq 1 && -s $1 ]] || die "wants a log of CTest that holds something"
+[[ $# -ge 1 && -s $1 ]] || die "wants a log of CTest that holds something"
+log=$1
+shift
+given=("$@")
 
-# What tests/skipped.txt names under "when".
-holds() {
+# Whether the machine is as a condition of tests/skipped.txt says.
+machine_is() {
   case $1 in
     no-cifar10) [[ ! -f ${TRAINYARD_DATA:-}/cifar-10-batches-bin/test_batch.bin ]] ;;
     no-fashion-mnist) [[ ! -f ${TRAINYARD_DATA:-}/fashion-mnist/t10k-labels-idx1-ubyte ]] ;;
@@ -17,9 +22,15 @@ holds() {
     no-gpu) ! nvidia-smi --list-gpus >/dev/null 2>&1 ;;
     no-mpirun) ! command -v mpirun >/dev/null || ! command -v ssh >/dev/null ;;
     no-namespace) ! unshare --map-root-user --pid --fork true 2>/dev/null ;;
+    no-mount) ! unshare --mount true 2>/dev/null ;;
     no-tmpfs) ! unshare --mount --map-root-user mount -t tmpfs tmpfs /tmp 2>/dev/null ;;
     *) die "tests/skipped.txt: unknown condition '$1'" ;;
   esac
+}
+
+holds() {
+  [[ ${#given[@]} -gt 0 ]] || machine_is "$1" || return 1
+  [[ ${#given[@]} -eq 0 || " ${given[*]} " == *" $1 "* ]]
 }
 
 # The last lines of doctest's programs and of tests/e2e/lib.sh end in "N skipped".
@@ -42,5 +53,5 @@ while IFS=$'\t' read -r name found; do
   [[ $found != "${expected[$name]:-0}" ]] || continue
   echo "$name: ${expected[$name]:-0} skipped cases expected by tests/skipped.txt, found $found" >&2
   failed=1
-done < <(counts "$1")
+done < <(counts "$log")
 exit "$failed"

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The scripts of the suite itself, on logs and machines that are made up.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+rows() { grep -v '^#' "$source_dir/tests/skipped.txt"; }
+
+# write_log CONDITION...: what CTest would log of every test of the list where these hold.
+write_log() {
+  rows | awk -v holding=" $* " '
+    { skips[$1] += index(holding, " " $3 " ") ? $2 : 0 }
+    END { for (name in skips) {
+            printf "%d/9 Test: %s\n", ++n, name
+            if (name ~ /^e2e_/) printf "9 cases, 0 failed expectations, %d skipped\n", skips[name]
+            else printf "[doctest] test cases: 9 | 9 passed | 0 failed | %d skipped\n", skips[name]
+          } }' >log
+}
+
+begin "conditions of skipped cases may hold alone or with others"
+mapfile -t conditions < <(rows | awk '{ print $3 }' | sort -u)
+for ((subset = 0; subset < 1 << ${#conditions[@]}; subset += 1 + RANDOM % 40)); do
+  holding=()
+  for i in "${!conditions[@]}"; do
+    if ((subset >> i & 1)); then holding+=("${conditions[i]}"); fi
+  done
+  write_log "${holding[@]}"
+  run "$source_dir/scripts/skips.sh" "$PWD/log" none "${holding[@]}"
+  expect_code 0
+done
+for condition in "${conditions[@]}"; do
+  write_log "$condition"
+  run "$source_dir/scripts/skips.sh" "$PWD/log" none "$condition"
+  expect_code 0
+  run "$source_dir/scripts/skips.sh" "$PWD/log" none
+  expect_code 1
+  expect_err "0 skipped cases expected by tests/skipped.txt, found"
+done
+
+# The most cases that a script of tests/e2e lets be skipped.
+most_of() { awk '$1 == "finish" { if ($3 > most) most = $3 } END { print most + 0 }' "$source_dir/tests/e2e/$1.sh"; }
+
+begin "a script lets as many cases be skipped as all conditions together skip"
+while read -r test most; do
+  expect_equal "$test $(most_of "${test#e2e_}")" "$test $most"
+done < <(rows | awk '/^e2e_/ { sum[$1] += $2 } END { for (name in sum) print name, sum[name] }')
+for script in "$source_dir"/tests/e2e/*.sh; do
+  test=e2e_$(basename "$script" .sh)
+  if rows | grep -q "^$test " || ! grep -q '^finish [0-9]' "$script"; then continue; fi
+  expect_equal "$test $(most_of "${test#e2e_}")" "$test 0"
+done
+
+begin "a case that is skipped without reason, and a test without a count, are named"
+printf '1/2 Test: e2e_replicas\n14 cases, 0 failed expectations, 2 skipped\n2/2 Test: data\nkilled\n' >log
+run "$source_dir/scripts/skips.sh" "$PWD/log" no-mpirun
+expect_code 1
+expect_err "e2e_replicas: 1 skipped cases expected by tests/skipped.txt, found 2"
+expect_err "data: 0 skipped cases expected by tests/skipped.txt, found no count"
+
+finish 3 0
