@@ -59,6 +59,47 @@ job_count() {
   echo $((count < 1 ? 1 : count))
 }
 
+# span SECONDS: "0:02:20", as the program writes durations.
+span() { printf '%d:%02d:%02d' $(($1 / 3600)) $(($1 / 60 % 60)) $(($1 % 60)); }
+
+# bar DONE ALL: as the program draws that of an epoch.
+bar() {
+  local full="#" empty="-" text="" i
+  if [[ ${LC_ALL:-${LC_CTYPE:-${LANG-}}} =~ [Uu][Tt][Ff] ]]; then full="━" empty="─"; fi
+  for ((i = 0; i < 20; ++i)); do
+    if ((i < 20 * $1 / $2)); then text+=$full; else text+=$empty; fi
+  done
+  printf '%5d/%d %s' "$1" "$2" "$text"
+}
+
+# build_bar LOG [terminal]: reads what ninja prints ("[93/327] Building X"), keeps it in LOG, and shows a bar:
+# on a terminal one line that moves, else a line each tenth. What a failed command printed is shown whole.
+build_bar() {
+  local line failing="" tenth=0 tenths
+  local step='^\[([0-9]+)/([1-9][0-9]*)\] '
+  : >"$1"
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$1"
+    if [[ $line =~ $step ]]; then
+      failing=
+      tenths=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
+      if [[ -n ${2-} ]]; then
+        printf '\r%s\033[K' "$(bar "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}")"
+      elif ((tenths > tenth)); then
+        tenth=$tenths
+        printf '%s\n' "$(bar "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}")"
+      fi
+      continue
+    fi
+    if [[ $line == "FAILED: "* || $line == "ninja: error"* ]]; then
+      failing=yes
+      [[ -z ${2-} ]] || printf '\r\033[K'
+    fi
+    [[ -z $failing ]] || printf '%s\n' "$line"
+  done >&2
+  [[ -z ${2-} ]] || printf '\r\033[K' >&2
+}
+
 # build PRESET [TARGET...]: all targets where none is named.
 build() {
   local preset=$1 log=build/$1/configure.log
@@ -71,7 +112,11 @@ build() {
   local targets=()
   [[ $# -eq 0 ]] || targets=(--target "$@")
   say "building $preset${*:+: $*}"
-  cmake --build "build/$preset" -j "$(job_count)" "${targets[@]}"
+  local terminal=
+  if [[ -t 2 ]]; then terminal=yes; fi
+  cmake --build "build/$preset" -j "$(job_count)" "${targets[@]}" 2>&1 |
+    build_bar "build/$preset/build.log" "$terminal" ||
+    die "the build of $preset failed; all that it printed is in build/$preset/build.log"
 }
 
 # untimed FILE.csv: all columns but the timing ones, which come last.

@@ -3,8 +3,9 @@
 #
 #   scripts/quickstart.sh
 #
-# Data: CIFAR-10 from $TRAINYARD_DATA or data/, else downloaded, else the drawn shapes set.
-# Run it as root or with sudo installed. Runs go to runs/quickstart/.
+# Says what it does, what comes next and how long each part took. Data: CIFAR-10 from $TRAINYARD_DATA or
+# data/, else downloaded, else the drawn shapes set. Run it as root or with sudo installed. Runs go to
+# runs/quickstart/.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -35,6 +36,24 @@ download_cifar() {
   rm -f "$temporary"
 }
 
+parts=(packages build data training)
+declare -A about=(
+  [packages]="what is missing of the compiler and the libraries is installed with apt-get"
+  [build]="the program is compiled; nothing is done again that is there already"
+  [data]="CIFAR-10 is looked for, else fetched, else drawn shapes take its place"
+  [training]="a small network learns for a few epochs, which takes minutes"
+)
+times=()
+
+# part NUMBER COMMAND...: runs a part between what it is and how long it took.
+part() {
+  local name=${parts[$1 - 1]} begin=$SECONDS
+  say "$1 of ${#parts[@]}, $name: ${about[$name]}"
+  "${@:2}"
+  times+=("$name $(span $((SECONDS - begin)))")
+  say "${times[-1]}${parts[$1]:+; next: ${parts[$1]}}"
+}
+
 # Prints the folder to train from.
 find_data() {
   local folder
@@ -56,11 +75,21 @@ find_data() {
   echo data/shapes
 }
 
-install_missing "${build_packages[@]}" "${run_packages[@]}" curl ca-certificates
-build release train
-data=$(find_data)
+install_packages() { install_missing "${build_packages[@]}" "${run_packages[@]}" curl ca-certificates; }
+choose_data() { data=$(find_data); }
+train_network() {
+  "$train" --config configs/quickstart.yaml --gpus 0 \
+    --set "data.train.root=$data" --set "data.val.root=$data"
+}
+
+say "from here to a trained network in ${#parts[@]} parts: ${parts[*]}"
+part 1 install_packages
+part 2 build release train
+part 3 choose_data
 before=$(ls runs/quickstart 2>/dev/null || true)
-"$train" --config configs/quickstart.yaml --gpus 0 \
-  --set "data.train.root=$data" --set "data.val.root=$data"
+part 4 train_network
 run=runs/quickstart/$(comm -13 <(echo "$before") <(ls runs/quickstart) | tail -n 1)
+all_times=$(printf '%s, ' "${times[@]}")
+say "done in $(span "$SECONDS"): ${all_times%, }"
 printf 'run folder: %s\nplot: %s\n' "$run" "$(find "$run/plots" -name '*.png' | sort | head -n 1)"
+say "what next: $train --config configs/resnet_cifar10.yaml (README.md and docs/language.md say what can be trained)"

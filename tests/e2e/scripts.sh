@@ -56,4 +56,53 @@ expect_code 1
 expect_err "e2e_replicas: 1 skipped cases expected by tests/skipped.txt, found 2"
 expect_err "data: 0 skipped cases expected by tests/skipped.txt, found no count"
 
-finish 3 0
+# stub NAME: a program of that name in bin/, its text from stdin.
+stub() {
+  mkdir -p "$(dirname "$1")"
+  { echo '#!/usr/bin/env bash' && cat; } >"$1"
+  chmod +x "$1"
+}
+
+# A copy of the scripts with programs around it that only say what the real ones would.
+make_quickstart() {
+  mkdir scripts
+  cp "$source_dir"/scripts/{lib,quickstart}.sh scripts/
+  mkdir -p sets/cifar-10-batches-bin
+  echo x >sets/cifar-10-batches-bin/test_batch.bin
+  echo 'echo installed' | stub bin/dpkg-query
+  stub bin/cmake <<'SH'
+[[ $1 == --build ]] || exit 0
+for ((i = 1; i <= 40; ++i)); do echo "[$i/40] Building CXX object x$i"; done
+[[ ! -e broken ]] || { printf 'FAILED: x41\nx41.cpp:7: error: expected a name\n[41/41] Linking y\n' && exit 1; }
+SH
+  stub build/release/bin/train <<'SH'
+echo "$*" >arguments
+mkdir -p runs/quickstart/0001/plots && touch runs/quickstart/0001/plots/curves.png
+SH
+}
+
+begin "the quick start says its parts, what comes next, and how long each took"
+make_quickstart
+run env TRAINYARD_DATA=sets PATH="$PWD/bin:$PATH" scripts/quickstart.sh
+expect_code 0
+expect_err "in 4 parts: packages build data training"
+expect_err_match "== 1 of 4, packages: .*== packages 0:00:0[0-9]; next: build"
+expect_err_match "== 2 of 4, build: .*    4/40 ##------------------.*   40/40 ####################"
+expect_err_match "== data 0:00:0[0-9]; next: training.*== training 0:00:0[0-9].== done in 0:00:[0-9]*: packages 0:00:"
+expect_no_err "Building"
+expect_equal "$(grep -c Building build/release/build.log)" 40
+expect_out "plot: runs/quickstart/0001/plots/curves.png"
+expect_equal "$(grep -c 'data.val.root=sets' arguments)" 1
+touch broken
+run env TRAINYARD_DATA=sets PATH="$PWD/bin:$PATH" scripts/quickstart.sh
+expect_code 1
+expect_err "x41.cpp:7: error: expected a name"
+expect_err "the build of release failed"
+expect_no_err "3 of 4"
+
+begin "the bar of a build moves on one line of a terminal"
+run bash -c "source '$source_dir/scripts/lib.sh'; "'printf "[1/4] a\n[4/4] b\n" | LC_ALL=C.UTF-8 build_bar /dev/null yes'
+expect_code 0
+expect_equal "$err" $'\r    1/4 ━━━━━───────────────\e[K\r    4/4 ━━━━━━━━━━━━━━━━━━━━\e[K\r\e[K'
+
+finish 5 0
