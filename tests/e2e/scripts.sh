@@ -105,4 +105,25 @@ run bash -c "source '$source_dir/scripts/lib.sh'; "'printf "[1/4] a\n[4/4] b\n" 
 expect_code 0
 expect_equal "$err" $'\r    1/4 ━━━━━───────────────\e[K\r    4/4 ━━━━━━━━━━━━━━━━━━━━\e[K\r\e[K'
 
-finish 5 0
+begin "every part of the attack runs, and is a slow test"
+for file in "$source_dir"/scripts/attack/*.sh; do
+  part=$(basename "$file" .sh)
+  run "$source_dir/scripts/attack.sh" --train "$train" "$part=2"
+  expect_code 0
+  expect_out_match "$part: [2-9] attacks, 0 findings"
+  grep -qE "foreach\(part .*\b$part\b" "$source_dir/tests/e2e/CMakeLists.txt" || fail "no test of part $part"
+done
+
+begin "an attack that meets no defence is a finding"
+stub train <<'SH'
+[[ $1 != schema ]] || echo word
+SH
+run "$source_dir/scripts/attack.sh" --train "$PWD/train" keys=3
+expect_code 1
+expect_out "FOUND by keys: exit 0 instead of 3: line"
+expect_out "keys: 3 attacks, 3 findings"
+run "$source_dir/scripts/attack.sh" --train "$PWD/train" nothing
+expect_code 1
+expect_err "no part 'nothing'; known: "
+
+finish 7 0

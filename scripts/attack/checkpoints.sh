@@ -1,0 +1,66 @@
+# shellcheck shell=bash disable=SC2034,SC2154,SC2059  # variables are shared with scripts/attack.sh
+# One file of the newest checkpoint of a killed run is damaged. Resume must use an older checkpoint and end
+# as a run that never stopped, or say what is damaged (exit 9); never train on from what is wrong.
+
+default_count=200
+
+# damage FILE: in a way that is drawn; says which in $how.
+damage() {
+  local size at
+  size=$(stat --format %s "$1")
+  at=$(((RANDOM * 32768 + RANDOM) % (size + 1)))
+  pick flip cut remove empty zero append folder
+  how=$picked
+  case $how in
+    flip) # a byte that is another for certain
+      [[ $at -lt $size ]] || at=$((size - 1))
+      local byte
+      byte=$(od -An -tu1 -j "$at" -N 1 "$1")
+      printf "\\x$(printf %02x $((byte ^ (1 << RANDOM % 8))))" | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
+      ;;
+    cut) truncate --size "$at" "$1" ;;
+    remove) rm "$1" ;;
+    empty) : >"$1" ;;
+    zero) dd if=/dev/zero of="$1" bs=1 seek="$at" count=64 conv=notrunc status=none ;;
+    append) printf 'more' >>"$1" ;;
+    folder) rm "$1" && mkdir "$1" ;;
+  esac
+}
+
+# checkpoints_of FOLDER: their number.
+checkpoints_of() { find "$1/checkpoints" -name MANIFEST.json 2>/dev/null | wc -l; }
+
+# A run that was killed when it had several checkpoints, in killed/. One that ended before is started again.
+make_killed() {
+  local pid length try
+  train_whole
+  for ((try = 0; try < 20; ++try)); do
+    rm -rf killed
+    start killed
+    while [[ $(checkpoints_of killed) -lt 2 ]] && kill -0 "$pid" 2>/dev/null; do sleep 0.005; done
+    kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+    if [[ -s killed/checkpoints/last ]] && ! fingerprint killed | cmp -s - expected; then return; fi
+  done
+  die "the run ends before it can be killed"
+}
+
+attack() {
+  local files file how
+  make_killed
+  while ((count < $1)); do
+    tried
+    cp -r killed damaged
+    mapfile -t files < <(find "damaged/checkpoints/$(<damaged/checkpoints/last)" -type f | sort)
+    pick "${files[@]}" damaged/checkpoints/last
+    file=$picked
+    damage "$file"
+    attempt "${program[@]}" resume damaged --gpus 0
+    if [[ $code -eq 0 ]]; then
+      if ! fingerprint damaged >found || ! cmp -s found expected; then finding "$how of $file is taken for good"; fi
+    elif [[ $code -ne 9 ]]; then
+      finding "exit $code instead of 9: $how of $file"
+    fi
+    rm -rf damaged
+  done
+}

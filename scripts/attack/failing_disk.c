@@ -1,0 +1,107 @@
+// Loaded with LD_PRELOAD by scripts/attack/disk.sh: calls that change the folder $ATTACK_FOLDER are counted
+// from 1, and the one with the number $ATTACK_FAIL_AT fails; with $ATTACK_FROM_THEN_ON all after it too. At
+// the end their number is written to $ATTACK_COUNT_FILE. One process is counted: the first that is loaded.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static atomic_long calls;
+static long fail_at;
+static int from_then_on;
+static char folder[PATH_MAX];
+
+__attribute__((constructor)) static void begin(void) {
+  const char* name = getenv("ATTACK_FOLDER");
+  const char* at = getenv("ATTACK_FAIL_AT");
+  if (name != NULL) snprintf(folder, sizeof folder, "%s", name);
+  if (at != NULL) fail_at = atol(at);
+  from_then_on = getenv("ATTACK_FROM_THEN_ON") != NULL;
+  unsetenv("LD_PRELOAD");
+}
+
+__attribute__((destructor)) static void end(void) {
+  const char* name = getenv("ATTACK_COUNT_FILE");
+  FILE* file = name == NULL ? NULL : fopen(name, "w");
+  if (file == NULL) return;
+  fprintf(file, "%ld\n", (long)calls);
+  fclose(file);
+}
+
+static int below(const char* path) {
+  return folder[0] != 0 && path != NULL && strncmp(path, folder, strlen(folder)) == 0;
+}
+
+static int below_fd(int fd) {
+  char link[64], path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length < 0) return 0;
+  path[length] = 0;
+  return below(path);
+}
+
+// True where this call must fail; errno is set.
+static int fails(int error) {
+  const long number = atomic_fetch_add(&calls, 1) + 1;
+  if (fail_at == 0 || number < fail_at || (number > fail_at && !from_then_on)) return 0;
+  errno = error;
+  return 1;
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+ssize_t write(int fd, const void* data, size_t size) {
+  if (below_fd(fd) && fails(ENOSPC)) return -1;
+  return REAL(write)(fd, data, size);
+}
+ssize_t writev(int fd, const struct iovec* parts, int count) {
+  if (below_fd(fd) && fails(ENOSPC)) return -1;
+  return REAL(writev)(fd, parts, count);
+}
+ssize_t pwrite(int fd, const void* data, size_t size, off_t at) {
+  if (below_fd(fd) && fails(ENOSPC)) return -1;
+  return REAL(pwrite)(fd, data, size, at);
+}
+int fsync(int fd) { return below_fd(fd) && fails(EIO) ? -1 : REAL(fsync)(fd); }
+int fdatasync(int fd) { return below_fd(fd) && fails(EIO) ? -1 : REAL(fdatasync)(fd); }
+int ftruncate(int fd, off_t size) { return below_fd(fd) && fails(EIO) ? -1 : REAL(ftruncate)(fd, size); }
+int rename(const char* from, const char* to) { return below(to) && fails(EIO) ? -1 : REAL(rename)(from, to); }
+int mkdir(const char* path, mode_t mode) { return below(path) && fails(ENOSPC) ? -1 : REAL(mkdir)(path, mode); }
+int unlink(const char* path) { return below(path) && fails(EIO) ? -1 : REAL(unlink)(path); }
+
+static int opens_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0; }
+
+#define OPEN(name)                                                            \
+  int name(const char* path, int flags, ...) {                                \
+    va_list rest;                                                             \
+    va_start(rest, flags);                                                    \
+    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;    \
+    va_end(rest);                                                             \
+    if (opens_to_write(flags) && below(path) && fails(ENOSPC)) return -1;     \
+    return REAL(name)(path, flags, mode);                                     \
+  }
+OPEN(open)
+OPEN(open64)
+
+#define OPENAT(name)                                                          \
+  int name(int at, const char* path, int flags, ...) {                        \
+    va_list rest;                                                             \
+    va_start(rest, flags);                                                    \
+    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;    \
+    va_end(rest);                                                             \
+    if (opens_to_write(flags) && below(path) && fails(ENOSPC)) return -1;     \
+    return REAL(name)(at, path, flags, mode);                                 \
+  }
+OPENAT(openat)
+OPENAT(openat64)
