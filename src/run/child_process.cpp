@@ -6,8 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
 #include <system_error>
+#include <thread>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -31,6 +35,22 @@ struct SpawnSettings {
   }
   SpawnSettings(const SpawnSettings&) = delete;
   SpawnSettings& operator=(const SpawnSettings&) = delete;
+};
+
+/// Threads made meanwhile get no signals: those of a run are the main thread's.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_ = {};
 };
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -75,43 +95,96 @@ std::optional<std::filesystem::path> find_program(std::string_view name,
   return std::nullopt;
 }
 
-ChildProcess::ChildProcess(const Command& command) {
+/// What the object shares with the two threads that watch the process. They are detached: not even
+/// a process that cannot be killed (it waits for a dead disk) holds us up.
+struct ChildProcess::Watched {
+  pid_t pid = -1;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<int> exit_code;
+  bool overdue = false;
+
+  [[nodiscard]] bool over() const { return exit_code.has_value() || overdue; }
+  /// With `mutex` held: the number belongs to this process until it is reaped.
+  void kill() const {
+    if (!exit_code) ::kill(-pid, SIGKILL);
+  }
+  void reap();
+  void limit(double seconds);
+};
+
+void ChildProcess::Watched::reap() {
+  siginfo_t ignored = {};
+  const auto id = static_cast<id_t>(pid);
+  while (::waitid(P_PID, id, &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
+  const std::scoped_lock lock(mutex);
+  int status = 0;
+  const bool ours = ::waitpid(pid, &status, 0) == pid;
+  exit_code = !ours                 ? 127  // somebody else has waited for it
+              : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+                                    : WEXITSTATUS(status);
+  changed.notify_all();
+}
+
+void ChildProcess::Watched::limit(double seconds) {
+  std::unique_lock lock(mutex);
+  const std::chrono::duration<double> time(seconds);
+  if (changed.wait_for(lock, time, [this] { return exit_code.has_value(); })) return;
+  overdue = true;
+  kill();
+  changed.notify_all();
+}
+
+ChildProcess::ChildProcess(const Command& command) : watched_(std::make_shared<Watched>()) {
   std::vector<std::string> words = {command.program.string()};
   words.insert(words.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
   SpawnSettings settings;
   fill(settings, command);
-  const int error =
-      ::posix_spawn(&pid_, command.program.c_str(), &settings.actions, &settings.attributes,
-                    pointers(words).data(), pointers(environment).data());
+  int error =
+      ::posix_spawn(&watched_->pid, command.program.c_str(), &settings.actions,
+                    &settings.attributes, pointers(words).data(), pointers(environment).data());
+  if (error == 0) error = watch(command.limit_seconds);
   if (error != 0) {
     throw Error(ErrorKind::disk, "cannot start '" + command.program.string() +
                                      "': " + std::generic_category().message(error));
   }
 }
 
-ChildProcess::~ChildProcess() { wait(); }
-
-void ChildProcess::take(int status) {
-  exit_code_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-bool ChildProcess::ended() {
-  if (exit_code_) return true;
-  int status = 0;
-  const pid_t result = ::waitpid(pid_, &status, WNOHANG);
-  if (result == pid_) take(status);
-  return exit_code_.has_value();
-}
-
-int ChildProcess::wait() {
-  int status = 0;
-  while (!exit_code_) {
-    const pid_t result = ::waitpid(pid_, &status, 0);
-    if (result == pid_) take(status);
-    if (result < 0 && errno != EINTR) exit_code_ = 127;  // somebody else has waited for it
+int ChildProcess::watch(double limit_seconds) {
+  const SignalsBlocked blocked;
+  bool reaping = false;
+  try {
+    std::thread([watched = watched_] { watched->reap(); }).detach();
+    reaping = true;
+    std::thread([watched = watched_, limit_seconds] { watched->limit(limit_seconds); }).detach();
+    return 0;
+  } catch (const std::system_error& failure) {
+    {
+      const std::scoped_lock lock(watched_->mutex);
+      watched_->kill();
+    }
+    if (!reaping) watched_->reap();
+    return failure.code().value();
   }
-  return *exit_code_;
+}
+
+ChildProcess::~ChildProcess() {
+  const std::scoped_lock lock(watched_->mutex);
+  watched_->kill();
+}
+
+bool ChildProcess::ended() const {
+  const std::scoped_lock lock(watched_->mutex);
+  return watched_->over();
+}
+
+std::optional<int> ChildProcess::wait(const std::function<bool()>& stopped) {
+  // A signal's handler wakes nobody.
+  constexpr auto kLook = std::chrono::milliseconds(50);
+  std::unique_lock lock(watched_->mutex);
+  while (!watched_->over() && !(stopped && stopped())) watched_->changed.wait_for(lock, kLook);
+  return watched_->overdue ? std::nullopt : watched_->exit_code;
 }
 
 }  // namespace trainyard

@@ -1,9 +1,9 @@
 // A program started without a shell, which need not be waited for at once.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,28 +21,33 @@ struct Command {
   std::vector<std::string> environment;  // "NAME=value"; nothing is inherited
   std::filesystem::path folder;          // where it runs
   std::filesystem::path errors;          // file for its stdout and stderr
+  double limit_seconds = 60;             // after which it is killed
 };
 
-/// One running program, in a process group of its own so that Ctrl-C does not reach it.
+/// One running program, in a process group of its own so that Ctrl-C does not reach it. It is
+/// reaped as soon as it ends, and killed with its own children at its limit, whatever we do
+/// meanwhile.
 class ChildProcess {
  public:
   /// Throws Error{disk} naming the program if it cannot be started.
   explicit ChildProcess(const Command& command);
-  /// Waits for its end.
+  /// Kills it if it still runs; does not wait.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// True once it has ended; does not wait.
-  [[nodiscard]] bool ended();
-  /// Waits for its end: exit code, or 128 + the signal that ended it.
-  int wait();
+  /// True once it has ended or is past its limit; does not wait.
+  [[nodiscard]] bool ended() const;
+  /// Waits for its end: exit code, or 128 + the signal that ended it. Empty at its limit, and as
+  /// soon as `stopped` answers true while it runs.
+  [[nodiscard]] std::optional<int> wait(const std::function<bool()>& stopped = nullptr);
 
  private:
-  void take(int status);
+  struct Watched;
+  /// Answers an errno value, with the process killed, if the threads cannot be made.
+  int watch(double limit_seconds);
 
-  pid_t pid_ = -1;
-  std::optional<int> exit_code_;
+  std::shared_ptr<Watched> watched_;
 };
 
 }  // namespace trainyard

@@ -1,5 +1,7 @@
 #include "run/plotter.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <span>
 #include <system_error>
@@ -45,8 +47,11 @@ std::string first_complaint(const fs::path& path) {
   return "";
 }
 
-std::string complaint_of(int code, const fs::path& errors) {
-  return "gnuplot ended with code " + std::to_string(code) + ": " + first_complaint(errors);
+/// Why there is no picture; `code` is empty for a gnuplot that was past `limit` seconds.
+std::string complaint_of(const std::optional<int>& code, double limit, const fs::path& errors) {
+  if (!code) return fmt::format("gnuplot had not ended after {:g} s and was killed", limit);
+  if (*code > 128) return fmt::format("gnuplot was ended by signal {}", *code - 128);
+  return fmt::format("gnuplot ended with code {}: {}", *code, first_complaint(errors));
 }
 
 /// Runs scripts of `folder` there.
@@ -93,10 +98,10 @@ std::string draw_picture(const Disk& disk, const fs::path& gnuplot, const std::s
   const fs::path source = fs::path(output).replace_extension(".gp");
   const fs::path errors = folder / kErrors, ready = folder / (kPrefix + output.filename().string());
   disk.replace_file(source, script);
-  const int code =
-      ChildProcess(gnuplot_command(gnuplot, {source.filename().string()}, folder)).wait();
+  const Command command = gnuplot_command(gnuplot, {source.filename().string()}, folder);
+  const std::optional<int> code = ChildProcess(command).wait();
   std::string complaint;
-  if (code != 0) complaint = complaint_of(code, errors);
+  if (code != 0) complaint = complaint_of(code, command.limit_seconds, errors);
   if (code == 0 && is_there(ready)) {
     disk.rename(ready, output);
   } else {
@@ -129,19 +134,27 @@ void Plotter::warn_once(const std::string& text) {
 void Plotter::start() {
   outdated_ = false;
   try {
-    gnuplot_ = std::make_unique<ChildProcess>(
-        gnuplot_command(options_.gnuplot, {"curves.gp", "lr.gp"}, options_.folder));
+    Command command = gnuplot_command(options_.gnuplot, {"curves.gp", "lr.gp"}, options_.folder);
+    command.limit_seconds = options_.limit_seconds;
+    gnuplot_ = std::make_unique<ChildProcess>(command);
   } catch (const Error& error) {
     warn_once(std::string("no plots are drawn: ") + error.what());
   }
 }
 
-void Plotter::take_pictures() {
-  const int code = gnuplot_->wait();
-  gnuplot_.reset();
-  if (code != 0) {
-    warn_once("no plots are drawn: " + complaint_of(code, options_.folder / kErrors));
+std::string Plotter::complaint(const std::optional<int>& code) const {
+  if (!code && options_.stopped && options_.stopped()) {
+    return "the plots lack the last epochs: the run was stopped while gnuplot drew them";
   }
+  return "no plots are drawn: " +
+         complaint_of(code, options_.limit_seconds, options_.folder / kErrors);
+}
+
+void Plotter::take_pictures() {
+  const std::optional<int> code = gnuplot_->wait(options_.stopped);
+  gnuplot_.reset();
+  gave_up_ = !code || *code > 128;
+  if (code != 0) warn_once(complaint(code));
   for (const char* name : kPictures) {
     const fs::path ready = options_.folder / (kPrefix + std::string(name));
     if (code != 0 || !is_there(ready)) {
@@ -165,12 +178,12 @@ void Plotter::refresh() {
     return;
   }
   if (gnuplot_) take_pictures();
-  start();
+  if (!gave_up_) start();
 }
 
 void Plotter::finish() {
   if (gnuplot_) take_pictures();
-  if (!outdated_) return;
+  if (!outdated_ || gave_up_) return;
   start();
   if (gnuplot_) take_pictures();
 }

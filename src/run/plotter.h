@@ -17,6 +17,8 @@ struct PlotterOptions {
   std::filesystem::path folder;   // `plots` of the run folder, beside metrics.csv's
   std::string title;
   std::filesystem::path output;  // --output FILE.png or FILE.svg: gets the curves too; or empty
+  std::function<bool()> stopped = nullptr;  // true: end gnuplot rather than wait for it
+  double limit_seconds = 60;                // for one start of gnuplot
 };
 
 /// Checks --output before a run starts. Throws Error{command_line} if `output` ends neither in .png
@@ -28,13 +30,14 @@ void check_plot_output(const std::filesystem::path& output, bool has_gnuplot);
 
 /// Draws one picture and waits for it. The script stays beside it, under its name with .gp, and
 /// draws to prefix.'NAME'; the picture is replaced whole. Answers gnuplot's complaint, "" if it is
-/// drawn. Throws Error{disk}.
+/// drawn; gnuplot has 60 s. Throws Error{disk}.
 [[nodiscard]] std::string draw_picture(const Disk& disk, const std::filesystem::path& gnuplot,
                                        const std::string& script,
                                        const std::filesystem::path& output);
 
 /// Draws curves.png, curves.svg, lr.png and lr.svg in the background. A picture is replaced whole
-/// when its successor is ready. What goes wrong with gnuplot is one warning, never an error.
+/// when its successor is ready. What goes wrong with gnuplot is one warning, never an error; one
+/// that hangs or is killed is not started again.
 class Plotter {
  public:
   /// Writes the scripts. `disk` must outlive it; `warn` gets at most one line.
@@ -47,12 +50,13 @@ class Plotter {
   /// After each row of metrics.csv: takes over the pictures that are ready and starts the next
   /// ones, unless gnuplot still works.
   void refresh();
-  /// At the end: waits until the pictures show the last row.
+  /// At the end: waits until the pictures show the last row, or gnuplot's limit, or a stop.
   void finish();
 
  private:
   void start();
   void take_pictures();
+  [[nodiscard]] std::string complaint(const std::optional<int>& code) const;
   void warn_once(const std::string& text);
 
   const Disk& disk_;
@@ -60,6 +64,7 @@ class Plotter {
   std::function<void(const std::string&)> warn_;
   std::unique_ptr<ChildProcess> gnuplot_;
   bool outdated_ = false;  // a row came while gnuplot worked
+  bool gave_up_ = false;
 };
 
 }  // namespace trainyard

@@ -35,12 +35,15 @@ void RunKeeper::begin(const std::string& judged) {
 void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console) {
   sinks_.add(std::make_unique<CsvSink>(disk_, folder_.path(), run.columns, run.from, run.steps));
   if (!run.gnuplot.empty()) {
-    sinks_.add(std::make_unique<PlotSink>(disk_,
-                                          PlotterOptions{.gnuplot = run.gnuplot,
-                                                         .folder = folder_.plots(),
-                                                         .title = run.title,
-                                                         .output = run.output},
-                                          [this](const std::string& text) { warn(text); }));
+    PlotterOptions options{.gnuplot = run.gnuplot,
+                           .folder = folder_.plots(),
+                           .title = run.title,
+                           .output = run.output,
+                           .stopped = run.stopped};
+    auto plots = std::make_unique<PlotSink>(disk_, std::move(options),
+                                            [this](const std::string& text) { warn(text); });
+    plots_ = plots.get();
+    sinks_.add(std::move(plots));
   } else {
     warn(missing_gnuplot_warning());
   }
@@ -87,6 +90,7 @@ void RunKeeper::finish(RunState state, int exit_code, const TrainingState& end) 
   status_.step = end.step;
   status_.exit_code = exit_code;
   write_status(state);
+  if (plots_ != nullptr) plots_->finish();  // what it warns of is part of the summary
   write_summary(end.epoch, end.step, end.elapsed_seconds);
 }
 

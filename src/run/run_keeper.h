@@ -28,6 +28,7 @@ struct KeptRun {
   std::string title;              // of the pictures
   std::filesystem::path gnuplot;  // program, or empty: no pictures
   std::filesystem::path output;   // a picture beside them, or empty
+  std::function<bool()> stopped;  // true: the pictures are not waited for
   Banner banner;
   std::int64_t epochs = 1;
 };
@@ -67,10 +68,12 @@ class RunKeeper {
   RunFolder folder_;
   StatusFile status_file_;
   RunStatus status_;
-  SinkList sinks_;
-  LogSink* log_ = nullptr;  // one of the sinks
   std::string judged_;
   std::vector<std::string> warnings_;
+  // After what warnings need: pictures that are finished late still warn.
+  SinkList sinks_;
+  LogSink* log_ = nullptr;     // one of the sinks
+  PlotSink* plots_ = nullptr;  // one of the sinks, or none
 };
 
 }  // namespace trainyard

@@ -22,6 +22,8 @@ class PlotSink final : public MetricsSink {
       : plotter_(disk, std::move(options), std::move(warn)) {}
   void on_epoch(const EpochRow&) override { plotter_.refresh(); }
   void on_step(const StepRow&) override {}
+  /// See Plotter.
+  void finish() { plotter_.finish(); }
 
  private:
   Plotter plotter_;

@@ -231,6 +231,7 @@ void TrainingRun::open_sinks() {
                .title = title.empty() ? config.name : title,
                .gnuplot = request_.gnuplot,
                .output = request_.output,
+               .stopped = [this] { return std::max(vote_, own_vote()) > StopVote::kSignal; },
                .banner = banner(),
                .epochs = config.epochs};
   for (const std::string& name : session_->metric_names()) {

@@ -91,4 +91,37 @@ untimed loud/metrics.csv >loud.csv
 expect_same_file quiet.csv loud.csv
 expect_same_file quiet/weights/last.safetensors loud/weights/last.safetensors
 
-finish 7 0
+# hanging_gnuplot: a gnuplot in bin/ that never ends.
+hanging_gnuplot() {
+  mkdir bin
+  mkfifo gate
+  printf '#!/bin/sh\nread line <"%s/gate"\n' "$PWD" >bin/gnuplot
+  chmod +x bin/gnuplot
+}
+
+begin "a gnuplot that hangs keeps no run from stopping, and is one warning"
+write_tiny_run tiny.yaml
+hanging_gnuplot
+run_until "Epoch 2/" env PATH="$PWD/bin" "$train" --config tiny.yaml --set epochs=2000 --out a
+began=$SECONDS
+kill -TERM "$pid"
+wait_for_exit
+expect_code 143
+[[ $((SECONDS - began)) -lt 30 ]] || fail "waited for gnuplot"
+expect_equal "$(grep -c "the plots lack the last epochs" "$scratch/lines")" 1
+expect_equal "$(grep -c "the plots lack the last epochs" a/summary.txt)" 1
+expect_file a/checkpoints/last
+
+begin "a gnuplot that hangs at the end of a run is ended by a signal too"
+write_tiny_run tiny.yaml
+hanging_gnuplot
+run_until "Epoch 2/2" env PATH="$PWD/bin" "$train" --config tiny.yaml --set epochs=2 --out a
+until grep -q '"completed"' a/status.json; do kill -0 "$pid" || break; done
+began=$SECONDS
+kill -TERM "$pid"
+wait_for_exit
+[[ $((SECONDS - began)) -lt 30 ]] || fail "waited for gnuplot"
+expect_out "the plots lack the last epochs"
+expect_file a/summary.txt
+
+finish 9 0

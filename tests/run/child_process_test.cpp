@@ -3,15 +3,88 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <fstream>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "../base/temporary_folder.h"
 
 using namespace trainyard;
+
+namespace {
+
+/// A shell that runs `script` with a FIFO `gate` in its folder.
+struct Shell {
+  testing::TemporaryFolder folder;
+
+  Shell() { REQUIRE(::mkfifo((folder / "gate").c_str(), 0600) == 0); }
+  [[nodiscard]] Command command(const std::string& script, double limit_seconds = 60) const {
+    return {.program = "/bin/sh",
+            .arguments = {"-c", script},
+            .folder = folder.path(),
+            .errors = folder / "errors",
+            .limit_seconds = limit_seconds};
+  }
+  /// The number that the shell writes to the gate; waits for it.
+  [[nodiscard]] pid_t number() const {
+    pid_t number = 0;
+    std::ifstream(folder / "gate") >> number;
+    REQUIRE(number > 0);
+    return number;
+  }
+};
+
+/// True as soon as no process has this number, not even one that ended and was not reaped; false
+/// after 30 s.
+bool vanishes(pid_t number) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (::kill(number, 0) == 0) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a child that has ended is reaped at once, asked for or not") {
+  const Shell shell;
+  const ChildProcess child(shell.command("echo $$ > gate"));
+  CHECK(vanishes(shell.number()));
+}
+
+TEST_CASE("a child that hangs is killed at its limit, and nobody waits longer") {
+  const Shell shell;
+  ChildProcess child(shell.command("echo $$ > gate; read line < gate", 0.2));
+  const pid_t number = shell.number();
+  CHECK(child.wait() == std::nullopt);
+  CHECK(child.ended());
+  CHECK(vanishes(number));
+}
+
+TEST_CASE("a stop ends the wait for a child, and the child ends with its object") {
+  const Shell shell;
+  pid_t number = 0;
+  {
+    ChildProcess child(shell.command("echo $$ > gate; read line < gate"));
+    number = shell.number();
+    CHECK(child.wait([] { return true; }) == std::nullopt);
+    CHECK_FALSE(child.ended());
+  }
+  CHECK(vanishes(number));
+}
+
+TEST_CASE("a child's end is its code, or 128 + the signal") {
+  const Shell shell;
+  CHECK(ChildProcess(shell.command("exit 3")).wait() == 3);
+  CHECK(ChildProcess(shell.command("kill -TERM $$")).wait() == 128 + SIGTERM);
+}
 
 TEST_CASE("a child gets no open file of ours, such as a connection to another rank") {
   const testing::TemporaryFolder folder;

@@ -199,6 +199,42 @@ TEST_CASE("while gnuplot works training goes on, and the last row is drawn at th
   CHECK(run.warnings.empty());
 }
 
+TEST_CASE("a gnuplot that hangs is one warning, holds nothing up, and is not started again") {
+  PlotRun run(kTwoRows);
+  REQUIRE(::mkfifo((run.folder / "gate").c_str(), 0600) == 0);
+  const auto hanging = run.fake_gnuplot("echo start >> ../started; read line < ../gate\n");
+  Plotter plotter(
+      run.disk,
+      {.gnuplot = hanging, .folder = run.folder / "plots", .title = "Title", .limit_seconds = 0.25},
+      [&](const std::string& text) { run.warnings.push_back(text); });
+  plotter.refresh();
+  plotter.refresh();
+  plotter.finish();
+  plotter.refresh();
+  plotter.finish();
+  CHECK(text_of(run.folder / "started") == "start\n");
+  CHECK(run.warnings ==
+        std::vector<std::string>{
+            "no plots are drawn: gnuplot had not ended after 0.25 s and was killed"});
+}
+
+TEST_CASE("a run that is stopped does not wait for gnuplot, and says what is missing") {
+  PlotRun run(kTwoRows);
+  REQUIRE(::mkfifo((run.folder / "gate").c_str(), 0600) == 0);
+  Plotter plotter(run.disk,
+                  {.gnuplot = run.fake_gnuplot("read line < ../gate\n"),
+                   .folder = run.folder / "plots",
+                   .title = "Title",
+                   .stopped = [] { return true; }},
+                  [&](const std::string& text) { run.warnings.push_back(text); });
+  plotter.refresh();
+  plotter.refresh();
+  plotter.finish();
+  CHECK(run.warnings ==
+        std::vector<std::string>{
+            "the plots lack the last epochs: the run was stopped while gnuplot drew them"});
+}
+
 TEST_CASE("a program is found only in the folders named, and only if it runs") {
   const TemporaryFolder folder;
   put_text(folder / "tool", "");
