@@ -87,7 +87,7 @@ std::string scaling_script(const std::string& title, std::span<const ScalingRow>
          fmt::format("most = {}\nrows = {}\nof_one = {}\n", rows.back().ranks, rows.size(),
                      rate_of_one(rows)) +
          terminal(output) + std::string(gnuplot_look()) +
-         "set multiplot layout 1,2 margins 0.075, 0.815, 0.13, 0.83 spacing 0.09 title " +
+         "set multiplot layout 1,2 margins 0.1, 0.77, 0.13, 0.83 spacing 0.09 title " +
          gnuplot_text(title) + " noenhanced font ',16'\n" + std::string(kRates) + parts_plot(rows) +
          "unset multiplot\nunset output\n";
 }

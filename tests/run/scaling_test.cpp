@@ -251,6 +251,26 @@ TEST_CASE("gnuplot draws speed and parts, hidden communication only where there 
   CHECK(text_of(png).starts_with("\x89PNG"));
 }
 
+TEST_CASE("the picture of high speeds has every text within its edges") {
+  const auto gnuplot = find_program("gnuplot", "/usr/local/bin:/usr/bin:/bin");
+  REQUIRE(gnuplot.has_value());
+  const TemporaryFolder folder;
+  auto rows = rows_of(two_counts());
+  for (ScalingRow& row : rows) row.images_per_second = row.low = row.high = 150000.0 * row.ranks;
+  const auto picture = folder / "s.svg";
+  CHECK(draw_picture(Disk(), *gnuplot, scaling_script("fast", rows, picture), picture) == "");
+  const std::string svg = text_of(picture);
+  // Where a text is put: "translate(X,Y)" is the last before it.
+  const auto place = [&](const std::string& text) {
+    const std::size_t at = svg.find("<text>" + text);
+    REQUIRE(at != std::string::npos);
+    const std::string mark = "translate(";
+    return std::stod(svg.substr(svg.rfind(mark, at) + mark.size()));
+  };
+  CHECK(place("images/s") > 12);                       // its middle, upright
+  CHECK(place("communication, hidden") < 1280 - 200);  // its start
+}
+
 TEST_CASE("a picture that gnuplot cannot draw is told, and the old one stays") {
   const TemporaryFolder folder;
   const Disk disk;
