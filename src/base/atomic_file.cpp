@@ -41,9 +41,24 @@ std::string advice_for(int error_number) {
     case EPERM:
     case EROFS:
       return "; choose a folder that you may write to, with --out";
+    case EFBIG:
+      return "; raise the limit of file sizes (ulimit -f), then resume";
+    case EISDIR:
+      return "; move it away, then try again";
     default:
       return "";
   }
+}
+
+/// Throws Error{disk}, and closes `descriptor` if it is open, where `path` is a pipe, a socket or a
+/// device. A folder is left to open(2), which refuses it.
+void require_regular(int descriptor, const fs::path& path) {
+  struct stat status = {};
+  const int result = descriptor >= 0 ? ::fstat(descriptor, &status) : ::stat(path.c_str(), &status);
+  if (result != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) return;
+  if (descriptor >= 0) ::close(descriptor);
+  throw Error(ErrorKind::disk, "cannot write '" + path.string() +
+                                   "': it is not a regular file; move it away, then try again");
 }
 
 std::span<const std::byte> bytes_of(std::string_view text) {
@@ -69,9 +84,12 @@ void Disk::fail(std::string_view doing, const fs::path& path, int error_number,
 int Disk::open_for_writing(const fs::path& path, int flags) const {
   int error_number = planned(DiskCall::open);
   if (error_number == 0) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
-    if (descriptor >= 0) return descriptor;
+    // O_NONBLOCK: opening a pipe must not wait for its reader; regular files ignore it.
+    const int descriptor =
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666);
     error_number = errno;
+    require_regular(descriptor, path);
+    if (descriptor >= 0) return descriptor;
   }
   fail("write", path, error_number);
 }

@@ -34,27 +34,34 @@ class CsvRow {
   int fields_ = 0;
 };
 
-/// The rows of `text` that a run resumed after `last_key` may keep, header included: whole rows
-/// with as many fields as the header, whose first column counts up and is at most `last_key`.
-/// Throws Error{checkpoint} naming `source` if the first line is another header.
+/// The rows of `text` that a run resumed after `last_key` may keep, header included: their first
+/// column counts up and is at most `last_key`; later rows and a last line without its end are cut.
+/// Throws Error{checkpoint} with the place in `source` if the first line is another header or a
+/// damaged one, or if a line before the row `last_key` is no row.
 [[nodiscard]] std::string kept_rows(std::string_view text, std::string_view header,
                                     std::int64_t last_key, const std::string& source);
+
+/// The numbers from 1 to `last_key` that no row of `kept` begins with, "2 to 4, 7"; "" if none.
+[[nodiscard]] std::string missing_rows(std::string_view kept, std::int64_t last_key);
 
 /// A CSV file of fixed columns, the first of which is a count from 1.
 class CsvFile {
  public:
   /// Opens `path` for a run that goes on after `last_key` (0: from the start): later rows and a
   /// broken tail are cut (temporary file, rename), a missing file gets its header. Throws
-  /// Error{disk}, and Error{checkpoint} if the file has other columns. `disk` must outlive it.
+  /// Error{disk}, and Error{checkpoint} as kept_rows() does. `disk` must outlive it.
   CsvFile(const Disk& disk, const std::filesystem::path& path,
           const std::vector<std::string>& columns, std::int64_t last_key);
 
   /// One write(2). The row must have as many fields as there are columns.
   void append(const CsvRow& row);
   void sync() { file_->sync(); }
+  /// Rows before the place where the run goes on that the file did not hold; see missing_rows().
+  [[nodiscard]] const std::string& missing() const { return missing_; }
 
  private:
   int columns_ = 0;
+  std::string missing_;
   std::optional<AppendFile> file_;
 };
 

@@ -85,6 +85,18 @@ CsvSink::CsvSink(const Disk& disk, const std::filesystem::path& folder, MetricsC
   if (with_steps) steps_.emplace(disk, folder / "steps.csv", step_columns(), resume.step);
 }
 
+std::vector<std::string> CsvSink::missing_rows() const {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& name, const std::string& missing) {
+    if (missing.empty()) return;
+    lines.push_back(name + " lacks rows of before the resume: " + missing +
+                    "; they stay missing, the training goes on where it was");
+  };
+  add("metrics.csv", epochs_.missing());
+  if (steps_) add("steps.csv", steps_->missing());
+  return lines;
+}
+
 void CsvSink::on_epoch(const EpochRow& row) { epochs_.append(epoch_fields(columns_, row)); }
 
 void CsvSink::on_step(const StepRow& row) {

@@ -44,6 +44,8 @@ class CsvSink final : public MetricsSink {
   void on_epoch(const EpochRow& row) override;
   void on_step(const StepRow& row) override;
   void sync() override;
+  /// A line for each file that lacks rows before the place where the run goes on.
+  [[nodiscard]] std::vector<std::string> missing_rows() const;
 
  private:
   MetricsColumns columns_;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -23,6 +24,12 @@ namespace {
 
 constexpr const char* kLockName = ".lock";
 constexpr const char* kCommandName = "command.txt";
+constexpr const char* kConfigName = "config.yaml";
+constexpr const char* kTemporary = ".tmp-";
+constexpr std::array kSubfolders = {"checkpoints", "weights", "plots"};
+/// What a start may have written when it fails before config.yaml, the last file of the record.
+constexpr std::array kStartNames = {kLockName,          "status.json", "summary.txt",
+                                    "config.orig.yaml", kCommandName,  "run.json"};
 constexpr std::uint64_t kMostCommandBytes = 1u << 20;
 
 std::string numbered(std::int64_t number) {
@@ -54,16 +61,41 @@ void require_plain_name(const std::string& name) {
       "--name: '" + name + "' is no plain folder name; use letters, digits, '_', '-' and '.'");
 }
 
-bool holds_something(const fs::path& folder) {
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename() != kLockName) return true;
+    paths.push_back(it->path());
   }
   if (error) {
     throw Error(ErrorKind::disk,
                 "cannot read the folder '" + folder.string() + "': " + error.message());
   }
-  return false;
+  return paths;
+}
+
+bool is_temporary(const fs::path& path) { return path.filename().string().starts_with(kTemporary); }
+
+/// True for what a start that failed may leave: files of the record, folders without a result.
+bool is_left_by_start(const fs::path& path) {
+  std::error_code ignored;
+  const std::string name = path.filename().string();
+  const bool folder = std::find(kSubfolders.begin(), kSubfolders.end(), name) != kSubfolders.end();
+  if (folder && fs::is_directory(path, ignored)) {
+    const std::vector<fs::path> inside = entries_of(path);
+    return std::all_of(inside.begin(), inside.end(), is_temporary);
+  }
+  return is_temporary(path) ||
+         std::find(kStartNames.begin(), kStartNames.end(), name) != kStartNames.end();
+}
+
+/// True if `folder` holds something that a new run must not touch. Without the lock file, nothing
+/// in it is a run's.
+bool holds_something(const fs::path& folder) {
+  const std::vector<fs::path> inside = entries_of(folder);
+  std::error_code ignored;
+  if (!fs::exists(folder / kLockName, ignored)) return !inside.empty();
+  return !std::all_of(inside.begin(), inside.end(), is_left_by_start);
 }
 
 bool is_file(const fs::path& path) {
@@ -89,16 +121,30 @@ RunFolder::~RunFolder() {
 
 bool RunFolder::lock() {
   const fs::path path = path_ / kLockName;
-  lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0) {
-    throw Error(ErrorKind::disk,
-                "cannot write '" + path.string() + "': " + std::generic_category().message(errno));
+  lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  const std::string reason = std::generic_category().message(errno);
+  if (lock_ < 0 || !is_file(path)) {
+    throw Error(ErrorKind::disk, "cannot write '" + path.string() +
+                                     "': " + (lock_ < 0 ? reason : "it is not a regular file") +
+                                     "; move it away, then try again");
   }
-  return ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
+  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return true;
+  (void)another_holds_lock(errno, path);
+  return false;
 }
 
 void RunFolder::make_subfolders() const {
-  for (const char* name : {"checkpoints", "weights", "plots"}) disk_->make_folders(path_ / name);
+  for (const char* name : kSubfolders) disk_->make_folders(path_ / name);
+}
+
+void RunFolder::remove_temporary_files() const {
+  std::vector<fs::path> folders = {path_};
+  for (const char* name : kSubfolders) folders.push_back(path_ / name);
+  for (const fs::path& folder : folders) {
+    for (const fs::path& path : entries_of(folder)) {
+      if (is_temporary(path)) disk_->remove(path);
+    }
+  }
 }
 
 RunFolder RunFolder::create(const Disk& disk, const fs::path& root, const std::string& name) {
@@ -121,25 +167,27 @@ RunFolder RunFolder::create_at(const Disk& disk, const fs::path& path) {
   // Looked at before the lock too, so that a folder of somebody else's stays as it is.
   const auto refuse = [&] {
     throw Error(ErrorKind::command_line,
-                "--out: '" + path.string() +
-                    "' is not empty; name another folder, or go on with its run with --resume");
+                "--out: '" + path.string() + "' is not empty; name another folder" +
+                    (is_run_folder(path) ? ", or go on with its run with --resume" : ""));
   };
   if (holds_something(path)) refuse();
   RunFolder folder(disk, path);
   if (!folder.lock()) refuse_locked(path);
   if (holds_something(path)) refuse();
   folder.make_subfolders();
+  folder.remove_temporary_files();
   return folder;
 }
 
 RunFolder RunFolder::open(const Disk& disk, const fs::path& path) {
-  if (!is_file(path / "config.yaml")) {
+  if (!is_file(path / kConfigName)) {
     throw Error(ErrorKind::command_line,
                 "'" + path.string() + "' is no run folder: it holds no config.yaml");
   }
   RunFolder folder(disk, path);
   if (!folder.lock()) refuse_locked(path);
   folder.make_subfolders();
+  folder.remove_temporary_files();
   return folder;
 }
 
@@ -152,7 +200,7 @@ void RunFolder::write_record(const RunRecord& record) const {
   write("config.orig.yaml", record.original_yaml);
   write(kCommandName, record.command + "\n");
   write("run.json", record.run_json);
-  write("config.yaml", record.config_yaml);  // last: with it the folder can be resumed
+  write(kConfigName, record.config_yaml);  // last: with it the folder can be resumed
 }
 
 void RunFolder::add_command(std::string_view command) const {
@@ -167,9 +215,20 @@ void RunFolder::write(std::string_view name, std::string_view text) const {
   disk_->replace_file(path_ / name, text);
 }
 
+bool another_holds_lock(int error_number, const fs::path& path) {
+  if (error_number == EWOULDBLOCK) return true;
+  const bool none = error_number == ENOLCK || error_number == EOPNOTSUPP || error_number == ENOSYS;
+  throw Error(ErrorKind::disk,
+              "cannot lock '" + path.string() +
+                  "': " + std::generic_category().message(error_number) +
+                  (none ? "; its file system grants no locks, as network file systems may: enable "
+                          "them there, or choose a folder on another one with --out"
+                        : ""));
+}
+
 bool is_run_folder(const fs::path& path) {
   std::error_code ignored;
-  return is_file(path / "config.yaml") &&
+  return is_file(path / kConfigName) &&
          (is_file(path / "status.json") || fs::is_directory(path / "checkpoints", ignored));
 }
 

@@ -27,11 +27,11 @@ class RunFolder {
   /// plain folder name.
   [[nodiscard]] static RunFolder create(const Disk& disk, const std::filesystem::path& root,
                                         const std::string& name);
-  /// Makes `path`, or takes it if it is empty (--out). Throws Error{command_line} if it holds
-  /// something or is another run's.
+  /// Makes `path`, or takes it if it is empty or holds no more than a start that failed left in it
+  /// (--out). Throws Error{command_line} if it holds something else or is another run's.
   [[nodiscard]] static RunFolder create_at(const Disk& disk, const std::filesystem::path& path);
-  /// Opens a run to go on with it. Throws Error{command_line} if it is no run folder, or another
-  /// process writes into it.
+  /// Opens a run to go on with it, and removes the temporary files of an earlier failure. Throws
+  /// Error{command_line} if it is no run folder, or another process writes into it.
   [[nodiscard]] static RunFolder open(const Disk& disk, const std::filesystem::path& path);
 
   ~RunFolder();
@@ -58,11 +58,16 @@ class RunFolder {
   /// False if another process holds the lock.
   [[nodiscard]] bool lock();
   void make_subfolders() const;
+  void remove_temporary_files() const;
 
   const Disk* disk_;
   std::filesystem::path path_;
   int lock_ = -1;
 };
+
+/// What `error_number`, the errno of a flock(2) that failed, means: true if another process holds
+/// the lock `path`. Throws Error{disk} for any other reason.
+[[nodiscard]] bool another_holds_lock(int error_number, const std::filesystem::path& path);
 
 /// True if `path` holds a run (a config.yaml and a status.json or checkpoints).
 [[nodiscard]] bool is_run_folder(const std::filesystem::path& path);

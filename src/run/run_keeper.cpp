@@ -33,7 +33,9 @@ void RunKeeper::begin(const std::string& judged) {
 }
 
 void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console) {
-  sinks_.add(std::make_unique<CsvSink>(disk_, folder_.path(), run.columns, run.from, run.steps));
+  auto rows = std::make_unique<CsvSink>(disk_, folder_.path(), run.columns, run.from, run.steps);
+  const std::vector<std::string> missing = rows->missing_rows();
+  sinks_.add(std::move(rows));
   if (!run.gnuplot.empty()) {
     PlotterOptions options{.gnuplot = run.gnuplot,
                            .folder = folder_.plots(),
@@ -51,6 +53,7 @@ void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> cons
       std::make_unique<LogSink>(disk_, clock_, folder_.file("train.log"), run.banner, run.epochs);
   log_ = log.get();
   sinks_.add(std::move(log));
+  for (const std::string& text : missing) warn(text);
   sinks_.add(std::move(console));
 }
 

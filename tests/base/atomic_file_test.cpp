@@ -74,12 +74,32 @@ TEST_CASE("a full disk is reported with the path, the bytes needed and the bytes
             "choose another folder with --out");
 }
 
-TEST_CASE("a real full device is an error of the disk") {
+TEST_CASE("a file at the process's limit of sizes is an error of the disk, and keeps whole rows") {
+  const TemporaryFolder folder;
   const Disk disk;
-  AppendFile file(disk, "/dev/full");
-  CHECK(disk_error([&] {
-          file.append("row\n");
-        }).starts_with("cannot write '/dev/full': No space left on device (4 bytes needed, "));
+  AppendFile file(disk, folder / "a.csv");
+  file.append("row\n");
+  const auto former_action = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit former = {};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &former) == 0);
+  const rlimit low{.rlim_cur = 6, .rlim_max = former.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &low) == 0);
+  const std::string message = disk_error([&] { file.append("row\n"); });
+  ::setrlimit(RLIMIT_FSIZE, &former);
+  std::signal(SIGXFSZ, former_action);
+  CHECK(message.starts_with("cannot write '" + (folder / "a.csv").string() + "': File too large"));
+  CHECK(message.ends_with("; raise the limit of file sizes (ulimit -f), then resume"));
+  CHECK(text_of(folder / "a.csv") == "row\n");
+}
+
+TEST_CASE("a pipe or a device in place of a file is refused, and never waited for") {
+  const TemporaryFolder folder;
+  const Disk disk;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const std::string& path : {(folder / "pipe").string(), std::string("/dev/null")}) {
+    CHECK(disk_error([&] { const AppendFile file(disk, path); }) ==
+          "cannot write '" + path + "': it is not a regular file; move it away, then try again");
+  }
 }
 
 TEST_CASE("an interrupted write goes on") {

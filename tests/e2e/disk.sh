@@ -33,9 +33,10 @@ begin "a file limit, as a full disk, ends with exit 7 and leaves what resumes"
 write_tiny_run tiny.yaml
 sed -i 's/- dropout: 0.1/- dense: 300/' tiny.yaml # 150 KiB of weights
 # shellcheck disable=SC2016  # expanded by the inner shell
-run bash -c 'ulimit -f 64; trap "" XFSZ; PATH=/nonexistent exec "$0" "$@"' \
+run bash -c 'ulimit -f 64; PATH=/nonexistent exec "$0" "$@"' \
   "$train" --config tiny.yaml --out a
 expect_code 7
+expect_err "raise the limit of file sizes (ulimit -f)"
 run "${quick[@]}" resume a
 expect_code 0
 run "${quick[@]}" --config tiny.yaml --out b

@@ -130,4 +130,64 @@ run "$train" --config tiny.yaml --set epochs=50 --set optimizer.sgd.lr=0 \
 expect_code 0
 expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 4
 
-finish 13 0
+begin "closed standard streams put no console text into the files of the run"
+write_tiny_run tiny.yaml
+PATH=/nonexistent "$train" --config tiny.yaml --out a <&- >&- 2>&-
+expect_equal $? 0
+expect_equal "$(cut -d, -f 1 a/metrics.csv | xargs)" "epoch 1 2 3"
+expect_equal "$(grep -rlI 'Epoch 1/3' a)" a/train.log
+run env PATH=/nonexistent "$train" resume a --set epochs=5
+expect_code 0
+expect_equal "$(cut -d, -f 1 a/metrics.csv | xargs)" "epoch 1 2 3 4 5"
+
+begin "a line of metrics.csv that is no row stops a resume with its place, and nothing is lost"
+write_tiny_run tiny.yaml
+run env PATH=/nonexistent "$train" --config tiny.yaml --out a
+sed -i '2a Epoch 1/3 - loss: 1' a/metrics.csv
+cp a/metrics.csv before.csv
+run env PATH=/nonexistent "$train" resume a --set epochs=5
+expect_code 9
+expect_err "a/metrics.csv:3:1: this is no row of the table: found 'Epoch 1/3 - loss: 1'"
+expect_same_file a/metrics.csv before.csv
+sed -i 3d a/metrics.csv
+run env PATH=/nonexistent "$train" resume a --set epochs=5
+expect_code 0
+sed -i 3d a/metrics.csv
+run env PATH=/nonexistent "$train" resume a --set epochs=6
+expect_code 0
+expect_err "metrics.csv lacks rows of before the resume: 2;"
+
+begin "pipes, devices and folders in place of a run's files end with a message, never a hang"
+write_tiny_run tiny.yaml
+run env PATH=/nonexistent "$train" --config tiny.yaml --out a
+for file in train.log metrics.csv .lock .tmp-status.json; do
+  for kind in pipe device folder; do
+    cp -r a b
+    rm -f b/$file
+    case $kind in
+      pipe) mkfifo b/$file ;;
+      device) ln -s /dev/null b/$file ;;
+      folder) mkdir b/$file ;;
+    esac
+    run env PATH=/nonexistent "$train" resume b --set epochs=4
+    if [[ $file == .tmp-* ]]; then
+      expect_code 0
+    else
+      expect_code 7
+      expect_err "b/$file"
+    fi
+    rm -rf b
+  done
+done
+
+begin "a folder that a failed start left is used again as it is told to"
+write_tiny_run tiny.yaml
+# shellcheck disable=SC2016  # expanded by the inner shell
+run env PATH=/nonexistent /bin/bash -c 'ulimit -f 1; exec "$0" "$@"' "$train" --config tiny.yaml --out a
+expect_code 7
+expect_no_path a/config.yaml
+run env PATH=/nonexistent "$train" --config tiny.yaml --out a
+expect_code 0
+expect_file a/config.yaml
+
+finish 17 0

@@ -149,12 +149,51 @@ TEST_CASE("wherever a crash cut the file, the rows before it stay and the tail g
   }
 }
 
-TEST_CASE("a row with missing fields or a number out of order ends what is kept") {
+TEST_CASE("a line that is no row is refused with its place, where rows behind it would be lost") {
   const std::string good = file_after(2);
-  for (const char* tail : {"3,1,2\n", "2", "x,\n", "\n"}) {
-    CHECK(kept_rows(good + tail, kHeader, 9, "metrics.csv") == good);
+  for (const char* line :
+       {"3,1,2", "x,", "", "Epoch 3/5 - loss: 1", "2,1,1,1,1,1,1,1,1,1,1,1,1,1,,"}) {
+    const std::string text = good + line + "\n" + epoch_fields({}, row_of(3)).text();
+    try {
+      (void)kept_rows(text, kHeader, 9, "metrics.csv");
+      FAIL("no error for " << line);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::checkpoint);
+      CHECK(std::string(error.what()) ==
+            "metrics.csv:4:1: this is no row of the table: found '" + std::string(line) +
+                "', expected 16 fields, the first a number above 2; remove or mend the line, or "
+                "move the file away, then resume");
+    }
+    CHECK(kept_rows(text, kHeader, 2, "metrics.csv") == good);  // all of it is trained again
   }
-  CHECK(kept_rows(good + epoch_fields({}, row_of(2)).text(), kHeader, 9, "m") == good);
+  CHECK(kept_rows(good + "2", kHeader, 9, "metrics.csv") == good);
+}
+
+TEST_CASE("a damaged header is told as that") {
+  const std::string rows = epoch_fields({}, row_of(1)).text();
+  for (const std::string first : {"", "garbage", "epoch,step", "1,2,3", "\x01\x02"}) {
+    try {
+      (void)kept_rows(first + "\n" + rows, kHeader, 1, "m.csv");
+      FAIL("no error for " << first);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::checkpoint);
+      CHECK(std::string(error.what()).starts_with("m.csv:1:1: its header is damaged: found '"));
+    }
+  }
+  CHECK_THROWS_AS((void)kept_rows("no line at all", kHeader, 1, "m.csv"), Error);
+}
+
+TEST_CASE("rows that are missing are said") {
+  CHECK(missing_rows("epoch,loss\n1,2\n2,2\n", 2).empty());
+  CHECK(missing_rows("epoch,loss\n1,2\n5,2\n7,2\n", 9) == "2 to 4, 6, 8 to 9");
+  CHECK(missing_rows("epoch,loss\n", 1) == "1");
+  CHECK(missing_rows("epoch,loss\n", 0).empty());
+  const TemporaryFolder folder;
+  const Disk disk;
+  const CsvSink sink(disk, folder.path(), {}, {.epoch = 3, .step = 9}, false);
+  CHECK(sink.missing_rows() ==
+        std::vector<std::string>{"metrics.csv lacks rows of before the resume: 1 to 3; they stay "
+                                 "missing, the training goes on where it was"});
 }
 
 TEST_CASE("a file with other columns is refused with both lists") {

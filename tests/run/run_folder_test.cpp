@@ -101,10 +101,9 @@ TEST_CASE("--out takes a missing or an empty folder and refuses one that holds s
   (void)RunFolder::create_at(disk, folder / "empty");
   std::filesystem::create_directory(folder / "full");
   put_text(folder / "full" / "thesis.tex", "x");
-  CHECK(error_of(ErrorKind::command_line,
-                 [&] { (void)RunFolder::create_at(disk, folder / "full"); }) ==
-        "--out: '" + (folder / "full").string() +
-            "' is not empty; name another folder, or go on with its run with --resume");
+  CHECK(error_of(ErrorKind::command_line, [&] {
+          (void)RunFolder::create_at(disk, folder / "full");
+        }) == "--out: '" + (folder / "full").string() + "' is not empty; name another folder");
   CHECK_FALSE(std::filesystem::exists(folder / "full" / ".lock"));
 }
 
@@ -133,6 +132,51 @@ TEST_CASE("a run folder has one writer, in this process or in another") {
     CHECK(WEXITSTATUS(status) == 2);
   }
   CHECK(RunFolder::open(disk, path).path() == path);
+}
+
+TEST_CASE("the errno of flock decides whether another process is writing") {
+  CHECK(another_holds_lock(EWOULDBLOCK, "r/.lock"));
+  CHECK(error_of(ErrorKind::disk, [] { (void)another_holds_lock(ENOLCK, "r/.lock"); }) ==
+        "cannot lock 'r/.lock': No locks available; its file system grants no locks, as network "
+        "file systems may: enable them there, or choose a folder on another one with --out");
+  CHECK(error_of(ErrorKind::disk, [] { (void)another_holds_lock(EIO, "r/.lock"); }) ==
+        "cannot lock 'r/.lock': Input/output error");
+}
+
+TEST_CASE("a folder that a failed start left is used again, one with results is not") {
+  const TemporaryFolder folder;
+  const Disk disk;
+  const std::filesystem::path path = folder / "out";
+  {
+    const RunFolder run = RunFolder::create_at(disk, path);
+    run.write("status.json", "{}");
+    run.write("run.json", "{}");
+    put_text(path / ".tmp-config.yaml", "ep");
+  }
+  (void)RunFolder::create_at(disk, path);
+  CHECK_FALSE(std::filesystem::exists(path / ".tmp-config.yaml"));
+  put_text(path / "weights" / "last.safetensors", "x");
+  CHECK(error_of(ErrorKind::command_line, [&] {
+          (void)RunFolder::create_at(disk, path);
+        }).ends_with("is not empty; name another folder"));
+  put_text(path / "config.yaml", "epochs: 1\n");
+  CHECK(error_of(ErrorKind::command_line, [&] {
+          (void)RunFolder::create_at(disk, path);
+        }).ends_with("name another folder, or go on with its run with --resume"));
+}
+
+TEST_CASE("opening a run removes the temporary files of an earlier failure and nothing else") {
+  const TemporaryFolder folder;
+  const Disk disk;
+  const std::filesystem::path path = folder / "out";
+  { RunFolder::create_at(disk, path).write("config.yaml", "epochs: 1\n"); }
+  const std::vector<std::string> left = {".tmp-status.json", "weights/.tmp-last.safetensors",
+                                         "plots/.tmp-a", "checkpoints/.tmp-epoch"};
+  for (const std::string& name : left) put_text(path / name, "x");
+  put_text(path / "tmp-mine", "x");
+  (void)RunFolder::open(disk, path);
+  for (const std::string& name : left) CHECK_FALSE(std::filesystem::exists(path / name));
+  CHECK(std::filesystem::exists(path / "tmp-mine"));
 }
 
 TEST_CASE("a folder without config.yaml is no run folder") {
