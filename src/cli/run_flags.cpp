@@ -127,7 +127,8 @@ std::vector<std::string> overrides_of(const RunFlags& flags) {
 }
 
 RunConfig read_config(const RunFlags& flags, int local_ranks) {
-  RunConfig run = read_run_config(find_config(flags.config), overrides_of(flags));
+  RunConfig run =
+      read_run_config(find_config(flags.config), overrides_of(flags), variable("TRAINYARD_DATA"));
   // The thread count is part of a run's record: it decides the order of sums inside oneDNN.
   if (flags.threads > 0) settle_threads(run, flags.threads);
   // With shards the bits are those of any number of ranks, and one thread is what all can have.

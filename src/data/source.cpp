@@ -60,6 +60,11 @@ fs::path find_data_folder(const FolderSearch& search) {
   for (std::size_t i = 0; i < folders.size(); ++i) {
     text += (i == 0 ? "'" : ", '") + folders[i].string() + "'";
   }
+  // Sets with a folder name of their own are those whose root may be left out.
+  if (!search.subfolder.empty()) {
+    text +=
+        "; without 'root' it is looked for in $TRAINYARD_DATA, or in data/ where that is not set";
+  }
   throw Error(ErrorKind::data, text + "; " + search.advice);
 }
 

@@ -16,6 +16,7 @@
 #include "ops/all.h"
 #include "optim/step_functors.h"
 #include "run/batch_rate.h"
+#include "run/default_root.h"
 #include "run/shards.h"
 
 namespace trainyard {
@@ -258,11 +259,12 @@ std::span<const config::Rivals> run_rivals() {
   return list;
 }
 
-RunConfig read_run_config(const std::filesystem::path& path,
-                          std::span<const std::string> overrides) {
+RunConfig read_run_config(const std::filesystem::path& path, std::span<const std::string> overrides,
+                          const std::string& data_folder) {
   const config::Node file = config::load_run(path, overrides, run_rivals());
   config::Diagnostics diagnostics;
-  const config::Node tree = without_expressions(file, diagnostics);
+  config::Node tree = without_expressions(file, diagnostics);
+  put_default_root(tree, data_folder);
   config::Profile profile = config::Profile::keras2;
   if (const config::Node* named = tree.find("profile"); named != nullptr) {
     if (named->text == "torch") profile = config::Profile::torch;

@@ -135,9 +135,11 @@ struct RunConfig {
 /// Keys of a run file that exclude each other, for extends and --set.
 [[nodiscard]] std::span<const config::Rivals> run_rivals();
 
-/// Reads a run file with its overrides. Throws Error{config} with all errors of the file.
+/// Reads a run file with its overrides. `data_folder` takes the place of "data" as the default of a
+/// data source's `root`; "" leaves it. Throws Error{config} with all errors of the file.
 [[nodiscard]] RunConfig read_run_config(const std::filesystem::path& path,
-                                        std::span<const std::string> overrides);
+                                        std::span<const std::string> overrides,
+                                        const std::string& data_folder = "");
 
 /// "bf16".
 [[nodiscard]] std::string_view name_of(RanksConfig::Transport transport);

@@ -73,6 +73,27 @@ refused "CIFAR-10" "curl"
 write_run "source: cifar10, root: nowhere"
 refused "nowhere"
 
+begin "a source without root looks in the folder of TRAINYARD_DATA, and the run says where"
+make_cifar sets/cifar-10-batches-bin
+write_run "source: cifar10"
+run env TRAINYARD_DATA="$PWD/sets" "$train" --config run.yaml --out a
+expect_code 0
+expect_equal "$(grep -c "root: .*$PWD/sets" a/config.yaml)" 2
+run "$train" resume a --set epochs=2 # the run knows its place without the variable
+expect_code 0
+run "$train" --config run.yaml --out b
+expect_code 4
+expect_err "in 'data/cifar-10-batches-bin', 'data'"
+expect_err "in \$TRAINYARD_DATA, or in data/"
+expect_no_path b
+run env TRAINYARD_DATA=elsewhere "$train" --config run.yaml --out b
+expect_code 4
+expect_err "'elsewhere'"
+make_cifar named
+write_run "source: cifar10, root: named"
+run env TRAINYARD_DATA=elsewhere "$train" --config run.yaml --out c
+expect_code 0
+
 begin "an empty file is refused"
 make_cifar cifar
 : >cifar/data_batch_1.bin
@@ -179,4 +200,4 @@ expect_err "'data.resident: always', but the training split cannot stay on the d
 augmentation interpolates; set 'data.resident: auto'"
 expect_no_path twice
 
-finish 15 0
+finish 16 0
