@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/host_name.h"
 #include "base/read_file.h"
+#include "cli/checks.h"
 #include "comm/hosts.h"
 #include "comm/launcher.h"
 #include "run/child_process.h"
@@ -173,18 +174,22 @@ void add_host_flags(CLI::App& app, LaunchFlags& flags) {
          "--replicas", flags.replicas,
          "ranks on this machine: on its processors with --gpus 0, else on the GPUs, which they "
          "share where they are more")
-      ->check(CLI::Range(1, kMostReplicas));
+      ->check(whole_number(1, kMostReplicas))
+      ->type_name("N");
   app.add_option("--hosts", flags.hosts,
-                 "file with a host a line: the same ranks on each, through mpirun");
+                 "file with a host a line: the same ranks on each, through mpirun")
+      ->type_name("FILE");
   app.add_option("--sync-dir", flags.sync_dir,
-                 "with --hosts: copy the current folder there first, with rsync, and run there");
+                 "with --hosts: copy the current folder there first, with rsync, and run there")
+      ->type_name("FOLDER");
 }
 
 void add_launch_flags(CLI::App& app, LaunchFlags& flags) {
   add_host_flags(app, flags);
   app.add_option("--max-restarts", flags.max_restarts,
                  "after a rank died (exit 8) start again from the last checkpoint, so often")
-      ->check(CLI::Range(0, 1000));
+      ->check(whole_number(0, 1000))
+      ->type_name("N");
 }
 
 void check_host_flags(const LaunchFlags& flags) {

@@ -19,9 +19,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/help.h"
+#include "cli/meant.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
-#include "config/diagnostics.h"
 
 namespace trainyard::cli {
 namespace {
@@ -45,16 +46,6 @@ constexpr std::array kVerbs{
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// `train --config x` is `train train --config x`.
-std::vector<std::string> with_default_verb(int argc, char** argv) {
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  const bool flag = !arguments.empty() && arguments[0].starts_with("-");
-  const bool own =
-      flag && (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "--version");
-  if (flag && !own) arguments.insert(arguments.begin(), "train");
-  return arguments;
 }
 
 std::string quoted_command(int argc, char** argv) {
@@ -88,29 +79,15 @@ void print_error(const std::string& message) {
                begins_with_position(message) ? "" : "train: error: ", message.c_str());
 }
 
-/// What CLI11 found wrong, with the nearest flag or verb.
+/// What is wrong with the command line, with what was meant.
 int report_command_line(const CLI::App& app, const CLI::ParseError& error,
                         const std::vector<std::string>& arguments) {
   if (error.get_exit_code() == 0) return app.exit(error);
-  std::string message = error.what();
-  std::vector<std::string> known;
-  const auto collect = [&](const CLI::App& level) {
-    for (const CLI::Option* option : level.get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    }
-  };
-  collect(app);
-  for (const CLI::App* verb : app.get_subcommands(nullptr)) {
-    if (!arguments.empty() && verb->get_name() == arguments[0]) collect(*verb);
-    known.push_back(verb->get_name());
-  }
-  for (const std::string& argument : arguments) {
-    const std::string word = argument.substr(0, argument.find('='));
-    if (std::find(known.begin(), known.end(), word) == known.end()) {
-      message += config::suggestion(word, known);
-    }
-  }
-  std::fprintf(stderr, "train: error: %s\nsee 'train --help'\n", message.c_str());
+  for (const std::string& message : mistakes(app, error, arguments)) print_error(message);
+  const bool of_verb = std::any_of(
+      kVerbs.begin() + 1, kVerbs.end(),  // the first one's flags are the program's
+      [&](const Verb& verb) { return !arguments.empty() && arguments[0] == verb.name; });
+  std::fprintf(stderr, "see 'train %s--help'\n", of_verb ? (arguments[0] + " ").c_str() : "");
   return static_cast<int>(ErrorKind::command_line);
 }
 
@@ -120,15 +97,18 @@ int parse_and_run(int argc, char** argv) {
                                   .program = argv[0],
                                   .now = steady_seconds,
                                   .started = steady_seconds()};
-  CLI::App app("train: neural networks from YAML files");
-  app.set_version_flag("--version", version_text());
+  CLI::App app("train: neural networks from YAML files", "train");
+  app.formatter(std::make_shared<HelpText>());
+  app.option_defaults()->always_capture_default();
+  app.set_help_flag("-h,--help", "print this and end");
+  app.set_version_flag("--version", version_text(), "print the version and end");
   app.require_subcommand(1);
   std::array<Action, kVerbs.size()> actions;
   for (std::size_t i = 0; i < kVerbs.size(); ++i) {
     CLI::App* verb = app.add_subcommand(kVerbs[i].name, kVerbs[i].help);
     kVerbs[i].declare(*verb, surroundings, actions[i]);
   }
-  std::vector<std::string> arguments = with_default_verb(argc, argv);
+  std::vector<std::string> arguments = with_verb({argv + 1, argv + argc});
   const std::vector<std::string> typed = arguments;
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {

@@ -11,8 +11,11 @@
 #include "backend/plugin.h"
 #include "base/error.h"
 #include "base/parallel.h"
+#include "cli/checks.h"
 #include "cli/rank_gpus.h"
 #include "config/diagnostics.h"
+#include "config/load.h"
+#include "config/near_file.h"
 
 namespace trainyard::cli {
 namespace {
@@ -77,26 +80,47 @@ DeviceChoice choice_of(const RunFlags& flags, UsableGpus usable) {
   return choice;
 }
 
+/// A network where a run was expected would be answered with a list of keys that a run has.
+void refuse_network_file(const fs::path& path) {
+  const config::Node file = config::load_yaml(path);
+  const config::Node* layers = file.find("layers");
+  if (layers == nullptr || file.find("network") != nullptr || file.find("extends") != nullptr) {
+    return;
+  }
+  throw Error(ErrorKind::config, layers->where.text() +
+                                     ": this is a network file: it has 'layers', and no 'network'; "
+                                     "--config wants a run file, which names it: network: {file: " +
+                                     path.filename().string() + "}");
+}
+
 }  // namespace
 
 void add_run_flags(CLI::App& app, RunFlags& flags) {
-  app.add_option("--config", flags.config, "run file: a path, or a name in configs/")->required();
+  app.add_option("FILE,--config", flags.config,
+                 "run file: a path, or a name in configs/; a path goes without --config too")
+      ->required()
+      ->type_name("FILE");
   add_device_flags(app, flags);
 }
 
 void add_device_flags(CLI::App& app, RunFlags& flags) {
-  app.add_option("--set", flags.overrides, "change a key: a.b.c=value (repeatable)")
-      ->allow_extra_args(false);
-  app.add_option("--gpus", flags.gpus, "GPUs: N, 0,2,3, id:2, all, auto:N; 0 is the CPU");
+  app.add_option("--set", flags.overrides, "change a key of the run file: a.b.c=value (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  app.add_option("--gpus", flags.gpus, "GPUs: N, 0,2,3, id:2, all, auto:N; 0 is the CPU")
+      ->type_name("GPUS");
   app.add_option("--device", flags.device, "cpu, or reference (plain loops: slow, exact)")
-      ->check(CLI::IsMember({"cpu", "reference"}));
+      ->check(one_word_of({"cpu", "reference"}))
+      ->type_name("WORD");
   app.add_option("--precision", flags.precision,
                  "short for --set precision=P: fp32, tf32, bf16, fp16; fp64 (reference)")
-      ->check(CLI::IsMember({"fp32", "tf32", "bf16", "fp16", "fp64"}));
+      ->check(one_word_of({"fp32", "tf32", "bf16", "fp16", "fp64"}))
+      ->type_name("WORD");
   app.add_flag("--no-tune", flags.no_tune,
                "GPU: take the engines that cuDNN puts first instead of timing them");
   app.add_option("--threads", flags.threads, "processor threads; 0: the config's, else all cores")
-      ->check(CLI::Range(0, 1024));
+      ->check(whole_number(0, 1024))
+      ->type_name("N");
 }
 
 fs::path find_config(const std::string& name) {
@@ -116,8 +140,10 @@ fs::path find_config(const std::string& name) {
       known.push_back((fs::path(name).has_extension() ? file : file.stem()).string());
     }
   }
+  std::string hint = config::suggestion(name, known);
+  if (hint.empty()) hint = config::near_file(name);
   throw Error(ErrorKind::config, "no config file '" + name + "' (looked at " + looked +
-                                     ", each with .yaml too)" + config::suggestion(name, known));
+                                     ", each with .yaml too)" + hint);
 }
 
 std::vector<std::string> overrides_of(const RunFlags& flags) {
@@ -127,8 +153,9 @@ std::vector<std::string> overrides_of(const RunFlags& flags) {
 }
 
 RunConfig read_config(const RunFlags& flags, int local_ranks) {
-  RunConfig run =
-      read_run_config(find_config(flags.config), overrides_of(flags), variable("TRAINYARD_DATA"));
+  const fs::path file = find_config(flags.config);
+  refuse_network_file(file);
+  RunConfig run = read_run_config(file, overrides_of(flags), variable("TRAINYARD_DATA"));
   // The thread count is part of a run's record: it decides the order of sums inside oneDNN.
   if (flags.threads > 0) settle_threads(run, flags.threads);
   // With shards the bits are those of any number of ranks, and one thread is what all can have.

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/bench_scaling.h"
+#include "cli/checks.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
@@ -137,20 +138,24 @@ int bench_steps(const BenchFlags& flags, const Surroundings& surroundings) {
 void add_step_flags(CLI::App& app, BenchFlags& flags) {
   app.add_flag("--layers", flags.options.layers, "time each step of the plan");
   app.add_option("--compare", flags.compare,
-                 "JSON lines of a peer's rates, for this network and batch, to stand beside ours");
+                 "JSON lines of a peer's rates, for this network and batch, to stand beside ours")
+      ->type_name("FILE");
 }
 
 /// Each of them wants --scaling, which goes without those of add_step_flags().
 void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
   CLI::Option* const scaling =
       app.add_option("--scaling", flags.counts,
-                     "train the run on so many ranks, 1,2,4, and say what keeps 4 from 4 times");
+                     "train the run on so many ranks, 1,2,4, and say what keeps 4 from 4 times")
+          ->type_name("LIST");
   scaling->excludes("--layers")->excludes("--compare");
   app.add_option("--rounds", flags.rounds, "starts of each number of ranks, which take turns")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
+      ->type_name("N")
       ->needs(scaling);
   app.add_option("--output", flags.output,
                  "picture, .png or .svg (scaling.png); a .csv of its name stands beside it")
+      ->type_name("FILE")
       ->needs(scaling);
   add_host_flags(app, flags.launch);
   for (const char* name : {"--replicas", "--hosts", "--sync-dir"}) {
@@ -165,11 +170,14 @@ void declare_bench(CLI::App& app, const Surroundings& surroundings, Action& acti
   ScalingFlags& shared = flags->scaling;
   add_run_flags(app, shared.run);
   app.add_option("--batch", shared.batch, "samples a step (128), with --scaling of each rank")
-      ->check(CLI::Range(1, 1 << 20));
+      ->check(whole_number(1, 1 << 20))
+      ->type_name("N");
   app.add_option("--windows", shared.windows, "timed windows; the median is reported")
-      ->check(CLI::Range(1, 1000));
+      ->check(whole_number(1, 1000))
+      ->type_name("N");
   app.add_option("--seconds", shared.window_seconds, "length of a window")
-      ->check(CLI::Range(0.01, 3600.0));
+      ->check(number_between(0.01, 3600))
+      ->type_name("SECONDS");
   app.add_flag("--json", shared.json, "JSON lines instead of the table");
   add_step_flags(app, *flags);
   add_scaling_flags(app, shared);

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "base/parallel.h"
+#include "cli/checks.h"
 #include "cli/verbs.h"
 #include "data/make_shapes.h"
 
@@ -18,12 +19,18 @@ void declare_data(CLI::App& app, const Surroundings&, Action& action) {
   make->require_subcommand(1);
   CLI::App* shapes = make->add_subcommand(
       "shapes", "10 classes of drawn shapes, 32x32, in CIFAR-10's binary layout");
-  shapes->add_option("destination", flags->destination, "folder, new or empty")->required();
+  shapes->add_option("destination", flags->destination, "folder, new or empty")
+      ->required()
+      ->type_name("FOLDER");
   shapes->add_option("--train", flags->options.train, "training samples")
-      ->check(CLI::Range(5, 10'000'000));
+      ->check(whole_number(5, 10'000'000))
+      ->type_name("N");
   shapes->add_option("--test", flags->options.test, "test samples")
-      ->check(CLI::Range(1, 10'000'000));
-  shapes->add_option("--seed", flags->options.seed, "of the drawings");
+      ->check(whole_number(1, 10'000'000))
+      ->type_name("N");
+  shapes->add_option("--seed", flags->options.seed, "of the drawings")
+      ->check(whole_number(0))
+      ->type_name("N");
   action = [flags] {
     flags->options.threads = available_cores();
     make_shapes(flags->destination, flags->options);

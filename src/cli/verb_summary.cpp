@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "cli/checks.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "graph/summary.h"
@@ -65,7 +66,8 @@ void declare_summary(CLI::App& app, const Surroundings&, Action& action) {
                             "the steps, buffers, offsets and memory of the training plan");
   app.add_option("--target", flags->target,
                  "with --plan: the plan for a GPU, which need not be there")
-      ->check(CLI::IsMember({"cuda"}))
+      ->check(one_word_of({"cuda"}))
+      ->type_name("WORD")
       ->needs(plan);
   app.add_flag("--expand", flags->expand, "the network as YAML without blocks and loops");
   action = [flags] { return summarise_run(*flags); };

@@ -8,12 +8,14 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
+#include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/launch.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "comm/rank_output.h"
+#include "config/near_file.h"
 #include "run/child_process.h"
 #include "run/training_run.h"
 
@@ -33,11 +35,16 @@ struct TrainFlags {
 };
 
 void add_output_flags(CLI::App& app, TrainFlags& flags) {
-  app.add_option("--output", flags.output, "also write the curves to this .png or .svg");
-  app.add_option("--max-time", flags.max_seconds, "stop after so many seconds, saved (exit 75)")
-      ->check(CLI::PositiveNumber);
+  app.add_option("--output", flags.output, "also write the curves to this .png or .svg")
+      ->type_name("FILE");
+  app.add_option("--max-time", flags.max_seconds,
+                 "stop after so long, saved (exit 75): 90, 90s, 5m, 2h, 1h30m")
+      ->transform(duration())
+      ->default_str("")
+      ->type_name("TIME");
   app.add_option("--log", flags.log, "keras, json or plain")
-      ->check(CLI::IsMember({"keras", "json", "plain"}));
+      ->check(one_word_of({"keras", "json", "plain"}))
+      ->type_name("WORD");
   app.add_flag("-q,--quiet", flags.quiet, "print errors alone");
   app.add_flag("--eager", flags.eager, "check every tensor of every step for NaN and Inf");
 }
@@ -145,8 +152,9 @@ fs::path folder_to_resume(const TrainFlags& flags, const std::string& name) {
 
 RunConfig config_of_run(const fs::path& folder, const RunFlags& flags) {
   if (!is_run_folder(folder)) {
-    throw Error(ErrorKind::command_line,
-                "'" + folder.string() + "' is no run folder: it has no config.yaml of a run");
+    throw Error(ErrorKind::command_line, "'" + folder.string() +
+                                             "' is no run folder: it has no config.yaml of a run" +
+                                             (fs::exists(folder) ? "" : config::near_file(folder)));
   }
   return read_run_config(folder / "config.yaml", overrides_of(flags));
 }
@@ -226,11 +234,18 @@ int resume_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
 void declare_train(CLI::App& app, const Surroundings& surroundings, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
   add_run_flags(app, flags->run);
-  app.add_option("--out", flags->out, "run folder (default: runs/NAME/ and the next free number)");
-  app.add_option("--name", flags->name, "name of the run, instead of the config's");
-  app.add_option("--seed", flags->seed, "short for --set seed=N");
-  app.add_option("--epochs", flags->epochs, "short for --set epochs=N");
-  app.add_option("--init", flags->init, "start from the weights of a safetensors file");
+  app.add_option("--out", flags->out, "run folder (default: runs/NAME/ and the next free number)")
+      ->type_name("FOLDER");
+  app.add_option("--name", flags->name, "name of the run, instead of the config's")
+      ->type_name("NAME");
+  app.add_option("--seed", flags->seed, "short for --set seed=N")
+      ->check(whole_number(0))
+      ->type_name("N");
+  app.add_option("--epochs", flags->epochs, "short for --set epochs=N")
+      ->check(whole_number(1))
+      ->type_name("N");
+  app.add_option("--init", flags->init, "start from the weights of a safetensors file")
+      ->type_name("FILE");
   app.add_flag("--resume", flags->resume,
                "go on with --out, or this config's newest unfinished run");
   app.add_flag("--skip-done", flags->skip_done, "do nothing if this very config has completed");
@@ -241,7 +256,7 @@ void declare_train(CLI::App& app, const Surroundings& surroundings, Action& acti
 
 void declare_resume(CLI::App& app, const Surroundings& surroundings, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
-  app.add_option("run", flags->resume_folder, "run folder")->required();
+  app.add_option("run", flags->resume_folder, "run folder")->required()->type_name("RUN");
   add_device_flags(app, flags->run);
   add_launch_flags(app, flags->launch);
   add_output_flags(app, *flags);

@@ -61,15 +61,20 @@ void Diagnostics::raise() const {
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   const std::string lower = lower_case(word.substr(0, 256));
-  const std::size_t limit = std::min(kNear, lower.size() / 2);
-  std::size_t best = limit + 1;
+  const std::size_t limit = std::clamp<std::size_t>(lower.size() / 2, 1, kNear);
+  // By distance, then by how the word begins.
+  std::pair best{limit + 1, false};
   std::string found;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(lower, lower_case(candidate), limit);
-    if (distance < best) {
-      best = distance;
-      found = candidate;
+    const std::string other = lower_case(candidate);
+    // Of a word of one letter a replacement leaves nothing: "b" is near "bn", not near "x".
+    if (lower.empty() || other.empty() || (lower.size() == 1 && other.find(lower) == other.npos)) {
+      continue;
     }
+    const std::pair rank{edit_distance(lower, other, limit), other[0] != lower[0]};
+    if (rank.first > limit || !(rank < best)) continue;
+    best = rank;
+    found = candidate;
   }
   return found;
 }

@@ -49,8 +49,8 @@ class Diagnostics {
   std::string layer_;
 };
 
-/// The candidate nearest to `word`, or empty if none is near (edit distance at most 2 and at most
-/// half the word's length; letters in another case are the same).
+/// The candidate nearest to `word`, or empty if none is near: edit distance at most 1, or 2 from 4
+/// letters on; case is ignored. Of several the first that begins as the word does, else the first.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);
 /// "; did you mean 'x'?" for nearest(), else "".
 [[nodiscard]] std::string suggestion(std::string_view word,

@@ -129,6 +129,7 @@ std::size_t Fields::selected(std::string_view key, Names names) {
     const std::vector<std::string> candidates(names.begin(), names.end());
     state.wrong(*value, key, "one of " + joined(candidates));
   } else if (!state.assumed) {
+    state.report_misspelt(key);
     state.report_missing();
   }
   if (index) state.settle(key, *value);

@@ -143,6 +143,16 @@ void Fields::State::report_unknown(const Node& map) {
   }
 }
 
+void Fields::State::report_misspelt(std::string_view key) {
+  const std::vector<std::string> wanted{std::string(key)};
+  for (const Entry& entry : node->entries) {
+    if (nearest(entry.key, wanted).empty()) continue;
+    diagnostics->error(
+        entry.where, "unknown key '" + entry.key + "'" + inside() + suggestion(entry.key, wanted));
+    std::erase(missing, key);
+  }
+}
+
 void Fields::State::report_surplus() {
   const std::size_t found = node->kind == Node::Kind::list ? node->items.size() : 1;
   if (found <= declared.size() || taken_rest) return;

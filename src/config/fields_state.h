@@ -80,6 +80,8 @@ struct Fields::State {
              const std::string& hint = "") const;
   [[nodiscard]] std::string inside() const;
   void report_unknown(const Node& map);
+  /// A key of the map that is near the missing `key`, where the other keys are not known yet.
+  void report_misspelt(std::string_view key);
   void report_surplus();
   void report_missing();
   /// The name and body of `name`, `name: value`; empty after an error.

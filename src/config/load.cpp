@@ -9,6 +9,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "config/near_file.h"
 #include "config/text_check.h"
 #include "config/tree_builder.h"
 
@@ -70,7 +71,9 @@ Node load_yaml(const std::filesystem::path& path, const FileLimits& limits) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    refuse_file(name, std::string("cannot be read: ") + std::strerror(errno == 0 ? EIO : errno));
+    const int cause = errno == 0 ? EIO : errno;
+    refuse_file(name, std::string("cannot be read: ") + std::strerror(cause) +
+                          (cause == ENOENT ? near_file(path) : ""));
   }
   std::string text(limits.bytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/diagnostics.h"
 #include "config/load.h"
+#include "config/near_file.h"
 
 namespace trainyard::config {
 namespace {
@@ -52,13 +54,25 @@ class Chain {
     }
     const auto extends = std::find_if(node.entries.begin(), node.entries.end(),
                                       [](const Entry& entry) { return entry.key == "extends"; });
-    if (extends == node.entries.end()) return node;
+    if (extends == node.entries.end()) {
+      refuse_misspelt_extends(node);
+      return node;
+    }
     const Node name = extends->value;
     node.entries.erase(extends);
     return merged(load(base_of(name), rivals), node, rivals);
   }
 
  private:
+  // Taken for a key of the run, it would be followed by a list of all that the base file says.
+  static void refuse_misspelt_extends(const Node& node) {
+    const std::vector<std::string> key{"extends"};
+    for (const Entry& entry : node.entries) {
+      if (nearest(entry.key, key).empty()) continue;
+      refuse(entry.where, "unknown key '" + entry.key + "'" + suggestion(entry.key, key));
+    }
+  }
+
   std::filesystem::path base_of(const Node& name) const {
     if (name.kind != Node::Kind::text) {
       refuse(name.where, "'extends' wants the name of one run file, found " + describe(name));
@@ -67,7 +81,8 @@ class Chain {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
       refuse(name.where, "'extends' names a file that is not there" +
-                             (error ? " (" + error.message() + ")" : "") + ": " + path.string());
+                             (error ? " (" + error.message() + ")" : "") + ": " + path.string() +
+                             near_file(path));
     }
     for (const std::filesystem::path& file : files_) {
       if (std::filesystem::equivalent(file, path, error)) {

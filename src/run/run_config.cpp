@@ -339,15 +339,35 @@ std::vector<config::FieldDescription> describe_run() {
   return list;
 }
 
+namespace {
+
+/// `fil: net.yaml` is no inline network that lacks its layers.
+void refuse_misspelt_file(const config::Node& network, config::Diagnostics& diagnostics) {
+  const std::vector<std::string> key{"file"};
+  for (const config::Entry& entry : network.entries) {
+    if (config::nearest(entry.key, key).empty()) continue;
+    diagnostics.error(entry.where, "unknown key '" + entry.key + "' in 'network'" +
+                                       config::suggestion(entry.key, key));
+  }
+  diagnostics.raise();
+}
+
+}  // namespace
+
 config::Node network_of(const RunConfig& run) {
   const config::Node* file = run.network.find("file");
-  if (file == nullptr) return run.network;
   config::Diagnostics diagnostics;
+  if (file == nullptr) {
+    refuse_misspelt_file(run.network, diagnostics);
+    return run.network;
+  }
+  const std::vector<std::string> beside{"vars", "defaults"};
   for (const config::Entry& entry : run.network.entries) {
-    if (entry.key != "file" && entry.key != "vars" && entry.key != "defaults") {
+    if (entry.key != "file" && std::ranges::find(beside, entry.key) == beside.end()) {
       diagnostics.error(entry.where, "'" + entry.key +
                                          "' cannot stand beside 'network.file'; "
-                                         "only 'vars' and 'defaults' can");
+                                         "only 'vars' and 'defaults' can" +
+                                         config::suggestion(entry.key, beside));
     }
   }
   diagnostics.raise();

@@ -93,4 +93,124 @@ write_tiny_run tiny.yaml
 run "$train" check --config tiny.yaml --gpus 0
 expect_code 0
 
-finish 11 0
+begin "a path goes without --config, and help and version are words too"
+write_tiny_run tiny.yaml
+run "$train" tiny.yaml --epochs 1 --max-time 1h30m --quiet
+expect_code 0
+expect_file runs/tiny/0001/metrics.csv
+run "$train" summary tiny.yaml
+expect_code 0
+expect_out "conv1"
+run "$train" version
+expect_code 0
+expect_out_match '^train [0-9]'
+run "$train" help
+expect_code 0
+expect_out "Usage: train --config FILE"
+run "$train" help bench
+expect_code 0
+expect_out "Usage: train bench --config FILE"
+run "$train" tiny
+expect_code 2
+expect_err "unknown verb 'tiny'"
+
+begin "a flag of other programs is answered with ours, or with the key that --set changes"
+write_tiny_run tiny.yaml
+sed 's/sgd: {lr: 0.05, momentum: 0.9}/adam: {lr: 0.05}/' tiny.yaml >adam.yaml
+while read -r config typed meant; do
+  # shellcheck disable=SC2086  # the flag and its value
+  run "$train" --config "$config.yaml" ${typed//_/ }
+  expect_code 2
+  expect_err "unknown flag '${typed%%_*}'; did you mean '$meant'?"
+done <<'END'
+tiny --lr_0.1 --set optimizer.sgd.lr=0.1
+adam --lr_0.1 --set optimizer.adam.lr=0.1
+tiny --learning-rate --set optimizer.sgd.lr=VALUE
+tiny --batch-size_64 --set batch.per_gpu=64
+tiny --momentun_0.5 --set optimizer.sgd.momentum=0.5
+tiny --patience_3 --set early_stop.patience=3
+tiny --num-epochs_3 --epochs
+tiny --weights_w --init
+tiny --repicas_2 --replicas
+END
+run "$train" --confg tiny.yaml
+expect_code 2
+expect_err "unknown flag '--confg'; did you mean '--config'?"
+run "$train" schema --batch-size 3
+expect_no_err "--set"
+expect_no_path runs
+
+begin "values that no flag takes are refused under the flag's name, in short lines"
+write_tiny_run tiny.yaml
+while read -r flag value wanted; do
+  run "$train" --config tiny.yaml "$flag" "$value"
+  expect_code 2
+  expect_err "$flag: wants $wanted, found '$value'"
+  expect_equal "$(printf '%s' "$err" | awk 'length > 120')" ""
+done <<'END'
+--epochs 0 a whole number of 1 or more
+--epochs two a whole number of 1 or more
+--seed -1 a whole number of 0 or more
+--threads 5000 a whole number from 0 to 1024
+--replicas 0 a whole number from 1 to 256
+--max-time 0 a time above 0, such as 90, 90s, 5m, 2h or 1h30m
+--max-time 5x a time above 0, such as 90, 90s, 5m, 2h or 1h30m
+--max-time 1m2h a time above 0, such as 90, 90s, 5m, 2h or 1h30m
+--log kears one of keras, json, plain
+END
+expect_err "did you mean 'keras'?"
+run "$train" bench --config tiny.yaml --seconds 1e9
+expect_code 2
+expect_err "--seconds: wants a number from 0.01 to 3600, found '1e9'"
+expect_no_path runs
+
+begin "--max-time takes hours"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --max-time 0.0001h --set epochs=100000
+expect_code 75
+
+begin "a network file given as config is told to be one"
+write_tiny_run tiny.yaml
+printf 'input: [4]\nlayers:\n  - dense: 2\n  - softmax\n' >net.yaml
+run "$train" check --config net.yaml
+expect_code 3
+expect_err "net.yaml:3:3: this is a network file"
+expect_err "network: {file: net.yaml}"
+
+begin "a file or a run that is not there is answered with the nearest name"
+write_tiny_run tiny.yaml
+mkdir -p sub/run_a
+printf 'input: [3, 8, 8]\nlayers:\n  - dense: 4\n  - softmax\n' >sub/small.yaml
+run "$train" check ./tinny.yaml
+expect_code 3
+expect_err "did you mean './tiny.yaml'?"
+sed -e '/^network:/,/softmax/d' -e '1a network: {file: sub/smal.yaml}' tiny.yaml >named.yaml
+run "$train" summary named.yaml
+expect_code 3
+expect_err "did you mean 'sub/small.yaml'?"
+printf 'extends: tinny.yaml\n' >other.yaml
+run "$train" check other.yaml
+expect_code 3
+expect_err "did you mean 'tiny.yaml'?"
+run "$train" resume sub/run_b
+expect_code 2
+expect_err "did you mean 'sub/run_a'?"
+
+begin "help fits 80 columns, names the program, types and defaults"
+for verb in "" train resume check summary schema bench data "data make shapes" doctor; do
+  # shellcheck disable=SC2086  # the verb's words
+  run "$train" $verb --help
+  expect_code 0
+  expect_equal "$(printf '%s\n' "$out" | awk 'length > 80')" ""
+  expect_out "Usage: train"
+  expect_no_out "TEXT"
+  expect_no_out "FLOAT"
+  expect_no_out "INT"
+done
+expect_out "Usage: train doctor"
+run "$train" --help
+expect_out_match 'Usage: train --config FILE.*--config FILE .*--epochs N .*--max-time TIME .*  resume '
+run "$train" bench --help
+expect_out_match 'starts of each number of ranks.*\(default: +3\)'
+
+finish 18 0

@@ -1,0 +1,86 @@
+#include "cli/checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "config/diagnostics.h"
+
+namespace trainyard::cli {
+namespace {
+
+std::string found(const std::string& wanted, const std::string& text) {
+  return fmt::format("wants {}, found '{}'", wanted, text);
+}
+
+}  // namespace
+
+std::optional<double> parse_duration(std::string_view text) {
+  if (const auto seconds = parse_real(text)) return seconds;
+  struct Unit {
+    char letter;
+    double seconds;
+  };
+  static constexpr std::array<Unit, 4> kUnits{{{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}}};
+  if (text.empty()) return std::nullopt;
+  double total = 0;
+  auto unit = kUnits.begin();
+  while (!text.empty()) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const auto count = parse_real(text.substr(0, digits));
+    if (!count || digits == text.size()) return std::nullopt;
+    unit = std::find_if(unit, kUnits.end(),
+                        [&](const Unit& other) { return other.letter == text[digits]; });
+    if (unit == kUnits.end()) return std::nullopt;
+    total += *count * unit->seconds;
+    ++unit;
+    text.remove_prefix(digits + 1);
+  }
+  return total;
+}
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  const bool open = most == std::numeric_limits<std::int64_t>::max();
+  const std::string wanted = open ? fmt::format("a whole number of {} or more", least)
+                                  : fmt::format("a whole number from {} to {}", least, most);
+  return {[=](std::string& text) {
+            const auto value = parse_integer(text);
+            return value && *value >= least && *value <= most ? "" : found(wanted, text);
+          },
+          ""};
+}
+
+CLI::Validator number_between(double least, double most) {
+  const std::string wanted =
+      fmt::format("a number from {} to {}", number_text(least), number_text(most));
+  return {[=](std::string& text) {
+            const auto value = parse_real(text);
+            return value && *value >= least && *value <= most ? "" : found(wanted, text);
+          },
+          ""};
+}
+
+CLI::Validator one_word_of(std::vector<std::string> words) {
+  return {[words = std::move(words)](std::string& text) {
+            if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+            return found("one of " + joined(words), text) + config::suggestion(text, words);
+          },
+          ""};
+}
+
+CLI::Validator duration() {
+  return {[](std::string& text) {
+            const auto seconds = parse_duration(text);
+            if (!seconds || !(*seconds > 0)) {
+              return found("a time above 0, such as 90, 90s, 5m, 2h or 1h30m", text);
+            }
+            text = number_text(*seconds);
+            return std::string();
+          },
+          ""};
+}
+
+}  // namespace trainyard::cli

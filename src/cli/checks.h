@@ -1,0 +1,27 @@
+// What flags take: validators whose messages name the range and the nearest word.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard::cli {
+
+/// Seconds: 90, 90s, 5m, 2h, 1h30m, 1.5h, 1d; the units in this order. Empty for anything else.
+[[nodiscard]] std::optional<double> parse_duration(std::string_view text);
+
+/// A whole number from `least` to `most`.
+[[nodiscard]] CLI::Validator whole_number(
+    std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
+/// A number from `least` to `most`.
+[[nodiscard]] CLI::Validator number_between(double least, double most);
+/// One of `words`.
+[[nodiscard]] CLI::Validator one_word_of(std::vector<std::string> words);
+/// As parse_duration(), more than 0; to be used with transform(): the text becomes seconds.
+[[nodiscard]] CLI::Validator duration();
+
+}  // namespace trainyard::cli

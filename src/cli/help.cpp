@@ -1,0 +1,121 @@
+#include "cli/help.h"
+
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kColumn = 25;  // where help texts begin
+constexpr std::string_view kDefaultVerb = "train";
+
+/// `text` in lines that end before kWidth; all but the first begin at `indent`, which is where the
+/// first one stands.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  std::string out;
+  std::size_t column = indent;
+  for (const std::string& word : split(text, ' ')) {
+    if (column > indent && column + 1 + word.size() > kWidth) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out;
+}
+
+/// "  --threads N          processor threads".
+std::string row(const std::string& left, const std::string& text) {
+  std::string out = "  " + left;
+  out += out.size() + 1 < kColumn ? std::string(kColumn - out.size(), ' ')
+                                  : "\n" + std::string(kColumn, ' ');
+  return out + wrapped(text, kColumn) + "\n";
+}
+
+std::string names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return joined(names);
+}
+
+/// "--config FILE", or FILE where it has no flag.
+std::string usage_of(const CLI::Option& option) {
+  const std::string names = names_of(option);
+  const bool takes = option.get_type_size() != 0;
+  if (names.empty()) return option.get_type_name();
+  return takes ? names + " " + option.get_type_name() : names;
+}
+
+std::string flag_list(const std::set<CLI::Option*>& options) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : options) names.push_back(names_of(*option));
+  return joined(names);
+}
+
+/// The help text, what it goes with, and the default.
+std::string text_of(const CLI::Option& option) {
+  std::string text = option.get_description();
+  const std::string& value = option.get_default_str();
+  const bool known = !value.empty() && value != "[]" && value != "{}";
+  if (option.get_type_size() != 0 && known) text += " (default: " + value + ")";
+  if (!option.get_needs().empty()) text += "; with " + flag_list(option.get_needs());
+  if (!option.get_excludes().empty()) text += "; not with " + flag_list(option.get_excludes());
+  return text;
+}
+
+std::string rows_of(const CLI::App& app) {
+  std::string out;
+  for (const CLI::Option* option : app.get_options())
+    out += row(usage_of(*option), text_of(*option));
+  return out;
+}
+
+/// "train check --config FILE [FLAGS]".
+std::string usage_line(const CLI::App& app, const std::string& name) {
+  std::string out = name;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_required()) out += " " + usage_of(*option);
+  }
+  if (!app.get_subcommands(nullptr).empty()) return out + " COMMAND";
+  return out + " [FLAGS]";
+}
+
+std::string commands_of(const CLI::App& app) {
+  std::string out;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == kDefaultVerb) continue;
+    out += row(command->get_name(), command->get_description());
+  }
+  return out;
+}
+
+std::string program_help(const CLI::App& app, const CLI::App& train) {
+  return app.get_description() + "\n\nUsage: " + usage_line(train, app.get_name()) + "\n       " +
+         app.get_name() + " VERB [FLAGS]\n\nFlags of 'train --config FILE':\n" + rows_of(train) +
+         "\nVerbs ('train VERB --help' lists the flags of one):\n" + commands_of(app) +
+         "\nFlags:\n" + rows_of(app);
+}
+
+}  // namespace
+
+std::string HelpText::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const {
+  if (app->get_parent() == nullptr)
+    return program_help(*app, *app->get_subcommand(kDefaultVerb.data()));
+  if (app->get_name() == kDefaultVerb) name = kDefaultVerb;
+  std::string out = name + ": " + app->get_description();
+  out = wrapped(out, 0) + "\n\nUsage: " + usage_line(*app, name) + "\n";
+  const std::string commands = commands_of(*app);
+  if (!commands.empty()) out += "\nCommands:\n" + commands;
+  return out + "\nFlags:\n" + rows_of(*app);
+}
+
+}  // namespace trainyard::cli

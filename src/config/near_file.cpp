@@ -1,0 +1,24 @@
+#include "config/near_file.h"
+
+#include <algorithm>
+#include <system_error>
+#include <vector>
+
+#include "config/diagnostics.h"
+
+namespace trainyard::config {
+
+std::string near_file(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.parent_path();
+  std::error_code ignored;  // a folder that cannot be read suggests nothing
+  std::vector<std::string> names;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  const std::string near = nearest(path.filename().string(), names);
+  return near.empty() ? "" : "; did you mean '" + (folder / near).string() + "'?";
+}
+
+}  // namespace trainyard::config
