@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
+#include "run/resolved_config.h"
 #include "run/training_run.h"
 
 namespace trainyard::cli {

@@ -16,7 +16,10 @@
 #include "cli/version.h"
 #include "comm/rank_output.h"
 #include "config/near_file.h"
+#include "formats/json.h"
 #include "run/child_process.h"
+#include "run/resolved_config.h"
+#include "run/resumption.h"
 #include "run/training_run.h"
 
 namespace trainyard::cli {
@@ -159,6 +162,20 @@ RunConfig config_of_run(const fs::path& folder, const RunFlags& flags) {
   return read_run_config(folder / "config.yaml", overrides_of(flags));
 }
 
+/// True, and said by rank 0, if the run has nothing left to train.
+bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFlags& flags,
+                 const Surroundings& surroundings) {
+  const auto text = completion_text(folder, config);
+  if (!text) return false;
+  if (flags.quiet || surroundings.place.rank != 0) return true;
+  const bool json = log_style_of(flags.log) == LogStyle::json;
+  const std::string line =
+      json ? json_line({{"event", "complete"}, {"run", folder.string()}, {"message", *text}})
+           : *text + "\n";
+  std::fputs(line.c_str(), stdout);
+  return true;
+}
+
 int train(const TrainFlags& flags, const Surroundings& surroundings) {
   const RunFlags run = with_overrides(flags);
   RunConfig config = read_config(run, surroundings.place.local_ranks);
@@ -173,6 +190,11 @@ int train(const TrainFlags& flags, const Surroundings& surroundings) {
   if (flags.resume) {
     request.resume = folder_to_resume(flags, config.name);
     config = config_of_run(request.resume, run);
+    const fs::path file = find_config(run.config);
+    const char* data = std::getenv("TRAINYARD_DATA");
+    require_config_of_run(read_run_config(file, overrides_of(run), data == nullptr ? "" : data),
+                          file.string(), config, request.resume);
+    if (is_complete(request.resume, config, flags, surroundings)) return 0;
   }
   request.original_yaml =
       read_text(find_config(run.config), ErrorKind::config, config::FileLimits{}.bytes);
@@ -184,6 +206,7 @@ int resume(const TrainFlags& flags, const Surroundings& surroundings) {
   TrainingRequest request = request_of(flags, surroundings);
   request.resume = flags.resume_folder;
   request.config = config_of_run(request.resume, flags.run);
+  if (is_complete(request.resume, request.config, flags, surroundings)) return 0;
   return train_with(std::move(request), flags, surroundings.place);
 }
 

@@ -8,9 +8,10 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "comm/rank_output.h"
-#include "config/load.h"
 #include "run/batch_rate.h"
 #include "run/reproduction.h"
+#include "run/resolved_config.h"
+#include "run/resumption.h"
 #include "run/run_keeper.h"
 #include "run/snapshot.h"
 #include "run/weight_check.h"
@@ -68,6 +69,7 @@ class TrainingRun {
   void agree();
   void share_log_folder();
   void record();
+  void record_config_change();
   void open_sinks();
   [[nodiscard]] Banner banner();
   [[nodiscard]] Judge judge() const;
@@ -203,6 +205,21 @@ void TrainingRun::record() {
                                   .run_json = json_text(run)});
 }
 
+/// What the overrides of a resume changed becomes part of the run, once nothing speaks against it.
+void TrainingRun::record_config_change() {
+  if (request_.resume.empty()) return;
+  const RunConfig before = read_run_config(keeper_->folder().file("config.yaml"), {});
+  const ConfigChange change{.config_yaml = resolved_,
+                            .config_hash = keeper_->status().config_hash,
+                            .differences = config_differences(before, session_->config()),
+                            .command = request_.command,
+                            .epoch = state_.epoch + 1,
+                            .step = state_.step + 1};
+  if (change.differences.empty()) return;
+  const std::string warning = record_change(keeper_->folder(), change);
+  if (!warning.empty()) warn(warning);
+}
+
 Banner TrainingRun::banner() {
   const GraphTotals counts = totals(session_->model().graph().graph);
   const BatchNumbers& batch = session_->batch();
@@ -329,6 +346,7 @@ RunResult TrainingRun::train() {
       options.judge.metric < 0 ? "val_loss" : "val_" + options.metric_names[options.judge.metric];
   if (keeper_) {
     keeper_->status().steps_per_epoch = session_->batch().steps;
+    record_config_change();
     keeper_->begin(judged_);
   }
   Trainer trainer(trainer_parts(), options, state_);
@@ -367,16 +385,6 @@ RunResult run_training(TrainingRequest request, const RunSurroundings& surroundi
     throw first_of_ranks(surroundings.ranks, error);
   }
   return result;
-}
-
-std::string resolved_yaml(const RunConfig& config) {
-  config::Node tree = config.settled;
-  *tree.find("network") = network_of(config);
-  return config::to_yaml(tree);
-}
-
-std::string config_hash(const RunConfig& config) {
-  return hash128_hex(std::string_view(resolved_yaml(config)));
 }
 
 }  // namespace trainyard

@@ -60,10 +60,4 @@ struct RunResult {
 /// one: that of the first, wherever it happened.
 [[nodiscard]] RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings);
 
-/// The resolved config: every default explicit, the network inlined, runs again as it is.
-[[nodiscard]] std::string resolved_yaml(const RunConfig& config);
-
-/// XXH3-128 of the resolved config: equal runs have equal hashes.
-[[nodiscard]] std::string config_hash(const RunConfig& config);
-
 }  // namespace trainyard

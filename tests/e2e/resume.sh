@@ -16,11 +16,73 @@ checkpoints() { find a/checkpoints -mindepth 1 -maxdepth 1 -type d | sort; }
 
 begin "a finished run has nothing to resume, says so, and trains further when told to"
 finished_run
-run "${quick[@]}" resume a
-expect_code 0
+cp -r a before
+for way in "resume a" "--config tiny.yaml --out a --resume"; do
+  read -ra words <<<"$way"
+  run "${quick[@]}" "${words[@]}"
+  expect_code 0
+  expect_out "the run a is complete: 3 of 3 epochs are trained, nothing was changed; to add epochs: train resume 'a' --set epochs=N, with N above 3"
+  diff -r a before || fail "'$way' changed the folder of a complete run"
+done
+run "${quick[@]}" resume a --log json
+expect_out '{"event":"complete","run":"a","message":"the run a is complete'
 run "${quick[@]}" resume a --set epochs=5
 expect_code 0
 expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 6
+
+begin "a run that stopped early is complete, and trains further with more patience"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --out a --set epochs=9 --set 'early_stop={patience: 1, min_delta: 9}'
+expect_code 0
+cp -r a before
+run "${quick[@]}" resume a
+expect_code 0
+expect_out "it stopped early after 2 of 9 epochs"
+diff -r a before || fail "the folder of a complete run was changed"
+run "${quick[@]}" resume a --set early_stop.patience=2
+expect_code 0
+expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 4
+
+begin "what a resume changes is part of the run from then on, and metrics.changes.csv says so"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --out a --max-time 0.001
+expect_code 75
+cp a/config.yaml first.yaml
+run "${quick[@]}" resume a --set epochs=4 --set optimizer.sgd.lr=0.001 --max-time 0.001
+expect_code 75
+expect_same_file a/config.1.yaml first.yaml
+expect_equal "$(grep -c -e '^epochs: 4' -e 'lr: 0.001' a/config.yaml)" 2
+run "${quick[@]}" resume a
+expect_code 0
+expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 5
+[[ ! -e a/config.2.yaml ]] || fail "a resume without changes kept a config"
+run "${quick[@]}" resume a --set epochs=5
+expect_code 0
+expect_equal "$(cut -d , -f 1,3- a/metrics.changes.csv | sort)" "$(printf '%s\n' \
+  1,epochs,3,4,config.1.yaml 1,optimizer.sgd.lr,0.05,0.001,config.1.yaml \
+  5,epochs,4,5,config.2.yaml epoch,key,before,after,former_config | sort)"
+expect_equal "$(grep -c '"former_config": "config.[12].yaml"' a/run.json)" 2
+
+begin "a resume that is refused leaves the config as it was"
+finished_run
+cp a/config.yaml first.yaml
+run "${quick[@]}" resume a --set epochs=4 --set 'checkpoint.best={metric: val_lots}'
+expect_differs "$code" 0
+expect_same_file a/config.yaml first.yaml
+[[ ! -e a/config.1.yaml ]] || fail "a refused resume kept a config"
+
+begin "--resume with the config of another run is refused with the differences"
+finished_run
+sed -e 's/lr: 0.05/lr: 0.2/' -e 's/filters: 8/filters: 9/' tiny.yaml >other.yaml
+cp -r a before
+run "${quick[@]}" --config other.yaml --out a --resume --set epochs=4
+expect_code 2
+expect_err "--resume: other.yaml is not the config of a"
+expect_err "optimizer.sgd.lr: 0.05 -> 0.2"
+expect_err "network.layers[0].conv.filters: 8 -> 9"
+diff -r a before || fail "a refused resume changed the folder"
+run "${quick[@]}" --config tiny.yaml --out a --resume --set epochs=4
+expect_code 0
 
 begin "a run that began with another library or instruction set goes on with a warning"
 finished_run
@@ -122,4 +184,4 @@ run "${quick[@]}" --config tiny.yaml --set freeze=[conv9]
 expect_code 3
 expect_err "freeze: no layer with parameters is named by 'conv9'; did you mean 'conv1'?"
 
-finish 10 0
+finish 14 0

@@ -1,0 +1,142 @@
+#include "run/resumption.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/text.h"
+#include "formats/json.h"
+#include "run/epoch_line.h"
+#include "run/status.h"
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kChanges = "config_changes";
+constexpr std::uint64_t kMostBytes = 16u << 20;
+
+std::string former_name(int number) { return "config." + std::to_string(number) + ".yaml"; }
+
+/// The name under which `config` stays. One that a resume kept before it was killed is taken again.
+std::string free_former_name(const RunFolder& folder, const std::string& config) {
+  int number = 1;
+  std::error_code ignored;
+  while (fs::exists(folder.file(former_name(number)), ignored)) ++number;
+  if (number > 1) {
+    const std::string last = former_name(number - 1);
+    if (read_text(folder.file(last), ErrorKind::disk, kMostBytes) == config) return last;
+  }
+  return former_name(number);
+}
+
+Json json_of(const ConfigChange& change, const std::string& former) {
+  Json keys = Json::object();
+  for (const config::Difference& difference : change.differences) {
+    keys[difference.key] = {{"before", difference.before}, {"after", difference.after}};
+  }
+  return {{"epoch", change.epoch},
+          {"step", change.step},
+          {"former_config", former},
+          {"command", change.command},
+          {"keys", keys}};
+}
+
+/// Changes until now. A resume from an older checkpoint trains its steps again, with the newest
+/// config: the entries after it move to where it began.
+Json with_change(const Json& before, const ConfigChange& change, const std::string& former) {
+  Json list = Json::array();
+  for (Json entry : before) {
+    if (entry.at("former_config") == former) continue;  // of a resume that was killed here
+    entry["epoch"] = std::min(entry.at("epoch").get<std::int64_t>(), change.epoch);
+    entry["step"] = std::min(entry.at("step").get<std::int64_t>(), change.step);
+    list.push_back(std::move(entry));
+  }
+  list.push_back(json_of(change, former));
+  return list;
+}
+
+std::string csv_quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
+  return quoted + "\"";
+}
+
+std::string csv_of(const Json& changes) {
+  std::string text = "epoch,step,key,before,after,former_config\n";
+  for (const Json& change : changes) {
+    for (const auto& [key, values] : change.at("keys").items()) {
+      text += change.at("epoch").dump() + "," + change.at("step").dump() + "," + csv_quoted(key) +
+              "," + csv_quoted(values.at("before")) + "," + csv_quoted(values.at("after")) + "," +
+              csv_quoted(change.at("former_config")) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> completion_text(const fs::path& folder, const RunConfig& wanted) {
+  const auto status = read_status(folder / "status.json");
+  if (!status || status->state != name_of(RunState::completed)) return std::nullopt;
+  const std::string counts =
+      std::to_string(status->epoch) + " of " + std::to_string(wanted.epochs) + " epochs";
+  const std::string command = resume_command(folder.string());
+  if (status->epoch >= wanted.epochs) {
+    return "the run " + folder.string() + " is complete: " + counts +
+           " are trained, nothing was changed; to add epochs: " + command +
+           " --set epochs=N, with N above " + std::to_string(status->epoch);
+  }
+  const RunConfig before = read_run_config(folder / "config.yaml", {});
+  if (!config_differences(before, wanted).empty()) return std::nullopt;
+  return "the run " + folder.string() + " is complete: it stopped early after " + counts +
+         ", nothing was changed; to train further: " + command + " --set early_stop.patience=N";
+}
+
+void require_config_of_run(RunConfig given, const std::string& name, const RunConfig& run,
+                           const fs::path& folder) {
+  if (given.threads == 0) settle_threads(given, run.threads);
+  if (!given.precision && run.precision) settle_precision(given, *run.precision);
+  const auto found = config_differences(run, given);
+  if (found.empty()) return;
+  constexpr std::size_t kShown = 10;
+  std::string message = "--resume: " + name + " is not the config of " + folder.string() +
+                        ", which differs (the run's -> the file's):";
+  for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i) {
+    message += "\n  " + text_of(found[i]);
+  }
+  if (found.size() > kShown)
+    message += "\n  and " + std::to_string(found.size() - kShown) + " more";
+  throw Error(ErrorKind::command_line,
+              message + "\ngo on with the run's own config by: " + resume_command(folder.string()) +
+                  " (--set changes a key of it)");
+}
+
+std::string record_change(const RunFolder& folder, const ConfigChange& change) {
+  const std::string before = read_text(folder.file("config.yaml"), ErrorKind::disk, kMostBytes);
+  const std::string former = free_former_name(folder, before);
+  folder.write(former, before);
+  std::string warning;
+  try {
+    const std::string name = folder.file("run.json").string();
+    Json run = parse_json(read_text(name, ErrorKind::data, kMostBytes), {name, ErrorKind::data});
+    run["config_hash"] = change.config_hash;
+    run[kChanges] = with_change(run.value(kChanges, Json::array()), change, former);
+    folder.write("metrics.changes.csv", csv_of(run[kChanges]));
+    folder.write("run.json", json_text(run));
+  } catch (const Json::exception& error) {
+    warning = std::string("run.json does not tell its changes: ") + error.what();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data) throw;
+    warning = error.what();
+  }
+  folder.write("config.yaml", change.config_yaml);
+  if (warning.empty()) return "";
+  return warning + "; the changes of this resume are in config.yaml alone, the former one is " +
+         former;
+}
+
+}  // namespace trainyard
