@@ -141,6 +141,13 @@ int run_program(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     print_error("out of host memory; use a smaller batch or a smaller data set");
     return static_cast<int>(ErrorKind::memory);
+  } catch (const std::system_error& error) {
+    // What std::thread throws where none can be started.
+    if (error.code() != std::errc::resource_unavailable_try_again) throw;
+    print_error(
+        "a thread could not be started; raise the limits on memory (ulimit -v) and processes "
+        "(ulimit -u), or use fewer 'threads' and 'data.workers'");
+    return static_cast<int>(ErrorKind::memory);
   } catch (const std::exception& error) {
     print_error(
         fmt::format("internal error: {}; this is a bug of train, please report it", error.what()));

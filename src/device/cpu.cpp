@@ -2,12 +2,12 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/host_memory.h"
 #include "device/device.h"
 
 namespace trainyard {
@@ -95,16 +95,8 @@ class CpuDevice final : public Device {
   [[nodiscard]] std::unique_ptr<Recording> record(Queue&, std::function<void()> work) override {
     return std::make_unique<CpuRecording>(std::move(work));
   }
-  [[nodiscard]] std::size_t free_bytes() const override {
-    // What the kernel would give without swapping: free pages and those that it can take back.
-    std::ifstream file("/proc/meminfo");
-    std::string word;
-    while (file >> word && word != "MemAvailable:") {
-    }
-    std::size_t kibibytes = 0;
-    file >> kibibytes;
-    return file ? kibibytes << 10 : 0;
-  }
+  [[nodiscard]] std::size_t free_bytes() const override { return free_host_memory().bytes; }
+  [[nodiscard]] std::string memory_bound() const override { return free_host_memory().bound; }
 };
 
 }  // namespace

@@ -76,6 +76,8 @@ class Device {
                                                           std::function<void()> work) = 0;
   /// Bytes that can be allocated now; 0 if that is not known.
   [[nodiscard]] virtual std::size_t free_bytes() const = 0;
+  /// What bounds free_bytes(), as a message has it.
+  [[nodiscard]] virtual std::string memory_bound() const { return "its memory"; }
   /// Bytes in use, by all programs together; empty where nothing counts that.
   [[nodiscard]] virtual std::optional<std::size_t> used_bytes() const { return std::nullopt; }
   /// Share of the last moments (a GPU: 1/6 to 1 second) in which it worked, in percent; empty where

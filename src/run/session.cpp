@@ -9,6 +9,7 @@
 #include "ops/metric.h"
 #include "run/batch_rate.h"
 #include "run/layer_rules.h"
+#include "run/memory_fit.h"
 #include "run/shards.h"
 
 namespace trainyard {
@@ -42,8 +43,10 @@ std::string processor_text(const DeviceChoice& choice, int threads, const RankGr
   return text + (ranks->shares_memory() ? ", sums in shared memory" : ", sums over TCP");
 }
 
-void open_processor(const DeviceChoice& choice, Precision precision, SessionDevice& session) {
+void open_processor(const DeviceChoice& choice, const RunConfig& run, Precision precision,
+                    SessionDevice& session) {
   session.device = make_cpu_device();
+  require_program_memory(*session.device, session.threads + run.data.workers);
   session.queue = session.device->make_queue();
   session.launches = make_cpu_update_launches(session.threads);
   session.batches = make_cpu_batch_launches(session.threads);
@@ -178,7 +181,7 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, Rank
   if (choice.kind == DeviceChoice::Kind::gpu) {
     open_gpu(choice, run, precision, ranks, session);
   } else {
-    open_processor(choice, precision, session);
+    open_processor(choice, run, precision, session);
     session.text = processor_text(choice, session.threads, ranks);
   }
   session.target.fuse = choice.fuse;

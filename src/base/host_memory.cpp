@@ -1,0 +1,112 @@
+#include "base/host_memory.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+/// The number behind `word` in a file of words and numbers ("MemAvailable:  123 kB"), or the first
+/// number of the file where `word` is empty. Empty if there is none: "max" is no number.
+std::optional<std::uint64_t> number_in(const fs::path& path, const std::string& word = "") {
+  std::ifstream file(path);
+  std::string found;
+  while (!word.empty() && file >> found && found != word) {
+  }
+  std::uint64_t number = 0;
+  if (!(file >> number)) return std::nullopt;
+  return number;
+}
+
+std::uint64_t left(std::uint64_t limit, std::uint64_t used) {
+  return limit > used ? limit - used : 0;
+}
+
+/// The names that a version of control groups gives its files.
+struct GroupFiles {
+  const char* folder;  // below sys/fs/cgroup
+  const char* limit;
+  const char* used;
+  const char* reclaimable;  // a word of memory.stat
+};
+constexpr GroupFiles kVersion1{"memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+                               "total_inactive_file"};
+constexpr GroupFiles kVersion2{"", "memory.max", "memory.current", "inactive_file"};
+
+/// What one group leaves; pages of files that can be dropped do not count as used.
+std::optional<std::uint64_t> left_by_group(const fs::path& group, const GroupFiles& files) {
+  const auto limit = number_in(group / files.limit);
+  const auto used = number_in(group / files.used);
+  if (!limit || !used) return std::nullopt;
+  const auto reclaimable = number_in(group / "memory.stat", files.reclaimable).value_or(0);
+  return left(*limit, left(*used, reclaimable));
+}
+
+/// The least that the group `name` and those above it leave. A container may see its own group as
+/// the root, under whatever name the host has for it.
+std::optional<std::uint64_t> left_by_groups(const fs::path& root, const GroupFiles& files,
+                                            const fs::path& name) {
+  const fs::path top = root / "sys/fs/cgroup" / files.folder;
+  std::optional<std::uint64_t> least;
+  for (fs::path own = name.relative_path();; own = own.parent_path()) {
+    const auto one = left_by_group(own.empty() ? top : top / own, files);
+    if (one) least = std::min(*one, least.value_or(*one));
+    if (own.empty()) return least;
+  }
+}
+
+std::optional<std::uint64_t> left_by_own_groups(const fs::path& root) {
+  std::ifstream file(root / "proc/self/cgroup");
+  std::optional<std::uint64_t> least;
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> parts = split(line, ':');  // number, controllers, path
+    if (parts.size() < 3) continue;
+    const std::vector<std::string> controllers = split(parts[1], ',');
+    const bool first = std::ranges::find(controllers, "memory") != controllers.end();
+    if (!first && !parts[1].empty()) continue;
+    const auto one = left_by_groups(root, first ? kVersion1 : kVersion2, parts[2]);
+    if (one) least = std::min(*one, least.value_or(*one));
+  }
+  return least;
+}
+
+}  // namespace
+
+std::uint64_t address_space_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kNoLimit;
+  return limit.rlim_cur;
+}
+
+FreeMemory free_host_memory(const fs::path& root, std::uint64_t address_space) {
+  const auto available = number_in(root / "proc/meminfo", "MemAvailable:");
+  std::uint64_t least = available ? *available << 10 : kNoLimit;
+  std::string bound = "the machine's memory";
+  const auto take = [&](std::optional<std::uint64_t> bytes, const char* name) {
+    if (!bytes || *bytes >= least) return;
+    least = *bytes;
+    bound = name;
+  };
+  take(left_by_own_groups(root), "the memory limit of its control group");
+  if (address_space != kNoLimit) {
+    const auto taken = number_in(root / "proc/self/status", "VmSize:");
+    if (taken) take(left(address_space, *taken << 10), "its address-space limit, ulimit -v");
+  }
+  if (least == kNoLimit) return {};
+  // 0 would say that it is not known.
+  return {.bytes = std::max<std::size_t>(least, 1), .bound = std::move(bound)};
+}
+
+}  // namespace trainyard
