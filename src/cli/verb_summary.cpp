@@ -48,10 +48,11 @@ int summarise_run(const SummaryFlags& flags) {
     return 0;
   }
   const std::int64_t batch = replica_batch(run, 1);
-  const Graph graph = build_network(run, batch);
-  const std::string text = flags.json     ? summary_json(summarise(graph))
+  const Graph graph = build_whole_network(run, batch);
+  const Summary summary = summarise(graph, loss_computes_closing(run, graph));
+  const std::string text = flags.json     ? summary_json(summary)
                            : flags.expand ? expanded_yaml(graph, run.profile)
-                                          : summary_text(summarise(graph));
+                                          : summary_text(summary);
   std::fputs(text.c_str(), stdout);
   return 0;
 }

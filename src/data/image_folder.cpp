@@ -32,9 +32,7 @@ class ImageFolder final : public Dataset {
     return static_cast<std::int64_t>(files_.size());
   }
   [[nodiscard]] Shape image_shape() const override { return shape_; }
-  [[nodiscard]] std::int64_t classes() const override {
-    return static_cast<std::int64_t>(names_.size());
-  }
+  [[nodiscard]] std::int64_t classes() const override { return classes_; }
   [[nodiscard]] std::vector<std::string> class_names() const override { return names_; }
   void read(std::int64_t index, float* image) const override;
   /// As read(), as bytes.
@@ -53,6 +51,7 @@ class ImageFolder final : public Dataset {
 
   std::vector<ImageFile> files_;
   std::vector<std::string> names_;
+  std::int64_t classes_;
   std::int64_t max_pixels_;
   Shape shape_;
   std::string fingerprint_;
@@ -64,7 +63,10 @@ class ImageFolder final : public Dataset {
 
 ImageFolder::ImageFolder(const ImageFolderOptions& options, std::vector<ImageFile> files,
                          std::vector<std::string> names)
-    : files_(std::move(files)), names_(std::move(names)), max_pixels_(options.max_pixels) {
+    : files_(std::move(files)),
+      names_(std::move(names)),
+      classes_(options.classes > 0 ? options.classes : static_cast<std::int64_t>(names_.size())),
+      max_pixels_(options.max_pixels) {
   check_headers(options.channels);
 }
 
@@ -167,6 +169,19 @@ void append_class(const fs::path& folder, std::int32_t label, std::vector<ImageF
   }
 }
 
+/// The folders must be classes, of which there may be more than folders.
+void check_classes(const fs::path& root, const std::vector<std::string>& names,
+                   std::int64_t classes) {
+  if (names.empty()) {
+    fail(root, "holds no class folders; expected " + root.string() + "/CLASS/*.png");
+  }
+  const auto count = static_cast<std::int64_t>(names.size());
+  if (classes == 0 || count <= classes) return;
+  fail(root / names[static_cast<std::size_t>(classes)],
+       "is class folder " + std::to_string(classes + 1) + " of " + std::to_string(count) +
+           ", expected at most " + std::to_string(classes) + " ('classes')");
+}
+
 /// Every k-th file, so that all classes stay.
 std::vector<ImageFile> spread(std::vector<ImageFile> files, std::int64_t limit) {
   const std::int64_t count = static_cast<std::int64_t>(files.size());
@@ -182,6 +197,9 @@ std::vector<ImageFile> spread(std::vector<ImageFile> files, std::int64_t limit) 
 
 void declare(config::Fields& fields, ImageFolderOptions& options) {
   fields.required("root", options.root, "folder with one folder of pictures a class");
+  fields.field("classes", options.classes,
+               "number of classes, the last of which may lack a folder; 0: that of the folders",
+               {.minimum = 0});
   fields.field("channels", options.channels, "1 for grey, 3 for colour",
                {.minimum = 1, .maximum = 3});
   fields.field("max_pixels", options.max_pixels, "pixels that a picture may have at most",
@@ -206,8 +224,7 @@ std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options) {
     append_class(entry.path(), static_cast<std::int32_t>(names.size()), files);
     names.push_back(entry.path().filename().string());
   }
-  if (names.empty())
-    fail(root, "holds no class folders; expected " + root.string() + "/CLASS/*.png");
+  check_classes(root, names, options.classes);
   auto folder = std::make_unique<ImageFolder>(options, spread(std::move(files), options.limit),
                                               std::move(names));
   const std::int64_t bytes = folder->size() * folder->image_shape().elements();

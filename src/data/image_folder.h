@@ -8,6 +8,7 @@ namespace trainyard {
 
 struct ImageFolderOptions : SourceOptions {
   std::string root;
+  std::int64_t classes = 0;                     // 0: as many as there are folders
   std::int64_t channels = 3;                    // 1 (grey) or 3
   std::int64_t max_pixels = kDefaultMaxPixels;  // a picture may claim
   std::int64_t memory_mib = 1024;  // sets up to this size are decoded once and held as bytes

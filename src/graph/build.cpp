@@ -1,6 +1,8 @@
 #include "graph/build.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "graph/check_items.h"
 #include "graph/expand.h"
@@ -17,8 +19,8 @@ Shape input_shape(const NetworkFile& file, std::int64_t batch) {
   return {batch, file.input[0], file.input[1], file.input[2]};
 }
 
-/// Takes a closing softmax or sigmoid off, so that the output is what it would read.
-void close(Graph& graph, bool peel) {
+/// Notes whether a softmax or sigmoid closes the network.
+void note_closing(Graph& graph) {
   if (graph.nodes.empty()) return;
   const Node& last = graph.nodes.back();
   const std::string_view type = last.op->type();
@@ -26,11 +28,54 @@ void close(Graph& graph, bool peel) {
                       (type == "softmax" || type == "sigmoid");
   if (!closes) return;
   graph.closing_activation = type;
-  graph.output_is_logits = peel;
-  if (!peel) return;
-  graph.output = last.inputs[0];
-  graph.nodes.pop_back();
-  graph.values.pop_back();
+  graph.output_is_logits = false;
+}
+
+/// Which nodes the output is computed from.
+std::vector<bool> reaching_output(const Graph& graph) {
+  std::vector<bool> reaches(graph.nodes.size(), false);
+  const auto mark = [&](ValueId value) {
+    const NodeId producer = graph.values[value].producer;
+    if (producer >= 0) reaches[producer] = true;
+  };
+  mark(graph.output);
+  for (std::size_t id = graph.nodes.size(); id-- > 0;) {
+    if (reaches[id]) std::ranges::for_each(graph.nodes[id].inputs, mark);
+  }
+  return reaches;
+}
+
+/// "'a', 'b' and 12 more".
+std::string listed(const std::vector<std::string>& paths) {
+  constexpr std::size_t kMost = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(paths.size(), kMost); ++i) {
+    text += (i > 0 ? ", '" : "'") + paths[i] + "'";
+  }
+  if (paths.size() > kMost) text += " and " + std::to_string(paths.size() - kMost) + " more";
+  return text;
+}
+
+/// Reports layers that nothing leads from to the output: an error an item of the file.
+void refuse_dead_layers(const Graph& graph, Diagnostics& diagnostics) {
+  const std::vector<bool> reaches = reaching_output(graph);
+  std::vector<std::pair<Position, std::vector<std::string>>> items;
+  std::map<std::string, std::size_t> item_at;
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
+    if (reaches[id]) continue;
+    const Node& node = graph.nodes[id];
+    const Position& where = node.called_from.known() ? node.called_from : node.where;
+    const auto [item, added] = item_at.try_emplace(where.text(), items.size());
+    if (added) items.push_back({where, {}});
+    items[item->second].second.push_back(node.path);
+  }
+  for (const auto& [where, paths] : items) {
+    const bool one = paths.size() == 1;
+    diagnostics.error(where, (one ? "layer " : "layers ") + listed(paths) +
+                                 (one ? " does" : " do") +
+                                 " not reach the network's output; name the output with 'as' and "
+                                 "read it with 'from', or delete the item");
+  }
 }
 
 /// The map under `key` of `network`, made if absent.
@@ -96,9 +141,19 @@ Graph build_graph(const config::Node& network, const BuildOptions& options) {
   if (diagnostics.empty() && graph.nodes.empty()) {
     diagnostics.error(file.layers.where, "layers: the network holds no layer once expanded");
   }
+  if (diagnostics.empty()) refuse_dead_layers(graph, diagnostics);
   diagnostics.raise();
-  close(graph, options.peel_activation);
+  note_closing(graph);
+  if (options.peel_activation) peel_closing(graph);
   return graph;
+}
+
+void peel_closing(Graph& graph) {
+  if (graph.output_is_logits) return;
+  graph.output = graph.nodes.back().inputs[0];
+  graph.output_is_logits = true;
+  graph.nodes.pop_back();
+  graph.values.pop_back();
 }
 
 config::Node with_overrides(const config::Node& network, const config::Node* vars,

@@ -46,9 +46,11 @@ using Line = std::array<std::string, kColumns>;
 std::vector<Line> table_lines(const Summary& summary) {
   std::vector<Line> lines{{"layer", "type", "output", "parameters", "multiply-adds", "KiB"}};
   for (const SummaryRow& row : summary.rows) {
-    const std::string shared =
-        row.parameters_of.empty() ? "" : " (parameters of " + row.parameters_of + ")";
-    lines.push_back({row.path, row.type + shared, sample_text(row.output),
+    const std::string remark = row.with_loss ? " (computed with the loss)"
+                               : row.parameters_of.empty()
+                                   ? ""
+                                   : " (parameters of " + row.parameters_of + ")";
+    lines.push_back({row.path, row.type + remark, sample_text(row.output),
                      with_separators(row.parameters + row.statistics),
                      with_separators(row.multiply_adds),
                      fixed_text(static_cast<double>(row.activation_bytes) / 1024, 1)});
@@ -84,16 +86,21 @@ std::string json_row(const SummaryRow& row) {
          ", \"statistics\": " + std::to_string(row.statistics) +
          ", \"multiply_adds\": " + std::to_string(row.multiply_adds) +
          ", \"activation_bytes\": " + std::to_string(row.activation_bytes) +
+         ", \"with_loss\": " + (row.with_loss ? "true" : "false") +
          ", \"line\": " + std::to_string(row.where.line) + "}";
 }
 
 }  // namespace
 
-Summary summarise(const Graph& graph) {
+Summary summarise(const Graph& graph, bool closing_with_loss) {
   Summary summary;
   summary.input = graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape;
   for (const Node& node : graph.nodes) {
     summary.rows.push_back(row_of(graph, node));
+    if (closing_with_loss && &node == &graph.nodes.back()) {
+      summary.rows.back().with_loss = true;
+      summary.rows.back().activation_bytes = 0;
+    }
     summary.activation_bytes += summary.rows.back().activation_bytes;
   }
   summary.totals = totals(graph);

@@ -21,6 +21,7 @@ struct SummaryRow {
   std::int64_t statistics = 0;       // running statistics
   std::int64_t multiply_adds = 0;    // of one sample, forward
   std::size_t activation_bytes = 0;  // of the output for the whole batch, in float32
+  bool with_loss = false;            // computed together with the loss, not by itself
   Position where;
 };
 
@@ -31,7 +32,9 @@ struct Summary {
   GraphTotals totals;
   std::size_t activation_bytes = 0;
 };
-[[nodiscard]] Summary summarise(const Graph& graph);
+/// `closing_with_loss`: the loss computes the activation that closes the network, which takes no
+/// memory then.
+[[nodiscard]] Summary summarise(const Graph& graph, bool closing_with_loss = false);
 
 /// A table of path, type, output (without the batch), parameters, multiply-adds and activation KiB,
 /// and the totals below it.

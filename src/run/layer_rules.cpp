@@ -1,10 +1,12 @@
 #include "run/layer_rules.h"
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <set>
 
 #include "graph/build.h"
+#include "ops/loss.h"
 #include "plan/blocks.h"
 #include "run/shards.h"
 
@@ -70,6 +72,28 @@ void multiply_rates(const config::Node& factors, Graph& graph, Diagnostics& diag
   }
 }
 
+/// The activation that a loss on logits has in it; "" for a loss that has none.
+std::string_view activation_of(std::string_view loss) {
+  if (loss == CrossEntropy::kName) return "softmax";
+  if (loss == BinaryCrossEntropy::kName) return "sigmoid";
+  return "";
+}
+
+/// A softmax whose loss is a sigmoid's, or the other way round, would be computed before the
+/// loss's.
+void check_closing(const RunConfig& run, const Graph& whole, Diagnostics& diagnostics) {
+  const std::string_view loss = run.loss->type();
+  const std::string_view wanted = activation_of(loss);
+  const std::string& found = whole.closing_activation;
+  if (found.empty() || wanted.empty() || found == wanted) return;
+  const std::string_view fitting =
+      found == "softmax" ? CrossEntropy::kName : BinaryCrossEntropy::kName;
+  diagnostics.error(whole.nodes.back().where,
+                    fmt::format("layer '{0}': the network closes with {1}, but the loss {2} has a "
+                                "{3} in it; set 'loss: {4}' for {1}, or close with {3} for {2}",
+                                whole.nodes.back().path, found, loss, wanted, fitting));
+}
+
 void follow_owners(Graph& graph) {
   const std::vector<NodeId> owners = parameter_owners(graph);
   for (std::size_t id = 0; id < owners.size(); ++id) {
@@ -84,9 +108,29 @@ bool names_layer(const std::string& pattern, const std::string& path) {
          fnmatch((pattern + ".*").c_str(), path.c_str(), 0) == 0;
 }
 
+std::string frozen_warning(const Graph& network) {
+  const GraphTotals sums = totals(network);
+  if (sums.parameters_trainable > 0) return "";
+  if (sums.parameters_total == 0) return "the network has no parameters: nothing is learnt";
+  return "'freeze' names every layer with parameters: nothing is learnt";
+}
+
+bool loss_computes_closing(const RunConfig& run, const Graph& whole) {
+  return !whole.closing_activation.empty() &&
+         whole.closing_activation == activation_of(run.loss->type());
+}
+
 Graph build_network(const RunConfig& run, std::int64_t batch) {
-  Graph graph = build_graph(network_of(run), {.batch = batch, .profile = run.profile});
+  Graph graph = build_whole_network(run, batch);
+  if (loss_computes_closing(run, graph)) peel_closing(graph);
+  return graph;
+}
+
+Graph build_whole_network(const RunConfig& run, std::int64_t batch) {
+  Graph graph = build_graph(network_of(run),
+                            {.batch = batch, .profile = run.profile, .peel_activation = false});
   Diagnostics diagnostics;
+  check_closing(run, graph, diagnostics);
   freeze(run.freeze, graph, diagnostics);
   multiply_rates(run.lr_mult, graph, diagnostics);
   if (run.batch.shards) check_shards_alone(graph, diagnostics);

@@ -109,7 +109,11 @@ void declare(Fields& fields, BatchConfig& batch) {
 
 void declare(Fields& fields, BestConfig& best) {
   fields.required("metric", best.metric, "column of metrics.csv to judge by");
-  fields.field("mode", best.mode, "whether more or less of it is better");
+  const bool minimised = best.metric.find("loss") != std::string::npos ||
+                         best.metric.find("error") != std::string::npos;
+  best.mode = minimised ? BestConfig::Mode::min : BestConfig::Mode::max;
+  fields.field("mode", best.mode,
+               "whether more or less of it is better; left out: less of a loss or an error");
 }
 
 void declare(Fields& fields, CheckpointConfig& checkpoint) {

@@ -1,5 +1,6 @@
 #include "run/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -145,6 +146,13 @@ std::string metric_name(const Op& metric) {
   return "top" + std::to_string(k) + "_accuracy";
 }
 
+/// What to do about data that show fewer classes than there are; "" if they do not.
+std::string classes_advice(std::int64_t wanted, std::int64_t found) {
+  if (found >= wanted) return "";
+  return "; if only the highest label is missing, say 'classes: " + std::to_string(wanted) +
+         "' (sources idx, tensors, image_folder)";
+}
+
 /// Throws Error{checkpoint} unless statistics that a checkpoint kept are of images of this shape.
 void check_statistics(const Statistics& known, const Shape& image) {
   const auto has = [](const std::vector<float>& values, std::int64_t count) {
@@ -278,7 +286,9 @@ void Session::open_data(const Statistics* known) {
                 "the training split holds images " + data_.train->image_shape().text() + " of " +
                     std::to_string(data_.train->classes()) + " classes, the validation split " +
                     data_.val->image_shape().text() + " of " +
-                    std::to_string(data_.val->classes()) + "; both must be of one kind");
+                    std::to_string(data_.val->classes()) + "; both must be of one kind" +
+                    classes_advice(std::max(data_.train->classes(), data_.val->classes()),
+                                   std::min(data_.train->classes(), data_.val->classes())));
   }
   data_.pipeline = std::make_unique<Pipeline>(
       data_.train->image_shape(), std::move(run_.data.augment), std::move(run_.data.preprocess));
@@ -329,7 +339,8 @@ void Session::check_fit(const Graph& graph) const {
     throw Error(ErrorKind::config, where + "the network ends in " + std::to_string(output.c()) +
                                        " outputs, but the data have " +
                                        std::to_string(data_.train->classes()) +
-                                       " classes; change the last layer's units");
+                                       " classes; change the last layer's units" +
+                                       classes_advice(output.c(), data_.train->classes()));
   }
 }
 

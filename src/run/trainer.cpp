@@ -75,7 +75,7 @@ void Trainer::micro_step(std::int64_t index) {
   const Culprit culprit = first_of_ranks(step_.check(index));
   if (culprit.text.empty()) return step_.end(index);
   take_results();
-  report_divergence(state_.step, culprit);
+  report_divergence(state_.step, culprit, nullptr);
 }
 
 void Trainer::compare_ranks() {
@@ -104,7 +104,14 @@ void Trainer::take_results() {
 
 void Trainer::note_updates(std::int64_t step, std::span<const UpdateResult> results) {
   for (const UpdateResult& result : results) {
-    if (!result.finite) report_divergence(step, first_of_ranks(find_nonfinite(step)));
+    const std::string fault = result.skipped ? "" : loss_limit_.fault(mean_loss(result.totals));
+    if (!result.finite || !fault.empty()) {
+      Culprit culprit = first_of_ranks(find_nonfinite(step));
+      // The weights have moved on where the loss was finite: what they do now may name a layer.
+      if (result.finite)
+        culprit.text = fault + (culprit.text.empty() ? "" : "; now " + culprit.text);
+      report_divergence(step, culprit, &result);
+    }
     note_update(++step, result);
   }
   busy_.read_if_due(parts_.now());
@@ -168,14 +175,19 @@ Trainer::Culprit Trainer::first_of_ranks(const std::optional<NonFinite>& found) 
   return first;
 }
 
-void Trainer::report_divergence(std::int64_t step, const Culprit& culprit) {
-  std::string message = culprit.where.empty() ? "" : culprit.where + ": ";
-  message += "training diverged at step " + std::to_string(step + 1) + " (epoch " +
-             std::to_string(state_.epoch + 1) + "): ";
-  message += culprit.text.empty() ? "the sum of the gradients is not finite" : culprit.text;
-  message += "; lower the learning rate, add a warm-up or set 'clip_norm'";
-  if (parts_.updater.scales_loss()) message += ", or change 'loss_scale'";
-  throw Error(ErrorKind::diverged, message);
+void Trainer::report_divergence(std::int64_t step, const Culprit& culprit,
+                                const UpdateResult* result) {
+  Divergence divergence{
+      .step = step,
+      .epoch = state_.epoch,
+      .where = culprit.where,
+      .text = culprit.text.empty() ? "the sum of the gradients is not finite" : culprit.text,
+      .scales_loss = parts_.updater.scales_loss()};
+  if (result != nullptr) {
+    divergence.loss = mean_loss(result->totals);
+    divergence.rate = result->rate;
+  }
+  report(divergence);
 }
 
 bool Trainer::judge(double value) {
@@ -237,6 +249,7 @@ void Trainer::finish_epoch() {
   state_.totals = Totals{};
   state_.gradient_norm_sum = 0;
   parts_.sink.on_epoch(row);
+  epoch_watch_.look(row, parts_.warn);
   const bool last = state_.epoch == options_.epochs;
   const bool due = options_.save_every_epochs > 0 && state_.epoch % options_.save_every_epochs == 0;
   if (due || last || row.is_best) {

@@ -10,6 +10,7 @@
 
 #include "data/feeder.h"
 #include "run/busy_mean.h"
+#include "run/divergence.h"
 #include "run/metrics.h"
 #include "run/model.h"
 #include "run/rank_group.h"
@@ -53,6 +54,8 @@ struct TrainerParts {
   std::function<std::optional<Outcome>(const TrainingState&)> stop_reason;
   /// Seconds on a clock that never goes back.
   std::function<double()> now;
+  /// Says that an epoch looks as if a setting were wrong.
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
   /// MiB of the fullest GPU's memory that are in use, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
   /// Share of the last moments in which the GPU worked, in percent, or nothing.
@@ -64,7 +67,8 @@ class Trainer {
   Trainer(const TrainerParts& parts, const TrainerOptions& options, TrainingState state);
 
   /// Trains from the state to the end or to a reason to stop; saves before it returns. Throws
-  /// Error{diverged} that names the layer when a loss or gradient is not finite.
+  /// Error{diverged} when a loss or gradient is not finite, with the layer, or a loss is far above
+  /// the first one.
   [[nodiscard]] Outcome run();
   [[nodiscard]] const TrainingState& state() const { return state_; }
 
@@ -90,7 +94,9 @@ class Trainer {
   };
   /// That of the rank whose step comes first: what it wrote may have spread to the others.
   [[nodiscard]] Culprit first_of_ranks(const std::optional<NonFinite>& found);
-  [[noreturn]] void report_divergence(std::int64_t step, const Culprit& culprit);
+  /// `result` of the update, if it is known.
+  [[noreturn]] void report_divergence(std::int64_t step, const Culprit& culprit,
+                                      const UpdateResult* result);
   [[nodiscard]] EpochRow training_row();
   void finish_epoch();
   [[nodiscard]] bool judge(double value);
@@ -107,6 +113,8 @@ class Trainer {
   double started_ = 0;  // of this session, less the time of those before
   double epoch_started_ = 0;
   BusyMean busy_;
+  LossLimit loss_limit_;
+  EpochWatch epoch_watch_;
   std::vector<std::byte> compared_;    // room for compare_ranks()
   std::int64_t epoch_first_step_ = 0;  // of this session
   bool saved_ = false;                 // the state as it is stands on disk

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "comm/rank_output.h"
 #include "run/batch_rate.h"
+#include "run/layer_rules.h"
 #include "run/reproduction.h"
 #include "run/resolved_config.h"
 #include "run/resumption.h"
@@ -256,8 +257,11 @@ void TrainingRun::open_sinks() {
   }
   keeper_->open_sinks(kept, surroundings_.console(kept.banner, kept.epochs));
   const BatchNumbers& batch = session_->batch();
-  const std::string warning = rate_warning(config, batch.ranks, batch.global);
-  if (!warning.empty()) warn(warning);
+  const Graph& network = session_->model().programs().eval->plan().laid_out.graph;
+  for (const std::string& warning :
+       {rate_warning(config, batch.ranks, batch.global), frozen_warning(network)}) {
+    if (!warning.empty()) warn(warning);
+  }
 }
 
 void TrainingRun::warn(const std::string& text) {
@@ -336,6 +340,10 @@ TrainerParts TrainingRun::trainer_parts() {
           .save = [this](const TrainingState& state, bool best) { save(state, best); },
           .stop_reason = [this](const TrainingState& state) { return stop_reason(state); },
           .now = [this] { return surroundings_.clock.seconds(); },
+          .warn =
+              [this](const std::string& text) {
+                if (keeper_) warn(text);
+              },
           .gpu_mem_mib = [this] { return session_->device().used_mib(); },
           .gpu_busy_percent = [this] { return session_->device().busy_percent(); }};
 }

@@ -72,6 +72,22 @@ TEST_CASE("image_folder decodes late beyond its memory limit, to the same sample
   CHECK(set->fingerprint() == fingerprint);
 }
 
+TEST_CASE("image_folder may have fewer folders than classes, but not more") {
+  const test::TemporaryFolder folder;
+  write_two_classes(folder);
+  ImageFolderOptions options = options_of(folder);
+  options.classes = 3;
+  for (const std::int64_t memory : {1024, 0}) {
+    options.memory_mib = memory;
+    const auto set = open_image_folder(options);
+    CHECK(set->classes() == 3);
+    CHECK(set->label(3) == 1);
+  }
+  options.classes = 1;
+  CHECK(data_message(options) ==
+        "'" + folder.text() + "/dog' is class folder 2 of 2, expected at most 1 ('classes')");
+}
+
 TEST_CASE("a file that changes its size after opening is refused when it is read") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);

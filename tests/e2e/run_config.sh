@@ -43,6 +43,18 @@ refused 3 "the network's input is [3, 8, 8], but the data are [3, 6, 6]; change 
 begin "a network for another number of classes is refused"
 refused 3 "the network ends in 4 outputs, but the data have 5 classes; change the last layer's units" \
   --set data.train.classes=5 --set data.val.classes=5
+refused 3 "the network ends in 4 outputs, but the data have 3 classes; change the last layer's units; if only the highest label is missing, say 'classes: 4'" \
+  --set data.train.classes=3 --set data.val.classes=3
+
+begin "a loss far above its first value is called a divergence, with its step and rate"
+refused 5 "training diverged at step" --set optimizer.sgd.lr=1e30
+expect_err "learning rate 1e+30; lower the learning rate"
+
+begin "a run with nothing to learn says so"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=1 --set 'freeze=["*"]'
+expect_code 0
+expect_err "'freeze' names every layer with parameters: nothing is learnt"
 
 begin "splits of two kinds are refused"
 refused 4 "the training split holds images [3, 8, 8] of 5 classes, the validation split [3, 8, 8] of 4" \
@@ -72,4 +84,4 @@ left_out=$(sed -n 4p run/metrics.csv | cut -d , -f 10)
 begin "a static loss scale that overflows ends the run and is named"
 refused 5 "or change 'loss_scale'" --device reference --precision fp16 --set loss_scale=16777216
 
-finish 11 0
+finish 13 0

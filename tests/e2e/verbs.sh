@@ -25,6 +25,7 @@ expect_code 0
 for text in conv1 bn1 max_pool1 dense1 "[8, 4, 4]"; do expect_out "$text"; done
 # conv 8 * (27 + 1), bn 2 * 8, dense 4 * (128 + 1)
 expect_out "756"
+expect_out "softmax (computed with the loss)"
 
 begin "summary --json is one JSON object with the same totals"
 write_tiny_run tiny.yaml

@@ -122,10 +122,10 @@ TEST_CASE("as and from make any other edge") {
 input: [4, 8, 8]
 layers:
   - {conv: [4, 1], as: stem}
-  - relu
-  - {add: , from: [stem, stem]}
+  - {relu: , as: second}
+  - {add: , from: [stem, stem], as: sum}
   - {relu: , from: stem, as: last}
-  - add: [[{sigmoid: , from: last}], []]
+  - add: [[{sigmoid: , from: last}], [], [{add: , from: [second, sum]}]]
 )");
   const ValueId stem = node_at(graph, "conv1").outputs.at(0);
   CHECK(node_at(graph, "add1").inputs == std::vector<ValueId>{stem, stem});
@@ -146,7 +146,7 @@ layers:
 TEST_CASE("names inside a block belong to that call") {
   const Graph graph = build(R"(
 input: [4, 8, 8]
-blocks: {skip: {layers: [{relu: , as: in}, conv: [4, 1], {add: , from: [in, in]}]}}
+blocks: {skip: {layers: [{relu: , as: in}, {conv: [4, 1], as: out}, {add: , from: [in, out]}]}}
 layers: [skip, skip]
 )");
   CHECK(node_at(graph, "skip2.add1").inputs.at(0) == node_at(graph, "skip2.relu1").outputs.at(0));

@@ -84,6 +84,21 @@ void check_round_trip(const Graph& graph, std::size_t extra) {
   CHECK(again.closing_activation == graph.closing_activation);
 }
 
+TEST_CASE("a closing activation is listed, with a remark where the loss computes it") {
+  const std::string yaml = "{input: [6], layers: [dense: 4, softmax]}";
+  const Graph whole = test::build(yaml, {.peel_activation = false});
+  const Summary with_loss = summarise(whole, true);
+  REQUIRE(with_loss.rows.size() == 2);
+  CHECK(with_loss.rows[1].path == "softmax1");
+  CHECK(with_loss.rows[1].activation_bytes == 0);
+  CHECK(summary_text(with_loss).find("softmax1  softmax (computed with the loss)  [4]") !=
+        std::string::npos);
+  CHECK(with_loss.activation_bytes == summarise(test::build(yaml)).activation_bytes);
+  const Summary alone = summarise(whole);
+  CHECK(summary_text(alone).find("with the loss") == std::string::npos);
+  CHECK(alone.rows[1].activation_bytes == 16);
+}
+
 TEST_CASE("the macro-free YAML builds an equal graph") {
   for (const char* file : {"models/minigooglenet.yaml", "models/resnet_cifar.yaml",
                            "models/keras_cnn.yaml", "models/shapes_cnn.yaml"}) {

@@ -5,6 +5,7 @@
 
 #include "../graph/support.h"
 #include "config/load.h"
+#include "ops/loss.h"
 #include "small_training.h"
 
 using namespace trainyard;
@@ -29,6 +30,7 @@ layers:
 RunConfig run_with(const std::string& freeze, const std::string& factors) {
   RunConfig run;
   run.network = config::parse_yaml(kNetwork, "net.yaml");
+  run.loss = std::make_unique<CrossEntropyOp>(LossAttributes{});
   run.freeze = config::parse_yaml(freeze, "run.yaml");
   run.lr_mult = config::parse_yaml(factors, "run.yaml");
   return run;
@@ -127,4 +129,63 @@ TEST_CASE("frozen parameters keep their bits and others train as they would; a f
   const Trained norm_held = train("['*.bn1']", "{}");
   CHECK(norm_held.weights == train("[]", "{'*.bn1': 0}").weights);
   CHECK(norm_held.weights != free.weights);
+}
+
+TEST_CASE("a run that freezes every layer is told that nothing is learnt") {
+  CHECK(frozen_warning(build_network(run_with("['*']", "{}"), 2)) ==
+        "'freeze' names every layer with parameters: nothing is learnt");
+  CHECK(frozen_warning(build_network(run_with("[cbr1]", "{}"), 2)).empty());
+}
+
+namespace {
+
+template <class Loss>
+RunConfig run_closing_with(const std::string& closing) {
+  RunConfig run;
+  run.network = config::parse_yaml(
+      "{input: [4], layers: [dense: 3" + (closing.empty() ? "" : ", " + closing) + "]}",
+      "net.yaml");
+  run.loss = std::make_unique<LossOp<Loss>>(LossAttributes{});
+  return run;
+}
+
+template <class Loss>
+std::vector<std::string> trained_layers(const std::string& closing) {
+  std::vector<std::string> paths;
+  for (const Node& node : build_network(run_closing_with<Loss>(closing), 2).nodes) {
+    paths.push_back(node.path);
+  }
+  return paths;
+}
+
+template <class Loss>
+std::string closing_refusal(const std::string& closing) {
+  try {
+    (void)build_network(run_closing_with<Loss>(closing), 2);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a closing activation is computed once: by the loss that has it in it, or as a layer") {
+  CHECK(trained_layers<CrossEntropy>("softmax") == Paths{"dense1"});
+  CHECK(trained_layers<CrossEntropy>("") == Paths{"dense1"});
+  CHECK(trained_layers<BinaryCrossEntropy>("sigmoid") == Paths{"dense1"});
+  CHECK(trained_layers<MeanSquaredError>("softmax") == Paths{"dense1", "softmax1"});
+  CHECK(trained_layers<MeanSquaredError>("sigmoid") == Paths{"dense1", "sigmoid1"});
+  CHECK(trained_layers<MeanSquaredError>("") == Paths{"dense1"});
+}
+
+TEST_CASE("a closing activation that contradicts the loss is refused with the pair that is meant") {
+  CHECK(closing_refusal<CrossEntropy>("sigmoid") ==
+        "net.yaml:1:35: layer 'sigmoid1': the network closes with sigmoid, but the loss "
+        "cross_entropy has a softmax in it; set 'loss: binary_cross_entropy' for sigmoid, or close "
+        "with softmax for cross_entropy");
+  CHECK(closing_refusal<BinaryCrossEntropy>("softmax") ==
+        "net.yaml:1:35: layer 'softmax1': the network closes with softmax, but the loss "
+        "binary_cross_entropy has a sigmoid in it; set 'loss: cross_entropy' for softmax, or close "
+        "with sigmoid for binary_cross_entropy");
 }
