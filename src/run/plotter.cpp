@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "run/plot_script.h"
 
 namespace trainyard {
 
@@ -115,8 +114,8 @@ Plotter::Plotter(const Disk& disk, PlotterOptions options,
                  std::function<void(const std::string&)> warn)
     : disk_(disk), options_(std::move(options)), warn_(std::move(warn)) {
   disk_.make_folders(options_.folder);
-  disk_.replace_file(options_.folder / "curves.gp", curves_script(options_.title));
-  disk_.replace_file(options_.folder / "lr.gp", rate_script(options_.title));
+  disk_.replace_file(options_.folder / "curves.gp", curves_script(options_.content));
+  disk_.replace_file(options_.folder / "lr.gp", rate_script(options_.content));
 }
 
 Plotter::~Plotter() {

@@ -9,13 +9,14 @@
 
 #include "base/atomic_file.h"
 #include "run/child_process.h"
+#include "run/plot_script.h"
 
 namespace trainyard {
 
 struct PlotterOptions {
   std::filesystem::path gnuplot;  // see find_program
   std::filesystem::path folder;   // `plots` of the run folder, beside metrics.csv's
-  std::string title;
+  PlotContent content;
   std::filesystem::path output;  // --output FILE.png or FILE.svg: gets the curves too; or empty
   std::function<bool()> stopped = nullptr;  // true: end gnuplot rather than wait for it
   double limit_seconds = 60;                // for one start of gnuplot

@@ -52,6 +52,13 @@ std::span<const config::Word<Precision>> words(Precision) {
   return list;
 }
 
+std::span<const config::Word<PlotConfig::Style>> words(PlotConfig::Style) {
+  using Style = PlotConfig::Style;
+  static constexpr std::array list{config::Word<Style>{Style::panels, "panels"},
+                                   config::Word<Style>{Style::guide, "guide"}};
+  return list;
+}
+
 std::span<const config::Word<RanksConfig::Transport>> words(RanksConfig::Transport) {
   using Transport = RanksConfig::Transport;
   static constexpr std::array list{config::Word<Transport>{Transport::fp32, "fp32"},
@@ -142,6 +149,9 @@ void declare(Fields& fields, LossScaleConfig& scale) {
 
 void declare(Fields& fields, PlotConfig& plot) {
   fields.field("title", plot.title, "title of the curves");
+  fields.field("style", plot.style,
+               "'panels': loss above metrics, named as the columns of metrics.csv; 'guide': one "
+               "panel, named as in the Keras multi-GPU guide");
 }
 
 void declare(Fields& fields, RanksConfig& ranks) {

@@ -80,6 +80,7 @@ struct LossScaleConfig {
 };
 
 struct PlotConfig {
+  enum class Style { panels, guide } style = Style::panels;
   std::string title;
 };
 

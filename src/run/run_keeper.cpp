@@ -39,7 +39,7 @@ void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> cons
   if (!run.gnuplot.empty()) {
     PlotterOptions options{.gnuplot = run.gnuplot,
                            .folder = folder_.plots(),
-                           .title = run.title,
+                           .content = run.plots,
                            .output = run.output,
                            .stopped = run.stopped};
     auto plots = std::make_unique<PlotSink>(disk_, std::move(options),

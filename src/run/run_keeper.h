@@ -24,8 +24,8 @@ namespace trainyard {
 struct KeptRun {
   MetricsColumns columns;
   ResumePoint from;
-  bool steps = false;             // write steps.csv
-  std::string title;              // of the pictures
+  bool steps = false;  // write steps.csv
+  PlotContent plots;
   std::filesystem::path gnuplot;  // program, or empty: no pictures
   std::filesystem::path output;   // a picture beside them, or empty
   std::function<bool()> stopped;  // true: the pictures are not waited for

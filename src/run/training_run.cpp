@@ -242,11 +242,14 @@ Banner TrainingRun::banner() {
 
 void TrainingRun::open_sinks() {
   const RunConfig& config = session_->config();
-  const std::string& title = config.output.plot.title;
+  const PlotConfig& plot = config.output.plot;
   KeptRun kept{.columns = {.regularisation = session_->updater().has_regularisation()},
                .from = {.epoch = state_.epoch, .step = state_.step},
                .steps = config.output.steps,
-               .title = title.empty() ? config.name : title,
+               .plots = {.title = plot.title.empty() ? config.name : plot.title,
+                         .metrics = session_->metric_names(),
+                         .steps = config.output.steps,
+                         .guide = plot.style == PlotConfig::Style::guide},
                .gnuplot = request_.gnuplot,
                .output = request_.output,
                .stopped = [this] { return std::max(vote_, own_vote()) > StopVote::kSignal; },

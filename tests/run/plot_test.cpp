@@ -32,12 +32,14 @@ struct PlotRun {
     return folder / "plots" / name;
   }
   [[nodiscard]] Plotter plotter(const std::filesystem::path& gnuplot,
-                                const std::string& title = "Title",
+                                const PlotContent& content = {.title = "Title"},
                                 const std::filesystem::path& output = {}) {
     return {disk,
-            {.gnuplot = gnuplot, .folder = folder / "plots", .title = title, .output = output},
+            {.gnuplot = gnuplot, .folder = folder / "plots", .content = content, .output = output},
             [this](const std::string& text) { warnings.push_back(text); }};
   }
+  /// curves.svg, drawn by the real gnuplot without any complaint.
+  [[nodiscard]] std::string drawn(const PlotContent& content);
   /// A program in gnuplot's place; only the shell's own commands are there.
   std::filesystem::path fake_gnuplot(const std::string& script) {
     put_text(folder / "gnuplot", "#!/bin/sh\n" + script);
@@ -56,6 +58,14 @@ std::filesystem::path real_gnuplot() {
   return *path;
 }
 
+std::string PlotRun::drawn(const PlotContent& content) {
+  Plotter drawing = plotter(real_gnuplot(), content);
+  drawing.refresh();
+  drawing.finish();
+  CHECK(warnings == std::vector<std::string>{});
+  return text_of(plot("curves.svg"));
+}
+
 bool is_png(const std::string& bytes) {
   return bytes.starts_with("\x89PNG\r\n\x1a\n") && bytes.find("IEND") == bytes.size() - 8;
 }
@@ -66,15 +76,11 @@ bool is_svg(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("gnuplot draws the four curves and the learning rate as picture and vector graphics") {
+TEST_CASE("the guide's style is one panel of four curves, as picture and vector graphics") {
   PlotRun run(kTwoRows);
-  Plotter plotter = run.plotter(real_gnuplot(), "MiniGoogLeNet on CIFAR-10");
-  plotter.refresh();
-  plotter.finish();
-  CHECK(run.warnings.empty());
+  const std::string curves = run.drawn({.title = "MiniGoogLeNet on CIFAR-10", .guide = true});
   CHECK(is_png(text_of(run.plot("curves.png"))));
   CHECK(is_png(text_of(run.plot("lr.png"))));
-  const std::string curves = text_of(run.plot("curves.svg"));
   CHECK(is_svg(curves));
   for (const std::string text :
        {"MiniGoogLeNet on CIFAR-10", "Epoch #", "Loss/Accuracy", "train_loss", "test_loss",
@@ -82,6 +88,7 @@ TEST_CASE("gnuplot draws the four curves and the learning rate as picture and ve
     CAPTURE(text);
     CHECK(curves.find(text) != std::string::npos);
   }
+  CHECK(curves.find("best:") == std::string::npos);
   CHECK(text_of(run.plot("lr.svg")).find("Learning rate") != std::string::npos);
   int files = 0;
   for ([[maybe_unused]] const auto& entry :
@@ -91,9 +98,52 @@ TEST_CASE("gnuplot draws the four curves and the learning rate as picture and ve
   CHECK(files == 6);  // four pictures, two scripts
 }
 
+TEST_CASE("panels have the names of the columns, and mark the best epoch") {
+  PlotRun run(kTwoRows);
+  const std::string curves = run.drawn({.title = "Title"});
+  for (const std::string text :
+       {">loss<", ">val_loss<", ">accuracy<", ">val_accuracy<", ">epoch<", "best: epoch 2"}) {
+    CAPTURE(text);
+    CHECK(curves.find(text) != std::string::npos);
+  }
+  CHECK(curves.find("cut: values") == std::string::npos);
+  CHECK(curves.find("steps") == std::string::npos);
+  CHECK(text_of(run.plot("lr.svg")).find(">step<") != std::string::npos);
+}
+
+TEST_CASE("a loss that explodes leaves the others readable, and the picture says what is cut") {
+  PlotRun run(kTwoRows + std::string("3,30,300,8e17,0.1,9e17,0.1,0.005,1,0,0,3,1,100,,\n"));
+  const std::string curves = run.drawn({.title = "Title"});
+  CHECK(curves.find("cut: values") != std::string::npos);
+  CHECK(curves.find("up to 9e+17") != std::string::npos);
+  CHECK(curves.find(" 4.5<") != std::string::npos);  // three times the first loss
+}
+
+TEST_CASE("steps.csv adds the loss of the steps, and the rate is drawn from it") {
+  PlotRun run(kTwoRows);
+  put_text(run.folder / "steps.csv",
+           "step,epoch,loss,lr,grad_norm,loss_scale,elapsed_s,images_per_s\n"
+           "1,1,2.5,0.5,1,,0.1,100\n2,1,2,0.25,1,,0.2,100\n20,2,1,0.125,1,,2,100\n");
+  const std::string curves = run.drawn({.title = "Title", .steps = true});
+  CHECK(curves.find(">loss (steps)<") != std::string::npos);
+  const std::string rate = text_of(run.plot("lr.svg"));
+  CHECK(rate.find("0.5<") != std::string::npos);  // of metrics.csv the largest is 0.01
+}
+
+TEST_CASE("a run without metrics has one panel, and one with several draws them all") {
+  PlotRun run(kTwoRows);
+  CHECK(run.drawn({.title = "Title", .metrics = {}}).find("accuracy") == std::string::npos);
+  put_text(run.folder / "metrics.csv",
+           "epoch,step,samples,loss,accuracy,top5_accuracy,val_loss,val_accuracy,"
+           "val_top5_accuracy,lr,is_best\n1,10,100,1.5,0.4,0.8,1.25,0.5,0.9,0.01,1\n");
+  const std::string both = run.drawn({.title = "Title", .metrics = {"accuracy", "top5_accuracy"}});
+  CHECK(both.find(">accuracy, top5_accuracy<") != std::string::npos);
+}
+
 TEST_CASE("one epoch, missing accuracy and values that are no numbers can be drawn") {
   for (const std::string rows :
        {"1,10,100,1.5,0.4,1.25,0.5,0.01,1,0,1,1,1,100,,\n", "1,10,100,1.5,,,,0.01,,0,1,1,1,100,,\n",
+        "1,10,100,nan,,,,0.01,,0,1,1,1,100,,\n",
         "1,10,100,1.5,,nan,,0.01,,0,1,1,1,100,,\n"
         "2,20,200,nan,,inf,,0.01,,0,1,1,1,100,,\n"}) {
     CAPTURE(rows);
@@ -109,20 +159,20 @@ TEST_CASE("one epoch, missing accuracy and values that are no numbers can be dra
 TEST_CASE("a title is only a title, whatever it holds") {
   PlotRun run(kTwoRows);
   const std::string title = "it's `touch broken`; \"x\"\nset output '/' \\ $HOME _{a} ^2 %d";
-  Plotter plotter = run.plotter(real_gnuplot(), title);
+  Plotter plotter = run.plotter(real_gnuplot(), {.title = title});
   plotter.refresh();
   plotter.finish();
   CHECK(run.warnings.empty());
   CHECK(text_of(run.plot("curves.svg")).find("it's `touch broken`; ") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(run.plot("broken")));
-  CHECK(curves_script(title).find("set title 'it''s `touch broken`; \"x\" set output ''/'' ") !=
-        std::string::npos);
+  CHECK(curves_script({.title = title})
+            .find("title 'it''s `touch broken`; \"x\" set output ''/'' ") != std::string::npos);
 }
 
 TEST_CASE("--output gets the curves in the format of its ending") {
   PlotRun run(kTwoRows);
   for (const char* name : {"curves.png", "c.svg", "c.SVG"}) {
-    Plotter plotter = run.plotter(real_gnuplot(), "Title", run.folder / name);
+    Plotter plotter = run.plotter(real_gnuplot(), {.title = "Title"}, run.folder / name);
     plotter.refresh();
     plotter.finish();
   }
@@ -203,10 +253,9 @@ TEST_CASE("a gnuplot that hangs is one warning, holds nothing up, and is not sta
   PlotRun run(kTwoRows);
   REQUIRE(::mkfifo((run.folder / "gate").c_str(), 0600) == 0);
   const auto hanging = run.fake_gnuplot("echo start >> ../started; read line < ../gate\n");
-  Plotter plotter(
-      run.disk,
-      {.gnuplot = hanging, .folder = run.folder / "plots", .title = "Title", .limit_seconds = 0.25},
-      [&](const std::string& text) { run.warnings.push_back(text); });
+  Plotter plotter(run.disk,
+                  {.gnuplot = hanging, .folder = run.folder / "plots", .limit_seconds = 0.25},
+                  [&](const std::string& text) { run.warnings.push_back(text); });
   plotter.refresh();
   plotter.refresh();
   plotter.finish();
@@ -224,7 +273,6 @@ TEST_CASE("a run that is stopped does not wait for gnuplot, and says what is mis
   Plotter plotter(run.disk,
                   {.gnuplot = run.fake_gnuplot("read line < ../gate\n"),
                    .folder = run.folder / "plots",
-                   .title = "Title",
                    .stopped = [] { return true; }},
                   [&](const std::string& text) { run.warnings.push_back(text); });
   plotter.refresh();
