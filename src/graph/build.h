@@ -22,8 +22,8 @@ struct BuildOptions {
 /// Keys: profile, vars, input, defaults, blocks, layers.
 [[nodiscard]] Graph build_graph(const config::Node& network, const BuildOptions& options);
 
-/// Takes a closing softmax or sigmoid off, if there is one, so that the output is what it reads: for
-/// a loss that computes it.
+/// Takes a closing softmax or sigmoid off, if there is one, so that the output is what it reads:
+/// for a loss that computes it.
 void peel_closing(Graph& graph);
 
 /// The network with `vars` and `defaults` of the run file laid over it (DESIGN section 2 rule 7).

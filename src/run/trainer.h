@@ -11,6 +11,7 @@
 #include "data/feeder.h"
 #include "run/busy_mean.h"
 #include "run/divergence.h"
+#include "run/judge.h"
 #include "run/metrics.h"
 #include "run/model.h"
 #include "run/rank_group.h"
@@ -21,13 +22,6 @@
 namespace trainyard {
 
 enum class Outcome { completed, stopped_early, interrupted, out_of_time };
-
-/// Which metric says that a model is better.
-struct Judge {
-  int metric = -1;  // index into the metrics, -1: the loss
-  bool larger_is_better = true;
-  double min_delta = 0;
-};
 
 struct TrainerOptions {
   std::vector<std::string> metric_names;  // of the model's metrics, in order

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "comm/rank_output.h"
 #include "run/batch_rate.h"
+#include "run/judge.h"
 #include "run/layer_rules.h"
 #include "run/reproduction.h"
 #include "run/resolved_config.h"
@@ -73,7 +74,6 @@ class TrainingRun {
   void record_config_change();
   void open_sinks();
   [[nodiscard]] Banner banner();
-  [[nodiscard]] Judge judge() const;
   [[nodiscard]] TrainerOptions trainer_options() const;
   [[nodiscard]] TrainerParts trainer_parts();
   RunResult train();
@@ -272,28 +272,6 @@ void TrainingRun::warn(const std::string& text) {
   surroundings_.warn(text);
 }
 
-Judge TrainingRun::judge() const {
-  const RunConfig& config = session_->config();
-  const std::vector<std::string>& names = session_->metric_names();
-  Judge rule{.min_delta = config.early_stop ? config.early_stop->min_delta : 0};
-  const std::string wanted = config.checkpoint.best ? config.checkpoint.best->metric
-                             : names.empty()        ? "val_loss"
-                                                    : "val_" + names[0];
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (wanted == "val_" + names[i]) rule.metric = static_cast<int>(i);
-  }
-  if (rule.metric < 0 && wanted != "val_loss") {
-    std::string known = "val_loss";
-    for (const std::string& name : names) known += ", val_" + name;
-    throw Error(ErrorKind::config,
-                "checkpoint.best.metric '" + wanted + "' is not measured; one of " + known);
-  }
-  rule.larger_is_better = config.checkpoint.best
-                              ? config.checkpoint.best->mode == BestConfig::Mode::max
-                              : rule.metric >= 0;
-  return rule;
-}
-
 TrainerOptions TrainingRun::trainer_options() const {
   const RunConfig& config = session_->config();
   const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
@@ -302,7 +280,7 @@ TrainerOptions TrainingRun::trainer_options() const {
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
-          .judge = judge(),
+          .judge = judge_of(config, session_->metric_names()),
           .check_weights = config.ranks.check_weights,
           .eager = request_.eager};
 }

@@ -181,11 +181,11 @@ TEST_CASE("a closing activation is computed once: by the loss that has it in it,
 
 TEST_CASE("a closing activation that contradicts the loss is refused with the pair that is meant") {
   CHECK(closing_refusal<CrossEntropy>("sigmoid") ==
-        "net.yaml:1:35: layer 'sigmoid1': the network closes with sigmoid, but the loss "
+        "net.yaml:1:33: layer 'sigmoid1': the network closes with sigmoid, but the loss "
         "cross_entropy has a softmax in it; set 'loss: binary_cross_entropy' for sigmoid, or close "
         "with softmax for cross_entropy");
   CHECK(closing_refusal<BinaryCrossEntropy>("softmax") ==
-        "net.yaml:1:35: layer 'softmax1': the network closes with softmax, but the loss "
+        "net.yaml:1:33: layer 'softmax1': the network closes with softmax, but the loss "
         "binary_cross_entropy has a sigmoid in it; set 'loss: cross_entropy' for softmax, or close "
         "with sigmoid for binary_cross_entropy");
 }
