@@ -14,6 +14,7 @@
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
+#include "comm/launcher.h"
 #include "comm/rank_output.h"
 #include "config/near_file.h"
 #include "formats/json.h"
@@ -129,6 +130,7 @@ TrainingRequest request_of(const TrainFlags& flags, const Surroundings& surround
   TrainingRequest request{
       .command = surroundings.command,
       .version = version_text(),
+      .id = random_token(),
       .device = device_choice_of_rank(flags.run, surroundings.place, flags.launch.replicas),
       .out = flags.out,
       .init = flags.init,

@@ -71,7 +71,7 @@ std::string random_token() {
   std::array<unsigned char, 16> bytes{};
   // So few bytes come whole, or not at all.
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    fail("the system gives no random numbers for the token of the ranks");
+    fail("the system gives no random numbers");
   }
   constexpr const char* kDigits = "0123456789abcdef";
   std::string token;

@@ -20,6 +20,7 @@ namespace trainyard {
 struct CheckpointContent {
   std::int64_t epoch = 0;  // finished epochs
   std::int64_t step = 0;   // finished optimizer steps
+  std::string run;         // id of the run
   /// "weights.safetensors" and its tensors, and so on.
   std::map<std::string, std::vector<NamedTensor>> files;
   Json state;
@@ -36,6 +37,7 @@ struct LoadedCheckpoint {
   std::filesystem::path path;
   std::int64_t epoch = 0;
   std::int64_t step = 0;
+  std::string run;  // id of the run that saved it; "" of runs made before ids
   std::map<std::string, SafetensorsFile> files;
   Json state;
   /// What was wrong with newer ones, a line each; empty if this is the newest.

@@ -53,6 +53,7 @@ LoadedCheckpoint load_checkpoint(const fs::path& path) {
   loaded.path = path;
   loaded.epoch = manifest.epoch;
   loaded.step = manifest.step;
+  loaded.run = manifest.run;
   for (const auto& [name, expected] : manifest.files) {
     std::vector<std::byte> bytes = read_checked(path / name, expected);
     const std::string source = (path / name).string();

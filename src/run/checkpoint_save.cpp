@@ -60,7 +60,7 @@ ManifestFile write_text(const Disk& disk, const fs::path& path, const std::strin
 }
 
 void write_content(const Disk& disk, const fs::path& path, const CheckpointContent& content) {
-  Manifest manifest{.epoch = content.epoch, .step = content.step, .files = {}};
+  Manifest manifest{.epoch = content.epoch, .step = content.step, .run = content.run, .files = {}};
   for (const auto& [name, tensors] : content.files) {
     const SafetensorsImage image = encode_safetensors(tensors, {{"format", "trainyard"}});
     manifest.files[name] = write_parts(disk, path / name, image.parts());

@@ -15,6 +15,8 @@ Json json_of(const Manifest& manifest) {
   json["schema_version"] = kSchemaVersion;
   json["epoch"] = manifest.epoch;
   json["step"] = manifest.step;
+  // Written only where there is one: the text of a manifest made before ids must not change.
+  if (!manifest.run.empty()) json["run"] = manifest.run;
   json["files"] = Json::object();
   for (const auto& [name, file] : manifest.files) {
     json["files"][name] = {{"bytes", file.bytes}, {"xxh3_128", file.xxh3_128}};
@@ -31,6 +33,7 @@ Manifest manifest_of(const Json& json) {
   Manifest manifest;
   manifest.epoch = json.at("epoch").get<std::int64_t>();
   manifest.step = json.at("step").get<std::int64_t>();
+  manifest.run = json.value("run", "");
   for (const auto& [name, file] : json.at("files").items()) {
     manifest.files[name] = {file.at("bytes").get<std::uint64_t>(),
                             file.at("xxh3_128").get<std::string>()};

@@ -17,6 +17,7 @@ struct ManifestFile {
 struct Manifest {
   std::int64_t epoch = 0;
   std::int64_t step = 0;
+  std::string run;  // id of the run that saved it; "" of runs made before ids
   std::map<std::string, ManifestFile> files;
   bool operator==(const Manifest&) const = default;
 };

@@ -14,6 +14,7 @@
 #include "run/reproduction.h"
 #include "run/resolved_config.h"
 #include "run/resumption.h"
+#include "run/run_identity.h"
 #include "run/run_keeper.h"
 #include "run/snapshot.h"
 #include "run/weight_check.h"
@@ -43,7 +44,9 @@ class TrainingRun {
         ranks_(surroundings.ranks),
         begun_(surroundings.clock.seconds()),
         resolved_(resolved_yaml(request_.config)),
-        name_(request_.config.name) {}
+        name_(request_.config.name),
+        identity_(request_.resume.empty() ? RunIdentity{.id = request_.id}
+                                          : identity_of(request_.resume / "run.json")) {}
 
   ~TrainingRun() { ranks_.set_last_words({}); }
   TrainingRun(const TrainingRun&) = delete;
@@ -89,6 +92,7 @@ class TrainingRun {
   double begun_;  // on the clock, for --max-time
   std::string resolved_;
   std::string name_;
+  RunIdentity identity_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<RunKeeper> keeper_;  // on rank 0 alone
   NullSink no_sink_;
@@ -138,6 +142,7 @@ void TrainingRun::resume() {
   std::optional<Statistics> known;
   if (checkpoint) {
     for (const std::string& warning : checkpoint->warnings) warn(warning);
+    identity_.id = id_of_own(*checkpoint, identity_, request_.resume);
     known = statistics_of(*checkpoint);
     if (request_.device.threads == 0) request_.device.threads = threads_of(*checkpoint);
     if (request_.device.threads > available_cores()) {
@@ -192,7 +197,8 @@ void TrainingRun::share_log_folder() {
 
 void TrainingRun::record() {
   if (!request_.resume.empty()) return keeper_->folder().add_command(request_.command);
-  Json run{{"version", request_.version},
+  Json run{{"id", identity_.id.value_or("")},
+           {"version", request_.version},
            {"host", keeper_->status().host},
            {"ranks", ranks_.size()},
            {"seed", session_->config().seed},
@@ -308,7 +314,9 @@ void TrainingRun::save(const TrainingState& state, bool best) {
   if (!keeper_) return;
   static constexpr Operation kSaving{"saving"};
   ranks_.progress(state.step, kSaving);
-  keeper_->save(snapshot(*session_, state), state, best, session_->config().checkpoint.keep);
+  CheckpointContent content = snapshot(*session_, state);
+  content.run = identity_.id.value_or("");
+  keeper_->save(content, state, best, session_->config().checkpoint.keep);
 }
 
 TrainerParts TrainingRun::trainer_parts() {

@@ -25,6 +25,7 @@ struct TrainingRequest {
   std::string original_yaml;  // the run file as the user wrote it
   std::string command;        // as typed, shell-quoted
   std::string version;        // of the program
+  std::string id;             // random, of a new run
   DeviceChoice device;
   std::filesystem::path out;      // --out, or empty: runs/NAME/NNNN
   std::filesystem::path resume;   // a run folder to go on with, or empty

@@ -123,6 +123,27 @@ run "${quick[@]}" resume a --set epochs=4
 expect_code 9
 expect_err "a/checkpoints"
 
+begin "a checkpoint of another run with the same config is refused with both runs named"
+finished_run
+id_of() { sed -n 's/^ *"id": "\([0-9a-f]*\)".*/\1/p' "$1/run.json"; }
+run "${quick[@]}" --config tiny.yaml --out b --set epochs=4
+expect_code 0
+own=$(id_of a)
+foreign=$(id_of b)
+expect_equal "${#own}" 32
+expect_differs "$own" "$foreign"
+last=$(<b/checkpoints/last)
+cp -r "b/checkpoints/$last" a/checkpoints/
+run "${quick[@]}" resume a --set epochs=5
+expect_code 9
+expect_err "a/checkpoints/$last: is a checkpoint of run $foreign, but 'a' is run $own; move it away"
+expect_err "train --config FILE --init a/checkpoints/$last"
+rm -r "a/checkpoints/$last"
+run "${quick[@]}" resume a --set epochs=4
+expect_code 0
+grep -q "\"run\": \"$own\"" "a/checkpoints/$(<a/checkpoints/last)/MANIFEST.json" ||
+  fail "a resumed run saves under another id"
+
 begin "a folder that is no run is refused"
 mkdir a
 run "${quick[@]}" resume a
@@ -184,4 +205,4 @@ run "${quick[@]}" --config tiny.yaml --set freeze=[conv9]
 expect_code 3
 expect_err "freeze: no layer with parameters is named by 'conv9'; did you mean 'conv1'?"
 
-finish 14 0
+finish 15 0

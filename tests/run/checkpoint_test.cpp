@@ -9,6 +9,7 @@
 #include "../base/temporary_folder.h"
 #include "run/checkpoint_files.h"
 #include "run/checkpoint_names.h"
+#include "run/run_identity.h"
 #include "sample_checkpoint.h"
 
 using namespace trainyard;
@@ -55,6 +56,53 @@ TEST_CASE("a checkpoint comes back with its tensors and its state") {
                        tensor.bytes.end()));
     }
   }
+}
+
+TEST_CASE("a checkpoint names its run, and the manifest of one made before ids stays as it was") {
+  const TemporaryFolder folder;
+  CheckpointContent content = SampleCheckpoint(1, 10).content();
+  const auto before = save_checkpoint(Disk(), folder.path(), content, {});
+  CHECK(text_of(before / "MANIFEST.json").find("\"run\"") == std::string::npos);
+  CHECK(load_checkpoint(before).run == "");
+  content.run = "0123";
+  content.step = 20;
+  CHECK(load_checkpoint(save_checkpoint(Disk(), folder.path(), content, {})).run == "0123");
+}
+
+TEST_CASE("a checkpoint of another run is refused with both named, also where one has no id") {
+  const auto refusal = [](const std::string& saved_by, const std::optional<std::string>& run) {
+    LoadedCheckpoint checkpoint;
+    checkpoint.path = "runs/a b/0001/checkpoints/epoch-0001_step-000010";
+    checkpoint.run = saved_by;
+    std::string id = saved_by;
+    const std::string message = error_of(
+        ErrorKind::checkpoint, [&] { id = id_of_own(checkpoint, {run}, "runs/a b/0001"); });
+    CHECK(id == saved_by);
+    return message;
+  };
+  const std::string foreign = refusal("22", "11");
+  CHECK(foreign.find("is a checkpoint of run 22, but 'runs/a b/0001' is run 11") !=
+        std::string::npos);
+  CHECK(foreign.ends_with("--init 'runs/a b/0001/checkpoints/epoch-0001_step-000010'"));
+  CHECK(refusal("", "11").find("of a run without an id, but") != std::string::npos);
+  CHECK(refusal("22", "").find("is a run without an id;") != std::string::npos);
+  CHECK(refusal("11", "11") == "");
+  CHECK(refusal("", "") == "");
+  CHECK(refusal("22", std::nullopt) == "");  // run.json cannot be read: that of the checkpoint
+}
+
+TEST_CASE("the id of a run is that of its run.json, none where that cannot be read") {
+  const TemporaryFolder folder;
+  const auto file = folder / "run.json";
+  CHECK_FALSE(identity_of(file).id.has_value());
+  put_text(file, "{");
+  CHECK_FALSE(identity_of(file).id.has_value());
+  put_text(file, R"({"id": 3})");
+  CHECK_FALSE(identity_of(file).id.has_value());
+  put_text(file, R"({"version": "0.1"})");
+  CHECK(identity_of(file).id == "");
+  put_text(file, R"({"id": "0123"})");
+  CHECK(identity_of(file).id == "0123");
 }
 
 TEST_CASE("a folder without checkpoints says that none was ever written") {
