@@ -206,6 +206,19 @@ std::uint64_t Disk::free_bytes(const fs::path& path) const {
   return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
 }
 
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    paths.push_back(it->path());
+  }
+  if (error) {
+    throw Error(ErrorKind::disk,
+                "cannot read the folder '" + folder.string() + "': " + error.message());
+  }
+  return paths;
+}
+
 AppendFile::AppendFile(const Disk& disk, const fs::path& path)
     : disk_(disk), path_(path), descriptor_(disk.open_for_writing(path, O_APPEND)) {}
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trainyard {
 
@@ -49,7 +50,6 @@ class Disk {
   void sync_folder(const std::filesystem::path& path) const;
   /// Removes a file or a folder with all in it; a missing one is fine.
   void remove(const std::filesystem::path& path) const;
-
   /// Bytes that this user may still write on the file system of `path`.
   [[nodiscard]] std::uint64_t free_bytes(const std::filesystem::path& path) const;
 
@@ -68,6 +68,9 @@ class Disk {
   FailurePlan plan_;
   std::optional<std::uint64_t> free_bytes_;
 };
+
+/// The paths of what stands in a folder, in no order. Throws Error{disk} if it cannot be read.
+[[nodiscard]] std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 /// A file that grows by whole rows. Not copied; the file is closed with the object.
 class AppendFile {

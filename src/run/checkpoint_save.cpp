@@ -75,19 +75,6 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    paths.push_back(it->path());
-  }
-  if (error) {
-    throw Error(ErrorKind::disk,
-                "cannot read the folder '" + folder.string() + "': " + error.message());
-  }
-  return paths;
-}
-
 /// What a killed process left. A replaced folder goes only where its successor stands; else it is
 /// the one that counts, and gets its name back.
 void clean_up(const Disk& disk, const fs::path& folder) {

@@ -61,19 +61,6 @@ void require_plain_name(const std::string& name) {
       "--name: '" + name + "' is no plain folder name; use letters, digits, '_', '-' and '.'");
 }
 
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    paths.push_back(it->path());
-  }
-  if (error) {
-    throw Error(ErrorKind::disk,
-                "cannot read the folder '" + folder.string() + "': " + error.message());
-  }
-  return paths;
-}
-
 bool is_temporary(const fs::path& path) { return path.filename().string().starts_with(kTemporary); }
 
 /// True for what a start that failed may leave: files of the record, folders without a result.

@@ -1,0 +1,48 @@
+#include "config/difference.h"
+
+#include <doctest/doctest.h>
+
+#include "config/load.h"
+
+using namespace trainyard;
+using namespace trainyard::config;
+
+namespace {
+
+/// A line a difference.
+std::string compared(const std::string& before, const std::string& after) {
+  std::string text;
+  for (const Difference& difference :
+       differences(parse_yaml(before, "before"), parse_yaml(after, "after"))) {
+    text += text_of(difference) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("differences are values, named by their paths, in the order of the first tree") {
+  CHECK(compared("a: 1\nb: {c: 2, d: {e: x}}", "a: 3\nb: {c: 2, d: {e: y}}") ==
+        "a: 1 -> 3\nb.d.e: x -> y\n");
+  CHECK(compared("a: [1, {b: 2}]", "a: [1, {b: 3}]") == "a[1].b: 2 -> 3\n");
+}
+
+TEST_CASE("trees that mean the same do not differ, however they are written") {
+  CHECK(compared("a: 1\nb: [1, 2]", "{b: [1, 2], a: +1}").empty());
+  CHECK(compared("lr: 0.001", "lr: 1e-3").empty());
+}
+
+TEST_CASE("what one tree lacks is said") {
+  CHECK(compared("a: 1\nb: 2", "a: 1") == "b: 2 -> (not there)\n");
+  CHECK(compared("a: {}", "a: {b: {c: 1}}") == "a.b: (not there) -> {c: 1}\n");
+}
+
+TEST_CASE("lists of different length, and values of different kinds, differ as a whole") {
+  CHECK(compared("a: [1, 2]", "a: [1, 2, 3]") == "a: [1, 2] -> [1, 2, 3]\n");
+  CHECK(compared("a: {b: 1}", "a: 1") == "a: {b: 1} -> 1\n");
+}
+
+TEST_CASE("a long value is cut") {
+  const std::string line = compared("a: " + std::string(100, 'x'), "a: y");
+  CHECK(line == "a: " + std::string(60, 'x') + "... -> y\n");
+}
