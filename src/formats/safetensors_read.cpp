@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <tuple>
 #include <utility>
 
 #include "base/read_file.h"
+#include "formats/file_kind.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
 
@@ -27,6 +27,12 @@ struct Source {
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(kind, name + ": not a usable safetensors file: " + what);
   }
+  /// `head` is no safetensors header: says what it is where that is known, else `what`.
+  [[noreturn]] void fail_as(std::span<const std::byte> head, const std::string& what) const {
+    const std::string found = file_kind(head);
+    if (found.empty()) fail(what);
+    throw Error(kind, name + ": expected a safetensors file, found " + found);
+  }
 };
 
 /// A tensor as the header tells it; [begin, end) are bytes of the data area.
@@ -43,14 +49,17 @@ struct Header {
   SafetensorsMetadata metadata;
 };
 
-std::uint64_t header_bytes(const std::array<std::byte, kLengthBytes>& field,
-                           std::uint64_t file_bytes, const Source& source) {
+/// Length of the header of a file of `file_bytes` that begins with `head`.
+std::uint64_t header_bytes(std::span<const std::byte> head, std::uint64_t file_bytes,
+                           const Source& source) {
+  if (head.empty()) source.fail("it is empty");
+  if (head.size() < kLengthBytes) source.fail_as(head, "it holds less than 8 bytes");
   std::uint64_t length = 0;
-  std::memcpy(&length, field.data(), sizeof length);
+  std::memcpy(&length, head.data(), sizeof length);
   if (length > kMaxHeaderBytes || length > file_bytes - kLengthBytes) {
-    source.fail("its header claims " + std::to_string(length) + " bytes, the file holds " +
-                std::to_string(file_bytes) + " and at most " + std::to_string(kMaxHeaderBytes) +
-                " are read");
+    source.fail_as(head, "its header claims " + std::to_string(length) + " bytes, the file holds " +
+                             std::to_string(file_bytes) + " and at most " +
+                             std::to_string(kMaxHeaderBytes) + " are read");
   }
   return length;
 }
@@ -176,10 +185,9 @@ SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path, ErrorKi
   const std::string name = path.string();
   const Source source{name, kind};
   const InputFile file(path, kind);
-  if (file.size() < kLengthBytes) source.fail("it holds less than 8 bytes");
-  std::array<std::byte, kLengthBytes> field;
-  file.read(0, field);
-  std::vector<std::byte> head(header_bytes(field, file.size(), source));
+  std::vector<std::byte> begin(std::min<std::uint64_t>(file.size(), kFileKindBytes));
+  file.read(0, begin);
+  std::vector<std::byte> head(header_bytes(begin, file.size(), source));
   file.read(kLengthBytes, head);
   (void)read_header(head, file.size(), source);
   std::vector<std::byte> bytes(file.size());
@@ -190,11 +198,9 @@ SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path, ErrorKi
 SafetensorsFile SafetensorsFile::parse(std::vector<std::byte> bytes, std::string source_name,
                                        ErrorKind kind) {
   const Source source{source_name, kind};
-  if (bytes.size() < kLengthBytes) source.fail("it holds less than 8 bytes");
-  std::array<std::byte, kLengthBytes> field;
-  std::memcpy(field.data(), bytes.data(), field.size());
-  const std::uint64_t length = header_bytes(field, bytes.size(), source);
   const std::span<const std::byte> all(bytes);
+  const std::uint64_t length =
+      header_bytes(all.first(std::min(all.size(), kFileKindBytes)), bytes.size(), source);
   Header header = read_header(all.subspan(kLengthBytes, length), bytes.size(), source);
   const std::span<const std::byte> data = all.subspan(kLengthBytes + length);
 

@@ -1,0 +1,76 @@
+#include "formats/file_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace trainyard {
+
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr const char* kConvert =
+    "; Python's package 'safetensors' writes the tensors of such a file as safetensors";
+
+/// Files that begin with `first`; `holds_tensors` are those that can be converted.
+struct Kind {
+  std::string_view first;
+  std::string_view name;
+  bool holds_tensors = false;
+};
+
+constexpr std::array kKinds = {
+    Kind{"\x89HDF\r\n\x1a\n"sv, "an HDF5 file, as Keras' .h5", true},
+    Kind{"\x93NUMPY"sv, "a NumPy array (.npy)", true},
+    Kind{"\x80\x02"sv, "a Python pickle, as old .pt and .pth", true},
+    Kind{"\x80\x03"sv, "a Python pickle", true},
+    Kind{"\x80\x04"sv, "a Python pickle", true},
+    Kind{"\x80\x05"sv, "a Python pickle", true},
+    Kind{"GGUF"sv, "a GGUF file", true},
+    Kind{"\x89PNG\r\n\x1a\n"sv, "a PNG image"},
+    Kind{"\xff\xd8\xff"sv, "a JPEG image"},
+    Kind{"\x1f\x8b"sv, "a gzip file; unpack it first"},
+    Kind{"\x7f"
+         "ELF"sv,
+         "a program or library (ELF)"},
+    Kind{"version https://git-lfs"sv, "a Git LFS pointer; 'git lfs pull' gets the file itself"},
+    Kind{"<!DOCTYPE"sv, "a web page (HTML)"},
+    Kind{"<html"sv, "a web page (HTML)"},
+};
+
+bool is_text(std::string_view head) {
+  return !head.empty() && std::all_of(head.begin(), head.end(), [](unsigned char letter) {
+    return (letter >= ' ' && letter < 127) || letter == '\n' || letter == '\r' || letter == '\t';
+  });
+}
+
+/// Zip archives are told apart by the name of their first file (APPNOTE.TXT 4.3.7: its length at
+/// byte 26, its text from byte 30).
+std::string zip_kind(std::string_view head) {
+  constexpr std::size_t kLengthAt = 26, kNameAt = 30;
+  std::string_view name;
+  if (head.size() > kNameAt) {
+    name = head.substr(kNameAt, static_cast<unsigned char>(head[kLengthAt]));
+  }
+  if (name.ends_with(".npy")) return "a zip archive of NumPy arrays (.npz)";
+  if (name.find("data.pkl") != name.npos || name.find(".format_version") != name.npos) {
+    return "a zip archive of PyTorch (.pt, .pth)";
+  }
+  return "a zip archive, as PyTorch's .pt and .pth, NumPy's .npz and Keras' .keras";
+}
+
+}  // namespace
+
+std::string file_kind(std::span<const std::byte> head) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (text.starts_with("PK\x03\x04")) return zip_kind(text) + kConvert;
+  for (const Kind& kind : kKinds) {
+    if (text.starts_with(kind.first)) {
+      return std::string(kind.name) + (kind.holds_tensors ? kConvert : "");
+    }
+  }
+  return is_text(text) ? "a text file" : "";
+}
+
+}  // namespace trainyard

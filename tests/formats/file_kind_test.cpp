@@ -1,0 +1,67 @@
+#include "formats/file_kind.h"
+
+#include <doctest/doctest.h>
+
+#include "formats/safetensors.h"
+
+using namespace trainyard;
+
+namespace {
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto bytes = std::as_bytes(std::span<const char>(text.data(), text.size()));
+  return {bytes.begin(), bytes.end()};
+}
+
+/// What is said of a file that holds `text`, less what every such message begins with.
+std::string refusal(const std::string& text) {
+  const std::string prefix = "w.pt: expected a safetensors file, found ";
+  try {
+    static_cast<void>(SafetensorsFile::parse(bytes_of(text), "w.pt"));
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+  }
+  return "accepted";
+}
+
+/// The local header of a zip archive's first file (APPNOTE.TXT 4.3.7).
+std::string zip_of(const std::string& name) {
+  std::string text("PK\x03\x04\x14\x00\x00\x00", 8);
+  text += std::string(18, '\0') + static_cast<char>(name.size()) + std::string(3, '\0') + name;
+  return text + "data";
+}
+
+}  // namespace
+
+TEST_CASE("a file of another kind is called by its kind, not by a header that it lacks") {
+  CHECK(refusal(zip_of("archive/data.pkl")).starts_with("a zip archive of PyTorch (.pt, .pth); "));
+  CHECK(refusal(zip_of("arr_0.npy")).starts_with("a zip archive of NumPy arrays (.npz); "));
+  CHECK(refusal(zip_of("config.json")).starts_with("a zip archive, as PyTorch's"));
+  CHECK(refusal("\x89HDF\r\n\x1a\n and so on").starts_with("an HDF5 file, as Keras' .h5; "));
+  CHECK(refusal("\x80\x02\x8a\nl\xfc\x9c"
+                "F\xf9 j")
+            .starts_with("a Python pickle, as old .pt"));
+  CHECK(refusal("\x93NUMPY\x01 and so on").starts_with("a NumPy array (.npy); "));
+  CHECK(refusal("\x89PNG\r\n\x1a\n and so on") == "a PNG image");
+  CHECK(refusal("\xff\xd8\xff\xe0 and so on") == "a JPEG image");
+  CHECK(refusal("version https://git-lfs.github.com/spec/v1\n").starts_with("a Git LFS pointer; "));
+  CHECK(refusal("<!DOCTYPE html><html>") == "a web page (HTML)");
+  CHECK(refusal("epochs: 3\n") == "a text file");
+  CHECK(refusal("hello") == "a text file");
+}
+
+TEST_CASE("what can be converted is told how") {
+  for (const std::string& text : {zip_of("archive/data.pkl"), std::string("\x89HDF\r\n\x1a\n  ")}) {
+    CHECK(
+        refusal(text).ends_with("; Python's package 'safetensors' writes the tensors of such a "
+                                "file as safetensors"));
+  }
+}
+
+TEST_CASE("a file of no known kind is told what its header claims") {
+  CHECK(refusal(std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x00\x00", 10))
+            .find("its header claims 578437695752307201 bytes") != std::string::npos);
+  CHECK(refusal("") == "w.pt: not a usable safetensors file: it is empty");
+  CHECK(file_kind({}) == "");
+}
