@@ -31,8 +31,10 @@ namespace fs = std::filesystem;
 struct TrainFlags {
   RunFlags run;
   LaunchFlags launch;
-  std::string out, init, output, name, log = "keras";
-  std::string resume_folder;  // of `train resume`
+  std::string out, output, name, log = "keras";
+  std::string init;                    // --init
+  std::vector<std::string> init_skip;  // --init-skip
+  std::string resume_folder;           // of `train resume`
   bool resume = false, skip_done = false, eager = false, quiet = false;
   double max_seconds = 0;
   std::optional<std::int64_t> seed, epochs;
@@ -133,7 +135,6 @@ TrainingRequest request_of(const TrainFlags& flags, const Surroundings& surround
       .id = random_token(),
       .device = device_choice_of_rank(flags.run, surroundings.place, flags.launch.replicas),
       .out = flags.out,
-      .init = flags.init,
       .output = flags.output,
       .gnuplot = gnuplot_program(),
       .max_seconds = flags.max_seconds,
@@ -178,12 +179,21 @@ bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFla
   return true;
 }
 
+/// The weights of --init, if it is given.
+std::optional<InitialWeights> initial_weights(const TrainFlags& flags) {
+  if (flags.init.empty()) return std::nullopt;
+  return read_initial_weights({.from = flags.init, .skip = flags.init_skip});
+}
+
 int train(const TrainFlags& flags, const Surroundings& surroundings) {
   const RunFlags run = with_overrides(flags);
   RunConfig config = read_config(run, surroundings.place.local_ranks);
   TrainingRequest request = request_of(flags, surroundings);
+  if (!flags.resume) request.init = initial_weights(flags);
   if (flags.skip_done) {
-    const auto done = completed_run("runs", config.name, config_hash(config));
+    const std::string hash =
+        config_hash(resolved_yaml(config), request.init ? request.init->hash : "");
+    const auto done = completed_run("runs", config.name, hash);
     if (done) {
       if (!flags.quiet) std::printf("skipped: %s is done\n", done->string().c_str());
       return 0;
@@ -192,6 +202,10 @@ int train(const TrainFlags& flags, const Surroundings& surroundings) {
   if (flags.resume) {
     request.resume = folder_to_resume(flags, config.name);
     config = config_of_run(request.resume, run);
+    if (!flags.init.empty()) {
+      require_init_of_run(request.resume / "run.json",
+                          {.from = flags.init, .skip = flags.init_skip});
+    }
     const fs::path file = find_config(run.config);
     const char* data = std::getenv("TRAINYARD_DATA");
     require_config_of_run(read_run_config(file, overrides_of(run), data == nullptr ? "" : data),
@@ -234,6 +248,7 @@ int train_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
   const LaunchPlan plan{.check =
                             [&] {
                               name = read_config(with_overrides(flags)).name;
+                              if (!flags.resume) static_cast<void>(initial_weights(flags));
                               before = newest_unfinished_run("runs", name);
                             },
                         .resume_arguments =
@@ -269,8 +284,18 @@ void declare_train(CLI::App& app, const Surroundings& surroundings, Action& acti
   app.add_option("--epochs", flags->epochs, "short for --set epochs=N")
       ->check(whole_number(1))
       ->type_name("N");
-  app.add_option("--init", flags->init, "start from the weights of a safetensors file")
-      ->type_name("FILE");
+  CLI::Option* init =
+      app.add_option("--init", flags->init,
+                     "begin with the weights of a safetensors file, a checkpoint folder or a run "
+                     "folder (its best checkpoint)")
+          ->type_name("PATH");
+  app.add_option("--init-skip", flags->init_skip,
+                 "layers to leave as drawn, for instance a new head: a pattern as in 'freeze:' "
+                 "(repeatable, or with commas)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(init)
+      ->type_name("PATTERN");
   app.add_flag("--resume", flags->resume,
                "go on with --out, or this config's newest unfinished run");
   app.add_flag("--skip-done", flags->skip_done, "do nothing if this very config has completed");

@@ -81,21 +81,23 @@ std::string json_epoch(const EpochRow& row, const EpochContext& context) {
 }
 
 std::string json_banner(const Banner& banner) {
-  return line_of({{"event", "start"},
-                  {"run", banner.run},
-                  {"seed", banner.seed},
-                  {"devices", banner.devices},
-                  {"global_batch", global_batch(banner)},
-                  {"replica_batch", banner.replica_batch},
-                  {"replicas", banner.replicas},
-                  {"shards", banner.shards},
-                  {"accumulate", banner.accumulate},
-                  {"steps_per_epoch", banner.steps},
-                  {"dropped_samples", banner.dropped},
-                  {"lr_factor", banner.rate_factor},
-                  {"train_samples", banner.train_samples},
-                  {"val_samples", banner.val_samples},
-                  {"parameters", banner.parameters}});
+  Json json = {{"event", "start"},
+               {"run", banner.run},
+               {"seed", banner.seed},
+               {"devices", banner.devices},
+               {"global_batch", global_batch(banner)},
+               {"replica_batch", banner.replica_batch},
+               {"replicas", banner.replicas},
+               {"shards", banner.shards},
+               {"accumulate", banner.accumulate},
+               {"steps_per_epoch", banner.steps},
+               {"dropped_samples", banner.dropped},
+               {"lr_factor", banner.rate_factor},
+               {"train_samples", banner.train_samples},
+               {"val_samples", banner.val_samples},
+               {"parameters", banner.parameters}};
+  if (!banner.init.empty()) json["init"] = banner.init;
+  return line_of(json);
 }
 
 std::string json_done(const RunEnd& end) {
@@ -133,9 +135,10 @@ std::string banner_line(LogStyle style, const Banner& banner) {
     batch += fmt::format(", {} sample{} dropped", banner.dropped, banner.dropped == 1 ? "" : "s");
   }
   if (banner.rate_factor != 1) batch += fmt::format(", lr x {:.6g}", banner.rate_factor);
-  return fmt::format("run {} | seed {} | {}, global batch {} | {} train, {} val | {} parameters",
-                     banner.run, banner.seed, banner.devices, batch, banner.train_samples,
-                     banner.val_samples, with_separators(banner.parameters));
+  return fmt::format(
+      "run {} | seed {} | {}, global batch {} | {} train, {} val | {} parameters{}{}", banner.run,
+      banner.seed, banner.devices, batch, banner.train_samples, banner.val_samples,
+      with_separators(banner.parameters), banner.init.empty() ? "" : "\n", banner.init);
 }
 
 double eta_at(double images_per_s, std::int64_t samples) {

@@ -46,6 +46,7 @@ struct Banner {
   std::int64_t train_samples = 0;
   std::int64_t val_samples = 0;
   std::int64_t parameters = 0;  // trainable and not
+  std::string init;             // what `--init` gave, in lines; "" without it
 };
 /// Samples an update.
 [[nodiscard]] std::int64_t global_batch(const Banner& banner);

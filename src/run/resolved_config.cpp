@@ -17,8 +17,12 @@ std::string resolved_yaml(const RunConfig& config) {
   return config::to_yaml(resolved_tree(config));
 }
 
-std::string config_hash(const RunConfig& config) {
-  return hash128_hex(std::string_view(resolved_yaml(config)));
+std::string config_hash(std::string_view resolved, std::string_view weights) {
+  Hash128 hash;
+  hash.update(resolved);
+  // Nothing without weights: the hash of a config alone must not change.
+  if (!weights.empty()) hash.update("init: " + std::string(weights) + "\n");
+  return hash.hex();
 }
 
 std::vector<config::Difference> config_differences(const RunConfig& before,

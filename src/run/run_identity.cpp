@@ -13,15 +13,24 @@ std::string run_name(const std::string& id) {
 
 }  // namespace
 
-RunIdentity identity_of(const std::filesystem::path& run_json) {
+std::optional<Json> run_record(const std::filesystem::path& run_json) {
   constexpr std::uint64_t kLimit = 16u << 20;
   try {
-    const Json run =
+    Json run =
         parse_json(read_text(run_json, ErrorKind::data, kLimit), {.name = run_json.string()});
-    return {.id = run.value("id", "")};
-  } catch (const Json::exception&) {
-    return {};
+    return run.is_object() ? std::optional(std::move(run)) : std::nullopt;
   } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+RunIdentity identity_of(const std::filesystem::path& run_json) {
+  const std::optional<Json> run = run_record(run_json);
+  if (!run) return {};
+  try {
+    return {.id = run->value("id", ""),
+            .weights = run->value("init", Json::object()).value("hash", "")};
+  } catch (const Json::exception&) {
     return {};
   }
 }

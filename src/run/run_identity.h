@@ -1,4 +1,4 @@
-// What tells a run from others with the same config: its random id.
+// What tells a run from others with the same config: its random id, and the weights it began with.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,11 @@ namespace trainyard {
 struct RunIdentity {
   /// Random; "" of runs made before ids; none where run.json cannot be read.
   std::optional<std::string> id;
+  std::string weights;  // InitialWeights::hash of what `--init` gave it, or ""
 };
+
+/// The run.json of a run; empty if it cannot be read or is no object.
+[[nodiscard]] std::optional<Json> run_record(const std::filesystem::path& run_json);
 
 /// What the run.json of a run says. Nothing if it cannot be read, of which
 /// reproduction_differences() warns.

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "run/checkpoint_names.h"
+#include "run/tensor_places.h"
 
 namespace trainyard {
 namespace {
@@ -13,59 +13,12 @@ constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kData = "data.safetensors";
 
-std::vector<std::int64_t> extents(const Shape& shape) {
-  std::vector<std::int64_t> list;
-  for (int axis = 0; axis < shape.rank(); ++axis) list.push_back(shape[axis]);
-  return list;
-}
-
-/// A tensor of a model and where it lies in the device's memory.
-struct Place {
-  std::string name;
-  Shape shape;
-  std::byte* data;
-  std::size_t bytes;
-};
-
-Place place_in(std::byte* block, const BlockEntry& entry, DType type, const std::string& prefix) {
-  const std::size_t element = size_of(type);
-  return {.name = prefix + entry.name,
-          .shape = entry.shape,
-          .data = block + entry.offset * static_cast<std::int64_t>(element),
-          .bytes = static_cast<std::size_t>(entry.shape.elements()) * element};
-}
-
-std::vector<Place> weight_places(Model& model) {
-  std::vector<Place> places;
-  const ModelMemory& memory = model.memory();
-  for (const BlockEntry& entry : model.blocks().parameters) {
-    places.push_back(place_in(memory.weights(), entry, memory.type(), ""));
-  }
-  for (const BlockEntry& entry : model.blocks().statistics) {
-    places.push_back(place_in(memory.running(), entry, memory.type(), ""));
-  }
-  return places;
-}
-
-std::vector<Place> optimizer_places(Model& model, const Optimizer& optimizer) {
-  std::vector<Place> places;
-  const ModelMemory& memory = model.memory();
-  const std::vector<std::string> slots = optimizer.slots();
-  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-    for (const BlockEntry& entry : model.blocks().parameters) {
-      places.push_back(
-          place_in(memory.slot(static_cast<int>(slot)), entry, memory.type(), slots[slot] + "."));
-    }
-  }
-  return places;
-}
-
 /// Copies the tensors to the host, into memory that `content` keeps.
-std::vector<NamedTensor> copied(const std::vector<Place>& places, const Model& model,
+std::vector<NamedTensor> copied(const std::vector<TensorPlace>& places, const Model& model,
                                 CheckpointContent& content) {
   Queue& queue = model.compute().queue;
   std::vector<NamedTensor> tensors;
-  for (const Place& place : places) {
+  for (const TensorPlace& place : places) {
     std::vector<std::byte>& copy = content.copies.emplace_back(place.bytes);
     queue.copy_to_host(copy.data(), place.data, place.bytes);
     tensors.push_back({.name = place.name,
@@ -85,25 +38,18 @@ NamedTensor named(const std::string& name, const std::vector<float>& values) {
 }
 
 /// Why `tensor` cannot fill `place`, or "".
-std::string mismatch(const Place& place, const NamedTensor* tensor, DType type) {
+std::string mismatch(const TensorPlace& place, const NamedTensor* tensor, DType type) {
   if (tensor == nullptr) return place.name + ": is not in the file";
   if (tensor->type != stored_type_of(type)) {
     return place.name + ": has type " + std::string(safetensors_name(tensor->type)) + ", wants " +
            std::string(safetensors_name(stored_type_of(type)));
   }
-  if (tensor->shape != extents(place.shape)) {
-    std::string found = "[";
-    for (const std::int64_t extent : tensor->shape) {
-      found += (found.size() > 1 ? ", " : "") + std::to_string(extent);
-    }
-    return place.name + ": has shape " + found + "], wants " + place.shape.text();
-  }
-  return "";
+  return shape_fault(place, *tensor);
 }
 
-void fill(const std::vector<Place>& places, const SafetensorsFile& file, const Model& model,
+void fill(const std::vector<TensorPlace>& places, const SafetensorsFile& file, const Model& model,
           std::vector<std::string>& faults) {
-  for (const Place& place : places) {
+  for (const TensorPlace& place : places) {
     const NamedTensor* tensor = file.find(place.name);
     const std::string fault = mismatch(place, tensor, model.memory().type());
     if (fault.empty()) {
@@ -112,17 +58,6 @@ void fill(const std::vector<Place>& places, const SafetensorsFile& file, const M
       faults.push_back(fault);
     }
   }
-}
-
-void raise(const std::vector<std::string>& faults, const std::string& where) {
-  if (faults.empty()) return;
-  constexpr std::size_t kShown = 10;
-  std::string message = where + " does not fit the model:";
-  for (std::size_t i = 0; i < faults.size() && i < kShown; ++i) message += "\n  " + faults[i];
-  if (faults.size() > kShown) {
-    message += "\n  and " + std::to_string(faults.size() - kShown) + " more";
-  }
-  throw Error(ErrorKind::checkpoint, message);
 }
 
 std::vector<float> floats_of(const SafetensorsFile& file, const std::string& name) {
@@ -272,7 +207,7 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   fill(weight_places(model), file_of(checkpoint, kWeights), model, faults);
   fill(optimizer_places(model, *session.config().optimizer), file_of(checkpoint, kOptimizer), model,
        faults);
-  raise(faults, checkpoint.path.string());
+  raise_misfits(faults, checkpoint.path.string());
   TrainingState state = counters_of(checkpoint, state_of);
   if (state.epoch < 0 || state.step < 0 || state.totals.samples < 0) {
     refuse_state(checkpoint, "holds a count below 0");
@@ -302,23 +237,6 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   session.updater().start_at(counters_of(
       checkpoint, [&](const Json& json) { return position_of(json, state, batch.steps); }));
   return state;
-}
-
-std::size_t initialize_from(Model& model, const std::filesystem::path& path) {
-  const SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
-  std::vector<Place> known;
-  for (const Place& place : weight_places(model)) {
-    if (file.find(place.name) != nullptr) known.push_back(place);
-  }
-  if (known.empty()) {
-    throw Error(ErrorKind::checkpoint, path.string() + ": none of its " +
-                                           std::to_string(file.tensors().size()) +
-                                           " tensors has a name of this network");
-  }
-  std::vector<std::string> faults;
-  fill(known, file, model, faults);
-  raise(faults, path.string());
-  return known.size();
 }
 
 }  // namespace trainyard

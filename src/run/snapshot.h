@@ -1,9 +1,7 @@
 // A run's state as checkpoints hold it, and back.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
+#include <cstdint>
 
 #include "run/checkpoint_files.h"
 #include "run/session.h"
@@ -31,9 +29,5 @@ namespace trainyard {
 /// With another global batch than before the run keeps its place in the epoch, and the schedule its
 /// epoch.
 [[nodiscard]] TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint);
-
-/// Weights by name from a safetensors file (`--init`): those that the file has. Returns how many
-/// tensors were taken. Throws Error{checkpoint} for shapes that differ, or if none is of the model.
-std::size_t initialize_from(Model& model, const std::filesystem::path& file);
 
 }  // namespace trainyard

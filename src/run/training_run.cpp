@@ -1,6 +1,7 @@
 #include "run/training_run.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -24,6 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Names of tensors on the console; train.log has all of them.
+constexpr std::size_t kFewNames = 4, kAllNames = std::numeric_limits<std::size_t>::max();
+
 RunFolder open_folder(const TrainingRequest& request, const std::string& name, const Disk& disk) {
   if (!request.resume.empty()) return RunFolder::open(disk, request.resume);
   if (!request.out.empty()) return RunFolder::create_at(disk, request.out);
@@ -45,8 +49,9 @@ class TrainingRun {
         begun_(surroundings.clock.seconds()),
         resolved_(resolved_yaml(request_.config)),
         name_(request_.config.name),
-        identity_(request_.resume.empty() ? RunIdentity{.id = request_.id}
-                                          : identity_of(request_.resume / "run.json")) {}
+        identity_(request_.resume.empty()
+                      ? RunIdentity{request_.id, request_.init ? request_.init->hash : ""}
+                      : identity_of(request_.resume / "run.json")) {}
 
   ~TrainingRun() { ranks_.set_last_words({}); }
   TrainingRun(const TrainingRun&) = delete;
@@ -76,7 +81,7 @@ class TrainingRun {
   void record();
   void record_config_change();
   void open_sinks();
-  [[nodiscard]] Banner banner();
+  [[nodiscard]] Banner banner(std::size_t names);
   [[nodiscard]] TrainerOptions trainer_options() const;
   [[nodiscard]] TrainerParts trainer_parts();
   RunResult train();
@@ -106,7 +111,7 @@ std::unique_ptr<Session> TrainingRun::new_session() {
   auto session =
       std::make_unique<Session>(std::move(request_.config), request_.device, nullptr, ranks_);
   session->model().initialize(static_cast<std::uint64_t>(session->config().seed));
-  if (!request_.init.empty()) initialize_from(session->model(), request_.init);
+  if (request_.init) initialize_from(session->model(), *request_.init);
   return session;
 }
 
@@ -116,7 +121,7 @@ void TrainingRun::open_keeper() {
                                         open_folder(request_, name_, surroundings_.disk),
                                         surroundings_.warn);
   keeper_->status().host = host_name();
-  keeper_->status().config_hash = hash128_hex(std::string_view(resolved_));
+  keeper_->status().config_hash = config_hash(resolved_, identity_.weights);
   keeper_->status().epochs =
       session_ != nullptr ? session_->config().epochs : request_.config.epochs;
   keeper_->write_status(RunState::starting);
@@ -205,6 +210,7 @@ void TrainingRun::record() {
            {"config_hash", keeper_->status().config_hash},
            {"train_fingerprint", session_->data().train->fingerprint()},
            {"val_fingerprint", session_->data().val->fingerprint()}};
+  if (request_.init) run["init"] = json_of(*request_.init);
   run.update(reproduction(session_->device()));
   keeper_->folder().write_record({.config_yaml = resolved_,
                                   .original_yaml = request_.original_yaml,
@@ -227,7 +233,8 @@ void TrainingRun::record_config_change() {
   if (!warning.empty()) warn(warning);
 }
 
-Banner TrainingRun::banner() {
+/// With at most so many names in what it says of `--init`.
+Banner TrainingRun::banner(std::size_t names) {
   const GraphTotals counts = totals(session_->model().graph().graph);
   const BatchNumbers& batch = session_->batch();
   const std::string each = batch.ranks > 1 ? std::to_string(batch.ranks) + " ranks, each " : "";
@@ -243,7 +250,8 @@ Banner TrainingRun::banner() {
           .rate_factor = rate_factor(session_->config(), batch.global),
           .train_samples = session_->data().train->size(),
           .val_samples = session_->data().val->size(),
-          .parameters = counts.parameters_total};
+          .parameters = counts.parameters_total,
+          .init = request_.init ? text_of(*request_.init, names) : ""};
 }
 
 void TrainingRun::open_sinks() {
@@ -259,12 +267,12 @@ void TrainingRun::open_sinks() {
                .gnuplot = request_.gnuplot,
                .output = request_.output,
                .stopped = [this] { return std::max(vote_, own_vote()) > StopVote::kSignal; },
-               .banner = banner(),
+               .banner = banner(kAllNames),
                .epochs = config.epochs};
   for (const std::string& name : session_->metric_names()) {
     if (name != "accuracy") kept.columns.extra_metrics.push_back(name);
   }
-  keeper_->open_sinks(kept, surroundings_.console(kept.banner, kept.epochs));
+  keeper_->open_sinks(kept, surroundings_.console(banner(kFewNames), kept.epochs));
   const BatchNumbers& batch = session_->batch();
   const Graph& network = session_->model().programs().eval->plan().laid_out.graph;
   for (const std::string& warning :

@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "run/epoch_line.h"
+#include "run/initial_weights.h"
 #include "run/metrics.h"
 #include "run/rank_group.h"
 #include "run/run_config.h"
@@ -27,12 +28,12 @@ struct TrainingRequest {
   std::string version;        // of the program
   std::string id;             // random, of a new run
   DeviceChoice device;
-  std::filesystem::path out;      // --out, or empty: runs/NAME/NNNN
-  std::filesystem::path resume;   // a run folder to go on with, or empty
-  std::filesystem::path init;     // weights to start from, or empty
-  std::filesystem::path output;   // --output picture, or empty
-  std::filesystem::path gnuplot;  // program, or empty: no pictures
-  double max_seconds = 0;         // --max-time; 0: none
+  std::filesystem::path out;           // --out, or empty: runs/NAME/NNNN
+  std::filesystem::path resume;        // a run folder to go on with, or empty
+  std::optional<InitialWeights> init;  // weights of a new run
+  std::filesystem::path output;        // --output picture, or empty
+  std::filesystem::path gnuplot;       // program, or empty: no pictures
+  double max_seconds = 0;              // --max-time; 0: none
   bool eager = false;
 };
 

@@ -1,0 +1,223 @@
+#include "run/initial_weights.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "config/diagnostics.h"
+#include "formats/float_types.h"
+#include "run/layer_rules.h"
+#include "run/run_identity.h"
+#include "run/tensor_places.h"
+
+namespace trainyard {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+bool is_skipped(const InitFlags& flags, const std::string& name) {
+  return std::any_of(flags.skip.begin(), flags.skip.end(),
+                     [&](const std::string& pattern) { return names_layer(pattern, name); });
+}
+
+/// "stage1.conv1" of "stage1.conv1.weight".
+std::string layer_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind('.')); }
+
+/// Throws for a pattern that names nothing.
+void require_known(const InitialWeights& weights, const std::vector<TensorPlace>& places) {
+  Names names;
+  for (const TensorPlace& place : places) names.push_back(place.name);
+  for (const NamedTensor& tensor : weights.tensors->tensors()) names.push_back(tensor.name);
+  for (const std::string& pattern : weights.flags.skip) {
+    const auto fits = [&](const std::string& name) { return names_layer(pattern, name); };
+    if (std::any_of(names.begin(), names.end(), fits)) continue;
+    Names known = names;
+    std::transform(names.begin(), names.end(), std::back_inserter(known), layer_of);
+    throw Error(ErrorKind::checkpoint, "--init-skip '" + pattern + "': names no tensor of " +
+                                           weights.path.string() + " or of the network" +
+                                           config::suggestion(pattern, known));
+  }
+}
+
+/// Fills the places of a model from a file.
+class Filling {
+ public:
+  Filling(Model& model, const InitialWeights& weights)
+      : model_(model), weights_(weights), type_(stored_type_of(model.memory().type())) {}
+
+  void fill(const TensorPlace& place) {
+    const NamedTensor* tensor = weights_.tensors->find(place.name);
+    if (tensor == nullptr || is_skipped(weights_.flags, place.name)) {
+      report_.left_new.push_back(place.name);
+    } else if (const std::string fault = shape_fault(place, *tensor); !fault.empty()) {
+      faults_.push_back(fault);
+      misshapen_.insert(layer_of(place.name));
+    } else {
+      take(place, *tensor);
+    }
+  }
+
+  /// Throws if anything was wrong.
+  InitReport finish() {
+    raise_misfits(faults_, weights_.path.string(), advice());
+    for (const NamedTensor& tensor : weights_.tensors->tensors()) {
+      if (known_.contains(tensor.name)) continue;
+      Names& names = is_skipped(weights_.flags, tensor.name) ? report_.skipped : report_.unknown;
+      names.push_back(tensor.name);
+    }
+    if (report_.loaded.empty()) refuse_empty();
+    return report_;
+  }
+
+ private:
+  void take(const TensorPlace& place, const NamedTensor& tensor) {
+    known_.insert(place.name);
+    if (tensor.type == type_) {
+      put(place, tensor.bytes);
+    } else if (!is_float(tensor.type)) {
+      faults_.push_back(place.name + ": has type " + text_of(tensor.type) + ", wants " +
+                        text_of(type_));
+    } else if (const ConvertedTensor as_wanted = converted(tensor, type_); as_wanted.lost) {
+      faults_.push_back(place.name + ": is " + text_of(tensor.type) + " and holds " +
+                        number_text(*as_wanted.lost) + ", which " + text_of(type_) +
+                        " can only round; save it as " + text_of(type_));
+    } else {
+      put(place, as_wanted.bytes);
+      report_.converted.push_back(place.name);
+    }
+  }
+
+  void put(const TensorPlace& place, std::span<const std::byte> bytes) {
+    model_.compute().queue.copy_from_host(place.data, bytes.data(), place.bytes);
+    report_.loaded.push_back(place.name);
+  }
+
+  static std::string text_of(StoredType type) { return std::string(safetensors_name(type)); }
+
+  /// Where a few layers differ, as a new head does, they may be meant to begin anew.
+  [[nodiscard]] std::string advice() const {
+    constexpr std::size_t kHead = 3;
+    if (misshapen_.empty()) return "";
+    if (misshapen_.size() > kHead) return "\nis it the weights of another network?";
+    std::string flags;
+    for (const std::string& layer : misshapen_) flags += " --init-skip " + shell_quoted(layer);
+    return "\nto leave what differs as drawn, for instance for a new head:" + flags;
+  }
+
+  [[noreturn]] void refuse_empty() const {
+    const auto& tensors = weights_.tensors->tensors();
+    const std::string file = weights_.path.string();
+    if (!report_.skipped.empty()) {
+      throw Error(ErrorKind::checkpoint, file + ": --init-skip leaves no tensor of it to load");
+    }
+    const std::string names = tensors.empty() || report_.left_new.empty()
+                                  ? ""
+                                  : "; it holds '" + tensors.front().name + "', the network '" +
+                                        report_.left_new.front() + "'";
+    throw Error(ErrorKind::checkpoint, file + ": none of its " + std::to_string(tensors.size()) +
+                                           " tensors has a name of this network" + names);
+  }
+
+  Model& model_;
+  const InitialWeights& weights_;
+  StoredType type_;
+  InitReport report_;
+  std::set<std::string> known_;  // tensors of the file that the model takes
+  std::vector<std::string> faults_;
+  std::set<std::string> misshapen_;  // layers
+};
+
+/// "2: head.weight, head.bias", "20: a, b, c and 17 more".
+std::string counted(const Names& names, std::size_t shown) {
+  const std::size_t named = std::min(names.size(), shown);
+  std::string text = std::to_string(names.size()) + ": " + joined(std::span(names).first(named));
+  if (named < names.size()) text += " and " + std::to_string(names.size() - named) + " more";
+  return text;
+}
+
+/// Tensors with their names and types, those apart that a pattern skips.
+std::string hash_of(const SafetensorsFile& file, const InitFlags& flags) {
+  Hash128 hash;
+  for (const NamedTensor& tensor : file.tensors()) {
+    if (is_skipped(flags, tensor.name)) continue;
+    std::string head = tensor.name + " " + std::string(safetensors_name(tensor.type));
+    for (const std::int64_t extent : tensor.shape) head += " " + std::to_string(extent);
+    hash.update(head + "\n");
+    hash.update(tensor.bytes);
+  }
+  return hash.hex();
+}
+
+std::string flags_text(const InitFlags& flags) {
+  std::string text = "--init " + shell_quoted(flags.from.string());
+  for (const std::string& pattern : flags.skip) text += " --init-skip " + shell_quoted(pattern);
+  return text;
+}
+
+}  // namespace
+
+InitialWeights read_initial_weights(const InitFlags& flags) {
+  WeightsFile file = read_weights(flags.from);
+  return {.flags = flags,
+          .hash = hash_of(file.tensors, flags),
+          .path = std::move(file.path),
+          .tensors = std::move(file.tensors)};
+}
+
+void initialize_from(Model& model, InitialWeights& weights) {
+  const std::vector<TensorPlace> places = weight_places(model);
+  require_known(weights, places);
+  Filling filling(model, weights);
+  for (const TensorPlace& place : places) filling.fill(place);
+  weights.report = filling.finish();
+  weights.tensors.reset();
+}
+
+std::string text_of(const InitialWeights& weights, std::size_t shown) {
+  const InitReport& report = weights.report;
+  const std::size_t all = report.loaded.size() + report.left_new.size();
+  const std::string count =
+      report.left_new.empty() ? "all" : std::to_string(report.loaded.size()) + " of";
+  std::string text = "--init: loaded " + count + " " + std::to_string(all) +
+                     " tensors of the network from " + weights.path.string();
+  const auto add = [&](const std::string& what, const Names& names) {
+    if (!names.empty()) text += "\n  " + what + " " + counted(names, shown);
+  };
+  add("loaded", report.loaded);
+  add("converted to the network's type", report.converted);
+  add("skipped by --init-skip", report.skipped);
+  add("skipped, not in the network", report.unknown);
+  add("left new", report.left_new);
+  return text;
+}
+
+Json json_of(const InitialWeights& weights) {
+  return {{"from", weights.flags.from.string()}, {"skip", weights.flags.skip},
+          {"file", weights.path.string()},       {"hash", weights.hash},
+          {"loaded", weights.report.loaded},     {"converted", weights.report.converted},
+          {"skipped", weights.report.skipped},   {"unknown", weights.report.unknown},
+          {"new", weights.report.left_new}};
+}
+
+void require_init_of_run(const std::filesystem::path& run_json, const InitFlags& flags) {
+  const std::optional<Json> run = run_record(run_json);
+  if (!run || !run->contains("id")) return;
+  InitFlags known;
+  try {
+    const Json init = run->value("init", Json::object());
+    known = {.from = init.value("from", ""), .skip = init.value("skip", Names())};
+  } catch (const Json::exception&) {
+    return;
+  }
+  if (known == flags) return;
+  const std::string began = known.from.empty() ? "without --init" : "with " + flags_text(known);
+  throw Error(ErrorKind::command_line,
+              "--resume: the run of " + run_json.parent_path().string() + " was begun " + began +
+                  ", not with " + flags_text(flags) +
+                  "; a run that goes on has its weights: leave the flags of --init out");
+}
+
+}  // namespace trainyard

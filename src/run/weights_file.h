@@ -1,0 +1,21 @@
+// Trained weights, wherever they lie.
+#pragma once
+
+#include <filesystem>
+
+#include "formats/safetensors.h"
+
+namespace trainyard {
+
+struct WeightsFile {
+  std::filesystem::path path;  // of the file itself
+  SafetensorsFile tensors;
+};
+
+/// Reads a safetensors file, those of a checkpoint folder, or those of a run folder: its best
+/// checkpoint, else weights/best.safetensors, else its newest checkpoint, else
+/// weights/last.safetensors. Throws Error{checkpoint} that says what was looked for, with the
+/// nearest name where `path` is not there.
+[[nodiscard]] WeightsFile read_weights(const std::filesystem::path& path);
+
+}  // namespace trainyard
