@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,7 +145,12 @@ ChildProcess::ChildProcess(const Command& command) : watched_(std::make_shared<W
   int error =
       ::posix_spawn(&watched_->pid, command.program.c_str(), &settings.actions,
                     &settings.attributes, pointers(words).data(), pointers(environment).data());
-  if (error == 0) error = watch(command.limit_seconds);
+  if (error == 0) {
+    // posix_spawn sets no limits. What the child writes before this is little.
+    const rlimit bytes = {.rlim_cur = command.most_file_bytes, .rlim_max = command.most_file_bytes};
+    ::prlimit(watched_->pid, RLIMIT_FSIZE, &bytes, nullptr);
+    error = watch(command.limit_seconds);
+  }
   if (error != 0) {
     throw Error(ErrorKind::disk, "cannot start '" + command.program.string() +
                                      "': " + std::generic_category().message(error));

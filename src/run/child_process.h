@@ -1,6 +1,7 @@
 // A program started without a shell, which need not be waited for at once.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -17,11 +18,12 @@ namespace trainyard {
 
 struct Command {
   std::filesystem::path program;
-  std::vector<std::string> arguments;    // without the program's name
-  std::vector<std::string> environment;  // "NAME=value"; nothing is inherited
-  std::filesystem::path folder;          // where it runs
-  std::filesystem::path errors;          // file for its stdout and stderr
-  double limit_seconds = 60;             // after which it is killed
+  std::vector<std::string> arguments;         // without the program's name
+  std::vector<std::string> environment;       // "NAME=value"; nothing is inherited
+  std::filesystem::path folder;               // where it runs
+  std::filesystem::path errors;               // file for its stdout and stderr
+  double limit_seconds = 60;                  // after which it is killed
+  std::uint64_t most_file_bytes = 64u << 20;  // SIGXFSZ ends it when a file of its grows beyond
 };
 
 /// One running program, in a process group of its own so that Ctrl-C does not reach it. It is

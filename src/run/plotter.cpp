@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <csignal>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -21,11 +22,13 @@ constexpr std::string_view kInstall = "install it (apt-get install gnuplot-nox)"
 constexpr const char* kPrefix = ".tmp-";
 constexpr const char* kErrors = ".gnuplot.log";
 constexpr std::array<const char*, 4> kPictures = {"curves.png", "curves.svg", "lr.png", "lr.svg"};
-constexpr std::uint64_t kMostPictureBytes = 256u << 20;
+constexpr std::uint64_t kMostFileBytes = 64u << 20;  // of a picture or of what gnuplot prints
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
+/// A file with something in it; a folder, a device or a link is no picture.
+bool is_picture(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::symlink_status(path, error)) && fs::file_size(path, error) > 0 &&
+         !error;
 }
 
 /// The first line that gnuplot wrote and that says something.
@@ -49,8 +52,22 @@ std::string first_complaint(const fs::path& path) {
 /// Why there is no picture; `code` is empty for a gnuplot that was past `limit` seconds.
 std::string complaint_of(const std::optional<int>& code, double limit, const fs::path& errors) {
   if (!code) return fmt::format("gnuplot had not ended after {:g} s and was killed", limit);
+  if (*code == 0) return "gnuplot ended without an error, but left no picture";
+  if (*code == 128 + SIGXFSZ) {
+    return fmt::format("gnuplot wrote more than {} MiB and was killed", kMostFileBytes >> 20);
+  }
   if (*code > 128) return fmt::format("gnuplot was ended by signal {}", *code - 128);
   return fmt::format("gnuplot ended with code {}: {}", *code, first_complaint(errors));
+}
+
+/// True if gnuplot left a picture at `ready`, which is `output` now.
+bool take_picture(const Disk& disk, bool drawn, const fs::path& ready, const fs::path& output) {
+  if (drawn && is_picture(ready)) {
+    disk.rename(ready, output);
+    return true;
+  }
+  disk.remove(ready);
+  return false;
 }
 
 /// Runs scripts of `folder` there.
@@ -60,7 +77,8 @@ Command gnuplot_command(const fs::path& gnuplot, const std::vector<std::string>&
                   .arguments = {"-d", "-e", std::string("prefix = '") + kPrefix + "'"},
                   .environment = {"LC_ALL=C.UTF-8"},
                   .folder = folder,
-                  .errors = folder / kErrors};
+                  .errors = folder / kErrors,
+                  .most_file_bytes = kMostFileBytes};
   command.arguments.insert(command.arguments.end(), scripts.begin(), scripts.end());
   return command;
 }
@@ -100,11 +118,8 @@ std::string draw_picture(const Disk& disk, const fs::path& gnuplot, const std::s
   const Command command = gnuplot_command(gnuplot, {source.filename().string()}, folder);
   const std::optional<int> code = ChildProcess(command).wait();
   std::string complaint;
-  if (code != 0) complaint = complaint_of(code, command.limit_seconds, errors);
-  if (code == 0 && is_there(ready)) {
-    disk.rename(ready, output);
-  } else {
-    disk.remove(ready);
+  if (!take_picture(disk, code == 0, ready, output)) {
+    complaint = complaint_of(code, command.limit_seconds, errors);
   }
   disk.remove(errors);
   return complaint;
@@ -153,20 +168,17 @@ void Plotter::take_pictures() {
   const std::optional<int> code = gnuplot_->wait(options_.stopped);
   gnuplot_.reset();
   gave_up_ = !code || *code > 128;
-  if (code != 0) warn_once(complaint(code));
+  bool complete = true;
   for (const char* name : kPictures) {
     const fs::path ready = options_.folder / (kPrefix + std::string(name));
-    if (code != 0 || !is_there(ready)) {
-      disk_.remove(ready);
-    } else {
-      disk_.rename(ready, options_.folder / name);
-    }
+    complete = take_picture(disk_, code == 0, ready, options_.folder / name) && complete;
   }
+  if (!complete) warn_once(complaint(code));
   disk_.remove(options_.folder / kErrors);
   const bool svg = lower_case(options_.output.extension().string()) == ".svg";
   const fs::path source = options_.folder / (svg ? "curves.svg" : "curves.png");
-  if (code != 0 || options_.output.empty() || !is_there(source)) return;
-  const std::vector<std::byte> bytes = read_bytes(source, ErrorKind::disk, kMostPictureBytes);
+  if (code != 0 || options_.output.empty() || !is_picture(source)) return;
+  const std::vector<std::byte> bytes = read_bytes(source, ErrorKind::disk, kMostFileBytes);
   const std::array<std::span<const std::byte>, 1> parts = {bytes};
   disk_.replace_file(options_.output, parts);
 }

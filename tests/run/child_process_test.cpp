@@ -80,6 +80,14 @@ TEST_CASE("a stop ends the wait for a child, and the child ends with its object"
   CHECK(vanishes(number));
 }
 
+TEST_CASE("a child that floods its output is ended before it fills the disk") {
+  const Shell shell;
+  Command flood = shell.command("while :; do echo flood; done");
+  flood.most_file_bytes = 10'000;
+  CHECK(ChildProcess(flood).wait() == 128 + SIGXFSZ);
+  CHECK(std::filesystem::file_size(shell.folder / "errors") == 10'000);
+}
+
 TEST_CASE("a child's end is its code, or 128 + the signal") {
   const Shell shell;
   CHECK(ChildProcess(shell.command("exit 3")).wait() == 3);

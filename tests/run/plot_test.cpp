@@ -219,6 +219,23 @@ TEST_CASE("a gnuplot that fails is one warning, and the old picture stays whole"
   CHECK_FALSE(std::filesystem::exists(run.plot(".tmp-curves.png")));
 }
 
+TEST_CASE("what gnuplot leaves is a picture only if it is a file with something in it") {
+  for (const char* leave :
+       {"", ": > .tmp-curves.png", "/bin/mkdir -p .tmp-curves.png/within",
+        "/bin/ln -s /dev/zero .tmp-curves.png", "/usr/bin/mkfifo .tmp-curves.png"}) {
+    CAPTURE(leave);
+    PlotRun run(kTwoRows);
+    Plotter plotter = run.plotter(run.fake_gnuplot(leave + std::string("\n")));
+    plotter.refresh();
+    plotter.finish();
+    CHECK(run.warnings ==
+          std::vector<std::string>{
+              "no plots are drawn: gnuplot ended without an error, but left no picture"});
+    CHECK_FALSE(std::filesystem::exists(run.plot("curves.png")));
+    CHECK_FALSE(std::filesystem::exists(run.plot(".tmp-curves.png")));
+  }
+}
+
 TEST_CASE("a gnuplot that cannot be started is one warning") {
   PlotRun run(kTwoRows);
   Plotter plotter = run.plotter("/nowhere/gnuplot");
@@ -237,7 +254,9 @@ TEST_CASE("while gnuplot works training goes on, and the last row is drawn at th
   // Each start appends a line; the first start waits for a line from the gate.
   Plotter plotter = run.plotter(run.fake_gnuplot(
       "if ! [ -e ../started ]; then echo start >> ../started; read line < ../gate;\n"
-      "else echo start >> ../started; fi\necho picture > .tmp-curves.png\n"));
+      "else echo start >> ../started; fi\n"
+      "for name in curves lr; do for type in png svg; do echo picture > .tmp-$name.$type; done; "
+      "done\n"));
   plotter.refresh();
   plotter.refresh();
   plotter.refresh();
