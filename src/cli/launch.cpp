@@ -242,6 +242,9 @@ RankPool host_pool(const RunFlags& run, const LaunchFlags& flags, std::span<cons
 
 int end_as(const LaunchResult& result) {
   std::fflush(stdout);
+  if (!result.warning.empty()) {
+    std::fprintf(stderr, "train: warning: %s\n", result.warning.c_str());
+  }
   if (!result.message.empty()) {
     std::fprintf(stderr, "train: error: %s\n", result.message.c_str());
   }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/host_name.h"
+#include "base/text.h"
 #include "comm/launch_signals.h"
 #include "comm/launcher.h"
 
@@ -97,6 +98,7 @@ class LaunchWatch {
   void collect();
   void take(std::size_t index);
   void press();
+  [[nodiscard]] std::string name_of(std::size_t index) const;
   [[nodiscard]] std::string message(std::optional<std::size_t> index) const;
   [[nodiscard]] LaunchResult result() const;
 
@@ -112,6 +114,7 @@ class LaunchWatch {
   int interrupts_ = 0;
   // The first process that ended so, of those that the launcher had not yet asked to end.
   std::array<std::optional<std::size_t>, 5> first_ = {};
+  std::string warning_;
 };
 
 void LaunchWatch::pass(int signal) {
@@ -141,12 +144,21 @@ void LaunchWatch::take(std::size_t index) {
   auto& first = first_[static_cast<std::size_t>(meaning)];
   if (!first) first = index;
   const bool failure = meaning == Meaning::failed || meaning == Meaning::lost;
-  if (failure && stage_ == Stage::none) enter(Stage::waiting, limits_.grace_seconds);
+  if ((failure || index == 0) && stage_ == Stage::none) {
+    enter(Stage::waiting, limits_.grace_seconds);
+  }
 }
 
 /// The limit of the stage is over.
 void LaunchWatch::press() {
   if (stage_ == Stage::waiting) {
+    const bool failed = first(Meaning::failed) || first(Meaning::lost);
+    for (std::size_t i = 0; i < ends_.size() && !failed; ++i) {
+      if (ends_[i]) continue;
+      warning_ += (warning_.empty() ? "" : "\n") + name_of(i) + " had not ended " +
+                  number_text(limits_.grace_seconds) + " s after " + processes_[0].name +
+                  " and was killed";
+    }
     send_to_all(SIGTERM);
     return enter(Stage::asked, limits_.kill_seconds);
   }
@@ -163,13 +175,17 @@ std::string LaunchWatch::message(std::optional<std::size_t> index) const {
   const int noticed = end.signal == 0 ? end.exit_code : static_cast<int>(ErrorKind::device);
   if (ends_[0]->signal == 0 && ends_[0]->exit_code == noticed) return "";
   const RankOutput* output = processes_[*index].output;
-  return processes_[*index].name + " (" + host_name() + ", pid " +
-         std::to_string(running_[*index].pid()) + ") " + text_of(end) +
-         (output == nullptr ? "" : output_text(*output));
+  return name_of(*index) + " " + text_of(end) + (output == nullptr ? "" : output_text(*output));
+}
+
+/// "rank 2 (node1, pid 123)".
+std::string LaunchWatch::name_of(std::size_t index) const {
+  return processes_[index].name + " (" + host_name() + ", pid " +
+         std::to_string(running_[index].pid()) + ")";
 }
 
 LaunchResult LaunchWatch::result() const {
-  LaunchResult result{.passed = passed_};
+  LaunchResult result{.passed = passed_, .warning = warning_};
   if (const auto failed = first(Meaning::failed)) {
     const ProcessEnd& end = *ends_[*failed];
     result.exit_code = end.signal == 0 ? end.exit_code : static_cast<int>(ErrorKind::device);

@@ -13,7 +13,7 @@
 
 namespace trainyard {
 
-/// How long ranks get to end once one of them has failed.
+/// How long ranks get to end once one of them has failed, or the first has ended.
 struct LaunchLimits {
   double grace_seconds = 10;  // by themselves, then SIGTERM
   double kill_seconds = 5;    // after SIGTERM, then SIGKILL
@@ -37,6 +37,7 @@ struct LaunchResult {
   int signal = 0;       // if not 0, the launcher ends as this signal would have ended it
   int passed = 0;       // the last of SIGINT, SIGTERM, SIGHUP and SIGUSR1 that was passed on
   std::string message;  // of the failure that counts; "" where the first process has said it itself
+  std::string warning;  // of processes that had to be ended though none had failed; or ""
 };
 
 /// Starts all processes and returns when all have ended.
@@ -53,7 +54,8 @@ struct LaunchResult {
 /// 4. exit code 75: stopped by a limit of its own;
 /// 5. 0.
 ///
-/// After a failure the others get their limits and are then ended; such ends count nothing. Throws
+/// After a failure the others get their limits and are then ended; such ends count nothing. So they
+/// do after the end of the first process, which leaves last: one that hangs on is a warning. Throws
 /// Error{device} if a process cannot be started; those that run are then killed.
 [[nodiscard]] LaunchResult launch(const std::vector<LaunchedProcess>& processes,
                                   const LaunchLimits& limits, const Clock& clock);

@@ -95,6 +95,7 @@ TEST_CASE("a launch whose ranks all end well ends well, and says nothing") {
   CHECK(result.exit_code == 0);
   CHECK(result.signal == 0);
   CHECK(result.message == "");
+  CHECK(result.warning == "");
 }
 
 TEST_CASE("the exit code of the rank that fails is the launch's, and the others are ended") {
@@ -155,6 +156,18 @@ TEST_CASE("a rank that is stopped and deaf to signals is killed after the second
   const LaunchResult result =
       Shells({"trap '' TERM INT; kill -STOP $$", "exit 5"}).with_outputs().run(kAtOnce);
   CHECK(result.exit_code == 5);
+}
+
+TEST_CASE("a rank that stands still after the first one has ended is ended too, with a warning") {
+  for (const auto& [first, code] : {std::pair<std::string, int>{"exit 0", 0}, {"exit 75", 75}}) {
+    const LaunchResult result =
+        Shells({first, "trap '' TERM; kill -STOP $$", "exit 0"}).with_outputs().run(kAtOnce);
+    CHECK(result.exit_code == code);
+    CHECK(result.message == "");
+    CHECK(without_pid(result.warning)
+              .find("rank 1 (" + host_name() +
+                    ", pid N) had not ended 0 s after rank 0 and was killed") != std::string::npos);
+  }
 }
 
 TEST_CASE("ranks that are left get SIGTERM first, and may still tidy up") {
