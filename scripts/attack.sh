@@ -36,7 +36,9 @@ most_seconds=60
 # and what is compared must not depend on who calls.
 export GOMP_SPINCOUNT=1000 LC_ALL=C
 unset TRAINYARD_DATA
+search_path=/nonexistent
 program=(env PATH=/nonexistent "$train")
+ranks=(--gpus 0) # a part may have its own, in a local variable as these all
 
 count=0
 findings=0
@@ -104,11 +106,11 @@ output: {steps: true}
 YAML
 }
 
-# Trains run.yaml without any attack into whole/; its fingerprint is in expected, its time in $length.
+# Trains run.yaml, or write_run's, without any attack into whole/; its fingerprint is in expected, its time in $length.
 train_whole() {
-  write_run run.yaml
+  [[ -f run.yaml ]] || write_run run.yaml
   local begin=$EPOCHREALTIME
-  attempt "${program[@]}" --config run.yaml --gpus 0 --out whole
+  attempt "${program[@]}" --config run.yaml "${ranks[@]}" --out whole
   [[ $code -eq 0 ]] || die "the run without an attack failed: $(tail -n 3 log)"
   length=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
   fingerprint whole >expected
@@ -123,7 +125,7 @@ ends_equal() {
       rm -rf -- "$1"
       return
     fi
-    attempt "${program[@]}" resume "$1" --gpus 0
+    attempt "${program[@]}" resume "$1" "${ranks[@]}"
     if [[ $code -ne 0 ]]; then
       finding "resume ended with $code: $2"
     elif ! fingerprint "$1" >found || ! cmp -s found expected; then
@@ -133,12 +135,46 @@ ends_equal() {
   rm -rf -- "$1"
 }
 
-# start FOLDER [COMMAND-BEFORE...]: a run in the background, with signals of its own; $pid.
+# choose_command FOLDER: in $command; a run that has left its config there is resumed.
+choose_command() {
+  command=(--config run.yaml --out "$1")
+  [[ ! -f $1/config.yaml ]] || command=(resume "$1")
+}
+
+# start FOLDER [VARIABLE=VALUE...]: a run or a resume in the background, with signals of its own; $pid.
 start() {
+  choose_command "$1"
   set -m
-  "${@:2}" env PATH=/nonexistent "$train" --config run.yaml --gpus 0 --out "$1" >log 2>&1 </dev/null &
+  env PATH="$search_path" "${@:2}" "$train" "${command[@]}" "${ranks[@]}" >log 2>&1 </dev/null &
   pid=$!
   set +m
+}
+
+# make_disk: a library that attacks at calls which change the folder broken/, as the variables $attacked_disk; the
+# number of a run's calls in $calls.
+make_disk() {
+  cc -shared -fPIC -O1 -o failing_disk.so "$folder_of_parts/failing_disk.c" -ldl
+  # A program under ASan wants to be told that another library may come before its own.
+  attacked_disk=(ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD="$PWD/failing_disk.so" ATTACK_FOLDER="$PWD/broken")
+  on_attacked_disk ATTACK_COUNT_FILE="$PWD/calls"
+  rm -rf broken
+  calls=$(<calls)
+  [[ $calls -ge 50 ]] || die "only $calls calls were seen"
+}
+
+# on_attacked_disk VARIABLE=VALUE...: a run into broken/, or a resume of the one that is there; fills $code.
+on_attacked_disk() {
+  choose_command "$PWD/broken"
+  attempt env PATH=/nonexistent "${attacked_disk[@]}" "$@" "$train" "${command[@]}" "${ranks[@]}"
+}
+
+# await TEST...: up to $most_seconds.
+await() {
+  local until=$((SECONDS + most_seconds))
+  until "$@" >/dev/null 2>&1; do
+    ((SECONDS < until)) || return 1
+    sleep 0.01
+  done
 }
 
 # sleep_part FRACTION-OF-THE-RUN: up to so much of the whole run's time, drawn.

@@ -122,28 +122,13 @@ drill() {
   judge "$name" "$out" "$code" "$4" "$5" "$seconds"
 }
 
-# write_pictures FOLDER: four classes of sixteen BMP files of 16 x 16 pixels.
-write_pictures() {
-  local class i
-  for class in a b c d; do
-    mkdir -p "$1/$class"
-    for ((i = 0; i < 16; ++i)); do
-      {
-        printf 'BM\x36\x03\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x10\0\0\0\x10\0\0\0\x01\0\x18\0'
-        head -c 24 /dev/zero
-        head -c 768 /dev/urandom
-      } >"$1/$class/$i.bmp"
-    done
-  done
-}
-
 # vanish RANK: the pictures of one rank, each of which has a folder of its own, go away while it
 # reads them; the ranks are started by hand.
 vanish() {
   local rank=$1 other out="$scratch/vanish_$1$note" code=0 begin seconds pids=()
   out=${out// /_}
   [[ "data vanish rank $rank$note" =~ $only ]] || return 0
-  write_pictures "$out.data"
+  write_pictures "$out.data" 16
   sed 's/train: {source: synthetic.*/train: {source: image_folder, root: data, memory_mib: 0}/
        s/val: {source: synthetic.*/val: {source: image_folder, root: data, memory_mib: 0}/' step.yaml >pictures.yaml
   for other in 0 1 2; do

@@ -141,3 +141,26 @@ fingerprint() {
 # equal_parts A B: what two files of fingerprint have in common, a name a line, less the statistics of the
 # data, which are the same for all seeds.
 equal_parts() { comm -12 <(sort "$1") <(sort "$2") | cut -d ' ' -f 1 | grep -vx data.safetensors || true; }
+
+# little_endian NUMBER: four bytes.
+little_endian() {
+  local bytes
+  printf -v bytes '\\x%02x' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255))
+  printf %b "$bytes"
+}
+
+# write_pictures FOLDER EXTENT: four classes of sixteen BMP files of EXTENT x EXTENT pixels, a multiple of 4.
+write_pictures() {
+  local class i bytes=$((3 * $2 * $2))
+  for class in a b c d; do
+    mkdir -p "$1/$class"
+    for ((i = 0; i < 16; ++i)); do
+      {
+        printf BM && little_endian $((54 + bytes)) && little_endian 0 && little_endian 54
+        little_endian 40 && little_endian "$2" && little_endian "$2" && printf '\x01\0\x18\0'
+        head -c 24 /dev/zero
+        head -c "$bytes" /dev/urandom
+      } >"$1/$class/$i.bmp"
+    done
+  done
+}

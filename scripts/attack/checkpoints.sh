@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2059  # variables are shared with scripts/attack.sh
-# One file of the newest checkpoint of a killed run is damaged. Resume must use an older checkpoint and end
-# as a run that never stopped, or say what is damaged (exit 9); never train on from what is wrong.
+# One file of the newest checkpoint of a killed run is damaged, every fourth time one of each checkpoint. Resume must
+# use an older checkpoint and end as a run that never stopped, or say what is damaged (exit 9); never train on from
+# what is wrong.
 
 default_count=200
 
@@ -27,6 +28,15 @@ damage() {
   esac
 }
 
+# damage_one FOLDER [FILE]: one of its files, or FILE; says which in $file.
+damage_one() {
+  local files
+  mapfile -t files < <(find "$1" -type f | sort)
+  pick "${files[@]}" "${@:2}"
+  file=$picked
+  damage "$file"
+}
+
 # checkpoints_of FOLDER: their number.
 checkpoints_of() { find "$1/checkpoints" -name MANIFEST.json 2>/dev/null | wc -l; }
 
@@ -46,21 +56,32 @@ make_killed() {
 }
 
 attack() {
-  local files file how
+  local file how last older refused=0
   make_killed
   while ((count < $1)); do
     tried
     cp -r killed damaged
-    mapfile -t files < <(find "damaged/checkpoints/$(<damaged/checkpoints/last)" -type f | sort)
-    pick "${files[@]}" damaged/checkpoints/last
-    file=$picked
-    damage "$file"
+    last=damaged/checkpoints/$(<damaged/checkpoints/last)
+    if ((RANDOM % 4 == 0)); then
+      for older in damaged/checkpoints/*/; do
+        [[ $older -ef $last ]] || damage_one "$older"
+      done
+    fi
+    damage_one "$last" damaged/checkpoints/last
     attempt "${program[@]}" resume damaged --gpus 0
+    # A folder where the pointer is to be written is not removed by the program, which says so.
+    if [[ $code -eq 7 && $how == folder && $file == */last ]]; then
+      rmdir "$file"
+      attempt "${program[@]}" resume damaged --gpus 0
+    fi
     if [[ $code -eq 0 ]]; then
       if ! fingerprint damaged >found || ! cmp -s found expected; then finding "$how of $file is taken for good"; fi
-    elif [[ $code -ne 9 ]]; then
+    elif [[ $code -eq 9 ]]; then
+      refused=$((refused + 1))
+    else
       finding "exit $code instead of 9: $how of $file"
     fi
     rm -rf damaged
   done
+  printf 'checkpoints: %s of %s resumes ended with exit 9, the others used an older one\n' "$refused" "$count"
 }

@@ -1,31 +1,37 @@
-// Loaded with LD_PRELOAD by scripts/attack/disk.sh: calls that change the folder $ATTACK_FOLDER are counted
-// from 1, and the one with the number $ATTACK_FAIL_AT fails; with $ATTACK_FROM_THEN_ON all after it too. At
-// the end their number is written to $ATTACK_COUNT_FILE. One process is counted: the first that is loaded.
+// Loaded with LD_PRELOAD by scripts/attack.sh: calls that change the folder $ATTACK_FOLDER are counted from 1, and
+// the one with the number $ATTACK_AT fails, or with $ATTACK_SIGNAL brings that signal; with $ATTACK_FROM_THEN_ON
+// all after it too. At the end their number is written to $ATTACK_COUNT_FILE. One process is counted: the first
+// that is loaded.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 static atomic_long calls;
-static long fail_at;
+static long attack_at;
+static int signal_number;
 static int from_then_on;
 static char folder[PATH_MAX];
 
 __attribute__((constructor)) static void begin(void) {
   const char* name = getenv("ATTACK_FOLDER");
-  const char* at = getenv("ATTACK_FAIL_AT");
+  const char* at = getenv("ATTACK_AT");
+  const char* number = getenv("ATTACK_SIGNAL");
   if (name != NULL) snprintf(folder, sizeof folder, "%s", name);
-  if (at != NULL) fail_at = atol(at);
+  if (at != NULL) attack_at = atol(at);
+  if (number != NULL) signal_number = atoi(number);
   from_then_on = getenv("ATTACK_FROM_THEN_ON") != NULL;
   unsetenv("LD_PRELOAD");
 }
@@ -54,7 +60,11 @@ static int below_fd(int fd) {
 // True where this call must fail; errno is set.
 static int fails(int error) {
   const long number = atomic_fetch_add(&calls, 1) + 1;
-  if (fail_at == 0 || number < fail_at || (number > fail_at && !from_then_on)) return 0;
+  if (attack_at == 0 || number < attack_at || (number > attack_at && !from_then_on)) return 0;
+  if (signal_number != 0) {
+    kill(getpid(), signal_number);
+    return 0;
+  }
   errno = error;
   return 1;
 }
@@ -79,6 +89,12 @@ int ftruncate(int fd, off_t size) { return below_fd(fd) && fails(EIO) ? -1 : REA
 int rename(const char* from, const char* to) { return below(to) && fails(EIO) ? -1 : REAL(rename)(from, to); }
 int mkdir(const char* path, mode_t mode) { return below(path) && fails(ENOSPC) ? -1 : REAL(mkdir)(path, mode); }
 int unlink(const char* path) { return below(path) && fails(EIO) ? -1 : REAL(unlink)(path); }
+int rmdir(const char* path) { return below(path) && fails(EIO) ? -1 : REAL(rmdir)(path); }
+int remove(const char* path) { return below(path) && fails(EIO) ? -1 : REAL(remove)(path); }
+int unlinkat(int at, const char* path, int flags) {
+  return (below(path) || below_fd(at)) && fails(EIO) ? -1 : REAL(unlinkat)(at, path, flags);
+}
+int flock(int fd, int operation) { return below_fd(fd) && fails(ENOLCK) ? -1 : REAL(flock)(fd, operation); }
 
 static int opens_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0; }
 

@@ -1,17 +1,38 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# SIGKILL at a random moment; the run is resumed and must end as one that never stopped.
+# SIGKILL at a random moment, every second time at a call that changes the run's folder; every third resume is killed
+# too. The last one must end as a run that never stopped.
 
 default_count=200
 
-attack() {
-  local pid length
-  train_whole
-  while ((count < $1)); do
-    tried
-    start killed
+# kill_once: what is in broken/ goes on until it is killed; adds to $what.
+kill_once() {
+  if ((RANDOM % 2)); then
+    what+=", at call $((1 + RANDOM % calls))"
+    start "$PWD/broken" "${attacked_disk[@]}" ATTACK_SIGNAL=9 ATTACK_AT="${what##* }"
+  else
+    start "$PWD/broken"
     sleep_part 1
     kill -KILL "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
-    ends_equal killed "kill $count"
+  fi
+  code=0
+  wait "$pid" 2>/dev/null || code=$?
+  [[ $code -ne 137 ]] || killed=$((killed + 1))
+}
+
+attack() {
+  local pid length calls attacked_disk what killed=0 again
+  train_whole
+  make_disk
+  while ((count < $1)); do
+    what="kill"
+    again=0
+    while ((count < $1 && again == 0)); do
+      tried
+      what+=" $count"
+      kill_once
+      again=$((RANDOM % 3))
+    done
+    ends_equal broken "$what"
   done
+  printf 'kills: %s of %s runs were killed, the others had ended\n' "$killed" "$count"
 }

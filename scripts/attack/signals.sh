@@ -1,28 +1,44 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# SIGTERM or SIGINT at a random moment, every second time once more soon after: the run ends at once with
-# 128 and the signal's number (or had ended), and can be gone on with.
+# SIGTERM or SIGINT at a random moment, or at a call that changes the run's folder (in a save, mostly), every second
+# time once more soon after: the run ends at once with 128 and the signal's number (or had ended), and can be gone on
+# with.
 
 default_count=200
 
-attack() {
-  local pid length signal what
-  train_whole
-  while ((count < $1)); do
-    tried
-    pick TERM INT
-    signal=$picked
-    what="SIG$signal $count"
-    start stopped
+# start_signalled: a run to which $signal comes, as $what is to say.
+start_signalled() {
+  local twice=$((RANDOM % 2)) then_on=()
+  if ((RANDOM % 2)); then
+    what+=", call $((1 + RANDOM % calls))"
+    if ((twice)); then then_on=(ATTACK_FROM_THEN_ON=1); fi
+    start "$PWD/broken" "${attacked_disk[@]}" ATTACK_SIGNAL="$number" ATTACK_AT="${what##* }" "${then_on[@]}"
+  else
+    start "$PWD/broken"
     sleep_part 1
     kill "-$signal" "$pid" 2>/dev/null || true
-    if ((RANDOM % 2)); then
-      what+=", twice"
+    if ((twice)); then
       sleep_part 0.05
       kill "-$signal" "$pid" 2>/dev/null || true
     fi
+  fi
+  if ((twice)); then what+=", twice"; fi
+}
+
+attack() {
+  local pid length calls attacked_disk signal number what stopped=0
+  train_whole
+  make_disk
+  while ((count < $1)); do
+    tried
+    pick TERM INT
+    signal=$picked number=$(kill -l "$signal")
+    what="SIG$signal $count"
+    start_signalled
     wait_for_end "$what"
     judge_code "$what"
-    if [[ $code -ne 0 && $code -ne $((128 + $(kill -l "$signal"))) ]]; then finding "exit $code: $what"; fi
-    ends_equal stopped "$what"
+    if [[ $code -ne 0 && $code -ne $((128 + number)) ]]; then finding "exit $code: $what"; fi
+    [[ $code -eq 0 ]] || stopped=$((stopped + 1))
+    ends_equal broken "$what"
   done
+  printf 'signals: %s of %s runs were stopped, the others had ended\n' "$stopped" "$count"
 }

@@ -106,11 +106,13 @@ expect_code 0
 expect_equal "$err" $'\r    1/4 ━━━━━───────────────\e[K\r    4/4 ━━━━━━━━━━━━━━━━━━━━\e[K\r\e[K'
 
 begin "every part of the attack runs, and is a slow test"
+memory=$PWD # a disk would take most of the time
+[[ ! -w /dev/shm ]] || memory=/dev/shm
 for file in "$source_dir"/scripts/attack/*.sh; do
   part=$(basename "$file" .sh)
-  run "$source_dir/scripts/attack.sh" --train "$train" "$part=2"
+  run env TMPDIR="$memory" "$source_dir/scripts/attack.sh" --train "$train" "$part=1"
   expect_code 0
-  expect_out_match "$part: [2-9] attacks, 0 findings"
+  expect_out_match "$part: [12] attacks, 0 findings"
   grep -qE "foreach\(part .*\b$part\b" "$source_dir/tests/e2e/CMakeLists.txt" || fail "no test of part $part"
 done
 

@@ -1,0 +1,62 @@
+# shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
+# The gnuplot that is found first hangs, floods its output or a picture, crashes, or leaves what is no picture: the
+# run is as one without plots, ends with 0, ends at once when stopped, fills no disk, and leaves no process.
+
+default_count=60
+most_mib=150 # of a run's folder, whatever gnuplot writes
+
+# make_gnuplot KIND: bin/gnuplot.
+make_gnuplot() {
+  mkdir -p bin
+  {
+    echo '#!/bin/bash'
+    case $1 in
+      hang) echo 'while :; do /bin/sleep 1000; done' ;;
+      flood) echo 'exec /usr/bin/yes "curves.gp line 1: flood"' ;;
+      fill) echo 'exec /usr/bin/yes >.tmp-curves.png' ;;
+      crash) echo 'kill -SEGV $$' ;;
+      refuse) echo 'echo "curves.gp line 1: no"; exit 3' ;;
+      nothing) ;;
+      empty) echo ': >.tmp-curves.png' ;;
+      folder) echo '/bin/mkdir -p .tmp-curves.png/within' ;;
+      fifo) echo '/usr/bin/mkfifo .tmp-curves.png' ;;
+      link) echo '/bin/ln -s nowhere .tmp-curves.png' ;;
+      device) echo '/bin/ln -s /dev/zero .tmp-curves.png' ;;
+    esac
+  } >bin/gnuplot
+  chmod +x bin/gnuplot
+}
+
+has_no_child() { ! pgrep -f "$PWD/bin/gnuplot"; }
+
+attack() {
+  local pid length kind what ended search_path=$PWD/bin most_seconds=90
+  train_whole
+  while ((count < $1)); do
+    tried
+    pick hang flood fill crash refuse nothing empty folder fifo link device
+    kind=$picked
+    what="a gnuplot of kind $kind"
+    make_gnuplot "$kind"
+    rm -rf picture
+    start drawn
+    # One that hangs has a minute, which all but a few of these runs are stopped in.
+    if [[ $kind == hang ]] && ((RANDOM % 8)); then
+      sleep_part 2
+      kill -TERM "$pid" 2>/dev/null || true
+      ended=$SECONDS
+      wait_for_end "$what, stopped"
+      ((SECONDS - ended <= 10)) || finding "it took $((SECONDS - ended)) s to stop: $what"
+    else
+      wait_for_end "$what"
+      [[ $code -ne 143 ]] || finding "exit 143: $what"
+    fi
+    judge_code "$what"
+    [[ $code -eq 0 || $code -eq 143 ]] || finding "exit $code: $what"
+    await has_no_child || finding "a gnuplot is left: $what"
+    if [[ -d drawn && $(du -sm drawn | cut -f 1) -gt $most_mib ]]; then
+      finding "$(du -sm drawn | cut -f 1) MiB in the folder: $what"
+    fi
+    ends_equal drawn "$what"
+  done
+}
