@@ -32,6 +32,13 @@ std::string utc_text(std::int64_t utc_seconds) {
   return formatted(utc_seconds, "%Y-%m-%dT%H:%M:%SZ");
 }
 
+std::optional<std::int64_t> utc_seconds_of(const std::string& text) {
+  std::tm parts = {};
+  const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return ::timegm(&parts);
+}
+
 std::string utc_time_of_day(std::int64_t utc_seconds) { return formatted(utc_seconds, "%H:%M:%S"); }
 
 }  // namespace trainyard

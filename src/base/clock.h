@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace trainyard {
@@ -40,6 +41,8 @@ class ManualClock final : public Clock {
 
 /// "2026-07-30T12:03:41Z" (RFC 3339).
 [[nodiscard]] std::string utc_text(std::int64_t utc_seconds);
+/// The reverse; empty for any other text.
+[[nodiscard]] std::optional<std::int64_t> utc_seconds_of(const std::string& text);
 /// "12:03:41", the time of day in UTC.
 [[nodiscard]] std::string utc_time_of_day(std::int64_t utc_seconds);
 

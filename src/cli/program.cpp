@@ -41,7 +41,7 @@ constexpr std::array kVerbs{
     Verb{"schema", "print the JSON Schema or the reference of the YAML files", declare_schema},
     Verb{"bench", "measure the speed of training steps", declare_bench},
     Verb{"data", "make data sets", declare_data},
-    Verb{"doctor", "say what this machine offers and what training on a GPU lacks", declare_doctor},
+    Verb{"doctor", "say what this machine offers, or how a run gets on", declare_doctor},
 };
 
 double steady_seconds() {

@@ -1,21 +1,56 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 
 #include "backend/doctor.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
+#include "config/near_file.h"
+#include "run/health.h"
 
 namespace trainyard::cli {
+namespace {
+
+struct DoctorFlags {
+  std::string run;
+  bool json = false;
+};
+
+int examine_machine(bool json) {
+  const Findings findings = examine(version_text(), gpu_places());
+  const std::string text = json ? json_line(doctor_json(findings)) : doctor_text(findings);
+  std::fputs(text.c_str(), stdout);
+  return doctor_exit_code(findings);
+}
+
+int examine_run(const DoctorFlags& flags) {
+  const std::filesystem::path folder = flags.run;
+  if (!std::filesystem::is_directory(folder)) {
+    throw Error(ErrorKind::command_line,
+                "there is no run folder '" + flags.run + "'" + config::near_file(folder));
+  }
+  const RunSighting run = look_at_run(folder, SystemClock());
+  const RunHealth health = judge_run(run);
+  const std::string text =
+      flags.json ? json_line(health_json(run, health)) : health_text(run, health);
+  std::fputs(text.c_str(), stdout);
+  return health.exit_code;
+}
+
+}  // namespace
 
 void declare_doctor(CLI::App& app, const Surroundings&, Action& action) {
-  auto json = std::make_shared<bool>(false);  // shared with the action, which outlives parsing
-  app.add_flag("--json", *json, "as JSON");
-  action = [json] {
-    const Findings findings = examine(version_text(), gpu_places());
-    const std::string text = *json ? json_line(doctor_json(findings)) : doctor_text(findings);
-    std::fputs(text.c_str(), stdout);
-    return doctor_exit_code(findings);
+  auto flags = std::make_shared<DoctorFlags>();  // shared with the action, which outlives parsing
+  app.add_option("run", flags->run,
+                 "a run folder: says whether the run works (exit 10), hangs (11), is dead (12) or "
+                 "has ended (its own exit code)")
+      ->type_name("RUN");
+  app.add_flag("--json", flags->json, "as JSON");
+  action = [flags] {
+    return flags->run.empty() ? examine_machine(flags->json) : examine_run(*flags);
   };
 }
 

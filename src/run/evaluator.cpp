@@ -33,21 +33,26 @@ std::vector<double> batch_rows(Model& model, Feeder& feeder,
   return rows;
 }
 
-}  // namespace
-
-Totals evaluate(Model& model, Feeder& feeder) {
+Totals evaluate_alone(Model& model, Feeder& feeder, const std::function<void()>& before_batch) {
   TY_CHECK(feeder.options().ranks == 1, "the evaluation of several ranks wants a communicator");
   feeder.start(0);
   for (std::int64_t step = 0; step < feeder.steps_per_epoch(); ++step) {
+    before_batch();
     model.load(feeder.next());
     model.evaluate();
   }
   return model.take_totals();
 }
 
+}  // namespace
+
+Totals evaluate(Model& model, Feeder& feeder) {
+  return evaluate_alone(model, feeder, [] {});
+}
+
 Totals evaluate(Model& model, Feeder& feeder, Communicator& hosts,
                 const std::function<void()>& before_batch) {
-  if (hosts.size() == 1) return evaluate(model, feeder);
+  if (hosts.size() == 1) return evaluate_alone(model, feeder, before_batch);
   TY_CHECK(feeder.options().ranks == hosts.size() && feeder.options().rank == hosts.rank(),
            "a feeder of another rank");
   const auto ranks = static_cast<std::size_t>(hosts.size());

@@ -81,14 +81,14 @@ std::string csv_of(const Json& changes) {
 
 std::optional<std::string> completion_text(const fs::path& folder, const RunConfig& wanted) {
   const auto status = read_status(folder / "status.json");
-  if (!status || status->state != name_of(RunState::completed)) return std::nullopt;
+  if (!status || status->state != RunState::completed) return std::nullopt;
   const std::string counts =
-      std::to_string(status->epoch) + " of " + std::to_string(wanted.epochs) + " epochs";
+      std::to_string(status->at.epoch) + " of " + std::to_string(wanted.epochs) + " epochs";
   const std::string command = resume_command(folder.string());
-  if (status->epoch >= wanted.epochs) {
+  if (status->at.epoch >= wanted.epochs) {
     return "the run " + folder.string() + " is complete: " + counts +
            " are trained, nothing was changed; to add epochs: " + command +
-           " --set epochs=N, with N above " + std::to_string(status->epoch);
+           " --set epochs=N, with N above " + std::to_string(status->at.epoch);
   }
   const RunConfig before = read_run_config(folder / "config.yaml", {});
   if (!config_differences(before, wanted).empty()) return std::nullopt;

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/read_file.h"
@@ -85,6 +84,30 @@ bool holds_something(const fs::path& folder) {
   return !std::all_of(inside.begin(), inside.end(), is_left_by_start);
 }
 
+/// `path` and the folders above it that are not there, deepest first.
+std::vector<fs::path> missing_folders(fs::path path) {
+  std::vector<fs::path> missing;
+  std::error_code ignored;
+  for (; !path.empty() && !fs::exists(path, ignored); path = path.parent_path()) {
+    missing.push_back(path);
+  }
+  return missing;
+}
+
+/// Disk::make_folder() within `parent`, which is made too.
+bool make_folder_in(const Disk& disk, const fs::path& parent, const std::string& name) {
+  while (true) {
+    disk.make_folders(parent);
+    try {
+      return disk.make_folder(parent / name);
+    } catch (const Error&) {
+      std::error_code ignored;
+      // A start that failed at this moment may have taken the empty folder away that it had made.
+      if (fs::exists(parent, ignored)) throw;
+    }
+  }
+}
+
 bool is_file(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
@@ -100,7 +123,10 @@ bool is_file(const fs::path& path) {
 RunFolder::RunFolder(const Disk& disk, fs::path path) : disk_(&disk), path_(std::move(path)) {}
 
 RunFolder::RunFolder(RunFolder&& other) noexcept
-    : disk_(other.disk_), path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+    : disk_(other.disk_),
+      path_(std::move(other.path_)),
+      made_(std::move(other.made_)),
+      lock_(std::exchange(other.lock_, -1)) {}
 
 RunFolder::~RunFolder() {
   if (lock_ >= 0) ::close(lock_);
@@ -137,12 +163,14 @@ void RunFolder::remove_temporary_files() const {
 RunFolder RunFolder::create(const Disk& disk, const fs::path& root, const std::string& name) {
   require_plain_name(name);
   const fs::path parent = root / name;
-  disk.make_folders(parent);
+  std::vector<fs::path> made = missing_folders(parent);
   const std::vector<std::int64_t> taken = run_numbers(parent);
   std::int64_t number = taken.empty() ? 1 : taken.front() + 1;
-  while (!disk.make_folder(parent / numbered(number))) ++number;
+  while (!make_folder_in(disk, parent, numbered(number))) ++number;
   disk.sync_folder(parent);
   RunFolder folder(disk, parent / numbered(number));
+  folder.made_ = std::move(made);
+  folder.made_.insert(folder.made_.begin(), folder.path_);
   // Nobody else opens a folder that was made just now and holds no config.
   if (!folder.lock()) refuse_locked(folder.path_);
   folder.make_subfolders();
@@ -150,6 +178,7 @@ RunFolder RunFolder::create(const Disk& disk, const fs::path& root, const std::s
 }
 
 RunFolder RunFolder::create_at(const Disk& disk, const fs::path& path) {
+  std::vector<fs::path> made = missing_folders(path);
   disk.make_folders(path);
   // Looked at before the lock too, so that a folder of somebody else's stays as it is.
   const auto refuse = [&] {
@@ -159,6 +188,7 @@ RunFolder RunFolder::create_at(const Disk& disk, const fs::path& path) {
   };
   if (holds_something(path)) refuse();
   RunFolder folder(disk, path);
+  folder.made_ = std::move(made);
   if (!folder.lock()) refuse_locked(path);
   if (holds_something(path)) refuse();
   folder.make_subfolders();
@@ -181,6 +211,18 @@ RunFolder RunFolder::open(const Disk& disk, const fs::path& path) {
 fs::path RunFolder::subfolder(std::string_view name) const {
   disk_->make_folders(path_ / name);
   return path_ / name;
+}
+
+void RunFolder::discard() const {
+  std::error_code ignored;
+  try {
+    for (const fs::path& path : entries_of(path_)) {
+      if (is_left_by_start(path)) disk_->remove(path);
+    }
+  } catch (const Error&) {
+    return;  // the error that ended the start is the one to report
+  }
+  for (const fs::path& folder : made_) fs::remove(folder, ignored);  // stays unless empty
 }
 
 void RunFolder::write_record(const RunRecord& record) const {
@@ -213,6 +255,19 @@ bool another_holds_lock(int error_number, const fs::path& path) {
                         : ""));
 }
 
+bool is_locked(const fs::path& path) {
+  const fs::path lock = path / kLockName;
+  const int descriptor = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0 && errno == ENOENT) return false;
+  if (descriptor < 0) {
+    throw Error(ErrorKind::disk,
+                "cannot read '" + lock.string() + "': " + std::generic_category().message(errno));
+  }
+  const int error_number = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0 ? 0 : errno;
+  ::close(descriptor);
+  return error_number != 0 && another_holds_lock(error_number, lock);
+}
+
 bool is_run_folder(const fs::path& path) {
   std::error_code ignored;
   return is_file(path / kConfigName) &&
@@ -224,7 +279,7 @@ std::optional<fs::path> newest_unfinished_run(const fs::path& root, const std::s
     const fs::path path = root / name / numbered(number);
     if (!is_run_folder(path)) continue;
     const auto status = read_status(path / "status.json");
-    if (!status || status->state != name_of(RunState::completed)) return path;
+    if (!status || status->state != RunState::completed) return path;
   }
   return std::nullopt;
 }
@@ -234,7 +289,7 @@ std::optional<fs::path> completed_run(const fs::path& root, const std::string& n
   for (const std::int64_t number : run_numbers(root / name)) {
     const fs::path path = root / name / numbered(number);
     const auto status = read_status(path / "status.json");
-    const bool done = status && status->state == name_of(RunState::completed);
+    const bool done = status && status->state == RunState::completed;
     if (done && status->config_hash == config_hash) return path;
   }
   return std::nullopt;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/atomic_file.h"
 
@@ -50,6 +51,9 @@ class RunFolder {
   void write_record(const RunRecord& record) const;
   /// Adds a line to command.txt: the command of a resume.
   void add_command(std::string_view command) const;
+  /// Removes what a start leaves before it writes the record, and the folders that were made for
+  /// it. What cannot be removed stays, and can be used again.
+  void discard() const;
   /// Replaces a file of the folder whole.
   void write(std::string_view name, std::string_view text) const;
 
@@ -62,12 +66,17 @@ class RunFolder {
 
   const Disk* disk_;
   std::filesystem::path path_;
+  std::vector<std::filesystem::path> made_;  // folders that were not there before, deepest first
   int lock_ = -1;
 };
 
 /// What `error_number`, the errno of a flock(2) that failed, means: true if another process holds
 /// the lock `path`. Throws Error{disk} for any other reason.
 [[nodiscard]] bool another_holds_lock(int error_number, const std::filesystem::path& path);
+
+/// True if a process writes into the run folder `path`. Throws Error{disk} where that cannot be
+/// found out.
+[[nodiscard]] bool is_locked(const std::filesystem::path& path);
 
 /// True if `path` holds a run (a config.yaml and a status.json or checkpoints).
 [[nodiscard]] bool is_run_folder(const std::filesystem::path& path);

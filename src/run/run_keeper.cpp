@@ -9,33 +9,66 @@
 
 namespace trainyard {
 
+namespace {
+
+/// What a run that comes into this state is busy with first.
+RunPhase first_phase(RunState state) {
+  return state == RunState::saving    ? RunPhase::saving
+         : state == RunState::running ? RunPhase::training
+                                      : RunPhase::starting;
+}
+
+}  // namespace
+
 RunKeeper::RunKeeper(const Disk& disk, const Clock& clock, RunFolder folder,
-                     std::function<void(const std::string&)> warn)
+                     const ProgressLimits& limits, std::function<void(const std::string&)> warn)
     : disk_(disk),
       clock_(clock),
       warn_(std::move(warn)),
       folder_(std::move(folder)),
-      status_file_(disk, folder_.file("status.json")) {
+      progress_(clock, limits),
+      status_file_(disk, clock, progress_, folder_.file("status.json")) {
   status_.pid = getpid();
   status_.started = clock.utc_seconds();
   status_.resume_command = resume_command(folder_.path().string());
 }
 
-void RunKeeper::write_status(RunState state) {
-  status_.state = state;
-  status_.updated = clock_.utc_seconds();
-  status_file_.write(status_, clock_.seconds());
+void RunKeeper::recall() {
+  const std::optional<RunStatus> before = read_status(folder_.file("status.json"));
+  if (!before) return;
+  progress_.recall(before->at);
+  status_.steps_per_epoch = before->steps_per_epoch;
+  status_.best = before->best;
+  status_.last_checkpoint = before->last_checkpoint;
 }
 
-void RunKeeper::begin(const std::string& judged) {
+void RunKeeper::write_status(RunState state) {
+  status_.state = state;
+  if (status_.exit_code) {
+    progress_.end();
+  } else {
+    progress_.begin(first_phase(state));
+  }
+  status_file_.write(status_);
+}
+
+void RunKeeper::begin(const TrainingState& state, const std::string& judged) {
   judged_ = judged;
+  progress_.start_training(state.epoch, state.step, status_.epochs * status_.steps_per_epoch);
+  status_.best.reset();
+  take_best(state);
   write_status(RunState::running);
+}
+
+void RunKeeper::take_best(const TrainingState& state) {
+  if (state.best_epoch > 0) status_.best = {judged_, state.best_value, state.best_epoch};
 }
 
 void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console) {
   auto rows = std::make_unique<CsvSink>(disk_, folder_.path(), run.columns, run.from, run.steps);
   const std::vector<std::string> missing = rows->missing_rows();
   sinks_.add(std::move(rows));
+  sinks_.add(std::make_unique<ProgressSink>(progress_));
   if (!run.gnuplot.empty()) {
     PlotterOptions options{.gnuplot = run.gnuplot,
                            .folder = folder_.plots(),
@@ -70,10 +103,13 @@ void RunKeeper::save(const CheckpointContent& content, const TrainingState& stat
       save_checkpoint(disk_, folder_.checkpoints(), content, {.is_best = best, .keep = keep});
   sinks_.sync();
   status_.last_checkpoint = std::filesystem::relative(saved, folder_.path()).string();
-  status_.epoch = state.epoch;
-  status_.step = state.step;
-  if (state.best_epoch > 0) status_.best = {judged_, state.best_value, state.best_epoch};
+  take_best(state);
   write_status(RunState::running);
+}
+
+void RunKeeper::give_up() {
+  status_file_.stop();
+  folder_.discard();
 }
 
 void RunKeeper::fail(const Error& error) {
@@ -81,7 +117,7 @@ void RunKeeper::fail(const Error& error) {
   status_.exit_code = error.exit_code();
   try {
     write_status(error.kind() == ErrorKind::diverged ? RunState::diverged : RunState::failed);
-    write_summary(status_.epoch, status_.step, 0);
+    write_summary(0);
     if (log_ != nullptr) log_->write(std::string("error: ") + error.what());
   } catch (const Error&) {
     return;  // the first error is the one to report
@@ -89,12 +125,10 @@ void RunKeeper::fail(const Error& error) {
 }
 
 void RunKeeper::finish(RunState state, int exit_code, const TrainingState& end) {
-  status_.epoch = end.epoch;
-  status_.step = end.step;
   status_.exit_code = exit_code;
   write_status(state);
   if (plots_ != nullptr) plots_->finish();  // what it warns of is part of the summary
-  write_summary(end.epoch, end.step, end.elapsed_seconds);
+  write_summary(end.elapsed_seconds);
 }
 
 void RunKeeper::write_weights(const CheckpointContent& content) {
@@ -102,13 +136,14 @@ void RunKeeper::write_weights(const CheckpointContent& content) {
   disk_.replace_file(folder_.weights() / "last.safetensors", image.parts());
 }
 
-void RunKeeper::write_summary(std::int64_t epochs, std::int64_t step, double seconds) {
+void RunKeeper::write_summary(double seconds) {
+  const RunProgress at = progress_.now();
   folder_.write("summary.txt", summary_text({.run = folder_.path().string(),
                                              .state = status_.state,
                                              .exit_code = status_.exit_code.value_or(0),
                                              .message = status_.message,
-                                             .epochs = epochs,
-                                             .step = step,
+                                             .epochs = at.epoch,
+                                             .step = at.step,
                                              .seconds = seconds,
                                              .best = status_.best,
                                              .last = log_ ? log_->last() : std::nullopt,

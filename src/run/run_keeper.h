@@ -13,9 +13,11 @@
 #include "run/epoch_line.h"
 #include "run/metrics.h"
 #include "run/plotter.h"
+#include "run/progress.h"
 #include "run/run_folder.h"
 #include "run/run_sinks.h"
 #include "run/status.h"
+#include "run/status_file.h"
 #include "run/training_state.h"
 
 namespace trainyard {
@@ -37,7 +39,7 @@ struct KeptRun {
 class RunKeeper {
  public:
   /// Disk and clock must outlive it; `warn` also says warnings on the console.
-  RunKeeper(const Disk& disk, const Clock& clock, RunFolder folder,
+  RunKeeper(const Disk& disk, const Clock& clock, RunFolder folder, const ProgressLimits& limits,
             std::function<void(const std::string&)> warn);
 
   [[nodiscard]] const RunFolder& folder() const { return folder_; }
@@ -45,13 +47,19 @@ class RunKeeper {
   [[nodiscard]] SinkList& sinks() { return sinks_; }
 
   void write_status(RunState state);
-  /// Training begins; `judged` is the metric that says what is best, "val_accuracy".
-  void begin(const std::string& judged);
+  /// What status.json says of the run until now stays known. Before the first write_status().
+  void recall();
+  /// Notes that a phase begins, or a step or batch of it.
+  void note(RunPhase phase) { progress_.begin(phase); }
+  /// Training begins at `state`; `judged` is the metric that says what is best, "val_accuracy".
+  void begin(const TrainingState& state, const std::string& judged);
   /// Makes the sinks of the folder, the console's last.
   void open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console);
   void warn(const std::string& text);
   void save(const CheckpointContent& content, const TrainingState& state, bool best,
             std::int64_t keep);
+  /// Takes the folder back as far as a start has made it; see RunFolder::discard().
+  void give_up();
   /// Says in the folder how the run failed; a disk that cannot take it must not hide the error.
   void fail(const Error& error);
   /// Writes the last status and summary.
@@ -60,12 +68,14 @@ class RunKeeper {
   void write_weights(const CheckpointContent& content);
 
  private:
-  void write_summary(std::int64_t epochs, std::int64_t step, double seconds);
+  void write_summary(double seconds);
+  void take_best(const TrainingState& state);
 
   const Disk& disk_;
   const Clock& clock_;
   std::function<void(const std::string&)> warn_;
   RunFolder folder_;
+  ProgressNote progress_;
   StatusFile status_file_;
   RunStatus status_;
   std::string judged_;

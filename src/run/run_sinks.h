@@ -1,4 +1,4 @@
-// Sinks of a run besides the CSV files and the console: pictures and train.log.
+// Sinks of a run besides the CSV files and the console: pictures, status.json and train.log.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include "run/log_file.h"
 #include "run/metrics.h"
 #include "run/plotter.h"
+#include "run/progress.h"
 
 namespace trainyard {
 
@@ -27,6 +28,18 @@ class PlotSink final : public MetricsSink {
 
  private:
   Plotter plotter_;
+};
+
+/// Notes the place, loss and rate for status.json.
+class ProgressSink final : public MetricsSink {
+ public:
+  /// `note` must outlive the sink.
+  explicit ProgressSink(ProgressNote& note) : note_(note) {}
+  void on_epoch(const EpochRow& row) override { note_.on_epoch(row); }
+  void on_step(const StepRow& row) override { note_.on_step(row); }
+
+ private:
+  ProgressNote& note_;
 };
 
 /// Writes the console's lines to train.log, and keeps the last row for summary.txt.

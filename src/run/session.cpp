@@ -239,10 +239,12 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   scale_schedule(run_, batch_.global);
   for (const auto& metric : run_.metrics) metric_names_.push_back(metric_name(*metric));
   const TrainingGraph graph = make_training_graph(run_, batch_.replica);
+  choice.begins(RunPhase::reading_data);
   open_data(known);
   check_fit(graph.graph);
   keep_data_on_device();
   make_feeders();
+  choice.begins(RunPhase::building);
   model_ = std::make_unique<Model>(
       graph, device_.compute(),
       ModelOptions{.target = device_.target,

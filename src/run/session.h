@@ -15,6 +15,7 @@
 #include "run/joint_sum.h"
 #include "run/measured_sums.h"
 #include "run/model.h"
+#include "run/progress.h"
 #include "run/rank_group.h"
 #include "run/run_config.h"
 #include "run/update.h"
@@ -31,6 +32,8 @@ struct DeviceChoice {
   bool tune = true;
   std::string choices;  // of the run that is resumed, or empty
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  /// Told of what takes its time when a session is made.
+  std::function<void(RunPhase)> begins = [](RunPhase) {};
 };
 /// What a device computes in where the run does not say: fp32, the reference device fp64.
 [[nodiscard]] Precision default_precision(DeviceChoice::Kind kind);

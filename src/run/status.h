@@ -1,4 +1,4 @@
-// status.json: where a run stands, for scripts; and the question whether it is done.
+// status.json: where a run stands, for scripts.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/atomic_file.h"
+#include "run/progress.h"
 
 namespace trainyard {
 
@@ -31,7 +31,7 @@ struct BestValue {
   std::int64_t epoch = 0;
 };
 
-/// The fields of status.json, in its order. Times are UTC seconds since 1970.
+/// What status.json says. Times are UTC seconds since 1970.
 struct RunStatus {
   RunState state = RunState::starting;
   std::optional<int> exit_code;  // empty while the run lives
@@ -39,48 +39,24 @@ struct RunStatus {
   std::int64_t pid = 0;
   std::string host;
   std::int64_t started = 0;
-  std::int64_t updated = 0;
-  std::int64_t epoch = 0;  // finished epochs
+  std::int64_t updated = 0;  // when the file was written
+  RunProgress at;
   std::int64_t epochs = 0;
-  std::int64_t step = 0;  // finished steps of the run
   std::int64_t steps_per_epoch = 0;
-  std::optional<double> loss;
   std::optional<BestValue> best;
   std::string last_checkpoint;
-  std::optional<double> eta_seconds;
-  std::optional<double> images_per_s;
   std::string resume_command;
   std::string config_hash;
 };
 
+/// What the run does: the name of its phase, or that of its state once it has ended.
+[[nodiscard]] std::string_view phase_of(const RunStatus& status);
+
 /// The file's text. What is not known, and a loss that is no number, is null.
 [[nodiscard]] std::string status_text(const RunStatus& status);
 
-/// What other commands ask of a run folder.
-struct StatusSummary {
-  std::string state;
-  std::string config_hash;
-  std::int64_t epoch = 0;
-  std::int64_t epochs = 0;
-};
-
-/// Empty if `path` is missing or cannot be read as a status.json.
-[[nodiscard]] std::optional<StatusSummary> read_status(const std::filesystem::path& path);
-
-/// Writes status.json: at once when the run tells it to, and by update() at most every 10 seconds.
-class StatusFile {
- public:
-  /// `disk` must outlive it.
-  StatusFile(const Disk& disk, std::filesystem::path path);
-  /// Replaces the file. `now_seconds` is a Clock's seconds().
-  void write(const RunStatus& status, double now_seconds);
-  /// The same if the last write is 10 seconds ago or more.
-  void update(const RunStatus& status, double now_seconds);
-
- private:
-  const Disk& disk_;
-  std::filesystem::path path_;
-  std::optional<double> written_at_;
-};
+/// Reads a status.json, of an older version too: what it lacks is not known. Empty if `path` is
+/// missing or no status.json.
+[[nodiscard]] std::optional<RunStatus> read_status(const std::filesystem::path& path);
 
 }  // namespace trainyard

@@ -83,8 +83,13 @@ void Trainer::compare_ranks() {
   require_equal_models(model_hash(parts_.model, compared_), parts_.ranks, state_.step);
 }
 
+void Trainer::begin(const Operation& operation, RunPhase phase) {
+  parts_.ranks.progress(state_.step, operation);
+  parts_.begins(phase);
+}
+
 void Trainer::train_step() {
-  parts_.ranks.progress(state_.step, kTraining);
+  begin(kTraining, RunPhase::training);
   parts_.updater.prepare();
   for (std::int64_t index = 0; index < parts_.updater.passes(); ++index) micro_step(index);
   parts_.updater.finish();
@@ -231,7 +236,7 @@ EpochRow Trainer::training_row() {
 void Trainer::finish_epoch() {
   EpochRow row = training_row();
   const Totals val = evaluate(parts_.model, parts_.val, parts_.ranks.communicator(),
-                              [this] { parts_.ranks.progress(state_.step, kEvaluation); });
+                              [this] { begin(kEvaluation, RunPhase::evaluating); });
   row.val_loss = mean_loss(val);
   for (std::size_t i = 0; i < options_.metric_names.size(); ++i) {
     row.metrics.push_back({.name = options_.metric_names[i],

@@ -14,6 +14,7 @@
 #include "run/judge.h"
 #include "run/metrics.h"
 #include "run/model.h"
+#include "run/progress.h"
 #include "run/rank_group.h"
 #include "run/training_state.h"
 #include "run/training_step.h"
@@ -46,6 +47,8 @@ struct TrainerParts {
   std::function<void(const TrainingState&, bool best)> save;
   /// Why training should stop now (a signal, a time limit), or nothing.
   std::function<std::optional<Outcome>(const TrainingState&)> stop_reason;
+  /// Told of each step and each batch of an evaluation as it begins; neither throws nor waits.
+  std::function<void(RunPhase)> begins = [](RunPhase) {};
   /// Seconds on a clock that never goes back.
   std::function<double()> now;
   /// Says that an epoch looks as if a setting were wrong.
@@ -68,6 +71,8 @@ class Trainer {
 
  private:
   [[nodiscard]] std::optional<Outcome> train_epoch();
+  /// Tells the watch and the run.
+  void begin(const Operation& operation, RunPhase phase);
   void train_step();
   /// Throws Error{device} if the ranks' models have come to differ.
   void compare_ranks();

@@ -1,6 +1,5 @@
 #include "run/training_run.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "base/error.h"
@@ -18,6 +17,7 @@
 #include "run/run_identity.h"
 #include "run/run_keeper.h"
 #include "run/snapshot.h"
+#include "run/stop_vote.h"
 #include "run/weight_check.h"
 
 namespace trainyard {
@@ -34,11 +34,6 @@ RunFolder open_folder(const TrainingRequest& request, const std::string& name, c
   return RunFolder::create(disk, "runs", name);
 }
 
-/// Why training should stop, as one number that ranks can compare: the largest counts.
-struct StopVote {
-  static constexpr int kGoOn = 0, kOutOfTime = 1, kSignal = 2;  // kSignal + the signal
-};
-
 /// One run while it lives, on one rank.
 class TrainingRun {
  public:
@@ -46,35 +41,37 @@ class TrainingRun {
       : request_(std::move(request)),
         surroundings_(surroundings),
         ranks_(surroundings.ranks),
-        begun_(surroundings.clock.seconds()),
+        stop_vote_(ranks_, surroundings.signals, surroundings.clock, request_.max_seconds),
         resolved_(resolved_yaml(request_.config)),
         name_(request_.config.name),
         identity_(request_.resume.empty()
                       ? RunIdentity{request_.id, request_.init ? request_.init->hash : ""}
                       : identity_of(request_.resume / "run.json")) {}
 
-  ~TrainingRun() { ranks_.set_last_words({}); }
+  ~TrainingRun() {
+    ranks_.set_last_words({});
+    if (keeper_ && !lasts_) keeper_->give_up();
+  }
   TrainingRun(const TrainingRun&) = delete;
   TrainingRun& operator=(const TrainingRun&) = delete;
 
   RunResult run() {
     try {
-      session_ = new_session();
       prepare();
       return train();
     } catch (const Error& error) {
       const Error first = first_of_ranks(ranks_, error);
-      if (keeper_) keeper_->fail(first);
+      tell_failure(first);
       throw first;
     }
   }
 
  private:
-  /// A new run's session with its first weights, null for a resume. Made before the folder, so that
-  /// an error of config or data leaves no folder behind.
-  [[nodiscard]] std::unique_ptr<Session> new_session();
   void prepare();
   void open_keeper();
+  void tell_failure(const Error& error);
+  /// A session with its first weights.
+  void begin();
   void resume();
   void agree();
   void share_log_folder();
@@ -86,62 +83,72 @@ class TrainingRun {
   [[nodiscard]] TrainerParts trainer_parts();
   RunResult train();
   void save(const TrainingState& state, bool best);
-  [[nodiscard]] std::optional<Outcome> stop_reason(const TrainingState& state);
-  [[nodiscard]] int own_vote() const;
   void warn(const std::string& text);
+  void note(RunPhase phase);
   RunResult finish(Outcome outcome, const TrainingState& state);
 
   TrainingRequest request_;
   const RunSurroundings& surroundings_;
   RankGroup& ranks_;
-  double begun_;  // on the clock, for --max-time
+  StopVote stop_vote_;
   std::string resolved_;
   std::string name_;
   RunIdentity identity_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<RunKeeper> keeper_;  // on rank 0 alone
+  /// False: a failure takes the folder with it, so that an error of config or data leaves none.
+  bool lasts_ = false;
   NullSink no_sink_;
   TrainingState state_;
   std::string judged_;  // name of the metric that is judged, "val_accuracy"
-  int vote_ = StopVote::kGoOn;
 };
 
-std::unique_ptr<Session> TrainingRun::new_session() {
-  if (!request_.resume.empty()) return nullptr;
-  auto session =
-      std::make_unique<Session>(std::move(request_.config), request_.device, nullptr, ranks_);
-  session->model().initialize(static_cast<std::uint64_t>(session->config().seed));
-  if (request_.init) initialize_from(session->model(), *request_.init);
-  return session;
-}
-
-void TrainingRun::open_keeper() {
-  if (ranks_.rank() != 0) return;
-  keeper_ = std::make_unique<RunKeeper>(surroundings_.disk, surroundings_.clock,
-                                        open_folder(request_, name_, surroundings_.disk),
-                                        surroundings_.warn);
-  keeper_->status().host = host_name();
-  keeper_->status().config_hash = config_hash(resolved_, identity_.weights);
-  keeper_->status().epochs =
-      session_ != nullptr ? session_->config().epochs : request_.config.epochs;
-  keeper_->write_status(RunState::starting);
-  ranks_.set_last_words([this](const Failure& failure) { keeper_->fail(error_of(failure)); });
-}
-
 void TrainingRun::prepare() {
-  if (session_ != nullptr) agree();
   open_keeper();
-  if (session_ == nullptr) {
+  request_.device.begins = [this](RunPhase phase) { note(phase); };
+  if (request_.resume.empty()) {
+    begin();
+  } else {
     resume();
-    agree();
   }
+  agree();
+  lasts_ = true;
   share_log_folder();
   if (!keeper_) return;
   record();
   open_sinks();
 }
 
+void TrainingRun::open_keeper() {
+  if (ranks_.rank() != 0) return;
+  const LimitsConfig& limits = request_.config.limits;
+  lasts_ = !request_.resume.empty();
+  keeper_ = std::make_unique<RunKeeper>(
+      surroundings_.disk, surroundings_.clock, open_folder(request_, name_, surroundings_.disk),
+      ProgressLimits{.first_step = limits.first_step, .step = limits.step}, surroundings_.warn);
+  keeper_->status().host = host_name();
+  keeper_->status().config_hash = config_hash(resolved_, identity_.weights);
+  keeper_->status().epochs = request_.config.epochs;
+  if (lasts_) keeper_->recall();
+  keeper_->write_status(RunState::starting);
+  ranks_.set_last_words([this](const Failure& failure) { tell_failure(error_of(failure)); });
+}
+
+void TrainingRun::tell_failure(const Error& error) {
+  if (!keeper_) return;
+  if (lasts_) return keeper_->fail(error);
+  keeper_->give_up();
+}
+
+void TrainingRun::begin() {
+  session_ =
+      std::make_unique<Session>(std::move(request_.config), request_.device, nullptr, ranks_);
+  session_->model().initialize(static_cast<std::uint64_t>(session_->config().seed));
+  if (request_.init) initialize_from(session_->model(), *request_.init);
+}
+
 void TrainingRun::resume() {
+  note(RunPhase::loading);
   const fs::path checkpoints = request_.resume / "checkpoints";
   const std::optional<LoadedCheckpoint> checkpoint = load_newest_checkpoint(checkpoints);
   std::optional<Statistics> known;
@@ -166,6 +173,7 @@ void TrainingRun::resume() {
        reproduction_differences(record, reproduction(session_->device()))) {
     warn(difference);
   }
+  note(RunPhase::loading);
   if (checkpoint) {
     state_ = restore(*session_, *checkpoint);
     const std::int64_t saved = global_batch_of(*checkpoint), now = session_->batch().global;
@@ -266,7 +274,7 @@ void TrainingRun::open_sinks() {
                          .guide = plot.style == PlotConfig::Style::guide},
                .gnuplot = request_.gnuplot,
                .output = request_.output,
-               .stopped = [this] { return std::max(vote_, own_vote()) > StopVote::kSignal; },
+               .stopped = [this] { return stop_vote_.signalled(); },
                .banner = banner(kAllNames),
                .epochs = config.epochs};
   for (const std::string& name : session_->metric_names()) {
@@ -286,6 +294,10 @@ void TrainingRun::warn(const std::string& text) {
   surroundings_.warn(text);
 }
 
+void TrainingRun::note(RunPhase phase) {
+  if (keeper_) keeper_->note(phase);
+}
+
 TrainerOptions TrainingRun::trainer_options() const {
   const RunConfig& config = session_->config();
   const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
@@ -297,25 +309,6 @@ TrainerOptions TrainingRun::trainer_options() const {
           .judge = judge_of(config, session_->metric_names()),
           .check_weights = config.ranks.check_weights,
           .eager = request_.eager};
-}
-
-int TrainingRun::own_vote() const {
-  const int signal = surroundings_.signals.stop_signal();
-  if (signal != 0) return StopVote::kSignal + signal;
-  const double running = surroundings_.clock.seconds() - begun_;
-  const bool late = request_.max_seconds > 0 && running >= request_.max_seconds;
-  return late ? StopVote::kOutOfTime : StopVote::kGoOn;
-}
-
-/// Ranks stop after the same update. They vote where one has called for it with the sums of an
-/// update; where those are the device's own, whenever the host looks at its results.
-std::optional<Outcome> TrainingRun::stop_reason(const TrainingState& state) {
-  const std::int64_t kept = session_->device().results_kept;
-  if (kept == 1 && own_vote() != StopVote::kGoOn) ranks_.call_vote();
-  const bool due = kept == 1 ? ranks_.vote_called() : state.step % kept == 0;
-  if (due) vote_ = ranks_.largest(own_vote());
-  if (vote_ == StopVote::kGoOn) return std::nullopt;
-  return vote_ == StopVote::kOutOfTime ? Outcome::out_of_time : Outcome::interrupted;
 }
 
 void TrainingRun::save(const TrainingState& state, bool best) {
@@ -335,7 +328,11 @@ TrainerParts TrainingRun::trainer_parts() {
           .sink = keeper_ ? static_cast<MetricsSink&>(keeper_->sinks()) : no_sink_,
           .ranks = ranks_,
           .save = [this](const TrainingState& state, bool best) { save(state, best); },
-          .stop_reason = [this](const TrainingState& state) { return stop_reason(state); },
+          .stop_reason =
+              [this](const TrainingState& state) {
+                return stop_vote_.reason(state.step, session_->device().results_kept);
+              },
+          .begins = [this](RunPhase phase) { note(phase); },
           .now = [this] { return surroundings_.clock.seconds(); },
           .warn =
               [this](const std::string& text) {
@@ -352,7 +349,7 @@ RunResult TrainingRun::train() {
   if (keeper_) {
     keeper_->status().steps_per_epoch = session_->batch().steps;
     record_config_change();
-    keeper_->begin(judged_);
+    keeper_->begin(state_, judged_);
   }
   Trainer trainer(trainer_parts(), options, state_);
   const Outcome outcome = trainer.run();
@@ -360,10 +357,11 @@ RunResult TrainingRun::train() {
 }
 
 RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
-  RunResult result{.outcome = outcome, .signal = std::max(vote_ - StopVote::kSignal, 0)};
+  RunResult result{.outcome = outcome, .signal = stop_vote_.signal()};
   result.end = {.epochs = state.epoch, .seconds = state.elapsed_seconds};
   if (!keeper_) return result;
   const bool done = outcome == Outcome::completed || outcome == Outcome::stopped_early;
+  note(RunPhase::saving);
   if (done) keeper_->write_weights(snapshot(*session_, state));
   const bool late = outcome == Outcome::out_of_time;
   keeper_->finish(done   ? RunState::completed

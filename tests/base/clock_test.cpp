@@ -10,6 +10,13 @@ TEST_CASE("UTC is written as RFC 3339 has it") {
   CHECK(utc_time_of_day(951827696) == "12:34:56");
 }
 
+TEST_CASE("a time is read back, and any other text is none") {
+  CHECK(utc_seconds_of("2000-02-29T12:34:56Z") == 951827696);
+  for (const char* text : {"", "2000-02-29", "2000-02-29T12:34:56", "2000-02-29T12:34:56Z "}) {
+    CHECK_FALSE(utc_seconds_of(text).has_value());
+  }
+}
+
 TEST_CASE("a manual clock moves only when it is moved") {
   ManualClock clock(1000);
   CHECK(clock.seconds() == 0.0);

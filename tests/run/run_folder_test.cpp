@@ -165,6 +165,33 @@ TEST_CASE("a folder that a failed start left is used again, one with results is 
         }).ends_with("name another folder, or go on with its run with --resume"));
 }
 
+TEST_CASE("a start that is given up leaves no folder, and nothing of others is touched") {
+  const TemporaryFolder folder;
+  const Disk disk;
+  const auto give_up = [](const RunFolder& run) {
+    run.write("status.json", "{}");
+    run.discard();
+  };
+  give_up(RunFolder::create(disk, folder / "runs", "x"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+  give_up(RunFolder::create_at(disk, folder / "deep" / "a"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+  {
+    const RunFolder other = RunFolder::create(disk, folder / "runs", "x");
+    give_up(RunFolder::create(disk, folder / "runs", "x"));
+    CHECK(std::filesystem::is_directory(other.checkpoints()));
+    CHECK_FALSE(std::filesystem::exists(folder / "runs" / "x" / "0002"));
+  }
+  std::filesystem::create_directories(folder / "mine");
+  {
+    const RunFolder run = RunFolder::create_at(disk, folder / "mine");
+    put_text(folder / "mine" / "notes.txt", "mine");  // put there while the run started
+    give_up(run);
+  }
+  CHECK(text_of(folder / "mine" / "notes.txt") == "mine");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / "mine"), {}) == 1);
+}
+
 TEST_CASE("opening a run removes the temporary files of an earlier failure and nothing else") {
   const TemporaryFolder folder;
   const Disk disk;
