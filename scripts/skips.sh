@@ -23,6 +23,7 @@ machine_is() {
     no-mpirun) ! command -v mpirun >/dev/null || ! command -v ssh >/dev/null ;;
     no-namespace) ! unshare --map-root-user --pid --fork true 2>/dev/null ;;
     no-mount) ! unshare --mount true 2>/dev/null ;;
+    no-terminal) ! script -qec true /dev/null >/dev/null 2>&1 </dev/null ;;
     no-tmpfs) ! unshare --mount --map-root-user mount -t tmpfs tmpfs /tmp 2>/dev/null ;;
     *) die "tests/skipped.txt: unknown condition '$1'" ;;
   esac

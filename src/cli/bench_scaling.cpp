@@ -59,9 +59,10 @@ ScalingSubject subject_of(const ScalingFlags& flags, const RunConfig& run, int m
   return subject;
 }
 
-int measure_as_rank(const ScalingFlags& flags, int most, const RankPlace& place) {
+int measure_as_rank(const ScalingFlags& flags, int most, const RankPlace& place,
+                    Messages& messages) {
   RunConfig run = config_of(flags, most);
-  RankGroup ranks(rank_group_options(place, run.limits));
+  RankGroup ranks(rank_group_options(place, run.limits, messages));
   const ScalingOptions options{
       .batch = subject_of(flags, run, most).batch,
       .windows = flags.windows,
@@ -162,7 +163,9 @@ int start_and_tell(const ScalingFlags& flags, const std::vector<int>& counts,
   const Picture picture = picture_of(flags);
   const RankPool pool = pool_of(flags, counts);
   const Starts starts = start_all(flags, counts, pool, surroundings);
-  if (starts.end.exit_code != 0 || starts.end.signal != 0) return end_as(starts.end);
+  if (starts.end.exit_code != 0 || starts.end.signal != 0) {
+    return end_as(starts.end, surroundings.messages);
+  }
   const std::vector<ScalingRow> rows = scaling_rows(starts.rounds);
   std::fputs((flags.json ? scaling_json(subject, rows) : scaling_table(subject, rows)).c_str(),
              stdout);
@@ -201,7 +204,7 @@ int bench_scaling(const ScalingFlags& flags, const Surroundings& surroundings) {
     refuse("--scaling starts the ranks, but " + other_launcher(*place) +
            "; start it by itself, with --hosts for several machines");
   }
-  return measure_as_rank(flags, counts.back(), *place);
+  return measure_as_rank(flags, counts.back(), *place, surroundings.messages);
 }
 
 }  // namespace trainyard::cli

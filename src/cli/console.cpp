@@ -3,88 +3,123 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <optional>
+#include <utility>
+
+#include "base/text.h"
 
 namespace trainyard::cli {
 namespace {
 
 constexpr double kRepaintSeconds = 0.1;
 constexpr double kMinute = 60;
+constexpr int kUsualColumns = 80;
 
-int terminal_columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
+/// Mean of an epoch's steps.
+class RunningMean {
+ public:
+  /// A step whose update was withheld may have no number.
+  void add(const std::optional<double>& value) {
+    if (!value || !std::isfinite(*value)) return;
+    sum_ += *value;
+    ++count_;
+  }
+  [[nodiscard]] std::optional<double> value() const {
+    return count_ > 0 ? std::optional(sum_ / count_) : std::nullopt;
+  }
+
+ private:
+  double sum_ = 0, count_ = 0;
+};
 
 class Console final : public MetricsSink {
  public:
-  Console(const ConsoleOptions& options, const Clock& clock, const Banner& banner,
+  Console(ConsoleOptions options, const Clock& clock, Messages& messages, const Banner& banner,
           std::int64_t epochs)
-      : options_(options),
+      : options_(std::move(options)),
         clock_(clock),
+        messages_(messages),
         epochs_(epochs),
         steps_(banner.steps),
-        samples_a_step_(global_batch(banner)) {
+        samples_a_step_(global_batch(banner)),
+        judged_(banner.judged) {
     last_line_ = clock.seconds();
-    if (!options.quiet) print(stdout, banner_line(options.style, banner));
+    if (options_.quiet) return;
+    print(stdout, banner_line(options_.style, banner));
+    if (banner.resumed) print(stdout, resumed_line(options_.style, *banner.resumed));
   }
-  ~Console() override { clear_bar(); }
+  ~Console() override { messages_.clear_bar(); }
 
   void on_step(const StepRow& row) override {
-    const std::int64_t in_epoch = (row.step - 1) % steps_ + 1;
     if (row.epoch != epoch_) begin_epoch(row.epoch);
-    loss_sum_ += row.loss;
-    ++epoch_steps_;
-    const double now = clock_.seconds();
-    const double due = options_.terminal ? kRepaintSeconds : kMinute;
-    if (options_.quiet || now - last_line_ < due) return;
-    last_line_ = now;
-    show(progress(row, in_epoch));
+    step_ = (row.step - 1) % steps_ + 1;
+    loss_.add(row.loss);
+    accuracy_.add(row.accuracy);
+    images_per_s_ = row.images_per_s;
+    if (due()) show(progress());
+  }
+
+  void on_validation(const ValidationProgress& validation) override {
+    if (validation.epoch != epoch_) begin_epoch(validation.epoch);  // resumed before it
+    step_ = steps_;
+    if (!due()) return;
+    Progress shown = progress();
+    shown.validating = true;
+    shown.step = validation.batch;
+    shown.steps = validation.batches;
+    show(shown);
   }
 
   void on_epoch(const EpochRow& row) override {
-    clear_bar();
+    messages_.clear_bar();
     if (options_.quiet) return;
-    const EpochContext context = epoch_context(row, epochs_, samples_a_step_);
+    EpochContext context = epoch_context(row, epochs_, samples_a_step_);
+    context.judged = judged_;
+    context.columns = options_.output_columns();
     print(stdout, epoch_line(options_.style, row, context));
+    if (options_.style == LogStyle::keras && row.is_best && !std::exchange(explained_, true)) {
+      print(stdout, best_legend(judged_));
+    }
     last_line_ = clock_.seconds();
   }
 
  private:
   void begin_epoch(std::int64_t epoch) {
     epoch_ = epoch;
-    loss_sum_ = 0;
-    epoch_steps_ = 0;
+    loss_ = {};
+    accuracy_ = {};
   }
 
-  Progress progress(const StepRow& row, std::int64_t in_epoch) {
-    const std::int64_t left = (epochs_ - row.epoch + 1) * steps_ - in_epoch;
-    return {.epoch = row.epoch,
+  /// Whether it is time for a line; then the next one's time counts from now on.
+  bool due() {
+    const double now = clock_.seconds();
+    const double between = options_.terminal ? kRepaintSeconds : kMinute;
+    if (options_.quiet || now - last_line_ < between) return false;
+    last_line_ = now;
+    return true;
+  }
+
+  [[nodiscard]] Progress progress() const {
+    const std::int64_t left = (epochs_ - epoch_ + 1) * steps_ - step_;
+    return {.epoch = epoch_,
             .epochs = epochs_,
-            .step = in_epoch,
+            .step = step_,
             .steps = steps_,
-            .loss = loss_sum_ / static_cast<double>(epoch_steps_),
-            .images_per_s = row.images_per_s,
-            .eta_seconds = eta_at(row.images_per_s, left * samples_a_step_)};
+            .loss = loss_.value().value_or(0),
+            .accuracy = accuracy_.value(),
+            .images_per_s = images_per_s_,
+            .eta_seconds = eta_at(images_per_s_, left * samples_a_step_)};
   }
 
   void show(const Progress& progress) {
     if (options_.terminal) {
-      const BarStyle style{.utf8 = options_.utf8, .columns = terminal_columns()};
-      std::fputs(repainted(bar_line(progress, style)).c_str(), stderr);
-      std::fflush(stderr);
-      bar_ = true;
+      messages_.show_bar(
+          bar_line(progress, {.utf8 = options_.utf8, .columns = options_.bar_columns()}));
     } else {
       print(stderr, minute_line(options_.style, progress, clock_.utc_seconds()));
     }
-  }
-
-  void clear_bar() {
-    if (!bar_) return;
-    std::fputs(repainted("").c_str(), stderr);
-    std::fflush(stderr);
-    bar_ = false;
   }
 
   static void print(std::FILE* stream, const std::string& line) {
@@ -94,17 +129,31 @@ class Console final : public MetricsSink {
 
   ConsoleOptions options_;
   const Clock& clock_;
+  Messages& messages_;
   std::int64_t epochs_, steps_, samples_a_step_;
-  std::int64_t epoch_ = 0, epoch_steps_ = 0;
-  double loss_sum_ = 0, last_line_ = 0;
-  bool bar_ = false;
+  std::string judged_;
+  std::int64_t epoch_ = 0, step_ = 0;
+  RunningMean loss_, accuracy_;
+  double images_per_s_ = 0, last_line_ = 0;
+  bool explained_ = false;  // what the star means
 };
 
 }  // namespace
 
+int terminal_columns(int descriptor, const char* stated) {
+  if (::isatty(descriptor) != 1) return 0;
+  constexpr std::int64_t kMost = 1 << 15;
+  const auto columns = parse_integer(stated == nullptr ? "" : stated);
+  if (columns && *columns > 0 && *columns <= kMost) return static_cast<int>(*columns);
+  winsize size{};
+  const bool told = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return told ? size.ws_col : kUsualColumns;
+}
+
 std::unique_ptr<MetricsSink> make_console(const ConsoleOptions& options, const Clock& clock,
-                                          const Banner& banner, std::int64_t epochs) {
-  return std::make_unique<Console>(options, clock, banner, epochs);
+                                          Messages& messages, const Banner& banner,
+                                          std::int64_t epochs) {
+  return std::make_unique<Console>(options, clock, messages, banner, epochs);
 }
 
 }  // namespace trainyard::cli

@@ -16,6 +16,7 @@
 #include "base/host_name.h"
 #include "base/read_file.h"
 #include "cli/checks.h"
+#include "cli/messages.h"
 #include "comm/hosts.h"
 #include "comm/launcher.h"
 #include "run/child_process.h"
@@ -73,7 +74,8 @@ LaunchResult attempts(const RankPool& pool, const LaunchFlags& flags,
                                             ? surroundings.arguments
                                             : plan.resume_arguments(surroundings.arguments)});
       },
-      {.most = flags.max_restarts, .tell = print_warning});
+      {.most = flags.max_restarts,
+       .tell = [&](const std::string& text) { surroundings.messages.warn(text); }});
 }
 
 /// A program of PATH. Throws Error{command_line} with how to get it.
@@ -240,25 +242,22 @@ RankPool host_pool(const RunFlags& run, const LaunchFlags& flags, std::span<cons
           .start = [=](const RankStart& start) { return start_on_hosts(mpirun, hosts, start); }};
 }
 
-int end_as(const LaunchResult& result) {
+int end_as(const LaunchResult& result, Messages& messages) {
   std::fflush(stdout);
-  if (!result.warning.empty()) {
-    std::fprintf(stderr, "train: warning: %s\n", result.warning.c_str());
-  }
-  if (!result.message.empty()) {
-    std::fprintf(stderr, "train: error: %s\n", result.message.c_str());
-  }
+  if (!result.warning.empty()) messages.warn(result.warning);
+  if (!result.message.empty()) messages.fail(result.message, result.exit_code);
   if (result.signal != 0) end_by_signal(result.signal);
   return result.exit_code;
 }
 
-RankGroupOptions rank_group_options(const RankPlace& place, const LimitsConfig& limits) {
+RankGroupOptions rank_group_options(const RankPlace& place, const LimitsConfig& limits,
+                                    Messages& messages) {
   return {.place = place,
           .limits = limits,
           .host = host_name(),
-          .on_failure = [](const Failure& failure) {
+          .on_failure = [&messages](const Failure& failure) {
             std::fflush(stdout);
-            std::fprintf(stderr, "train: error: %s\n", message_of(failure).c_str());
+            messages.fail(message_of(failure), failure.exit_code);
             std::fflush(stderr);
             _exit(failure.exit_code);
           }};
@@ -272,16 +271,19 @@ int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Surroundings& 
   if (place) {
     check_started(*place, run, flags);
     own.place = *place;
+    if (place->rank != 0) own.messages.leave_events_to_first_rank();
     return work(own);
   }
   if (!flags.hosts.empty()) {
     plan.check();
-    return end_as(attempts(host_pool(run, flags, {}), flags, surroundings, plan));
+    return end_as(attempts(host_pool(run, flags, {}), flags, surroundings, plan),
+                  surroundings.messages);
   }
   const RankCount ranks = ranks_to_start(gpus_of(run), flags.replicas, gpu_places());
   if (ranks.count == 1 && flags.max_restarts == 0) return work(own);
   plan.check();
-  return end_as(attempts(local_pool(ranks, plan.log_folder), flags, surroundings, plan));
+  return end_as(attempts(local_pool(ranks, plan.log_folder), flags, surroundings, plan),
+                surroundings.messages);
 }
 
 }  // namespace trainyard::cli

@@ -65,11 +65,11 @@ struct RankPool {
 [[nodiscard]] RankPool host_pool(const RunFlags& run, const LaunchFlags& flags,
                                  std::span<const int> counts);
 /// Ends the launcher as its ranks did: their exit code, or by their signal, with the message.
-int end_as(const LaunchResult& result);
+int end_as(const LaunchResult& result, Messages& messages);
 
 /// What a rank joins the others with. Where it is stuck when another one fails, it ends here.
 [[nodiscard]] RankGroupOptions rank_group_options(const RankPlace& place,
-                                                  const LimitsConfig& limits);
+                                                  const LimitsConfig& limits, Messages& messages);
 
 /// What a verb says of its run before ranks are started.
 struct LaunchPlan {

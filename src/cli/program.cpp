@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "cli/help.h"
 #include "cli/meant.h"
+#include "cli/messages.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 
@@ -66,37 +67,28 @@ void bound_spinning(char** argv) {
   if (!unreadable) execv(self.c_str(), argv);  // on failure the program goes on with the default
 }
 
-/// True for "path:line:column: text".
-bool begins_with_position(const std::string& message) {
-  const std::string place = message.substr(0, message.find(": "));
-  const std::vector<std::string> parts = split(place, ':');
-  return parts.size() >= 3 && parse_integer(parts[parts.size() - 1]).has_value() &&
-         parse_integer(parts[parts.size() - 2]).has_value();
-}
-
-void print_error(const std::string& message) {
-  std::fprintf(stderr, "%s%s\n",
-               begins_with_position(message) ? "" : "train: error: ", message.c_str());
-}
-
 /// What is wrong with the command line, with what was meant.
 int report_command_line(const CLI::App& app, const CLI::ParseError& error,
-                        const std::vector<std::string>& arguments) {
+                        const std::vector<std::string>& arguments, Messages& messages) {
   if (error.get_exit_code() == 0) return app.exit(error);
-  for (const std::string& message : mistakes(app, error, arguments)) print_error(message);
+  constexpr int kExitCode = static_cast<int>(ErrorKind::command_line);
+  for (const std::string& message : mistakes(app, error, arguments)) {
+    messages.fail(message, kExitCode);
+  }
   const bool of_verb = std::any_of(
       kVerbs.begin() + 1, kVerbs.end(),  // the first one's flags are the program's
       [&](const Verb& verb) { return !arguments.empty() && arguments[0] == verb.name; });
   std::fprintf(stderr, "see 'train %s--help'\n", of_verb ? (arguments[0] + " ").c_str() : "");
-  return static_cast<int>(ErrorKind::command_line);
+  return kExitCode;
 }
 
-int parse_and_run(int argc, char** argv) {
+int parse_and_run(int argc, char** argv, Messages& messages) {
   const Surroundings surroundings{.command = quoted_command(argc, argv),
                                   .arguments = std::vector<std::string>(argv + 1, argv + argc),
                                   .program = argv[0],
                                   .now = steady_seconds,
-                                  .started = steady_seconds()};
+                                  .started = steady_seconds(),
+                                  .messages = messages};
   CLI::App app("train: neural networks from YAML files", "train");
   app.formatter(std::make_shared<HelpText>());
   app.option_defaults()->always_capture_default();
@@ -114,7 +106,7 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    return report_command_line(app, error, typed);
+    return report_command_line(app, error, typed, messages);
   }
   for (std::size_t i = 0; i < kVerbs.size(); ++i) {
     if (app.got_subcommand(kVerbs[i].name)) return actions[i]();
@@ -133,25 +125,28 @@ int with_results_written(int code) {
 
 int run_program(int argc, char** argv) {
   bound_spinning(argv);
+  Messages messages(asks_for_events({argv + 1, argv + argc}));
+  const auto fail = [&](const std::string& text, ErrorKind kind) {
+    messages.fail(text, static_cast<int>(kind));
+    return static_cast<int>(kind);
+  };
   try {
-    return with_results_written(parse_and_run(argc, argv));
+    return with_results_written(parse_and_run(argc, argv, messages));
   } catch (const Error& error) {
-    print_error(error.what());
-    return error.exit_code();
+    return fail(error.what(), error.kind());
   } catch (const std::bad_alloc&) {
-    print_error("out of host memory; use a smaller batch or a smaller data set");
-    return static_cast<int>(ErrorKind::memory);
+    return fail("out of host memory; use a smaller batch or a smaller data set", ErrorKind::memory);
   } catch (const std::system_error& error) {
     // What std::thread throws where none can be started.
     if (error.code() != std::errc::resource_unavailable_try_again) throw;
-    print_error(
+    return fail(
         "a thread could not be started; raise the limits on memory (ulimit -v) and processes "
-        "(ulimit -u), or use fewer 'threads' and 'data.workers'");
-    return static_cast<int>(ErrorKind::memory);
+        "(ulimit -u), or use fewer 'threads' and 'data.workers'",
+        ErrorKind::memory);
   } catch (const std::exception& error) {
-    print_error(
-        fmt::format("internal error: {}; this is a bug of train, please report it", error.what()));
-    return static_cast<int>(ErrorKind::bug);
+    return fail(
+        fmt::format("internal error: {}; this is a bug of train, please report it", error.what()),
+        ErrorKind::bug);
   }
 }
 

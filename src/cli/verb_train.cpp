@@ -11,13 +11,13 @@
 #include "cli/checks.h"
 #include "cli/console.h"
 #include "cli/launch.h"
+#include "cli/messages.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
 #include "comm/launcher.h"
 #include "comm/rank_output.h"
 #include "config/near_file.h"
-#include "formats/json.h"
 #include "run/child_process.h"
 #include "run/resolved_config.h"
 #include "run/resumption.h"
@@ -85,21 +85,26 @@ ConsoleOptions console_options(const TrainFlags& flags) {
   return {.style = log_style_of(flags.log).value_or(LogStyle::keras),
           .quiet = flags.quiet,
           .terminal = isatty(STDERR_FILENO) == 1 && !dumb,
-          .utf8 = locale_is_utf8()};
+          .utf8 = locale_is_utf8(),
+          .output_columns = [] { return terminal_columns(STDOUT_FILENO, std::getenv("COLUMNS")); },
+          .bar_columns = [] { return terminal_columns(STDERR_FILENO, std::getenv("COLUMNS")); }};
 }
 
 /// Prints how the run ended, on the rank that `speaks`, and gives the exit code.
 int report(const RunResult& result, const TrainFlags& flags, bool speaks) {
-  if (result.outcome == Outcome::completed || result.outcome == Outcome::stopped_early) {
-    const LogStyle style = log_style_of(flags.log).value_or(LogStyle::keras);
-    if (speaks && !flags.quiet) std::printf("%s\n", done_line(style, result.end).c_str());
+  const RunEnd& end = result.end;
+  const LogStyle style = log_style_of(flags.log).value_or(LogStyle::keras);
+  const std::string line = end_line(style, end);
+  if (end.outcome == Outcome::completed || end.outcome == Outcome::stopped_early) {
+    if (speaks && !flags.quiet) std::printf("%s\n", line.c_str());
     return 0;
   }
+  if (speaks && style == LogStyle::json) std::printf("%s\n", line.c_str());
   std::fflush(stdout);
-  if (speaks) std::fprintf(stderr, "%s\n", resume_line(result.folder.string()).c_str());
+  if (speaks) std::fprintf(stderr, "%s\n", end_line(LogStyle::keras, end).c_str());
   constexpr int kStoppedByOwnLimit = 75;  // EX_TEMPFAIL
-  if (result.outcome == Outcome::out_of_time) return kStoppedByOwnLimit;
-  end_by_signal(result.signal);
+  if (end.outcome == Outcome::out_of_time) return kStoppedByOwnLimit;
+  end_by_signal(end.signal);
 }
 
 /// A disk that is not shared keeps the launcher's streams.
@@ -109,23 +114,30 @@ void log_to(const fs::path& path) {
   move_output(path);
 }
 
-int train_with(TrainingRequest request, const TrainFlags& flags, const RankPlace& place) {
-  RankGroup ranks(rank_group_options(place, request.config.limits));
+int train_with(TrainingRequest request, const TrainFlags& flags, const Surroundings& own) {
+  Messages& messages = own.messages;
+  const auto warn = [&messages](const std::string& text) { messages.warn(text); };
+  request.device.warn = warn;
+  if (!request.resume.empty()) messages.set_run(request.resume.string());
+  RankGroup ranks(rank_group_options(own.place, request.config.limits, messages));
   const Disk disk;
   const SystemClock clock;
   const StopSignals signals;
   const ConsoleOptions options = console_options(flags);
-  const RunSurroundings surroundings{
-      .disk = disk,
-      .clock = clock,
-      .signals = signals,
-      .ranks = ranks,
-      .console = [&](const Banner& banner,
-                     std::int64_t epochs) { return make_console(options, clock, banner, epochs); },
-      .warn = print_warning,
-      .log_to = log_to};
+  const RunSurroundings surroundings{.disk = disk,
+                                     .clock = clock,
+                                     .signals = signals,
+                                     .ranks = ranks,
+                                     .console =
+                                         [&](const Banner& banner, std::int64_t epochs) {
+                                           messages.set_run(banner.run);
+                                           return make_console(options, clock, messages, banner,
+                                                               epochs);
+                                         },
+                                     .warn = warn,
+                                     .log_to = log_to};
   const RunResult result = run_training(std::move(request), surroundings);
-  return report(result, flags, place.rank == 0);
+  return report(result, flags, own.place.rank == 0);
 }
 
 TrainingRequest request_of(const TrainFlags& flags, const Surroundings& surroundings) {
@@ -152,7 +164,6 @@ fs::path folder_to_resume(const TrainFlags& flags, const std::string& name) {
                     " holds no unfinished run; leave --resume out to start "
                     "one");
   }
-  if (!flags.quiet) std::printf("resuming %s\n", newest->string().c_str());
   return *newest;
 }
 
@@ -171,11 +182,8 @@ bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFla
   const auto text = completion_text(folder, config);
   if (!text) return false;
   if (flags.quiet || surroundings.place.rank != 0) return true;
-  const bool json = log_style_of(flags.log) == LogStyle::json;
-  const std::string line =
-      json ? json_line({{"event", "complete"}, {"run", folder.string()}, {"message", *text}})
-           : *text + "\n";
-  std::fputs(line.c_str(), stdout);
+  surroundings.messages.say(*text,
+                            {{"event", "complete"}, {"run", folder.string()}, {"message", *text}});
   return true;
 }
 
@@ -195,7 +203,10 @@ int train(const TrainFlags& flags, const Surroundings& surroundings) {
         config_hash(resolved_yaml(config), request.init ? request.init->hash : "");
     const auto done = completed_run("runs", config.name, hash);
     if (done) {
-      if (!flags.quiet) std::printf("skipped: %s is done\n", done->string().c_str());
+      if (!flags.quiet) {
+        surroundings.messages.say("skipped: " + done->string() + " is done",
+                                  {{"event", "skipped"}, {"run", done->string()}});
+      }
       return 0;
     }
   }
@@ -215,7 +226,7 @@ int train(const TrainFlags& flags, const Surroundings& surroundings) {
   request.original_yaml =
       read_text(find_config(run.config), ErrorKind::config, config::FileLimits{}.bytes);
   request.config = std::move(config);
-  return train_with(std::move(request), flags, surroundings.place);
+  return train_with(std::move(request), flags, surroundings);
 }
 
 int resume(const TrainFlags& flags, const Surroundings& surroundings) {
@@ -223,7 +234,7 @@ int resume(const TrainFlags& flags, const Surroundings& surroundings) {
   request.resume = flags.resume_folder;
   request.config = config_of_run(request.resume, flags.run);
   if (is_complete(request.resume, request.config, flags, surroundings)) return 0;
-  return train_with(std::move(request), flags, surroundings.place);
+  return train_with(std::move(request), flags, surroundings);
 }
 
 /// The arguments that go on with what an attempt of `arguments` has left behind: the same, and

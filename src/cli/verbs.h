@@ -14,6 +14,8 @@ class App;
 
 namespace trainyard::cli {
 
+class Messages;
+
 /// What every verb may know of its surroundings.
 struct Surroundings {
   std::string command;                 // the command line as typed, shell-quoted
@@ -21,6 +23,7 @@ struct Surroundings {
   std::string program;                 // path of the program
   std::function<double()> now;         // seconds on a steady clock
   double started = 0;                  // its value when the program began
+  Messages& messages;                  // outlives every verb
   RankPlace place = {};  // of this process, once in_ranks() has found it; else one rank
 };
 

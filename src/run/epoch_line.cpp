@@ -2,74 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "base/clock.h"
 #include "base/text.h"
-#include "formats/json.h"
+#include "run/epoch_text.h"
+#include "run/event_line.h"
 
 namespace trainyard {
 
 namespace {
 
-struct NamedValue {
-  std::string name;
-  double value = 0;
-};
-
-/// The measured values of an epoch in the order of metrics.csv.
-std::vector<NamedValue> values_of(const EpochRow& row) {
-  std::vector<NamedValue> values = {{"loss", row.loss}};
-  const auto add = [&](const std::string& name, const std::optional<double>& value) {
-    if (value) values.push_back({name, *value});
-  };
-  add("reg_loss", row.reg_loss);
-  add("total_loss", row.total_loss);
-  for (const MetricValue& metric : row.metrics) add(metric.name, metric.training);
-  add("val_loss", row.val_loss);
-  for (const MetricValue& metric : row.metrics) add("val_" + metric.name, metric.validation);
-  return values;
-}
-
-/// One line without its line feed.
-std::string line_of(const Json& json) {
-  std::string line = json_line(json);
-  line.pop_back();
-  return line;
-}
-
 Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-std::string keras_epoch(const EpochRow& row, const EpochContext& context) {
-  std::string line =
-      fmt::format("Epoch {}/{} - {}", row.epoch, context.epochs, seconds_text(row.epoch_s));
-  if (context.step_seconds) line += " - " + step_time_text(*context.step_seconds);
-  for (const NamedValue& item : values_of(row)) {
-    line += fmt::format(" - {}: {}", item.name, value_text(item.value));
-  }
-  line += fmt::format(" - lr: {:.3e} - {}", row.lr, rate_text(row.images_per_s));
-  if (context.eta_seconds) line += " - eta " + duration_text(*context.eta_seconds);
-  if (row.is_best) line += " *";
-  return line;
-}
-
-std::string plain_epoch(const EpochRow& row, const EpochContext& context) {
-  std::string line = fmt::format("epoch {}/{} step {} time {}", row.epoch, context.epochs, row.step,
-                                 seconds_text(row.epoch_s));
-  for (const NamedValue& item : values_of(row)) {
-    line += fmt::format(" {} {}", item.name, value_text(item.value));
-  }
-  line += fmt::format(" lr {:.3e} {}", row.lr, rate_text(row.images_per_s));
-  if (context.eta_seconds) line += " eta " + duration_text(*context.eta_seconds);
-  if (row.is_best) line += " best";
-  return line;
-}
 
 std::string json_epoch(const EpochRow& row, const EpochContext& context) {
   Json json = {{"event", "epoch"}, {"epoch", row.epoch}, {"epochs", context.epochs}};
   json["step"] = row.step;
   json["samples"] = row.samples;
-  for (const NamedValue& item : values_of(row)) json[item.name] = item.value;
+  for (const NamedValue& item : measured_values(row)) json[item.name] = item.value;
   json["lr"] = row.lr;
   json["grad_norm"] = number_or_null(row.grad_norm);
   json["is_best"] = row.is_best;
@@ -77,7 +25,7 @@ std::string json_epoch(const EpochRow& row, const EpochContext& context) {
   json["epoch_s"] = row.epoch_s;
   json["images_per_s"] = row.images_per_s;
   json["eta_s"] = number_or_null(context.eta_seconds);
-  return line_of(json);
+  return event_line(json);
 }
 
 std::string json_banner(const Banner& banner) {
@@ -97,17 +45,7 @@ std::string json_banner(const Banner& banner) {
                {"val_samples", banner.val_samples},
                {"parameters", banner.parameters}};
   if (!banner.init.empty()) json["init"] = banner.init;
-  return line_of(json);
-}
-
-std::string json_done(const RunEnd& end) {
-  Json json = {{"event", "done"}, {"epochs", end.epochs}, {"elapsed_s", end.seconds}};
-  json["best"] = end.best ? Json({{"metric", end.best->metric},
-                                  {"value", end.best->value},
-                                  {"epoch", end.best->epoch}})
-                          : Json();
-  json["run"] = end.run;
-  return line_of(json);
+  return event_line(json);
 }
 
 }  // namespace
@@ -159,53 +97,31 @@ EpochContext epoch_context(const EpochRow& row, std::int64_t epochs, std::int64_
 }
 
 std::string epoch_line(LogStyle style, const EpochRow& row, const EpochContext& context) {
-  switch (style) {
-    case LogStyle::keras:
-      return keras_epoch(row, context);
-    case LogStyle::json:
-      return json_epoch(row, context);
-    case LogStyle::plain:
-      return plain_epoch(row, context);
-  }
-  return "";
+  return style == LogStyle::json ? json_epoch(row, context) : epoch_text(style, row, context);
+}
+
+std::string best_legend(std::string_view judged) {
+  return fmt::format("(*: the best {} so far)", judged);
 }
 
 std::string minute_line(LogStyle style, const Progress& progress, std::int64_t utc_seconds) {
   if (style == LogStyle::json) {
-    return line_of({{"event", "progress"},
-                    {"time", utc_text(utc_seconds)},
-                    {"epoch", progress.epoch},
-                    {"epochs", progress.epochs},
-                    {"step_in_epoch", progress.step},
-                    {"steps_per_epoch", progress.steps},
-                    {"loss", progress.loss},
-                    {"accuracy", number_or_null(progress.accuracy)},
-                    {"images_per_s", progress.images_per_s},
-                    {"eta_s", progress.eta_seconds}});
+    return event_line({{"event", "progress"},
+                       {"time", utc_text(utc_seconds)},
+                       {"epoch", progress.epoch},
+                       {"epochs", progress.epochs},
+                       {"phase", progress.validating ? "validation" : "training"},
+                       {progress.validating ? "batch" : "step_in_epoch", progress.step},
+                       {progress.validating ? "batches" : "steps_per_epoch", progress.steps},
+                       {"loss", progress.loss},
+                       {"accuracy", number_or_null(progress.accuracy)},
+                       {"images_per_s", progress.images_per_s},
+                       {"eta_s", progress.eta_seconds}});
   }
-  return fmt::format("{} epoch {}/{} step {}/{} loss {} {} eta {}", utc_time_of_day(utc_seconds),
-                     progress.epoch, progress.epochs, progress.step, progress.steps,
-                     value_text(progress.loss), rate_text(progress.images_per_s),
-                     duration_text(progress.eta_seconds));
+  return fmt::format("{} epoch {}/{} {} {}/{} loss {} {} eta {}", utc_time_of_day(utc_seconds),
+                     progress.epoch, progress.epochs, progress.validating ? "validation" : "step",
+                     progress.step, progress.steps, value_text(progress.loss),
+                     rate_text(progress.images_per_s), duration_text(progress.eta_seconds));
 }
-
-std::string done_line(LogStyle style, const RunEnd& end) {
-  if (style == LogStyle::json) return json_done(end);
-  std::string line = fmt::format("done: {} epoch{} in {}", end.epochs, end.epochs == 1 ? "" : "s",
-                                 duration_text(end.seconds));
-  if (end.best) {
-    line += fmt::format(" - best {}: {} (epoch {})", end.best->metric, value_text(end.best->value),
-                        end.best->epoch);
-  }
-  return line + " - " + end.run;
-}
-
-std::string resume_command(std::string_view run) {
-  const std::string quoted = shell_quoted(run);
-  // Quoted also where it need not be: the same look for every name.
-  return "train resume " + (quoted == run ? "'" + quoted + "'" : quoted);
-}
-
-std::string resume_line(std::string_view run) { return "resume with: " + resume_command(run); }
 
 }  // namespace trainyard

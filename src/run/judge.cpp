@@ -24,4 +24,8 @@ Judge judge_of(const RunConfig& config, std::span<const std::string> names) {
   return rule;
 }
 
+std::string judged_column(const Judge& judge, std::span<const std::string> names) {
+  return judge.metric < 0 ? "val_loss" : "val_" + names[static_cast<std::size_t>(judge.metric)];
+}
+
 }  // namespace trainyard

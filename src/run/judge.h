@@ -18,5 +18,7 @@ struct Judge {
 /// What `checkpoint.best` and `early_stop` of a run say; left out: the first metric. `names` are
 /// the run's metrics. Throws Error{config} for a column that is not measured.
 [[nodiscard]] Judge judge_of(const RunConfig& config, std::span<const std::string> names);
+/// "val_accuracy", a column of metrics.csv.
+[[nodiscard]] std::string judged_column(const Judge& judge, std::span<const std::string> names);
 
 }  // namespace trainyard

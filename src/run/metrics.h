@@ -45,11 +45,19 @@ struct StepRow {
   std::int64_t step = 0;   // from 1
   std::int64_t epoch = 0;  // the epoch that it belongs to, from 1
   double loss = 0;
+  std::optional<double> accuracy;  // of its samples, where the network has it
   double lr = 0;
   std::optional<double> grad_norm;
   std::optional<double> loss_scale;
   double elapsed_s = 0;
   double images_per_s = 0;
+};
+
+/// A validation under way.
+struct ValidationProgress {
+  std::int64_t epoch = 0;    // that it ends, from 1
+  std::int64_t batch = 0;    // finished batches, of this rank
+  std::int64_t batches = 0;  // in all
 };
 
 /// Listens to a run's measurements. Ranks other than 0 get a NullSink.
@@ -58,6 +66,8 @@ class MetricsSink {
   virtual ~MetricsSink() = default;
   virtual void on_epoch(const EpochRow& row) = 0;
   virtual void on_step(const StepRow& row) = 0;
+  /// Before each batch of a validation.
+  virtual void on_validation(const ValidationProgress&) {}
   /// Brings what was heard to the disk; called with each checkpoint.
   virtual void sync() {}
 };
@@ -77,6 +87,9 @@ class SinkList final : public MetricsSink {
   }
   void on_step(const StepRow& row) override {
     for (auto& sink : sinks_) sink->on_step(row);
+  }
+  void on_validation(const ValidationProgress& progress) override {
+    for (auto& sink : sinks_) sink->on_validation(progress);
   }
   void sync() override {
     for (auto& sink : sinks_) sink->sync();

@@ -52,8 +52,10 @@ void RunKeeper::write_status(RunState state) {
   status_file_.write(status_);
 }
 
-void RunKeeper::begin(const TrainingState& state, const std::string& judged) {
+void RunKeeper::begin(const std::string& judged, const TrainingState& state,
+                      const std::filesystem::path& checkpoint) {
   judged_ = judged;
+  if (!checkpoint.empty()) note_checkpoint(checkpoint);
   progress_.start_training(state.epoch, state.step, status_.epochs * status_.steps_per_epoch);
   status_.best.reset();
   take_best(state);
@@ -102,9 +104,13 @@ void RunKeeper::save(const CheckpointContent& content, const TrainingState& stat
   const std::filesystem::path saved =
       save_checkpoint(disk_, folder_.checkpoints(), content, {.is_best = best, .keep = keep});
   sinks_.sync();
-  status_.last_checkpoint = std::filesystem::relative(saved, folder_.path()).string();
+  note_checkpoint(saved);
   take_best(state);
   write_status(RunState::running);
+}
+
+void RunKeeper::note_checkpoint(const std::filesystem::path& checkpoint) {
+  status_.last_checkpoint = std::filesystem::relative(checkpoint, folder_.path()).string();
 }
 
 void RunKeeper::give_up() {
@@ -129,6 +135,10 @@ void RunKeeper::finish(RunState state, int exit_code, const TrainingState& end) 
   write_status(state);
   if (plots_ != nullptr) plots_->finish();  // what it warns of is part of the summary
   write_summary(end.elapsed_seconds);
+}
+
+void RunKeeper::log(const std::string& line) {
+  if (log_ != nullptr) log_->write(line);
 }
 
 void RunKeeper::write_weights(const CheckpointContent& content) {

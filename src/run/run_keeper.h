@@ -52,7 +52,9 @@ class RunKeeper {
   /// Notes that a phase begins, or a step or batch of it.
   void note(RunPhase phase) { progress_.begin(phase); }
   /// Training begins at `state`; `judged` is the metric that says what is best, "val_accuracy".
-  void begin(const TrainingState& state, const std::string& judged);
+  /// `checkpoint` is what it was resumed from, or empty.
+  void begin(const std::string& judged, const TrainingState& state,
+             const std::filesystem::path& checkpoint);
   /// Makes the sinks of the folder, the console's last.
   void open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> console);
   void warn(const std::string& text);
@@ -64,12 +66,15 @@ class RunKeeper {
   void fail(const Error& error);
   /// Writes the last status and summary.
   void finish(RunState state, int exit_code, const TrainingState& end);
+  /// Adds a line to train.log.
+  void log(const std::string& line);
   /// The weights of a run that is done.
   void write_weights(const CheckpointContent& content);
 
  private:
   void write_summary(double seconds);
   void take_best(const TrainingState& state);
+  void note_checkpoint(const std::filesystem::path& checkpoint);
 
   const Disk& disk_;
   const Clock& clock_;

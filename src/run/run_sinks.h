@@ -58,6 +58,8 @@ class LogSink final : public MetricsSink {
   LogFile file_;
   std::int64_t epochs_;
   std::int64_t samples_a_step_;
+  std::string judged_;
+  bool explained_ = false;  // what the star means
   std::optional<EpochRow> last_;
 };
 

@@ -1,5 +1,6 @@
 #include "run/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -137,6 +138,7 @@ void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
       {.step = step,
        .epoch = state_.epoch + 1,
        .loss = mean_loss(result.totals),
+       .accuracy = accuracy_of(result.totals),
        .lr = result.rate,
        .grad_norm = result.gradient_norm,
        .loss_scale = parts_.updater.scales_loss() ? std::optional(result.loss_scale) : std::nullopt,
@@ -233,10 +235,24 @@ EpochRow Trainer::training_row() {
   return row;
 }
 
+std::optional<double> Trainer::accuracy_of(const Totals& totals) const {
+  const auto& names = options_.metric_names;
+  const auto found = std::find(names.begin(), names.end(), "accuracy");
+  if (found == names.end()) return std::nullopt;
+  return mean_metric(totals, static_cast<std::size_t>(found - names.begin()));
+}
+
+void Trainer::note_validation(std::int64_t batch) {
+  begin(kEvaluation, RunPhase::evaluating);
+  parts_.sink.on_validation(
+      {.epoch = state_.epoch + 1, .batch = batch, .batches = parts_.val.steps_per_epoch()});
+}
+
 void Trainer::finish_epoch() {
   EpochRow row = training_row();
+  std::int64_t batch = 0;
   const Totals val = evaluate(parts_.model, parts_.val, parts_.ranks.communicator(),
-                              [this] { begin(kEvaluation, RunPhase::evaluating); });
+                              [&] { note_validation(batch++); });
   row.val_loss = mean_loss(val);
   for (std::size_t i = 0; i < options_.metric_names.size(); ++i) {
     row.metrics.push_back({.name = options_.metric_names[i],

@@ -14,6 +14,7 @@
 #include "run/judge.h"
 #include "run/metrics.h"
 #include "run/model.h"
+#include "run/outcome.h"
 #include "run/progress.h"
 #include "run/rank_group.h"
 #include "run/training_state.h"
@@ -21,8 +22,6 @@
 #include "run/update.h"
 
 namespace trainyard {
-
-enum class Outcome { completed, stopped_early, interrupted, out_of_time };
 
 struct TrainerOptions {
   std::vector<std::string> metric_names;  // of the model's metrics, in order
@@ -98,12 +97,16 @@ class Trainer {
                                       const UpdateResult* result);
   [[nodiscard]] EpochRow training_row();
   void finish_epoch();
+  /// Tells of batch `batch` of the epoch's validation, which begins.
+  void note_validation(std::int64_t batch);
   [[nodiscard]] bool judge(double value);
   /// Updates.
   [[nodiscard]] std::int64_t steps_per_epoch() const {
     return parts_.train.steps_per_epoch() / parts_.updater.passes();
   }
   [[nodiscard]] double elapsed() const;
+  /// Mean over the samples, where the network has it.
+  [[nodiscard]] std::optional<double> accuracy_of(const Totals& totals) const;
 
   TrainerParts parts_;
   TrainerOptions options_;

@@ -16,6 +16,7 @@
 #include "run/resumption.h"
 #include "run/run_identity.h"
 #include "run/run_keeper.h"
+#include "run/session_facts.h"
 #include "run/snapshot.h"
 #include "run/stop_vote.h"
 #include "run/weight_check.h"
@@ -78,6 +79,7 @@ class TrainingRun {
   void record();
   void record_config_change();
   void open_sinks();
+  /// With at most so many names in what it says of `--init`.
   [[nodiscard]] Banner banner(std::size_t names);
   [[nodiscard]] TrainerOptions trainer_options() const;
   [[nodiscard]] TrainerParts trainer_parts();
@@ -85,6 +87,7 @@ class TrainingRun {
   void save(const TrainingState& state, bool best);
   void warn(const std::string& text);
   void note(RunPhase phase);
+  [[nodiscard]] RunEnd end_of(Outcome outcome, const TrainingState& state) const;
   RunResult finish(Outcome outcome, const TrainingState& state);
 
   TrainingRequest request_;
@@ -100,6 +103,7 @@ class TrainingRun {
   bool lasts_ = false;
   NullSink no_sink_;
   TrainingState state_;
+  std::optional<ResumedFrom> resumed_;
   std::string judged_;  // name of the metric that is judged, "val_accuracy"
 };
 
@@ -176,6 +180,7 @@ void TrainingRun::resume() {
   note(RunPhase::loading);
   if (checkpoint) {
     state_ = restore(*session_, *checkpoint);
+    resumed_ = {.place = place_of(*session_, state_), .checkpoint = checkpoint->path.string()};
     const std::int64_t saved = global_batch_of(*checkpoint), now = session_->batch().global;
     if (saved != now) {
       warn(
@@ -241,29 +246,18 @@ void TrainingRun::record_config_change() {
   if (!warning.empty()) warn(warning);
 }
 
-/// With at most so many names in what it says of `--init`.
 Banner TrainingRun::banner(std::size_t names) {
-  const GraphTotals counts = totals(session_->model().graph().graph);
-  const BatchNumbers& batch = session_->batch();
-  const std::string each = batch.ranks > 1 ? std::to_string(batch.ranks) + " ranks, each " : "";
-  return {.run = keeper_->folder().path().string(),
-          .seed = static_cast<std::uint64_t>(session_->config().seed),
-          .devices = each + session_->device().text,
-          .replica_batch = batch.replica,
-          .replicas = batch.ranks,
-          .shards = session_->config().batch.shards.value_or(0),
-          .accumulate = session_->config().accumulate,
-          .steps = batch.steps,
-          .dropped = batch.dropped,
-          .rate_factor = rate_factor(session_->config(), batch.global),
-          .train_samples = session_->data().train->size(),
-          .val_samples = session_->data().val->size(),
-          .parameters = counts.parameters_total,
-          .init = request_.init ? text_of(*request_.init, names) : ""};
+  Banner banner = banner_of(*session_);
+  banner.run = keeper_->folder().path().string();
+  banner.init = request_.init ? text_of(*request_.init, names) : "";
+  banner.judged = judged_;
+  banner.resumed = resumed_;
+  return banner;
 }
 
 void TrainingRun::open_sinks() {
   const RunConfig& config = session_->config();
+  judged_ = judged_column(judge_of(config, session_->metric_names()), session_->metric_names());
   const PlotConfig& plot = config.output.plot;
   KeptRun kept{.columns = {.regularisation = session_->updater().has_regularisation()},
                .from = {.epoch = state_.epoch, .step = state_.step},
@@ -344,21 +338,28 @@ TrainerParts TrainingRun::trainer_parts() {
 
 RunResult TrainingRun::train() {
   const TrainerOptions options = trainer_options();
-  judged_ =
-      options.judge.metric < 0 ? "val_loss" : "val_" + options.metric_names[options.judge.metric];
   if (keeper_) {
     keeper_->status().steps_per_epoch = session_->batch().steps;
     record_config_change();
-    keeper_->begin(state_, judged_);
+    keeper_->begin(judged_, state_, resumed_ ? resumed_->checkpoint : "");
   }
   Trainer trainer(trainer_parts(), options, state_);
   const Outcome outcome = trainer.run();
   return finish(outcome, trainer.state());
 }
 
+RunEnd TrainingRun::end_of(Outcome outcome, const TrainingState& state) const {
+  return {.outcome = outcome,
+          .signal = stop_vote_.signal(),
+          .max_seconds = request_.max_seconds,
+          .waited = state.epochs_since_best,
+          .place = place_of(*session_, state),
+          .seconds = state.elapsed_seconds,
+          .judged = judged_};
+}
+
 RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
-  RunResult result{.outcome = outcome, .signal = stop_vote_.signal()};
-  result.end = {.epochs = state.epoch, .seconds = state.elapsed_seconds};
+  RunResult result{.end = end_of(outcome, state)};
   if (!keeper_) return result;
   const bool done = outcome == Outcome::completed || outcome == Outcome::stopped_early;
   note(RunPhase::saving);
@@ -369,11 +370,14 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
                          : RunState::interrupted,
                   done   ? 0
                   : late ? 75
-                         : 128 + result.signal,
+                         : 128 + result.end.signal,
                   state);
   result.folder = keeper_->folder().path();
   result.end.best = keeper_->status().best;
   result.end.run = result.folder.string();
+  const std::string& checkpoint = keeper_->status().last_checkpoint;
+  if (!checkpoint.empty()) result.end.checkpoint = (result.folder / checkpoint).string();
+  keeper_->log(end_line(LogStyle::keras, result.end));
   return result;
 }
 

@@ -51,10 +51,8 @@ struct RunSurroundings {
 };
 
 struct RunResult {
-  Outcome outcome = Outcome::completed;
   std::filesystem::path folder;
-  RunEnd end;
-  int signal = 0;  // that interrupted it, on whatever rank it came
+  RunEnd end;  // the signal that interrupted it may have come on any rank
 };
 
 /// Trains to the end or to a reason to stop, as one of the ranks; rank 0 alone keeps the folder.

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <limits>
 #include <string>
 
@@ -28,7 +29,15 @@ EpochRow sample_row() {
   return row;
 }
 
-constexpr EpochContext kContext = {.epochs = 70, .step_seconds = 0.0819, .eta_seconds = 4400};
+const EpochContext kContext = {
+    .epochs = 70, .step_seconds = 0.0819, .eta_seconds = 4400, .judged = "val_accuracy"};
+
+/// The line in a terminal of so many columns.
+std::string line_in(int columns, const EpochRow& row, LogStyle style = LogStyle::keras) {
+  EpochContext context = kContext;
+  context.columns = columns;
+  return epoch_line(style, row, context);
+}
 
 Progress sample_progress() {
   return {.epoch = 3,
@@ -140,6 +149,48 @@ TEST_CASE("what was not measured is left out of the epoch line, and further metr
         "0.7500 - lr: 5.000e-03 - 781 img/s");
 }
 
+TEST_CASE("an epoch line fits its terminal: names get short, then what matters least goes first") {
+  const EpochRow row = sample_row();
+  const std::string whole = line_in(0, row);
+  CHECK(line_in(static_cast<int>(whole.size()) + 1, row) == whole);
+  CHECK(line_in(140, row) ==
+        "Epoch 1/70 - 64s - 82ms/step - loss: 1.4323 - acc: 0.4787 - val_loss: 1.1319 - val_acc: "
+        "0.5983 - lr: 5.000e-03 - 781 img/s - eta 1:13:20 *");
+  CHECK(line_in(120, row) ==
+        "Epoch 1/70 - 64s - loss: 1.4323 - acc: 0.4787 - val_loss: 1.1319 - val_acc: 0.5983 - lr: "
+        "5.000e-03 - eta 1:13:20 *");
+  CHECK(line_in(100, row) ==
+        "Epoch 1/70 - loss: 1.4323 - acc: 0.4787 - val_loss: 1.1319 - val_acc: 0.5983 - eta "
+        "1:13:20 *");
+  CHECK(line_in(80, row) ==
+        "Epoch 1/70 - loss: 1.4323 - acc: 0.4787 - val_loss: 1.1319 - val_acc: 0.5983 *");
+  CHECK(line_in(60, row) == "Epoch 1/70 - val_loss: 1.1319 - val_acc: 0.5983 *");
+  CHECK(line_in(40, row) == "Epoch 1/70 - val_acc: 0.5983 *");
+  CHECK(line_in(5, row) == "Epoch 1/70 *");
+  for (int columns = 14; columns <= static_cast<int>(whole.size()); ++columns) {
+    CHECK(static_cast<int>(line_in(columns, row).size()) < columns);
+  }
+}
+
+TEST_CASE("lines with and without a star have the same parts, and the judged value stays longest") {
+  EpochRow row = sample_row();
+  const std::string starred = line_in(80, row);
+  row.is_best = false;
+  CHECK(line_in(80, row) + " *" == starred);
+  row.metrics.push_back({"top5_accuracy", 0.75, 0.875});
+  CHECK(line_in(80, row).find("top5") == std::string::npos);
+  EpochContext context = kContext;
+  context.columns = 45;
+  context.judged = "val_top5_accuracy";
+  CHECK(epoch_line(LogStyle::keras, row, context) == "Epoch 1/70 - val_top5_acc: 0.8750");
+}
+
+TEST_CASE("a plain line fits too, and a JSON line is never cut") {
+  CHECK(line_in(60, sample_row(), LogStyle::plain) ==
+        "epoch 1/70 val_loss 1.1319 val_acc 0.5983 best");
+  CHECK(line_in(20, sample_row(), LogStyle::json) == line_in(0, sample_row(), LogStyle::json));
+}
+
 TEST_CASE("a plain epoch line is words and numbers") {
   CHECK(epoch_line(LogStyle::plain, sample_row(), kContext) ==
         "epoch 1/70 step 781 time 64s loss 1.4323 accuracy 0.4787 val_loss 1.1319 val_accuracy "
@@ -167,8 +218,8 @@ TEST_CASE("banner, progress and end are JSON objects too") {
       parse_json(minute_line(LogStyle::json, sample_progress(), 951827696), {"line"});
   CHECK(progress["time"] == "2000-02-29T12:34:56Z");
   CHECK(progress["step_in_epoch"] == 117);
-  const Json done =
-      parse_json(done_line(LogStyle::json, {.epochs = 3, .seconds = 5.5, .run = "r"}), {"line"});
+  const Json done = parse_json(
+      end_line(LogStyle::json, {.place = {.epoch = 3}, .seconds = 5.5, .run = "r"}), {"line"});
   CHECK(done["event"] == "done");
   CHECK(done["best"].is_null());
 }
@@ -191,13 +242,44 @@ TEST_CASE("the bar shows how far the epoch is") {
         "  3/90  391/391 ####################  loss 1.2e-03  4112 img/s  eta 0:17:24");
 }
 
+TEST_CASE("the validation has a bar of its own") {
+  Progress progress = sample_progress();
+  progress.validating = true;
+  progress.step = 20;
+  progress.steps = 40;
+  CHECK(bar_line(progress, {.utf8 = false}) ==
+        "  3/90  validation 20/40 ##########----------  eta 0:17:24");
+  CHECK(bar_line(progress, {.utf8 = false, .columns = 40}) ==
+        "  3/90  validation 20/40  eta 0:17:24");
+  CHECK(minute_line(LogStyle::keras, progress, 951827696) ==
+        "12:34:56 epoch 3/90 validation 20/40 loss 1.2101 4112 img/s eta 0:17:24");
+  const Json json = parse_json(minute_line(LogStyle::json, progress, 951827696), {"line"});
+  CHECK(json["phase"] == "validation");
+  CHECK(json["batch"] == 20);
+  CHECK(json["batches"] == 40);
+}
+
+TEST_CASE("what the bar leaves out in narrow terminals: rate, bar, eta, accuracy, loss") {
+  const auto bar_in = [](int columns) {
+    return bar_line(sample_progress(), {.utf8 = false, .columns = columns});
+  };
+  CHECK(bar_in(80) ==
+        "  3/90  117/391 #####---------------  loss 1.21  acc 0.56  4112 img/s  eta 0:17:24");
+  CHECK(bar_in(75) == "  3/90  117/391 #####---------------  loss 1.21  acc 0.56  eta 0:17:24");
+  CHECK(bar_in(60) == "  3/90  117/391 ##-------  loss 1.21  acc 0.56  eta 0:17:24");
+  CHECK(bar_in(52) == "  3/90  117/391  loss 1.21  acc 0.56  eta 0:17:24");
+  CHECK(bar_in(40) == "  3/90  117/391  loss 1.21  acc 0.56");
+  CHECK(bar_in(30) == "  3/90  117/391  loss 1.21");
+  CHECK(bar_in(10) == "");
+}
+
 TEST_CASE("the bar never reaches the terminal's last column, and loses whole parts") {
   const std::string whole = bar_line(sample_progress(), {.utf8 = false});
   const int length = static_cast<int>(whole.size());
   CHECK(bar_line(sample_progress(), {.columns = length + 1}) ==
         bar_line(sample_progress(), {.columns = 0}));
   CHECK(bar_line(sample_progress(), {.utf8 = false, .columns = length}) ==
-        "  3/90  117/391 #####---------------  loss 1.21  acc 0.56  4112 img/s");
+        "  3/90  117/391 #####---------------  loss 1.21  acc 0.56  eta 0:17:24");
   for (int columns = 1; columns < length; ++columns) {
     CHECK(static_cast<int>(
               bar_line(sample_progress(), {.utf8 = false, .columns = columns}).size()) < columns);
@@ -209,15 +291,86 @@ TEST_CASE("a repaint goes to the row's start and erases what is left of the old 
   CHECK(repainted("") == "\r\x1b[K");
 }
 
+namespace {
+
+RunEnd sample_end(Outcome outcome) {
+  return {.outcome = outcome,
+          .signal = SIGINT,
+          .max_seconds = 300,
+          .waited = 5,
+          .place = {.epoch = 89, .epochs = 90, .step_in_epoch = 7, .steps = 391, .step = 34806},
+          .seconds = 1102,
+          .judged = "val_accuracy",
+          .best = BestValue{"val_accuracy", 0.9312, 84},
+          .run = "runs/r/0007",
+          .checkpoint = "runs/r/0007/checkpoints/epoch-0089_step-034806"};
+}
+
+constexpr const char* kKept =
+    "in epoch 90/90 after its step 7/391 (step 34806 of the run) - saved: "
+    "runs/r/0007/checkpoints/epoch-0089_step-034806 - best val_accuracy: 0.9312 (epoch 84) - ";
+
+}  // namespace
+
 TEST_CASE("the last line names epochs, time, the best value and the folder") {
-  CHECK(done_line(LogStyle::keras, {.epochs = 90,
-                                    .seconds = 1102,
-                                    .best = BestValue{"val_accuracy", 0.9312, 84},
-                                    .run = "runs/resnet_cifar10/0007"}) ==
-        "done: 90 epochs in 0:18:22 - best val_accuracy: 0.9312 (epoch 84) - "
-        "runs/resnet_cifar10/0007");
-  CHECK(done_line(LogStyle::plain, {.epochs = 1, .seconds = 2, .run = "r"}) ==
+  RunEnd end = sample_end(Outcome::completed);
+  end.place.epoch = 90;
+  CHECK(end_line(LogStyle::keras, end) ==
+        "done: 90 epochs in 0:18:22 - best val_accuracy: 0.9312 (epoch 84) - runs/r/0007");
+  CHECK(end_line(LogStyle::plain, {.place = {.epoch = 1}, .seconds = 2, .run = "r"}) ==
         "done: 1 epoch in 0:00:02 - r");
+}
+
+TEST_CASE(
+    "the last line of a run that ended before its time says why, what is kept, how to go on") {
+  CHECK(end_line(LogStyle::keras, sample_end(Outcome::out_of_time)) ==
+        "stopped by --max-time 300s - " + std::string(kKept) +
+            "resume with: train resume 'runs/r/0007'");
+  RunEnd end = sample_end(Outcome::interrupted);
+  CHECK(end_line(LogStyle::keras, end) == "stopped by SIGINT (Ctrl-C) - " + std::string(kKept) +
+                                              "resume with: train resume 'runs/r/0007'");
+  end.signal = SIGTERM;
+  CHECK(end_line(LogStyle::keras, end).starts_with("stopped by SIGTERM - "));
+  end = sample_end(Outcome::stopped_early);
+  end.place.step_in_epoch = 0;
+  CHECK(end_line(LogStyle::keras, end) ==
+        "stopped early: 5 epochs without a better val_accuracy - after epoch 89/90 (step 34806 of "
+        "the run) - saved: runs/r/0007/checkpoints/epoch-0089_step-034806 - best val_accuracy: "
+        "0.9312 (epoch 84) - to train further: train resume 'runs/r/0007' --set "
+        "early_stop.patience=10");
+}
+
+TEST_CASE("the end of a run is an event with its reason, its checkpoint and the resume command") {
+  const Json stopped =
+      parse_json(end_line(LogStyle::json, sample_end(Outcome::interrupted)), {"line"});
+  CHECK(stopped["event"] == "stopped");
+  CHECK(stopped["reason"] == "signal");
+  CHECK(stopped["signal"] == "SIGINT");
+  CHECK(stopped["epochs"] == 89);
+  CHECK(stopped["step"] == 34806);
+  CHECK(stopped["checkpoint"] == "runs/r/0007/checkpoints/epoch-0089_step-034806");
+  CHECK(stopped["best"]["epoch"] == 84);
+  CHECK(stopped["resume"] == "train resume 'runs/r/0007'");
+  const Json early =
+      parse_json(end_line(LogStyle::json, sample_end(Outcome::stopped_early)), {"line"});
+  CHECK(early["event"] == "done");
+  CHECK(early["reason"] == "early_stop");
+  CHECK(early["resume"] == "train resume 'runs/r/0007' --set early_stop.patience=10");
+  const Json done = parse_json(end_line(LogStyle::json, sample_end(Outcome::completed)), {"line"});
+  CHECK(done["reason"] == "completed");
+  CHECK(done["resume"].is_null());
+}
+
+TEST_CASE("a resume says the place in the run and the checkpoint that it begins with") {
+  const ResumedFrom from{.place = {.epoch = 3, .epochs = 90, .steps = 391, .step = 1173},
+                         .checkpoint = "r/checkpoints/epoch-0003_step-001173"};
+  CHECK(resumed_line(LogStyle::keras, from) ==
+        "resuming after epoch 3/90 (step 1173 of the run) from "
+        "r/checkpoints/epoch-0003_step-001173");
+  const Json json = parse_json(resumed_line(LogStyle::json, from), {"line"});
+  CHECK(json["event"] == "resume");
+  CHECK(json["epoch"] == 3);
+  CHECK(json["step"] == 1173);
 }
 
 TEST_CASE("the resume command can be pasted into a shell") {

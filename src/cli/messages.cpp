@@ -1,0 +1,102 @@
+#include "cli/messages.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "base/text.h"
+#include "run/checkpoint_files.h"
+#include "run/epoch_line.h"
+
+namespace trainyard::cli {
+namespace {
+
+/// True for "path:line:column: text".
+bool begins_with_position(const std::string& message) {
+  const std::string place = message.substr(0, message.find(": "));
+  const std::vector<std::string> parts = split(place, ':');
+  return parts.size() >= 3 && parse_integer(parts[parts.size() - 1]).has_value() &&
+         parse_integer(parts[parts.size() - 2]).has_value();
+}
+
+}  // namespace
+
+void Messages::leave_events_to_first_rank() {
+  const std::lock_guard lock(mutex_);
+  events_ = false;
+}
+
+void Messages::set_run(const std::string& folder) {
+  const std::lock_guard lock(mutex_);
+  run_ = folder;
+}
+
+void Messages::warn(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  print({{"event", "warning"}, {"message", text}});
+  print_error("train: warning: " + text);
+}
+
+void Messages::fail(const std::string& text, int exit_code) {
+  const std::lock_guard lock(mutex_);
+  print(failure(text, exit_code));
+  print_error((begins_with_position(text) ? "" : "train: error: ") + text);
+}
+
+void Messages::say(const std::string& text, const Json& event) {
+  const std::lock_guard lock(mutex_);
+  if (events_) return print(event);
+  std::printf("%s\n", text.c_str());
+}
+
+void Messages::print(const Json& event) {
+  if (!events_) return;
+  std::fputs(json_line(event).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void Messages::print_error(const std::string& line) {
+  erase_bar();
+  std::fputs((line + "\n").c_str(), stderr);
+}
+
+void Messages::show_bar(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  std::fputs(repainted(line).c_str(), stderr);
+  std::fflush(stderr);
+  bar_ = true;
+}
+
+void Messages::clear_bar() {
+  const std::lock_guard lock(mutex_);
+  erase_bar();
+}
+
+void Messages::erase_bar() {
+  if (!std::exchange(bar_, false)) return;
+  std::fputs(repainted("").c_str(), stderr);
+  std::fflush(stderr);
+}
+
+Json Messages::failure(const std::string& text, int exit_code) const {
+  const bool saved =
+      !run_.empty() &&
+      !checkpoint_pointer(std::filesystem::path(run_) / "checkpoints", "last").empty();
+  return {{"event", "error"},
+          {"exit_code", exit_code},
+          {"message", text},
+          {"run", run_.empty() ? Json() : Json(run_)},
+          {"resume", saved ? Json(resume_command(run_)) : Json()}};
+}
+
+bool asks_for_events(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--log=json") return true;
+    if (arguments[i] == "--log" && i + 1 < arguments.size() && arguments[i + 1] == "json") {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace trainyard::cli
