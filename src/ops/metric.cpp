@@ -18,15 +18,17 @@ Signature TopKOp::infer(std::span<const Shape> inputs) const {
 
 std::string TopKOp::attributes() const {
   if (type_ == "top_k") return "{k: " + number_text(attributes_.k) + "}";
-  return "{threshold: " + number_text(attributes_.threshold) + "}";
+  return "{threshold: " + number_text(attributes_.threshold.value_or(0)) + "}";
 }
 
 config::Kind<Op> accuracy_kind() {
   return {"accuracy", "share of samples whose largest output is the label's",
           [](config::Fields& fields) -> std::unique_ptr<Op> {
             MetricAttributes attributes;
-            fields.field("threshold", attributes.threshold,
-                         "a single output above it predicts 1; 0 suits logits");
+            fields.field(
+                "threshold", attributes.threshold,
+                "a single output above it predicts 1; left out: 0 where the loss reads logits "
+                "(binary_cross_entropy), else 0.5, between the labels 0 and 1");
             return std::make_unique<TopKOp>("accuracy", attributes);
           }};
 }
@@ -38,6 +40,14 @@ config::Kind<Op> top_k_kind() {
             fields.field("k", attributes.k, "outputs that count", {.minimum = 1});
             return std::make_unique<TopKOp>("top_k", attributes);
           }};
+}
+
+std::shared_ptr<const Op> with_threshold(std::unique_ptr<Op> metric, double threshold) {
+  const auto* const right = dynamic_cast<const TopKOp*>(metric.get());
+  if (right == nullptr || right->values().threshold) return metric;
+  MetricAttributes attributes = right->values();
+  attributes.threshold = threshold;
+  return std::make_shared<TopKOp>(right->type(), attributes);
 }
 
 }  // namespace trainyard

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "ops/functor_step.h"
@@ -46,7 +48,8 @@ struct TopKRows {
 
 struct MetricAttributes {
   std::int64_t k = 1;
-  double threshold = 0;  // of a single output: 0 for logits, 0.5 for probabilities
+  /// Of a single output; left out: what suits the loss, see with_threshold().
+  std::optional<double> threshold;
 };
 
 /// [[n, classes], labels i32 [n]] to [n]. k = 1 is accuracy, else top_k.
@@ -74,7 +77,8 @@ class TopKOp final : public Op {
         values.layout.extent[0],
         TopKRows<T>{values.as<T>(), tensors.inputs[1].as<const std::int32_t>(),
                     tensors.outputs[0].as<Arithmetic<T>>(), values.layout.extent[1], attributes_.k,
-                    static_cast<Arithmetic<T>>(attributes_.threshold), tensors.batch.state});
+                    static_cast<Arithmetic<T>>(attributes_.threshold.value_or(0)),
+                    tensors.batch.state});
   }
 
  private:
@@ -84,5 +88,9 @@ class TopKOp final : public Op {
 
 [[nodiscard]] config::Kind<Op> accuracy_kind();
 [[nodiscard]] config::Kind<Op> top_k_kind();
+
+/// `metric` with this threshold for a single output, unless it has one of its own.
+[[nodiscard]] std::shared_ptr<const Op> with_threshold(std::unique_ptr<Op> metric,
+                                                       double threshold);
 
 }  // namespace trainyard

@@ -72,13 +72,6 @@ void multiply_rates(const config::Node& factors, Graph& graph, Diagnostics& diag
   }
 }
 
-/// The activation that a loss on logits has in it; "" for a loss that has none.
-std::string_view activation_of(std::string_view loss) {
-  if (loss == CrossEntropy::kName) return "softmax";
-  if (loss == BinaryCrossEntropy::kName) return "sigmoid";
-  return "";
-}
-
 /// A softmax whose loss is a sigmoid's, or the other way round, would be computed before the
 /// loss's.
 void check_closing(const RunConfig& run, const Graph& whole, Diagnostics& diagnostics) {
@@ -102,6 +95,12 @@ void follow_owners(Graph& graph) {
 }
 
 }  // namespace
+
+std::string_view activation_of(std::string_view loss) {
+  if (loss == CrossEntropy::kName) return "softmax";
+  if (loss == BinaryCrossEntropy::kName) return "sigmoid";
+  return "";
+}
 
 bool names_layer(const std::string& pattern, const std::string& path) {
   return fnmatch(pattern.c_str(), path.c_str(), 0) == 0 ||

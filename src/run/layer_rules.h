@@ -1,6 +1,8 @@
 // What a run says of single layers: `freeze:` and `lr_mult:`.
 #pragma once
 
+#include <string_view>
+
 #include "graph/graph.h"
 #include "run/run_config.h"
 
@@ -18,6 +20,9 @@ namespace trainyard {
 /// True if a softmax or sigmoid that closes the network is computed together with the run's loss,
 /// which then reads what the activation would read.
 [[nodiscard]] bool loss_computes_closing(const RunConfig& run, const Graph& whole);
+
+/// The activation that a loss on logits has in it; "" for a loss that has none.
+[[nodiscard]] std::string_view activation_of(std::string_view loss);
 
 /// What to say of a network whose parameters are all frozen; "" for any other.
 [[nodiscard]] std::string frozen_warning(const Graph& network);

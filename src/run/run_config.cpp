@@ -17,6 +17,7 @@
 #include "optim/step_functors.h"
 #include "run/batch_rate.h"
 #include "run/default_root.h"
+#include "run/judge.h"
 #include "run/shards.h"
 
 namespace trainyard {
@@ -115,7 +116,7 @@ void declare(Fields& fields, BatchConfig& batch) {
 }
 
 void declare(Fields& fields, BestConfig& best) {
-  fields.required("metric", best.metric, "column of metrics.csv to judge by");
+  fields.required("metric", best.metric, "val_ column of metrics.csv to judge by");
   const bool minimised = best.metric.find("loss") != std::string::npos ||
                          best.metric.find("error") != std::string::npos;
   best.mode = minimised ? BestConfig::Mode::min : BestConfig::Mode::max;
@@ -287,6 +288,7 @@ RunConfig read_run_config(const std::filesystem::path& path, std::span<const std
   Fields fields(tree, nullptr, "run", profile, diagnostics);
   declare(fields, run);
   fields.finish();
+  check_judge(run, tree, diagnostics);
   diagnostics.raise();
   run.settled = fields.settled();
   return run;

@@ -51,7 +51,7 @@ struct BatchConfig {
 };
 
 struct BestConfig {
-  std::string metric;  // "" = val_accuracy, or val_loss where there is no accuracy
+  std::string metric;
   enum class Mode { min, max } mode = Mode::max;
 };
 

@@ -9,6 +9,7 @@
 #include "comm/staged_communicator.h"
 #include "ops/metric.h"
 #include "run/batch_rate.h"
+#include "run/judge.h"
 #include "run/layer_rules.h"
 #include "run/memory_fit.h"
 #include "run/shards.h"
@@ -139,13 +140,6 @@ DType transport_of(const RunConfig& run) {
                                         : DType::f32;
 }
 
-/// The column of a metric: "accuracy", "top5_accuracy".
-std::string metric_name(const Op& metric) {
-  if (metric.type() != "top_k") return std::string(metric.type());
-  const std::int64_t k = static_cast<const TopKOp&>(metric).values().k;
-  return "top" + std::to_string(k) + "_accuracy";
-}
-
 /// What to do about data that show fewer classes than there are; "" if they do not.
 std::string classes_advice(std::int64_t wanted, std::int64_t found) {
   if (found >= wanted) return "";
@@ -221,7 +215,9 @@ std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
 TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
   Graph network = build_network(run, batch);
   std::vector<std::shared_ptr<const Op>> metrics;
-  for (auto& metric : run.metrics) metrics.push_back(std::move(metric));
+  // Without an activation in it, a loss compares the output itself with the labels 0 and 1.
+  const double threshold = activation_of(run.loss->type()).empty() ? 0.5 : 0;
+  for (auto& metric : run.metrics) metrics.push_back(with_threshold(std::move(metric), threshold));
   return attach_loss(std::move(network), std::move(run.loss), metrics);
 }
 
@@ -237,7 +233,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   const std::int64_t shards = shards_of_rank(run_, batch_.ranks);
   batch_.global = batch_.replica * batch_.ranks * shards * run_.accumulate;
   scale_schedule(run_, batch_.global);
-  for (const auto& metric : run_.metrics) metric_names_.push_back(metric_name(*metric));
+  metric_names_ = trainyard::metric_names(run_.metrics);
   const TrainingGraph graph = make_training_graph(run_, batch_.replica);
   choice.begins(RunPhase::reading_data);
   open_data(known);
