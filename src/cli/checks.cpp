@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "config/diagnostics.h"
+#include "config/near_file.h"
 
 namespace trainyard::cli {
 namespace {
@@ -81,6 +82,13 @@ CLI::Validator duration() {
             return std::string();
           },
           ""};
+}
+
+void require_file(const std::string& flag, const std::filesystem::path& path, ErrorKind kind) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) return;
+  throw Error(kind, fmt::format("{}: there is no file '{}'{}", flag, path.string(),
+                                config::near_file(path)));
 }
 
 }  // namespace trainyard::cli

@@ -3,11 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/error.h"
 
 namespace trainyard::cli {
 
@@ -23,5 +26,8 @@ namespace trainyard::cli {
 [[nodiscard]] CLI::Validator one_word_of(std::vector<std::string> words);
 /// As parse_duration(), more than 0; to be used with transform(): the text becomes seconds.
 [[nodiscard]] CLI::Validator duration();
+
+/// Throws Error{kind} with the nearest name if nothing is at `path`, what `flag` was given.
+void require_file(const std::string& flag, const std::filesystem::path& path, ErrorKind kind);
 
 }  // namespace trainyard::cli

@@ -127,6 +127,7 @@ std::vector<std::string> variables_to_pass() {
 
 /// The ranks of --hosts with what all of them share. Throws as mpirun_arguments() does.
 HostsLaunch hosts_launch(const RunFlags& run, const LaunchFlags& flags) {
+  require_file("--hosts", flags.hosts, ErrorKind::config);
   HostsLaunch hosts{
       .file = flags.hosts,
       .hosts = parse_hosts(read_text(flags.hosts, ErrorKind::config, kHostFileBytes), flags.hosts),

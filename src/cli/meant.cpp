@@ -168,6 +168,34 @@ std::string unknown_verb(const std::string& word, const std::vector<std::string>
   return "unknown verb '" + word + "'" + hint;
 }
 
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+/// What is wrong with the commands behind `verb`, as in `train data make shapes`; "" if nothing is.
+std::string wrong_command(const CLI::App& verb, const std::vector<std::string>& arguments) {
+  const CLI::App* app = &verb;
+  std::string path = "train " + verb.get_name();
+  std::vector<std::string> commands = commands_of(*app);
+  for (std::size_t i = 1; !commands.empty(); ++i) {
+    const std::string list = "; its commands are: " + joined(commands);
+    if (i >= arguments.size() || arguments[i].starts_with('-')) {
+      return "'" + path + "' wants a command" + list;
+    }
+    const std::string& word = arguments[i];
+    if (std::find(commands.begin(), commands.end(), word) == commands.end()) {
+      const std::string hint = config::suggestion(word, commands);
+      return "unknown command '" + word + "' of '" + path + "'" + (hint.empty() ? list : hint);
+    }
+    app = app->get_subcommand(word);
+    path += " " + word;
+    commands = commands_of(*app);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<std::string> with_verb(std::vector<std::string> arguments) {
@@ -218,19 +246,21 @@ std::string meant_by(const std::string& flag, const std::string& value,
 
 std::vector<std::string> mistakes(const CLI::App& app, const CLI::ParseError& error,
                                   const std::vector<std::string>& arguments) {
-  std::vector<std::string> verbs, flags{"--help"};
-  for (const CLI::App* verb : app.get_subcommands(nullptr)) {
-    verbs.push_back(verb->get_name());
-    if (!arguments.empty() && verb->get_name() == arguments[0]) add_flags(*verb, flags);
-  }
+  const std::vector<std::string> verbs = commands_of(app);
   if (arguments.empty()) {
     return {"nothing to do: give a run file, as in 'train --config FILE', or a verb: " +
             joined(verbs)};
   }
   const bool is_verb = std::find(verbs.begin(), verbs.end(), arguments[0]) != verbs.end();
   if (!is_verb && !arguments[0].starts_with('-')) return {unknown_verb(arguments[0], verbs)};
-  std::vector<std::string> unknown = unknown_flags(flags, arguments);
-  return unknown.empty() ? std::vector<std::string>{error.what()} : unknown;
+  if (!is_verb) return {error.what()};
+  const CLI::App& verb = *app.get_subcommand(arguments[0]);
+  std::vector<std::string> flags{"--help"};
+  add_flags(verb, flags);
+  const std::vector<std::string> unknown = unknown_flags(flags, arguments);
+  if (!unknown.empty()) return unknown;
+  const std::string command = wrong_command(verb, arguments);
+  return {command.empty() ? error.what() : command};
 }
 
 }  // namespace trainyard::cli

@@ -129,7 +129,10 @@ int bench_steps(const BenchFlags& flags, const Surroundings& surroundings) {
   if (flags.scaling.batch) options.batch = *flags.scaling.batch;
   RunConfig run = read_config(flags.scaling.run);
   std::vector<PeerRate> peers;
-  if (!flags.compare.empty()) peers = read_peer_rates(flags.compare, run.name, options.batch);
+  if (!flags.compare.empty()) {
+    require_file("--compare", flags.compare, ErrorKind::data);
+    peers = read_peer_rates(flags.compare, run.name, options.batch);
+  }
   const BenchResult result = bench(std::move(run), options, surroundings.now, surroundings.started);
   std::fputs((flags.scaling.json ? json_row(result, peers) : table(result, peers)).c_str(), stdout);
   return 0;

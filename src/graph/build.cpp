@@ -99,7 +99,22 @@ void set_entry(config::Node& map, const config::Entry& entry) {
   }
 }
 
+/// The key that was meant to be `vars` in a network without it, or null.
+const config::Entry* misspelt_variables(const config::Node& network) {
+  const std::vector<std::string> wanted{"vars"};
+  const auto is_near = [&](const config::Entry& entry) {
+    return !config::nearest(entry.key, wanted).empty();
+  };
+  const auto found = std::ranges::find_if(network.entries, is_near);
+  return found == network.entries.end() || found->key == wanted[0] ? nullptr : &*found;
+}
+
 void override_variables(config::Node& network, const config::Node& vars, Diagnostics& diagnostics) {
+  if (const config::Entry* misspelt = misspelt_variables(network)) {
+    diagnostics.error(misspelt->where,
+                      "unknown key '" + misspelt->key + "' in 'network'; did you mean 'vars'?");
+    return;
+  }
   std::vector<std::string> known;
   if (const config::Node* own = network.find("vars")) {
     for (const config::Entry& entry : own->entries) known.push_back(entry.key);

@@ -196,6 +196,21 @@ run "$train" resume sub/run_b
 expect_code 2
 expect_err "did you mean 'sub/run_a'?"
 
+begin "a command of a verb that is missing or misspelt is named"
+run "$train" data
+expect_code 2
+expect_err "'train data' wants a command; its commands are: make"
+run "$train" data make --seed 3
+expect_code 2
+expect_err "'train data make' wants a command; its commands are: shapes"
+run "$train" data mak shapes x
+expect_code 2
+expect_err "unknown command 'mak' of 'train data'; did you mean 'make'?"
+run "$train" data make shape x
+expect_err "unknown command 'shape' of 'train data make'; did you mean 'shapes'?"
+run "$train" data make shapes
+expect_err "destination is required"
+
 begin "help fits 80 columns, names the program, types and defaults"
 for verb in "" train resume check summary schema bench data "data make shapes" doctor; do
   # shellcheck disable=SC2086  # the verb's words
@@ -213,4 +228,4 @@ expect_out_match 'Usage: train --config FILE.*--config FILE .*--epochs N .*--max
 run "$train" bench --help
 expect_out_match 'starts of each number of ranks.*\(default: +3\)'
 
-finish 18 0
+finish 19 0

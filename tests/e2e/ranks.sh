@@ -159,9 +159,9 @@ printf 'node1 slots=1\n' >hosts.txt
 run "$train" --config tiny.yaml --hosts hosts.txt --gpus 2
 expect_code 3
 expect_err "hosts.txt:1:1: host 'node1' has slots=1, but 2 ranks are asked for"
-run "$train" --config tiny.yaml --hosts nowhere.txt --gpus 2
+run "$train" --config tiny.yaml --hosts host.txt --gpus 2
 expect_code 3
-expect_err "nowhere.txt"
+expect_err "--hosts: there is no file 'host.txt'; did you mean 'hosts.txt'?"
 
 begin "--hosts wants a count, and --sync-dir wants --hosts and an absolute folder"
 write_tiny_run tiny.yaml

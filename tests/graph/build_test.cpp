@@ -93,6 +93,15 @@ TEST_CASE("a variable that the network lacks cannot be overridden") {
                     "'depth'?");
 }
 
+TEST_CASE("variables of a run find a misspelt 'vars' of the network at its own place") {
+  const config::Node network = config::parse_yaml("{input: [3],\n vvars: {depth: 1}}", "net.yaml");
+  const config::Node vars = config::parse_yaml("depth: 3", "run.yaml");
+  config::Diagnostics diagnostics;
+  (void)with_overrides(network, &vars, nullptr, diagnostics);
+  CHECK_THROWS_WITH(diagnostics.raise(),
+                    "net.yaml:2:2: unknown key 'vvars' in 'network'; did you mean 'vars'?");
+}
+
 TEST_CASE("append_node names place, layer, reason and inputs where shapes do not fit") {
   Graph graph = build("{input: [3, 5, 5], layers: [relu]}");
   const Graph other = build("{input: [3, 9, 9], layers: [conv: [4, 7]]}", {}, "other.yaml");
