@@ -181,6 +181,22 @@ void Disk::make_folders(const fs::path& path) const {
   }
 }
 
+void Disk::try_folder(const fs::path& path) const {
+  fs::path nearest = path;
+  std::error_code ignored;
+  while (!fs::exists(nearest, ignored) && nearest != folder_of(nearest)) {
+    nearest = folder_of(nearest);
+  }
+  if (!fs::is_directory(nearest, ignored)) fail("make the folder", nearest, ENOTDIR);
+  std::string tried = nearest / ".tmp-XXXXXX";
+  int error_number = planned(DiskCall::mkdir);
+  if (error_number == 0 && ::mkdtemp(tried.data()) == nullptr) error_number = errno;
+  if (error_number != 0) {
+    fail(nearest == path ? "write into the folder" : "make the folder", path, error_number);
+  }
+  ::rmdir(tried.c_str());
+}
+
 void Disk::sync_folder(const fs::path& path) const {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) fail("open the folder", path, errno);

@@ -46,6 +46,9 @@ class Disk {
   [[nodiscard]] bool make_folder(const std::filesystem::path& path) const;
   /// The folder with its parents, durably; existing ones are fine, a file in the way is not.
   void make_folders(const std::filesystem::path& path) const;
+  /// Tries whether files can be made in a folder, or in the nearest one above it where it is not
+  /// there yet. Leaves nothing behind.
+  void try_folder(const std::filesystem::path& path) const;
   /// fsync of a folder: its entries are on the disk.
   void sync_folder(const std::filesystem::path& path) const;
   /// Removes a file or a folder with all in it; a missing one is fine.

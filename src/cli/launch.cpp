@@ -257,9 +257,7 @@ RankGroupOptions rank_group_options(const RankPlace& place, const LimitsConfig& 
           .limits = limits,
           .host = host_name(),
           .on_failure = [&messages](const Failure& failure) {
-            std::fflush(stdout);
             messages.fail(message_of(failure), failure.exit_code);
-            std::fflush(stderr);
             _exit(failure.exit_code);
           }};
 }

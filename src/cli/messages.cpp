@@ -43,6 +43,11 @@ void Messages::fail(const std::string& text, int exit_code) {
   print_error((begins_with_position(text) ? "" : "train: error: ") + text);
 }
 
+void Messages::note(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  print_error(text);
+}
+
 void Messages::say(const std::string& text, const Json& event) {
   const std::lock_guard lock(mutex_);
   if (events_) return print(event);
@@ -57,6 +62,7 @@ void Messages::print(const Json& event) {
 
 void Messages::print_error(const std::string& line) {
   erase_bar();
+  std::fflush(stdout);
   std::fputs((line + "\n").c_str(), stderr);
 }
 

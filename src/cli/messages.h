@@ -9,8 +9,8 @@
 
 namespace trainyard::cli {
 
-/// Text on stderr; with --log json each message is an event on stdout too, a line each. May be
-/// called from any thread.
+/// Text on stderr, in one pipe in order with what stands on stdout; with --log json each message is
+/// an event on stdout too, a line each. May be called from any thread.
 class Messages {
  public:
   explicit Messages(bool events) : events_(events) {}
@@ -27,6 +27,8 @@ class Messages {
   /// "train: error: TEXT", without these words where the text begins with a place in a file; the
   /// event "error" with the exit code, and how to go on where the run has saved something.
   void fail(const std::string& text, int exit_code);
+  /// The text alone, a line on stderr.
+  void note(const std::string& text);
   /// `event` where events are wanted, and `text` otherwise, on stdout.
   void say(const std::string& text, const Json& event);
 

@@ -78,7 +78,7 @@ int report_command_line(const CLI::App& app, const CLI::ParseError& error,
   const bool of_verb = std::any_of(
       kVerbs.begin() + 1, kVerbs.end(),  // the first one's flags are the program's
       [&](const Verb& verb) { return !arguments.empty() && arguments[0] == verb.name; });
-  std::fprintf(stderr, "see 'train %s--help'\n", of_verb ? (arguments[0] + " ").c_str() : "");
+  messages.note("see 'train " + (of_verb ? arguments[0] + " " : "") + "--help'");
   return kExitCode;
 }
 

@@ -176,6 +176,7 @@ DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankPlace& place
 }
 
 void print_warning(const std::string& text) {
+  std::fflush(stdout);  // in one pipe the two stand in order
   std::fprintf(stderr, "train: warning: %s\n", text.c_str());
 }
 

@@ -1,21 +1,31 @@
+// `train check`: everything that `train` would refuse before step 1, and one batch.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 
 #include "base/text.h"
-#include "cli/run_flags.h"
+#include "cli/launch.h"
+#include "cli/messages.h"
+#include "cli/start_flags.h"
 #include "cli/verbs.h"
+#include "run/judge.h"
+#include "run/readiness.h"
 #include "run/resolved_config.h"
-#include "run/training_run.h"
 
 namespace trainyard::cli {
 namespace {
 
+struct CheckFlags : StartFlags {
+  LaunchFlags launch;
+  bool show_config = false;
+};
+
 /// One batch forward and backward, without an update.
 double loss_of_one_batch(Session& session) {
   Model& model = session.model();
-  model.initialize(static_cast<std::uint64_t>(session.config().seed));
   session.updater().prepare();
   session.updater().begin();
   session.data().train_feeder->start(0);
@@ -31,34 +41,107 @@ double loss_of_one_batch(Session& session) {
   return totals.loss / static_cast<double>(totals.samples);
 }
 
-int check(const RunFlags& flags) {
-  RunConfig config = read_config(flags);
-  std::fputs(resolved_yaml(config).c_str(), stdout);
-  RankGroup alone({});
-  Session session(std::move(config), device_choice(flags), nullptr, alone);
+std::string data_text(Session& session) {
+  const SessionData& data = session.data();
+  return fmt::format(
+      "data: {} training and {} validation samples {} of {} classes, batches made {}",
+      with_separators(data.train->size()), with_separators(data.val->size()),
+      data.train->image_shape().text(), data.train->classes(),
+      data.resident_train ? "on the device" : "by the host");
+}
+
+std::string batch_text(const Session& session) {
   const BatchNumbers& batch = session.batch();
-  const double loss = loss_of_one_batch(session);
-  std::printf("# %lld training and %lld validation samples of %lld classes\n",
-              static_cast<long long>(session.data().train->size()),
-              static_cast<long long>(session.data().val->size()),
-              static_cast<long long>(session.data().train->classes()));
-  std::printf("# global batch %lld, %lld steps an epoch, %lld samples dropped\n",
-              static_cast<long long>(batch.global), static_cast<long long>(batch.steps),
-              static_cast<long long>(batch.dropped));
-  std::printf("# batches are made %s\n",
-              session.data().resident_train ? "on the device" : "by the host");
-  std::printf("# %s\n", text_of(forecast(session.model().programs())).c_str());
-  std::printf("# one batch forward and backward: loss %s\n# all is well; nothing was written\n",
-              fixed_text(loss, 4).c_str());
+  const std::int64_t epochs = session.config().epochs;
+  return fmt::format(
+      "batch: {} samples an update on {} {}; {} steps an epoch, {} samples dropped; {} in "
+      "{} epochs",
+      batch.global, batch.ranks, batch.ranks == 1 ? "rank" : "ranks", with_separators(batch.steps),
+      batch.dropped, with_separators(batch.steps * epochs), epochs);
+}
+
+std::string judge_text(const Session& session) {
+  const Judge judge = judge_of(session.config(), session.metric_names());
+  return "best checkpoint: by " + judged_column(judge, session.metric_names()) + ", " +
+         (judge.larger_is_better ? "more" : "less") + " is better";
+}
+
+/// What is known of the run, a line each.
+std::vector<std::string> facts(Session& session, const TrainingRequest& request) {
+  constexpr std::size_t kNames = 4;
+  const GraphTotals network = totals(session.model().graph().graph);
+  std::vector<std::string> lines = {"run: " + session.config().name + " in " +
+                                        planned_folder(request, session.config().name).string() +
+                                        " on " + session.device().text,
+                                    data_text(session),
+                                    batch_text(session),
+                                    fmt::format("network: {} parameters, {} of them trained",
+                                                with_separators(network.parameters_total),
+                                                with_separators(network.parameters_trainable)),
+                                    text_of(forecast(session.model().programs())),
+                                    judge_text(session)};
+  if (request.init)
+    std::ranges::copy(split(text_of(*request.init, kNames), '\n'), std::back_inserter(lines));
+  lines.push_back("one batch forward and backward: loss " +
+                  fixed_text(loss_of_one_batch(session), 4));
+  return lines;
+}
+
+/// What this rank found; the others' errors are its own.
+int check_rank(const CheckFlags& flags, TrainingRequest request, RankGroup& ranks,
+               Messages& messages) {
+  const std::string config = resolved_yaml(request.config);
+  const ReadyRun ready = ready_run(request, ranks, Disk());
+  const std::vector<std::string> lines = facts(*ready.session, request);
+  ranks.farewell();
+  if (ranks.rank() != 0) return 0;
+  // The config with the verdict as comments is a run file.
+  if (flags.show_config) std::fputs(config.c_str(), stdout);
+  const char* const mark = flags.show_config ? "# " : "";
+  for (const std::string& line : lines) std::printf("%s%s\n", mark, line.c_str());
+  for (const std::string& warning : ready.warnings) messages.warn(warning);
+  const std::size_t count = ready.warnings.size();
+  std::printf("%s%s; nothing was written\n", mark,
+              count == 0 ? "all is well"
+                         : fmt::format("the run can start, with {} {} above", count,
+                                       count == 1 ? "warning" : "warnings")
+                               .c_str());
   return 0;
+}
+
+int check(const CheckFlags& flags, const Surroundings& surroundings) {
+  RunConfig config = read_config(with_overrides(flags), surroundings.place.local_ranks);
+  TrainingRequest request = request_of(flags, surroundings, flags.launch.replicas);
+  Messages& messages = surroundings.messages;
+  request.config = std::move(config);
+  request.init = initial_weights(flags);
+  request.device.warn = [&messages](const std::string& text) { messages.warn(text); };
+  RankGroup ranks(rank_group_options(surroundings.place, request.config.limits, messages));
+  try {
+    return check_rank(flags, std::move(request), ranks, messages);
+  } catch (const Error& error) {
+    throw first_of_ranks(ranks, error);
+  }
+}
+
+int check_in_ranks(const CheckFlags& flags, const Surroundings& surroundings) {
+  const LaunchPlan plan{
+      .check = [&] { static_cast<void>(read_config(with_overrides(flags))); },
+      .resume_arguments = [](std::vector<std::string> arguments) { return arguments; }};
+  return in_ranks(flags.run, flags.launch, surroundings, plan,
+                  [&](const Surroundings& own) { return check(flags, own); });
 }
 
 }  // namespace
 
-void declare_check(CLI::App& app, const Surroundings&, Action& action) {
-  auto flags = std::make_shared<RunFlags>();  // shared with the action, which outlives parsing
-  add_run_flags(app, *flags);
-  action = [flags] { return check(*flags); };
+void declare_check(CLI::App& app, const Surroundings& surroundings, Action& action) {
+  auto flags = std::make_shared<CheckFlags>();  // shared with the action, which outlives parsing
+  add_start_flags(app, *flags);
+  add_picture_flag(app, *flags);
+  add_host_flags(app, flags->launch);
+  app.add_flag("--show-config", flags->show_config,
+               "print the run file with every default first, as a run's config.yaml has it");
+  action = [flags, surroundings] { return check_in_ranks(*flags, surroundings); };
 }
 
 }  // namespace trainyard::cli

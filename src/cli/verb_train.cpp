@@ -13,12 +13,10 @@
 #include "cli/launch.h"
 #include "cli/messages.h"
 #include "cli/run_flags.h"
+#include "cli/start_flags.h"
 #include "cli/verbs.h"
-#include "cli/version.h"
-#include "comm/launcher.h"
 #include "comm/rank_output.h"
 #include "config/near_file.h"
-#include "run/child_process.h"
 #include "run/resolved_config.h"
 #include "run/resumption.h"
 #include "run/training_run.h"
@@ -28,21 +26,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct TrainFlags {
-  RunFlags run;
+struct TrainFlags : StartFlags {
   LaunchFlags launch;
-  std::string out, output, name, log = "keras";
-  std::string init;                    // --init
-  std::vector<std::string> init_skip;  // --init-skip
-  std::string resume_folder;           // of `train resume`
+  std::string log = "keras";
+  std::string resume_folder;  // of `train resume`
   bool resume = false, skip_done = false, eager = false, quiet = false;
   double max_seconds = 0;
-  std::optional<std::int64_t> seed, epochs;
 };
 
 void add_output_flags(CLI::App& app, TrainFlags& flags) {
-  app.add_option("--output", flags.output, "also write the curves to this .png or .svg")
-      ->type_name("FILE");
+  add_picture_flag(app, flags);
   app.add_option("--max-time", flags.max_seconds,
                  "stop after so long, saved (exit 75): 90, 90s, 5m, 2h, 1h30m")
       ->transform(duration())
@@ -53,20 +46,6 @@ void add_output_flags(CLI::App& app, TrainFlags& flags) {
       ->type_name("WORD");
   app.add_flag("-q,--quiet", flags.quiet, "print errors alone");
   app.add_flag("--eager", flags.eager, "check every tensor of every step for NaN and Inf");
-}
-
-/// Flags that are short for overrides.
-RunFlags with_overrides(const TrainFlags& flags) {
-  RunFlags run = flags.run;
-  if (flags.seed) run.overrides.push_back("seed=" + std::to_string(*flags.seed));
-  if (flags.epochs) run.overrides.push_back("epochs=" + std::to_string(*flags.epochs));
-  if (!flags.name.empty()) run.overrides.push_back("name=" + flags.name);
-  return run;
-}
-
-fs::path gnuplot_program() {
-  const char* path = std::getenv("PATH");
-  return find_program("gnuplot", path == nullptr ? "" : path).value_or(fs::path());
 }
 
 bool locale_is_utf8() {
@@ -91,7 +70,7 @@ ConsoleOptions console_options(const TrainFlags& flags) {
 }
 
 /// Prints how the run ended, on the rank that `speaks`, and gives the exit code.
-int report(const RunResult& result, const TrainFlags& flags, bool speaks) {
+int report(const RunResult& result, const TrainFlags& flags, bool speaks, Messages& messages) {
   const RunEnd& end = result.end;
   const LogStyle style = log_style_of(flags.log).value_or(LogStyle::keras);
   const std::string line = end_line(style, end);
@@ -100,8 +79,8 @@ int report(const RunResult& result, const TrainFlags& flags, bool speaks) {
     return 0;
   }
   if (speaks && style == LogStyle::json) std::printf("%s\n", line.c_str());
+  if (speaks) messages.note(end_line(LogStyle::keras, end));
   std::fflush(stdout);
-  if (speaks) std::fprintf(stderr, "%s\n", end_line(LogStyle::keras, end).c_str());
   constexpr int kStoppedByOwnLimit = 75;  // EX_TEMPFAIL
   if (end.outcome == Outcome::out_of_time) return kStoppedByOwnLimit;
   end_by_signal(end.signal);
@@ -137,20 +116,13 @@ int train_with(TrainingRequest request, const TrainFlags& flags, const Surroundi
                                      .warn = warn,
                                      .log_to = log_to};
   const RunResult result = run_training(std::move(request), surroundings);
-  return report(result, flags, own.place.rank == 0);
+  return report(result, flags, own.place.rank == 0, messages);
 }
 
-TrainingRequest request_of(const TrainFlags& flags, const Surroundings& surroundings) {
-  TrainingRequest request{
-      .command = surroundings.command,
-      .version = version_text(),
-      .id = random_token(),
-      .device = device_choice_of_rank(flags.run, surroundings.place, flags.launch.replicas),
-      .out = flags.out,
-      .output = flags.output,
-      .gnuplot = gnuplot_program(),
-      .max_seconds = flags.max_seconds,
-      .eager = flags.eager};
+TrainingRequest training_request(const TrainFlags& flags, const Surroundings& surroundings) {
+  TrainingRequest request = request_of(flags, surroundings, flags.launch.replicas);
+  request.max_seconds = flags.max_seconds;
+  request.eager = flags.eager;
   return request;
 }
 
@@ -187,16 +159,10 @@ bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFla
   return true;
 }
 
-/// The weights of --init, if it is given.
-std::optional<InitialWeights> initial_weights(const TrainFlags& flags) {
-  if (flags.init.empty()) return std::nullopt;
-  return read_initial_weights({.from = flags.init, .skip = flags.init_skip});
-}
-
 int train(const TrainFlags& flags, const Surroundings& surroundings) {
   const RunFlags run = with_overrides(flags);
   RunConfig config = read_config(run, surroundings.place.local_ranks);
-  TrainingRequest request = request_of(flags, surroundings);
+  TrainingRequest request = training_request(flags, surroundings);
   if (!flags.resume) request.init = initial_weights(flags);
   if (flags.skip_done) {
     const std::string hash =
@@ -230,7 +196,7 @@ int train(const TrainFlags& flags, const Surroundings& surroundings) {
 }
 
 int resume(const TrainFlags& flags, const Surroundings& surroundings) {
-  TrainingRequest request = request_of(flags, surroundings);
+  TrainingRequest request = training_request(flags, surroundings);
   request.resume = flags.resume_folder;
   request.config = config_of_run(request.resume, flags.run);
   if (is_complete(request.resume, request.config, flags, surroundings)) return 0;
@@ -284,29 +250,7 @@ int resume_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
 
 void declare_train(CLI::App& app, const Surroundings& surroundings, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
-  add_run_flags(app, flags->run);
-  app.add_option("--out", flags->out, "run folder (default: runs/NAME/ and the next free number)")
-      ->type_name("FOLDER");
-  app.add_option("--name", flags->name, "name of the run, instead of the config's")
-      ->type_name("NAME");
-  app.add_option("--seed", flags->seed, "short for --set seed=N")
-      ->check(whole_number(0))
-      ->type_name("N");
-  app.add_option("--epochs", flags->epochs, "short for --set epochs=N")
-      ->check(whole_number(1))
-      ->type_name("N");
-  CLI::Option* init =
-      app.add_option("--init", flags->init,
-                     "begin with the weights of a safetensors file, a checkpoint folder or a run "
-                     "folder (its best checkpoint)")
-          ->type_name("PATH");
-  app.add_option("--init-skip", flags->init_skip,
-                 "layers to leave as drawn, for instance a new head: a pattern as in 'freeze:' "
-                 "(repeatable, or with commas)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->needs(init)
-      ->type_name("PATTERN");
+  add_start_flags(app, *flags);
   app.add_flag("--resume", flags->resume,
                "go on with --out, or this config's newest unfinished run");
   app.add_flag("--skip-done", flags->skip_done, "do nothing if this very config has completed");

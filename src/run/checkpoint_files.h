@@ -50,6 +50,11 @@ struct LoadedCheckpoint {
 /// Bytes that saving takes, at most.
 [[nodiscard]] std::uint64_t checkpoint_bytes(const CheckpointContent& content);
 
+/// Throws Error{disk} if the disk of `folder`, which need not be there yet, has less room than
+/// that.
+void require_checkpoint_space(const Disk& disk, const std::filesystem::path& folder,
+                              const CheckpointContent& content);
+
 /// Saves into `folder` (`runs/x/0001/checkpoints`) and returns the new folder's path. Order: free
 /// space, temporary folder, each file with fsync, MANIFEST.json last, fsync, rename, fsync of
 /// `folder`, the pointers, and only then older ones are removed. Throws Error{diverged}, before
@@ -66,6 +71,10 @@ std::filesystem::path save_checkpoint(const Disk& disk, const std::filesystem::p
 
 /// One checkpoint. Throws Error{checkpoint} naming the file that is damaged.
 [[nodiscard]] LoadedCheckpoint load_checkpoint(const std::filesystem::path& path);
+
+/// One safetensors file of a checkpoint, without the others. Throws as load_checkpoint() does.
+[[nodiscard]] SafetensorsFile load_checkpoint_file(const std::filesystem::path& path,
+                                                   const std::string& name);
 
 /// The name that the one-line file `pointer` ("last" or "best") holds; empty if it is missing or
 /// does not hold a checkpoint's name.

@@ -37,6 +37,11 @@ std::vector<std::byte> read_checked(const fs::path& path, const ManifestFile& ex
   return bytes;
 }
 
+Manifest manifest_of(const fs::path& checkpoint) {
+  const fs::path path = checkpoint / kManifestName;
+  return parse_manifest(read_text(path, ErrorKind::checkpoint, kMostManifestBytes), path.string());
+}
+
 std::string shown(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += "\n  " + line;
@@ -46,9 +51,7 @@ std::string shown(const std::vector<std::string>& lines) {
 }  // namespace
 
 LoadedCheckpoint load_checkpoint(const fs::path& path) {
-  const fs::path manifest_path = path / kManifestName;
-  const Manifest manifest = parse_manifest(
-      read_text(manifest_path, ErrorKind::checkpoint, kMostManifestBytes), manifest_path.string());
+  const Manifest manifest = manifest_of(path);
   LoadedCheckpoint loaded;
   loaded.path = path;
   loaded.epoch = manifest.epoch;
@@ -66,6 +69,14 @@ LoadedCheckpoint load_checkpoint(const fs::path& path) {
     }
   }
   return loaded;
+}
+
+SafetensorsFile load_checkpoint_file(const fs::path& path, const std::string& name) {
+  const Manifest manifest = manifest_of(path);
+  const auto expected = manifest.files.find(name);
+  if (expected == manifest.files.end()) damaged(path, "it has no " + name);
+  return SafetensorsFile::parse(read_checked(path / name, expected->second), (path / name).string(),
+                                ErrorKind::checkpoint);
 }
 
 std::optional<LoadedCheckpoint> load_newest_checkpoint(const fs::path& folder) {

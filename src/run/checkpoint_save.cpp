@@ -31,17 +31,6 @@ void require_finite(const CheckpointContent& content, const std::string& name) {
   if (found) refuse(std::string(kStateName) + " holds a number that is not finite at " + *found);
 }
 
-void require_space(const Disk& disk, const fs::path& folder, const CheckpointContent& content) {
-  const std::uint64_t needed = checkpoint_bytes(content);
-  const std::uint64_t free = disk.free_bytes(folder);
-  if (free >= needed) return;
-  throw Error(ErrorKind::disk, "cannot save a checkpoint in '" + folder.string() +
-                                   "': " + with_separators(static_cast<std::int64_t>(needed)) +
-                                   " bytes needed, " +
-                                   with_separators(static_cast<std::int64_t>(free)) +
-                                   " free; free some space or choose another folder with --out");
-}
-
 ManifestFile write_parts(const Disk& disk, const fs::path& path, FileParts parts) {
   Hash128 hash;
   std::uint64_t bytes = 0;
@@ -133,12 +122,24 @@ std::uint64_t checkpoint_bytes(const CheckpointContent& content) {
   return bytes;
 }
 
+void require_checkpoint_space(const Disk& disk, const fs::path& folder,
+                              const CheckpointContent& content) {
+  const std::uint64_t needed = checkpoint_bytes(content);
+  const std::uint64_t free = disk.free_bytes(folder);
+  if (free >= needed) return;
+  throw Error(ErrorKind::disk, "cannot save a checkpoint in '" + folder.string() +
+                                   "': " + with_separators(static_cast<std::int64_t>(needed)) +
+                                   " bytes needed, " +
+                                   with_separators(static_cast<std::int64_t>(free)) +
+                                   " free; free some space or choose another folder with --out");
+}
+
 fs::path save_checkpoint(const Disk& disk, const fs::path& folder, const CheckpointContent& content,
                          const CheckpointOptions& options) {
   const std::string name = checkpoint_name(content.epoch, content.step);
   TY_CHECK(options.keep >= 1, "at least one checkpoint is kept");
   require_finite(content, name);
-  require_space(disk, folder, content);
+  require_checkpoint_space(disk, folder, content);
   disk.make_folders(folder);
   clean_up(disk, folder);
 

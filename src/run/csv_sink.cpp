@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace trainyard {
 
@@ -76,6 +77,21 @@ CsvRow step_fields(const StepRow& row) {
   fields.add(row.step).add(row.epoch).add(row.loss).add(row.lr).add(row.grad_norm);
   fields.add(row.loss_scale).add_rounded(row.elapsed_s, 3).add_rounded(row.images_per_s, 1);
   return fields;
+}
+
+std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch) {
+  const std::vector<std::string> lines = split(csv, '\n');
+  const std::vector<std::string> columns = split(lines[0], ',');
+  std::vector<NamedValue> values;
+  for (const std::string& line : lines) {
+    if (!line.starts_with(std::to_string(epoch) + ",")) continue;
+    const std::vector<std::string> fields = split(line, ',');
+    for (std::size_t i = 0; i < std::min(columns.size(), fields.size()); ++i) {
+      const auto value = parse_real(fields[i]);
+      if (value && columns[i].starts_with("val_")) values.emplace_back(columns[i], *value);
+    }
+  }
+  return values;
 }
 
 CsvSink::CsvSink(const Disk& disk, const std::filesystem::path& folder, MetricsColumns columns,

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "run/csv_file.h"
@@ -27,6 +29,12 @@ struct MetricsColumns {
 /// The fields of `row` in the order of epoch_columns(). A metric that is no column is a bug.
 [[nodiscard]] CsvRow epoch_fields(const MetricsColumns& columns, const EpochRow& row);
 [[nodiscard]] CsvRow step_fields(const StepRow& row);
+
+/// A column and its value in a row.
+using NamedValue = std::pair<std::string, double>;
+/// What the row of `epoch` in the text of a metrics.csv says of the validation split, in the order
+/// of its columns; empty if there is no such row.
+[[nodiscard]] std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch);
 
 /// Where a run goes on: rows after these are cut.
 struct ResumePoint {

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kOverrides = "overrides";
 constexpr const char* kChanges = "config_changes";
 constexpr std::uint64_t kMostBytes = 16u << 20;
 
@@ -113,6 +114,31 @@ void require_config_of_run(RunConfig given, const std::string& name, const RunCo
   throw Error(ErrorKind::command_line,
               message + "\ngo on with the run's own config by: " + resume_command(folder.string()) +
                   " (--set changes a key of it)");
+}
+
+std::vector<std::string> changes_of(const fs::path& run_json) {
+  std::vector<std::string> changes;
+  const auto put = [&](const std::string& key, const std::string& change) {
+    std::erase_if(changes, [&](const std::string& old) { return old.starts_with(key + "="); });
+    changes.push_back(change);
+  };
+  try {
+    const std::string name = run_json.string();
+    const Json run = parse_json(read_text(name, ErrorKind::data, kMostBytes), {name});
+    for (const std::string change : run.value(kOverrides, Json::array())) {
+      put(change.substr(0, change.find('=')), change);
+    }
+    for (const Json& change : run.value(kChanges, Json::array())) {
+      for (const auto& [key, values] : change.at("keys").items()) {
+        put(key, key + "=" + values.at("after").get<std::string>());
+      }
+    }
+  } catch (const Json::exception&) {
+    return {};  // somebody else's file
+  } catch (const Error&) {
+    return {};
+  }
+  return changes;
 }
 
 std::string record_change(const RunFolder& folder, const ConfigChange& change) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "run/resolved_config.h"
 #include "run/run_folder.h"
@@ -31,6 +32,11 @@ struct ConfigChange {
   std::int64_t epoch = 1;  // first one that is trained with it, perhaps in part
   std::int64_t step = 1;   // first one that is trained with it
 };
+
+/// What --set and the flags that are short for it have changed of a run's file, "epochs=6", a key
+/// once, in the order in which they came: from its start, and then from its resumes. Empty if
+/// `run_json` cannot be read.
+[[nodiscard]] std::vector<std::string> changes_of(const std::filesystem::path& run_json);
 
 /// Makes the change part of the run: the former config stays as config.N.yaml, run.json gets an
 /// entry in "config_changes", metrics.changes.csv a line a key, config.yaml is replaced last.

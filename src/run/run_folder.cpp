@@ -23,12 +23,13 @@ namespace {
 
 constexpr const char* kLockName = ".lock";
 constexpr const char* kCommandName = "command.txt";
+constexpr const char* kNetworkName = "network.txt";
 constexpr const char* kConfigName = "config.yaml";
 constexpr const char* kTemporary = ".tmp-";
 constexpr std::array kSubfolders = {"checkpoints", "weights", "plots"};
 /// What a start may have written when it fails before config.yaml, the last file of the record.
-constexpr std::array kStartNames = {kLockName,          "status.json", "summary.txt",
-                                    "config.orig.yaml", kCommandName,  "run.json"};
+constexpr std::array kStartNames = {kLockName,    "status.json", "summary.txt", "config.orig.yaml",
+                                    kCommandName, "run.json",    kNetworkName};
 constexpr std::uint64_t kMostCommandBytes = 1u << 20;
 
 std::string numbered(std::int64_t number) {
@@ -108,6 +109,14 @@ bool make_folder_in(const Disk& disk, const fs::path& parent, const std::string&
   }
 }
 
+/// Throws Error{command_line} for a folder that --out must not touch.
+void require_free(const fs::path& path) {
+  if (!holds_something(path)) return;
+  throw Error(ErrorKind::command_line,
+              "--out: '" + path.string() + "' is not empty; name another folder" +
+                  (is_run_folder(path) ? ", or go on with its run with --resume" : ""));
+}
+
 bool is_file(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
@@ -177,20 +186,26 @@ RunFolder RunFolder::create(const Disk& disk, const fs::path& root, const std::s
   return folder;
 }
 
+void RunFolder::require_place(const Disk& disk, const fs::path& root, const std::string& name) {
+  require_plain_name(name);
+  disk.try_folder(root / name);
+}
+
+void RunFolder::require_place_at(const Disk& disk, const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) require_free(path);
+  disk.try_folder(path);
+}
+
 RunFolder RunFolder::create_at(const Disk& disk, const fs::path& path) {
   std::vector<fs::path> made = missing_folders(path);
   disk.make_folders(path);
   // Looked at before the lock too, so that a folder of somebody else's stays as it is.
-  const auto refuse = [&] {
-    throw Error(ErrorKind::command_line,
-                "--out: '" + path.string() + "' is not empty; name another folder" +
-                    (is_run_folder(path) ? ", or go on with its run with --resume" : ""));
-  };
-  if (holds_something(path)) refuse();
+  require_free(path);
   RunFolder folder(disk, path);
   folder.made_ = std::move(made);
   if (!folder.lock()) refuse_locked(path);
-  if (holds_something(path)) refuse();
+  require_free(path);
   folder.make_subfolders();
   folder.remove_temporary_files();
   return folder;
@@ -229,6 +244,7 @@ void RunFolder::write_record(const RunRecord& record) const {
   write("config.orig.yaml", record.original_yaml);
   write(kCommandName, record.command + "\n");
   write("run.json", record.run_json);
+  write(kNetworkName, record.network);
   write(kConfigName, record.config_yaml);  // last: with it the folder can be resumed
 }
 

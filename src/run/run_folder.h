@@ -17,7 +17,8 @@ struct RunRecord {
   std::string config_yaml;    // resolved, runs again as it is
   std::string original_yaml;  // as the user wrote it
   std::string command;        // shell-quoted, one line
-  std::string run_json;       // versions, devices, seed, data fingerprint
+  std::string run_json;       // versions, devices, seed, data fingerprint, what flags changed
+  std::string network;        // the table of its layers
 };
 
 /// An open run folder. Holds the lock on it until it is destroyed.
@@ -31,6 +32,11 @@ class RunFolder {
   /// Makes `path`, or takes it if it is empty or holds no more than a start that failed left in it
   /// (--out). Throws Error{command_line} if it holds something else or is another run's.
   [[nodiscard]] static RunFolder create_at(const Disk& disk, const std::filesystem::path& path);
+  /// Throws what create(), or create_at(), would throw, as far as it can be told without
+  /// leaving anything behind.
+  static void require_place(const Disk& disk, const std::filesystem::path& root,
+                            const std::string& name);
+  static void require_place_at(const Disk& disk, const std::filesystem::path& path);
   /// Opens a run to go on with it, and removes the temporary files of an earlier failure. Throws
   /// Error{command_line} if it is no run folder, or another process writes into it.
   [[nodiscard]] static RunFolder open(const Disk& disk, const std::filesystem::path& path);
@@ -47,7 +53,7 @@ class RunFolder {
   /// "samples", "eval", "logs": made when first asked for.
   [[nodiscard]] std::filesystem::path subfolder(std::string_view name) const;
 
-  /// config.yaml, config.orig.yaml, command.txt, run.json.
+  /// config.yaml, config.orig.yaml, command.txt, run.json, network.txt.
   void write_record(const RunRecord& record) const;
   /// Adds a line to command.txt: the command of a resume.
   void add_command(std::string_view command) const;

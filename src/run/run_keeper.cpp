@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/read_file.h"
+#include "run/resumption.h"
 #include "run/summary.h"
 
 namespace trainyard {
@@ -16,6 +18,17 @@ RunPhase first_phase(RunState state) {
   return state == RunState::saving    ? RunPhase::saving
          : state == RunState::running ? RunPhase::training
                                       : RunPhase::starting;
+}
+
+/// Those of metrics.csv; empty if it cannot be read.
+std::vector<NamedValue> values_of_epoch(const RunFolder& folder, std::int64_t epoch) {
+  constexpr std::uint64_t kMostBytes = 1u << 30;
+  try {
+    return validation_values(read_text(folder.file("metrics.csv"), ErrorKind::disk, kMostBytes),
+                             epoch);
+  } catch (const Error&) {
+    return {};  // a run that failed before its first row
+  }
 }
 
 }  // namespace
@@ -81,8 +94,6 @@ void RunKeeper::open_sinks(const KeptRun& run, std::unique_ptr<MetricsSink> cons
                                             [this](const std::string& text) { warn(text); });
     plots_ = plots.get();
     sinks_.add(std::move(plots));
-  } else {
-    warn(missing_gnuplot_warning());
   }
   auto log =
       std::make_unique<LogSink>(disk_, clock_, folder_.file("train.log"), run.banner, run.epochs);
@@ -144,11 +155,28 @@ void RunKeeper::log(const std::string& line) {
 void RunKeeper::write_weights(const CheckpointContent& content) {
   const SafetensorsImage image = encode_safetensors(content.files.at("weights.safetensors"));
   disk_.replace_file(folder_.weights() / "last.safetensors", image.parts());
+  write_best_weights();
+}
+
+void RunKeeper::write_best_weights() {
+  const std::string best = checkpoint_pointer(folder_.checkpoints(), "best");
+  if (best.empty()) return;
+  try {
+    const SafetensorsFile file =
+        load_checkpoint_file(folder_.checkpoints() / best, "weights.safetensors");
+    const SafetensorsImage image = encode_safetensors(file.tensors());
+    disk_.replace_file(folder_.weights() / "best.safetensors", image.parts());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::checkpoint) throw;
+    warn(std::string("weights/best.safetensors is not written: ") + error.what());
+  }
 }
 
 void RunKeeper::write_summary(double seconds) {
   const RunProgress at = progress_.now();
+  const std::int64_t best = status_.best ? status_.best->epoch : 0;
   folder_.write("summary.txt", summary_text({.run = folder_.path().string(),
+                                             .changes = changes_of(folder_.file("run.json")),
                                              .state = status_.state,
                                              .exit_code = status_.exit_code.value_or(0),
                                              .message = status_.message,
@@ -156,6 +184,7 @@ void RunKeeper::write_summary(double seconds) {
                                              .step = at.step,
                                              .seconds = seconds,
                                              .best = status_.best,
+                                             .best_values = values_of_epoch(folder_, best),
                                              .last = log_ ? log_->last() : std::nullopt,
                                              .last_checkpoint = status_.last_checkpoint,
                                              .warnings = warnings_}));

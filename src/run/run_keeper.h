@@ -68,10 +68,11 @@ class RunKeeper {
   void finish(RunState state, int exit_code, const TrainingState& end);
   /// Adds a line to train.log.
   void log(const std::string& line);
-  /// The weights of a run that is done.
+  /// weights/last.safetensors and weights/best.safetensors of a run that is done.
   void write_weights(const CheckpointContent& content);
 
  private:
+  void write_best_weights();
   void write_summary(double seconds);
   void take_best(const TrainingState& state);
   void note_checkpoint(const std::filesystem::path& checkpoint);

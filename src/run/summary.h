@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "run/csv_sink.h"
 #include "run/metrics.h"
 #include "run/status.h"
 
 namespace trainyard {
 
 struct RunSummary {
-  std::string run;  // the run folder
+  std::string run;                   // the run folder
+  std::vector<std::string> changes;  // of its config, by --set and flags: "epochs=2"
   RunState state = RunState::completed;
   int exit_code = 0;
   std::string message;  // the error, if there was one
@@ -20,7 +22,8 @@ struct RunSummary {
   std::int64_t step = 0;
   double seconds = 0;
   std::optional<BestValue> best;
-  std::optional<EpochRow> last;  // the last finished epoch
+  std::vector<NamedValue> best_values;  // of all validation columns in the best epoch
+  std::optional<EpochRow> last;         // the last finished epoch
   std::string last_checkpoint;
   std::vector<std::string> warnings;
 };

@@ -8,9 +8,10 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "comm/rank_output.h"
-#include "run/batch_rate.h"
+#include "graph/summary.h"
 #include "run/judge.h"
 #include "run/layer_rules.h"
+#include "run/readiness.h"
 #include "run/reproduction.h"
 #include "run/resolved_config.h"
 #include "run/resumption.h"
@@ -19,7 +20,6 @@
 #include "run/session_facts.h"
 #include "run/snapshot.h"
 #include "run/stop_vote.h"
-#include "run/weight_check.h"
 
 namespace trainyard {
 namespace {
@@ -32,7 +32,13 @@ constexpr std::size_t kFewNames = 4, kAllNames = std::numeric_limits<std::size_t
 RunFolder open_folder(const TrainingRequest& request, const std::string& name, const Disk& disk) {
   if (!request.resume.empty()) return RunFolder::open(disk, request.resume);
   if (!request.out.empty()) return RunFolder::create_at(disk, request.out);
-  return RunFolder::create(disk, "runs", name);
+  return RunFolder::create(disk, kRunsFolder, name);
+}
+
+/// The table of `train summary`, with the activations of a rank.
+std::string network_table(const RunConfig& config, int ranks) {
+  const Graph graph = build_whole_network(config, replica_batch(config, ranks));
+  return summary_text(summarise(graph, loss_computes_closing(config, graph)));
 }
 
 /// One run while it lives, on one rank.
@@ -71,10 +77,7 @@ class TrainingRun {
   void prepare();
   void open_keeper();
   void tell_failure(const Error& error);
-  /// A session with its first weights.
-  void begin();
   void resume();
-  void agree();
   void share_log_folder();
   void record();
   void record_config_change();
@@ -96,6 +99,7 @@ class TrainingRun {
   StopVote stop_vote_;
   std::string resolved_;
   std::string name_;
+  std::string network_;  // network.txt
   RunIdentity identity_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<RunKeeper> keeper_;  // on rank 0 alone
@@ -103,19 +107,23 @@ class TrainingRun {
   bool lasts_ = false;
   NullSink no_sink_;
   TrainingState state_;
+  std::vector<std::string> warnings_;  // of the start
   std::optional<ResumedFrom> resumed_;
   std::string judged_;  // name of the metric that is judged, "val_accuracy"
 };
 
 void TrainingRun::prepare() {
+  network_ = network_table(request_.config, ranks_.size());
+  require_request(request_, ranks_, surroundings_.disk);
   open_keeper();
   request_.device.begins = [this](RunPhase phase) { note(phase); };
   if (request_.resume.empty()) {
-    begin();
+    session_ = first_session(request_, ranks_);
   } else {
     resume();
   }
-  agree();
+  warnings_ =
+      require_start(*session_, request_, ranks_, resolved_, state_.step, surroundings_.disk);
   lasts_ = true;
   share_log_folder();
   if (!keeper_) return;
@@ -142,13 +150,6 @@ void TrainingRun::tell_failure(const Error& error) {
   if (!keeper_) return;
   if (lasts_) return keeper_->fail(error);
   keeper_->give_up();
-}
-
-void TrainingRun::begin() {
-  session_ =
-      std::make_unique<Session>(std::move(request_.config), request_.device, nullptr, ranks_);
-  session_->model().initialize(static_cast<std::uint64_t>(session_->config().seed));
-  if (request_.init) initialize_from(session_->model(), *request_.init);
 }
 
 void TrainingRun::resume() {
@@ -194,17 +195,6 @@ void TrainingRun::resume() {
   }
 }
 
-/// Ranks that would train different models, or from different places, end here.
-void TrainingRun::agree() {
-  ranks_.require_equal("config", hash128_hex(std::string_view(resolved_)));
-  ranks_.require_equal("training set", session_->data().train->fingerprint());
-  ranks_.require_equal("validation set", session_->data().val->fingerprint());
-  ranks_.require_equal("plan", hash128_hex(text_of(session_->model().train().plan())));
-  ranks_.require_equal("step to begin at", std::to_string(state_.step));
-  std::vector<std::byte> copy;
-  ranks_.require_equal("model to begin with", model_hash(session_->model(), copy));
-}
-
 /// Ranks other than 0 write what they say beside the run, where they see its folder.
 void TrainingRun::share_log_folder() {
   if (ranks_.size() == 1) return;
@@ -214,12 +204,16 @@ void TrainingRun::share_log_folder() {
 }
 
 void TrainingRun::record() {
-  if (!request_.resume.empty()) return keeper_->folder().add_command(request_.command);
+  if (!request_.resume.empty()) {
+    keeper_->folder().write("network.txt", network_);
+    return keeper_->folder().add_command(request_.command);
+  }
   Json run{{"id", identity_.id.value_or("")},
            {"version", request_.version},
            {"host", keeper_->status().host},
            {"ranks", ranks_.size()},
            {"seed", session_->config().seed},
+           {"overrides", request_.overrides},
            {"config_hash", keeper_->status().config_hash},
            {"train_fingerprint", session_->data().train->fingerprint()},
            {"val_fingerprint", session_->data().val->fingerprint()}};
@@ -228,7 +222,8 @@ void TrainingRun::record() {
   keeper_->folder().write_record({.config_yaml = resolved_,
                                   .original_yaml = request_.original_yaml,
                                   .command = request_.command,
-                                  .run_json = json_text(run)});
+                                  .run_json = json_text(run),
+                                  .network = network_});
 }
 
 /// What the overrides of a resume changed becomes part of the run, once nothing speaks against it.
@@ -275,12 +270,7 @@ void TrainingRun::open_sinks() {
     if (name != "accuracy") kept.columns.extra_metrics.push_back(name);
   }
   keeper_->open_sinks(kept, surroundings_.console(banner(kFewNames), kept.epochs));
-  const BatchNumbers& batch = session_->batch();
-  const Graph& network = session_->model().programs().eval->plan().laid_out.graph;
-  for (const std::string& warning :
-       {rate_warning(config, batch.ranks, batch.global), frozen_warning(network)}) {
-    if (!warning.empty()) warn(warning);
-  }
+  for (const std::string& warning : warnings_) warn(warning);
 }
 
 void TrainingRun::warn(const std::string& text) {
@@ -384,7 +374,6 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
 }  // namespace
 
 RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings) {
-  if (!request.output.empty()) check_plot_output(request.output, !request.gnuplot.empty());
   RunResult result = TrainingRun(std::move(request), surroundings).run();
   try {
     surroundings.ranks.farewell();

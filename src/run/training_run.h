@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
@@ -23,10 +24,11 @@ namespace trainyard {
 
 struct TrainingRequest {
   RunConfig config;
-  std::string original_yaml;  // the run file as the user wrote it
-  std::string command;        // as typed, shell-quoted
-  std::string version;        // of the program
-  std::string id;             // random, of a new run
+  std::string original_yaml;                // the run file as the user wrote it
+  std::string command;                      // as typed, shell-quoted
+  std::vector<std::string> overrides = {};  // of the config by --set and flags: "epochs=2"
+  std::string version;                      // of the program
+  std::string id;                           // random, of a new run
   DeviceChoice device;
   std::filesystem::path out;           // --out, or empty: runs/NAME/NNNN
   std::filesystem::path resume;        // a run folder to go on with, or empty

@@ -92,6 +92,24 @@ TEST_CASE("a file at the process's limit of sizes is an error of the disk, and k
   CHECK(text_of(folder / "a.csv") == "row\n");
 }
 
+TEST_CASE("a folder is tried without leaving anything, and what forbids it is named") {
+  const TemporaryFolder folder;
+  const Disk disk;
+  disk.try_folder(folder.path());
+  disk.try_folder(folder / "runs" / "x");
+  CHECK(entries(folder.path()) == 0);
+  testing::put_text(folder / "file", "x");
+  CHECK(disk_error([&] { disk.try_folder(folder / "file" / "below"); }) ==
+        "cannot make the folder '" + (folder / "file").string() + "': Not a directory");
+  CHECK(disk_error([] {
+          Disk().try_folder("/proc/nowhere/a");
+        }).starts_with("cannot make the folder '/proc/nowhere/a': "));
+  const Disk forbidden(FailureAt{.call = DiskCall::mkdir, .n = 1, .error_number = EROFS});
+  CHECK(disk_error([&] { forbidden.try_folder(folder.path()); }) ==
+        "cannot write into the folder '" + folder.path().string() +
+            "': Read-only file system; choose a folder that you may write to, with --out");
+}
+
 TEST_CASE("a pipe or a device in place of a file is refused, and never waited for") {
   const TemporaryFolder folder;
   const Disk disk;

@@ -48,9 +48,9 @@ expect_same_file a.csv b.csv
 begin "a disk that fills up in mid-run ends with exit 7, and the run resumes to the same end"
 write_tiny_run tiny.yaml
 mkdir mount
-# The first checkpoints fit into 96 KiB, ten do not.
+# A checkpoint wants 1 MiB free and takes 24 KiB; ten of them do not fit beside that.
 cat >fill.sh <<'SH'
-mount -t tmpfs -o size=96k tmpfs mount || exit 99
+mount -t tmpfs -o size=1200k tmpfs mount || exit 99
 env PATH=/nonexistent "$1" --config tiny.yaml --set epochs=10 --set checkpoint.keep=10 --out mount/a >log 2>&1
 echo "$?" >first_code
 mount -o remount,size=4m mount

@@ -12,7 +12,7 @@ run "$train" --config tiny.yaml --set epochs=2 --set output.steps=true
 expect_code 0
 folder=runs/tiny/0001
 for file in config.yaml config.orig.yaml command.txt run.json status.json metrics.csv steps.csv \
-  train.log summary.txt checkpoints/last checkpoints/best; do
+  train.log summary.txt network.txt checkpoints/last checkpoints/best; do
   expect_file "$folder/$file"
 done
 last=$folder/checkpoints/$(cat "$folder/checkpoints/last")
@@ -21,6 +21,8 @@ expect_file "$(find "$folder/weights" -name '*.safetensors' | head -n 1)"
 expect_file "$(find "$folder/plots" -name '*.png' | head -n 1)"
 expect_file "$(find "$folder/plots" -name '*.svg' | head -n 1)"
 expect_same_file "$folder/config.orig.yaml" tiny.yaml
+"$train" summary tiny.yaml >network.txt
+expect_same_file "$folder/network.txt" network.txt
 expect_equal "$(find "$folder" -name '*.tmp*')" ""
 
 begin "metrics.csv has its fixed header, a row an epoch, and LF ends"
@@ -103,6 +105,29 @@ expect_equal "$(head -c 4 curves.png | tail -c 3)" PNG
 run "$train" --config tiny.yaml --set epochs=2 --output curves.svg
 expect_code 0
 expect_equal "$(grep -c '<svg' curves.svg)" 1
+
+begin "weights of the last and of the best epoch lie side by side"
+write_tiny_run tiny.yaml
+run "$train" tiny.yaml --out a
+expect_code 0
+expect_equal "$(cat a/checkpoints/best)" epoch-0001_step-000006
+run "$train" tiny.yaml --out b --epochs 1 # at the same rate
+expect_code 0
+expect_same_file a/weights/best.safetensors b/weights/last.safetensors
+expect_other_file a/weights/best.safetensors a/weights/last.safetensors
+expect_same_file b/weights/best.safetensors b/weights/last.safetensors
+
+begin "summary.txt says what flags changed, and both validation values of the best epoch"
+write_tiny_run tiny.yaml
+run "$train" tiny.yaml --out a --seed 7 --set epochs=1 --epochs 2 --set checkpoint.best.metric=val_loss
+expect_code 0
+expect_equal "$(head -n 1 a/summary.txt)" "run: a (set: checkpoint.best.metric=val_loss, seed=7, epochs=2)"
+expect_equal "$(grep -c '^best: val_loss [0-9.]*, val_accuracy [0-9.]* (epoch [12])$' a/summary.txt)" 1
+expect_equal "$(tr -d '\n ' <a/run.json | grep -c '"overrides":\["epochs=1","checkpoint.best.metric=val_loss","seed=7","epochs=2"\]')" 1
+run "$train" resume a --set epochs=3
+expect_code 0
+expect_equal "$(head -n 1 a/summary.txt)" "run: a (set: checkpoint.best.metric=val_loss, seed=7, epochs=3)"
+expect_equal "$(grep -c '^best: val_loss [0-9.]*, val_accuracy ' a/summary.txt)" 1
 
 begin "-q prints errors only"
 write_tiny_run tiny.yaml
@@ -190,4 +215,4 @@ run env PATH=/nonexistent "$train" --config tiny.yaml --out a
 expect_code 0
 expect_file a/config.yaml
 
-finish 17 0
+finish 19 0

@@ -3,13 +3,71 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-begin "check prints every default and the memory, and writes nothing"
+begin "check gives its verdict in at most 20 lines, with the memory, and writes nothing"
 write_tiny_run tiny.yaml
-run "$train" check --config tiny.yaml
+run env PATH=/nonexistent "$train" check --config tiny.yaml
+expect_code 0
+expect_no_out "nesterov"
+expect_out_match '[0-9] (KiB|MiB|GiB)'
+expect_out "best checkpoint: by val_accuracy, more is better"
+expect_out "the run can start, with 1 warning above; nothing was written"
+expect_err "gnuplot is not found"
+[[ $(wc -l <<<"$out$err") -le 20 ]] || fail "expected at most 20 lines"
+expect_equal "$(ls)" tiny.yaml
+
+begin "check --show-config prints every default as a file that runs"
+write_tiny_run tiny.yaml
+run "$train" check tiny.yaml --show-config
 expect_code 0
 expect_out "nesterov"
-expect_out_match '[0-9] (KiB|MiB|GiB)'
+printf '%s\n' "$out" >full.yaml
+run "$train" check full.yaml
+expect_code 0
+expect_out "all is well; nothing was written"
+
+begin "check refuses what train refuses before step 1, in the same words"
+write_tiny_run tiny.yaml
+echo text >file
+# refused CODE TEXT FLAGS...
+refused() {
+  local wanted=$1 text=$2 said
+  shift 2
+  run "$train" check tiny.yaml "$@"
+  expect_code "$wanted"
+  expect_err "$text"
+  said=$err
+  run "$train" tiny.yaml "$@"
+  expect_code "$wanted"
+  expect_equal "$err" "$said"
+  expect_no_path runs
+}
+refused 3 "did you mean 'val_accuracy'?" --set checkpoint.best.metric=val_acuracy
+refused 2 "ends neither in .png nor in .svg" --output curves.docx
+refused 2 "the folder 'nowhere' does not exist" --output nowhere/curves.png
+refused 7 "cannot make the folder 'file'" --out file/below
+refused 7 "/proc/nowhere" --out /proc/nowhere/a
+refused 2 "'.' is not empty" --out .
+refused 2 "is no plain folder name" --name a/b
+refused 9 "nowhere.safetensors" --init nowhere.safetensors
+refused 3 "fewer than one global batch" --set batch.per_gpu=1000
+refused 3 "does not divide by 2" --set batch='{total: 15}' --replicas 2
+
+begin "check tries a batch on every rank and says its verdict once"
+write_tiny_run tiny.yaml
+run "$train" check tiny.yaml --replicas 2
+expect_code 0
+expect_out "32 samples an update on 2 ranks"
+expect_equal "$(grep -c 'nothing was written' <<<"$out")" 1
 expect_equal "$(ls)" tiny.yaml
+
+begin "what check and train say stands in order in one pipe"
+write_tiny_run tiny.yaml
+run bash -c 'PATH=/nonexistent "$0" check tiny.yaml 2>&1 | cat' "$train"
+expect_equal "$(tail -n 2 <<<"$out" | cut -d' ' -f 1-3 | xargs)" "train: warning: gnuplot the run can"
+run bash -c 'PATH=/nonexistent "$0" tiny.yaml --set nowhere=1 2>&1 | cat' "$train"
+expect_out "unknown key 'nowhere'"
+run bash -c 'PATH=/nonexistent "$0" tiny.yaml --epochs 1 2>&1 | cat' "$train"
+expect_equal "$(cut -d' ' -f 1-2 <<<"$out" | head -n 3 | xargs)" "run runs/tiny/0001 train: warning: Epoch 1/1"
 
 begin "check finds data that are missing"
 write_tiny_run tiny.yaml
@@ -122,6 +180,13 @@ run "$train" bench --config tiny.yaml --batch 8 --compare peer.jsonl
 expect_code 4
 expect_err 'peer.jsonl: no line has "net": "tiny", "batch": 8 and "images_per_s"'
 
+begin "bench --compare of a file that is not there names the nearest one"
+write_tiny_run tiny.yaml
+echo >peers.jsonl
+run "$train" bench --config tiny.yaml --compare peer.jsonl
+expect_code 4
+expect_err "--compare: there is no file 'peer.jsonl'; did you mean 'peers.jsonl'?"
+
 begin "bench says what shards cost, of a batch that divides by them"
 write_tiny_run tiny.yaml
 shards=(--set 'batch={total: 32, shards: 4}')
@@ -165,4 +230,4 @@ run ../prefix/bin/train summary --config quickstart
 expect_code 0
 expect_out "global_avg_pool1"
 
-finish 17 0
+finish 22 0

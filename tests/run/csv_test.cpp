@@ -233,3 +233,13 @@ TEST_CASE("a sink list hands every event to each sink, and the null sink takes a
   CHECK(first == 111);
   CHECK(second == 111);
 }
+
+TEST_CASE("the validation values of an epoch are found by their columns") {
+  const std::string csv =
+      "epoch,step,loss,val_loss,val_accuracy,lr\n1,6,2,0.5,0.25,1\n12,72,1,,0.75,1\n";
+  CHECK(validation_values(csv, 1) ==
+        std::vector<NamedValue>{{"val_loss", 0.5}, {"val_accuracy", 0.25}});
+  CHECK(validation_values(csv, 12) == std::vector<NamedValue>{{"val_accuracy", 0.75}});
+  CHECK(validation_values(csv, 2).empty());
+  CHECK(validation_values("", 1).empty());
+}

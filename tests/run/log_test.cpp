@@ -39,10 +39,12 @@ TEST_CASE("colours, bars and control characters do not reach the log, UTF-8 does
 
 TEST_CASE("summary.txt says how the run ended") {
   RunSummary summary{.run = "runs/x/0001",
+                     .changes = {"epochs=90", "seed=7"},
                      .epochs = 90,
                      .step = 35190,
                      .seconds = 1102,
                      .best = BestValue{"val_accuracy", 0.9312, 84},
+                     .best_values = {{"val_loss", 0.31}, {"val_accuracy", 0.9312}},
                      .last_checkpoint = "epoch-0090_step-035190",
                      .warnings = {"gnuplot is not found"}};
   EpochRow row;
@@ -51,8 +53,9 @@ TEST_CASE("summary.txt says how the run ended") {
   row.metrics = {{"accuracy", 0.875, 0.75}};
   summary.last = row;
   CHECK(summary_text(summary) ==
-        "run: runs/x/0001\nstate: completed (exit code 0)\nepochs: 90\nsteps: 35,190\n"
-        "time: 0:18:22\nbest: val_accuracy 0.9312 (epoch 84)\n"
+        "run: runs/x/0001 (set: epochs=90, seed=7)\nstate: completed (exit code 0)\nepochs: "
+        "90\nsteps: 35,190\n"
+        "time: 0:18:22\nbest: val_accuracy 0.9312, val_loss 0.3100 (epoch 84)\n"
         "last: loss 0.2500, accuracy 0.8750, val_loss 0.5000, val_accuracy 0.7500\n"
         "checkpoint: epoch-0090_step-035190\nwarning: gnuplot is not found\n");
   CHECK(summary_text(

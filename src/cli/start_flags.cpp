@@ -1,0 +1,88 @@
+#include "cli/start_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "cli/checks.h"
+#include "cli/version.h"
+#include "comm/launcher.h"
+#include "run/child_process.h"
+
+namespace trainyard::cli {
+namespace {
+
+std::filesystem::path gnuplot_program() {
+  const char* path = std::getenv("PATH");
+  return find_program("gnuplot", path == nullptr ? "" : path).value_or(std::filesystem::path());
+}
+
+}  // namespace
+
+void add_start_flags(CLI::App& app, StartFlags& flags) {
+  add_run_flags(app, flags.run);
+  app.add_option("--out", flags.out, "run folder (default: runs/NAME/ and the next free number)")
+      ->type_name("FOLDER");
+  app.add_option("--name", flags.name, "name of the run, instead of the config's")
+      ->type_name("NAME");
+  app.add_option("--seed", flags.seed, "short for --set seed=N")
+      ->check(whole_number(0))
+      ->type_name("N");
+  app.add_option("--epochs", flags.epochs, "short for --set epochs=N")
+      ->check(whole_number(1))
+      ->type_name("N");
+  CLI::Option* init =
+      app.add_option("--init", flags.init,
+                     "begin with the weights of a safetensors file, a checkpoint folder or a run "
+                     "folder (its best checkpoint)")
+          ->type_name("PATH");
+  app.add_option("--init-skip", flags.init_skip,
+                 "layers to leave as drawn, for instance a new head: a pattern as in 'freeze:' "
+                 "(repeatable, or with commas)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(init)
+      ->type_name("PATTERN");
+}
+
+void add_picture_flag(CLI::App& app, StartFlags& flags) {
+  app.add_option("--output", flags.output, "also write the curves to this .png or .svg")
+      ->type_name("FILE");
+}
+
+RunFlags with_overrides(const StartFlags& flags) {
+  RunFlags run = flags.run;
+  if (flags.seed) run.overrides.push_back("seed=" + std::to_string(*flags.seed));
+  if (flags.epochs) run.overrides.push_back("epochs=" + std::to_string(*flags.epochs));
+  if (!flags.name.empty()) run.overrides.push_back("name=" + flags.name);
+  return run;
+}
+
+namespace {
+
+/// What the flags change of a run file.
+std::vector<std::string> all_overrides(const StartFlags& flags) {
+  std::vector<std::string> all = overrides_of(with_overrides(flags));
+  if (flags.run.threads > 0) all.push_back("threads=" + std::to_string(flags.run.threads));
+  return all;
+}
+
+}  // namespace
+
+std::optional<InitialWeights> initial_weights(const StartFlags& flags) {
+  if (flags.init.empty()) return std::nullopt;
+  return read_initial_weights({.from = flags.init, .skip = flags.init_skip});
+}
+
+TrainingRequest request_of(const StartFlags& flags, const Surroundings& surroundings,
+                           std::optional<int> replicas) {
+  return {.command = surroundings.command,
+          .overrides = all_overrides(flags),
+          .version = version_text(),
+          .id = random_token(),
+          .device = device_choice_of_rank(flags.run, surroundings.place, replicas),
+          .out = flags.out,
+          .output = flags.output,
+          .gnuplot = gnuplot_program()};
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,36 @@
+// The flags with which a new run starts, of `train` and of `train check`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "run/training_run.h"
+
+namespace trainyard::cli {
+
+struct StartFlags {
+  RunFlags run;
+  std::string out, output, name;
+  std::string init;                    // --init
+  std::vector<std::string> init_skip;  // --init-skip
+  std::optional<std::int64_t> seed, epochs;
+};
+
+/// Declares the flags of add_run_flags(), --out, --name, --seed, --epochs, --init and
+/// --init-skip.
+void add_start_flags(CLI::App& app, StartFlags& flags);
+/// Declares --output.
+void add_picture_flag(CLI::App& app, StartFlags& flags);
+/// The flags of the run with those that are short for --set put there.
+[[nodiscard]] RunFlags with_overrides(const StartFlags& flags);
+/// The weights of --init, if it is given. Throws as read_initial_weights().
+[[nodiscard]] std::optional<InitialWeights> initial_weights(const StartFlags& flags);
+/// All but the config and the weights.
+[[nodiscard]] TrainingRequest request_of(const StartFlags& flags, const Surroundings& surroundings,
+                                         std::optional<int> replicas);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,71 @@
+// What speaks against a run before step 1, and what is warned of.
+#include "run/readiness.h"
+
+#include <doctest/doctest.h>
+
+#include "../base/error_of.h"
+#include "../base/temporary_folder.h"
+#include "run/plotter.h"
+#include "run_text.h"
+
+using namespace trainyard;
+
+namespace {
+
+constexpr const char* kRun = R"(name: tiny
+network: {input: [3, 8, 8], layers: [dense: 300, relu, dense: 4, softmax]}
+data:
+  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 32}
+  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 18, split: test}
+batch: {per_gpu: 8}
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {sgd: {lr: 0.1, momentum: 0.9}}
+epochs: 3
+threads: 1
+)";
+
+TrainingRequest request_in(const testing::TemporaryFolder& folder) {
+  return {.config = test::read_run(kRun), .out = folder / "new" / "run", .gnuplot = "/bin/true"};
+}
+
+std::vector<std::string> warnings_of(TrainingRequest request, const Disk& disk) {
+  RankGroup alone({});
+  return ready_run(request, alone, disk).warnings;
+}
+
+}  // namespace
+
+TEST_CASE("a run that nothing speaks against has its first weights and leaves no trace") {
+  const testing::TemporaryFolder folder;
+  TrainingRequest request = request_in(folder);
+  RankGroup alone({});
+  const ReadyRun ready = ready_run(request, alone, Disk());
+  CHECK(ready.warnings.empty());
+  CHECK(ready.session->batch().steps == 4);
+  CHECK_FALSE(std::filesystem::exists(folder / "new"));
+}
+
+TEST_CASE("a disk without room for a checkpoint is refused, little room is warned of") {
+  const testing::TemporaryFolder folder;
+  // 0.45 MiB of weights and momentum; the spare MiB is for what comes with them.
+  const std::string refused = testing::error_of(ErrorKind::disk, [&] {
+    static_cast<void>(warnings_of(request_in(folder), Disk(nullptr, 1 << 20)));
+  });
+  CHECK(refused.starts_with("cannot save a checkpoint in '" + (folder / "new" / "run").string() +
+                            "': "));
+  CHECK(refused.ends_with(" free; free some space or choose another folder with --out"));
+  const auto warnings = warnings_of(request_in(folder), Disk(nullptr, 1'600'000));
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("has 1.5 MiB free, and the run's checkpoints and weights may take") !=
+        std::string::npos);
+  CHECK(warnings_of(request_in(folder), Disk(nullptr, 5 << 20)).empty());
+}
+
+TEST_CASE("what a run does without is warned of") {
+  const testing::TemporaryFolder folder;
+  TrainingRequest request = request_in(folder);
+  request.gnuplot.clear();
+  CHECK(warnings_of(std::move(request), Disk()) ==
+        std::vector<std::string>{missing_gnuplot_warning()});
+}
