@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "rank_sessions.h"
@@ -80,6 +81,7 @@ class Run {
                        if (stop > 0 && now.step == stop) return Outcome::interrupted;
                        return std::nullopt;
                      },
+                     .begins = [this](RunPhase phase) { ++begun[phase]; },
                      .now = [this] { return clock += 1; }},
                     {.metric_names = session.metric_names(),
                      .epochs = kEpochs,
@@ -114,6 +116,7 @@ class Run {
   Session session;
   Recorder recorder;
   Outcome outcome = Outcome::completed;
+  std::map<RunPhase, std::int64_t> begun;  // how often the trainer told of each
   double clock = 0;
 };
 
@@ -166,6 +169,14 @@ TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
       CHECK(resumed_end(checkpoint, first.recorder.rows, overrides) == whole);
     }
   }
+}
+
+TEST_CASE("each step and each batch of an evaluation is told as it begins") {
+  Run run;
+  (void)run.train({}, 0);
+  CHECK(run.begun.size() == 2);
+  CHECK(run.begun[RunPhase::training] == kEpochs * kStepsPerEpoch);
+  CHECK(run.begun[RunPhase::evaluating] == kEpochs * 3);  // 19 samples in batches of 8
 }
 
 TEST_CASE("the row of an epoch that was resumed knows how many steps came before") {
