@@ -160,6 +160,9 @@ TEST_CASE("an epoch line fits its terminal: names get short, then what matters l
         "Epoch 1/70 - 64s - loss: 1.4323 - acc: 0.4787 - val_loss: 1.1319 - val_acc: 0.5983 - lr: "
         "5.000e-03 - eta 1:13:20 *");
   CHECK(line_in(100, row) ==
+        "Epoch 1/70 - 64s - loss: 1.4323 - acc: 0.4787 - val_loss: 1.1319 - val_acc: 0.5983 - eta "
+        "1:13:20 *");
+  CHECK(line_in(95, row) ==
         "Epoch 1/70 - loss: 1.4323 - acc: 0.4787 - val_loss: 1.1319 - val_acc: 0.5983 - eta "
         "1:13:20 *");
   CHECK(line_in(80, row) ==
@@ -187,7 +190,7 @@ TEST_CASE("lines with and without a star have the same parts, and the judged val
 
 TEST_CASE("a plain line fits too, and a JSON line is never cut") {
   CHECK(line_in(60, sample_row(), LogStyle::plain) ==
-        "epoch 1/70 val_loss 1.1319 val_acc 0.5983 best");
+        "epoch 1/70 loss 1.4323 val_loss 1.1319 val_acc 0.5983 best");
   CHECK(line_in(20, sample_row(), LogStyle::json) == line_in(0, sample_row(), LogStyle::json));
 }
 
@@ -263,9 +266,9 @@ TEST_CASE("what the bar leaves out in narrow terminals: rate, bar, eta, accuracy
   const auto bar_in = [](int columns) {
     return bar_line(sample_progress(), {.utf8 = false, .columns = columns});
   };
-  CHECK(bar_in(80) ==
+  CHECK(bar_in(90) ==
         "  3/90  117/391 #####---------------  loss 1.21  acc 0.56  4112 img/s  eta 0:17:24");
-  CHECK(bar_in(75) == "  3/90  117/391 #####---------------  loss 1.21  acc 0.56  eta 0:17:24");
+  CHECK(bar_in(80) == "  3/90  117/391 #####---------------  loss 1.21  acc 0.56  eta 0:17:24");
   CHECK(bar_in(60) == "  3/90  117/391 ##-------  loss 1.21  acc 0.56  eta 0:17:24");
   CHECK(bar_in(52) == "  3/90  117/391  loss 1.21  acc 0.56  eta 0:17:24");
   CHECK(bar_in(40) == "  3/90  117/391  loss 1.21  acc 0.56");
