@@ -82,9 +82,9 @@ expect_err "127.0.0.1:29500"
 run env RANK=0 WORLD_SIZE=1 "$train" --config tiny.yaml --set epochs=1
 expect_code 0
 
-begin "other verbs do not ask which rank they are"
+begin "verbs that do not train or check do not ask which rank they are"
 write_tiny_run tiny.yaml
-run env RANK=none "$train" check --config tiny.yaml
+run env RANK=none "$train" summary --config tiny.yaml
 expect_code 0
 run env RANK=none "$train" --config tiny.yaml
 expect_code 2

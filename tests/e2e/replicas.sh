@@ -163,9 +163,9 @@ for seed in 1 2; do
 done
 place=(WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29519 TRAINYARD_TOKEN=t)
 env "${place[@]}" RANK=1 LOCAL_RANK=1 "$train" --config tiny.yaml --out b \
-  --init from1/weights/*.safetensors >other.log 2>&1 &
+  --init from1/weights/last.safetensors >other.log 2>&1 &
 run env "${place[@]}" RANK=0 LOCAL_RANK=0 "$train" --config tiny.yaml --out a \
-  --init from2/weights/*.safetensors
+  --init from2/weights/last.safetensors
 expect_code 8
 expect_err "rank 1 has another model to begin with than rank 0"
 wait

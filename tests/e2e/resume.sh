@@ -170,7 +170,7 @@ expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 5
 
 begin "--init starts from named weights and refuses files that do not fit"
 finished_run
-weights=$(find a/weights -name '*.safetensors' | sort | head -n 1)
+weights=a/weights/last.safetensors
 run "${quick[@]}" --config tiny.yaml --out b --init "$weights" --set epochs=1
 expect_code 0
 untimed a/metrics.csv | sed -n 2p >a.csv

@@ -50,7 +50,6 @@ refused 2 "'.' is not empty" --out .
 refused 2 "is no plain folder name" --name a/b
 refused 9 "nowhere.safetensors" --init nowhere.safetensors
 refused 3 "fewer than one global batch" --set batch.per_gpu=1000
-refused 3 "does not divide by 2" --set batch='{total: 15}' --replicas 2
 
 begin "check tries a batch on every rank and says its verdict once"
 write_tiny_run tiny.yaml
@@ -58,6 +57,9 @@ run "$train" check tiny.yaml --replicas 2
 expect_code 0
 expect_out "32 samples an update on 2 ranks"
 expect_equal "$(grep -c 'nothing was written' <<<"$out")" 1
+run "$train" check tiny.yaml --replicas 2 --set batch='{total: 15}'
+expect_code 3
+expect_err "does not divide by 2"
 expect_equal "$(ls)" tiny.yaml
 
 begin "what check and train say stands in order in one pipe"
