@@ -1,12 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
 # The n-th call that changes the run's folder fails, once or from there on, for every n (COUNT spreads fewer
-# over all of them), and after every second n a drawn call of the resume too: the run ends with exit 7, or with 0 where
-# the call did not matter, and can be gone on with.
+# over all of them), and after every second n a drawn call of the resume too, which writes or reads: the run ends with
+# exit 7 (3 where its config cannot be read, 9 where no checkpoint can), or with 0 where the call did not matter, and can
+# be gone on with.
 
 default_count=400
 
 attack() {
-  local length calls attacked_disk turns i n then_on what refused=0
+  local length calls attacked_disk turns i n then_on reads what refused=0
   train_whole
   make_disk
   printf 'disk: %s calls change the folder of a run\n' "$calls"
@@ -22,10 +23,12 @@ attack() {
     if [[ $code -ne 0 && $code -ne 7 ]]; then finding "exit $code instead of 7: $what"; fi
     [[ $code -ne 7 ]] || refused=$((refused + 1))
     if ((n % 2)) && [[ $code -eq 7 && -f broken/config.yaml ]]; then
-      n=$((1 + RANDOM % (calls / 2)))
-      what+=", then call $n of the resume"
-      on_attacked_disk ATTACK_AT="$n" "${then_on[@]}"
-      if [[ $code -ne 0 && $code -ne 7 ]]; then finding "exit $code instead of 7: $what"; fi
+      pick write read
+      n=$((1 + RANDOM % (calls / 2))) reads=()
+      if [[ $picked == read ]]; then n=$((1 + RANDOM % 40)) reads=(ATTACK_READS=1); fi
+      what+=", then $picked $n of the resume"
+      on_attacked_disk ATTACK_AT="$n" "${then_on[@]}" "${reads[@]}"
+      if [[ ! $code =~ ^[0379]$ ]]; then finding "exit $code instead of 7: $what"; fi
     fi
     ends_equal broken "$what"
   done

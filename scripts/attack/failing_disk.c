@@ -1,6 +1,6 @@
 // Loaded with LD_PRELOAD by scripts/attack.sh: calls that change the folder $ATTACK_FOLDER are counted from 1, and
 // the one with the number $ATTACK_AT fails, or with $ATTACK_SIGNAL brings that signal; with $ATTACK_FROM_THEN_ON
-// all after it too. At the end their number is written to $ATTACK_COUNT_FILE. One process is counted: the first
+// all after it too. With $ATTACK_READS these are the calls that read from it. At the end their number is written to $ATTACK_COUNT_FILE. One process is counted: the first
 // that is loaded.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,6 +23,7 @@ static atomic_long calls;
 static long attack_at;
 static int signal_number;
 static int from_then_on;
+static int attacks_reads;
 static char folder[PATH_MAX];
 
 __attribute__((constructor)) static void begin(void) {
@@ -33,6 +34,7 @@ __attribute__((constructor)) static void begin(void) {
   if (at != NULL) attack_at = atol(at);
   if (number != NULL) signal_number = atoi(number);
   from_then_on = getenv("ATTACK_FROM_THEN_ON") != NULL;
+  attacks_reads = getenv("ATTACK_READS") != NULL;
   unsetenv("LD_PRELOAD");
 }
 
@@ -58,7 +60,8 @@ static int below_fd(int fd) {
 }
 
 // True where this call must fail; errno is set.
-static int fails(int error) {
+static int fails_as(int reads, int error) {
+  if (reads != attacks_reads) return 0;
   const long number = atomic_fetch_add(&calls, 1) + 1;
   if (attack_at == 0 || number < attack_at || (number > attack_at && !from_then_on)) return 0;
   if (signal_number != 0) {
@@ -68,6 +71,8 @@ static int fails(int error) {
   errno = error;
   return 1;
 }
+
+static int fails(int error) { return fails_as(0, error); }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
@@ -96,6 +101,13 @@ int unlinkat(int at, const char* path, int flags) {
 }
 int flock(int fd, int operation) { return below_fd(fd) && fails(ENOLCK) ? -1 : REAL(flock)(fd, operation); }
 
+ssize_t read(int fd, void* data, size_t size) {
+  return below_fd(fd) && fails_as(1, EIO) ? -1 : REAL(read)(fd, data, size);
+}
+ssize_t pread(int fd, void* data, size_t size, off_t at) {
+  return below_fd(fd) && fails_as(1, EIO) ? -1 : REAL(pread)(fd, data, size, at);
+}
+
 static int opens_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0; }
 
 #define OPEN(name)                                                            \
@@ -104,7 +116,8 @@ static int opens_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY ||
     va_start(rest, flags);                                                    \
     const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;    \
     va_end(rest);                                                             \
-    if (opens_to_write(flags) && below(path) && fails(ENOSPC)) return -1;     \
+    const int reads = !opens_to_write(flags);                                 \
+    if (below(path) && fails_as(reads, reads ? EMFILE : ENOSPC)) return -1;   \
     return REAL(name)(path, flags, mode);                                     \
   }
 OPEN(open)
@@ -116,7 +129,8 @@ OPEN(open64)
     va_start(rest, flags);                                                    \
     const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;    \
     va_end(rest);                                                             \
-    if (opens_to_write(flags) && below(path) && fails(ENOSPC)) return -1;     \
+    const int reads = !opens_to_write(flags);                                 \
+    if (below(path) && fails_as(reads, reads ? EMFILE : ENOSPC)) return -1;   \
     return REAL(name)(at, path, flags, mode);                                 \
   }
 OPENAT(openat)
