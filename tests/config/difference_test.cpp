@@ -43,6 +43,7 @@ TEST_CASE("lists of different length, and values of different kinds, differ as a
 }
 
 TEST_CASE("a long value is cut") {
-  const std::string line = compared("a: " + std::string(100, 'x'), "a: y");
-  CHECK(line == "a: " + std::string(60, 'x') + "... -> y\n");
+  std::string list = "[1";
+  for (int i = 0; i < 40; ++i) list += ", 1";
+  CHECK(compared("a: " + list + "]", "a: 2") == "a: " + list.substr(0, 60) + "... -> 2\n");
 }
