@@ -55,6 +55,9 @@ $best $best/weights.safetensors
 $last/ $last/weights.safetensors
 END
 rm a/checkpoints/best
+run "${quick[@]}" --config tiny.yaml --out f --init a --set epochs=1
+expect_out "tensors of the network from a/weights/best.safetensors"
+rm a/weights/best.safetensors
 run "${quick[@]}" --config tiny.yaml --out c --init a --set epochs=1
 expect_out "tensors of the network from $last/weights.safetensors"
 rm -r a/checkpoints

@@ -33,7 +33,7 @@ refused 3 "'every' wants a number of epochs or steps, such as '1 epoch' or '500 
   --set checkpoint.every=often
 
 begin "a best metric that is not measured is refused with those that are"
-refused 3 "checkpoint.best.metric 'val_f1' is not measured; one of val_loss, val_accuracy" \
+refused 3 "checkpoint.best: 'metric' wants one of val_loss, val_accuracy, found 'val_f1'" \
   --set 'checkpoint.best={metric: val_f1}'
 
 begin "a network for other images than the data's is refused"
