@@ -15,7 +15,7 @@ namespace trainyard::cli {
 
 struct ConsoleOptions {
   LogStyle style = LogStyle::keras;
-  bool quiet = false;     // -q: errors alone
+  bool quiet = false;     // -q: errors and warnings alone
   bool terminal = false;  // stderr is one: a repainted bar
   bool utf8 = true;
   /// Columns of the terminal that stdout or stderr is, asked anew for each line; 0: it is none.

@@ -44,7 +44,7 @@ void add_output_flags(CLI::App& app, TrainFlags& flags) {
   app.add_option("--log", flags.log, "keras, json or plain")
       ->check(one_word_of({"keras", "json", "plain"}))
       ->type_name("WORD");
-  app.add_flag("-q,--quiet", flags.quiet, "print errors alone");
+  app.add_flag("-q,--quiet", flags.quiet, "print errors and warnings alone");
   app.add_flag("--eager", flags.eager, "check every tensor of every step for NaN and Inf");
 }
 
