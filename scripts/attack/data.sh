@@ -35,6 +35,8 @@ attack() {
     pick vanish cut empty folder noise other class fifo all
     how=$picked
     start reading
+    # What is gone before the run has listed its data is no part of them: it would train on the others.
+    if [[ $how =~ ^(vanish|class|fifo|folder)$ ]]; then await grep -q fingerprint reading/run.json || true; fi
     sleep_part 1
     change
     what="$how of $file"
