@@ -51,15 +51,6 @@ std::string room_warning(const CheckpointContent& content, const RunConfig& conf
       place.string(), mebibytes(free), mebibytes(most));
 }
 
-}  // namespace
-
-fs::path planned_folder(const TrainingRequest& request, const std::string& name) {
-  if (!request.resume.empty()) return request.resume;
-  return request.out.empty() ? fs::path(kRunsFolder) / name : request.out;
-}
-
-namespace {
-
 /// Throws Error{device} if the ranks would train different models, or from different places.
 void require_agreement(Session& session, RankGroup& ranks, const std::string& resolved,
                        std::int64_t step) {
@@ -93,6 +84,11 @@ std::vector<std::string> require_room(Session& session, const TrainingRequest& r
 }
 
 }  // namespace
+
+fs::path planned_folder(const TrainingRequest& request, const std::string& name) {
+  if (!request.resume.empty()) return request.resume;
+  return request.out.empty() ? fs::path(kRunsFolder) / name : request.out;
+}
 
 void require_request(const TrainingRequest& request, const RankGroup& ranks, const Disk& disk) {
   if (!request.output.empty()) check_plot_output(request.output, !request.gnuplot.empty());
