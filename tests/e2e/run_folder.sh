@@ -205,6 +205,23 @@ for file in train.log metrics.csv .lock .tmp-status.json; do
   done
 done
 
+begin "a pipe in place of whichever file of the folder is gone around, or named"
+write_tiny_run tiny.yaml
+run env PATH=/nonexistent "$train" --config tiny.yaml --out a
+mapfile -t files < <(cd a && find . -type f -printf '%P\n' | sort)
+for file in "${files[@]}"; do
+  cp -r a b
+  rm b/"$file"
+  mkfifo b/"$file"
+  run env PATH=/nonexistent "$train" resume b --set epochs=4
+  case $code in
+    0) ;;
+    2 | 7) expect_err_match "b/$file|'b' .* no $file" ;;
+    *) fail "a pipe in place of $file" ;;
+  esac
+  rm -r b
+done
+
 begin "a folder that a failed start left is used again as it is told to"
 write_tiny_run tiny.yaml
 # shellcheck disable=SC2016  # expanded by the inner shell
@@ -215,4 +232,4 @@ run env PATH=/nonexistent "$train" --config tiny.yaml --out a
 expect_code 0
 expect_file a/config.yaml
 
-finish 19 0
+finish 20 0
