@@ -60,7 +60,8 @@ TEST_CASE("a checkpoint comes back with its tensors and its state") {
 
 TEST_CASE("a checkpoint names its run, and the manifest of one made before ids stays as it was") {
   const TemporaryFolder folder;
-  CheckpointContent content = SampleCheckpoint(1, 10).content();
+  const SampleCheckpoint sample(1, 10);  // holds what the content names
+  CheckpointContent content = sample.content();
   const auto before = save_checkpoint(Disk(), folder.path(), content, {});
   CHECK(text_of(before / "MANIFEST.json").find("\"run\"") == std::string::npos);
   CHECK(load_checkpoint(before).run == "");
