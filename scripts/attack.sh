@@ -35,6 +35,8 @@ most_seconds=60
 # Plots are no part of what is attacked here, a program that runs itself anew would count its calls twice,
 # and what is compared must not depend on who calls.
 export GOMP_SPINCOUNT=1000 LC_ALL=C
+# A program under ASan wants to be told that another library may come before its own.
+export ASAN_OPTIONS=verify_asan_link_order=0
 unset TRAINYARD_DATA
 search_path=/nonexistent
 program=(env PATH=/nonexistent "$train")
@@ -154,8 +156,7 @@ start() {
 # number of a run's calls in $calls.
 make_disk() {
   cc -shared -fPIC -O1 -o failing_disk.so "$folder_of_parts/failing_disk.c" -ldl
-  # A program under ASan wants to be told that another library may come before its own.
-  attacked_disk=(ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD="$PWD/failing_disk.so" ATTACK_FOLDER="$PWD/broken")
+  attacked_disk=(LD_PRELOAD="$PWD/failing_disk.so" ATTACK_FOLDER="$PWD/broken")
   on_attacked_disk ATTACK_COUNT_FILE="$PWD/calls"
   rm -rf broken
   calls=$(<calls)
