@@ -16,8 +16,27 @@ std::atomic<bool> interrupt_seen = false;
 std::atomic<bool> save_requested = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
+/// Ends the process, but where a signal's default action does not (process 1 of a container).
+void raise_by_default(int signal) {
+  // All of this is async-signal-safe: a second SIGINT comes here from the handler.
+  struct sigaction action = {};
+  action.sa_handler = SIG_DFL;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(signal, &action, nullptr);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
+  ::raise(signal);
+}
+
 void on_stop(int signal) {
-  if (signal == SIGINT && interrupt_seen.exchange(true)) end_by_signal(SIGINT);
+  if (signal == SIGINT && interrupt_seen.exchange(true)) {
+    // Not end_by_signal: ASan allocates memory before a call that does not return, and the signal
+    // may have come within malloc.
+    raise_by_default(SIGINT);
+    ::_exit(128 + SIGINT);
+  }
   int none = 0;
   stop_signal_seen.compare_exchange_strong(none, signal);
 }
@@ -69,16 +88,7 @@ int StopSignals::stop_signal() const { return stop_signal_seen; }
 bool StopSignals::take_save_request() { return save_requested.exchange(false); }
 
 void end_by_signal(int signal) {
-  // All of this is async-signal-safe: a second SIGINT comes here from the handler.
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  sigemptyset(&action.sa_mask);
-  ::sigaction(signal, &action, nullptr);
-  sigset_t only;
-  sigemptyset(&only);
-  sigaddset(&only, signal);
-  ::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
-  ::raise(signal);
+  raise_by_default(signal);
   ::_exit(128 + signal);
 }
 

@@ -13,7 +13,7 @@ field() { sed -n "s/^  \"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" a/status.json; }
 # start FLAGS...: the tiny run in folder a, in the background.
 start() {
   write_tiny_run tiny.yaml
-  "${quick[@]}" --config tiny.yaml --out a --set 'data.preprocess=[scale: $1/255]' "$@" >lines 2>&1 </dev/null &
+  "${quick[@]}" --config tiny.yaml --out a "$@" >lines 2>&1 </dev/null &
   pid=$!
 }
 
