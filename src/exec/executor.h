@@ -32,7 +32,7 @@ struct StepDescription {
   std::vector<bool> wants_input_gradient = {};  // backward_data
   std::uint32_t node = 0;                       // index of the node in its graph: keys random draws
   int threads = 1;
-  /// The most that workspace_bytes() may answer.
+  /// Bytes of workspace of step and library: the step takes what it must, the library the rest.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
   /// For ops whose training passes go over the batches of all replicas (`bn: {sync: true}`). Null:
   /// there is one replica. Outlives the executor.

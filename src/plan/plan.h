@@ -86,13 +86,13 @@ struct StepNeeds {
   std::size_t reserve = 0;    // from forward_train to the node's backward steps
 };
 
-/// Gives the steps what they need (an entry a step), merges in place and places every tensor. A
-/// workspace above the target's cap is our bug (Error{bug}).
+/// Gives the steps what they need (an entry a step), merges in place and places every tensor. The
+/// target's cap on workspaces is the executors' to keep (StepDescription::workspace_cap).
 void complete(Plan& plan, std::span<const StepNeeds> needs);
 
-/// The most that steps may ask for on a target whose device is not at hand: the target's cap for
-/// ops with parameters or statistics (products and sums over a batch; the others need none), and
-/// what the op saves for backward.
+/// The most that steps may ask for on a target whose device is not at hand: for ops with parameters
+/// or statistics (products and sums over a batch; the others need none) the target's cap, or their
+/// packed weights where those are more, and what the op saves for backward.
 [[nodiscard]] std::vector<StepNeeds> largest_needs(const Plan& plan);
 
 /// Lets outputs take the place of inputs that nobody reads afterwards, where contracts allow it.

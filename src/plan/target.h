@@ -32,7 +32,7 @@ struct Target {
   bool maps_input = false;            // the network's input lies like a map too, else it is plain
   bool fuse =
       true;  // merge what fuse() knows into one step; write branches into their concatenation
-  /// The most that one step may ask for as workspace.
+  /// StepDescription::workspace_cap of every step.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
 
   /// The type of parameters, their gradients, optimizer state, statistics and losses.

@@ -5,10 +5,10 @@
 
 #include <cstddef>
 
-#include "base/carver.h"
 #include "base/error.h"
 #include "exec/cudnn/executors.h"
 #include "exec/cudnn/kernels.h"
+#include "exec/cudnn/step_workspace.h"
 
 namespace trainyard::cudnn {
 namespace {
@@ -24,7 +24,8 @@ class DenseStep : public Executor {
         samples_(step.inputs[0].extent[0]),
         units_(step.signature.parameters[0].shape[0]),
         features_(step.signature.parameters[0].shape[1]),
-        direct_(step.storage == DType::f32) {
+        direct_(step.storage == DType::f32),
+        workspace_(context_->settings().workspace_cap) {
     for (const Layout& layout : {step.inputs[0], step.outputs[0]}) {
       TY_CHECK(same_memory(layout, plain_layout(shape_of(layout))), "dense layers read plain rows");
     }
@@ -35,19 +36,13 @@ class DenseStep : public Executor {
   [[nodiscard]] std::size_t rounded_bytes() const {
     return static_cast<std::size_t>(units_ * features_) * size_of(storage_);
   }
-  /// The product, or nothing if cuBLASLt has none.
-  [[nodiscard]] std::optional<Matmul> find_product(MatmulShape shape) {
+  /// The product, in what the places taken so far leave of the workspace.
+  [[nodiscard]] Matmul make_product(MatmulShape shape) {
     shape.factors = storage_;
     shape.tf32 = tf32_;
-    std::optional<Matmul> found =
-        Matmul::make(context_->matmul_library(), shape, context_->settings().workspace_cap);
-    if (found) product_place_ = workspace_.take(found->workspace_bytes());
-    return found;
-  }
-  [[nodiscard]] Matmul product(const MatmulShape& shape) {
-    std::optional<Matmul> found = find_product(shape);
-    if (!found) throw Error(ErrorKind::device, "cuBLASLt cannot multiply the matrices of a dense");
-    return std::move(*found);
+    Matmul product(context_->matmul_library(), shape, workspace_.left());
+    product_place_ = workspace_.take_for_library(product.workspace_bytes());
+    return product;
   }
   /// [samples, units] as rows of channels.
   [[nodiscard]] ChannelRows output_rows() const {
@@ -60,7 +55,7 @@ class DenseStep : public Executor {
   bool tf32_;
   std::int64_t samples_, units_, features_;
   bool direct_;  // the weights of the flat block are read as they are
-  Carver workspace_;
+  StepWorkspace workspace_;
   std::size_t product_place_ = 0;
 };
 
@@ -68,20 +63,15 @@ class DenseStep : public Executor {
 class DenseForward final : public DenseStep {
  public:
   DenseForward(ContextPtr context, const StepDescription& step)
-      : DenseStep(std::move(context), step), training_(step.pass == Pass::forward_train) {
-    MatmulShape shape{.rows = samples_,
-                      .columns = units_,
-                      .depth = features_,
-                      .b_transposed = true,
-                      .result = storage_,
-                      .bias = has_bias_};
-    product_ = find_product(shape);
-    // Not every type of result has algorithms that add a bias in f32.
-    adds_bias_ = has_bias_ && product_.has_value();
-    shape.bias = false;
-    if (!product_) product_ = product(shape);
-    if (!direct_ && !training_) rounded_place_ = workspace_.take(rounded_bytes());
-  }
+      : DenseStep(std::move(context), step),
+        training_(step.pass == Pass::forward_train),
+        rounded_place_(take_rounded()),
+        product_(make_product({.rows = samples_,
+                               .columns = units_,
+                               .depth = features_,
+                               .b_transposed = true,
+                               .result = storage_,
+                               .bias = has_bias_})) {}
   [[nodiscard]] std::size_t reserve_bytes() const override {
     return training_ && !direct_ ? rounded_bytes() : 0;
   }
@@ -92,7 +82,7 @@ class DenseForward final : public DenseStep {
     rounded_ = training_ ? tensors.reserve : place_at(tensors.workspace, rounded_place_);
     bias_ = has_bias_ ? tensors.parameters[1].as<float>() : nullptr;
     scratch_ = place_at(tensors.workspace, product_place_);
-    if (adds_bias_) product_->bind_bias(bias_);
+    if (product_.adds_bias()) product_.bind_bias(bias_);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();
@@ -104,15 +94,24 @@ class DenseForward final : public DenseStep {
                     .padded_channels = features_},
                    weight_, rounded_);
     }
-    product_->run(stream, input_, direct_ ? weight_ : rounded_, output_, scratch_);
-    if (bias_ != nullptr && !adds_bias_) add_bias(stream, storage_, output_rows(), output_, bias_);
+    product_.run(stream, input_, direct_ ? weight_ : rounded_, output_, scratch_);
+    if (bias_ != nullptr && !product_.adds_bias()) {
+      add_bias(stream, storage_, output_rows(), output_, bias_);
+    }
   }
 
  private:
+  /// Training keeps the rounded weights in the reserve.
+  std::size_t take_rounded() {
+    if (direct_) return 0;
+    if (!training_) return workspace_.take(rounded_bytes());
+    workspace_.leave(rounded_bytes());
+    return 0;
+  }
+
   bool training_;
-  bool adds_bias_ = false;
-  std::optional<Matmul> product_;
-  std::size_t rounded_place_ = 0;
+  std::size_t rounded_place_;
+  Matmul product_;
   const void* input_ = nullptr;
   void* output_ = nullptr;
   const float* weight_ = nullptr;
@@ -126,7 +125,7 @@ class DenseBackwardData final : public DenseStep {
  public:
   DenseBackwardData(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
-        product_(product(
+        product_(make_product(
             {.rows = samples_, .columns = features_, .depth = units_, .result = storage_})) {}
   [[nodiscard]] std::size_t reserve_bytes() const override { return direct_ ? 0 : rounded_bytes(); }
   void bind(const StepTensors& tensors) override {
@@ -152,13 +151,12 @@ class DenseBackwardParameters final : public DenseStep {
  public:
   DenseBackwardParameters(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
-        product_(product({.rows = units_,
-                          .columns = features_,
-                          .depth = samples_,
-                          .a_transposed = true,
-                          .result = DType::f32})) {
-    if (has_bias_) partials_place_ = workspace_.take(bias_partial_bytes(output_rows()));
-  }
+        partials_place_(has_bias_ ? workspace_.take(bias_partial_bytes(output_rows())) : 0),
+        product_(make_product({.rows = units_,
+                               .columns = features_,
+                               .depth = samples_,
+                               .a_transposed = true,
+                               .result = DType::f32})) {}
   void bind(const StepTensors& tensors) override {
     input_ = tensors.inputs[0].data;
     output_gradient_ = tensors.output_gradients[0].data;
@@ -176,8 +174,8 @@ class DenseBackwardParameters final : public DenseStep {
   }
 
  private:
+  std::size_t partials_place_;
   Matmul product_;
-  std::size_t partials_place_ = 0;
   const void* input_ = nullptr;
   const void* output_gradient_ = nullptr;
   void* weight_gradient_ = nullptr;

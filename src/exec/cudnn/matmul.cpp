@@ -82,6 +82,10 @@ MatmulLibrary::MatmulLibrary(const std::filesystem::path& path) {
   check(functions_.create(&handle_), "making a handle");
 }
 
+MatmulLibrary::MatmulLibrary(const MatmulFunctions& functions) : functions_(functions) {
+  check(functions_.create(&handle_), "making a handle");
+}
+
 MatmulLibrary::~MatmulLibrary() { functions_.destroy(handle_); }
 
 void MatmulLibrary::check(cublasStatus_t status, const char* doing) const {
@@ -90,7 +94,7 @@ void MatmulLibrary::check(cublasStatus_t status, const char* doing) const {
               fmt::format("cuBLASLt: {}: {}", doing, functions_.status_string(status)));
 }
 
-Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape)
+Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size_t workspace_cap)
     : library_(&library),
       product_(new_product(library, shape), library.call().destroy_product),
       left_(new_factor(library, shape.factors, shape.depth, shape.columns, shape.b_transposed),
@@ -102,9 +106,19 @@ Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape)
   const cublasOperation_t turn = CUBLAS_OP_T;
   if (shape.b_transposed) set(CUBLASLT_MATMUL_DESC_TRANSA, turn);
   if (shape.a_transposed) set(CUBLASLT_MATMUL_DESC_TRANSB, turn);
-  if (!shape.bias) return;
-  set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-  set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F);
+  if (shape.bias && shape.result == DType::f32) {
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    adds_bias_ = choose(workspace_cap).empty();
+    if (adds_bias_) return;
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
+  }
+  const std::string problem = choose(workspace_cap);
+  if (problem.empty()) return;
+  throw Error(ErrorKind::device,
+              fmt::format("cuBLASLt has no algorithm for [{}, {}] by [{}, {}], {} to {}, within a "
+                          "workspace of {} bytes: {}",
+                          shape.rows, shape.depth, shape.depth, shape.columns,
+                          name_of(shape.factors), name_of(shape.result), workspace_cap, problem));
 }
 
 template <class T>
@@ -113,14 +127,7 @@ void Matmul::set(cublasLtMatmulDescAttributes_t name, const T& value) {
                   "describing a product");
 }
 
-std::optional<Matmul> Matmul::make(const MatmulLibrary& library, const MatmulShape& shape,
-                                   std::size_t workspace_cap) {
-  Matmul product(library, shape);
-  if (!product.choose(workspace_cap)) return std::nullopt;
-  return product;
-}
-
-bool Matmul::choose(std::size_t workspace_cap) {
+std::string Matmul::choose(std::size_t workspace_cap) {
   const MatmulFunctions& call = library_->call();
   cublasLtMatmulPreference_t raw = nullptr;
   library_->check(call.create_preference(&raw), "choosing an algorithm");
@@ -143,13 +150,12 @@ bool Matmul::choose(std::size_t workspace_cap) {
   const cublasStatus_t status =
       call.find_algorithms(library_->handle(), product_.get(), left_.get(), right_.get(),
                            result_.get(), result_.get(), raw, 1, &found, &count);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && count == 0)) {
-    return false;
-  }
-  library_->check(status, "choosing an algorithm");
+  if (status != CUBLAS_STATUS_SUCCESS) return call.status_string(status);
+  if (count == 0) return "it proposes none";
+  if (found.state != CUBLAS_STATUS_SUCCESS) return call.status_string(found.state);
   algorithm_ = found.algo;
   workspace_bytes_ = found.workspaceSize;
-  return true;
+  return "";
 }
 
 void Matmul::bind_bias(const float* bias) { set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias); }

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
+#include <string>
 #include <type_traits>
 
 #include "tensor/dtype.h"
@@ -37,6 +37,7 @@ class MatmulLibrary {
  public:
   /// Throws Error{device} if the library cannot be opened or has no handle here.
   explicit MatmulLibrary(const std::filesystem::path& path);
+  explicit MatmulLibrary(const MatmulFunctions& functions);
   ~MatmulLibrary();
   MatmulLibrary(const MatmulLibrary&) = delete;
   MatmulLibrary& operator=(const MatmulLibrary&) = delete;
@@ -60,19 +61,21 @@ struct MatmulShape {
   DType factors = DType::f32;  // of a and b
   DType result = DType::f32;   // of d
   bool tf32 = false;           // f32 factors may be rounded to TF32
-  bool bias = false;           // an f32 bias [columns] is added to every row
+  bool bias = false;           // an f32 bias [columns] may be added to every row (adds_bias())
 };
 
 /// One product, ready to run: the first algorithm that cuBLASLt proposes within the workspace.
 /// Partial sums of a cut depth are added in f32 and in a fixed order: same inputs, same bits.
 class Matmul {
  public:
-  /// Nothing if cuBLASLt has no algorithm for the shape.
-  [[nodiscard]] static std::optional<Matmul> make(const MatmulLibrary& library,
-                                                  const MatmulShape& shape,
-                                                  std::size_t workspace_cap);
+  /// Throws Error{device} if cuBLASLt has no algorithm for the shape.
+  Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size_t workspace_cap);
+
   [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
-  /// Where the bias lies; before the first run of a product with one.
+  /// Whether the product adds the bias: cuBLASLt takes one of the result's type alone, so only
+  /// where that is f32, and only if it has an algorithm.
+  [[nodiscard]] bool adds_bias() const { return adds_bias_; }
+  /// Where the bias lies; before the first run of a product that adds it.
   void bind_bias(const float* bias);
   /// All addresses are multiples of 16 bytes.
   void run(cudaStream_t stream, const void* a, const void* b, void* d, void* workspace) const;
@@ -81,8 +84,8 @@ class Matmul {
   template <class T>
   using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
 
-  explicit Matmul(const MatmulLibrary& library, const MatmulShape& shape);
-  [[nodiscard]] bool choose(std::size_t workspace_cap);
+  /// "" or why there is no algorithm.
+  [[nodiscard]] std::string choose(std::size_t workspace_cap);
   template <class T>
   void set(cublasLtMatmulDescAttributes_t name, const T& value);
 
@@ -92,6 +95,7 @@ class Matmul {
   Owned<cublasLtMatrixLayout_t> left_, right_, result_;
   cublasLtMatmulAlgo_t algorithm_{};
   std::size_t workspace_bytes_ = 0;
+  bool adds_bias_ = false;
 };
 
 }  // namespace trainyard::cudnn
