@@ -3,15 +3,14 @@
 
 #include <cuda_runtime_api.h>
 
-#include <map>
+#include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "exec/cudnn/cuda_executors.h"
-#include "exec/cudnn/engine_cache.h"
+#include "exec/cudnn/engine_book.h"
 #include "exec/cudnn/engine_choice.h"
-#include "exec/cudnn/engines.h"
+#include "exec/cudnn/engine_tuner.h"
 #include "exec/cudnn/library.h"
 #include "exec/cudnn/matmul.h"
 
@@ -30,21 +29,11 @@ class Context {
   [[nodiscard]] const DescriptorPtr& properties() const { return properties_; }
   /// Opened when first asked for.
   [[nodiscard]] const MatmulLibrary& matmul_library();
-  [[nodiscard]] EngineRules rules(DType storage, bool tf32) const;
-
-  /// The plan that an executor of this run uses for the key. Equal layers share it: plans of
-  /// engines that are compiled at run time are slow to make.
-  [[nodiscard]] std::optional<EnginePlan> used(const std::string& key) const;
-  /// The choice for a key that an earlier run or the engine cache made.
-  [[nodiscard]] std::optional<EngineChoice> known(const std::string& key) const;
-  /// Remembers what an executor uses.
-  void use(const std::string& key, const EnginePlan& plan) { used_[key] = plan; }
-  /// Remembers a choice that was timed.
-  void keep(const std::string& key, const EngineChoice& choice, double microseconds);
-  /// Forgets a known choice that cuDNN no longer accepts, with a warning.
-  void forget(const std::string& key, const std::string& reason);
-  void keep_engines() { cache_.save(); }
-  [[nodiscard]] std::string chosen_engines() const;
+  [[nodiscard]] EngineRules rules(DType storage, bool tf32, std::size_t workspace_cap) const;
+  [[nodiscard]] EngineBook& book() { return book_; }
+  [[nodiscard]] const EngineBook& book() const { return book_; }
+  /// What the engines of this run are chosen with. The context outlives it.
+  [[nodiscard]] EngineSearch search();
 
  private:
   CudaExecutorSettings settings_;
@@ -53,9 +42,7 @@ class Context {
   LibraryHandle handle_;
   DescriptorPtr properties_;
   std::optional<MatmulLibrary> matmul_library_;
-  EngineCache cache_;
-  std::map<std::string, EngineChoice> earlier_;  // of settings.engines
-  std::map<std::string, EnginePlan> used_;
+  EngineBook book_;
 };
 using ContextPtr = std::shared_ptr<Context>;
 

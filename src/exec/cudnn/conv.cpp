@@ -5,11 +5,11 @@
 
 #include <cstddef>
 
-#include "base/carver.h"
 #include "base/error.h"
 #include "exec/cudnn/engine_tuner.h"
 #include "exec/cudnn/executors.h"
 #include "exec/cudnn/kernels.h"
+#include "exec/cudnn/step_workspace.h"
 
 namespace trainyard::cudnn {
 namespace {
@@ -35,17 +35,21 @@ class ConvStep : public Executor {
         shape_(weight_shape(attributes_, graph_, step.inputs[0].extent[1])),
         // Without groups the padding takes part in the product and comes out zero.
         clears_padding_(attributes_.groups > 1),
-        direct_(step.storage == DType::f32 && shape_.same_order()) {
-    const bool adds_bias = attributes_.bias && graph_.computes == ConvGraph::Computes::output;
-    engine_ = choose_engine(*context_, graph_, adds_bias ? attributes_.filters : 0,
-                            context_->rules(step.storage, step.tf32));
-    engine_place_ = workspace_.take(static_cast<std::size_t>(engine_.workspace_bytes));
-  }
+        direct_(step.storage == DType::f32 && shape_.same_order()),
+        tf32_(step.tf32),
+        workspace_(context_->settings().workspace_cap) {}
   [[nodiscard]] std::size_t workspace_bytes() const final { return workspace_.used(); }
 
  protected:
   [[nodiscard]] std::size_t packed_bytes() const {
     return static_cast<std::size_t>(shape_.packed_elements()) * size_of(storage_);
+  }
+  /// Chooses the engine, for what the places taken so far leave of the workspace.
+  void choose() {
+    const bool adds_bias = attributes_.bias && graph_.computes == ConvGraph::Computes::output;
+    engine_ = choose_engine(context_->search(), graph_, adds_bias ? attributes_.filters : 0,
+                            context_->rules(storage_, tf32_, workspace_.left()));
+    engine_place_ = workspace_.take_for_library(static_cast<std::size_t>(engine_.workspace_bytes));
   }
   void bind_graph(GraphAddresses addresses, void* workspace) {
     addresses.workspace = place_at(workspace, engine_place_);
@@ -69,8 +73,9 @@ class ConvStep : public Executor {
   WeightShape shape_;
   bool clears_padding_;
   bool direct_;  // the weights of the flat block are read and written as they are
+  bool tf32_;
   EnginePlan engine_;
-  Carver workspace_;
+  StepWorkspace workspace_;
   std::size_t engine_place_ = 0;
   DescriptorPtr pack_;
 };
@@ -81,7 +86,10 @@ class ConvForward final : public ConvStep {
       : ConvStep(std::move(context), step),
         training_(step.pass == Pass::forward_train),
         rows_(step.outputs[0]) {
+    if (!direct_ && training_) workspace_.leave(packed_bytes());  // they lie in the reserve
     if (!direct_ && !training_) packed_place_ = workspace_.take(packed_bytes());
+    if (rounds_bias()) rounded_bias_place_ = workspace_.take(rounded_bias_bytes());
+    choose();
   }
   [[nodiscard]] std::size_t reserve_bytes() const override {
     return training_ && !direct_ ? packed_bytes() : 0;
@@ -91,15 +99,20 @@ class ConvForward final : public ConvStep {
     weight_ = tensors.parameters[0].as<float>();
     packed_ = training_ ? tensors.reserve : place_at(tensors.workspace, packed_place_);
     bias_ = attributes_.bias ? tensors.parameters[1].as<float>() : nullptr;
+    rounded_bias_ = rounds_bias() ? place_at(tensors.workspace, rounded_bias_place_) : nullptr;
+    void* const added = rounds_bias() ? rounded_bias_ : bias_;
     bind_graph({.input = tensors.inputs[0].data,
                 .weight = direct_ ? weight_ : packed_,
                 .output = output_.data,
-                .bias = engine_.choice.adds_bias ? bias_ : nullptr},
+                .bias = engine_.choice.adds_bias ? added : nullptr},
                tensors.workspace);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();
     if (!direct_) pack_weights(stream, storage_, shape_, weight_, packed_);
+    if (rounded_bias_ != nullptr && engine_.choice.adds_bias) {
+      round_bias(stream, storage_, attributes_.filters, bias_, rounded_bias_);
+    }
     run_graph();
     if (bias_ != nullptr && !engine_.choice.adds_bias) {
       add_bias(stream, storage_, rows_, output_.data, bias_);
@@ -108,18 +121,28 @@ class ConvForward final : public ConvStep {
   }
 
  private:
+  /// An engine that adds the bias takes it in the storage type.
+  [[nodiscard]] bool rounds_bias() const { return attributes_.bias && storage_ != DType::f32; }
+  [[nodiscard]] std::size_t rounded_bias_bytes() const {
+    return static_cast<std::size_t>(attributes_.filters) * size_of(storage_);
+  }
+
   bool training_;
   ChannelRows rows_;  // of the output
-  std::size_t packed_place_ = 0;
+  std::size_t packed_place_ = 0, rounded_bias_place_ = 0;
   TensorView output_;
   float* weight_ = nullptr;
   float* bias_ = nullptr;
+  void* rounded_bias_ = nullptr;
   void* packed_ = nullptr;
 };
 
 class ConvBackwardData final : public ConvStep {
  public:
-  using ConvStep::ConvStep;
+  ConvBackwardData(ContextPtr context, const StepDescription& step)
+      : ConvStep(std::move(context), step) {
+    choose();
+  }
   [[nodiscard]] std::size_t reserve_bytes() const override { return direct_ ? 0 : packed_bytes(); }
   void bind(const StepTensors& tensors) override {
     gradient_ = tensors.input_gradients[0];
@@ -143,6 +166,7 @@ class ConvBackwardParameters final : public ConvStep {
       : ConvStep(std::move(context), step), rows_(step.outputs[0]) {
     if (!direct_) packed_place_ = workspace_.take(packed_bytes());
     if (attributes_.bias) partials_place_ = workspace_.take(bias_partial_bytes(rows_));
+    choose();
   }
   void bind(const StepTensors& tensors) override {
     weight_gradient_ = tensors.parameter_gradients[0].as<float>();

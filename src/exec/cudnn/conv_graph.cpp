@@ -162,8 +162,10 @@ DescriptorPtr make_bias(const Maker& maker, const DescriptorPtr& product) {
   sum->set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT);
   sum->finalize();
   const std::int64_t filters = maker.graph.output.extents[1];
-  const GraphTensor bias{
-      .type = DType::f32, .extents = {1, filters, 1, 1}, .strides = {filters, 1, filters, filters}};
+  // No engine takes an f32 bias beside an output of 16 bits.
+  const GraphTensor bias{.type = maker.graph.output.type,
+                         .extents = {1, filters, 1, 1},
+                         .strides = {filters, 1, filters, filters}};
   auto operation = maker.make(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
   operation->set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, DescriptorPtr(sum));
   operation->set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, product);
@@ -223,10 +225,6 @@ DescriptorPtr make_operation_graph(const Library& library, const ConvGraph& grap
   descriptor->set_list(CUDNN_ATTR_OPERATIONGRAPH_OPS, std::span<const DescriptorPtr>(operations));
   descriptor->finalize();
   return descriptor;
-}
-
-std::int64_t claiming_engines(const Descriptor& operation_graph) {
-  return operation_graph.get<std::int64_t>(CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT);
 }
 
 }  // namespace trainyard::cudnn

@@ -30,7 +30,7 @@ struct ConvGraph {
   GraphTensor input, weight, output;
   std::array<std::int64_t, 2> before{}, after{};  // padding, h and w
   std::array<std::int64_t, 2> stride{1, 1}, dilation{1, 1};
-  bool adds_bias = false;  // output: a bias [filters] in f32 is added on the way
+  bool adds_bias = false;  // output: a bias [filters] of the output's type is added on the way
 };
 
 /// Tensors are told to begin at multiples of this many bytes.
@@ -51,8 +51,5 @@ inline constexpr std::int64_t kAlignment = 16;
 /// The finalized operation graph. Throws Error{device} with cuDNN's reason if the shapes do not fit
 /// one another.
 [[nodiscard]] DescriptorPtr make_operation_graph(const Library& library, const ConvGraph& graph);
-
-/// Engines that claim the graph, devices left out of account.
-[[nodiscard]] std::int64_t claiming_engines(const Descriptor& operation_graph);
 
 }  // namespace trainyard::cudnn

@@ -37,8 +37,7 @@ class Executors final : public ExecutorFactory {
   [[nodiscard]] std::string libraries() const override {
     return "cuDNN " + context_->library().version();
   }
-  [[nodiscard]] std::string choices() const override { return context_->chosen_engines(); }
-  void keep_choices() override { context_->keep_engines(); }
+  [[nodiscard]] std::string choices() const override { return context_->book().chosen(); }
 
  private:
   std::unique_ptr<ExecutorFactory> functors_;

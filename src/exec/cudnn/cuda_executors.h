@@ -27,8 +27,15 @@ struct CudaExecutorSettings {
   bool tune = true;  // time the engines that cuDNN proposes; else take its first
   /// Where timed choices are kept, for all runs of this machine; empty: nowhere.
   std::filesystem::path engine_folder;
-  /// Choices of an earlier run (ExecutorFactory::choices()), which go before all others; or empty.
+  /// Whose choices `engines` are. One of an earlier run of which cuDNN no longer makes a plan is
+  /// replaced, with a warning; with those of rank 0 any convolution that lacks a good one is an
+  /// error: ranks with other engines than rank 0's would compute other bits.
+  enum class EngineSource { earlier_run, first_rank };
+  EngineSource engines_of = EngineSource::earlier_run;
+  /// Choices made before (ExecutorFactory::choices()), which go before all others; or empty.
   std::string engines;
+  /// Called before each engine that is made or timed, which takes up to a second.
+  std::function<void()> tick = [] {};
   std::function<void(const std::string&)> warn;
 };
 

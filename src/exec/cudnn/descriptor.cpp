@@ -29,12 +29,7 @@ void Descriptor::set_raw(cudnnBackendAttributeName_t name, cudnnBackendAttribute
 
 void Descriptor::finalize() { library_.check(library_.call().finalize(raw_), what_); }
 
-bool Descriptor::try_finalize() {
-  const cudnnStatus_t status = library_.call().finalize(raw_);
-  if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED) return false;
-  library_.check(status, what_);
-  return true;
-}
+std::string Descriptor::try_finalize() { return library_.problem(library_.call().finalize(raw_)); }
 
 std::int64_t Descriptor::get_raw(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                                  std::int64_t most, void* values) const {

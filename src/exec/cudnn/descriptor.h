@@ -27,6 +27,8 @@ struct AttributeType<std::int32_t> : AttributeTypeIs<CUDNN_TYPE_INT32> {};
 template <>
 struct AttributeType<bool> : AttributeTypeIs<CUDNN_TYPE_BOOLEAN> {};
 template <>
+struct AttributeType<char> : AttributeTypeIs<CUDNN_TYPE_CHAR> {};
+template <>
 struct AttributeType<float> : AttributeTypeIs<CUDNN_TYPE_FLOAT> {};
 template <>
 struct AttributeType<void*> : AttributeTypeIs<CUDNN_TYPE_VOID_PTR> {};
@@ -71,8 +73,8 @@ class Descriptor {
   void set_list(cudnnBackendAttributeName_t name, std::span<const DescriptorPtr> values);
   /// Takes no more values. Here cuDNN checks the whole.
   void finalize();
-  /// As finalize(), but false if cuDNN has no support for what is described on this device.
-  [[nodiscard]] bool try_finalize();
+  /// As finalize(), but answers cuDNN's status and reason where it fails; "" if it does not.
+  [[nodiscard]] std::string try_finalize();
 
   template <class T>
   [[nodiscard]] T get(cudnnBackendAttributeName_t name) const {

@@ -89,7 +89,7 @@ void EngineCache::forget(const std::string& key, const std::string& reason) {
 }
 
 void EngineCache::save() {
-  if (path_.empty() || !changed_) return;
+  if (path_.empty() || !changed_ || refused_) return;
   Entries all = read();
   for (const auto& [key, entry] : entries_) all[key] = entry;
   Json choices = Json::object();
@@ -104,6 +104,7 @@ void EngineCache::save() {
     disk.replace_file(path_, json_text(file));
     changed_ = false;
   } catch (const Error& error) {
+    refused_ = true;
     warn_(fmt::format("the chosen engines are not kept: {}", error.what()));
   }
 }

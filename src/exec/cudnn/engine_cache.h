@@ -28,7 +28,7 @@ class EngineCache {
   /// Forgets a choice that cuDNN no longer accepts, with a warning.
   void forget(const std::string& key, const std::string& reason);
   /// Writes the file if anything changed, choices of other processes since then included. A disk
-  /// that does not take it gives a warning: only time is lost.
+  /// that does not take it gives a warning, once, and is asked no more: only time is lost.
   void save();
 
   /// "NVIDIA_H200_cudnn-9.19.0.json" in the folder.
@@ -48,6 +48,7 @@ class EngineCache {
   Warn warn_;
   Entries entries_;
   bool changed_ = false;
+  bool refused_ = false;  // by the disk
 };
 
 }  // namespace trainyard::cudnn

@@ -2,11 +2,26 @@
 // proposes, or its first.
 #pragma once
 
-#include "exec/cudnn/context.h"
+#include <functional>
+#include <memory>
+#include <string>
+
 #include "exec/cudnn/conv_graph.h"
+#include "exec/cudnn/engine_book.h"
+#include "exec/cudnn/engine_trial.h"
 #include "exec/cudnn/engines.h"
 
 namespace trainyard::cudnn {
+
+/// What engines are chosen with. Library and book outlive it.
+struct EngineSearch {
+  const Library& library;
+  DescriptorPtr device;  // its properties
+  EngineBook& book;
+  bool tune = true;                    // time the engines that cuDNN proposes; else take its first
+  std::function<void()> tick = [] {};  // called before each plan that is made or timed
+  std::function<std::unique_ptr<EngineTrial>(const TrialSubject&)> make_trial;
+};
 
 /// Everything that a choice depends on beside GPU and version of cuDNN.
 [[nodiscard]] std::string choice_key(const ConvGraph& graph, std::int64_t bias,
@@ -14,10 +29,10 @@ namespace trainyard::cudnn {
 
 /// The plan to run `graph` with. Where a bias of that many channels is added to the output, graphs
 /// that do so on the way compete with plain ones followed by a kernel of ours, unless the output
-/// has padding, which a bias must not reach; EnginePlan::choice says which won. Timing runs on
-/// random data in memory of its own, a few milliseconds an engine. Throws Error{device} that counts
-/// the reasons if no engine is left.
-[[nodiscard]] EnginePlan choose_engine(Context& context, const ConvGraph& graph, std::int64_t bias,
-                                       const EngineRules& rules);
+/// has padding, which a bias must not reach; EnginePlan::choice says which won. An engine that does
+/// not run, or cannot be recorded, is refused. Throws Error{device} that counts the reasons if no
+/// engine is left.
+[[nodiscard]] EnginePlan choose_engine(const EngineSearch& search, const ConvGraph& graph,
+                                       std::int64_t bias, const EngineRules& rules);
 
 }  // namespace trainyard::cudnn

@@ -13,14 +13,18 @@ using DescriptorList = std::vector<std::shared_ptr<Descriptor>>;
 /// More configurations than a heuristic has ever proposed for a convolution.
 constexpr std::int64_t kMostProposals = 64;
 
-/// Engine configurations that one heuristic proposes; none where it does not know the graph.
-DescriptorList proposals(const DescriptorPtr& graph, const DescriptorPtr& device,
-                         cudnnBackendHeurMode_t mode) {
+/// Engine configurations that one heuristic proposes; none, and that counted, where it fails.
+DescriptorList proposals(const PlanQuery& query, cudnnBackendHeurMode_t mode,
+                         RefusalCount& refused) {
+  const DescriptorPtr& graph = query.operation_graph;
   Descriptor heuristic(graph->library(), CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, graph->what());
   heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
   heuristic.set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
-  heuristic.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device);
-  if (!heuristic.try_finalize()) return {};
+  heuristic.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, query.device);
+  if (const std::string problem = heuristic.try_finalize(); !problem.empty()) {
+    refused.add("heuristic: " + problem);
+    return {};
+  }
   const std::int64_t count =
       heuristic.count(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR);
   return heuristic.get_descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS,
@@ -59,17 +63,32 @@ Engine engine_of(const Descriptor& configuration, bool adds_bias) {
   return engine;
 }
 
-std::optional<EnginePlan> make_plan(const DescriptorPtr& configuration, const DescriptorPtr& device,
-                                    const EngineChoice& choice) {
+/// Sets `made`, or answers why cuDNN makes no plan.
+std::string make_plan(const DescriptorPtr& configuration, const DescriptorPtr& device,
+                      const EngineChoice& choice, EnginePlan& made) {
   auto plan = std::make_shared<Descriptor>(
       configuration->library(), CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, configuration->what());
   plan->set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
   plan->set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);
-  if (!plan->try_finalize()) return std::nullopt;
-  return EnginePlan{
-      .choice = choice,
-      .workspace_bytes = plan->get<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE),
-      .plan = plan};
+  if (std::string problem = plan->try_finalize(); !problem.empty()) return problem;
+  made = {.choice = choice,
+          .workspace_bytes = plan->get<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE),
+          .plan = plan};
+  return "";
+}
+
+/// Sets `made` to the plan of a proposed engine, or answers why it may not be used.
+std::string admit(const DescriptorPtr& configuration, Engine& engine, const PlanQuery& query,
+                  EnginePlan& made) {
+  // Notes first: making the plan of an engine that is refused may cost a compilation.
+  if (const auto reason = refusal(engine.facts, query.rules); !reason.empty()) {
+    return std::string(reason);
+  }
+  query.tick();
+  std::string problem = make_plan(configuration, query.device, engine.choice, made);
+  if (!problem.empty()) return problem;
+  engine.facts.workspace_bytes = made.workspace_bytes;
+  return std::string(refusal(engine.facts, query.rules));
 }
 
 }  // namespace
@@ -82,28 +101,20 @@ DescriptorPtr make_device_properties(const Library& library, int device) {
   return descriptor;
 }
 
-std::vector<EnginePlan> find_plans(const DescriptorPtr& operation_graph,
-                                   const DescriptorPtr& device, bool adds_bias,
-                                   const EngineRules& rules, std::size_t most,
-                                   RefusalCount& refused) {
+std::vector<EnginePlan> find_plans(const PlanQuery& query, RefusalCount& refused) {
   std::vector<EnginePlan> plans;
   std::vector<EngineChoice> seen;
   for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-    for (const auto& configuration : proposals(operation_graph, device, mode)) {
-      if (plans.size() == most) return plans;
-      Engine engine = engine_of(*configuration, adds_bias);
+    if (plans.size() == query.most) return plans;
+    for (const auto& configuration : proposals(query, mode, refused)) {
+      if (plans.size() == query.most) return plans;
+      Engine engine = engine_of(*configuration, query.adds_bias);
       if (std::ranges::find(seen, engine.choice) != seen.end()) continue;
       seen.push_back(engine.choice);
-      // Notes first: making the plan of an engine that is refused may cost a compilation.
-      std::string_view reason = refusal(engine.facts, rules);
-      std::optional<EnginePlan> plan;
+      EnginePlan plan;
+      const std::string reason = admit(configuration, engine, query, plan);
       if (reason.empty()) {
-        plan = make_plan(configuration, device, engine.choice);
-        engine.facts.workspace_bytes = plan ? plan->workspace_bytes : 0;
-        reason = plan ? refusal(engine.facts, rules) : "not supported on this GPU";
-      }
-      if (reason.empty()) {
-        plans.push_back(std::move(*plan));
+        plans.push_back(std::move(plan));
       } else {
         refused.add(reason);
       }
@@ -112,15 +123,15 @@ std::vector<EnginePlan> find_plans(const DescriptorPtr& operation_graph,
   return plans;
 }
 
-std::optional<EnginePlan> remake_plan(const DescriptorPtr& operation_graph,
-                                      const DescriptorPtr& device, const EngineChoice& choice) {
+EnginePlan remake_plan(const DescriptorPtr& operation_graph, const DescriptorPtr& device,
+                       const EngineChoice& choice) {
   const Library& library = operation_graph->library();
   const std::string& what = operation_graph->what();
   auto engine = std::make_shared<Descriptor>(library, CUDNN_BACKEND_ENGINE_DESCRIPTOR, what);
   engine->set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, operation_graph);
   engine->set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, choice.engine);
   engine->set(CUDNN_ATTR_ENGINE_DEVICEPROP, device);
-  if (!engine->try_finalize()) return std::nullopt;
+  engine->finalize();
   std::vector<DescriptorPtr> knobs;
   for (const Knob& knob : choice.knobs) {
     auto descriptor =
@@ -138,8 +149,11 @@ std::optional<EnginePlan> remake_plan(const DescriptorPtr& operation_graph,
     configuration->set_list(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
                             std::span<const DescriptorPtr>(knobs));
   }
-  if (!configuration->try_finalize()) return std::nullopt;
-  return make_plan(configuration, device, choice);
+  configuration->finalize();
+  EnginePlan plan;
+  const std::string problem = make_plan(configuration, device, choice, plan);
+  if (!problem.empty()) throw Error(ErrorKind::device, "cuDNN: " + what + ": " + problem);
+  return plan;
 }
 
 DescriptorPtr make_variant_pack(const Library& library, const GraphAddresses& addresses) {

@@ -5,7 +5,7 @@
 #include <cudnn_graph.h>
 
 #include <cstddef>
-#include <optional>
+#include <functional>
 #include <vector>
 
 #include "exec/cudnn/conv_graph.h"
@@ -24,19 +24,26 @@ struct EnginePlan {
 /// The GPU with this number, as cuDNN's heuristics and plans want it described.
 [[nodiscard]] DescriptorPtr make_device_properties(const Library& library, int device);
 
-/// Plans for the graph in the order of cuDNN's heuristics (mode A, then the fallback list), each
-/// engine configuration once, refused ones left out and counted; at most `most`. Plans of engines
-/// that compile at run time take up to a second each to make.
-[[nodiscard]] std::vector<EnginePlan> find_plans(const DescriptorPtr& operation_graph,
-                                                 const DescriptorPtr& device, bool adds_bias,
-                                                 const EngineRules& rules, std::size_t most,
-                                                 RefusalCount& refused);
+/// Which plans of a graph are looked for.
+struct PlanQuery {
+  DescriptorPtr operation_graph;
+  DescriptorPtr device;
+  bool adds_bias = false;  // so does the graph
+  EngineRules rules;
+  std::size_t most = 1;
+  std::function<void()> tick = [] {};  // called before each plan is made
+};
 
-/// The plan of a choice made before; nothing if cuDNN does not support it here. Throws
-/// Error{device} for an engine or a setting that does not exist.
-[[nodiscard]] std::optional<EnginePlan> remake_plan(const DescriptorPtr& operation_graph,
-                                                    const DescriptorPtr& device,
-                                                    const EngineChoice& choice);
+/// Plans for a graph in the order of cuDNN's heuristics (mode A, then the fallback list), each
+/// engine configuration once, at most so many. Engines that the rules refuse and plans that cuDNN
+/// does not make are left out and counted. Plans of engines that compile at run time take up to a
+/// second each to make.
+[[nodiscard]] std::vector<EnginePlan> find_plans(const PlanQuery& query, RefusalCount& refused);
+
+/// The plan of a choice made before. Throws Error{device} with cuDNN's reason if there is no such
+/// engine or setting here, or no plan.
+[[nodiscard]] EnginePlan remake_plan(const DescriptorPtr& operation_graph,
+                                     const DescriptorPtr& device, const EngineChoice& choice);
 
 /// Addresses of the tensors of a convolution, by role. `bias` only where the graph adds it.
 struct GraphAddresses {

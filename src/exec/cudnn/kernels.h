@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "exec/functor/channel_rows.h"
 #include "exec/functor/weights.h"
@@ -18,6 +19,8 @@ void pack_weights(cudaStream_t stream, DType type, const WeightShape& shape, con
 /// Writes packed gradients to the flat block (UnpackWeights).
 void unpack_weights(cudaStream_t stream, DType type, const WeightShape& shape, const void* from,
                     float* to);
+/// Rounds a bias [filters] to the storage type.
+void round_bias(cudaStream_t stream, DType type, std::int64_t filters, const float* from, void* to);
 /// y += bias, in place (AddBiasRows).
 void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y, const float* bias);
 /// gradient = sums of dy over the rows (BiasGradientRows). `partials` holds

@@ -46,15 +46,18 @@ Library::Library(const std::filesystem::path& path) {
 
 std::string Library::version() const { return version_text(functions_.version()); }
 
-void Library::check(cudnnStatus_t status, std::string_view doing) const {
-  if (status == CUDNN_STATUS_SUCCESS) return;
+std::string Library::problem(cudnnStatus_t status) const {
+  if (status == CUDNN_STATUS_SUCCESS) return "";
   std::array<char, 1024> text{};
   functions_.last_error_string(text.data(), text.size());
   std::string reason(text.data());
   while (!reason.empty() && (reason.back() == '\n' || reason.back() == ' ')) reason.pop_back();
-  throw Error(ErrorKind::device,
-              fmt::format("cuDNN: {}: {}{}", doing, functions_.error_string(status),
-                          reason.empty() ? "" : " (" + reason + ")"));
+  return functions_.error_string(status) + (reason.empty() ? "" : " (" + reason + ")");
+}
+
+void Library::check(cudnnStatus_t status, std::string_view doing) const {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  throw Error(ErrorKind::device, fmt::format("cuDNN: {}: {}", doing, problem(status)));
 }
 
 LibraryHandle::LibraryHandle(const Library& library, cudaStream_t stream) : library_(library) {

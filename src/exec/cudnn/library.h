@@ -33,10 +33,13 @@ class Library {
   /// Opens the library at `path` (or of that name, where the loader finds it). Throws
   /// Error{device} if it cannot be opened, or is older than the one this was built with.
   explicit Library(const std::filesystem::path& path);
+  explicit Library(const Functions& functions) : functions_(functions) {}
 
   [[nodiscard]] const Functions& call() const { return functions_; }
   /// "9.19.0".
   [[nodiscard]] std::string version() const;
+  /// "CUDNN_STATUS_BAD_PARAM (cuDNN's own reason)", asked right after the call; "" of success.
+  [[nodiscard]] std::string problem(cudnnStatus_t status) const;
   /// Throws Error{device} with what was being done, cuDNN's status and its own reason, unless
   /// `status` is success.
   void check(cudnnStatus_t status, std::string_view doing) const;

@@ -1,0 +1,170 @@
+#include "exec/cudnn/engine_trial.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/carver.h"
+#include "base/handle.h"
+#include "base/philox.h"
+#include "device/cuda/check.h"
+#include "device/cuda/cuda_device.h"
+#include "exec/cudnn/context.h"
+#include "exec/cudnn/kernels.h"
+#include "exec/cudnn/replay_time.h"
+
+namespace trainyard::cudnn {
+namespace {
+
+std::size_t bytes_of(const GraphTensor& tensor) {
+  std::int64_t last = 0;
+  for (int axis = 0; axis < 4; ++axis) last += (tensor.extents[axis] - 1) * tensor.strides[axis];
+  return static_cast<std::size_t>(last + 1) * size_of(tensor.type);
+}
+
+/// Uniform in [-1, 1), as `type`: zeros would flatter engines, whose clocks follow the power drawn.
+std::vector<std::byte> random_block(DType type, std::size_t bytes) {
+  std::vector<std::byte> block(bytes);
+  for (std::size_t i = 0; i * size_of(type) < bytes; ++i) {
+    const Random4 random = random4(1, RandomStream::synthetic, 0, 0, static_cast<std::int64_t>(i));
+    const float value = static_cast<float>(uniform01(random.word[0]) * 2 - 1);
+    std::byte* const at = block.data() + i * size_of(type);
+    if (type == DType::f16) {
+      *reinterpret_cast<Float16*>(at) = Float16(value);
+    } else if (type == DType::bf16) {
+      *reinterpret_cast<BFloat16*>(at) = BFloat16(value);
+    } else {
+      *reinterpret_cast<float*>(at) = value;
+    }
+  }
+  return block;
+}
+
+/// Memory for the tensors of a graph, filled with random values, for a bias in f32 and a workspace.
+class TrialMemory {
+ public:
+  TrialMemory(Context& context, const TrialSubject& subject) : queue_(*context.settings().queue) {
+    const ConvGraph& graph = subject.graph;
+    const std::size_t bias_bytes =
+        static_cast<std::size_t>(graph.output.extents[1]) * sizeof(float);
+    Carver carver;
+    const std::size_t input = carver.take(bytes_of(graph.input));
+    const std::size_t weight = carver.take(bytes_of(graph.weight));
+    const std::size_t output = carver.take(bytes_of(graph.output));
+    const std::size_t bias = carver.take(bias_bytes);
+    const std::size_t rounded_bias = carver.take(bias_bytes);
+    const std::size_t workspace = carver.take(subject.workspace_bytes);
+    buffer_ = context.settings().device->allocate(carver.used());
+    const auto at = [this](std::size_t offset) { return place_at(buffer_->data(), offset); };
+    addresses_ = {.input = at(input),
+                  .weight = at(weight),
+                  .output = at(output),
+                  .bias = at(rounded_bias),
+                  .workspace = at(workspace)};
+    bias_ = static_cast<float*>(at(bias));
+    fill(static_cast<std::byte*>(at(0)), bias, graph.input.type);
+    fill(static_cast<std::byte*>(at(bias)), bias_bytes, DType::f32);
+    // The bias of a graph in f32 is read as it is.
+    if (graph.output.type == DType::f32) addresses_.bias = bias_;
+  }
+  [[nodiscard]] const GraphAddresses& addresses() const { return addresses_; }
+  [[nodiscard]] const float* bias() const { return bias_; }
+
+ private:
+  void fill(std::byte* to, std::size_t bytes, DType type) {
+    constexpr std::size_t kBlock = 1 << 20;
+    const std::vector<std::byte> block = random_block(type, std::min(bytes, kBlock));
+    for (std::size_t done = 0; done < bytes; done += block.size()) {
+      queue_.copy_from_host(to + done, block.data(), std::min(block.size(), bytes - done));
+    }
+    queue_.wait();
+  }
+
+  Queue& queue_;
+  std::unique_ptr<DeviceBuffer> buffer_;
+  GraphAddresses addresses_;
+  float* bias_ = nullptr;
+};
+
+/// Milliseconds between two points of a stream.
+class StopWatch {
+ public:
+  explicit StopWatch(cudaStream_t stream) : stream_(stream), begin_(make()), end_(make()) {}
+  [[nodiscard]] double time(const std::function<void()>& work) const {
+    TY_CUDA(cudaEventRecord(begin_.get(), stream_));
+    work();
+    TY_CUDA(cudaEventRecord(end_.get(), stream_));
+    TY_CUDA(cudaEventSynchronize(end_.get()));
+    float milliseconds = 0;
+    TY_CUDA(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
+    return milliseconds;
+  }
+
+ private:
+  static cudaEvent_t make() {
+    cudaEvent_t event = nullptr;
+    TY_CUDA(cudaEventCreate(&event));
+    return event;
+  }
+  cudaStream_t stream_;
+  Handle<cudaEvent_t, cuda::DestroyEvent> begin_, end_;
+};
+
+class CudaTrial final : public EngineTrial {
+ public:
+  CudaTrial(Context& context, const TrialSubject& subject)
+      : context_(context),
+        graph_(subject.graph),
+        bias_(subject.bias),
+        memory_(context, subject),
+        watch_(context.stream()) {}
+
+  [[nodiscard]] double milliseconds(const EnginePlan& plan, double best) override {
+    GraphAddresses addresses = memory_.addresses();
+    if (!plan.choice.adds_bias) addresses.bias = nullptr;
+    const DescriptorPtr pack = make_variant_pack(context_.library(), addresses);
+    const CudaExecutorSettings& settings = context_.settings();
+    return replay_milliseconds(
+        *settings.device, *settings.queue,
+        [this](const std::function<void()>& work) { return watch_.time(work); },
+        [&] { run(plan, *pack); }, best);
+  }
+
+ private:
+  void run(const EnginePlan& plan, const Descriptor& pack) const {
+    const DType type = graph_.output.type;
+    if (plan.choice.adds_bias && type != DType::f32) {
+      round_bias(context_.stream(), type, bias_, memory_.bias(), memory_.addresses().bias);
+    }
+    const Library& library = context_.library();
+    library.check(library.call().execute(context_.handle(), plan.plan->raw(), pack.raw()),
+                  "running a convolution");
+    if (bias_ > 0 && !plan.choice.adds_bias) {
+      add_bias(context_.stream(), type, bias_rows(), memory_.addresses().output, memory_.bias());
+    }
+  }
+  [[nodiscard]] ChannelRows bias_rows() const {
+    Layout layout;
+    layout.rank = 4;
+    std::ranges::copy(graph_.output.extents, layout.extent);
+    std::ranges::copy(graph_.output.strides, layout.stride);
+    layout.padded_channels = layout.extent[1];
+    layout.extent[1] = bias_;
+    return ChannelRows(layout);
+  }
+
+  Context& context_;
+  ConvGraph graph_;
+  std::int64_t bias_;
+  TrialMemory memory_;
+  StopWatch watch_;
+};
+
+}  // namespace
+
+std::unique_ptr<EngineTrial> make_engine_trial(Context& context, const TrialSubject& subject) {
+  return std::make_unique<CudaTrial>(context, subject);
+}
+
+}  // namespace trainyard::cudnn

@@ -1,0 +1,35 @@
+// Engines of one convolution on trial: each is run and timed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "exec/cudnn/conv_graph.h"
+#include "exec/cudnn/engines.h"
+
+namespace trainyard::cudnn {
+
+class Context;
+
+class EngineTrial {
+ public:
+  virtual ~EngineTrial() = default;
+  /// Milliseconds of one run, with what stands beside it for the bias; infinite if it is hopelessly
+  /// more than `best`. Throws Error{device} if the plan does not run, or cannot be recorded.
+  [[nodiscard]] virtual double milliseconds(const EnginePlan& plan, double best) = 0;
+};
+
+/// What is on trial: a graph without bias, and the channels of the bias that is to be added to its
+/// output, or 0.
+struct TrialSubject {
+  ConvGraph graph;
+  std::int64_t bias = 0;
+  std::size_t workspace_bytes = 0;  // of the plan that wants most
+};
+
+/// On the GPU of the context, with random values in memory of its own. The context outlives it.
+[[nodiscard]] std::unique_ptr<EngineTrial> make_engine_trial(Context& context,
+                                                             const TrialSubject& subject);
+
+}  // namespace trainyard::cudnn

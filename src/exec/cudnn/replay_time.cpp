@@ -1,0 +1,42 @@
+#include "exec/cudnn/replay_time.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+namespace trainyard::cudnn {
+namespace {
+
+// A replay holds about this much work, within these bounds.
+constexpr double kMilliseconds = 1.0;
+constexpr double kMostRuns = 20;
+constexpr int kReplays = 3;
+// Work whose first replay takes this many times the best is not replayed again.
+constexpr double kHopeless = 3.0;
+
+/// A replay to load the graph, then one that counts.
+double second_replay(const QueueTimer& time, Recording& recording) {
+  recording.replay();
+  return time([&] { recording.replay(); });
+}
+
+}  // namespace
+
+double replay_milliseconds(Device& device, Queue& queue, const QueueTimer& time,
+                           const std::function<void()>& run, double best) {
+  run();  // loads what runs, which a recording may not
+  queue.wait();
+  const double first = second_replay(time, *device.record(queue, run));
+  if (first > kHopeless * best) return std::numeric_limits<double>::infinity();
+  const int runs = first * kMostRuns <= kMilliseconds
+                       ? static_cast<int>(kMostRuns)
+                       : std::max(1, static_cast<int>(kMilliseconds / first));
+  const std::unique_ptr<Recording> many = device.record(queue, [&run, runs] {
+    for (int i = 0; i < runs; ++i) run();
+  });
+  double least = second_replay(time, *many);
+  for (int i = 1; i < kReplays; ++i) least = std::min(least, time([&] { many->replay(); }));
+  return least / runs;
+}
+
+}  // namespace trainyard::cudnn

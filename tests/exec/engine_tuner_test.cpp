@@ -1,0 +1,303 @@
+// The choice of engines, with functions that play cuDNN and times by script.
+#include "exec/cudnn/engine_tuner.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <map>
+
+#include "../base/error_of.h"
+#include "../base/temporary_folder.h"
+#include "fake_cudnn.h"
+
+using namespace trainyard;
+using namespace trainyard::cudnn;
+using trainyard::testing::error_of;
+using trainyard::testing::fake_cudnn;
+using trainyard::testing::FakeEngine;
+using trainyard::testing::small_conv;
+using trainyard::testing::TemporaryFolder;
+
+namespace {
+
+using Source = CudaExecutorSettings::EngineSource;
+
+constexpr EngineRules kRules{
+    .deterministic = true, .f32 = false, .tf32 = false, .workspace_cap = 1000};
+
+/// A run on one GPU: what it is told, and what it says.
+struct Run {
+  Library library = trainyard::testing::fake_library();
+  std::map<std::int64_t, double> milliseconds;  // by engine; without one it fails to run
+  std::vector<std::string> warnings;
+  std::vector<std::int64_t> tried;
+  TrialSubject subject;
+  int ticks = 0;
+  std::unique_ptr<EngineBook> book;
+  std::unique_ptr<EngineSearch> search;
+
+  explicit Run(CudaExecutorSettings settings = {}) {
+    settings.gpu = "NVIDIA H200";
+    settings.warn = [this](const std::string& text) { warnings.push_back(text); };
+    book = std::make_unique<EngineBook>(settings, library.version());
+    search = std::make_unique<EngineSearch>(EngineSearch{
+        .library = library,
+        .device = std::make_shared<Descriptor>(library, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "GPU"),
+        .book = *book,
+        .tune = settings.tune,
+        .tick = [this] { ++ticks; },
+        .make_trial = [this](const TrialSubject& wanted) { return trial(wanted); }});
+  }
+  std::unique_ptr<EngineTrial> trial(const TrialSubject& wanted);
+  EngineChoice choose(std::int64_t bias = 0, const ConvGraph& graph = small_conv(DType::bf16)) {
+    return choose_engine(*search, graph, bias, kRules).choice;
+  }
+  [[nodiscard]] std::string key() const { return choice_key(small_conv(DType::bf16), 0, kRules); }
+};
+
+class ScriptedTrial final : public EngineTrial {
+ public:
+  explicit ScriptedTrial(Run& run) : run_(run) {}
+  double milliseconds(const EnginePlan& plan, double) override {
+    run_.tried.push_back(plan.choice.engine);
+    const auto found = run_.milliseconds.find(plan.choice.engine);
+    if (found == run_.milliseconds.end()) throw Error(ErrorKind::device, "cannot be recorded");
+    return found->second;
+  }
+
+ private:
+  Run& run_;
+};
+
+std::unique_ptr<EngineTrial> Run::trial(const TrialSubject& wanted) {
+  subject = wanted;
+  return std::make_unique<ScriptedTrial>(*this);
+}
+
+CudaExecutorSettings in_folder(const TemporaryFolder& folder) {
+  return {.engine_folder = folder.path()};
+}
+
+/// What a run that knows `engine` for the small convolution begins with.
+std::string engines_with(const EngineChoice& engine) {
+  const Json all{{choice_key(small_conv(DType::bf16), 0, kRules), json_of(engine)}};
+  return json_text(all);
+}
+
+}  // namespace
+
+TEST_CASE("the fastest engine wins, and the next run takes it without a trial") {
+  const TemporaryFolder folder;
+  {
+    Run run(in_folder(folder));
+    fake_cudnn().engines = {{.index = 3}, {.index = 5, .knobs = {{2, 1}}}, {.index = 7}};
+    run.milliseconds = {{3, 2.0}, {5, 1.0}, {7, 1.0}};
+    CHECK(run.choose() == EngineChoice{.engine = 5, .knobs = {{2, 1}}});
+    CHECK(run.tried == std::vector<std::int64_t>{3, 5, 7});
+    CHECK(run.book->chosen() == engines_with({.engine = 5, .knobs = {{2, 1}}}));
+  }
+  Run next(in_folder(folder));
+  fake_cudnn().engines = {{.index = 3}, {.index = 5, .knobs = {{2, 1}}}, {.index = 7}};
+  CHECK(next.choose() == EngineChoice{.engine = 5, .knobs = {{2, 1}}});
+  CHECK(next.tried.empty());
+  CHECK(fake_cudnn().lists == 0);
+  CHECK(next.warnings.empty());
+}
+
+TEST_CASE("a choice is on disk as soon as it is made: a run that ends early leaves it") {
+  const TemporaryFolder folder;
+  Run run(in_folder(folder));
+  fake_cudnn().engines = {{.index = 3}};
+  run.milliseconds = {{3, 2.0}};
+  run.choose();
+  const EngineCache other(folder.path(), "NVIDIA H200", run.library.version(),
+                          [](const std::string&) {});
+  CHECK(other.find(run.key()) == EngineChoice{.engine = 3});
+}
+
+TEST_CASE("a plan that fails with whatever status is refused, the others go on") {
+  for (const cudnnStatus_t status :
+       {CUDNN_STATUS_NOT_SUPPORTED, CUDNN_STATUS_EXECUTION_FAILED, CUDNN_STATUS_BAD_PARAM}) {
+    Run run;
+    fake_cudnn().engines = {{.index = 3, .plan = status}, {.index = 5, .fallback = true}};
+    run.milliseconds = {{5, 1.0}};
+    CHECK(run.choose().engine == 5);
+  }
+}
+
+TEST_CASE("where no engine is left, the error counts every reason") {
+  Run run;
+  fake_cudnn().engines = {{.index = 1, .plan = CUDNN_STATUS_EXECUTION_FAILED},
+                          {.index = 2, .notes = {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}},
+                          {.index = 3, .workspace_bytes = 1001},
+                          {.index = 4, .plan = CUDNN_STATUS_EXECUTION_FAILED},
+                          {.index = 6}};
+  const std::string message = error_of(ErrorKind::device, [&] { run.choose(); });
+  CHECK(message.starts_with("no engine of cuDNN is left for conv output: input bf16 [2, 8, 4, 4]"));
+  CHECK(message.find(": 2 EXECUTION_FAILED (no driver), 1 cannot be recorded, 1 not "
+                     "deterministic, 1 wants more workspace than the plan has; ") !=
+        std::string::npos);
+}
+
+TEST_CASE("a heuristic that fails leaves the fallback list") {
+  Run run;
+  fake_cudnn().engines = {{.index = 3}, {.index = 5, .fallback = true}};
+  fake_cudnn().mode_a = CUDNN_STATUS_EXECUTION_FAILED;
+  run.milliseconds = {{5, 1.0}};
+  CHECK(run.choose().engine == 5);
+}
+
+TEST_CASE("an engine that does not run, or cannot be recorded, is not chosen") {
+  Run run;
+  fake_cudnn().engines = {{.index = 3}, {.index = 5}};
+  run.milliseconds = {{5, 9.0}};
+  CHECK(run.choose().engine == 5);
+  CHECK(run.tried == std::vector<std::int64_t>{3, 5});
+}
+
+TEST_CASE("without tuning the first engine that is admitted is taken, and no other plan made") {
+  Run run({.tune = false});
+  fake_cudnn().engines = {{.index = 3, .notes = {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}},
+                          {.index = 5},
+                          {.index = 7},
+                          {.index = 9, .fallback = true}};
+  CHECK(run.choose().engine == 5);
+  CHECK(fake_cudnn().plans == 1);
+  CHECK(fake_cudnn().lists == 1);
+  CHECK(run.tried.empty());
+}
+
+TEST_CASE("equal layers share one plan") {
+  Run run;
+  fake_cudnn().engines = {{.index = 3}, {.index = 5}};
+  run.milliseconds = {{3, 1.0}, {5, 2.0}};
+  run.choose();
+  run.choose();
+  CHECK(fake_cudnn().plans == 2);
+}
+
+TEST_CASE("a bias is added on the way where that is faster, in the type of the output") {
+  Run run;
+  fake_cudnn().engines = {{.index = 3}, {.index = 5, .workspace_bytes = 700, .adds_bias = true}};
+  run.milliseconds = {{3, 2.0}, {5, 1.0}};
+  CHECK(run.choose(8) == EngineChoice{.engine = 5, .adds_bias = true});
+  CHECK(run.subject.bias == 8);
+  CHECK(run.subject.workspace_bytes == 700);
+  CHECK_FALSE(run.subject.graph.adds_bias);
+}
+
+TEST_CASE("a bias that ends in padding is not added on the way") {
+  Run run;
+  fake_cudnn().engines = {{.index = 3}, {.index = 5, .adds_bias = true}};
+  run.milliseconds = {{3, 2.0}, {5, 1.0}};
+  CHECK(run.choose(7).engine == 3);
+}
+
+TEST_CASE("every plan that is made and every trial is preceded by a tick") {
+  Run run;
+  fake_cudnn().engines = {{.index = 3}, {.index = 5, .plan = CUDNN_STATUS_BAD_PARAM}, {.index = 7}};
+  run.milliseconds = {{3, 2.0}, {7, 1.0}};
+  run.choose();
+  CHECK(run.ticks == 3 + 2);
+}
+
+TEST_CASE("a kept engine that fails is timed anew in a new run, with a warning") {
+  const std::pair<std::vector<FakeEngine>, const char*> later[] = {
+      {{{.index = 3, .plan = CUDNN_STATUS_EXECUTION_FAILED}, {.index = 5}},
+       ": EXECUTION_FAILED (no driver)"},
+      {{{.index = 5}}, ": BAD_PARAM (no driver)"},
+      {{{.index = 3, .workspace_bytes = 1001}, {.index = 5}},
+       ": wants more workspace than the plan has"}};
+  for (const auto& [engines, reason] : later) {
+    const TemporaryFolder folder;
+    Run run(in_folder(folder));
+    fake_cudnn().engines = {{.index = 3}};
+    run.milliseconds = {{3, 1.0}};
+    run.choose();
+    Run next(in_folder(folder));
+    fake_cudnn().engines = engines;
+    next.milliseconds = {{5, 2.0}};
+    CHECK(next.choose().engine == 5);
+    REQUIRE(next.warnings.size() == 1);
+    CHECK(next.warnings[0].starts_with(
+        "a kept engine is not accepted and is timed again: conv output: input bf16"));
+    CHECK(next.warnings[0].ends_with(reason));
+    Run third(in_folder(folder));
+    fake_cudnn().engines = engines;
+    CHECK(third.choose().engine == 5);
+  }
+}
+
+TEST_CASE("a resume goes on with the engines that it began with, whatever is faster") {
+  Run run({.engines = engines_with({.engine = 5, .knobs = {{2, 1}}})});
+  fake_cudnn().engines = {{.index = 3}, {.index = 5}};
+  run.milliseconds = {{3, 1.0}, {5, 2.0}};
+  CHECK(run.choose() == EngineChoice{.engine = 5, .knobs = {{2, 1}}});
+  CHECK(run.tried.empty());
+}
+
+TEST_CASE("a resume whose engine fails warns that bits may change, and times anew") {
+  Run run({.engines = engines_with({.engine = 5})});
+  fake_cudnn().engines = {{.index = 3}};
+  run.milliseconds = {{3, 1.0}};
+  CHECK(run.choose().engine == 3);
+  REQUIRE(run.warnings.size() == 1);
+  CHECK(run.warnings[0].starts_with(
+      "an engine of cuDNN that this run began with is of no use here, and engines are timed again: "
+      "the last bits of its results may differ from those of a run that never stopped (conv "));
+  CHECK(run.warnings[0].find("BAD_PARAM (no driver)") != std::string::npos);
+}
+
+TEST_CASE("another rank takes rank 0's engine, and ends where it has none of use") {
+  const auto of_first = [](const std::string& engines) {
+    return CudaExecutorSettings{.engines_of = Source::first_rank, .engines = engines};
+  };
+  Run follows(of_first(engines_with({.engine = 5})));
+  fake_cudnn().engines = {{.index = 3}, {.index = 5}};
+  CHECK(follows.choose().engine == 5);
+  CHECK(follows.tried.empty());
+
+  Run fails(of_first(engines_with({.engine = 5})));
+  fake_cudnn().engines = {{.index = 3}};
+  CHECK(error_of(ErrorKind::device, [&] { fails.choose(); })
+            .starts_with("the engine of cuDNN that rank 0 chose is of no use here: cuDNN: conv "
+                         "output: input bf16"));
+  CHECK(fails.warnings.empty());
+
+  Run lacks(of_first("{}"));
+  fake_cudnn().engines = {{.index = 3}};
+  CHECK(error_of(ErrorKind::device, [&] {
+          lacks.choose();
+        }).starts_with("rank 0 chose no engine of cuDNN for a convolution here (conv output"));
+}
+
+TEST_CASE("a known choice that adds a bias where none may be added is rejected") {
+  Run run({.engines = engines_with({.engine = 5, .adds_bias = true})});
+  fake_cudnn().engines = {{.index = 3}, {.index = 5, .adds_bias = true}};
+  run.milliseconds = {{3, 1.0}, {5, 0.5}};
+  CHECK(run.choose().engine == 3);
+  REQUIRE(run.warnings.size() == 1);
+  CHECK(run.warnings[0].find("it adds a bias where none may be added") != std::string::npos);
+}
+
+TEST_CASE("engines of an earlier run that are damaged are refused with their name") {
+  CHECK(error_of(ErrorKind::data, [] { Run({.engines = "[]"}); }) ==
+        "the engines of the earlier run: no object");
+  CHECK(error_of(ErrorKind::data, [] {
+          Run({.engines_of = Source::first_rank, .engines = R"({"a": {"engine": 1}})"});
+        }) == "the engines of rank 0: an engine's 'knobs' is not as expected");
+}
+
+TEST_CASE("a plan that is made from its record holds the knobs, and no descriptor stays behind") {
+  {
+    Run run;
+    fake_cudnn().engines = {{.index = 5, .knobs = {{2, 1}, {13, 0}}, .workspace_bytes = 300}};
+    const ConvGraph graph = small_conv(DType::f32);
+    const EngineChoice choice{.engine = 5, .knobs = {{2, 1}, {13, 0}}};
+    const EnginePlan plan =
+        remake_plan(make_operation_graph(run.library, graph), run.search->device, choice);
+    CHECK(plan.choice == choice);
+    CHECK(plan.workspace_bytes == 300);
+  }
+  CHECK(fake_cudnn().descriptors == 0);
+}

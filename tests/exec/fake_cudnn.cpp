@@ -1,0 +1,210 @@
+#include "fake_cudnn.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace trainyard::testing {
+namespace {
+
+FakeCudnn script;
+
+/// Numbers and descriptors by attribute.
+struct Fake {
+  cudnnBackendDescriptorType_t type;
+  std::map<cudnnBackendAttributeName_t, std::vector<std::int64_t>> numbers = {};
+  std::map<cudnnBackendAttributeName_t, std::vector<Fake*>> links = {};
+
+  [[nodiscard]] std::int64_t number(cudnnBackendAttributeName_t name) const {
+    return numbers.at(name).at(0);
+  }
+};
+
+Fake* of(cudnnBackendDescriptor_t descriptor) { return static_cast<Fake*>(descriptor); }
+
+std::size_t bytes_of(cudnnBackendAttributeType_t type) {
+  switch (type) {
+    case CUDNN_TYPE_INT64:
+    case CUDNN_TYPE_VOID_PTR:
+    case CUDNN_TYPE_BACKEND_DESCRIPTOR:
+      return 8;
+    case CUDNN_TYPE_BOOLEAN:
+    case CUDNN_TYPE_CHAR:
+      return 1;
+    default:
+      return 4;
+  }
+}
+
+const FakeEngine* engine_with(std::int64_t index) {
+  const auto found = std::ranges::find(script.engines, index, &FakeEngine::index);
+  return found == script.engines.end() ? nullptr : &*found;
+}
+
+/// The engine of a configuration.
+const FakeEngine* engine_of(const Fake& configuration) {
+  if (configuration.numbers.contains(CUDNN_ATTR_ENGINECFG_ENGINE)) {  // proposed
+    return engine_with(configuration.number(CUDNN_ATTR_ENGINECFG_ENGINE));
+  }
+  return engine_with(configuration.links.at(CUDNN_ATTR_ENGINECFG_ENGINE)
+                         .at(0)
+                         ->number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX));
+}
+
+std::vector<const FakeEngine*> proposed(const Fake& heuristic) {
+  const Fake& graph = *heuristic.links.at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).at(0);
+  const bool adds_bias = graph.links.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).size() > 1;
+  const bool fallback = heuristic.number(CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
+  std::vector<const FakeEngine*> list;
+  for (const FakeEngine& engine : script.engines) {
+    if (engine.adds_bias == adds_bias && engine.fallback == fallback) list.push_back(&engine);
+  }
+  return list;
+}
+
+cudnnStatus_t fake_create(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t* made) {
+  ++script.descriptors;
+  *made = new Fake{type};
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t fake_destroy(cudnnBackendDescriptor_t descriptor) {
+  --script.descriptors;
+  delete of(descriptor);
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t fake_set(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name,
+                       cudnnBackendAttributeType_t type, std::int64_t count, const void* values) {
+  const auto* from = static_cast<const std::byte*>(values);
+  for (std::int64_t i = 0; i < count; ++i, from += bytes_of(type)) {
+    std::int64_t number = 0;
+    std::memcpy(&number, from, bytes_of(type));
+    if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
+      of(descriptor)->links[name].push_back(reinterpret_cast<Fake*>(number));
+    } else {
+      of(descriptor)->numbers[name].push_back(number);
+    }
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t fake_finalize(cudnnBackendDescriptor_t descriptor) {
+  const Fake& fake = *of(descriptor);
+  switch (fake.type) {
+    case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR:
+      ++script.lists;
+      return fake.number(CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_A ? script.mode_a
+                                                                          : CUDNN_STATUS_SUCCESS;
+    case CUDNN_BACKEND_ENGINE_DESCRIPTOR:
+      return engine_with(fake.number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX)) == nullptr
+                 ? CUDNN_STATUS_BAD_PARAM
+                 : CUDNN_STATUS_SUCCESS;
+    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
+      ++script.plans;
+      return engine_of(*fake.links.at(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).at(0))->plan;
+    default:
+      return CUDNN_STATUS_SUCCESS;
+  }
+}
+
+/// Fills the descriptors that the caller made for the proposals of a heuristic.
+std::int64_t fill_proposals(const Fake& heuristic, std::int64_t most, Fake* const* to) {
+  const auto list = proposed(heuristic);
+  const auto count = std::min(most, static_cast<std::int64_t>(list.size()));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    to[at]->numbers[CUDNN_ATTR_ENGINECFG_ENGINE] = {list[at]->index};
+  }
+  return most == 0 ? static_cast<std::int64_t>(list.size()) : count;
+}
+
+std::int64_t fill_knobs(const FakeEngine& engine, Fake* const* to) {
+  for (std::size_t i = 0; i < engine.knobs.size(); ++i) {
+    to[i]->numbers[CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE] = {engine.knobs[i].type};
+    to[i]->numbers[CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE] = {engine.knobs[i].value};
+  }
+  return static_cast<std::int64_t>(engine.knobs.size());
+}
+
+std::int64_t fill_numbers(const std::vector<std::int64_t>& numbers, std::size_t bytes, void* to) {
+  auto* at = static_cast<std::byte*>(to);
+  for (const std::int64_t number : numbers) {
+    std::memcpy(at, &number, bytes);
+    at += bytes;
+  }
+  return static_cast<std::int64_t>(numbers.size());
+}
+
+std::vector<std::int64_t> numbers_of(const Fake& fake, cudnnBackendAttributeName_t name) {
+  if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) {
+    const Fake& configuration = *fake.links.at(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).at(0);
+    return {engine_of(configuration)->workspace_bytes};
+  }
+  if (name == CUDNN_ATTR_ENGINE_NUMERICAL_NOTE) {
+    const FakeEngine& engine = *engine_with(fake.number(CUDNN_ATTR_ENGINE_GLOBAL_INDEX));
+    return {engine.notes.begin(), engine.notes.end()};
+  }
+  return fake.numbers.at(name);
+}
+
+cudnnStatus_t fake_get(cudnnBackendDescriptor_t descriptor, cudnnBackendAttributeName_t name,
+                       cudnnBackendAttributeType_t type, std::int64_t most, std::int64_t* count,
+                       void* values) {
+  const Fake& fake = *of(descriptor);
+  auto* const descriptors = static_cast<Fake* const*>(values);
+  switch (name) {
+    case CUDNN_ATTR_ENGINEHEUR_RESULTS:
+      *count = fill_proposals(fake, most, descriptors);
+      return CUDNN_STATUS_SUCCESS;
+    case CUDNN_ATTR_ENGINECFG_ENGINE:
+      descriptors[0]->numbers[CUDNN_ATTR_ENGINE_GLOBAL_INDEX] = {fake.number(name)};
+      *count = 1;
+      return CUDNN_STATUS_SUCCESS;
+    case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES:
+      *count = fill_knobs(*engine_with(fake.number(CUDNN_ATTR_ENGINECFG_ENGINE)), descriptors);
+      return CUDNN_STATUS_SUCCESS;
+    default:
+      *count = fill_numbers(numbers_of(fake, name), bytes_of(type), values);
+      return CUDNN_STATUS_SUCCESS;
+  }
+}
+
+std::size_t fake_version() { return 91900; }
+const char* fake_status(cudnnStatus_t status) {
+  return status == CUDNN_STATUS_EXECUTION_FAILED ? "EXECUTION_FAILED"
+         : status == CUDNN_STATUS_BAD_PARAM      ? "BAD_PARAM"
+                                                 : "NOT_SUPPORTED";
+}
+void fake_reason(char* to, std::size_t bytes) { std::strncpy(to, "no driver\n", bytes); }
+
+}  // namespace
+
+cudnn::Library fake_library() {
+  script = {};
+  return cudnn::Library(cudnn::Functions{.version = fake_version,
+                                         .error_string = fake_status,
+                                         .last_error_string = fake_reason,
+                                         .create = nullptr,
+                                         .destroy = nullptr,
+                                         .set_stream = nullptr,
+                                         .create_descriptor = fake_create,
+                                         .destroy_descriptor = fake_destroy,
+                                         .finalize = fake_finalize,
+                                         .set_attribute = fake_set,
+                                         .get_attribute = fake_get,
+                                         .execute = nullptr});
+}
+
+FakeCudnn& fake_cudnn() { return script; }
+
+cudnn::ConvGraph small_conv(DType type) {
+  const cudnn::GraphTensor map{type, {2, 8, 4, 4}, {128, 1, 32, 8}};
+  return {.input = map,
+          .weight = {type, {8, 8, 3, 3}, {72, 1, 24, 8}},
+          .output = map,
+          .before = {1, 1},
+          .after = {1, 1}};
+}
+
+}  // namespace trainyard::testing

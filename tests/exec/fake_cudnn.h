@@ -1,0 +1,41 @@
+// Functions that play cuDNN: descriptors that hold what they are told, and engines by script.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exec/cudnn/conv_graph.h"
+#include "exec/cudnn/engine_choice.h"
+#include "exec/cudnn/library.h"
+
+namespace trainyard::testing {
+
+/// An engine that the fake proposes, in the order of the script.
+struct FakeEngine {
+  std::int64_t index = 0;
+  std::vector<cudnn::Knob> knobs = {};
+  std::vector<cudnnBackendNumericalNote_t> notes = {};
+  std::int64_t workspace_bytes = 0;
+  bool adds_bias = false;  // it is one of graphs that add a bias, and of no others
+  bool fallback = false;   // the fallback list has it, else mode A
+  cudnnStatus_t plan = CUDNN_STATUS_SUCCESS;  // what making its plan answers
+};
+
+/// What the fake does, and how often it was asked. C functions reach nothing but statics.
+struct FakeCudnn {
+  std::vector<FakeEngine> engines = {};
+  cudnnStatus_t mode_a = CUDNN_STATUS_SUCCESS;
+  int plans = 0;        // made, or tried
+  int descriptors = 0;  // that are alive
+  int lists = 0;        // of proposals, asked for
+};
+
+/// A library whose script is fake_cudnn(), which is emptied.
+[[nodiscard]] cudnn::Library fake_library();
+[[nodiscard]] FakeCudnn& fake_cudnn();
+
+/// A convolution of 8 channels to 8 over 4 by 4 pixels, as a GPU has it.
+[[nodiscard]] cudnn::ConvGraph small_conv(DType type);
+
+}  // namespace trainyard::testing
