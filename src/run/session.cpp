@@ -1,6 +1,7 @@
 #include "run/session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/error.h"
@@ -91,6 +92,19 @@ void join_gpus(const UsableGpus& usable, RankGroup& ranks, SessionDevice& sessio
        .limit = ranks.call_limit()});
 }
 
+std::unique_ptr<EngineRelay> make_relay(RankGroup& ranks) {
+  const std::chrono::duration<double> limit = ranks.call_limit();
+  return std::make_unique<EngineRelay>(ranks, ranks.clock(), limit.count() / 4);
+}
+
+/// Tells everyone who watches that the choice of engines goes on.
+std::function<void()> engine_tick(const DeviceChoice& choice, const SessionDevice& session) {
+  return [begins = choice.begins, relay = session.relay.get()] {
+    begins(RunPhase::building);
+    if (relay != nullptr) relay->tick();
+  };
+}
+
 void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,
               RankGroup* ranks, SessionDevice& session) {
   const UsableGpus& usable = *choice.gpus;
@@ -98,10 +112,16 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   session.device = usable.backend->make_device(gpu.ordinal);
   session.queue = session.device->make_queue();
   session.copies = session.device->make_queue();
+  using EngineSource = CudaExecutorSettings::EngineSource;
   std::string engines = choice.choices;
+  EngineSource engines_of = EngineSource::earlier_run;
   if (ranks != nullptr && ranks->size() > 1) {
     join_gpus(usable, *ranks, session);
-    if (ranks->rank() > 0) engines = ranks->from_first("");
+    session.relay = make_relay(*ranks);
+    if (ranks->rank() > 0) {
+      engines = session.relay->take();
+      engines_of = EngineSource::first_rank;
+    }
   }
   session.launches = usable.backend->make_update_launches(*session.queue);
   session.batches = usable.backend->make_batch_launches(*session.queue);
@@ -116,7 +136,9 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
                                                       .workspace_cap = session.target.workspace_cap,
                                                       .tune = choice.tune,
                                                       .engine_folder = choice.engine_folder,
+                                                      .engines_of = engines_of,
                                                       .engines = engines,
+                                                      .tick = engine_tick(choice, session),
                                                       .warn = choice.warn});
   session.text = session.device->name() + " (" + gpu.name + "), " + std::string(name_of(precision));
   if (usable.shared) session.text += ", shared by ranks";
@@ -250,9 +272,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                    .accumulates = run_.accumulate > 1,
                    .shards = shards,
                    .joint_sum = joint_sum_.get()});
-  if (device_.ranks && ranks_.rank() == 0) {
-    static_cast<void>(ranks_.from_first(device_.executors->choices()));
-  }
+  if (device_.relay && ranks_.rank() == 0) device_.relay->give(device_.executors->choices());
   if (data_.resident_train) {
     model_->feed_from(*data_.resident_train, *data_.resident_val, data_.pipeline->spatial_steps());
   }

@@ -12,6 +12,7 @@
 #include "data/feeder.h"
 #include "device/device.h"
 #include "exec/executor.h"
+#include "run/engine_relay.h"
 #include "run/joint_sum.h"
 #include "run/measured_sums.h"
 #include "run/model.h"
@@ -66,6 +67,7 @@ struct SessionDevice {
   std::unique_ptr<Queue> copies;        // Compute::copies
   std::unique_ptr<Queue> sums;          // Compute::sums
   std::unique_ptr<Communicator> ranks;  // of GPUs, where a run has several ranks; else null
+  std::unique_ptr<EngineRelay> relay;   // where `ranks` is; the executors tick it
   std::unique_ptr<ExecutorFactory> executors;
   std::unique_ptr<UpdateLaunches> launches;
   std::unique_ptr<BatchLaunches> batches;

@@ -1,0 +1,55 @@
+// Ranks that wait for the engines that rank 0 chooses.
+#include "run/engine_relay.h"
+
+#include <doctest/doctest.h>
+
+#include "rank_sessions.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr const char* kChoices = R"({"a": 1})";
+
+void require(bool holds, const char* what) {
+  if (!holds) throw Error(ErrorKind::bug, what);
+}
+
+/// Chooses for 35 seconds, an engine a second.
+void choose_slowly(EngineRelay& relay, ManualClock& clock) {
+  for (int second = 0; second < 35; ++second) {
+    relay.tick();
+    clock.advance(1);
+  }
+  relay.give(kChoices);
+}
+
+}  // namespace
+
+TEST_CASE("while rank 0 chooses for long, the others hear of it within the interval") {
+  const testing::Outcomes outcomes = run_groups(3, [](RankGroup& group) {
+    ManualClock clock(0);
+    EngineRelay relay(group, clock, 10);
+    if (group.rank() == 0) return choose_slowly(relay, clock);
+    for (int words = 0; words < 3; ++words) require(group.from_first("").empty(), "a word");
+    require(group.from_first("") == kChoices, "then the choices");
+  });
+  CHECK(outcomes == testing::Outcomes(3));
+}
+
+TEST_CASE("every rank takes what rank 0 gives, and may go on to tick") {
+  const testing::Outcomes outcomes = run_groups(3, [](RankGroup& group) {
+    ManualClock clock(0);
+    EngineRelay relay(group, clock, 10);
+    if (group.rank() == 0) {
+      choose_slowly(relay, clock);
+    } else {
+      require(relay.take() == kChoices, "what rank 0 chose");
+    }
+    clock.advance(100);
+    relay.tick();  // nobody waits for a word any more
+    require(group.gather(std::to_string(group.rank()))[2] == "2", "calls are in step");
+  });
+  CHECK(outcomes == testing::Outcomes(3));
+}
