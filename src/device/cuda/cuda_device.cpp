@@ -100,7 +100,11 @@ class CudaEvent final : public Event {
   void wait() override { TY_CUDA(cudaEventSynchronize(event_.get())); }
   [[nodiscard]] bool done() const override {
     const cudaError_t status = cudaEventQuery(event_.get());
-    if (status == cudaErrorNotReady) return false;
+    if (status == cudaErrorNotReady) {
+      ignore(
+          cudaGetLastError());  // an answer that the runtime keeps as an error for the next check
+      return false;
+    }
     check(status, "cudaEventQuery");
     return true;
   }
