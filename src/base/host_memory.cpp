@@ -7,9 +7,8 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
-#include "base/text.h"
+#include "base/control_group.h"
 
 namespace trainyard {
 namespace {
@@ -36,14 +35,13 @@ std::uint64_t left(std::uint64_t limit, std::uint64_t used) {
 
 /// The names that a version of control groups gives its files.
 struct GroupFiles {
-  const char* folder;  // below sys/fs/cgroup
   const char* limit;
   const char* used;
   const char* reclaimable;  // a word of memory.stat
 };
-constexpr GroupFiles kVersion1{"memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+constexpr GroupFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes",
                                "total_inactive_file"};
-constexpr GroupFiles kVersion2{"", "memory.max", "memory.current", "inactive_file"};
+constexpr GroupFiles kVersion2{"memory.max", "memory.current", "inactive_file"};
 
 /// What one group leaves; pages of files that can be dropped do not count as used.
 std::optional<std::uint64_t> left_by_group(const fs::path& group, const GroupFiles& files) {
@@ -54,29 +52,11 @@ std::optional<std::uint64_t> left_by_group(const fs::path& group, const GroupFil
   return left(*limit, left(*used, reclaimable));
 }
 
-/// The least that the group `name` and those above it leave. A container may see its own group as
-/// the root, under whatever name the host has for it.
-std::optional<std::uint64_t> left_by_groups(const fs::path& root, const GroupFiles& files,
-                                            const fs::path& name) {
-  const fs::path top = root / "sys/fs/cgroup" / files.folder;
-  std::optional<std::uint64_t> least;
-  for (fs::path own = name.relative_path();; own = own.parent_path()) {
-    const auto one = left_by_group(own.empty() ? top : top / own, files);
-    if (one) least = std::min(*one, least.value_or(*one));
-    if (own.empty()) return least;
-  }
-}
-
+/// The least that the groups of this process leave.
 std::optional<std::uint64_t> left_by_own_groups(const fs::path& root) {
-  std::ifstream file(root / "proc/self/cgroup");
   std::optional<std::uint64_t> least;
-  for (std::string line; std::getline(file, line);) {
-    const std::vector<std::string> parts = split(line, ':');  // number, controllers, path
-    if (parts.size() < 3) continue;
-    const std::vector<std::string> controllers = split(parts[1], ',');
-    const bool first = std::ranges::find(controllers, "memory") != controllers.end();
-    if (!first && !parts[1].empty()) continue;
-    const auto one = left_by_groups(root, first ? kVersion1 : kVersion2, parts[2]);
+  for (const ControlGroup& group : control_groups("memory", root)) {
+    const auto one = left_by_group(group.folder, group.version == 1 ? kVersion1 : kVersion2);
     if (one) least = std::min(*one, least.value_or(*one));
   }
   return least;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/control_group.h"
 #include "base/error.h"
 
 #if defined(_OPENMP)
@@ -27,7 +28,7 @@ int available_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
+  return whole_cores(CPU_COUNT(&set), processor_quota());
 }
 
 #if defined(_OPENMP)

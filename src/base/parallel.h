@@ -10,7 +10,7 @@ namespace trainyard {
 [[nodiscard]] bool processor_has_avx512();
 /// Throws Error{device} on processors older than x86-64-v3 (AVX2, FMA), with the reason.
 void require_supported_processor();
-/// Physical cores that this process may use.
+/// Cores that this process may use, by its affinity and the quota of its control groups.
 [[nodiscard]] int available_cores();
 /// Sets the team size of own loops and oneDNN for the calling thread.
 void set_threads(int threads);
