@@ -128,4 +128,22 @@ run "$source_dir/scripts/attack.sh" --train "$PWD/train" nothing
 expect_code 1
 expect_err "no part 'nothing'; known: "
 
-finish 7 0
+begin "a part of the GPU check that lacks a program is left out, one that fails is failed"
+mkdir -p build/lib/trainyard build/bin
+touch build/lib/trainyard/libtrainyard_cuda13.so
+ln -s "$(type -P true)" build/bin/train
+run env COMPUTE_SANITIZER=/nowhere "$source_dir/scripts/gpu_check.sh" --build "$PWD/build" --output "$PWD/page.md" doctor initcheck
+expect_code 0
+out=$(<page.md)
+expect_out "## doctor: passed"
+expect_out "## initcheck: left out"
+expect_out "left out: compute-sanitizer is not there"
+run env COMPUTE_SANITIZER=/nowhere "$source_dir/scripts/gpu_check.sh" --build "$PWD/build" --output "$PWD/page.md" initcheck
+expect_code 1
+ln -sf "$(type -P false)" build/bin/train
+run "$source_dir/scripts/gpu_check.sh" --build "$PWD/build" --output "$PWD/page.md" doctor
+expect_code 1
+out=$(<page.md)
+expect_out "## doctor: failed"
+
+finish 8 0
