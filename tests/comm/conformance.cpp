@@ -8,10 +8,14 @@
 
 #include "base/half.h"
 #include "device/device_array.h"
+#include "device/repeated_work.h"
 #include "tree_reference.h"
 
 namespace trainyard::testing {
 namespace {
+
+// The first is not recorded, the second is, and all that follow are replays.
+constexpr int kRecordedRuns = 4;
 
 /// Numbers whose sums depend on their order: magnitudes from 2^-6 to 2^6, both signs.
 double value_of(int rank, std::int64_t i, std::int64_t salt) {
@@ -55,6 +59,31 @@ double epsilon_of(DType type) {
   }
 }
 
+/// What a rank has, and what the sum over all is.
+template <class T>
+struct Sample {
+  std::vector<T> mine;
+  std::vector<T> tree;        // the sum in tree order
+  std::vector<double> sizes;  // of all ranks' values, added up
+};
+
+template <class T>
+Sample<T> sample_of(const Communicator& ranks, std::int64_t count, std::int64_t salt) {
+  Sample<T> sample;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::vector<Arithmetic<T>> all;
+    double size = 0;
+    for (int rank = 0; rank < ranks.size(); ++rank) {
+      all.push_back(element_of<T>(rank, i, salt));
+      size += std::abs(static_cast<double>(all.back()));
+    }
+    sample.mine.push_back(element_of<T>(ranks.rank(), i, salt));
+    sample.tree.push_back(T(tree_sum_of<Arithmetic<T>>(all)));
+    sample.sizes.push_back(size);
+  }
+  return sample;
+}
+
 /// One group under test.
 class Examination {
  public:
@@ -69,9 +98,11 @@ class Examination {
   template <class T>
   void check_sum(std::int64_t count, std::int64_t salt);
   template <class T>
-  [[nodiscard]] bool is_sum(const std::vector<T>& sum, const std::vector<T>& tree,
-                            const std::vector<double>& sizes) const;
+  void check_result(const Sample<T>& sample, const DeviceArray<T>& data, const std::string& what);
+  template <class T>
+  [[nodiscard]] bool is_sum(const std::vector<T>& sum, const Sample<T>& sample) const;
   void check_sums(std::int64_t count);
+  void check_recorded(std::int64_t count);
   void check_broadcast(std::size_t bytes, int root);
   void check_gather(std::size_t bytes);
   void check_exchange(std::size_t bytes);
@@ -90,15 +121,14 @@ class Examination {
 /// The bits of the tree, or where sums have an order of their own, within its rounding: an addition
 /// is off by at most half of `epsilon` of the sizes summed so far.
 template <class T>
-bool Examination::is_sum(const std::vector<T>& sum, const std::vector<T>& tree,
-                         const std::vector<double>& sizes) const {
+bool Examination::is_sum(const std::vector<T>& sum, const Sample<T>& sample) const {
   if (ranks_.sums_in_tree()) {
-    return sum.empty() || std::memcmp(sum.data(), tree.data(), sum.size() * sizeof(T)) == 0;
+    return sum.empty() || std::memcmp(sum.data(), sample.tree.data(), sum.size() * sizeof(T)) == 0;
   }
   for (std::size_t i = 0; i < sum.size(); ++i) {
-    const double bound = sizes[i] * ranks_.size() * epsilon_of(DTypeOf<T>::value);
+    const double bound = sample.sizes[i] * ranks_.size() * epsilon_of(DTypeOf<T>::value);
     const auto value = static_cast<double>(static_cast<Arithmetic<T>>(sum[i]));
-    const auto expected = static_cast<double>(static_cast<Arithmetic<T>>(tree[i]));
+    const auto expected = static_cast<double>(static_cast<Arithmetic<T>>(sample.tree[i]));
     if (!(std::abs(value - expected) <= bound)) return false;
   }
   return true;
@@ -106,23 +136,19 @@ bool Examination::is_sum(const std::vector<T>& sum, const std::vector<T>& tree,
 
 template <class T>
 void Examination::check_sum(std::int64_t count, std::int64_t salt) {
-  std::vector<T> mine, expected;
-  std::vector<double> sizes(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::vector<Arithmetic<T>> all;
-    for (int rank = 0; rank < ranks_.size(); ++rank) all.push_back(element_of<T>(rank, i, salt));
-    mine.push_back(element_of<T>(ranks_.rank(), i, salt));
-    expected.push_back(T(tree_sum_of<Arithmetic<T>>(all)));
-    for (const Arithmetic<T> value : all) {
-      sizes[static_cast<std::size_t>(i)] += std::abs(static_cast<double>(value));
-    }
-  }
-  const DeviceArray<T> data(device_, *queue_, mine);
+  const Sample<T> sample = sample_of<T>(ranks_, count, salt);
+  const DeviceArray<T> data(device_, *queue_, sample.mine);
   ranks_.all_reduce_sum(*queue_, data.data(), count, DTypeOf<T>::value);
+  check_result(
+      sample, data,
+      "the sum of " + std::to_string(count) + " " + std::string(name_of(DTypeOf<T>::value)));
+}
+
+template <class T>
+void Examination::check_result(const Sample<T>& sample, const DeviceArray<T>& data,
+                               const std::string& what) {
   const std::vector<T> sum = data.read(*queue_);
-  const std::string what =
-      "the sum of " + std::to_string(count) + " " + std::string(name_of(DTypeOf<T>::value));
-  expect(is_sum(sum, expected, sizes), what + " is not the tree's");
+  expect(is_sum(sum, sample), what + " is not the tree's");
   // Whatever the order, every rank has the same bits.
   const DeviceArray<T> all(device_, sum.size() * static_cast<std::size_t>(ranks_.size()));
   ranks_.all_gather(*queue_, data.data(), sum.size() * sizeof(T), all.data());
@@ -160,6 +186,45 @@ void Examination::check_sums(std::int64_t count) {
   };
   expect(same(a, a_alone) && same(b, b_alone) && same(c, c_alone),
          "sums of " + std::to_string(count) + " in one call");
+}
+
+/// The sums of a training step: on a queue of their own beside the work that goes on, joined before
+/// the end, recorded once and replayed on other numbers. Where the host takes part in a call,
+/// nothing may be recorded.
+void Examination::check_recorded(std::int64_t count) {
+  if (!ranks_.recordable()) {
+    checks += 2 * kRecordedRuns;
+    return;
+  }
+  const auto elements = static_cast<std::size_t>(count);
+  const std::size_t bytes = elements * sizeof(float);
+  DeviceArray<float> given(device_, elements);
+  const DeviceArray<float> summed(device_, elements), out(device_, elements);
+  const auto sums = device_.make_queue();
+  const auto ready = device_.make_event(), done = device_.make_event();
+  const std::int64_t half = count / 2;
+  const std::array buckets{SumPart{summed.data(), half, DType::f32},
+                           SumPart{summed.data() + half, count - half, DType::f32}};
+  RepeatedWork step(device_, *queue_, [&] {
+    for (const SumPart& bucket : buckets) {
+      const auto first = static_cast<float*>(bucket.data) - summed.data();
+      queue_->copy(bucket.data, given.data() + first,
+                   static_cast<std::size_t>(bucket.count) * sizeof(float));
+      ready->record(*queue_);
+      ready->wait_on(*sums);
+      ranks_.all_reduce_sums(*sums, std::span(&bucket, 1));
+    }
+    done->record(*sums);
+    done->wait_on(*queue_);
+    queue_->copy(out.data(), summed.data(), bytes);
+  });
+  for (int run = 0; run < kRecordedRuns; ++run) {
+    const Sample<float> sample = sample_of<float>(ranks_, count, 10 + run);
+    given.write(*queue_, sample.mine);
+    step.run();
+    check_result(sample, out,
+                 "run " + std::to_string(run) + " of a recorded sum of " + std::to_string(count));
+  }
 }
 
 std::vector<std::byte> bytes_of(int rank, std::size_t count) {
@@ -245,6 +310,7 @@ void examine(Examination& group, int ranks) {
   }
   for (const std::size_t bytes : {0, 1, 13, 70'001}) group.check_gather(bytes);
   for (const std::size_t bytes : {0, 1, 13, 70'001}) group.check_exchange(bytes);
+  for (const std::int64_t count : {7, 40'001}) group.check_recorded(count);
   group.check_mixture();
   group.check_barrier();
 }
@@ -258,6 +324,8 @@ std::vector<std::string> breaches_of(Communicator& ranks, Device& device) {
   return group.breaches;
 }
 
-int checks_of_conformance(int ranks) { return 2 * (9 * 5 + 1) + 4 + 4 * ranks + 4 + 4 + 1 + 1 + 1; }
+int checks_of_conformance(int ranks) {
+  return 2 * (9 * 5 + 1) + 4 + 4 * ranks + 4 + 4 + 2 * 2 * kRecordedRuns + 1 + 1 + 1;
+}
 
 }  // namespace trainyard::testing

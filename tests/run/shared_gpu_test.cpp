@@ -98,6 +98,18 @@ TEST_CASE("ranks that sum through the host do what every group must do") {
   }
 }
 
+TEST_CASE("ranks whose sums wait for their turn on a queue do what every group must do") {
+  for (const auto ahead : {LateCompute::Ahead::model, LateCompute::Ahead::sums}) {
+    const MakeRankDevice make = [ahead](const ExecutorFactory& executors, Communicator& ranks) {
+      return std::make_unique<LateCompute>(executors, ranks, ahead);
+    };
+    for (const int ranks : {1, 2, 3, 4}) {
+      CAPTURE(ranks);
+      for (const std::string& breach : breaches_on(make, ranks)) FAIL_CHECK(breach);
+    }
+  }
+}
+
 TEST_CASE("replicas of one GPU train the bits of ranks on processors") {
   for (const int ranks : {2, 4}) {
     require_same_bits(training_with({}), ranks, make_guarded);
