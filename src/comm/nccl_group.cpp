@@ -27,21 +27,62 @@ std::string late(std::chrono::milliseconds limit) {
                      number_text(seconds_of(limit)));
 }
 
+ncclDataType_t type_of(DType type) {
+  switch (type) {
+    case DType::f64:
+      return ncclFloat64;
+    case DType::f16:
+      return ncclFloat16;
+    case DType::bf16:
+      return ncclBfloat16;
+    case DType::i32:
+      return ncclInt32;
+    default:
+      TY_CHECK(type == DType::f32, "sums over ranks are of f64, f32, f16, bf16 or i32");
+      return ncclFloat32;
+  }
+}
+
+/// Calls of NCCL that go on together.
+class CallGroup {
+ public:
+  explicit CallGroup(const Functions& nccl) : nccl_(nccl), worst_(nccl.group_start()) {}
+  void note(ncclResult_t result) {
+    if (worst_ == ncclSuccess || worst_ == ncclInProgress) worst_ = result;
+  }
+  /// Also after a failure, so that the group is closed. The first result that is no success.
+  [[nodiscard]] ncclResult_t end() {
+    note(nccl_.group_end());
+    return worst_;
+  }
+
+ private:
+  const Functions& nccl_;
+  ncclResult_t worst_;
+};
+
 }  // namespace
 
 ncclResult_t exchange(const Functions& nccl, ncclComm_t group, const Exchange& slices,
                       cudaStream_t stream) {
-  ncclResult_t worst = nccl.group_start();
-  const auto note = [&](ncclResult_t result) {
-    if (worst == ncclSuccess || worst == ncclInProgress) worst = result;
-  };
+  CallGroup calls(nccl);
   for (int rank = 0; rank < slices.ranks; ++rank) {
     const std::size_t offset = static_cast<std::size_t>(rank) * slices.bytes;
-    note(nccl.send(slices.mine + offset, slices.bytes, ncclUint8, rank, group, stream));
-    note(nccl.receive(slices.out + offset, slices.bytes, ncclUint8, rank, group, stream));
+    calls.note(nccl.send(slices.mine + offset, slices.bytes, ncclUint8, rank, group, stream));
+    calls.note(nccl.receive(slices.out + offset, slices.bytes, ncclUint8, rank, group, stream));
   }
-  note(nccl.group_end());  // also after a failure, so that the group is closed
-  return worst;
+  return calls.end();
+}
+
+ncclResult_t sum_all(const Functions& nccl, ncclComm_t group, std::span<const SumPart> parts,
+                     cudaStream_t stream) {
+  CallGroup calls(nccl);
+  for (const SumPart& part : parts) {
+    if (part.count == 0) continue;
+    calls.note(nccl.all_reduce(part.data, part.data, static_cast<std::size_t>(part.count),
+                               type_of(part.type), ncclSum, group, stream));
+  }
+  return calls.end();
 }
 
 Group::Group(const Library& library, const Clock& clock, GroupPlace place, const ncclUniqueId& id,

@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
+#include "comm/communicator.h"
 #include "comm/nccl_library.h"
 
 namespace trainyard::nccl {
@@ -29,6 +31,11 @@ struct Exchange {
 /// that is no success, if there is one.
 [[nodiscard]] ncclResult_t exchange(const Functions& nccl, ncclComm_t group, const Exchange& slices,
                                     cudaStream_t stream);
+
+/// All parts in one group of calls of NCCL, which is one launch; the first result that is no
+/// success, if there is one.
+[[nodiscard]] ncclResult_t sum_all(const Functions& nccl, ncclComm_t group,
+                                   std::span<const SumPart> parts, cudaStream_t stream);
 
 /// For one thread at a time. Not copied.
 class Group {

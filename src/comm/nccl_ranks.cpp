@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 #include "base/error.h"
+#include "base/text.h"
 #include "comm/nccl_group.h"
 #include "comm/nccl_library.h"
 #include "device/cuda/cuda_device.h"
@@ -10,20 +14,12 @@
 namespace trainyard {
 namespace {
 
-ncclDataType_t type_of(DType type) {
-  switch (type) {
-    case DType::f64:
-      return ncclFloat64;
-    case DType::f16:
-      return ncclFloat16;
-    case DType::bf16:
-      return ncclBfloat16;
-    case DType::i32:
-      return ncclInt32;
-    default:
-      TY_CHECK(type == DType::f32, "sums over ranks are of f64, f32, f16, bf16 or i32");
-      return ncclFloat32;
-  }
+/// "5 f32, 3 f64".
+std::string text_of(std::span<const SumPart> parts) {
+  std::vector<std::string> words;
+  for (const SumPart& part : parts)
+    words.push_back(fmt::format("{} {}", part.count, name_of(part.type)));
+  return joined(words);
 }
 
 /// Rank 0 makes the id, the others get it.
@@ -53,10 +49,13 @@ class NcclRanks final : public Communicator {
   [[nodiscard]] bool sums_in_tree() const override { return false; }
 
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    group_.call(fmt::format("all_reduce_sum of {} {}", count, name_of(type)),
+    const SumPart part{data, count, type};
+    all_reduce_sums(queue, std::span(&part, 1));
+  }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    group_.call("all_reduce_sum of " + text_of(parts),
                 [&](const nccl::Functions& nccl, ncclComm_t group) {
-                  return nccl.all_reduce(data, data, static_cast<std::size_t>(count), type_of(type),
-                                         ncclSum, group, cuda::stream_of(queue));
+                  return nccl::sum_all(nccl, group, parts, cuda::stream_of(queue));
                 });
   }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {

@@ -37,7 +37,7 @@ RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankB
 
 std::span<const GradientBucket> RankSum::beside_backward() const {
   if (ready_ == nullptr) return {};
-  return buckets_;
+  return std::span(buckets_).first(buckets_.size() - 1);
 }
 
 void RankSum::begin_next() {

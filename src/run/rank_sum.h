@@ -42,7 +42,8 @@ class RankSum {
   RankSum(const Compute& compute, Communicator& communicator, const RankBlocks& blocks,
           const RankSumOptions& options);
 
-  /// The buckets that are summed beside the backward pass; none: all is summed by finish().
+  /// The buckets that are summed beside the backward pass: all but the last, which finish() sums
+  /// with the results. None: all is summed by finish().
   [[nodiscard]] std::span<const GradientBucket> beside_backward() const;
   /// Puts on the sum of the next of them, whose gradients the model's queue has then.
   void begin_next();

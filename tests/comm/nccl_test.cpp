@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "../base/error_of.h"
@@ -208,6 +209,34 @@ TEST_CASE("an exchange is one group of calls, a slice to and from every rank") {
 
 TEST_CASE("an exchange of which a call fails is closed, and its error kept") {
   CHECK(fake_exchange(ncclSystemError) == ncclSystemError);
+  CHECK(script.calls.back() == "end");
+}
+
+ncclResult_t fake_sum(const void* from, void* to, std::size_t count, ncclDataType_t type,
+                      ncclRedOp_t operation, ncclComm_t, cudaStream_t) {
+  CHECK(from == to);
+  CHECK(operation == ncclSum);
+  script.calls.push_back("sum " + std::to_string(count) + " of " + std::to_string(type));
+  return script.call;
+}
+
+TEST_CASE("sums of several parts are one group of calls, each of its own type") {
+  std::array<std::byte, 64> memory{};
+  const std::array parts{SumPart{memory.data(), 5, DType::f32},
+                         SumPart{memory.data(), 7, DType::bf16},
+                         SumPart{memory.data(), 3, DType::f64}};
+  Functions functions{};
+  functions.group_start = fake_start;
+  functions.group_end = fake_end;
+  functions.all_reduce = fake_sum;
+  const auto type = [](ncclDataType_t value) { return std::to_string(value); };
+  script = {.call = ncclSuccess};
+  CHECK(sum_all(functions, handle(), parts, nullptr) == ncclInProgress);
+  CHECK(script.calls == std::vector<std::string>{"start", "sum 5 of " + type(ncclFloat32),
+                                                 "sum 7 of " + type(ncclBfloat16),
+                                                 "sum 3 of " + type(ncclFloat64), "end"});
+  script = {.call = ncclSystemError};
+  CHECK(sum_all(functions, handle(), parts, nullptr) == ncclSystemError);
   CHECK(script.calls.back() == "end");
 }
 

@@ -48,6 +48,10 @@ class HalfOfTwo final : public Communicator {
     ++sums;
     one_->all_reduce_sum(queue, data, count, type);
   }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    sums += static_cast<int>(parts.size());
+    one_->all_reduce_sums(queue, parts);
+  }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
     one_->broadcast(queue, data, bytes, root);
   }

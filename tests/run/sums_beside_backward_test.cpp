@@ -6,11 +6,17 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <span>
+#include <string>
+#include <vector>
 
+#include "base/error.h"
+#include "forwarding_ranks.h"
 #include "late_compute.h"
 #include "no_tree_ranks.h"
 #include "plan/collectives.h"
 #include "rank_training.h"
+#include "run/rank_sum.h"
 #include "small_training.h"
 #include "thread_ranks.h"
 
@@ -66,6 +72,55 @@ class LateNoTree final : public RankDevice {
   LateCompute late_;
 };
 
+/// Notes what each call sums: "100 f32, 3 f64".
+class NotedRanks final : public testing::ForwardingRanks {
+ public:
+  using ForwardingRanks::ForwardingRanks;
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    std::string call;
+    for (const SumPart& part : parts) {
+      call += (call.empty() ? "" : ", ") + std::to_string(part.count) + " " +
+              std::string(name_of(part.type));
+    }
+    calls.push_back(call);
+    ranks_.all_reduce_sums(queue, parts);
+  }
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    ranks_.all_reduce_sum(queue, data, count, type);
+  }
+
+  std::vector<std::string> calls;
+};
+
+/// The calls of one update whose gradients cross in `transport`, in buckets of these elements.
+std::vector<std::string> calls_of(DType transport, const std::vector<GradientBucket>& buckets) {
+  std::vector<std::string> calls;
+  const auto outcomes = testing::run_gloo(testing::StoreKind::memory, 2, [&](Communicator& group) {
+    NotedRanks noted(group);
+    const auto device = make_cpu_device();
+    const auto queue = device->make_queue(), sums = device->make_queue();
+    const auto executors = make_reference_executors();
+    const auto launches = make_cpu_update_launches(1);
+    std::vector<float> gradients(28, 1.0F);
+    std::vector<double> results(3, 1.0);
+    RankSum sum({*device, *queue, *executors, *launches, nullptr, sums.get()}, noted,
+                {.gradients = gradients.data(),
+                 .parameters = 25,
+                 .statistics = 3,
+                 .results = results.data(),
+                 .result_count = 3},
+                {.transport = transport, .buckets = buckets});
+    for (std::size_t i = 0; i < sum.beside_backward().size(); ++i) sum.begin_next();
+    sum.finish();
+    if (gradients != std::vector<float>(28, 2.0F) || results != std::vector<double>(3, 2.0)) {
+      throw Error(ErrorKind::bug, "another sum");
+    }
+    if (group.rank() == 0) calls = noted.calls;
+  });
+  CHECK(outcomes == testing::Outcomes(2));
+  return calls;
+}
+
 /// On late queues, whichever is ahead, as on the processor, where sums follow the backward pass.
 void require_same_bits(RankTraining training, int ranks) {
   training.device = make_processor;
@@ -98,6 +153,16 @@ TEST_CASE("so do sums in 16 bits, with a loss scale that overflows") {
     training.options.loss_scale = {.start = LossScale::kMost, .dynamic = true, .growth = 3};
     require_same_bits(training, 2);
   }
+}
+
+TEST_CASE("the results ride with the last bucket of gradients, in one call") {
+  const std::vector<GradientBucket> three{{.first = 0, .count = 10, .steps = 1},
+                                          {.first = 10, .count = 9, .steps = 2},
+                                          {.first = 19, .count = 9, .steps = 3}};
+  using Calls = std::vector<std::string>;
+  CHECK(calls_of(DType::f32, three) == Calls{"10 f32", "9 f32", "9 f32, 3 f64"});
+  CHECK(calls_of(DType::bf16, three) == Calls{"10 bf16", "9 bf16", "6 bf16, 3 f32, 3 f64"});
+  CHECK(calls_of(DType::f32, {{.first = 0, .count = 28, .steps = 3}}) == Calls{"28 f32, 3 f64"});
 }
 
 TEST_CASE("sums of several micro-steps and of shards follow the backward pass") {
@@ -147,7 +212,7 @@ TEST_CASE("an updater sums beside the backward pass where it may, and one rank s
     const auto expect = [](bool holds) {
       if (!holds) throw std::logic_error("another number of buckets");
     };
-    expect(buckets(ranks, kSmallNetwork, {}) > 2);
+    expect(buckets(ranks, kSmallNetwork, {}) > 1);
     expect(buckets(ranks, kSmallNetwork, {.accumulate = 2}) == 0);
     expect(buckets(ranks, kSmallNetwork, {.shards = 2}) == 0);
     expect(buckets(ranks, "{input: [3, 9, 7], layers: [bn: {sync: true}, dense: 4, softmax]}",
