@@ -60,9 +60,22 @@ std::string count_text(std::size_t count) {
   return count == 1 ? "1 GPU was found" : std::to_string(count) + " GPUs were found";
 }
 
+[[noreturn]] void refuse(const std::string& asked, const std::string& why) {
+  throw Error(ErrorKind::device, (asked.empty() ? "" : "--gpus " + asked + ": ") + why);
+}
 [[noreturn]] void refuse(const GpuRequest& request, const std::string& why) {
-  const std::string asked = request.text.empty() ? "" : "--gpus " + request.text + ": ";
-  throw Error(ErrorKind::device, asked + why);
+  refuse(request.text, why);
+}
+
+/// Of the libraries that several GPUs need, or of those that each needs.
+void require(const UsableGpus& usable, bool several_gpus) {
+  for (const LibraryFinding& library : usable.libraries) {
+    if (library.problem.empty() || library.several_gpus != several_gpus) continue;
+    refuse(usable.asked, library.name + ": " + library.problem + "; looked in " +
+                             folders_text(usable.folders) +
+                             "; install it, or set TRAINYARD_CUDA_PATH to its folder, or use "
+                             "--gpus 0 for the CPU");
+  }
 }
 
 void require_count(const GpuRequest& request, std::size_t found) {
@@ -142,28 +155,34 @@ std::string survey_problem(const GpuSurvey& survey) {
   return "";
 }
 
-void require_libraries(const GpuRequest& request, std::size_t gpus,
-                       std::span<const LibraryFinding> libraries,
-                       std::span<const fs::path> folders) {
-  for (const LibraryFinding& library : libraries) {
-    if (library.problem.empty() || (library.several_gpus && gpus < 2)) continue;
-    refuse(request, library.name + ": " + library.problem + "; looked in " + folders_text(folders) +
-                        "; install it, or set TRAINYARD_CUDA_PATH to its folder, or use --gpus 0 "
-                        "for the CPU");
-  }
+std::string share_text(const GpuShare& share) {
+  if (!share.shared()) return "";
+  return std::to_string(share.gpus) + (share.gpus == 1 ? " GPU" : " GPUs") + " shared by " +
+         std::to_string(share.ranks) + " ranks";
 }
 
+void require_libraries(const UsableGpus& usable) { require(usable, false); }
+
+void require_joining_libraries(const UsableGpus& usable) { require(usable, true); }
+
 UsableGpus open_gpus(const GpuRequest& request, const GpuPlaces& places) {
-  UsableGpus usable;
+  UsableGpus usable{.asked = request.text, .folders = places.folders};
   if (request.kind == Kind::none) return usable;
   const bool unsaid = request.kind == Kind::unsaid;
-  if (unsaid && (!fs::exists(places.plugin) || !driver_is_there())) return usable;
+  if (unsaid && !fs::exists(places.plugin)) {
+    usable.problem = "the GPU part of train is not there (" + places.plugin.string() + ")";
+    return usable;
+  }
+  if (unsaid && !driver_is_there()) {
+    usable.problem = survey_problem({});
+    return usable;
+  }
   usable.backend = with_request(request, [&] { return load_plugin(places.plugin); });
   const GpuSurvey survey = usable.backend->survey();
-  if (unsaid && survey.gpus.empty()) return {};
+  if (unsaid && survey.gpus.empty()) return {.problem = survey_problem(survey)};
   usable.gpus = choose_gpus(request, survey);
   usable.libraries = usable.backend->open_libraries(places.folders);
-  require_libraries(request, usable.gpus.size(), usable.libraries, places.folders);
+  require_libraries(usable);
   return usable;
 }
 

@@ -41,24 +41,37 @@ struct GpuRequest {
 
 /// Why no GPU can be used: no driver, a driver that is too old, no GPU; "" if one can.
 [[nodiscard]] std::string survey_problem(const GpuSurvey& survey);
-/// Throws Error{device} if a library that `gpus` GPUs need is not usable, with the folders that
-/// were looked in.
-void require_libraries(const GpuRequest& request, std::size_t gpus,
-                       std::span<const LibraryFinding> libraries,
-                       std::span<const std::filesystem::path> folders);
-
 /// Where this program's GPU part and its libraries are looked for.
 struct GpuPlaces {
   std::filesystem::path plugin;
   std::vector<std::filesystem::path> folders;
 };
+/// Ranks of one host, and the GPUs that they work on in turn.
+struct GpuShare {
+  int ranks = 1;
+  int gpus = 1;
+  /// Whether ranks work on the same GPU.
+  [[nodiscard]] bool shared() const { return ranks > gpus; }
+};
+/// "1 GPU shared by 4 ranks"; "" where each rank has its own.
+[[nodiscard]] std::string share_text(const GpuShare& share);
+
 /// GPUs that a run may use, and the GPU part that drives them.
 struct UsableGpus {
-  std::unique_ptr<Backend> backend;  // null: the CPU
-  std::vector<GpuFinding> gpus;
-  std::vector<LibraryFinding> libraries;
-  bool shared = false;  // other ranks of this run work on the same GPU
+  std::unique_ptr<Backend> backend = nullptr;  // null: the CPU
+  std::vector<GpuFinding> gpus = {};
+  std::vector<LibraryFinding> libraries = {};
+  std::string asked = {};                           // the text of --gpus
+  std::vector<std::filesystem::path> folders = {};  // where the libraries were looked for
+  GpuShare share = {};                              // of this host
+  std::string problem = {};  // why there is none, where the request was left out
 };
+/// Throws Error{device} if a library that every GPU needs is not usable, with the folders that were
+/// looked in.
+void require_libraries(const UsableGpus& usable);
+/// Likewise for those by which ranks with a GPU each work together: NCCL.
+void require_joining_libraries(const UsableGpus& usable);
+
 /// The GPUs that the request means. Throws Error{device} for what is missing, in the order GPU
 /// part, driver, GPUs, libraries. A request that was left out gives the CPU where GPU part, driver
 /// or GPU are missing, and loads nothing on a machine without a driver.

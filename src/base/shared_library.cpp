@@ -9,8 +9,10 @@ namespace trainyard {
 
 void CloseLibrary::operator()(void* library) const { dlclose(library); }
 
-SharedLibrary::SharedLibrary(const std::filesystem::path& path)
-    : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+SharedLibrary::SharedLibrary(const std::filesystem::path& path) {
+  // dlopen() takes the empty path for the program itself.
+  TY_CHECK(!path.empty(), "a library has a path");
+  library_ = Handle<void*, CloseLibrary>(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (is_open()) return;
   const char* text = dlerror();
   problem_ = text == nullptr ? "the loader does not say why" : text;

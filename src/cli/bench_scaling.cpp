@@ -86,9 +86,9 @@ RankCount places_here(const ScalingFlags& flags, int most) {
   const bool processor =
       gpus == "0" || (gpus.empty() && open_gpus(parse_gpus(gpus), gpu_places()).gpus.empty());
   if (processor) return places;
-  for (const GpuFinding& gpu : open_gpus(request_for_ranks(gpus, most), gpu_places()).gpus) {
-    places.gpus.push_back(gpu.ordinal);
-  }
+  const UsableGpus usable = open_gpus(request_for_ranks(gpus, most), gpu_places());
+  if (most > 1) require_joining_libraries(usable);
+  for (const GpuFinding& gpu : usable.gpus) places.gpus.push_back(gpu.ordinal);
   if (static_cast<int>(places.gpus.size()) >= most) return places;
   throw Error(ErrorKind::device,
               fmt::format("--scaling wants {} GPUs, and --gpus {} means {}; leave out the larger "

@@ -163,9 +163,8 @@ LaunchResult start_here(const RankCount& places, const fs::path& log_folder,
                     .log_folder = log_folder,
                     .results = start.results};
   if (!places.gpus.empty()) {
-    const auto own = std::span(places.gpus).first(static_cast<std::size_t>(start.ranks));
     local.command.environment.push_back(std::string(kGpusVariable) + "=" +
-                                        gpus_text({own.begin(), own.end()}));
+                                        gpus_text(gpus_of_start(places.gpus, start.ranks)));
   }
   return launch_local(local, SystemClock());
 }

@@ -1,5 +1,6 @@
 #include "cli/rank_gpus.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -67,7 +68,12 @@ RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
   // One rank looks for its GPU by itself.
   const bool alone = ranks.count == 1 && request.kind != Kind::all;
   if (request.kind == Kind::none || alone) return ranks;
-  return ranks_on(open_gpus(request, places).gpus, ranks, replicas);
+  UsableGpus usable = open_gpus(request, places);
+  ranks = ranks_on(usable.gpus, ranks, replicas);
+  // What stands in their way is said before any of them is started.
+  usable.share = {.ranks = ranks.count, .gpus = static_cast<int>(ranks.gpus.size())};
+  if (ranks.count > 1 && !usable.share.shared()) require_joining_libraries(usable);
+  return ranks;
 }
 
 GpuRequest request_for_ranks(const std::string& gpus, int most) {
@@ -80,6 +86,11 @@ GpuRequest request_for_ranks(const std::string& gpus, int most) {
   refuse("--scaling wants " + std::to_string(most) + " GPUs, and --gpus " + gpus + " means " +
          std::to_string(stated->count) +
          "; give as many, leave --gpus out for the first ones, or use --gpus 0 for the CPU");
+}
+
+std::vector<int> gpus_of_start(const std::vector<int>& gpus, int ranks) {
+  const std::size_t count = std::min(gpus.size(), static_cast<std::size_t>(ranks));
+  return {gpus.begin(), gpus.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 std::string gpus_text(const std::vector<int>& gpus) {
@@ -118,7 +129,9 @@ UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
   if (usable.gpus.empty()) return usable;
   const bool unsaid = request.kind == Kind::unsaid && place.local_ranks > 1 && !flags.replicas;
   if (unsaid) usable.gpus = usable.backend->survey().gpus;
-  usable.shared = flags.replicas && static_cast<std::size_t>(*flags.replicas) > usable.gpus.size();
+  if (flags.replicas) {
+    usable.share = {.ranks = *flags.replicas, .gpus = static_cast<int>(usable.gpus.size())};
+    }
   usable.gpus = {gpu_of_rank(usable.gpus, flags, place)};
   return usable;
 }

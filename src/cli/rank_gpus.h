@@ -34,6 +34,10 @@ struct RankCount {
 /// where it is left out. Throws Error{command_line} for a text that means fewer.
 [[nodiscard]] GpuRequest request_for_ranks(const std::string& gpus, int most);
 
+/// The GPUs of a start of `ranks` ranks: one each of the first ones, or all where the ranks, being
+/// more, share them in turn.
+[[nodiscard]] std::vector<int> gpus_of_start(const std::vector<int>& gpus, int ranks);
+
 /// The variable by which the launcher tells its ranks the chosen GPUs: "2,0". Each rank looking for
 /// the idlest by itself would find others.
 inline constexpr const char* kGpusVariable = "TRAINYARD_GPUS";

@@ -73,11 +73,12 @@ std::filesystem::path library_path(const UsableGpus& gpus, const std::string& na
 /// The communicator among the ranks' GPUs, and a queue of its own where it works by itself.
 void join_gpus(const UsableGpus& usable, RankGroup& ranks, SessionDevice& session) {
   // NCCL takes one rank a GPU.
-  if (ranks.largest(usable.shared ? 1 : 0) > 0) {
+  if (ranks.largest(usable.share.shared() ? 1 : 0) > 0) {
     session.ranks = make_staged_communicator(*session.device, ranks.communicator());
     return;
   }
   session.sums = session.device->make_queue();
+  require_joining_libraries(usable);
   session.ranks = usable.backend->make_nccl_ranks(
       {.library = library_path(usable, "NCCL"),
        .rank = ranks.rank(),
@@ -141,7 +142,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
                                                       .tick = engine_tick(choice, session),
                                                       .warn = choice.warn});
   session.text = session.device->name() + " (" + gpu.name + "), " + std::string(name_of(precision));
-  if (usable.shared) session.text += ", shared by ranks";
+  if (usable.share.shared()) session.text += ", " + share_text(usable.share);
   if (!run.deterministic) session.text += ", not deterministic";
   session.total_bytes = gpu.total_bytes;
   session.results_kept = 16;  // one wait in 16 updates; losses are shown that much later

@@ -130,11 +130,14 @@ TEST_CASE("what stands between a machine and its GPUs is said") {
 }
 
 TEST_CASE("a library that is missing is named with the folders and the way out") {
-  const std::vector<LibraryFinding> libraries{
-      {.name = "cuDNN", .file = "libcudnn.so.9", .problem = "libcudnn.so.9 was not found"},
-      {.name = "NCCL", .file = "libnccl.so.2", .version = "2.28.9"}};
-  const std::vector<std::filesystem::path> folders{"", "/usr/local/cuda/lib64"};
-  const Refusal found = refusal([&] { require_libraries(parse_gpus("1"), 1, libraries, folders); });
+  const UsableGpus usable{
+      .libraries = {{.name = "cuDNN",
+                     .file = "libcudnn.so.9",
+                     .problem = "libcudnn.so.9 was not found"},
+                    {.name = "NCCL", .file = "libnccl.so.2", .version = "2.28.9"}},
+      .asked = "1",
+      .folders = {"", "/usr/local/cuda/lib64"}};
+  const Refusal found = refusal([&] { require_libraries(usable); });
   CHECK(found.code == 8);
   CHECK(found.text ==
         "--gpus 1: cuDNN: libcudnn.so.9 was not found; looked in the loader's search path, "
@@ -142,11 +145,27 @@ TEST_CASE("a library that is missing is named with the folders and the way out")
         "--gpus 0 for the CPU");
 }
 
-TEST_CASE("one GPU does not need the library that joins several") {
-  const std::vector<LibraryFinding> libraries{
-      {.name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true}};
-  CHECK(refusal([&] { require_libraries(parse_gpus("1"), 1, libraries, {}); }).code == 0);
-  CHECK(refusal([&] { require_libraries(parse_gpus("2"), 2, libraries, {}); }).code == 8);
+TEST_CASE("only ranks that join their GPUs need the library that does it, also with one each") {
+  // As a rank of torchrun has it, or of --hosts --gpus 1: one GPU in this process.
+  const UsableGpus usable{.gpus = machine(1).gpus,
+                          .libraries = {{.name = "NCCL",
+                                         .problem = "libnccl.so.2 was not found",
+                                         .several_gpus = true}},
+                          .asked = "1",
+                          .folders = {"/opt/nccl"}};
+  CHECK(refusal([&] { require_libraries(usable); }).code == 0);
+  const Refusal joining = refusal([&] { require_joining_libraries(usable); });
+  CHECK(joining.code == 8);
+  CHECK(joining.text ==
+        "--gpus 1: NCCL: libnccl.so.2 was not found; looked in /opt/nccl; install it, or set "
+        "TRAINYARD_CUDA_PATH to its folder, or use --gpus 0 for the CPU");
+}
+
+TEST_CASE("ranks that are more than their GPUs share them, and it is said how many") {
+  CHECK(share_text({.ranks = 4, .gpus = 1}) == "1 GPU shared by 4 ranks");
+  CHECK(share_text({.ranks = 5, .gpus = 2}) == "2 GPUs shared by 5 ranks");
+  CHECK(share_text({.ranks = 2, .gpus = 2}) == "");
+  CHECK(share_text({}) == "");
 }
 
 TEST_CASE("without a GPU part a request is refused and silence means the CPU") {

@@ -20,6 +20,10 @@ TEST_CASE("a library gives its functions by name, and nothing for names it lacks
   CHECK(library.file().filename() == "libm.so.6");
 }
 
+TEST_CASE("no path is no library, though the loader would take it for the program itself") {
+  CHECK_THROWS_AS(SharedLibrary{""}, Error);
+}
+
 TEST_CASE("a library that is not there is a problem in the loader's words") {
   const SharedLibrary library("libno_such_library.so.3");
   CHECK_FALSE(library.is_open());

@@ -83,6 +83,14 @@ TEST_CASE("more replicas than GPUs share them in turn") {
   CHECK(gpu_of_rank(gpus({3}), {.replicas = 4}, place_of(2, 4)).ordinal == 3);
 }
 
+TEST_CASE("a start of fewer ranks takes the first GPUs, and one of more takes all, to share them") {
+  CHECK(gpus_of_start({2, 0, 3}, 2) == std::vector<int>{2, 0});
+  CHECK(gpus_of_start({2, 0}, 2) == std::vector<int>{2, 0});
+  CHECK(gpus_of_start({3}, 4) == std::vector<int>{3});
+  CHECK(gpus_of_start({2, 0}, 5) == std::vector<int>{2, 0});
+  CHECK(gpus_of_start({}, 4).empty());
+}
+
 TEST_CASE("a launched replica takes the GPUs that its launcher chose") {
   const RankGpuFlags flags{.gpus = "auto:2", .replicas = 4, .chosen = "3,1"};
   CHECK(request_of_rank(flags, place_of(3, 4, "local")).ids == std::vector<int>{3, 1});
