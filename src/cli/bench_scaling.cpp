@@ -63,11 +63,10 @@ int measure_as_rank(const ScalingFlags& flags, int most, const RankPlace& place,
                     Messages& messages) {
   RunConfig run = config_of(flags, most);
   RankGroup ranks(rank_group_options(place, run.limits, messages));
-  const ScalingOptions options{
-      .batch = subject_of(flags, run, most).batch,
-      .windows = flags.windows,
-      .window_seconds = flags.window_seconds,
-      .device = device_choice_of_rank(flags.run, place, flags.launch.replicas)};
+  const ScalingOptions options{.batch = subject_of(flags, run, most).batch,
+                               .windows = flags.windows,
+                               .window_seconds = flags.window_seconds,
+                               .device = device_in_group(flags.run, flags.launch, ranks)};
   const ScalingRound round = measure_scaling(std::move(run), options, ranks);
   if (place.rank == 0) std::fputs(round_line(round).c_str(), stdout);
   return 0;

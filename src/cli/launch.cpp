@@ -261,6 +261,14 @@ RankGroupOptions rank_group_options(const RankPlace& place, const LimitsConfig& 
           }};
 }
 
+DeviceChoice device_in_group(const RunFlags& run, const LaunchFlags& flags, RankGroup& ranks) {
+  try {
+    return device_choice_of_rank(run, ranks.place(), flags.replicas);
+  } catch (const Error& error) {
+    throw first_of_ranks(ranks, error);
+  }
+}
+
 int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Surroundings& surroundings,
              const LaunchPlan& plan, const std::function<int(const Surroundings&)>& work) {
   const auto place = own_place();

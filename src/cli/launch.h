@@ -64,6 +64,10 @@ struct RankPool {
 /// where copying fails.
 [[nodiscard]] RankPool host_pool(const RunFlags& run, const LaunchFlags& flags,
                                  std::span<const int> counts);
+/// The device of the rank of this group. A rank that has none tells the others, which would wait
+/// for it: throws Error{device} of the first of all ranks, and as device_choice_of_rank().
+[[nodiscard]] DeviceChoice device_in_group(const RunFlags& run, const LaunchFlags& flags,
+                                           RankGroup& ranks);
 /// Ends the launcher as its ranks did: their exit code, or by their signal, with the message.
 int end_as(const LaunchResult& result, Messages& messages);
 

@@ -72,6 +72,7 @@ UsableGpus gpus_of(const RunFlags& flags) {
 
 DeviceChoice choice_of(const RunFlags& flags, UsableGpus usable) {
   DeviceChoice choice{.kind = kind_of(flags), .threads = flags.threads, .tune = !flags.no_tune};
+  choice.no_gpu = usable.problem;
   if (usable.gpus.empty()) return choice;
   choice.kind = DeviceChoice::Kind::gpu;
   choice.gpus = std::make_shared<UsableGpus>(std::move(usable));

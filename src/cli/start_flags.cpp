@@ -73,13 +73,11 @@ std::optional<InitialWeights> initial_weights(const StartFlags& flags) {
   return read_initial_weights({.from = flags.init, .skip = flags.init_skip});
 }
 
-TrainingRequest request_of(const StartFlags& flags, const Surroundings& surroundings,
-                           std::optional<int> replicas) {
+TrainingRequest request_of(const StartFlags& flags, const Surroundings& surroundings) {
   return {.command = surroundings.command,
           .overrides = all_overrides(flags),
           .version = version_text(),
           .id = random_token(),
-          .device = device_choice_of_rank(flags.run, surroundings.place, replicas),
           .out = flags.out,
           .output = flags.output,
           .gnuplot = gnuplot_program()};

@@ -29,8 +29,7 @@ void add_picture_flag(CLI::App& app, StartFlags& flags);
 [[nodiscard]] RunFlags with_overrides(const StartFlags& flags);
 /// The weights of --init, if it is given. Throws as read_initial_weights().
 [[nodiscard]] std::optional<InitialWeights> initial_weights(const StartFlags& flags);
-/// All but the config and the weights.
-[[nodiscard]] TrainingRequest request_of(const StartFlags& flags, const Surroundings& surroundings,
-                                         std::optional<int> replicas);
+/// All but the config, the weights and the device.
+[[nodiscard]] TrainingRequest request_of(const StartFlags& flags, const Surroundings& surroundings);
 
 }  // namespace trainyard::cli

@@ -111,12 +111,13 @@ int check_rank(const CheckFlags& flags, TrainingRequest request, RankGroup& rank
 
 int check(const CheckFlags& flags, const Surroundings& surroundings) {
   RunConfig config = read_config(with_overrides(flags), surroundings.place.local_ranks);
-  TrainingRequest request = request_of(flags, surroundings, flags.launch.replicas);
+  TrainingRequest request = request_of(flags, surroundings);
   Messages& messages = surroundings.messages;
   request.config = std::move(config);
   request.init = initial_weights(flags);
-  request.device.warn = [&messages](const std::string& text) { messages.warn(text); };
   RankGroup ranks(rank_group_options(surroundings.place, request.config.limits, messages));
+  request.device = device_in_group(flags.run, flags.launch, ranks);
+  request.device.warn = [&messages](const std::string& text) { messages.warn(text); };
   try {
     return check_rank(flags, std::move(request), ranks, messages);
   } catch (const Error& error) {

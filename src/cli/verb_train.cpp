@@ -96,9 +96,10 @@ void log_to(const fs::path& path) {
 int train_with(TrainingRequest request, const TrainFlags& flags, const Surroundings& own) {
   Messages& messages = own.messages;
   const auto warn = [&messages](const std::string& text) { messages.warn(text); };
-  request.device.warn = warn;
   if (!request.resume.empty()) messages.set_run(request.resume.string());
   RankGroup ranks(rank_group_options(own.place, request.config.limits, messages));
+  request.device = device_in_group(flags.run, flags.launch, ranks);
+  request.device.warn = warn;
   const Disk disk;
   const SystemClock clock;
   const StopSignals signals;
@@ -120,7 +121,7 @@ int train_with(TrainingRequest request, const TrainFlags& flags, const Surroundi
 }
 
 TrainingRequest training_request(const TrainFlags& flags, const Surroundings& surroundings) {
-  TrainingRequest request = request_of(flags, surroundings, flags.launch.replicas);
+  TrainingRequest request = request_of(flags, surroundings);
   request.max_seconds = flags.max_seconds;
   request.eager = flags.eager;
   return request;

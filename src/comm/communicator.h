@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 
@@ -51,6 +52,28 @@ class Communicator {
   virtual void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) = 0;
   /// Returns when every rank has called it. Waits for no queue.
   virtual void barrier() = 0;
+
+  /// After a failure: lets go of the other ranks, so that no queue waits for them any more and what
+  /// they worked on can be freed. Only the destructor may follow. Recordings of calls are destroyed
+  /// before. Calls in which the host waits end by themselves: for them there is nothing to do.
+  virtual void give_up() noexcept {}
+};
+
+/// Gives a group up where an error ends its owner. Its last member: freeing memory waits for the
+/// queues that work on it, and a sum that lacks a rank is never done.
+class GiveUpOnError {
+ public:
+  /// `ranks` outlives it; null: there is no group.
+  explicit GiveUpOnError(Communicator* ranks) : ranks_(ranks) {}
+  ~GiveUpOnError() {
+    if (ranks_ != nullptr && std::uncaught_exceptions() > errors_before_) ranks_->give_up();
+  }
+  GiveUpOnError(const GiveUpOnError&) = delete;
+  GiveUpOnError& operator=(const GiveUpOnError&) = delete;
+
+ private:
+  Communicator* ranks_;
+  int errors_before_ = std::uncaught_exceptions();
 };
 
 /// The group of one rank: every call is complete when it begins. For memory of any device.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <thread>
 #include <utility>
 
@@ -105,15 +106,24 @@ Group::Group(const Library& library, const Clock& clock, GroupPlace place, const
 }
 
 Group::~Group() {
-  if (!failed_) {
-    try {
-      call("leaving", [](const Functions& nccl, ncclComm_t group) { return nccl.finalize(group); });
-    } catch (const Error&) {
-      failed_ = true;  // nobody to tell: the group is given up below
-    }
+  // Where an error ends this rank the others do not leave with it, and after one of CUDA finalizing
+  // may never end.
+  if (failed_ || std::uncaught_exceptions() > errors_before_) give_up();
+  if (communicator_ != nullptr) leave();
+}
+
+void Group::leave() noexcept {
+  try {
+    call("leaving", [](const Functions& nccl, ncclComm_t group) { return nccl.finalize(group); });
+  } catch (const Error&) {
+    return give_up();  // nobody to tell
   }
-  const Functions& nccl = library_.call();
-  static_cast<void>(failed_ ? nccl.give_up(communicator_) : nccl.destroy(communicator_));
+  static_cast<void>(library_.call().destroy(communicator_));
+}
+
+void Group::give_up() noexcept {
+  ncclComm_t group = std::exchange(communicator_, nullptr);
+  if (group != nullptr) static_cast<void>(library_.call().give_up(group));
 }
 
 void Group::call(const std::string& operation,

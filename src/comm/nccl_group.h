@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <span>
 #include <string>
@@ -44,13 +45,17 @@ class Group {
   /// NCCL fails, or not all ranks have come within `limit`, which every call has too.
   Group(const Library& library, const Clock& clock, GroupPlace place, const ncclUniqueId& id,
         std::chrono::milliseconds limit);
-  /// Leaves the group in order, within the limit; after a failure aborts it.
+  /// Leaves the group in order, within the limit; after a failure, or where an error is on its way
+  /// out, gives it up.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
   [[nodiscard]] const GroupPlace& place() const { return place_; }
 
+  /// Aborts the group: kernels that wait for other ranks end. Recordings that hold its work are
+  /// destroyed before, or NCCL never lets go of its memory. No call may follow.
+  void give_up() noexcept;
   /// Makes a call of NCCL and returns when NCCL has taken it: its work is then on its stream.
   /// Throws Error{device} "rank 1 (host): NCCL: OPERATION: why".
   void call(const std::string& operation,
@@ -61,6 +66,7 @@ class Group {
 
  private:
   [[noreturn]] void fail(const std::string& operation, const std::string& why);
+  void leave() noexcept;
   [[nodiscard]] ncclResult_t state() const;
   void settle(const std::string& operation);
 
@@ -68,8 +74,9 @@ class Group {
   const Clock& clock_;
   GroupPlace place_;
   std::chrono::milliseconds limit_;
-  ncclComm_t communicator_ = nullptr;
+  ncclComm_t communicator_ = nullptr;  // null: given up
   bool failed_ = false;
+  int errors_before_ = std::uncaught_exceptions();
 };
 
 }  // namespace trainyard::nccl

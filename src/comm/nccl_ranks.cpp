@@ -87,6 +87,7 @@ class NcclRanks final : public Communicator {
     done_->record(*queue_);
     group_.wait_for("barrier", [&] { return done_->done(); });
   }
+  void give_up() noexcept override { group_.give_up(); }
 
  private:
   nccl::Library library_;

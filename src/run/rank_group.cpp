@@ -4,6 +4,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "comm/control.h"
@@ -82,6 +84,23 @@ class RankGroup::Meeting {
   Watch watch_;  // last: its thread ends before the rest goes
 };
 
+/// Ends a rank that has failed and does not come to its end: a driver or a file system may hold its
+/// thread for ever.
+class RankGroup::Leaving {
+ public:
+  Leaving(Milliseconds limit, std::function<void()> end)
+      : thread_([this, limit, end = std::move(end)](const std::stop_token& stop) {
+          std::unique_lock lock(mutex_);
+          changed_.wait_for(lock, stop, limit, [] { return false; });
+          if (!stop.stop_requested()) end();
+        }) {}
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::jthread thread_;  // last: it ends before the rest goes
+};
+
 /// Tells the watch what it waits for, and what goes on afterwards.
 class RankGroup::WatchedCommunicator final : public Communicator {
  public:
@@ -157,6 +176,11 @@ RankGroup::RankGroup(const RankGroupOptions& options)
   communicator_ = std::make_unique<WatchedCommunicator>(*this, std::move(shared));
 }
 
+std::string RankGroup::name() const {
+  const std::string host = options_.host.empty() ? "" : " (" + options_.host + ")";
+  return "rank " + std::to_string(rank()) + host;
+}
+
 Milliseconds RankGroup::call_limit() const {
   return milliseconds(std::max(options_.limits.first_step, options_.limits.step));
 }
@@ -215,7 +239,11 @@ Failure RankGroup::report(const Error& error) {
   if (!meeting_) return own;
   meeting_->take_over();
   const bool consequence = error.kind() == ErrorKind::device;
-  return meeting_->watch().report(error.what(), error.exit_code(), consequence, kOwnEnd);
+  const Failure first =
+      meeting_->watch().report(error.what(), error.exit_code(), consequence, kOwnEnd);
+  leaving_ =
+      std::make_unique<Leaving>(options_.leave, [this, first] { options_.on_failure(first); });
+  return first;
 }
 
 void RankGroup::farewell() {

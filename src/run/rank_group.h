@@ -27,6 +27,9 @@ struct RankGroupOptions {
   /// Called from a thread of the group when another rank has failed and this one's own thread does
   /// not notice, stuck as it is: says so, and ends the process with the failure's exit code.
   std::function<void(const Failure&)> on_failure;
+  /// From report() to the end of this object; then on_failure is called, whatever this rank's own
+  /// thread waits for. launch() kills what has not ended after 15 s.
+  Milliseconds leave{12'000};
 };
 
 /// Where the ranks meet, the watch over them and the communicator among their processors. A group
@@ -42,6 +45,8 @@ class RankGroup {
   [[nodiscard]] const RankPlace& place() const { return options_.place; }
   [[nodiscard]] int rank() const { return options_.place.rank; }
   [[nodiscard]] int size() const { return options_.place.ranks; }
+  /// "rank 2 (node1)", for messages.
+  [[nodiscard]] std::string name() const;
   /// Acts on the host's memory, in the order of queue().
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   [[nodiscard]] Queue& queue() { return *queue_; }
@@ -71,7 +76,7 @@ class RankGroup {
   /// Called before on_failure, from the same thread; empty: nothing is.
   void set_last_words(std::function<void(const Failure&)> last_words);
   /// Tells the others why this rank ends. Answers the first failure of all ranks, which is this one
-  /// unless it only met what another had caused.
+  /// unless it only met what another had caused. This rank has RankGroupOptions::leave from now on.
   [[nodiscard]] Failure report(const Error& error);
   /// Leaves at the end; rank 0 waits for the others. Throws Error{device} for a rank that failed.
   void farewell();
@@ -79,6 +84,7 @@ class RankGroup {
  private:
   class Meeting;
   class WatchedCommunicator;
+  class Leaving;
 
   void handle(const Failure& failure);
 
@@ -90,6 +96,7 @@ class RankGroup {
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Meeting> meeting_;  // null for one rank
   std::unique_ptr<Communicator> communicator_;
+  std::unique_ptr<Leaving> leaving_;  // null: no failure was reported
   bool shares_memory_ = false;
   struct VoteFlag {
     bool own = false, seen = false;

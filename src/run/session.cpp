@@ -10,6 +10,7 @@
 #include "comm/staged_communicator.h"
 #include "ops/metric.h"
 #include "run/batch_rate.h"
+#include "run/device_kind.h"
 #include "run/judge.h"
 #include "run/layer_rules.h"
 #include "run/memory_fit.h"
@@ -77,8 +78,8 @@ void join_gpus(const UsableGpus& usable, RankGroup& ranks, SessionDevice& sessio
     session.ranks = make_staged_communicator(*session.device, ranks.communicator());
     return;
   }
-  session.sums = session.device->make_queue();
   require_joining_libraries(usable);
+  session.sums = session.device->make_queue();
   session.ranks = usable.backend->make_nccl_ranks(
       {.library = library_path(usable, "NCCL"),
        .rank = ranks.rank(),
@@ -195,6 +196,10 @@ Precision default_precision(DeviceChoice::Kind kind) {
 
 SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, RankGroup* ranks) {
   require_supported_processor();
+  if (ranks != nullptr) {
+    require_one_kind({.gpu = choice.kind == DeviceChoice::Kind::gpu, .no_gpu = choice.no_gpu},
+                     *ranks);
+  }
   const Precision precision = run.precision.value_or(default_precision(choice.kind));
   require_precision(choice.kind, precision);
   require_transport(run, precision);
@@ -250,7 +255,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
       device_(make_device(choice, run_, &ranks)),
       ranks_(ranks),
       measured_(measured),
-      joint_sum_(make_joint_sum(device_ranks(), *device_.queue)) {
+      joint_sum_(make_joint_sum(device_ranks(), *device_.queue)),
+      give_up_(device_.ranks.get()) {
   batch_.ranks = ranks_.size();
   batch_.replica = replica_batch(run_, batch_.ranks);
   const std::int64_t shards = shards_of_rank(run_, batch_.ranks);

@@ -32,6 +32,7 @@ struct DeviceChoice {
   std::filesystem::path engine_folder;     // see CudaExecutorSettings, like the two below
   bool tune = true;
   std::string choices;  // of the run that is resumed, or empty
+  std::string no_gpu;   // why it is none, where --gpus leaves it open
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   /// Told of what takes its time when a session is made.
   std::function<void(RunPhase)> begins = [](RunPhase) {};
@@ -138,6 +139,7 @@ class Session {
   SessionData data_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Updater> updater_;
+  GiveUpOnError give_up_;  // of device_.ranks; last
 };
 
 }  // namespace trainyard

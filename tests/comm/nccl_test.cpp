@@ -162,6 +162,30 @@ TEST_CASE("a group that cannot be left in order is given up, without an error") 
   CHECK(script.calls == std::vector<std::string>{"join", "finalize", "give up"});
 }
 
+TEST_CASE("a group whose rank an error ends is given up, and left to no finalizing") {
+  const Library library = fake_library();
+  const RushingClock clock;
+  CHECK(error_of(ErrorKind::device, [&] {
+          const Group group(library, clock, kPlace, {}, milliseconds(60'000));
+          throw Error(ErrorKind::device, "an illegal address");
+        }) == "an illegal address");
+  CHECK(script.calls == std::vector<std::string>{"join", "give up"});
+}
+
+TEST_CASE("a group is given up once, before its end") {
+  const Library library = fake_library();
+  const RushingClock clock;
+  {
+    Group group(library, clock, kPlace, {}, milliseconds(60'000));
+    script.call = ncclSystemError;
+    error_of(ErrorKind::device, [&] { group.call("broadcast", some_call); });
+    CHECK(script.calls == std::vector<std::string>{"join"});
+    group.give_up();
+    CHECK(script.calls == std::vector<std::string>{"join", "give up"});
+  }
+  CHECK(script.calls == std::vector<std::string>{"join", "give up"});
+}
+
 /// A call of an exchange: "send 2 5 1" is slice 2 of 5 bytes to or from rank 1.
 std::string slice_text(const char* call, const void* at, std::size_t bytes, int rank) {
   const auto offset = reinterpret_cast<std::uintptr_t>(at) % 4096;

@@ -2,8 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <future>
 #include <string>
 
+#include "comm/launcher.h"
 #include "rank_sessions.h"
 
 using namespace trainyard;
@@ -28,6 +30,33 @@ TEST_CASE("a vote that one rank calls for is known to all after the sums that fo
     require(group.vote_called(), "it holds");
   });
   CHECK(outcomes == testing::Outcomes(3));
+}
+
+TEST_CASE("a rank that has failed and does not come to its end is ended after its limit") {
+  const int port = free_port();
+  std::promise<std::string> ended;
+  const testing::Outcomes outcomes = testing::run_threads(2, [&](int rank) {
+    RankGroupOptions options;
+    options.place = {.rank = rank,
+                     .ranks = 2,
+                     .local_rank = rank,
+                     .local_ranks = 2,
+                     .master_address = "127.0.0.1",
+                     .master_port = port,
+                     .token = "a token",
+                     .source = "local"};
+    options.on_failure = [&, rank](const Failure& failure) {
+      if (rank == 0) ended.set_value(failure.text);
+    };
+    options.leave = Milliseconds(1);
+    RankGroup group(options);
+    const Failure first = group.report(Error(ErrorKind::data, "a file is damaged"));
+    if (rank != 0) return;
+    // What this rank then waits for, as for a driver, comes from that end alone.
+    const std::string told = ended.get_future().get();
+    if (told != first.text) throw Error(ErrorKind::bug, told);
+  });
+  CHECK(outcomes == testing::Outcomes(2));
 }
 
 TEST_CASE("a rank alone knows its own call at once") {

@@ -1,0 +1,108 @@
+#include "played_gpu.h"
+
+#include <utility>
+
+#include "data/batch_launches.h"
+#include "forwarding_ranks.h"
+#include "optim/update_launches.h"
+
+namespace trainyard::test {
+namespace {
+
+class PlayedBuffer final : public DeviceBuffer {
+ public:
+  PlayedBuffer(std::unique_ptr<DeviceBuffer> memory, GpuEvents& events)
+      : memory_(std::move(memory)), events_(events) {}
+  ~PlayedBuffer() override { events_.emplace_back("free"); }
+  PlayedBuffer(const PlayedBuffer&) = delete;
+  PlayedBuffer& operator=(const PlayedBuffer&) = delete;
+  [[nodiscard]] void* data() const override { return memory_->data(); }
+  [[nodiscard]] std::size_t bytes() const override { return memory_->bytes(); }
+
+ private:
+  std::unique_ptr<DeviceBuffer> memory_;
+  GpuEvents& events_;
+};
+
+class PlayedDevice final : public Device {
+ public:
+  explicit PlayedDevice(GpuEvents& events) : events_(events) {}
+  [[nodiscard]] std::string name() const override { return "cuda:0"; }
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
+    return std::make_unique<PlayedBuffer>(host_->allocate(bytes), events_);
+  }
+  [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) override {
+    return allocate(bytes);
+  }
+  [[nodiscard]] std::unique_ptr<Queue> make_queue() override { return host_->make_queue(); }
+  [[nodiscard]] std::unique_ptr<Event> make_event() override { return host_->make_event(); }
+  [[nodiscard]] std::unique_ptr<Recording> record(Queue& queue,
+                                                  std::function<void()> work) override {
+    return host_->record(queue, std::move(work));
+  }
+  [[nodiscard]] std::size_t free_bytes() const override { return host_->free_bytes(); }
+
+ private:
+  GpuEvents& events_;
+  std::unique_ptr<Device> host_ = make_cpu_device();
+};
+
+class PlayedRanks final : public testing::ForwardingRanks {
+ public:
+  PlayedRanks(Communicator& hosts, GpuEvents& events) : ForwardingRanks(hosts), events_(events) {}
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    ranks_.all_reduce_sum(queue, data, count, type);
+  }
+  void give_up() noexcept override { events_.emplace_back("give up"); }
+
+ private:
+  GpuEvents& events_;
+};
+
+class PlayedBackend final : public Backend {
+ public:
+  PlayedBackend(RankGroup& hosts, GpuEvents& events) : hosts_(hosts), events_(events) {}
+  [[nodiscard]] GpuSurvey survey() const override { return {}; }
+  [[nodiscard]] std::vector<LibraryFinding> open_libraries(
+      std::span<const std::filesystem::path>) override {
+    return {};
+  }
+  [[nodiscard]] std::unique_ptr<Device> make_device(int) const override {
+    return std::make_unique<PlayedDevice>(events_);
+  }
+  [[nodiscard]] std::unique_ptr<ExecutorFactory> make_executors(
+      CudaExecutorSettings) const override {
+    return make_reference_executors();
+  }
+  [[nodiscard]] std::unique_ptr<UpdateLaunches> make_update_launches(const Queue&) const override {
+    return make_cpu_update_launches(1);
+  }
+  [[nodiscard]] std::unique_ptr<BatchLaunches> make_batch_launches(const Queue&) const override {
+    return make_cpu_batch_launches(1);
+  }
+  [[nodiscard]] std::unique_ptr<Communicator> make_nccl_ranks(const NcclSettings&) const override {
+    return std::make_unique<PlayedRanks>(hosts_.communicator(), events_);
+  }
+
+ private:
+  RankGroup& hosts_;
+  GpuEvents& events_;
+};
+
+}  // namespace
+
+UsableGpus played_gpu(RankGroup& hosts, GpuEvents& events) {
+  return {.backend = std::make_unique<PlayedBackend>(hosts, events),
+          .gpus = {{.name = "played GPU", .total_bytes = std::size_t{8} << 30}},
+          .libraries = {{.name = "cuDNN", .path = "libcudnn.so.9"},
+                        {.name = "cuBLASLt", .path = "libcublasLt.so.13"},
+                        {.name = "NCCL", .path = "libnccl.so.2", .several_gpus = true}}};
+}
+
+DeviceChoice choice_of(UsableGpus usable) {
+  DeviceChoice choice{.kind = DeviceChoice::Kind::gpu, .threads = 1};
+  choice.gpus = std::make_shared<UsableGpus>(std::move(usable));
+  return choice;
+}
+
+}  // namespace trainyard::test

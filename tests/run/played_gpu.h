@@ -1,0 +1,24 @@
+// A GPU part that is played by the host: ranks with a GPU each, and what is done to their memory
+// and their group.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "run/rank_group.h"
+#include "run/session.h"
+
+namespace trainyard::test {
+
+/// What happened to a rank's GPU, in order: "free" for each piece of its memory, "give up" for its
+/// group.
+using GpuEvents = std::vector<std::string>;
+
+/// One GPU, "played GPU", which computes on the host with the reference executors. Its group is
+/// that of the hosts, as NCCL's would be. `hosts` and `events` outlive it.
+[[nodiscard]] UsableGpus played_gpu(RankGroup& hosts, GpuEvents& events);
+/// A run's choice of it.
+[[nodiscard]] DeviceChoice choice_of(UsableGpus usable);
+
+}  // namespace trainyard::test

@@ -1,0 +1,120 @@
+// Ranks with a GPU each, on GPUs that the host plays: how they begin, and how an error ends them.
+#include "played_gpu.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "rank_sessions.h"
+#include "run_text.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr const char* kRun = R"(
+name: tiny
+network:
+  input: [3, 8, 8]
+  layers: [conv: {filters: 6, kernel: 3}, bn, relu, global_avg_pool, dense: 4]
+data:
+  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 40}
+  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 10, split: test}
+  workers: 0
+batch: {per_gpu: 4}
+loss: cross_entropy
+optimizer: {sgd: {lr: 0.05, momentum: 0.9}}
+epochs: 1
+)";
+
+/// Trains some updates, captured sums and all.
+void train(Session& session) {
+  session.model().initialize(1);
+  TrainingStep step(session.model(), session.updater());
+  session.data().train_feeder->start(0);
+  for (int update = 0; update < 3; ++update) {
+    session.updater().prepare();
+    session.model().load(session.data().train_feeder->next());
+    step.run(0);
+    session.updater().finish();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an error gives up the group of a rank on a GPU before any memory is freed") {
+  std::vector<GpuEvents> events(2);
+  const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
+    GpuEvents& own = events[static_cast<std::size_t>(group.rank())];
+    Session session(read_run(kRun), choice_of(played_gpu(group, own)), nullptr, group);
+    train(session);
+    own.clear();
+    throw Error(ErrorKind::device, "CUDA: cudaEventSynchronize failed");
+  });
+  for (const std::string& outcome : outcomes)
+    CHECK(outcome.ends_with("cudaEventSynchronize failed"));
+  for (const GpuEvents& own : events) {
+    REQUIRE(own.size() > 1);
+    CHECK(own.front() == "give up");
+    CHECK(std::ranges::count(own, "give up") == 1);
+  }
+}
+
+TEST_CASE("a rank on a GPU that ends in order does not give up its group") {
+  GpuEvents events;
+  const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
+    GpuEvents other;
+    GpuEvents& own = group.rank() == 0 ? events : other;
+    Session session(read_run(kRun), choice_of(played_gpu(group, own)), nullptr, group);
+    train(session);
+  });
+  CHECK(outcomes == testing::Outcomes(2));
+  CHECK(std::ranges::count(events, "free") > 1);
+  CHECK(std::ranges::count(events, "give up") == 0);
+}
+
+TEST_CASE("a rank without a GPU among ranks with one is told to all before the first sum") {
+  const testing::Outcomes outcomes = run_groups(3, [&](RankGroup& group) {
+    GpuEvents events;
+    DeviceChoice choice{.threads = 1, .no_gpu = "no NVIDIA driver was found"};
+    if (group.rank() != 1) choice = choice_of(played_gpu(group, events));
+    const Session session(read_run(kRun), choice, nullptr, group);
+  });
+  const std::string text =
+      "rank 0 (host0) has a GPU, and rank 1 (host1) has none: no NVIDIA driver was found; ranks "
+      "train all on GPUs or all on processors: mend it there (train doctor), leave that machine "
+      "out, or give --gpus 0";
+  CHECK(outcomes == testing::Outcomes(3, text));
+}
+
+TEST_CASE("ranks that share a GPU need no NCCL, and say how many they are") {
+  const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
+    GpuEvents events;
+    UsableGpus usable = played_gpu(group, events);
+    usable.libraries.back() = {
+        .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
+    usable.share = {.ranks = 2, .gpus = 1};
+    const Session session(read_run(kRun), choice_of(std::move(usable)), nullptr, group);
+    if (session.device().text != "cuda:0 (played GPU), fp32, 1 GPU shared by 2 ranks") {
+      throw Error(ErrorKind::bug, session.device().text);
+    }
+  });
+  CHECK(outcomes == testing::Outcomes(2));
+}
+
+TEST_CASE("ranks with a GPU each need NCCL, also where a process has but one GPU") {
+  const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
+    GpuEvents events;
+    UsableGpus usable = played_gpu(group, events);
+    usable.libraries.back() = {
+        .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
+    usable.asked = "1";
+    usable.folders = {"/opt/nccl"};
+    const Session session(read_run(kRun), choice_of(std::move(usable)), nullptr, group);
+  });
+  for (const std::string& outcome : outcomes) {
+    CHECK(outcome.starts_with(
+        "--gpus 1: NCCL: libnccl.so.2 was not found; looked in /opt/nccl; install it"));
+  }
+}
