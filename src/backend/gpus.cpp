@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <system_error>
 
 #include "backend/plugin.h"
 #include "base/error.h"
@@ -104,6 +105,20 @@ void sort_by_idleness(std::vector<GpuFinding>& gpus) {
   });
 }
 
+std::string name_of(const GpuFinding& gpu) {
+  return "cuda:" + std::to_string(gpu.ordinal) + " (" + gpu.name + ")";
+}
+
+void require_allowed(const GpuRequest& request, std::span<const GpuFinding> gpus) {
+  for (const GpuFinding& gpu : gpus) {
+    if (gpu.compute_mode != ComputeMode::prohibited) continue;
+    refuse(request, name_of(gpu) +
+                        " is in prohibited mode: no process may use it; take the mode "
+                        "back (nvidia-smi -i " +
+                        gpu.bus + " -c DEFAULT), or name other GPUs");
+  }
+}
+
 /// Errors of `work` with the request before them.
 template <class Work>
 auto with_request(const GpuRequest& request, const Work& work) {
@@ -161,6 +176,19 @@ std::string share_text(const GpuShare& share) {
          std::to_string(share.ranks) + " ranks";
 }
 
+void require_shareable(const UsableGpus& usable) {
+  if (!usable.share.shared() || usable.mps) return;
+  for (const GpuFinding& gpu : usable.gpus) {
+    if (gpu.compute_mode == ComputeMode::any) continue;
+    refuse(usable.asked,
+           name_of(gpu) + " is in exclusive mode, for one process alone, and " +
+               std::to_string(usable.share.ranks) +
+               " ranks are to share it; start NVIDIA's MPS (nvidia-cuda-mps-control -d), take the "
+               "mode back (nvidia-smi -i " +
+               gpu.bus + " -c DEFAULT), or start no more ranks than GPUs");
+  }
+}
+
 void require_libraries(const UsableGpus& usable) { require(usable, false); }
 
 void require_joining_libraries(const UsableGpus& usable) { require(usable, true); }
@@ -181,6 +209,9 @@ UsableGpus open_gpus(const GpuRequest& request, const GpuPlaces& places) {
   const GpuSurvey survey = usable.backend->survey();
   if (unsaid && survey.gpus.empty()) return {.problem = survey_problem(survey)};
   usable.gpus = choose_gpus(request, survey);
+  require_allowed(request, usable.gpus);
+  std::error_code unseen;
+  usable.mps = !places.mps_pipes.empty() && fs::exists(places.mps_pipes / "control", unseen);
   usable.libraries = usable.backend->open_libraries(places.folders);
   require_libraries(usable);
   return usable;

@@ -45,6 +45,8 @@ struct GpuRequest {
 struct GpuPlaces {
   std::filesystem::path plugin;
   std::vector<std::filesystem::path> folders;
+  /// Where NVIDIA's MPS has its pipes while it runs; empty: not looked for.
+  std::filesystem::path mps_pipes = {};
 };
 /// Ranks of one host, and the GPUs that they work on in turn.
 struct GpuShare {
@@ -63,9 +65,13 @@ struct UsableGpus {
   std::vector<LibraryFinding> libraries = {};
   std::string asked = {};                           // the text of --gpus
   std::vector<std::filesystem::path> folders = {};  // where the libraries were looked for
+  bool mps = false;                                 // NVIDIA's MPS runs here
   GpuShare share = {};                              // of this host
   std::string problem = {};  // why there is none, where the request was left out
 };
+/// Throws Error{device} if ranks are to share a GPU that only one process may use, and no MPS makes
+/// one of them.
+void require_shareable(const UsableGpus& usable);
 /// Throws Error{device} if a library that every GPU needs is not usable, with the folders that were
 /// looked in.
 void require_libraries(const UsableGpus& usable);

@@ -75,7 +75,8 @@ LaunchResult attempts(const RankPool& pool, const LaunchFlags& flags,
                                             : plan.resume_arguments(surroundings.arguments)});
       },
       {.most = flags.max_restarts,
-       .tell = [&](const std::string& text) { surroundings.messages.warn(text); }});
+       .tell = [&](const std::string& text) { surroundings.messages.warn(text); },
+       .failed_gpu = plan.failed_gpu});
 }
 
 /// A program of PATH. Throws Error{command_line} with how to get it.

@@ -72,6 +72,7 @@ RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
   ranks = ranks_on(usable.gpus, ranks, replicas);
   // What stands in their way is said before any of them is started.
   usable.share = {.ranks = ranks.count, .gpus = static_cast<int>(ranks.gpus.size())};
+  require_shareable(usable);
   if (ranks.count > 1 && !usable.share.shared()) require_joining_libraries(usable);
   return ranks;
 }
@@ -131,7 +132,8 @@ UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
   if (unsaid) usable.gpus = usable.backend->survey().gpus;
   if (flags.replicas) {
     usable.share = {.ranks = *flags.replicas, .gpus = static_cast<int>(usable.gpus.size())};
-    }
+    require_shareable(usable);
+  }
   usable.gpus = {gpu_of_rank(usable.gpus, flags, place)};
   return usable;
 }

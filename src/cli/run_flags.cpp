@@ -182,11 +182,13 @@ void print_warning(const std::string& text) {
 }
 
 GpuPlaces gpu_places() {
+  const std::string pipes = variable("CUDA_MPS_PIPE_DIRECTORY");
   return {.plugin = plugin_path(program_file()),
           .folders = library_folders({.trainyard_cuda_path = variable("TRAINYARD_CUDA_PATH"),
                                       .cuda_home = variable("CUDA_HOME"),
                                       .virtual_env = variable("VIRTUAL_ENV"),
-                                      .path = variable("PATH")})};
+                                      .path = variable("PATH")}),
+          .mps_pipes = pipes.empty() ? "/tmp/nvidia-mps" : pipes};
 }
 
 }  // namespace trainyard::cli

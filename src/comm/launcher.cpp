@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <set>
 #include <system_error>
 
 #include "base/error.h"
@@ -57,10 +58,18 @@ LaunchResult launch_local(const LocalLaunch& local, const Clock& clock) {
 
 LaunchResult with_restarts(const std::function<LaunchResult(int)>& attempt,
                            const Restarts& restarts) {
+  std::set<std::string> failed;
   for (int i = 0;; ++i) {
     LaunchResult result = attempt(i);
     const bool worth_it = result.exit_code == static_cast<int>(ErrorKind::device);
     if (!worth_it || result.signal != 0 || i >= restarts.most) return result;
+    const std::string gpu = restarts.failed_gpu();
+    if (!gpu.empty() && !failed.insert(gpu).second) {
+      result.message += (result.message.empty() ? "" : "\n") + gpu +
+                        " has failed twice: not started again; leave it out with --gpus, and see "
+                        "what dmesg says of an Xid";
+      return result;
+    }
     const std::string what = result.message.empty() ? "a rank failed" : result.message;
     restarts.tell(what + "\nstarting again from the last checkpoint (" + std::to_string(i + 1) +
                   " of " + std::to_string(restarts.most) + ")");

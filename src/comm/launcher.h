@@ -80,10 +80,12 @@ struct Restarts {
   int most = 0;
   /// Tells a person what happened and that a new attempt begins.
   std::function<void(const std::string& text)> tell;
+  /// The GPU whose failure ended the attempt just made, in words; "" where none did.
+  std::function<std::string()> failed_gpu = [] { return std::string(); };
 };
 /// Calls `attempt` with 0, 1, ... until it ends otherwise than with exit code 8 (a dead or stuck
-/// rank, a device, a connection), at most `most` times more. What a new attempt does differently is
-/// its own matter.
+/// rank, a device, a connection), at most `most` times more, and not after a GPU has failed twice:
+/// such a machine is mended by hand. What a new attempt does differently is its own matter.
 [[nodiscard]] LaunchResult with_restarts(const std::function<LaunchResult(int)>& attempt,
                                          const Restarts& restarts);
 

@@ -8,6 +8,9 @@
 
 namespace trainyard {
 
+/// How many processes may use a GPU, as its owner has set it (nvidia-smi -c).
+enum class ComputeMode { any, exclusive, prohibited };
+
 struct GpuFinding {
   int ordinal = 0;  // as CUDA counts the visible ones
   std::string name;
@@ -16,7 +19,8 @@ struct GpuFinding {
   std::optional<std::size_t> free_bytes;  // empty where NVML does not say
   std::optional<int> busy_percent;        // of the last moments, likewise
   std::string bus;                        // "0000:17:00.0"
-  std::vector<int> peers;                 // GPUs whose memory this one reads directly
+  ComputeMode compute_mode = ComputeMode::any;
+  std::vector<int> peers;  // GPUs whose memory this one reads directly
 };
 
 struct GpuSurvey {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "base/error.h"
+#include "base/gpu_error.h"
 
 namespace trainyard {
 
@@ -18,8 +18,8 @@ unsigned grid_of(std::int64_t blocks) {
 void check_launch(const char* form) {
   const cudaError_t status = cudaGetLastError();
   if (status == cudaSuccess) return;
-  throw Error(ErrorKind::device, std::string("CUDA: launching a kernel of the form '") + form +
-                                     "' failed: " + cudaGetErrorString(status));
+  throw GpuError(std::string("CUDA: launching a kernel of the form '") + form +
+                 "' failed: " + cudaGetErrorString(status));
 }
 
 }  // namespace trainyard

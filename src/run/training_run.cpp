@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "comm/rank_output.h"
 #include "graph/summary.h"
+#include "run/gpu_failure.h"
 #include "run/judge.h"
 #include "run/layer_rules.h"
 #include "run/readiness.h"
@@ -67,13 +68,17 @@ class TrainingRun {
       prepare();
       return train();
     } catch (const Error& error) {
-      const Error first = first_of_ranks(ranks_, error);
+      const Error first = first_of_ranks(ranks_, with_gpu(error, gpu(), host_name()));
       tell_failure(first);
       throw first;
     }
   }
 
  private:
+  /// That this rank trains on; null: the processor.
+  [[nodiscard]] const GpuFinding* gpu() const {
+    return request_.device.gpus ? &request_.device.gpus->gpus.front() : nullptr;
+  }
   void prepare();
   void open_keeper();
   void tell_failure(const Error& error);

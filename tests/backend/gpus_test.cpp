@@ -161,6 +161,24 @@ TEST_CASE("only ranks that join their GPUs need the library that does it, also w
         "TRAINYARD_CUDA_PATH to its folder, or use --gpus 0 for the CPU");
 }
 
+TEST_CASE("ranks share a GPU for one process alone only through MPS, which is named") {
+  UsableGpus usable{.gpus = machine(1).gpus, .asked = "1", .share = {.ranks = 4, .gpus = 1}};
+  usable.gpus[0].bus = "0000:17:00.0";
+  CHECK(refusal([&] { require_shareable(usable); }).code == 0);
+  usable.gpus[0].compute_mode = ComputeMode::exclusive;
+  const Refusal found = refusal([&] { require_shareable(usable); });
+  CHECK(found.code == 8);
+  CHECK(found.text ==
+        "--gpus 1: cuda:0 (NVIDIA X) is in exclusive mode, for one process alone, and 4 ranks are "
+        "to share it; start NVIDIA's MPS (nvidia-cuda-mps-control -d), take the mode back "
+        "(nvidia-smi -i 0000:17:00.0 -c DEFAULT), or start no more ranks than GPUs");
+  usable.mps = true;
+  CHECK(refusal([&] { require_shareable(usable); }).code == 0);
+  usable.mps = false;
+  usable.share = {.ranks = 1, .gpus = 1};
+  CHECK(refusal([&] { require_shareable(usable); }).code == 0);
+}
+
 TEST_CASE("ranks that are more than their GPUs share them, and it is said how many") {
   CHECK(share_text({.ranks = 4, .gpus = 1}) == "1 GPU shared by 4 ranks");
   CHECK(share_text({.ranks = 5, .gpus = 2}) == "2 GPUs shared by 5 ranks");

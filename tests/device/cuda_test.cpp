@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/error.h"
+#include "base/gpu_error.h"
 #include "device/cuda/check.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/nvml.h"
@@ -33,6 +33,17 @@ TEST_CASE("a failed call is named, with CUDA's own text") {
   CHECK(found.code == 8);
   CHECK(found.text == "CUDA: cudaMemcpy failed: invalid argument (cudaErrorInvalidValue)");
   CHECK(failure([] { check(cudaSuccess, "cudaMalloc(&p, 1)"); }).code == 0);
+}
+
+TEST_CASE("a failure of the hardware says where more is to be read, and what to do") {
+  const Failure found =
+      failure([] { check(cudaErrorECCUncorrectable, "cudaEventSynchronize(event)"); });
+  CHECK(found.code == 8);
+  CHECK(found.text ==
+        "CUDA: cudaEventSynchronize failed: uncorrectable ECC error encountered "
+        "(cudaErrorECCUncorrectable); dmesg names the Xid of such a failure, nvidia-smi -q -d ECC "
+        "counts those of memory; if this GPU fails again, leave it out with --gpus");
+  CHECK_THROWS_AS(check(cudaErrorUnknown, "cudaMalloc(&p, 1)"), GpuError);
 }
 
 TEST_CASE("the survey of a machine without a driver is a finding") {

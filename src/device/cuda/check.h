@@ -7,7 +7,7 @@
 
 namespace trainyard::cuda {
 
-/// Throws Error{device} "CUDA: OPERATION failed: CUDA's text" unless `status` is success.
+/// Throws GpuError "CUDA: OPERATION failed: CUDA's text" unless `status` is success.
 void check(cudaError_t status, std::string_view operation);
 
 /// Logs nothing, throws nothing: for destructors, which have nobody to tell.

@@ -21,6 +21,14 @@ std::vector<int> peers_of(int ordinal, int count) {
   return peers;
 }
 
+ComputeMode compute_mode_of(int ordinal) {
+  int mode = 0;
+  TY_CUDA(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, ordinal));
+  if (mode == cudaComputeModeProhibited) return ComputeMode::prohibited;
+  // Of a thread (no longer made) or of a process.
+  return mode == cudaComputeModeDefault ? ComputeMode::any : ComputeMode::exclusive;
+}
+
 /// Makes no context, which would take memory on every GPU: what is free comes from NVML.
 GpuFinding finding_of(int ordinal, int count, const Nvml& nvml) {
   cudaDeviceProp properties{};
@@ -33,6 +41,7 @@ GpuFinding finding_of(int ordinal, int count, const Nvml& nvml) {
                  .free_bytes = {},
                  .busy_percent = {},
                  .bus = {},
+                 .compute_mode = compute_mode_of(ordinal),
                  .peers = peers_of(ordinal, count)};
   gpu.bus = bus_of(ordinal);
   if (const auto load = nvml.load_of(gpu.bus)) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/gpu_error.h"
 #include "base/shared_library.h"
 
 namespace trainyard::cudnn {
@@ -57,7 +58,7 @@ std::string Library::problem(cudnnStatus_t status) const {
 
 void Library::check(cudnnStatus_t status, std::string_view doing) const {
   if (status == CUDNN_STATUS_SUCCESS) return;
-  throw Error(ErrorKind::device, fmt::format("cuDNN: {}: {}", doing, problem(status)));
+  throw GpuError(fmt::format("cuDNN: {}: {}", doing, problem(status)));
 }
 
 LibraryHandle::LibraryHandle(const Library& library, cudaStream_t stream) : library_(library) {

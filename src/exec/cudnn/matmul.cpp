@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/gpu_error.h"
 #include "base/shared_library.h"
 
 namespace trainyard::cudnn {
@@ -90,8 +91,7 @@ MatmulLibrary::~MatmulLibrary() { functions_.destroy(handle_); }
 
 void MatmulLibrary::check(cublasStatus_t status, const char* doing) const {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw Error(ErrorKind::device,
-              fmt::format("cuBLASLt: {}: {}", doing, functions_.status_string(status)));
+  throw GpuError(fmt::format("cuBLASLt: {}: {}", doing, functions_.status_string(status)));
 }
 
 Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size_t workspace_cap)

@@ -1,0 +1,32 @@
+#include "run/gpu_failure.h"
+
+#include "base/gpu_error.h"
+#include "run/status.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::string_view kOn = ", on ", kGpu = "cuda:";
+
+}  // namespace
+
+Error with_gpu(const Error& error, const GpuFinding* gpu, std::string_view host) {
+  if (gpu == nullptr || dynamic_cast<const GpuError*>(&error) == nullptr) return error;
+  std::string text = error.what();
+  text += std::string(kOn) + std::string(kGpu) + std::to_string(gpu->ordinal) + " (" + gpu->name +
+          ", " + gpu->bus + ")";
+  if (!host.empty()) text += " of " + std::string(host);
+  return {error.kind(), text};
+}
+
+std::string gpu_in(std::string_view text) {
+  const std::size_t at = text.rfind(std::string(kOn) + std::string(kGpu));
+  return at == std::string_view::npos ? "" : std::string(text.substr(at + kOn.size()));
+}
+
+std::string failed_gpu(const std::filesystem::path& run) {
+  const auto status = read_status(run / "status.json");
+  return status ? gpu_in(status->message) : "";
+}
+
+}  // namespace trainyard
