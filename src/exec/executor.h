@@ -69,8 +69,6 @@ class ExecutorFactory {
   /// What was chosen by timing for the executors so far, as a JSON object; "{}" if nothing was.
   /// Results repeat bit for bit only with the same choices, so a run keeps them.
   [[nodiscard]] virtual std::string choices() const { return "{}"; }
-  /// Keeps what was timed for other runs of this machine.
-  virtual void keep_choices() {}
 };
 
 /// oneDNN for library ops, functors for the rest. Stored and computed in f32.

@@ -65,7 +65,6 @@ class Runner {
                  {.clip_norm = run.clip_norm,
                   .shards = shards > 1 ? shards : 0,
                   .results = device_.results_kept}) {
-    device_.executors->keep_choices();
     const Shape output = graph_.graph.values[graph_.graph.output].shape;
     const SyntheticBatch batch(graph_.graph.values[graph_.graph.inputs[0]].shape,
                                std::max<std::int64_t>(output.c(), 2));

@@ -293,7 +293,6 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                     .results = device_.results_kept,
                     .loss_scale = loss_scale_of(run_),
                     .transport = transport_of(run_)});
-  device_.executors->keep_choices();
 }
 
 Communicator& Session::device_ranks() {

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "base/error.h"
+#include "device/cuda/check.h"
 #include "exec/cudnn/engine_tuner.h"
 #include "exec/cudnn/executors.h"
 #include "exec/cudnn/kernels.h"
@@ -49,6 +50,8 @@ class ConvStep : public Executor {
     const bool adds_bias = attributes_.bias && graph_.computes == ConvGraph::Computes::output;
     engine_ = choose_engine(context_->search(), graph_, adds_bias ? attributes_.filters : 0,
                             context_->rules(storage_, tf32_, workspace_.left()));
+    // Engines that failed on the way may have left CUDA's last error to the next launch.
+    cuda::ignore(cudaGetLastError());
     engine_place_ = workspace_.take_for_library(static_cast<std::size_t>(engine_.workspace_bytes));
   }
   void bind_graph(GraphAddresses addresses, void* workspace) {

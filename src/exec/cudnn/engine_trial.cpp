@@ -121,6 +121,8 @@ class CudaTrial final : public EngineTrial {
         watch_(context.stream()) {}
 
   [[nodiscard]] double milliseconds(const EnginePlan& plan, double best) override {
+    // A plan or run that failed may have left CUDA's last error, which is not this one's.
+    cuda::ignore(cudaGetLastError());
     GraphAddresses addresses = memory_.addresses();
     if (!plan.choice.adds_bias) addresses.bias = nullptr;
     const DescriptorPtr pack = make_variant_pack(context_.library(), addresses);
