@@ -15,7 +15,7 @@ mkdir -p cudnn/include cudnn/lib
 touch cudnn/lib/libcudnn.so.9
 for minor in 7 8; do
   printf '#define CUDNN_%s\n' 'MAJOR 9' "MINOR $minor" 'PATCHLEVEL 1' >cudnn/include/cudnn_version.h
-  run cmake -B "build$minor" -D CUDNN_ROOT="$PWD/cudnn" -D CUDA_WHEELS=
+  run cmake -G Ninja -B "build$minor" -D CUDNN_ROOT="$PWD/cudnn" -D CUDA_WHEELS=
   expect_code 0
   case $minor in
     7) expect_out "lacks: CUDNN 9.8 or newer was not found (9.7.1 was); set CUDNN_ROOT to its folder." ;;
