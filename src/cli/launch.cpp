@@ -62,6 +62,8 @@ void check_started(const RankPlace& place, const RunFlags& run, const LaunchFlag
     refuse("--max-restarts is for ranks that train starts, but " + other_launcher(place) +
            "; let its launcher start it again, with --resume");
   }
+  // Said before the ranks wait for one another.
+  static_cast<void>(request_of_rank({.gpus = run.gpus, .replicas = flags.replicas}, place));
 }
 
 /// All ranks of the pool, again and again as --max-restarts says.
