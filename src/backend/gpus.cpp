@@ -119,6 +119,16 @@ void require_allowed(const GpuRequest& request, std::span<const GpuFinding> gpus
   }
 }
 
+/// Of `gpus`, which are all of the machine, those that the request means.
+std::vector<GpuFinding> meant_of(const GpuRequest& request, std::vector<GpuFinding> gpus) {
+  if (request.kind == Kind::all) return gpus;
+  if (request.kind == Kind::listed) return listed(request, gpus);
+  if (request.kind == Kind::idlest) sort_by_idleness(gpus);
+  if (request.kind != Kind::unsaid) require_count(request, gpus.size());
+  gpus.resize(request.kind == Kind::unsaid ? 1 : static_cast<std::size_t>(request.count));
+  return gpus;
+}
+
 /// Errors of `work` with the request before them.
 template <class Work>
 auto with_request(const GpuRequest& request, const Work& work) {
@@ -144,12 +154,8 @@ std::vector<GpuFinding> choose_gpus(const GpuRequest& request, const GpuSurvey& 
   if (request.kind == Kind::none) return {};
   const std::string problem = survey_problem(survey);
   if (!problem.empty()) refuse(request, problem + ", or use --gpus 0 for the CPU");
-  std::vector<GpuFinding> gpus = survey.gpus;
-  if (request.kind == Kind::all) return gpus;
-  if (request.kind == Kind::listed) return listed(request, gpus);
-  if (request.kind == Kind::idlest) sort_by_idleness(gpus);
-  if (request.kind != Kind::unsaid) require_count(request, gpus.size());
-  gpus.resize(request.kind == Kind::unsaid ? 1 : static_cast<std::size_t>(request.count));
+  std::vector<GpuFinding> gpus = meant_of(request, survey.gpus);
+  require_allowed(request, gpus);
   return gpus;
 }
 
@@ -209,7 +215,6 @@ UsableGpus open_gpus(const GpuRequest& request, const GpuPlaces& places) {
   const GpuSurvey survey = usable.backend->survey();
   if (unsaid && survey.gpus.empty()) return {.problem = survey_problem(survey)};
   usable.gpus = choose_gpus(request, survey);
-  require_allowed(request, usable.gpus);
   std::error_code unseen;
   usable.mps = !places.mps_pipes.empty() && fs::exists(places.mps_pipes / "control", unseen);
   usable.libraries = usable.backend->open_libraries(places.folders);

@@ -35,7 +35,8 @@ struct GpuRequest {
 [[nodiscard]] GpuRequest parse_gpus(std::string_view text);
 
 /// The GPUs that the request means, in order. Throws Error{device} that names the request, what
-/// was found and what to do, if the machine has no usable GPU or not as many.
+/// was found and what to do, if the machine has no usable GPU or not as many,
+/// or if one of them is in prohibited mode.
 [[nodiscard]] std::vector<GpuFinding> choose_gpus(const GpuRequest& request,
                                                   const GpuSurvey& survey);
 

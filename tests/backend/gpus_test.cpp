@@ -161,6 +161,19 @@ TEST_CASE("only ranks that join their GPUs need the library that does it, also w
         "TRAINYARD_CUDA_PATH to its folder, or use --gpus 0 for the CPU");
 }
 
+TEST_CASE(
+    "a GPU that no process may use is refused where it is meant, and does not matter elsewhere") {
+  GpuSurvey two = machine(2);
+  two.gpus[1].bus = "0000:65:00.0";
+  two.gpus[1].compute_mode = ComputeMode::prohibited;
+  CHECK(chosen("1", two) == List{0});
+  const Refusal found = refused("2", two);
+  CHECK(found.code == 8);
+  CHECK(found.text ==
+        "--gpus 2: cuda:1 (NVIDIA X) is in prohibited mode: no process may use it; take the mode "
+        "back (nvidia-smi -i 0000:65:00.0 -c DEFAULT), or name other GPUs");
+}
+
 TEST_CASE("ranks share a GPU for one process alone only through MPS, which is named") {
   UsableGpus usable{.gpus = machine(1).gpus, .asked = "1", .share = {.ranks = 4, .gpus = 1}};
   usable.gpus[0].bus = "0000:17:00.0";

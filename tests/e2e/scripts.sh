@@ -56,8 +56,8 @@ expect_code 1
 expect_err "e2e_replicas: 1 skipped cases expected by tests/skipped.txt, found 2"
 expect_err "data: 0 skipped cases expected by tests/skipped.txt, found no count"
 
-# stub NAME: a program of that name in bin/, its text from stdin.
-stub() {
+# program PATH: makes a program of bash there, its text from stdin.
+program() {
   mkdir -p "$(dirname "$1")"
   { echo '#!/usr/bin/env bash' && cat; } >"$1"
   chmod +x "$1"
@@ -69,13 +69,13 @@ make_quickstart() {
   cp "$source_dir"/scripts/{lib,quickstart}.sh scripts/
   mkdir -p sets/cifar-10-batches-bin
   echo x >sets/cifar-10-batches-bin/test_batch.bin
-  echo 'echo installed' | stub bin/dpkg-query
-  stub bin/cmake <<'SH'
+  echo 'echo installed' | program bin/dpkg-query
+  program bin/cmake <<'SH'
 [[ $1 == --build ]] || exit 0
 for ((i = 1; i <= 40; ++i)); do echo "[$i/40] Building CXX object x$i"; done
 [[ ! -e broken ]] || { printf 'FAILED: x41\nx41.cpp:7: error: expected a name\n[41/41] Linking y\n' && exit 1; }
 SH
-  stub build/release/bin/train <<'SH'
+  program build/release/bin/train <<'SH'
 echo "$*" >arguments
 mkdir -p runs/quickstart/0001/plots && touch runs/quickstart/0001/plots/curves.png
 SH
@@ -117,7 +117,7 @@ for file in "$source_dir"/scripts/attack/*.sh; do
 done
 
 begin "an attack that meets no defence is a finding"
-stub train <<'SH'
+program train <<'SH'
 [[ $1 != schema ]] || echo word
 SH
 run "$source_dir/scripts/attack.sh" --train "$PWD/train" keys=3
