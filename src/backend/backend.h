@@ -26,6 +26,7 @@ struct LibraryFinding {
   std::string version;         // "9.19.0"; empty: not usable
   std::string problem;         // why not; empty: usable
   bool several_gpus = false;   // needed where several GPUs work together, not by one
+  std::string without = {};    // what is left out without it; empty: it is needed
 };
 
 class Backend {
@@ -33,8 +34,9 @@ class Backend {
   virtual ~Backend() = default;
   /// Driver and GPUs of this machine.
   [[nodiscard]] virtual GpuSurvey survey() const = 0;
-  /// Opens cuDNN, cuBLASLt and NCCL out of `folders` (library_folders()), the first that has each.
-  /// What is missing or too old is said in the findings; executors are given the paths.
+  /// Opens cuDNN, cuBLASLt, NCCL and NVRTC out of `folders` (library_folders()), each out of the
+  /// first that has it new enough. What is missing or too old is said in the findings; executors
+  /// are given the paths.
   [[nodiscard]] virtual std::vector<LibraryFinding> open_libraries(
       std::span<const std::filesystem::path> folders) = 0;
   /// The GPU `ordinal`, as the survey counts, which is the calling thread's from then on. Throws

@@ -1,7 +1,7 @@
 #include "backend/gpus.h"
 
 #include <algorithm>
-#include <limits>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -16,6 +16,9 @@ namespace fs = std::filesystem;
 using Kind = GpuRequest::Kind;
 
 constexpr std::int64_t kMostGpus = 1'024;  // more than any machine has
+// The first number of the oldest compute capability that kernels are compiled for
+// (CMAKE_CUDA_ARCHITECTURES): before 8.0 there is neither bf16 nor TF32.
+constexpr int kLeastCapability = 8;
 
 std::optional<std::int64_t> number_of(std::string_view text, std::int64_t least) {
   const auto number = parse_integer(text);
@@ -71,7 +74,8 @@ std::string count_text(std::size_t count) {
 /// Of the libraries that several GPUs need, or of those that each needs.
 void require(const UsableGpus& usable, bool several_gpus) {
   for (const LibraryFinding& library : usable.libraries) {
-    if (library.problem.empty() || library.several_gpus != several_gpus) continue;
+    const bool spared = library.problem.empty() || !library.without.empty();
+    if (spared || library.several_gpus != several_gpus) continue;
     refuse(usable.asked, library.name + ": " + library.problem + "; looked in " +
                              folders_text(usable.folders) +
                              "; install it, or set TRAINYARD_CUDA_PATH to its folder, or use "
@@ -105,8 +109,19 @@ void sort_by_idleness(std::vector<GpuFinding>& gpus) {
   });
 }
 
+bool new_enough(const GpuFinding& gpu) { return gpu.major >= kLeastCapability; }
+
 std::string name_of(const GpuFinding& gpu) {
   return "cuda:" + std::to_string(gpu.ordinal) + " (" + gpu.name + ")";
+}
+
+/// What is wrong with the first GPU that is too old; "" if none is.
+std::string age_problem(const std::vector<GpuFinding>& gpus) {
+  const auto old = std::find_if_not(gpus.begin(), gpus.end(), new_enough);
+  if (old == gpus.end()) return "";
+  return name_of(*old) + " has compute capability " + std::to_string(old->major) + "." +
+         std::to_string(old->minor) + ", expected " + std::to_string(kLeastCapability) +
+         ".0 or newer (A100, RTX 30 and those after them)";
 }
 
 void require_allowed(const GpuRequest& request, std::span<const GpuFinding> gpus) {
@@ -119,13 +134,17 @@ void require_allowed(const GpuRequest& request, std::span<const GpuFinding> gpus
   }
 }
 
-/// Of `gpus`, which are all of the machine, those that the request means.
-std::vector<GpuFinding> meant_of(const GpuRequest& request, std::vector<GpuFinding> gpus) {
-  if (request.kind == Kind::all) return gpus;
-  if (request.kind == Kind::listed) return listed(request, gpus);
+/// The GPUs of the machine that the request means: the usable ones, where it leaves the choice open.
+std::vector<GpuFinding> meant_of(const GpuRequest& request, const GpuSurvey& survey) {
+  if (request.kind == Kind::listed) return listed(request, survey.gpus);
+  const bool any = request.kind == Kind::unsaid || request.kind == Kind::idlest;
+  std::vector<GpuFinding> gpus = any ? usable_gpus(survey) : survey.gpus;
   if (request.kind == Kind::idlest) sort_by_idleness(gpus);
-  if (request.kind != Kind::unsaid) require_count(request, gpus.size());
-  gpus.resize(request.kind == Kind::unsaid ? 1 : static_cast<std::size_t>(request.count));
+  if (request.count > 0) {
+    require_count(request, gpus.size());
+    gpus.resize(static_cast<std::size_t>(request.count));
+  }
+  if (request.kind == Kind::unsaid) gpus.resize(1);
   return gpus;
 }
 
@@ -154,8 +173,16 @@ std::vector<GpuFinding> choose_gpus(const GpuRequest& request, const GpuSurvey& 
   if (request.kind == Kind::none) return {};
   const std::string problem = survey_problem(survey);
   if (!problem.empty()) refuse(request, problem + ", or use --gpus 0 for the CPU");
-  std::vector<GpuFinding> gpus = meant_of(request, survey.gpus);
+  std::vector<GpuFinding> gpus = meant_of(request, survey);
   require_allowed(request, gpus);
+  const std::string age = age_problem(gpus);
+  if (!age.empty()) refuse(request, age + "; name others, or use --gpus 0 for the CPU");
+  return gpus;
+}
+
+std::vector<GpuFinding> usable_gpus(const GpuSurvey& survey) {
+  std::vector<GpuFinding> gpus;
+  std::copy_if(survey.gpus.begin(), survey.gpus.end(), std::back_inserter(gpus), new_enough);
   return gpus;
 }
 
@@ -173,7 +200,7 @@ std::string survey_problem(const GpuSurvey& survey) {
            "; see that nvidia-smi lists them and that CUDA_VISIBLE_DEVICES names them";
   }
   if (survey.gpus.empty()) return "0 GPUs were found; see that CUDA_VISIBLE_DEVICES names one";
-  return "";
+  return usable_gpus(survey).empty() ? "no GPU can be used: " + age_problem(survey.gpus) : "";
 }
 
 std::string share_text(const GpuShare& share) {
@@ -213,7 +240,7 @@ UsableGpus open_gpus(const GpuRequest& request, const GpuPlaces& places) {
   }
   usable.backend = with_request(request, [&] { return load_plugin(places.plugin); });
   const GpuSurvey survey = usable.backend->survey();
-  if (unsaid && survey.gpus.empty()) return {.problem = survey_problem(survey)};
+  if (unsaid && usable_gpus(survey).empty()) return {.problem = survey_problem(survey)};
   usable.gpus = choose_gpus(request, survey);
   std::error_code unseen;
   usable.mps = !places.mps_pipes.empty() && fs::exists(places.mps_pipes / "control", unseen);

@@ -34,13 +34,16 @@ struct GpuRequest {
 /// Throws Error{command_line} for text that is none of the forms.
 [[nodiscard]] GpuRequest parse_gpus(std::string_view text);
 
-/// The GPUs that the request means, in order. Throws Error{device} that names the request, what
-/// was found and what to do, if the machine has no usable GPU or not as many,
-/// or if one of them is in prohibited mode.
+/// The GPUs that the request means, in order: where it leaves the choice open, of the usable ones.
+/// Throws Error{device} that names the request, what was found and what to do, if the machine has
+/// no usable GPU or not as many, or one that it means is too old or in prohibited mode.
 [[nodiscard]] std::vector<GpuFinding> choose_gpus(const GpuRequest& request,
                                                   const GpuSurvey& survey);
 
-/// Why no GPU can be used: no driver, a driver that is too old, no GPU; "" if one can.
+/// Those of compute capability 8.0 or newer, which the kernels are compiled for.
+[[nodiscard]] std::vector<GpuFinding> usable_gpus(const GpuSurvey& survey);
+/// Why no GPU can be used: no driver, a driver that is too old, no GPU, none that is new enough; ""
+/// if one can.
 [[nodiscard]] std::string survey_problem(const GpuSurvey& survey);
 /// Where this program's GPU part and its libraries are looked for.
 struct GpuPlaces {

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using Folders = std::vector<fs::path>;
 
 /// Folders below one named `nvidia` that wheels of CUDA 12 and 13 put libraries in.
-constexpr const char* kWheels[] = {"cudnn", "nccl", "cu13", "cublas"};
+constexpr const char* kWheels[] = {"cudnn", "nccl", "cu13", "cublas", "cuda_nvrtc"};
 
 void add(Folders& folders, const fs::path& folder) {
   std::error_code missing;
@@ -44,6 +44,13 @@ void add_python(Folders& folders, const fs::path& prefix) {
   }
 }
 
+/// An environment of Python or conda, which has libraries of its own too.
+void add_environment(Folders& folders, const fs::path& prefix) {
+  std::error_code missing;
+  if (fs::is_directory(prefix / "conda-meta", missing)) add(folders, prefix / "lib");
+  add_python(folders, prefix);
+}
+
 /// The prefix of the first python3 on PATH: /usr for /usr/bin.
 std::optional<fs::path> python_prefix(const std::string& path) {
   for (const std::string& folder : split(path, ':')) {
@@ -68,9 +75,12 @@ Folders library_folders(const LibraryEnvironment& environment) {
   folders.emplace_back();
   if (!environment.cuda_home.empty()) add_toolkit(folders, environment.cuda_home);
   add_toolkit(folders, "/usr/local/cuda");
-  if (!environment.virtual_env.empty()) add_python(folders, environment.virtual_env);
+  for (const std::string& prefix : {environment.virtual_env, environment.conda_prefix}) {
+    if (!prefix.empty()) add_environment(folders, prefix);
+  }
+  if (!environment.home.empty()) add_python(folders, fs::path(environment.home) / ".local");
   if (const auto prefix = python_prefix(environment.path)) {
-    add_python(folders, *prefix);
+    add_environment(folders, *prefix);
     if (*prefix == "/usr") add_python(folders, "/usr/local");
   }
   return folders;

@@ -1,16 +1,54 @@
 #include "backend/plugin.h"
 
 #include <cstring>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/shared_library.h"
+#include "base/text.h"
 
 namespace trainyard {
 
 namespace fs = std::filesystem;
 
-fs::path plugin_path(const fs::path& self) {
-  return self.parent_path().parent_path() / "lib" / "trainyard" / "libtrainyard_cuda.so";
+namespace {
+
+constexpr std::string_view kPrefix = "libtrainyard_cuda", kSuffix = ".so";
+
+/// 13 for libtrainyard_cuda13.so; empty for other files.
+std::optional<std::int64_t> cuda_of(const std::string& file) {
+  if (!file.starts_with(kPrefix) || !file.ends_with(kSuffix)) return std::nullopt;
+  return parse_integer(
+      std::string_view(file).substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size()));
+}
+
+}  // namespace
+
+fs::path plugin_path(const fs::path& self, int driver_cuda) {
+  const fs::path folder = self.parent_path().parent_path() / "lib" / "trainyard";
+  std::map<std::int64_t, fs::path, std::greater<>> parts;  // the newest first
+  std::error_code missing;
+  for (const auto& entry : fs::directory_iterator(folder, missing)) {
+    const auto cuda = cuda_of(entry.path().filename().string());
+    if (cuda) parts[*cuda] = entry.path();
+  }
+  if (parts.empty()) return folder / "libtrainyard_cuda*.so";
+  for (const auto& [cuda, path] : parts) {
+    if (driver_cuda == 0 || cuda * 1000 <= driver_cuda) return path;
+  }
+  return parts.rbegin()->second;
+}
+
+int driver_cuda() {
+  const SharedLibrary driver("libcuda.so.1");
+  auto* ask = driver.function<int(int*)>("cuDriverGetVersion");
+  int version = 0;
+  return ask == nullptr || ask(&version) != 0 ? 0 : version;
 }
 
 bool driver_is_there() { return SharedLibrary("libcuda.so.1").is_open(); }

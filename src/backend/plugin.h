@@ -8,8 +8,16 @@
 
 namespace trainyard {
 
-/// lib/trainyard/libtrainyard_cuda.so beside the folder of the program `self` (bin/train).
-[[nodiscard]] std::filesystem::path plugin_path(const std::filesystem::path& self);
+/// The GPU part in lib/trainyard beside the folder of the program `self` (bin/train). There may be
+/// one for each CUDA: libtrainyard_cuda13.so, libtrainyard_cuda12.so. The newest that the driver
+/// supports is taken (`driver_cuda` as driver_cuda() gives it; 0: the newest), or the oldest, whose
+/// survey then says that the driver is too old. Where there is none, libtrainyard_cuda*.so, which
+/// is no file.
+[[nodiscard]] std::filesystem::path plugin_path(const std::filesystem::path& self, int driver_cuda);
+
+/// Newest CUDA that the NVIDIA driver supports, 13000 for 13.0; 0: there is no driver. Makes no
+/// context.
+[[nodiscard]] int driver_cuda();
 
 /// True if the NVIDIA driver's library can be opened. Cheap where there is none.
 [[nodiscard]] bool driver_is_there();

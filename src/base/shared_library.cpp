@@ -6,13 +6,26 @@
 #include "base/error.h"
 
 namespace trainyard {
+namespace {
+
+/// The loader takes the empty path for the program itself.
+const char* named(const std::filesystem::path& path) {
+  TY_CHECK(!path.empty(), "a library has a path");
+  return path.c_str();
+}
+
+}  // namespace
 
 void CloseLibrary::operator()(void* library) const { dlclose(library); }
 
-SharedLibrary::SharedLibrary(const std::filesystem::path& path) {
-  // dlopen() takes the empty path for the program itself.
-  TY_CHECK(!path.empty(), "a library has a path");
-  library_ = Handle<void*, CloseLibrary>(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+SharedLibrary::SharedLibrary(const std::filesystem::path& path)
+    : SharedLibrary(dlopen(named(path), RTLD_NOW | RTLD_LOCAL)) {}
+
+SharedLibrary SharedLibrary::apart(const std::filesystem::path& path) {
+  return SharedLibrary(dlmopen(LM_ID_NEWLM, named(path), RTLD_NOW | RTLD_LOCAL));
+}
+
+SharedLibrary::SharedLibrary(void* library) : library_(library) {
   if (is_open()) return;
   const char* text = dlerror();
   problem_ = text == nullptr ? "the loader does not say why" : text;
@@ -38,10 +51,10 @@ std::string version_text(std::size_t number) {
          std::to_string(number % 100);
 }
 
-std::string version_problem(std::string_view library, std::size_t found, std::size_t built) {
-  if (found >= built && found / 10000 == built / 10000) return "";
+std::string version_problem(std::string_view library, std::size_t found, std::size_t least) {
+  if (found >= least && found / 10000 == least / 10000) return "";
   return std::string(library) + " " + version_text(found) + " was found, expected " +
-         version_text(built) + " or a newer " + std::to_string(built / 10000) + ".x";
+         version_text(least) + " or a newer " + std::to_string(least / 10000) + ".x";
 }
 
 }  // namespace trainyard

@@ -19,6 +19,9 @@ class SharedLibrary {
   /// A path, or a name that the loader looks for; all that it lacks itself is bound at once. If it
   /// cannot be opened, is_open() is false and problem() is the loader's text.
   explicit SharedLibrary(const std::filesystem::path& path);
+  /// The library in a name space of its own, with copies of all that it needs: to ask it something.
+  /// Libraries that it opens itself, and leaves open, cannot be taken for those of another copy.
+  [[nodiscard]] static SharedLibrary apart(const std::filesystem::path& path);
 
   [[nodiscard]] bool is_open() const { return static_cast<bool>(library_); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -46,6 +49,7 @@ class SharedLibrary {
   void keep() { library_.release(); }
 
  private:
+  explicit SharedLibrary(void* library);
   [[nodiscard]] void* symbol(const char* name) const;
   [[noreturn]] void lacks(const char* name, std::string_view expected) const;
 
@@ -55,9 +59,9 @@ class SharedLibrary {
 
 /// "9.19.0" of 91900, as cuDNN and NCCL number their versions.
 [[nodiscard]] std::string version_text(std::size_t number);
-/// What is wrong with a `library` ("cuDNN") of version `found` for a program built with `built`; ""
+/// What is wrong with a `library` ("cuDNN") of version `found` for a program that needs `least`; ""
 /// if nothing: it is as new, of the same first number.
 [[nodiscard]] std::string version_problem(std::string_view library, std::size_t found,
-                                          std::size_t built);
+                                          std::size_t least);
 
 }  // namespace trainyard

@@ -129,7 +129,7 @@ UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
   UsableGpus usable = open_gpus(request, places);
   if (usable.gpus.empty()) return usable;
   const bool unsaid = request.kind == Kind::unsaid && place.local_ranks > 1 && !flags.replicas;
-  if (unsaid) usable.gpus = usable.backend->survey().gpus;
+  if (unsaid) usable.gpus = usable_gpus(usable.backend->survey());
   if (flags.replicas) {
     usable.share = {.ranks = *flags.replicas, .gpus = static_cast<int>(usable.gpus.size())};
     require_shareable(usable);

@@ -76,6 +76,10 @@ DeviceChoice choice_of(const RunFlags& flags, UsableGpus usable) {
   if (usable.gpus.empty()) return choice;
   choice.kind = DeviceChoice::Kind::gpu;
   choice.gpus = std::make_shared<UsableGpus>(std::move(usable));
+  for (const LibraryFinding& library : choice.gpus->libraries) {
+    if (library.problem.empty() || library.without.empty()) continue;
+    print_warning(library.name + ": " + library.problem + ": " + library.without);
+  }
   choice.engine_folder = engine_folder();
   choice.warn = print_warning;
   return choice;
@@ -183,10 +187,12 @@ void print_warning(const std::string& text) {
 
 GpuPlaces gpu_places() {
   const std::string pipes = variable("CUDA_MPS_PIPE_DIRECTORY");
-  return {.plugin = plugin_path(program_file()),
+  return {.plugin = plugin_path(program_file(), driver_cuda()),
           .folders = library_folders({.trainyard_cuda_path = variable("TRAINYARD_CUDA_PATH"),
                                       .cuda_home = variable("CUDA_HOME"),
                                       .virtual_env = variable("VIRTUAL_ENV"),
+                                      .conda_prefix = variable("CONDA_PREFIX"),
+                                      .home = variable("HOME"),
                                       .path = variable("PATH")}),
           .mps_pipes = pipes.empty() ? "/tmp/nvidia-mps" : pipes};
 }

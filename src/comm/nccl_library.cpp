@@ -10,7 +10,7 @@ namespace {
 
 Functions functions_of(const SharedLibrary& library) {
   Functions all{};
-  const auto find = [&, expected = "NCCL " + version_text(NCCL_VERSION_CODE) + " or newer"](
+  const auto find = [&, expected = "NCCL " + version_text(Library::kLeastVersion) + " or newer"](
                         const char* name, auto& to) { library.require(name, to, expected); };
   find("ncclGetVersion", all.version);
   find("ncclGetErrorString", all.error_string);
@@ -50,7 +50,7 @@ Library::Library(const std::filesystem::path& path) {
   int found = 0;
   functions_.version(&found);
   const std::string problem =
-      version_problem("NCCL", static_cast<std::size_t>(found), NCCL_VERSION_CODE);
+      version_problem("NCCL", static_cast<std::size_t>(found), kLeastVersion);
   if (!problem.empty()) {
     throw Error(ErrorKind::device, fmt::format("{}: {}", library.file().string(), problem));
   }

@@ -36,9 +36,12 @@ struct Functions {
 /// An open NCCL. It stays open to the end of the program, so that nobody needs to own it.
 class Library {
  public:
+  /// 2.18.0, the oldest tried. What is called has been there since 2.14, which is also the first to
+  /// read no more of a newer header's ncclConfig_t than it knows.
+  static constexpr int kLeastVersion = 21800;
+
   /// Opens the library at `path` (or of that name, where the loader finds it). Throws
-  /// Error{device} if it cannot be opened, lacks a function, or is older than the one this was
-  /// built with.
+  /// Error{device} if it cannot be opened, lacks a function, or is older than kLeastVersion.
   explicit Library(const std::filesystem::path& path);
   /// One whose functions are these.
   explicit Library(const Functions& functions) : functions_(functions) {}

@@ -16,6 +16,7 @@ GpuSurvey machine(int count) {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     survey.gpus.push_back({.ordinal = ordinal,
                            .name = "NVIDIA X",
+                           .major = 9,
                            .total_bytes = std::size_t{80} << 30,
                            .free_bytes = std::size_t{80} << 30,
                            .busy_percent = 0});
@@ -129,6 +130,29 @@ TEST_CASE("what stands between a machine and its GPUs is said") {
         "the CPU");
 }
 
+TEST_CASE("a GPU that is too old is told by its name, and passed over where the choice is open") {
+  GpuSurvey survey = machine(3);
+  survey.gpus[0] = {.ordinal = 0, .name = "Tesla T4", .major = 7, .minor = 5};
+  const std::string old =
+      "cuda:0 (Tesla T4) has compute capability 7.5, expected 8.0 or newer (A100, RTX 30 and those "
+      "after them)";
+  for (const char* text : {"1", "2", "0,1", "id:0", "all"}) {
+    CAPTURE(text);
+    CHECK(refused(text, survey).code == 8);
+    CHECK(refused(text, survey).text == "--gpus " + std::string(text) + ": " + old +
+                                            "; name others, or use --gpus 0 for the CPU");
+  }
+  CHECK(chosen("", survey) == List{1});
+  CHECK(chosen("auto:2", survey) == List{1, 2});
+  CHECK(chosen("1,2", survey) == List{1, 2});
+  CHECK(refused("auto:3", survey).text.starts_with("--gpus auto:3: 2 GPUs were found"));
+  CHECK(survey_problem(survey) == "");
+  survey.gpus.resize(1);
+  CHECK(survey_problem(survey) == "no GPU can be used: " + old);
+  CHECK(refused("1", survey).text ==
+        "--gpus 1: no GPU can be used: " + old + ", or use --gpus 0 for the CPU");
+}
+
 TEST_CASE("a library that is missing is named with the folders and the way out") {
   const UsableGpus usable{
       .libraries = {{.name = "cuDNN",
@@ -197,6 +221,12 @@ TEST_CASE("ranks that are more than their GPUs share them, and it is said how ma
   CHECK(share_text({.ranks = 5, .gpus = 2}) == "2 GPUs shared by 5 ranks");
   CHECK(share_text({.ranks = 2, .gpus = 2}) == "");
   CHECK(share_text({}) == "");
+}
+
+TEST_CASE("a library that only spares something is not asked for") {
+  const UsableGpus usable{
+      .libraries = {{.name = "NVRTC", .problem = "not found", .without = "some engines"}}};
+  CHECK(refusal([&] { require_libraries(usable); }).code == 0);
 }
 
 TEST_CASE("without a GPU part a request is refused and silence means the CPU") {

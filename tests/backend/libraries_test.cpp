@@ -11,68 +11,135 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The mathematics library as one that is wanted in version `built`, and says that it is 12.
-WantedLibrary wanted(int built) {
+/// The mathematics library as one that is wanted in version `least`, and says that it is 12; any
+/// other library says that it is 13.
+WantedLibrary wanted(int least) {
   return {.name = "libm",
-          .file = "libm.so.6",
-          .built_version = built,
-          .version =
-              [](const SharedLibrary& library) {
-                return library.function<double(double)>("cos") == nullptr ? 0 : 12;
-              },
-          .text = [](int version) { return "1." + std::to_string(version); }};
+          .files = {"libm.so.6"},
+          .least_version = least,
+          .version = [](const SharedLibrary& library) {
+            return library.function<double(double)>("cos") == nullptr ? 13 : 12;
+          }};
+}
+
+// Asked before a case leaves one of them open out of a folder that is gone.
+const fs::path kMathematics = SharedLibrary("libm.so.6").file();
+const fs::path kResolver = SharedLibrary("libresolv.so.2").file();
+
+/// A copy, which the loader takes for another library than the system's.
+fs::path put_library(const testing::TemporaryFolder& folder, const fs::path& library) {
+  fs::copy_file(library, folder / "libwanted.so");
+  return folder / "libwanted.so";
 }
 
 TEST_CASE("a library is found by the loader, and says its version") {
   const LibraryFinding found = open_library(wanted(12), std::vector<fs::path>{""});
   CHECK(found.problem == "");
-  CHECK(found.version == "1.12");
+  CHECK(found.version == "0.0.12");
   CHECK(found.path.filename() == "libm.so.6");
+  CHECK(found.file == "libm.so.6");
 }
 
-TEST_CASE("a library older than the one built against is refused with both versions") {
-  const LibraryFinding found = open_library(wanted(13), std::vector<fs::path>{""});
-  CHECK(found.problem == found.path.string() +
-                             " is version 1.12, older than the 1.13 that this program was built "
-                             "with");
+TEST_CASE("a library that is too old is refused with both versions") {
+  for (const bool has_parts : {false, true}) {
+    WantedLibrary library = wanted(13);
+    library.has_parts = has_parts;
+    const LibraryFinding found = open_library(library, std::vector<fs::path>{""});
+    CHECK(found.problem == found.path.string() + " is version 0.0.12, expected 0.0.13 or newer");
+  }
 }
 
 TEST_CASE("the first folder that has a library gives it") {
-  WantedLibrary resolver = wanted(12);
-  resolver.file = "libresolv.so.2";
-  resolver.version = [](const SharedLibrary&) { return 12; };
-  const fs::path system = SharedLibrary(resolver.file).file();
+  WantedLibrary resolver = wanted(13);
+  resolver.files = {"libresolv.so.2"};
   const testing::TemporaryFolder folder;
-  fs::create_symlink(system, folder / resolver.file);
+  fs::create_symlink(kResolver, folder / resolver.files.front());
   const LibraryFinding found =
       open_library(resolver, std::vector<fs::path>{"/nowhere", folder.path(), ""});
-  CHECK(found.path == folder / resolver.file);
+  CHECK(found.path == folder / resolver.files.front());
   CHECK(found.problem == "");
+}
+
+TEST_CASE("a folder whose library is too old, or broken, does not end the search") {
+  const testing::TemporaryFolder broken, old, good;
+  testing::put_text(broken / "libwanted.so", "no library");
+  put_library(old, kMathematics);
+  put_library(good, kResolver);
+  const std::vector<fs::path> folders{broken.path(), old.path(), good.path()};
+  WantedLibrary library = wanted(13);
+  library.files = {"libwanted.so"};
+  for (const bool has_parts : {false, true}) {
+    library.has_parts = has_parts;
+    const LibraryFinding found = open_library(library, folders);
+    CHECK(found.problem == "");
+    CHECK(found.version == "0.0.13");
+    CHECK(found.path == good / "libwanted.so");
+  }
+}
+
+TEST_CASE("where no folder has a library new enough, the first is named") {
+  const testing::TemporaryFolder old, other;
+  put_library(old, kMathematics);
+  put_library(other, kResolver);
+  WantedLibrary library = wanted(14);
+  library.files = {"libwanted.so"};
+  CHECK(open_library(library, std::vector<fs::path>{old.path(), other.path()}).problem ==
+        (old / "libwanted.so").string() + " is version 0.0.12, expected 0.0.14 or newer");
+}
+
+TEST_CASE("any of a library's files serves, the first within a folder before the others") {
+  WantedLibrary library = wanted(12);
+  library.files = {"libno_such_library.so.3", "libm.so.6"};
+  CHECK(open_library(library, std::vector<fs::path>{""}).file == "libm.so.6");
+  library.files = {"libno_such_library.so.3", "libno_such_library.so.2"};
+  CHECK(open_library(library, std::vector<fs::path>{""}).problem ==
+        "libno_such_library.so.3 or libno_such_library.so.2 was not found");
 }
 
 TEST_CASE("a library that nobody has is not found, and one that is broken says so") {
   WantedLibrary nobody = wanted(1);
-  nobody.file = "libno_such_library.so.3";
+  nobody.files = {"libno_such_library.so.3"};
   const testing::TemporaryFolder folder;
   const LibraryFinding missing = open_library(nobody, std::vector<fs::path>{"", folder.path()});
   CHECK(missing.problem == "libno_such_library.so.3 was not found");
   CHECK(missing.path.empty());
-  testing::put_text(folder / nobody.file, "no library");
+  testing::put_text(folder / nobody.files.front(), "no library");
   const LibraryFinding broken = open_library(nobody, std::vector<fs::path>{folder.path()});
   CHECK(broken.problem.find("libno_such_library.so.3") != std::string::npos);
   CHECK(broken.problem.find("was not found") == std::string::npos);
 }
 
-TEST_CASE("cuDNN, cuBLASLt and NCCL are wanted as built, NCCL for several GPUs alone") {
+TEST_CASE("what is wanted of the libraries is what is used, NCCL for several GPUs alone") {
   const std::vector<WantedLibrary> list = wanted_libraries();
   REQUIRE(list.size() == 3);
-  CHECK(list[0].file == "libcudnn.so.9");
-  CHECK(list[1].file.starts_with("libcublasLt.so.1"));
-  CHECK(list[2].file == "libnccl.so.2");
-  CHECK(list[0].text(91900) == "9.19.0");
-  CHECK(list[2].text(22809) == "2.28.9");
+  CHECK(list[0].files == std::vector<std::string>{"libcudnn.so.9"});
+  CHECK(list[0].least_version == 90800);
+  CHECK(list[1].files == std::vector<std::string>{"libcublasLt.so.13", "libcublasLt.so.12"});
+  CHECK(list[1].least_version <= 120803);  // of CUDA 12.8
+  CHECK(list[2].files == std::vector<std::string>{"libnccl.so.2"});
+  CHECK(list[2].least_version <= 22105);
   CHECK_FALSE(list[0].several_gpus);
   CHECK(list[2].several_gpus);
+}
+
+TEST_CASE("the compiler of engines is that of cuDNN's CUDA, and its absence ends nothing") {
+  CHECK(wanted_compiler(12).files == std::vector<std::string>{"libnvrtc.so.12"});
+  CHECK(wanted_compiler(13).least_version == 130000);
+  CHECK(wanted_compiler(13).without != "");
+  const LibraryFinding none = open_library(wanted_compiler(99), std::vector<fs::path>{"/nowhere"});
+  CHECK(none.problem == "libnvrtc.so.99 was not found");
+  CHECK(none.without == wanted_compiler(99).without);
+}
+
+TEST_CASE("the installed cuDNN is followed by the compiler of its CUDA") {
+  const fs::path folder = fs::path(TY_CUDNN_LIBRARY).parent_path();
+  const std::vector<LibraryFinding> found =
+      open_libraries(std::vector<fs::path>{folder, TY_CUDA_LIBRARIES});
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].problem == "");
+  CHECK(found[1].problem == "");
+  CHECK(found[3].problem == "");
+  CHECK(found[3].name == "NVRTC");
 }
 
 }  // namespace

@@ -49,6 +49,32 @@ TEST_CASE("a toolkit and the wheels of an environment are found behind the loade
   for (const fs::path& wheel : {cudnn, cu13, nccl}) CHECK(place_of(folders, wheel) > 1);
 }
 
+TEST_CASE("wheels of a user, conda's packages and wheels in conda are found, NVRTC with them") {
+  const testing::TemporaryFolder root;
+  const fs::path packages = fs::path("lib") / "python3.10" / "site-packages" / "nvidia";
+  const fs::path home = root.path() / "home", conda = root.path() / "conda";
+  const fs::path nvrtc = made(home / ".local" / packages / "cuda_nvrtc" / "lib");
+  const fs::path cublas = made(home / ".local" / packages / "cublas" / "lib");
+  const fs::path wheel = made(conda / packages / "cudnn" / "lib");
+  made(conda / "conda-meta");
+  const auto folders = library_folders({.conda_prefix = conda.string(), .home = home.string()});
+  for (const fs::path& folder : {nvrtc, cublas, wheel, conda / "lib"}) {
+    CAPTURE(folder);
+    CHECK(place_of(folders, folder) > 0);
+  }
+  // The folder lib of another prefix holds anybody's libraries.
+  const auto other = library_folders({.virtual_env = (home / ".local").string()});
+  CHECK(place_of(other, home / ".local" / "lib") == -1);
+}
+
+TEST_CASE("conda's packages are found by its python3 on the search path") {
+  const testing::TemporaryFolder root;
+  testing::put_text(made(root.path() / "bin") / "python3", "");
+  made(root.path() / "conda-meta");
+  const fs::path lib = made(root.path() / "lib");
+  CHECK(place_of(library_folders({.path = (root.path() / "bin").string()}), lib) > 0);
+}
+
 TEST_CASE("the wheels of the first python3 on the search path are found") {
   const testing::TemporaryFolder root;
   const fs::path bin = made(root.path() / "bin");

@@ -12,7 +12,7 @@ using testing::error_of;
 
 std::vector<GpuFinding> gpus(const std::vector<int>& ordinals) {
   std::vector<GpuFinding> list;
-  for (const int ordinal : ordinals) list.push_back({.ordinal = ordinal});
+  for (const int ordinal : ordinals) list.push_back({.ordinal = ordinal, .major = 9});
   return list;
 }
 

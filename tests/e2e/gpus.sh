@@ -3,7 +3,8 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-plugin=$(dirname "$train")/../lib/trainyard/libtrainyard_cuda.so
+plugin=$(compgen -G "$(dirname "$train")/../lib/trainyard/libtrainyard_cuda*.so" | head -n 1)
+part=lib/trainyard/libtrainyard_cuda13.so
 
 # What `--gpus` says here: no GPU part, no driver, or no GPU (lib.sh hides those there are).
 if [[ ! -e $plugin ]]; then
@@ -82,19 +83,19 @@ place_program
 write_tiny_run tiny.yaml
 run bin/train --config tiny.yaml --gpus 1
 expect_code 8
-expect_err "the GPU part of train is not there ($PWD/lib/trainyard/libtrainyard_cuda.so)"
+expect_err "the GPU part of train is not there ($PWD/lib/trainyard/libtrainyard_cuda*.so)"
 run bin/train --config tiny.yaml --set epochs=1
 expect_code 0
 
 begin "a GPU part that is no library, or of another build, is refused"
 place_program
 write_tiny_run tiny.yaml
-echo "no library" >lib/trainyard/libtrainyard_cuda.so
+echo "no library" >"$part"
 run bin/train --config tiny.yaml --gpus 1
 expect_code 8
 expect_err "the GPU part of train cannot be loaded"
 cp "$(ldconfig -p | awk '/libm\.so\.6 .*x86-64/ {print $NF; exit}')" \
-  lib/trainyard/libtrainyard_cuda.so
+  "$part"
 run bin/train --config tiny.yaml --gpus 1
 expect_code 8
 expect_err "belongs to another build (no entry"
@@ -103,7 +104,7 @@ begin "the GPU part loads where it was built: each symbol it lacks is the progra
 run "$train" doctor
 expect_no_out "cannot be loaded"
 if [[ -e $plugin ]]; then
-  expect_out_match "GPU part  [^"$'\n'"]*libtrainyard_cuda.so, CUDA [0-9]+"
+  expect_out_match "GPU part  [^"$'\n'"]*libtrainyard_cuda[0-9]+.so, CUDA [0-9]+"
 else
   expect_out "GPU part  none"
 fi

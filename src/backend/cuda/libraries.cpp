@@ -6,20 +6,19 @@
 
 #include <optional>
 #include <system_error>
+#include <utility>
+
+#include "base/text.h"
+#include "comm/nccl_library.h"
+#include "exec/cudnn/library.h"
+#include "exec/cudnn/matmul.h"
 
 namespace trainyard::cuda {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string dotted(int major, int minor, int patch) {
-  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
-}
-
-/// cuDNN and NCCL (from 2.9 on) and cuBLAS count major * 10000 + minor * 100 + patch.
-std::string hundreds_text(int version) {
-  return dotted(version / 10000, version / 100 % 100, version % 100);
-}
+std::string text_of(int version) { return version_text(static_cast<std::size_t>(version)); }
 
 int cudnn_version(const SharedLibrary& library) {
   auto* ask = library.function<decltype(cudnnGetVersion)>("cudnnGetVersion");
@@ -37,28 +36,56 @@ int nccl_version(const SharedLibrary& library) {
   return ask == nullptr || ask(&version) != ncclSuccess ? 0 : version;
 }
 
-std::string versioned(const char* file, int major) {
-  return std::string(file) + ".so." + std::to_string(major);
+int compiler_version(const SharedLibrary& library) {
+  auto* ask = library.function<int(int*, int*)>("nvrtcVersion");
+  int major = 0, minor = 0;
+  return ask == nullptr || ask(&major, &minor) != 0 ? 0 : major * 10000 + minor * 100;
 }
 
-/// Opened out of one folder; empty if the folder has none.
-std::optional<SharedLibrary> open_in(const fs::path& folder, const std::string& file) {
+/// The first number of the CUDA that the cuDNN at `path` was built with; 0 if it does not say.
+int cuda_of_cudnn(const fs::path& path) {
+  const SharedLibrary library(path);
+  auto* ask = library.function<decltype(cudnnGetCudartVersion)>("cudnnGetCudartVersion");
+  return ask == nullptr ? 0 : static_cast<int>(ask()) / 1000;
+}
+
+/// As the loader is given it; empty if the folder has no such file.
+std::optional<fs::path> path_in(const fs::path& folder, const std::string& file) {
   std::error_code missing;
-  if (!folder.empty() && !fs::exists(folder / file, missing)) return std::nullopt;
-  const fs::path path = folder.empty() ? fs::path(file) : folder / file;
-  SharedLibrary library(path);
-  // The loader's own search that finds nothing is no finding.
-  if (!library.is_open() && folder.empty()) return std::nullopt;
-  return library;
+  if (folder.empty()) return fs::path(file);
+  return fs::exists(folder / file, missing) ? std::optional(folder / file) : std::nullopt;
 }
 
 void judge(LibraryFinding& finding, const WantedLibrary& wanted, const SharedLibrary& library) {
   finding.path = library.file();
   const int version = wanted.version(library);
-  finding.version = wanted.text(version);
-  if (version >= wanted.built_version) return;
-  finding.problem = finding.path.string() + " is version " + finding.version + ", older than the " +
-                    wanted.text(wanted.built_version) + " that this program was built with";
+  finding.version = text_of(version);
+  finding.problem.clear();
+  if (version >= wanted.least_version) return;
+  finding.problem = finding.path.string() + " is version " + finding.version + ", expected " +
+                    text_of(wanted.least_version) + " or newer";
+}
+
+/// The library at `path`, open to the end of the program if it is usable.
+LibraryFinding open_at(const fs::path& path, const WantedLibrary& wanted) {
+  LibraryFinding finding{.name = wanted.name,
+                         .file = path.filename().string(),
+                         .several_gpus = wanted.several_gpus,
+                         .without = wanted.without};
+  if (wanted.has_parts) {
+    // One that cannot be opened apart is asked within the program, as the others are.
+    const SharedLibrary asked = SharedLibrary::apart(path);
+    if (asked.is_open()) judge(finding, wanted, asked);
+    if (!finding.problem.empty()) return finding;
+  }
+  SharedLibrary library(path);
+  if (!library.is_open()) {
+    finding.problem = library.problem();
+    return finding;
+  }
+  judge(finding, wanted, library);
+  if (finding.problem.empty()) library.keep();  // executors open it again by its path: quick then
+  return finding;
 }
 
 }  // namespace
@@ -66,41 +93,60 @@ void judge(LibraryFinding& finding, const WantedLibrary& wanted, const SharedLib
 std::vector<WantedLibrary> wanted_libraries() {
   return {
       {.name = "cuDNN",
-       .file = versioned("libcudnn", CUDNN_MAJOR),
-       .built_version = CUDNN_VERSION,
+       .files = {"libcudnn.so.9"},
+       .least_version = cudnn::Library::kLeastVersion,
        .version = cudnn_version,
-       .text = hundreds_text},
+       .has_parts = true},
       {.name = "cuBLASLt",
-       .file = versioned("libcublasLt", CUBLAS_VER_MAJOR),
-       .built_version = CUBLAS_VERSION,
-       .version = cublas_version,
-       .text = hundreds_text},
+       .files = {"libcublasLt.so.13", "libcublasLt.so.12"},
+       .least_version = cudnn::MatmulLibrary::kLeastVersion,
+       .version = cublas_version},
       {.name = "NCCL",
-       .file = versioned("libnccl", NCCL_MAJOR),
-       .built_version = NCCL_VERSION_CODE,
+       .files = {"libnccl.so.2"},
+       .least_version = nccl::Library::kLeastVersion,
        .version = nccl_version,
-       .text = hundreds_text,
        .several_gpus = true},
   };
 }
 
+WantedLibrary wanted_compiler(int cuda) {
+  return {.name = "NVRTC",
+          .files = {"libnvrtc.so." + std::to_string(cuda)},
+          .least_version = cuda * 10000,
+          .version = compiler_version,
+          .without = "cuDNN's engines that are compiled at run time are left out"};
+}
+
 LibraryFinding open_library(const WantedLibrary& wanted, std::span<const fs::path> folders) {
-  LibraryFinding finding{
-      .name = wanted.name, .file = wanted.file, .several_gpus = wanted.several_gpus};
-  finding.problem = wanted.file + " was not found";
+  LibraryFinding finding{.name = wanted.name,
+                         .file = wanted.files.front(),
+                         .problem = joined(wanted.files, " or ") + " was not found",
+                         .several_gpus = wanted.several_gpus,
+                         .without = wanted.without};
+  bool first = true;
   for (const fs::path& folder : folders) {
-    std::optional<SharedLibrary> library = open_in(folder, wanted.file);
-    if (!library) continue;
-    if (!library->is_open()) {
-      finding.problem = library->problem();
-      continue;
+    for (const std::string& file : wanted.files) {
+      const std::optional<fs::path> path = path_in(folder, file);
+      if (!path) continue;
+      LibraryFinding found = open_at(*path, wanted);
+      if (found.problem.empty()) return found;
+      // The loader's own search that finds nothing is no finding.
+      if (folder.empty() && found.path.empty()) continue;
+      if (std::exchange(first, false)) finding = std::move(found);
     }
-    finding.problem.clear();
-    judge(finding, wanted, *library);
-    library->keep();  // executors open it again by its path, which is then quick
-    return finding;
   }
   return finding;
+}
+
+std::vector<LibraryFinding> open_libraries(std::span<const fs::path> folders) {
+  std::vector<LibraryFinding> findings;
+  for (const WantedLibrary& wanted : wanted_libraries()) {
+    findings.push_back(open_library(wanted, folders));
+  }
+  const LibraryFinding& cudnn = findings.front();
+  const int cuda = cudnn.problem.empty() ? cuda_of_cudnn(cudnn.path) : 0;
+  if (cuda > 0) findings.push_back(open_library(wanted_compiler(cuda), folders));
+  return findings;
 }
 
 }  // namespace trainyard::cuda

@@ -20,11 +20,7 @@ class CudaBackend final : public Backend {
   [[nodiscard]] GpuSurvey survey() const override { return cuda::survey(); }
   [[nodiscard]] std::vector<LibraryFinding> open_libraries(
       std::span<const std::filesystem::path> folders) override {
-    std::vector<LibraryFinding> findings;
-    for (const cuda::WantedLibrary& wanted : cuda::wanted_libraries()) {
-      findings.push_back(cuda::open_library(wanted, folders));
-    }
-    return findings;
+    return cuda::open_libraries(folders);
   }
   [[nodiscard]] std::unique_ptr<Device> make_device(int ordinal) const override {
     TY_CUDA(cudaSetDevice(ordinal));

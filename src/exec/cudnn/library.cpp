@@ -13,7 +13,7 @@ namespace {
 
 Functions functions_of(const SharedLibrary& library) {
   Functions all{};
-  const auto find = [&, expected = "cuDNN " + version_text(CUDNN_VERSION) + " or newer"](
+  const auto find = [&, expected = "cuDNN " + version_text(Library::kLeastVersion) + " or newer"](
                         const char* name, auto& to) { library.require(name, to, expected); };
   find("cudnnGetVersion", all.version);
   find("cudnnGetErrorString", all.error_string);
@@ -38,7 +38,7 @@ Library::Library(const std::filesystem::path& path) {
     throw Error(ErrorKind::device, "cuDNN cannot be opened: " + library.problem());
   }
   functions_ = functions_of(library);
-  const std::string problem = version_problem("cuDNN", functions_.version(), CUDNN_VERSION);
+  const std::string problem = version_problem("cuDNN", functions_.version(), kLeastVersion);
   if (!problem.empty()) {
     throw Error(ErrorKind::device, fmt::format("{}: {}", library.file().string(), problem));
   }

@@ -30,8 +30,11 @@ struct Functions {
 /// An open cuDNN. It stays open to the end of the program, so that nobody needs to own it.
 class Library {
  public:
+  /// 9.8.0, the first in which engines are asked by the properties of a device.
+  static constexpr int kLeastVersion = 90800;
+
   /// Opens the library at `path` (or of that name, where the loader finds it). Throws
-  /// Error{device} if it cannot be opened, or is older than the one this was built with.
+  /// Error{device} if it cannot be opened, or is older than kLeastVersion.
   explicit Library(const std::filesystem::path& path);
   explicit Library(const Functions& functions) : functions_(functions) {}
 

@@ -14,7 +14,8 @@ constexpr std::uint32_t kPointerAlignment = 16;
 
 MatmulFunctions functions_of(const SharedLibrary& library) {
   MatmulFunctions all{};
-  const auto find = [&, expected = "the cuBLASLt of CUDA " + std::to_string(CUBLAS_VER_MAJOR)](
+  const auto find = [&, expected =
+                            "cuBLASLt " + version_text(MatmulLibrary::kLeastVersion) + " or newer"](
                         const char* name, auto& to) { library.require(name, to, expected); };
   find("cublasLtGetStatusString", all.status_string);
   find("cublasLtCreate", all.create);
