@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/gpu_text.h"
 #include "backend/plugin.h"
 #include "base/error.h"
 #include "base/parallel.h"
@@ -11,31 +12,9 @@
 namespace trainyard {
 namespace {
 
-constexpr double kGibibyte = 1024.0 * 1024 * 1024;
-
 /// A row: what it is about in ten columns, then the finding.
 std::string row(std::string_view about, const std::string& finding) {
   return fmt::format("{:<9} {}\n", about, finding);
-}
-
-std::string gib(std::size_t bytes) {
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / kGibibyte);
-}
-
-std::string memory_text(const GpuFinding& gpu) {
-  const std::string total = gib(gpu.total_bytes);
-  return gpu.free_bytes ? gib(*gpu.free_bytes) + " of " + total + " free" : total;
-}
-
-std::string gpu_text(const GpuFinding& gpu) {
-  std::string text = fmt::format("{}, compute capability {}.{}, {}", gpu.name, gpu.major, gpu.minor,
-                                 memory_text(gpu));
-  if (gpu.busy_percent) text += fmt::format(", {} % busy", *gpu.busy_percent);
-  text += ", bus " + gpu.bus;
-  if (gpu.peers.empty()) return text;
-  text += ", reads";
-  for (const int peer : gpu.peers) text += " cuda:" + std::to_string(peer);
-  return text + " directly";
 }
 
 std::string driver_text(const GpuSurvey& survey) {
@@ -45,27 +24,14 @@ std::string driver_text(const GpuSurvey& survey) {
 }
 
 std::string library_text(const LibraryFinding& library) {
-  return library.problem.empty() ? library.version + ", " + library.path.string() : library.problem;
-}
-
-Json json_of(const GpuFinding& gpu) {
-  Json json{{"ordinal", gpu.ordinal},
-            {"name", gpu.name},
-            {"compute_capability", fmt::format("{}.{}", gpu.major, gpu.minor)},
-            {"total_bytes", gpu.total_bytes},
-            {"bus", gpu.bus},
-            {"peers", gpu.peers}};
-  if (gpu.free_bytes) json["free_bytes"] = *gpu.free_bytes;
-  if (gpu.busy_percent) json["busy_percent"] = *gpu.busy_percent;
-  return json;
+  if (library.problem.empty()) return library.version + ", " + library.path.string();
+  return library.problem + (library.without.empty() ? "" : ": " + library.without);
 }
 
 Json json_of(const LibraryFinding& library) {
-  return {{"name", library.name},
-          {"file", library.file},
-          {"path", library.path.string()},
-          {"version", library.version},
-          {"problem", library.problem}};
+  return {{"name", library.name},          {"file", library.file},
+          {"path", library.path.string()}, {"version", library.version},
+          {"problem", library.problem},    {"without", library.without}};
 }
 
 Json gpu_part_json(const Findings& findings) {
@@ -86,6 +52,7 @@ Findings examine(std::string version, const GpuPlaces& places) {
                     .cores = available_cores(),
                     .vectors = processor_has_avx512() ? "AVX-512" : "AVX2",
                     .cpu_libraries = make_cpu_executors()->libraries(),
+                    .host = look_at_host(),
                     .plugin = places.plugin,
                     .folders = places.folders};
   try {
@@ -106,7 +73,7 @@ std::vector<std::string> missing(const Findings& findings) {
     if (!problem.empty()) list.push_back(problem);
   }
   for (const LibraryFinding& library : findings.libraries) {
-    if (library.problem.empty()) continue;
+    if (library.problem.empty() || !library.without.empty()) continue;
     list.push_back(library.name + ": " + library.problem + "; looked in " +
                    folders_text(findings.folders) +
                    "; install it, or set TRAINYARD_CUDA_PATH to its folder");
@@ -114,11 +81,16 @@ std::vector<std::string> missing(const Findings& findings) {
   return list;
 }
 
+std::vector<std::string> notes(const Findings& findings) {
+  return findings.survey ? gpu_notes(findings.survey->gpus) : std::vector<std::string>();
+}
+
 std::string doctor_text(const Findings& findings) {
   std::string text = findings.version + "\n";
   text += row("CPU",
               fmt::format("{} {}, {}, {}", findings.cores, findings.cores == 1 ? "core" : "cores",
                           findings.vectors, findings.cpu_libraries));
+  text += row("memory", host_text(findings.host));
   if (findings.survey) {
     const GpuSurvey& survey = *findings.survey;
     text += row("GPU part",
@@ -130,11 +102,14 @@ std::string doctor_text(const Findings& findings) {
     if (survey.gpus.empty()) text += row("GPUs", "none");
     for (const GpuFinding& gpu : survey.gpus) {
       text += row("cuda:" + std::to_string(gpu.ordinal), gpu_text(gpu));
+      text += row("", condition_text(gpu));
     }
+    for (const auto& [about, links] : link_rows(survey.gpus)) text += row(about, links);
   } else {
     text += row("GPU part", "none");
   }
   const std::vector<std::string> list = missing(findings);
+  for (const std::string& note : notes(findings)) text += "note:     " + note + "\n";
   for (const std::string& thing : list) text += "missing:  " + thing + "\n";
   return text + (list.empty() ? "all that training on a GPU needs is there\n"
                               : "training on the CPU needs none of these\n");
@@ -146,16 +121,18 @@ Json doctor_json(const Findings& findings) {
              {{"cores", findings.cores},
               {"vectors", findings.vectors},
               {"libraries", findings.cpu_libraries}}},
+            {"host", host_json(findings.host)},
             {"gpu_part", gpu_part_json(findings)},
             {"libraries", Json::array()},
             {"gpus", Json::array()},
+            {"notes", notes(findings)},
             {"missing", missing(findings)}};
   for (const LibraryFinding& library : findings.libraries) {
     json["libraries"].push_back(json_of(library));
   }
   if (findings.survey) {
     json["driver"] = driver_json(*findings.survey);
-    for (const GpuFinding& gpu : findings.survey->gpus) json["gpus"].push_back(json_of(gpu));
+    for (const GpuFinding& gpu : findings.survey->gpus) json["gpus"].push_back(gpu_json(gpu));
   }
   return json;
 }

@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "backend/gpus.h"
+#include "backend/host_facts.h"
 #include "formats/json.h"
 
 namespace trainyard {
@@ -18,6 +19,7 @@ struct Findings {
   int cores = 0;              // physical ones that this process may use
   std::string vectors;        // "AVX-512", "AVX2"
   std::string cpu_libraries;  // "oneDNN 2.6.3"
+  HostFacts host;
   std::filesystem::path plugin;
   std::string plugin_problem;       // why the GPU part cannot be used; empty: it is loaded
   std::optional<GpuSurvey> survey;  // with a GPU part
@@ -31,6 +33,8 @@ struct Findings {
 /// What stands between this machine and training on a GPU, each with how to mend it; empty:
 /// nothing.
 [[nodiscard]] std::vector<std::string> missing(const Findings& findings);
+/// What does not stand in the way, but makes training slow or may end it.
+[[nodiscard]] std::vector<std::string> notes(const Findings& findings);
 /// For people: one line a thing found, then one a thing missing.
 [[nodiscard]] std::string doctor_text(const Findings& findings);
 /// The same for programs.

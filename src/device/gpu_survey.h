@@ -11,6 +11,19 @@ namespace trainyard {
 /// How many processes may use a GPU, as its owner has set it (nvidia-smi -c).
 enum class ComputeMode { any, exclusive, prohibited };
 
+/// What decides how a GPU works, as its driver says; empty where that does not say.
+struct GpuCondition {
+  std::optional<bool> mig;           // cut into parts
+  std::optional<bool> ecc;           // memory errors are corrected
+  std::optional<bool> rows_pending;  // rows of memory wait for a reset to be replaced
+  std::string fabric;                // of NVSwitch: "started", "not started"; empty: there is none
+  std::optional<unsigned> sm_mhz;    // clocks of this moment
+  std::optional<unsigned> most_sm_mhz;
+  std::optional<unsigned> memory_mhz;
+  std::optional<double> power_limit_watts;
+  std::vector<std::string> slowed_by;  // "power cap", "heat"
+};
+
 struct GpuFinding {
   int ordinal = 0;  // as CUDA counts the visible ones
   std::string name;
@@ -20,7 +33,10 @@ struct GpuFinding {
   std::optional<int> busy_percent;        // of the last moments, likewise
   std::string bus;                        // "0000:17:00.0"
   ComputeMode compute_mode = ComputeMode::any;
-  std::vector<int> peers;  // GPUs whose memory this one reads directly
+  std::vector<int> peers;             // GPUs whose memory this one reads directly
+  std::vector<int> nvlinks = {};      // GPUs that NVLink joins to this one
+  std::optional<int> numa_node = {};  // the host's, that it is attached to
+  GpuCondition condition = {};
 };
 
 struct GpuSurvey {

@@ -14,6 +14,7 @@
 #include "run/judge.h"
 #include "run/layer_rules.h"
 #include "run/memory_fit.h"
+#include "run/near_gpu.h"
 #include "run/shards.h"
 
 namespace trainyard {
@@ -196,10 +197,8 @@ Precision default_precision(DeviceChoice::Kind kind) {
 
 SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, RankGroup* ranks) {
   require_supported_processor();
-  if (ranks != nullptr) {
-    require_one_kind({.gpu = choice.kind == DeviceChoice::Kind::gpu, .no_gpu = choice.no_gpu},
-                     *ranks);
-  }
+  const bool gpu = choice.kind == DeviceChoice::Kind::gpu;
+  if (ranks != nullptr) require_one_kind({.gpu = gpu, .no_gpu = choice.no_gpu}, *ranks);
   const Precision precision = run.precision.value_or(default_precision(choice.kind));
   require_precision(choice.kind, precision);
   require_transport(run, precision);
@@ -207,8 +206,9 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, Rank
   session.threads = choice.threads > 0 ? choice.threads
                     : run.threads > 0  ? static_cast<int>(run.threads)
                                        : available_cores();
+  if (gpu) session.threads = stay_near(choice.gpus->gpus.front(), session.threads, choice.warn);
   set_threads(session.threads);
-  if (choice.kind == DeviceChoice::Kind::gpu) {
+  if (gpu) {
     open_gpu(choice, run, precision, ranks, session);
   } else {
     open_processor(choice, run, precision, session);

@@ -11,7 +11,11 @@ Findings cpu_only() {
           .cores = 2,
           .vectors = "AVX-512",
           .cpu_libraries = "oneDNN 2.6.3",
-          .plugin = "/opt/lib/trainyard/libtrainyard_cuda.so",
+          .host = {.memory = {.bytes = std::size_t{8} << 30, .bound = "the machine's memory"},
+                   .processor_quota = {},
+                   .shared_bytes = std::size_t{64} << 20,
+                   .locked_bytes = {}},
+          .plugin = "/opt/lib/trainyard/libtrainyard_cuda13.so",
           .plugin_problem = "the GPU part of train is not there (x); unpack the whole package"};
 }
 
@@ -50,14 +54,20 @@ TEST_CASE("a machine with all of it is reported line by line, exit 0") {
   CHECK(doctor_text(two_gpus()) ==
         "train 0.1.0\n"
         "CPU       2 cores, AVX-512, oneDNN 2.6.3\n"
-        "GPU part  /opt/lib/trainyard/libtrainyard_cuda.so, CUDA 13.0\n"
+        "memory    8192 MiB free by the machine's memory, /dev/shm 64 MiB, locked at most all\n"
+        "GPU part  /opt/lib/trainyard/libtrainyard_cuda13.so, CUDA 13.0\n"
         "driver    580.95.05, up to CUDA 13.0\n"
         "cuDNN     9.19.0, /c/libcudnn.so.9\n"
         "NCCL      2.28.9, /c/libnccl.so.2\n"
         "cuda:0    NVIDIA H200, compute capability 9.0, 139.0 GiB of 140.0 GiB free, 3 % busy, bus "
-        "0000:17:00.0, reads cuda:1 directly\n"
+        "0000:17:00.0\n"
+        "          compute mode default\n"
         "cuda:1    NVIDIA H200, compute capability 9.0, 139.0 GiB of 140.0 GiB free, 3 % busy, bus "
-        "0000:17:00.0, reads cuda:0 directly\n"
+        "0000:17:00.0\n"
+        "          compute mode default\n"
+        "links     0       1\n"
+        "  cuda:0  -       PCIe\n"
+        "  cuda:1  PCIe    -\n"
         "all that training on a GPU needs is there\n");
 }
 
@@ -66,6 +76,7 @@ TEST_CASE("without a GPU part the report says so, and how to get it, exit 8") {
   CHECK(doctor_text(cpu_only()) ==
         "train 0.1.0\n"
         "CPU       2 cores, AVX-512, oneDNN 2.6.3\n"
+        "memory    8192 MiB free by the machine's memory, /dev/shm 64 MiB, locked at most all\n"
         "GPU part  none\n"
         "missing:  the GPU part of train is not there (x); unpack the whole package\n"
         "training on the CPU needs none of these\n");
@@ -90,6 +101,18 @@ TEST_CASE("driver and library are both reported where both are missing") {
   }
 }
 
+TEST_CASE("a library that only spares something is reported, and is not missing") {
+  Findings findings = two_gpus();
+  findings.libraries.push_back({.name = "NVRTC",
+                                .file = "libnvrtc.so.12",
+                                .problem = "libnvrtc.so.12 was not found",
+                                .without = "engines are left out"});
+  CHECK(doctor_exit_code(findings) == 0);
+  CHECK(doctor_text(findings).find(
+            "NVRTC     libnvrtc.so.12 was not found: engines are left out\n") != std::string::npos);
+  CHECK(doctor_json(findings)["libraries"][2]["without"] == "engines are left out");
+}
+
 TEST_CASE("memory and work that nobody measured are left out") {
   Findings findings = two_gpus();
   findings.survey->gpus.resize(1);
@@ -103,6 +126,65 @@ TEST_CASE("memory and work that nobody measured are left out") {
   CHECK_FALSE(doctor_json(findings)["gpus"][0].contains("free_bytes"));
 }
 
+/// As a driver tells all of it.
+GpuCondition condition() {
+  return {.mig = false,
+          .ecc = true,
+          .rows_pending = true,
+          .fabric = "not started",
+          .sm_mhz = 345,
+          .most_sm_mhz = 1980,
+          .memory_mhz = 3201,
+          .power_limit_watts = 700,
+          .slowed_by = {"power cap", "heat"}};
+}
+
+TEST_CASE("what decides how a GPU works stands below it, and what is wrong in notes") {
+  Findings findings = two_gpus();
+  GpuFinding& first = findings.survey->gpus[0];
+  first.numa_node = 1;
+  first.nvlinks = {1};
+  first.compute_mode = ComputeMode::exclusive;
+  first.condition = condition();
+  const std::string text = doctor_text(findings);
+  for (const char* line :
+       {"bus 0000:17:00.0, NUMA node 1\n",
+        "          compute mode exclusive, MIG off, ECC on, NVSwitch not started, SM clock "
+        "345 of 1980 MHz, memory 3201 MHz, power cap 700 W, slowed by power cap and heat\n",
+        "  cuda:0  -       NVLink\n",
+        "note:     cuda:0 takes one program at a time (compute mode exclusive): ranks share it "
+        "only "
+        "through MPS; nvidia-smi -c DEFAULT lets them\n",
+        "note:     cuda:0 has rows of memory that wait to be replaced; reset it (nvidia-smi -r) or "
+        "restart the machine\n",
+        "note:     cuda:0 is joined to others by NVSwitch, which is not started; see that "
+        "nvidia-fabricmanager runs, and what it logs\n",
+        "note:     cuda:0 is slowed down by power cap, heat; see to its cooling and power\n"}) {
+    CHECK_MESSAGE(text.find(line) != std::string::npos, line);
+  }
+  CHECK(notes(findings).size() == 4);
+  CHECK(doctor_exit_code(findings) == 0);
+  const Json json = doctor_json(findings)["gpus"][0];
+  CHECK(json["numa_node"] == 1);
+  CHECK(json["rows_pending"] == true);
+  CHECK(json["most_sm_mhz"] == 1980);
+  CHECK(json["fabric"] == "not started");
+  CHECK(json["nvlinks"] == std::vector<int>{1});
+}
+
+TEST_CASE("a GPU that waits for work or its power cap is no cause for a note") {
+  Findings findings = two_gpus();
+  findings.survey->gpus[0].condition.slowed_by = {"power cap"};
+  findings.survey->gpus[0].condition.fabric = "started";
+  CHECK(notes(findings).empty());
+}
+
+TEST_CASE("a GPU whose memory another cannot read is reached through the host") {
+  Findings findings = two_gpus();
+  for (GpuFinding& one : findings.survey->gpus) one.peers.clear();
+  CHECK(doctor_text(findings).find("  cuda:0  -       host\n") != std::string::npos);
+}
+
 TEST_CASE("--json holds the same facts") {
   const Json json = doctor_json(two_gpus());
   CHECK(json["cpu"]["libraries"] == "oneDNN 2.6.3");
@@ -112,6 +194,8 @@ TEST_CASE("--json holds the same facts") {
   CHECK(json["gpus"][1]["compute_capability"] == "9.0");
   CHECK(json["gpus"][1]["peers"] == std::vector<int>{0});
   CHECK(json["missing"].empty());
+  CHECK(json["host"]["shared_bytes"] == std::size_t{64} << 20);
+  CHECK(json["notes"].empty());
   const Json without = doctor_json(cpu_only());
   CHECK(without["missing"].size() == 1);
   CHECK(without["gpus"].empty());

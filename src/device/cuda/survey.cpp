@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/numa.h"
 #include "device/cuda/check.h"
 #include "device/cuda/nvml.h"
 
@@ -44,6 +45,11 @@ GpuFinding finding_of(int ordinal, int count, const Nvml& nvml) {
                  .compute_mode = compute_mode_of(ordinal),
                  .peers = peers_of(ordinal, count)};
   gpu.bus = bus_of(ordinal);
+  gpu.numa_node = numa_node_of(gpu.bus);
+  gpu.condition = nvml.condition_of(gpu.bus);
+  for (const int peer : gpu.peers) {
+    if (nvml.joined_by_nvlink(gpu.bus, bus_of(peer))) gpu.nvlinks.push_back(peer);
+  }
   if (const auto load = nvml.load_of(gpu.bus)) {
     gpu.total_bytes = load->total_bytes;
     gpu.free_bytes = load->free_bytes;
@@ -64,15 +70,17 @@ GpuSurvey survey() {
   GpuSurvey survey;
   TY_CUDA(cudaRuntimeGetVersion(&survey.runtime_cuda));
   TY_CUDA(cudaDriverGetVersion(&survey.driver_cuda));
+  const Nvml nvml;
+  survey.driver = nvml.driver_version();
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
     ignore(cudaGetLastError());
     survey.problem = cudaGetErrorString(status);
+    // What GPUs joined by NVSwitch answer until that is set up.
+    if (status == cudaErrorSystemNotReady) survey.problem += " (is nvidia-fabricmanager running?)";
     return survey;
   }
-  const Nvml nvml;
-  survey.driver = nvml.driver_version();
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     survey.gpus.push_back(finding_of(ordinal, count, nvml));
   }

@@ -1,0 +1,62 @@
+// A rank on the processors that are near its GPU, in a root that plays sys.
+#include "run/near_gpu.h"
+
+#include <doctest/doctest.h>
+#include <sched.h>
+
+#include <thread>
+#include <vector>
+
+#include "../base/temporary_folder.h"
+#include "base/parallel.h"
+
+using namespace trainyard;
+
+namespace {
+
+/// What a rank of 64 threads does whose GPU is on node 1, which has these processors.
+struct Rank {
+  int threads = 0;
+  std::vector<std::string> warnings;
+  explicit Rank(const std::string& processors) {
+    const testing::TemporaryFolder root;
+    root.write("sys/devices/system/node/has_cpu", "0-1\n");
+    root.write("sys/devices/system/node/node1/cpulist", processors + "\n");
+    std::jthread([&] {  // of its own, so that this one stays where it is
+      threads = stay_near(
+          {.ordinal = 2, .numa_node = 1}, 64,
+          [&](const std::string& text) { warnings.push_back(text); }, root.path());
+    })
+        .join();
+  }
+};
+
+std::string first_processor() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  REQUIRE(sched_getaffinity(0, sizeof set, &set) == 0);
+  std::size_t one = 0;
+  while (!CPU_ISSET(one, &set)) ++one;
+  return std::to_string(one);
+}
+
+}  // namespace
+
+TEST_CASE("a rank has no more threads than its GPU's node has processors for it") {
+  const Rank rank(first_processor());
+  CHECK(rank.threads == (available_cores() > 1 ? 1 : 64));
+  CHECK(rank.warnings.empty());
+}
+
+TEST_CASE("a rank that cannot be on its GPU's node says so once and keeps its threads") {
+  const Rank rank("1000-1003");
+  CHECK(rank.threads == 64);
+  REQUIRE(rank.warnings.size() == 1);
+  CHECK(rank.warnings[0] ==
+        "cuda:2 is on NUMA node 1, where this process cannot be: it may use none of that node's "
+        "processors (1000-1003); batches that the host makes reach it more slowly");
+}
+
+TEST_CASE("a GPU whose node is not known moves nothing") {
+  CHECK(stay_near({.ordinal = 0}, 3, [](const std::string& text) { FAIL_CHECK(text); }) == 3);
+}
