@@ -17,8 +17,10 @@ namespace {
 class Guard final : public Around {
  public:
   void* add(std::size_t bytes) {
-    void* data = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED) throw std::bad_alloc();
+    std::memset(data, 0xFF, bytes);
+    mprotect(data, bytes, depth_ == 0 ? PROT_NONE : PROT_READ | PROT_WRITE);
     blocks_[data] = bytes;
     return data;
   }

@@ -32,7 +32,7 @@ void check_equal(const Trained& found, const Trained& expected) {
 
 }  // namespace
 
-TEST_CASE("nothing but a device's own work touches its memory, and the results are the same") {
+TEST_CASE("nothing but a device's own work touches its memory, and what nobody wrote is not read") {
   const auto executors = make_reference_executors();
   const TrainingGraph graph = training_graph(kSmallNetwork, kBatch);
   for (const Target& target : {reference_target(Precision::fp64), reference_target(Precision::fp32),
