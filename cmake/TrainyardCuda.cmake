@@ -27,7 +27,7 @@ include(CheckLanguage)
 if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   set(ENV{CUDACXX} ${TRAINYARD_NVCC})
 endif()
-set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;90-virtual" CACHE STRING
+set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;120-real;90-virtual" CACHE STRING
   "GPUs that kernels are compiled for")
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
