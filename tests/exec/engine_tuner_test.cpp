@@ -33,6 +33,7 @@ struct Run {
   std::vector<std::int64_t> tried;
   TrialSubject subject;
   int ticks = 0;
+  bool gpu_fails = false;
   std::unique_ptr<EngineBook> book;
   std::unique_ptr<EngineSearch> search;
 
@@ -58,11 +59,12 @@ struct Run {
 class ScriptedTrial final : public EngineTrial {
  public:
   explicit ScriptedTrial(Run& run) : run_(run) {}
-  double milliseconds(const EnginePlan& plan, double) override {
+  TrialResult run(const EnginePlan& plan, double) override {
     run_.tried.push_back(plan.choice.engine);
+    if (run_.gpu_fails) throw Error(ErrorKind::device, "an illegal memory access");
     const auto found = run_.milliseconds.find(plan.choice.engine);
-    if (found == run_.milliseconds.end()) throw Error(ErrorKind::device, "cannot be recorded");
-    return found->second;
+    if (found == run_.milliseconds.end()) return {.refusal = "cannot be recorded"};
+    return {.milliseconds = found->second};
   }
 
  private:
@@ -153,6 +155,14 @@ TEST_CASE("an engine that does not run, or cannot be recorded, is not chosen") {
   run.milliseconds = {{5, 9.0}};
   CHECK(run.choose().engine == 5);
   CHECK(run.tried == std::vector<std::int64_t>{3, 5});
+}
+
+TEST_CASE("a GPU that fails in a trial ends the choice with its own error") {
+  Run run;
+  fake_cudnn().engines = {{.index = 3}, {.index = 5}};
+  run.gpu_fails = true;
+  CHECK(error_of(ErrorKind::device, [&] { run.choose(); }) == "an illegal memory access");
+  CHECK(run.tried == std::vector<std::int64_t>{3});
 }
 
 TEST_CASE("without tuning the first engine that is admitted is taken, and no other plan made") {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/carver.h"
+#include "base/error.h"
 #include "base/handle.h"
 #include "base/philox.h"
 #include "device/cuda/check.h"
@@ -120,9 +121,20 @@ class CudaTrial final : public EngineTrial {
         memory_(context, subject),
         watch_(context.stream()) {}
 
-  [[nodiscard]] double milliseconds(const EnginePlan& plan, double best) override {
+  [[nodiscard]] TrialResult run(const EnginePlan& plan, double best) override {
     // A plan or run that failed may have left CUDA's last error, which is not this one's.
     cuda::ignore(cudaGetLastError());
+    try {
+      return {.milliseconds = time(plan, best)};
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::device) throw;
+      context_.settings().queue->wait();  // the plan alone is to blame where the GPU still works
+      return {.refusal = error.what()};
+    }
+  }
+
+ private:
+  [[nodiscard]] double time(const EnginePlan& plan, double best) const {
     GraphAddresses addresses = memory_.addresses();
     if (!plan.choice.adds_bias) addresses.bias = nullptr;
     const DescriptorPtr pack = make_variant_pack(context_.library(), addresses);
@@ -130,11 +142,10 @@ class CudaTrial final : public EngineTrial {
     return replay_milliseconds(
         *settings.device, *settings.queue,
         [this](const std::function<void()>& work) { return watch_.time(work); },
-        [&] { run(plan, *pack); }, best);
+        [&] { put_run(plan, *pack); }, best);
   }
-
- private:
-  void run(const EnginePlan& plan, const Descriptor& pack) const {
+  /// Puts one run on the stream.
+  void put_run(const EnginePlan& plan, const Descriptor& pack) const {
     const DType type = graph_.output.type;
     if (plan.choice.adds_bias && type != DType::f32) {
       round_bias(context_.stream(), type, bias_, memory_.bias(), memory_.addresses().bias);

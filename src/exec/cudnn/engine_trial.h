@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "exec/cudnn/conv_graph.h"
 #include "exec/cudnn/engines.h"
@@ -12,12 +13,18 @@ namespace trainyard::cudnn {
 
 class Context;
 
+/// How a plan did.
+struct TrialResult {
+  double milliseconds = 0;   // of a run, with what stands beside it for the bias
+  std::string refusal = {};  // why it does not run, or cannot be recorded
+};
+
 class EngineTrial {
  public:
   virtual ~EngineTrial() = default;
-  /// Milliseconds of one run, with what stands beside it for the bias; infinite if it is hopelessly
-  /// more than `best`. Throws Error{device} if the plan does not run, or cannot be recorded.
-  [[nodiscard]] virtual double milliseconds(const EnginePlan& plan, double best) = 0;
+  /// Infinitely many milliseconds if the plan is hopelessly slower than `best`. Throws
+  /// Error{device} if the GPU itself has failed, after which no plan would run.
+  [[nodiscard]] virtual TrialResult run(const EnginePlan& plan, double best) = 0;
 };
 
 /// What is on trial: a graph without bias, and the channels of the bias that is to be added to its

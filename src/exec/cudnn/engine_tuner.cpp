@@ -69,17 +69,6 @@ std::vector<EnginePlan> candidates(const EngineSearch& search, const Wanted& wan
   return plans;
 }
 
-/// Milliseconds of the plan; infinite, and the reason counted, if it does not run.
-double time_of(EngineTrial& trial, const EnginePlan& plan, double best, RefusalCount& refused) {
-  try {
-    return trial.milliseconds(plan, best);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::device) throw;
-    refused.add(error.what());
-    return std::numeric_limits<double>::infinity();
-  }
-}
-
 /// The first of the fastest, kept for other runs; nothing if none runs.
 std::optional<EnginePlan> fastest(const EngineSearch& search, const Wanted& wanted,
                                   const std::vector<EnginePlan>& plans, RefusalCount& refused) {
@@ -93,9 +82,10 @@ std::optional<EnginePlan> fastest(const EngineSearch& search, const Wanted& want
   const EnginePlan* winner = nullptr;
   for (const EnginePlan& plan : plans) {
     search.tick();
-    const double milliseconds = time_of(*trial, plan, best, refused);
-    if (milliseconds >= best) continue;
-    best = milliseconds;
+    const TrialResult result = trial->run(plan, best);
+    if (!result.refusal.empty()) refused.add(result.refusal);
+    if (!result.refusal.empty() || result.milliseconds >= best) continue;
+    best = result.milliseconds;
     winner = &plan;
   }
   if (winner == nullptr) return std::nullopt;
