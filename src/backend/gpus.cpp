@@ -222,6 +222,15 @@ void require_shareable(const UsableGpus& usable) {
   }
 }
 
+bool all_are_peers(std::span<const GpuFinding> gpus) {
+  return std::ranges::all_of(gpus, [&](const GpuFinding& gpu) {
+    return std::ranges::all_of(gpus, [&](const GpuFinding& other) {
+      return other.ordinal == gpu.ordinal ||
+             std::ranges::find(gpu.peers, other.ordinal) != gpu.peers.end();
+    });
+  });
+}
+
 void require_libraries(const UsableGpus& usable) { require(usable, false); }
 
 void require_joining_libraries(const UsableGpus& usable) { require(usable, true); }

@@ -134,6 +134,7 @@ UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
     usable.share = {.ranks = *flags.replicas, .gpus = static_cast<int>(usable.gpus.size())};
     require_shareable(usable);
   }
+  usable.direct = all_are_peers(usable.gpus);
   usable.gpus = {gpu_of_rank(usable.gpus, flags, place)};
   return usable;
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/shared_library.h"
+#include "comm/nccl_advice.h"
 
 namespace trainyard::nccl {
 namespace {
@@ -66,7 +67,8 @@ std::string Library::version() const {
 std::string Library::text_of(ncclResult_t result, ncclComm_t communicator) const {
   const char* reason = functions_.last_error(communicator);
   const std::string words = functions_.error_string(result);
-  return reason == nullptr || *reason == '\0' ? words : words + " (" + reason + ")";
+  if (reason == nullptr || *reason == '\0') return words;
+  return words + " (" + reason + ")" + advice_on(reason);
 }
 
 ncclUniqueId Library::make_unique_id() const {

@@ -49,7 +49,8 @@ class Library {
   [[nodiscard]] const Functions& call() const { return functions_; }
   /// "2.28.9".
   [[nodiscard]] std::string version() const;
-  /// NCCL's words for a result, with its last own message where it has one.
+  /// NCCL's words for a result, with its last own message where it has one, and what to do about it
+  /// where that is known.
   [[nodiscard]] std::string text_of(ncclResult_t result, ncclComm_t communicator) const;
   /// An id for a new group: made by one rank, given to all.
   [[nodiscard]] ncclUniqueId make_unique_id() const;

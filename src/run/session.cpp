@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/host_name.h"
 #include "base/parallel.h"
-#include "comm/staged_communicator.h"
 #include "ops/metric.h"
 #include "run/batch_rate.h"
 #include "run/device_kind.h"
+#include "run/join_gpus.h"
 #include "run/judge.h"
 #include "run/layer_rules.h"
 #include "run/memory_fit.h"
@@ -64,37 +63,6 @@ void open_processor(const DeviceChoice& choice, const RunConfig& run, Precision 
   session.target = cpu_target(processor_has_avx512());
 }
 
-std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name) {
-  for (const LibraryFinding& library : gpus.libraries) {
-    if (library.name == name) return library.path;
-  }
-  TY_CHECK(false, "the GPU part knows no " + name);
-  return {};
-}
-
-/// The communicator among the ranks' GPUs, and a queue of its own where it works by itself.
-void join_gpus(const UsableGpus& usable, RankGroup& ranks, SessionDevice& session) {
-  // NCCL takes one rank a GPU.
-  if (ranks.largest(usable.share.shared() ? 1 : 0) > 0) {
-    session.ranks = make_staged_communicator(*session.device, ranks.communicator());
-    return;
-  }
-  require_joining_libraries(usable);
-  session.sums = session.device->make_queue();
-  session.ranks = usable.backend->make_nccl_ranks(
-      {.library = library_path(usable, "NCCL"),
-       .rank = ranks.rank(),
-       .ranks = ranks.size(),
-       .host = host_name(),
-       .device = session.device.get(),
-       .clock = &ranks.clock(),
-       .share =
-           [&](std::span<std::byte> id) {
-             ranks.communicator().broadcast(ranks.queue(), id.data(), id.size(), 0);
-           },
-       .limit = ranks.call_limit()});
-}
-
 std::unique_ptr<EngineRelay> make_relay(RankGroup& ranks) {
   const std::chrono::duration<double> limit = ranks.call_limit();
   return std::make_unique<EngineRelay>(ranks, ranks.clock(), limit.count() / 4);
@@ -119,7 +87,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   std::string engines = choice.choices;
   EngineSource engines_of = EngineSource::earlier_run;
   if (ranks != nullptr && ranks->size() > 1) {
-    join_gpus(usable, *ranks, session);
+    join_gpus(choice, *ranks, session);
     session.relay = make_relay(*ranks);
     if (ranks->rank() > 0) {
       engines = session.relay->take();

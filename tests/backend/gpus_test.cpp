@@ -216,6 +216,18 @@ TEST_CASE("ranks share a GPU for one process alone only through MPS, which is na
   CHECK(refusal([&] { require_shareable(usable); }).code == 0);
 }
 
+TEST_CASE("GPUs are peers where each reads the memory of all others") {
+  std::vector<GpuFinding> gpus = machine(3).gpus;
+  CHECK_FALSE(all_are_peers(gpus));
+  gpus[0].peers = {1, 2};
+  gpus[1].peers = {0, 2};
+  gpus[2].peers = {0};
+  CHECK_FALSE(all_are_peers(gpus));
+  gpus[2].peers = {0, 1};
+  CHECK(all_are_peers(gpus));
+  CHECK(all_are_peers(std::span(gpus).first(1)));
+}
+
 TEST_CASE("ranks that are more than their GPUs share them, and it is said how many") {
   CHECK(share_text({.ranks = 4, .gpus = 1}) == "1 GPU shared by 4 ranks");
   CHECK(share_text({.ranks = 5, .gpus = 2}) == "2 GPUs shared by 5 ranks");

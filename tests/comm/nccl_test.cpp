@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../base/error_of.h"
+#include "comm/nccl_advice.h"
 #include "comm/nccl_group.h"
 #include "comm/nccl_library.h"
 
@@ -262,6 +263,24 @@ TEST_CASE("sums of several parts are one group of calls, each of its own type") 
   script = {.call = ncclSystemError};
   CHECK(sum_all(functions, handle(), parts, nullptr) == ncclSystemError);
   CHECK(script.calls.back() == "end");
+}
+
+TEST_CASE("a failure that a setting avoids names it") {
+  const auto advice = [](const char* message) { return advice_on(message); };
+  CHECK(advice("Error while creating shared memory segment /dev/shm/nccl-JmFn2p (size 9637888), "
+               "error: No space left on device (28)")
+            .find("--shm-size=1g") != std::string::npos);
+  CHECK(
+      advice("Error: failed to extend /dev/shm/nccl-JmFn2p to 9637892 bytes, error: No space left "
+             "on device (28)")
+          .find("--shm-size=1g") != std::string::npos);
+  CHECK(
+      advice("Failed to bind NVLink SHARP (NVLS) Multicast memory of size 2097152 : CUDA error 401")
+          .starts_with("; set NCCL_NVLS_ENABLE=0"));
+  CHECK(advice("MNNVL (cliqueSize 4) is available but not working on this system. Check the IMEX "
+               "channel configuration")
+            .starts_with("; set NCCL_MNNVL_ENABLE=0"));
+  CHECK(advice("socket closed").empty());
 }
 
 TEST_CASE("communicators do not block, and leave the rest to NCCL") {

@@ -1,0 +1,36 @@
+#include "comm/nccl_space.h"
+
+#include <filesystem>
+#include <system_error>
+
+namespace trainyard {
+namespace {
+
+// A segment of NCCL 2.28 with its default buffers, as its messages name it; a rank makes one for
+// each channel (2 at least) of its ring and of its tree.
+constexpr std::size_t kSegmentBytes = 9'637'888, kSegmentsOfRank = 4;
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+
+std::string mebibytes(std::size_t bytes) { return std::to_string(bytes / kMebibyte) + " MiB"; }
+
+}  // namespace
+
+std::string shared_memory_warning(const NcclHost& host) {
+  if (host.ranks < 2 || host.direct || !host.shared_bytes) return "";
+  const std::size_t wanted = static_cast<std::size_t>(host.ranks) * kSegmentsOfRank * kSegmentBytes;
+  if (*host.shared_bytes >= wanted) return "";
+  return "GPUs of this machine do not read each other's memory (P2P), so NCCL may sum through "
+         "/dev/shm, which has " +
+         mebibytes(*host.shared_bytes) + " free; " + std::to_string(host.ranks) +
+         " ranks take about " + mebibytes(wanted) +
+         ": if NCCL fails, start the container with --shm-size=1g";
+}
+
+std::optional<std::size_t> free_shared_bytes() {
+  std::error_code problem;
+  const auto space = std::filesystem::space("/dev/shm", problem);
+  if (problem) return std::nullopt;
+  return static_cast<std::size_t>(space.available);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,27 @@
+// The forecast of the shared memory that NCCL takes.
+#include "comm/nccl_space.h"
+
+#include <doctest/doctest.h>
+
+using namespace trainyard;
+
+namespace {
+
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+
+}  // namespace
+
+TEST_CASE("GPUs without P2P in a container of 64 MiB are warned of, and told --shm-size") {
+  CHECK(shared_memory_warning({.ranks = 2, .direct = false, .shared_bytes = 64 * kMebibyte}) ==
+        "GPUs of this machine do not read each other's memory (P2P), so NCCL may sum through "
+        "/dev/shm, which has 64 MiB free; 2 ranks take about 73 MiB: if NCCL fails, start the "
+        "container with --shm-size=1g");
+}
+
+TEST_CASE("where P2P is there, or room, or one rank alone, nothing is said") {
+  CHECK(shared_memory_warning({.ranks = 2, .direct = true, .shared_bytes = 0}) == "");
+  CHECK(shared_memory_warning({.ranks = 8, .direct = false, .shared_bytes = 1024 * kMebibyte}) ==
+        "");
+  CHECK(shared_memory_warning({.ranks = 1, .direct = false, .shared_bytes = 0}) == "");
+  CHECK(shared_memory_warning({.ranks = 2, .direct = false}) == "");
+}
