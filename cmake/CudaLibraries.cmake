@@ -6,6 +6,8 @@ set(least_CUDNN 9.8)
 set(least_NCCL 2)
 set(least_CUDAToolkit 12.8)
 
+# The others are looked for in it first.
+find_package(CUDAToolkit QUIET)
 set(TRAINYARD_CUDA_LACKS "")
 foreach(package CUDNN NCCL CUDAToolkit)
   find_package(${package} ${least_${package}} QUIET)

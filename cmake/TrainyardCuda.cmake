@@ -27,8 +27,10 @@ include(CheckLanguage)
 if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   set(ENV{CUDACXX} ${TRAINYARD_NVCC})
 endif()
-set(CMAKE_CUDA_ARCHITECTURES "80-real;90-real;120-real;90-virtual" CACHE STRING
-  "GPUs that kernels are compiled for")
+# GPUs that kernels are compiled for; not kept in the cache, so that an older build learns of new ones.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 120-real 90-virtual)
+endif()
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
   ty_without_cuda("${TRAINYARD_NVCC} compiles nothing here; CMakeFiles/CMakeError.log says why")

@@ -65,6 +65,8 @@ void add_notes(const GpuFinding& gpu, std::vector<std::string>& list) {
   note(found.rows_pending.value_or(false),
        "has rows of memory that wait to be replaced; reset it (nvidia-smi -r) or restart the "
        "machine");
+  note(found.rows_failed.value_or(false),
+       "has rows of memory that could not be replaced; have it exchanged");
   note(!found.fabric.empty() && found.fabric != "started",
        "is joined to others by NVSwitch, which is " + found.fabric +
            "; see that nvidia-fabricmanager runs, and what it logs");
@@ -139,6 +141,7 @@ Json gpu_json(const GpuFinding& gpu) {
   add("mig", found.mig);
   add("ecc", found.ecc);
   add("rows_pending", found.rows_pending);
+  add("rows_failed", found.rows_failed);
   add("sm_mhz", found.sm_mhz);
   add("most_sm_mhz", found.most_sm_mhz);
   add("memory_mhz", found.memory_mhz);

@@ -109,29 +109,23 @@ void sort_by_idleness(std::vector<GpuFinding>& gpus) {
   });
 }
 
-bool new_enough(const GpuFinding& gpu) { return gpu.major >= kLeastCapability; }
-
 std::string name_of(const GpuFinding& gpu) {
   return "cuda:" + std::to_string(gpu.ordinal) + " (" + gpu.name + ")";
 }
 
-/// What is wrong with the first GPU that is too old; "" if none is.
-std::string age_problem(const std::vector<GpuFinding>& gpus) {
-  const auto old = std::find_if_not(gpus.begin(), gpus.end(), new_enough);
-  if (old == gpus.end()) return "";
-  return name_of(*old) + " has compute capability " + std::to_string(old->major) + "." +
-         std::to_string(old->minor) + ", expected " + std::to_string(kLeastCapability) +
-         ".0 or newer (A100, RTX 30 and those after them)";
-}
-
-void require_allowed(const GpuRequest& request, std::span<const GpuFinding> gpus) {
-  for (const GpuFinding& gpu : gpus) {
-    if (gpu.compute_mode != ComputeMode::prohibited) continue;
-    refuse(request, name_of(gpu) +
-                        " is in prohibited mode: no process may use it; take the mode "
-                        "back (nvidia-smi -i " +
-                        gpu.bus + " -c DEFAULT), or name other GPUs");
+/// Why no process may use a GPU, or this program cannot; "" if it can be used.
+std::string fault_of(const GpuFinding& gpu) {
+  if (gpu.major < kLeastCapability) {
+    return name_of(gpu) + " has compute capability " + std::to_string(gpu.major) + "." +
+           std::to_string(gpu.minor) + ", expected " + std::to_string(kLeastCapability) +
+           ".0 or newer (A100, RTX 30 and those after them)";
   }
+  if (gpu.compute_mode == ComputeMode::prohibited) {
+    return name_of(gpu) +
+           " is in prohibited mode: no process may use it; take the mode back (nvidia-smi -i " +
+           gpu.bus + " -c DEFAULT)";
+  }
+  return "";
 }
 
 /// The GPUs of the machine that the request means: the usable ones, where it leaves the choice
@@ -175,15 +169,17 @@ std::vector<GpuFinding> choose_gpus(const GpuRequest& request, const GpuSurvey& 
   const std::string problem = survey_problem(survey);
   if (!problem.empty()) refuse(request, problem + ", or use --gpus 0 for the CPU");
   std::vector<GpuFinding> gpus = meant_of(request, survey);
-  require_allowed(request, gpus);
-  const std::string age = age_problem(gpus);
-  if (!age.empty()) refuse(request, age + "; name others, or use --gpus 0 for the CPU");
+  for (const GpuFinding& gpu : gpus) {
+    const std::string fault = fault_of(gpu);
+    if (!fault.empty()) refuse(request, fault + "; name others, or use --gpus 0 for the CPU");
+  }
   return gpus;
 }
 
 std::vector<GpuFinding> usable_gpus(const GpuSurvey& survey) {
   std::vector<GpuFinding> gpus;
-  std::copy_if(survey.gpus.begin(), survey.gpus.end(), std::back_inserter(gpus), new_enough);
+  std::ranges::copy_if(survey.gpus, std::back_inserter(gpus),
+                       [](const GpuFinding& gpu) { return fault_of(gpu).empty(); });
   return gpus;
 }
 
@@ -194,14 +190,16 @@ std::string survey_problem(const GpuSurvey& survey) {
   if (survey.driver_cuda / 1000 < survey.runtime_cuda / 1000) {
     return "the NVIDIA driver is too old: it supports CUDA " +
            cuda_version_text(survey.driver_cuda) + ", this program needs CUDA " +
-           cuda_version_text(survey.runtime_cuda) + "; install a newer driver";
+           cuda_version_text(survey.runtime_cuda) +
+           "; install a newer driver, or a package with a GPU part for the CUDA of this one";
   }
   if (!survey.problem.empty()) {
     return "the GPUs cannot be used: " + survey.problem +
            "; see that nvidia-smi lists them and that CUDA_VISIBLE_DEVICES names them";
   }
   if (survey.gpus.empty()) return "0 GPUs were found; see that CUDA_VISIBLE_DEVICES names one";
-  return usable_gpus(survey).empty() ? "no GPU can be used: " + age_problem(survey.gpus) : "";
+  if (!usable_gpus(survey).empty()) return "";
+  return "no GPU can be used: " + fault_of(survey.gpus.front());
 }
 
 std::string share_text(const GpuShare& share) {
@@ -223,7 +221,7 @@ void require_shareable(const UsableGpus& usable) {
   }
 }
 
-bool all_are_peers(std::span<const GpuFinding> gpus) {
+bool are_peers(std::span<const GpuFinding> gpus) {
   return std::ranges::all_of(gpus, [&](const GpuFinding& gpu) {
     return std::ranges::all_of(gpus, [&](const GpuFinding& other) {
       return other.ordinal == gpu.ordinal ||

@@ -63,7 +63,7 @@ struct GpuShare {
 [[nodiscard]] std::string share_text(const GpuShare& share);
 
 /// Whether each of these GPUs reads the others' memory directly.
-[[nodiscard]] bool all_are_peers(std::span<const GpuFinding> gpus);
+[[nodiscard]] bool are_peers(std::span<const GpuFinding> gpus);
 
 /// GPUs that a run may use, and the GPU part that drives them.
 struct UsableGpus {
@@ -74,7 +74,7 @@ struct UsableGpus {
   std::vector<std::filesystem::path> folders = {};  // where the libraries were looked for
   bool mps = false;                                 // NVIDIA's MPS runs here
   GpuShare share = {};                              // of this host
-  bool direct = true;        // all_are_peers(), of the GPUs of this host's ranks
+  bool direct = true;        // the GPUs of this host's ranks are known to be are_peers()
   std::string problem = {};  // why there is none, where the request was left out
 };
 /// Throws Error{device} if ranks are to share a GPU that only one process may use, and no MPS makes

@@ -123,6 +123,13 @@ GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& 
   return gpus[static_cast<std::size_t>(place.local_rank) % gpus.size()];
 }
 
+/// Whether the GPUs of this host's ranks are known to read each other's memory: a rank that sees
+/// its own alone does not know.
+bool are_direct(std::span<const GpuFinding> gpus, const RankPlace& place) {
+  const auto ranks = static_cast<std::size_t>(place.local_ranks);
+  return gpus.size() >= ranks && are_peers(gpus.first(ranks));
+}
+
 UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
                         const GpuPlaces& places) {
   const GpuRequest request = request_of_rank(flags, place);
@@ -134,7 +141,7 @@ UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
     usable.share = {.ranks = *flags.replicas, .gpus = static_cast<int>(usable.gpus.size())};
     require_shareable(usable);
   }
-  usable.direct = all_are_peers(usable.gpus);
+  usable.direct = are_direct(usable.gpus, place);
   usable.gpus = {gpu_of_rank(usable.gpus, flags, place)};
   return usable;
 }

@@ -16,9 +16,8 @@ constexpr std::string_view kMoreShared =
     "larger as root: mount -o remount,size=1g /dev/shm";
 constexpr std::string_view kNoMachineLinks =
     "; set NCCL_MNNVL_ENABLE=0, which does without NVLink between machines";
-constexpr std::array<Advice, 5> kAll{
-    {{"shared memory", kMoreShared},
-     {"/dev/shm/nccl", kMoreShared},
+constexpr std::array<Advice, 4> kAll{
+    {{"No space left", kMoreShared},
      {"NVLS", "; set NCCL_NVLS_ENABLE=0, which does without sums in the NVLink switch"},
      {"MNNVL", kNoMachineLinks},
      {"IMEX", kNoMachineLinks}}};

@@ -36,7 +36,7 @@ struct Functions {
 /// An open NCCL. It stays open to the end of the program, so that nobody needs to own it.
 class Library {
  public:
-  /// 2.18.0, the oldest tried. What is called has been there since 2.14, which is also the first to
+  /// 2.18.0, of CUDA 12.1. What is called has been there since 2.14, which is also the first to
   /// read no more of a newer header's ncclConfig_t than it knows.
   static constexpr int kLeastVersion = 21800;
 

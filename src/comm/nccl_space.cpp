@@ -19,8 +19,8 @@ std::string shared_memory_warning(const NcclHost& host) {
   if (host.ranks < 2 || host.direct || !host.shared_bytes) return "";
   const std::size_t wanted = static_cast<std::size_t>(host.ranks) * kSegmentsOfRank * kSegmentBytes;
   if (*host.shared_bytes >= wanted) return "";
-  return "GPUs of this machine do not read each other's memory (P2P), so NCCL may sum through "
-         "/dev/shm, which has " +
+  return "NCCL sums through /dev/shm where GPUs do not read each other's memory (P2P), as those of "
+         "this machine may not; it has " +
          mebibytes(*host.shared_bytes) + " free; " + std::to_string(host.ranks) +
          " ranks take about " + mebibytes(wanted) +
          ": if NCCL fails, start the container with --shm-size=1g";

@@ -10,7 +10,7 @@ namespace trainyard {
 /// The ranks of one host.
 struct NcclHost {
   int ranks = 1;
-  bool direct = true;  // each of their GPUs reads the others' memory (P2P)
+  bool direct = true;  // their GPUs are known to read each other's memory (P2P)
   std::optional<std::size_t> shared_bytes = {};  // room in /dev/shm; empty: not known
 };
 

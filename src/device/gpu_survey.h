@@ -16,6 +16,7 @@ struct GpuCondition {
   std::optional<bool> mig;           // cut into parts
   std::optional<bool> ecc;           // memory errors are corrected
   std::optional<bool> rows_pending;  // rows of memory wait for a reset to be replaced
+  std::optional<bool> rows_failed;   // or could not be replaced
   std::string fabric;                // of NVSwitch: "started", "not started"; empty: there is none
   std::optional<unsigned> sm_mhz;    // clocks of this moment
   std::optional<unsigned> most_sm_mhz;

@@ -10,10 +10,9 @@
 namespace trainyard {
 
 /// Keeps this thread and those that it starts, and so the memory from which batches cross, on the
-/// NUMA node of the GPU. Returns how many of `threads` find a processor there; warns once, and
-/// changes nothing, where this process cannot be there. `root` holds sys.
-[[nodiscard]] int stay_near(const GpuFinding& gpu, int threads,
-                            const std::function<void(const std::string&)>& warn,
-                            const std::filesystem::path& root = "/");
+/// NUMA node of the GPU. Warns, and changes nothing, where this process cannot be there. `root`
+/// holds sys.
+void stay_near(const GpuFinding& gpu, const std::function<void(const std::string&)>& warn,
+               const std::filesystem::path& root = "/");
 
 }  // namespace trainyard

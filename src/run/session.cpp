@@ -146,11 +146,11 @@ SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, Rank
   const Precision precision = run.precision.value_or(default_precision(choice.kind));
   require_precision(choice.kind, precision);
   require_transport(run, precision);
+  if (gpu) stay_near(choice.gpus->gpus.front(), choice.warn);
   SessionDevice session;
   session.threads = choice.threads > 0 ? choice.threads
                     : run.threads > 0  ? static_cast<int>(run.threads)
                                        : available_cores();
-  if (gpu) session.threads = stay_near(choice.gpus->gpus.front(), session.threads, choice.warn);
   set_threads(session.threads);
   if (gpu) {
     open_gpu(choice, run, precision, ranks, session);

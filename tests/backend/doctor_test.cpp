@@ -131,6 +131,7 @@ GpuCondition condition() {
   return {.mig = false,
           .ecc = true,
           .rows_pending = true,
+          .rows_failed = true,
           .fabric = "not started",
           .sm_mhz = 345,
           .most_sm_mhz = 1980,
@@ -157,16 +158,18 @@ TEST_CASE("what decides how a GPU works stands below it, and what is wrong in no
         "through MPS; nvidia-smi -c DEFAULT lets them\n",
         "note:     cuda:0 has rows of memory that wait to be replaced; reset it (nvidia-smi -r) or "
         "restart the machine\n",
+        "note:     cuda:0 has rows of memory that could not be replaced; have it exchanged\n",
         "note:     cuda:0 is joined to others by NVSwitch, which is not started; see that "
         "nvidia-fabricmanager runs, and what it logs\n",
         "note:     cuda:0 is slowed down by power cap, heat; see to its cooling and power\n"}) {
     CHECK_MESSAGE(text.find(line) != std::string::npos, line);
   }
-  CHECK(notes(findings).size() == 4);
+  CHECK(notes(findings).size() == 5);
   CHECK(doctor_exit_code(findings) == 0);
   const Json json = doctor_json(findings)["gpus"][0];
   CHECK(json["numa_node"] == 1);
   CHECK(json["rows_pending"] == true);
+  CHECK(json["rows_failed"] == true);
   CHECK(json["most_sm_mhz"] == 1980);
   CHECK(json["fabric"] == "not started");
   CHECK(json["nvlinks"] == std::vector<int>{1});

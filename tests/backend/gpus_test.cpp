@@ -115,9 +115,11 @@ TEST_CASE("what stands between a machine and its GPUs is said") {
         "--gpus 1: no NVIDIA driver was found (libcuda.so.1 cannot be opened); install the driver, "
         "or use --gpus 0 for the CPU");
   survey.driver_cuda = 12040;
-  CHECK(refused("all", survey).text ==
-        "--gpus all: the NVIDIA driver is too old: it supports CUDA 12.4, this program needs CUDA "
-        "13.0; install a newer driver, or use --gpus 0 for the CPU");
+  CHECK(
+      refused("all", survey).text ==
+      "--gpus all: the NVIDIA driver is too old: it supports CUDA 12.4, this program needs CUDA "
+      "13.0; install a newer driver, or a package with a GPU part for the CUDA of this one, or use "
+      "--gpus 0 for the CPU");
   survey.driver_cuda = 13020;
   survey.problem = "no CUDA-capable device is detected";
   CHECK(
@@ -195,7 +197,16 @@ TEST_CASE(
   CHECK(found.code == 8);
   CHECK(found.text ==
         "--gpus 2: cuda:1 (NVIDIA X) is in prohibited mode: no process may use it; take the mode "
-        "back (nvidia-smi -i 0000:65:00.0 -c DEFAULT), or name other GPUs");
+        "back (nvidia-smi -i 0000:65:00.0 -c DEFAULT); name others, or use --gpus 0 for the CPU");
+  two.gpus[0].busy_percent = 90;
+  CHECK(chosen("auto:1", two) == List{0});
+  std::swap(two.gpus[0].compute_mode, two.gpus[1].compute_mode);
+  CHECK(chosen("", two) == List{1});
+  two.gpus[1].compute_mode = ComputeMode::prohibited;
+  CHECK(survey_problem(two) ==
+        "no GPU can be used: cuda:0 (NVIDIA X) is in prohibited mode: no process may use it; take "
+        "the mode back (nvidia-smi -i " +
+            two.gpus[0].bus + " -c DEFAULT)");
 }
 
 TEST_CASE("ranks share a GPU for one process alone only through MPS, which is named") {
@@ -218,14 +229,14 @@ TEST_CASE("ranks share a GPU for one process alone only through MPS, which is na
 
 TEST_CASE("GPUs are peers where each reads the memory of all others") {
   std::vector<GpuFinding> gpus = machine(3).gpus;
-  CHECK_FALSE(all_are_peers(gpus));
+  CHECK_FALSE(are_peers(gpus));
   gpus[0].peers = {1, 2};
   gpus[1].peers = {0, 2};
   gpus[2].peers = {0};
-  CHECK_FALSE(all_are_peers(gpus));
+  CHECK_FALSE(are_peers(gpus));
   gpus[2].peers = {0, 1};
-  CHECK(all_are_peers(gpus));
-  CHECK(all_are_peers(std::span(gpus).first(1)));
+  CHECK(are_peers(gpus));
+  CHECK(are_peers(std::span(gpus).first(1)));
 }
 
 TEST_CASE("ranks that are more than their GPUs share them, and it is said how many") {

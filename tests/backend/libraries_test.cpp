@@ -49,6 +49,25 @@ TEST_CASE("a library that is too old is refused with both versions") {
   }
 }
 
+TEST_CASE(
+    "a library of a newer CUDA than the driver supports is passed over, and said if no other is") {
+  WantedLibrary library = wanted(12);
+  library.cuda = [](const SharedLibrary& opened) {
+    return opened.file().filename() == "libwanted.so" ? 13 : 12;
+  };
+  library.files = {"libwanted.so", "libm.so.6"};
+  const testing::TemporaryFolder newer, older;
+  const fs::path refused = put_library(newer, kMathematics);
+  fs::create_symlink(kMathematics, older / "libm.so.6");
+  const LibraryFinding found =
+      open_library(library, std::vector<fs::path>{newer.path(), older.path()}, 12);
+  CHECK(found.problem == "");
+  CHECK(found.path.filename() == "libm.so.6");
+  CHECK(open_library(library, std::vector<fs::path>{newer.path()}, 12).problem ==
+        refused.string() + " is of CUDA 13, and the driver supports CUDA 12");
+  CHECK(open_library(library, std::vector<fs::path>{newer.path()}, 13).problem == "");
+}
+
 TEST_CASE("the first folder that has a library gives it") {
   WantedLibrary resolver = wanted(13);
   resolver.files = {"libresolv.so.2"};
@@ -120,6 +139,8 @@ TEST_CASE("what is wanted of the libraries is what is used, NCCL for several GPU
   CHECK(list[2].least_version <= 22105);
   CHECK_FALSE(list[0].several_gpus);
   CHECK(list[2].several_gpus);
+  const SharedLibrary cudnn(TY_CUDNN_LIBRARY);
+  CHECK((list[0].cuda(cudnn) == 12 || list[0].cuda(cudnn) == 13));
 }
 
 TEST_CASE("the compiler of engines is that of cuDNN's CUDA, and its absence ends nothing") {

@@ -26,6 +26,7 @@ struct Script {
   int polls = 0;
   int blocking = -1;
   std::vector<std::string> calls = {};
+  const char* reason = "socket closed";
 };
 Script script;
 
@@ -58,7 +59,7 @@ ncclResult_t fake_give_up(ncclComm_t) {
 const char* fake_text(ncclResult_t result) {
   return result == ncclRemoteError ? "remote process exited" : "system error";
 }
-const char* fake_reason(ncclComm_t) { return "socket closed"; }
+const char* fake_reason(ncclComm_t) { return script.reason; }
 
 Library fake_library() {
   script = {};
@@ -280,7 +281,13 @@ TEST_CASE("a failure that a setting avoids names it") {
   CHECK(advice("MNNVL (cliqueSize 4) is available but not working on this system. Check the IMEX "
                "channel configuration")
             .starts_with("; set NCCL_MNNVL_ENABLE=0"));
+  CHECK(advice("Failed to attach to shared memory segment: Permission denied").empty());
   CHECK(advice("socket closed").empty());
+  const Library library = fake_library();
+  script.reason = "Failed to bind NVLink SHARP (NVLS) Multicast memory";
+  CHECK(library.text_of(ncclSystemError, handle()) ==
+        "system error (Failed to bind NVLink SHARP (NVLS) Multicast memory); set "
+        "NCCL_NVLS_ENABLE=0, which does without sums in the NVLink switch");
 }
 
 TEST_CASE("communicators do not block, and leave the rest to NCCL") {

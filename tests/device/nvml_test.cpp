@@ -104,6 +104,7 @@ TEST_CASE("what a driver says of a GPU is its condition") {
   CHECK(found.mig == false);
   CHECK(found.ecc == true);
   CHECK(found.rows_pending == true);
+  CHECK(found.rows_failed == false);
   CHECK(found.fabric == "started");
   CHECK(found.sm_mhz == 1755U);
   CHECK(found.most_sm_mhz == 1980U);
@@ -136,6 +137,7 @@ TEST_CASE("what a driver lacks, or answers with an error, is left out") {
   CHECK_FALSE(found.mig.has_value());
   CHECK_FALSE(found.ecc.has_value());
   CHECK_FALSE(found.rows_pending.has_value());
+  CHECK_FALSE(found.rows_failed.has_value());
   CHECK(found.fabric.empty());
   CHECK_FALSE(found.sm_mhz.has_value());
   CHECK(found.slowed_by.empty());

@@ -53,7 +53,7 @@ binaries() { (cd "$root/opt/trainyard" && find bin lib -type f); }
 # newest_needed PREFIX FILE: the newest version of the symbols PREFIX_x.y that a file needs.
 newest_needed() { objdump -T "$2" | grep -oE "\($1_[0-9.]+\)" | tr -d '()' | sort -uV | tail -n 1; }
 
-# expect_at_most VERSION FOUND: versions of symbols.
+# expect_at_most VERSION FOUND: versions of symbols; nothing is found where a file needs none.
 expect_at_most() {
   expect_equal "$(printf '%s\n' "$1" "$2" | sort -V | tail -n 1)" "$1"
 }
@@ -78,6 +78,7 @@ done
 printf 'the package has %s bytes\n' "$(stat --format %s "$archive")"
 
 begin "no file of the package needs newer C or C++ libraries than Ubuntu 22.04 has"
+[[ -n $(newest_needed GLIBC "$root/opt/trainyard/bin/train") ]] || fail "objdump names no version that train needs"
 while IFS= read -r file; do
   expect_at_most GLIBC_2.35 "$(newest_needed GLIBC "$root/opt/trainyard/$file")"
   expect_at_most GLIBCXX_3.4.30 "$(newest_needed GLIBCXX "$root/opt/trainyard/$file")"

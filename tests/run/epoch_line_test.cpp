@@ -100,6 +100,11 @@ TEST_CASE("the banner names run, seed, devices, batch, data and parameters") {
         "run runs/resnet_cifar10/0007 | seed 42 | 4 GPUs, global batch 256 = 64 x 4, 195 steps, 80 "
         "samples dropped | 50000 train, 10000 val | 273,066 parameters");
   Banner banner = sample_banner();
+  banner.feeding = "uploaded as bytes";
+  CHECK(
+      banner_line(LogStyle::plain, banner).find("| 50000 train, 10000 val, uploaded as bytes | ") !=
+      std::string::npos);
+  CHECK(parse_json(banner_line(LogStyle::json, banner), {"line"})["feeding"] == banner.feeding);
   banner.accumulate = 2;
   banner.dropped = 0;
   banner.steps = 1;

@@ -14,18 +14,19 @@ using namespace trainyard;
 
 namespace {
 
-/// What a rank of 64 threads does whose GPU is on node 1, which has these processors.
+/// What a rank does whose GPU is on node 1, which has these processors.
 struct Rank {
-  int threads = 0;
+  int cores = 0;
   std::vector<std::string> warnings;
   explicit Rank(const std::string& processors) {
     const testing::TemporaryFolder root;
     root.write("sys/devices/system/node/has_cpu", "0-1\n");
     root.write("sys/devices/system/node/node1/cpulist", processors + "\n");
     std::jthread([&] {  // of its own, so that this one stays where it is
-      threads = stay_near(
-          {.ordinal = 2, .numa_node = 1}, 64,
+      stay_near(
+          {.ordinal = 2, .numa_node = 1},
           [&](const std::string& text) { warnings.push_back(text); }, root.path());
+      cores = available_cores();
     })
         .join();
   }
@@ -42,15 +43,15 @@ std::string first_processor() {
 
 }  // namespace
 
-TEST_CASE("a rank has no more threads than its GPU's node has processors for it") {
+TEST_CASE("a rank stays on the processors of its GPU's node, which are the cores that it counts") {
   const Rank rank(first_processor());
-  CHECK(rank.threads == (available_cores() > 1 ? 1 : 64));
+  CHECK(rank.cores == 1);
   CHECK(rank.warnings.empty());
 }
 
-TEST_CASE("a rank that cannot be on its GPU's node says so once and keeps its threads") {
+TEST_CASE("a rank that cannot be on its GPU's node says so once and stays where it is") {
   const Rank rank("1000-1003");
-  CHECK(rank.threads == 64);
+  CHECK(rank.cores == available_cores());
   REQUIRE(rank.warnings.size() == 1);
   CHECK(rank.warnings[0] ==
         "cuda:2 is on NUMA node 1, where this process cannot be: it may use none of that node's "
@@ -58,5 +59,7 @@ TEST_CASE("a rank that cannot be on its GPU's node says so once and keeps its th
 }
 
 TEST_CASE("a GPU whose node is not known moves nothing") {
-  CHECK(stay_near({.ordinal = 0}, 3, [](const std::string& text) { FAIL_CHECK(text); }) == 3);
+  const int before = available_cores();
+  stay_near({.ordinal = 0}, [](const std::string& text) { FAIL_CHECK(text); });
+  CHECK(available_cores() == before);
 }

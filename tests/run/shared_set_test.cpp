@@ -5,11 +5,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <fstream>
 #include <mutex>
 #include <vector>
 
+#include "../base/temporary_folder.h"
+#include "data/make_shapes.h"
 #include "data/memory_dataset.h"
 #include "rank_sessions.h"
+#include "run_text.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -70,6 +75,19 @@ bool same(const Dataset& a, const Dataset& b) {
          std::ranges::equal(a.held().labels, b.held().labels);
 }
 
+/// The line of /proc/self/maps of the mapping that holds `memory`.
+std::string mapping_of(const void* memory) {
+  const auto wanted = reinterpret_cast<std::uintptr_t>(memory);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::size_t dash = 0;
+    const std::uintptr_t from = std::stoull(line, &dash, 16);
+    const std::uintptr_t to = std::stoull(line.substr(dash + 1), nullptr, 16);
+    if (from <= wanted && wanted < to) return line;
+  }
+  return "";
+}
+
 /// The texts of the warnings of all ranks, and what they threw.
 struct Opened {
   testing::Outcomes outcomes;
@@ -104,6 +122,27 @@ TEST_CASE("the ranks of a machine hold the samples of a set once, bytes and floa
     CHECK(opened.warnings.empty());
     CHECK(source->opened() == 1);
   }
+}
+
+TEST_CASE("two ranks of a run train from one memory") {
+  const testing::TemporaryFolder folder;
+  make_shapes(folder.path() / "set", {.train = 40, .test = 10});
+  const std::string source = "{source: cifar10, root: " + (folder.path() / "set").string() + "}";
+  const std::string run =
+      "name: shared\nnetwork: {input: [3, 32, 32], layers: [flatten, dense: "
+      "10]}\ndata: {train: " +
+      source + ", val: " + source +
+      "}\nbatch: {per_gpu: 4}\nloss: cross_entropy\noptimizer: {sgd: {lr: "
+      "0.1}}\nepochs: 1\n";
+  const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
+    Session session(read_run(run), {.threads = 1}, nullptr, group);
+    for (const auto* set : {&session.data().train, &session.data().val}) {
+      const std::string at = mapping_of((*set)->held().bytes.data());
+      if (at.find("memfd:") == std::string::npos) throw Error(ErrorKind::bug, at);
+    }
+    group.communicator().barrier();
+  });
+  CHECK(outcomes == testing::Outcomes(2));
 }
 
 TEST_CASE("a set that is read sample by sample is opened by each rank") {

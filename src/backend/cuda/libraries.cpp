@@ -42,12 +42,12 @@ int compiler_version(const SharedLibrary& library) {
   return ask == nullptr || ask(&major, &minor) != 0 ? 0 : major * 10000 + minor * 100;
 }
 
-/// The first number of the CUDA that the cuDNN at `path` was built with; 0 if it does not say.
-int cuda_of_cudnn(const fs::path& path) {
-  const SharedLibrary library(path);
+int cuda_of_cudnn(const SharedLibrary& library) {
   auto* ask = library.function<decltype(cudnnGetCudartVersion)>("cudnnGetCudartVersion");
   return ask == nullptr ? 0 : static_cast<int>(ask()) / 1000;
 }
+
+int cuda_of_cublas(const SharedLibrary& library) { return cublas_version(library) / 10000; }
 
 /// As the loader is given it; empty if the folder has no such file.
 std::optional<fs::path> path_in(const fs::path& folder, const std::string& file) {
@@ -56,18 +56,24 @@ std::optional<fs::path> path_in(const fs::path& folder, const std::string& file)
   return fs::exists(folder / file, missing) ? std::optional(folder / file) : std::nullopt;
 }
 
-void judge(LibraryFinding& finding, const WantedLibrary& wanted, const SharedLibrary& library) {
+void judge(LibraryFinding& finding, const WantedLibrary& wanted, const SharedLibrary& library,
+           int driver_cuda) {
   finding.path = library.file();
   const int version = wanted.version(library);
   finding.version = text_of(version);
   finding.problem.clear();
-  if (version >= wanted.least_version) return;
-  finding.problem = finding.path.string() + " is version " + finding.version + ", expected " +
-                    text_of(wanted.least_version) + " or newer";
+  const int cuda = wanted.cuda == nullptr || driver_cuda == 0 ? 0 : wanted.cuda(library);
+  if (version < wanted.least_version) {
+    finding.problem = finding.path.string() + " is version " + finding.version + ", expected " +
+                      text_of(wanted.least_version) + " or newer";
+  } else if (cuda > driver_cuda) {
+    finding.problem = finding.path.string() + " is of CUDA " + std::to_string(cuda) +
+                      ", and the driver supports CUDA " + std::to_string(driver_cuda);
+  }
 }
 
 /// The library at `path`, open to the end of the program if it is usable.
-LibraryFinding open_at(const fs::path& path, const WantedLibrary& wanted) {
+LibraryFinding open_at(const fs::path& path, const WantedLibrary& wanted, int driver_cuda) {
   LibraryFinding finding{.name = wanted.name,
                          .file = path.filename().string(),
                          .several_gpus = wanted.several_gpus,
@@ -75,7 +81,7 @@ LibraryFinding open_at(const fs::path& path, const WantedLibrary& wanted) {
   if (wanted.has_parts) {
     // One that cannot be opened apart is asked within the program, as the others are.
     const SharedLibrary asked = SharedLibrary::apart(path);
-    if (asked.is_open()) judge(finding, wanted, asked);
+    if (asked.is_open()) judge(finding, wanted, asked, driver_cuda);
     if (!finding.problem.empty()) return finding;
   }
   SharedLibrary library(path);
@@ -83,7 +89,7 @@ LibraryFinding open_at(const fs::path& path, const WantedLibrary& wanted) {
     finding.problem = library.problem();
     return finding;
   }
-  judge(finding, wanted, library);
+  judge(finding, wanted, library, driver_cuda);
   if (finding.problem.empty()) library.keep();  // executors open it again by its path: quick then
   return finding;
 }
@@ -96,11 +102,13 @@ std::vector<WantedLibrary> wanted_libraries() {
        .files = {"libcudnn.so.9"},
        .least_version = cudnn::Library::kLeastVersion,
        .version = cudnn_version,
-       .has_parts = true},
+       .has_parts = true,
+       .cuda = cuda_of_cudnn},
       {.name = "cuBLASLt",
        .files = {"libcublasLt.so.13", "libcublasLt.so.12"},
        .least_version = cudnn::MatmulLibrary::kLeastVersion,
-       .version = cublas_version},
+       .version = cublas_version,
+       .cuda = cuda_of_cublas},
       {.name = "NCCL",
        .files = {"libnccl.so.2"},
        .least_version = nccl::Library::kLeastVersion,
@@ -117,7 +125,8 @@ WantedLibrary wanted_compiler(int cuda) {
           .without = "cuDNN's engines that are compiled at run time are left out"};
 }
 
-LibraryFinding open_library(const WantedLibrary& wanted, std::span<const fs::path> folders) {
+LibraryFinding open_library(const WantedLibrary& wanted, std::span<const fs::path> folders,
+                            int driver_cuda) {
   LibraryFinding finding{.name = wanted.name,
                          .file = wanted.files.front(),
                          .problem = joined(wanted.files, " or ") + " was not found",
@@ -128,7 +137,7 @@ LibraryFinding open_library(const WantedLibrary& wanted, std::span<const fs::pat
     for (const std::string& file : wanted.files) {
       const std::optional<fs::path> path = path_in(folder, file);
       if (!path) continue;
-      LibraryFinding found = open_at(*path, wanted);
+      LibraryFinding found = open_at(*path, wanted, driver_cuda);
       if (found.problem.empty()) return found;
       // The loader's own search that finds nothing is no finding.
       if (folder.empty() && found.path.empty()) continue;
@@ -138,13 +147,13 @@ LibraryFinding open_library(const WantedLibrary& wanted, std::span<const fs::pat
   return finding;
 }
 
-std::vector<LibraryFinding> open_libraries(std::span<const fs::path> folders) {
+std::vector<LibraryFinding> open_libraries(std::span<const fs::path> folders, int driver_cuda) {
   std::vector<LibraryFinding> findings;
   for (const WantedLibrary& wanted : wanted_libraries()) {
-    findings.push_back(open_library(wanted, folders));
+    findings.push_back(open_library(wanted, folders, driver_cuda));
   }
   const LibraryFinding& cudnn = findings.front();
-  const int cuda = cudnn.problem.empty() ? cuda_of_cudnn(cudnn.path) : 0;
+  const int cuda = cudnn.problem.empty() ? cuda_of_cudnn(SharedLibrary(cudnn.path)) : 0;
   if (cuda > 0) findings.push_back(open_library(wanted_compiler(cuda), folders));
   return findings;
 }

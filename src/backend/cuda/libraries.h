@@ -23,6 +23,9 @@ struct WantedLibrary {
   bool has_parts = false;
   bool several_gpus = false;
   std::string without = {};  // as LibraryFinding has it
+  /// The first number of the CUDA that an open library was built with (13), or 0 if it does not
+  /// say: null for those that never do.
+  int (*cuda)(const SharedLibrary&) = nullptr;
 };
 
 /// cuDNN, cuBLASLt and NCCL, whose least versions stand where their functions are called.
@@ -32,13 +35,15 @@ struct WantedLibrary {
 [[nodiscard]] WantedLibrary wanted_compiler(int cuda);
 
 /// Opens a library out of the first of `folders` that has one new enough ("": where the loader
-/// looks) and leaves it open, its symbols bound by those who come later. If none is usable, the
-/// finding says what is wrong with the first that was there, or that there is none.
+/// looks), and of no newer CUDA than the driver supports (13; 0: any), and leaves it open, its
+/// symbols bound by those who come later. If none is usable, the finding says what is wrong with
+/// the first that was there, or that there is none.
 [[nodiscard]] LibraryFinding open_library(const WantedLibrary& wanted,
-                                          std::span<const std::filesystem::path> folders);
+                                          std::span<const std::filesystem::path> folders,
+                                          int driver_cuda = 0);
 
 /// All of these: see Backend::open_libraries().
 [[nodiscard]] std::vector<LibraryFinding> open_libraries(
-    std::span<const std::filesystem::path> folders);
+    std::span<const std::filesystem::path> folders, int driver_cuda = 0);
 
 }  // namespace trainyard::cuda

@@ -20,7 +20,9 @@ class CudaBackend final : public Backend {
   [[nodiscard]] GpuSurvey survey() const override { return cuda::survey(); }
   [[nodiscard]] std::vector<LibraryFinding> open_libraries(
       std::span<const std::filesystem::path> folders) override {
-    return cuda::open_libraries(folders);
+    int driver = 0;
+    TY_CUDA(cudaDriverGetVersion(&driver));
+    return cuda::open_libraries(folders, driver / 1000);
   }
   [[nodiscard]] std::unique_ptr<Device> make_device(int ordinal) const override {
     TY_CUDA(cudaSetDevice(ordinal));

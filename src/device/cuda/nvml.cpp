@@ -24,13 +24,14 @@ std::optional<bool> is_on(Call* call, nvml::Gpu* gpu) {
   return now != 0;
 }
 
-std::optional<bool> rows_pending(const nvml::Functions& call, nvml::Gpu* gpu) {
+void ask_rows(const nvml::Functions& call, nvml::Gpu* gpu, GpuCondition& found) {
   unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
   if (call.remapped_rows == nullptr ||
       call.remapped_rows(gpu, &corrected, &uncorrected, &pending, &failed) != kSuccess) {
-    return std::nullopt;
+    return;
   }
-  return pending != 0;
+  found.rows_pending = pending != 0;
+  found.rows_failed = failed != 0;
 }
 
 std::string fabric_text(const nvml::Fabric& fabric) {
@@ -95,7 +96,7 @@ GpuCondition Nvml::condition_of(const std::string& bus) const {
   if (gpu == nullptr) return found;
   found.mig = is_on(call_.mig, gpu);
   found.ecc = is_on(call_.ecc, gpu);
-  found.rows_pending = rows_pending(call_, gpu);
+  ask_rows(call_, gpu, found);
   if (const auto fabric = asked<nvml::Fabric>(call_.fabric, gpu)) {
     found.fabric = fabric_text(*fabric);
   }

@@ -35,7 +35,7 @@ struct MatmulFunctions {
 /// An open cuBLASLt, to the end of the program, and its handle.
 class MatmulLibrary {
  public:
-  /// 12.1.0, the oldest tried; what is called has been there since CUDA 11, and its types are the
+  /// 12.1.0. What is called has been there since CUDA 11, and its types are the
   /// same in 12 and 13.
   static constexpr int kLeastVersion = 120100;
 
