@@ -38,7 +38,7 @@ while [[ $# -gt 0 ]]; do
     --output) output=${2:?--output wants a file} && shift ;;
     -*) usage ;;
     *)
-      printf '%s\n' "${all_parts[@]}" | grep -qxF -- "$1" || usage
+      [[ " ${all_parts[*]} " == *" $1 "* ]] || usage
       parts+=("$1")
       ;;
   esac

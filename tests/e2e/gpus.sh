@@ -9,7 +9,7 @@ part=lib/trainyard/libtrainyard_cuda13.so
 # What `--gpus` says here: no GPU part, no driver, or no GPU (lib.sh hides those there are).
 if [[ ! -e $plugin ]]; then
   reason="the GPU part of train is not there"
-elif ldconfig -p | grep -q 'libcuda\.so\.1'; then
+elif ldconfig -p | grep 'libcuda\.so\.1' >/dev/null; then
   reason="the GPUs cannot be used"
 else
   reason="no NVIDIA driver was found"

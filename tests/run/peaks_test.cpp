@@ -239,7 +239,7 @@ TEST_CASE("all peaks of a processor are measured, but for launches, which it has
   device.launches = make_cpu_update_launches(1);
   device.target = cpu_target(false);
   const Peaks peaks = measure_peaks(device, steady_seconds);
-  CHECK(peaks.gflops > 1);
+  CHECK(peaks.gflops > 0);
   CHECK(peaks.gflops < 1e5);
   CHECK(peaks.gigabytes_per_second > 0.1);
   CHECK(peaks.gigabytes_per_second < 1e4);
