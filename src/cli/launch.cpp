@@ -16,6 +16,7 @@
 #include "base/host_name.h"
 #include "base/read_file.h"
 #include "cli/checks.h"
+#include "cli/failed_gpus.h"
 #include "cli/messages.h"
 #include "comm/hosts.h"
 #include "comm/launcher.h"
@@ -69,16 +70,27 @@ void check_started(const RankPlace& place, const RunFlags& run, const LaunchFlag
 /// All ranks of the pool, again and again as --max-restarts says.
 LaunchResult attempts(const RankPool& pool, const LaunchFlags& flags,
                       const Surroundings& surroundings, const LaunchPlan& plan) {
-  return with_restarts(
-      [&](int number) {
-        return pool.start({.ranks = pool.most,
-                           .arguments = number == 0
-                                            ? surroundings.arguments
-                                            : plan.resume_arguments(surroundings.arguments)});
-      },
-      {.most = flags.max_restarts,
-       .tell = [&](const std::string& text) { surroundings.messages.warn(text); },
-       .failed_gpu = plan.failed_gpu});
+  const auto start = [&](int number) {
+    return pool.start({.ranks = pool.most,
+                       .arguments = number == 0 ? surroundings.arguments
+                                                : plan.resume_arguments(surroundings.arguments)});
+  };
+  if (flags.max_restarts == 0) return start(0);
+  FailedGpus failed(flags.hosts.empty() ? fs::temp_directory_path() : fs::current_path());
+  setenv(kFailedGpusVariable, failed.path().c_str(), 1);  // for the ranks
+  return with_restarts(start,
+                       {.most = flags.max_restarts,
+                        .tell = [&](const std::string& text) { surroundings.messages.warn(text); },
+                        .failed_gpu = [&] { return failed.take(); }});
+}
+
+int work_as_rank(const Surroundings& own, const std::function<int(const Surroundings&)>& work) {
+  try {
+    return work(own);
+  } catch (const Error& error) {
+    add_failed_gpu(error.what());
+    throw;
+  }
 }
 
 /// A program of PATH. Throws Error{command_line} with how to get it.
@@ -114,10 +126,11 @@ void copy_to_hosts(const HostsLaunch& hosts, const fs::path& folder) {
 
 /// Variables that decide how ranks run, and are set here.
 std::vector<std::string> variables_to_pass() {
-  constexpr std::array<std::string_view, 12> kNames = {
-      "TRAINYARD_DATA",  "TRAINYARD_TOKEN", "TRAINYARD_LAUNCHER", "TRAINYARD_CUDA_PATH",
-      "MASTER_PORT",     "CUDA_HOME",       "VIRTUAL_ENV",        "LD_LIBRARY_PATH",
-      "OMP_WAIT_POLICY", "GOMP_SPINCOUNT",  "NO_COLOR",           "CONDA_PREFIX"};
+  constexpr std::array<std::string_view, 13> kNames = {
+      "TRAINYARD_DATA",   "TRAINYARD_TOKEN", "TRAINYARD_LAUNCHER", "TRAINYARD_CUDA_PATH",
+      "MASTER_PORT",      "CUDA_HOME",       "VIRTUAL_ENV",        "LD_LIBRARY_PATH",
+      "OMP_WAIT_POLICY",  "GOMP_SPINCOUNT",  "NO_COLOR",           "CONDA_PREFIX",
+      kFailedGpusVariable};
   std::vector<std::string> names;
   for (const std::string& whole : own_environment()) {
     const std::string name = whole.substr(0, whole.find('='));
@@ -259,6 +272,7 @@ RankGroupOptions rank_group_options(const RankPlace& place, const LimitsConfig& 
           .host = host_name(),
           .on_failure = [&messages](const Failure& failure) {
             messages.fail(message_of(failure), failure.exit_code);
+            add_failed_gpu(failure.text);
             _exit(failure.exit_code);
           }};
 }
@@ -280,7 +294,7 @@ int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Surroundings& 
     check_started(*place, run, flags);
     own.place = *place;
     if (place->rank != 0) own.messages.leave_events_to_first_rank();
-    return work(own);
+    return work_as_rank(own, work);
   }
   if (!flags.hosts.empty()) {
     plan.check();

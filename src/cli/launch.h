@@ -81,8 +81,7 @@ struct LaunchPlan {
   std::function<void()> check;
   /// The arguments of the next attempt after a failure, given those of the first.
   std::function<std::vector<std::string>(std::vector<std::string>)> resume_arguments;
-  std::filesystem::path log_folder;                                        // see LocalLaunch
-  std::function<std::string()> failed_gpu = [] { return std::string(); };  // see Restarts
+  std::filesystem::path log_folder;  // see LocalLaunch
 };
 
 /// Calls `work` in this process if it is a rank that a launcher started, or the only one; else

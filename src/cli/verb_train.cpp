@@ -17,7 +17,6 @@
 #include "cli/verbs.h"
 #include "comm/rank_output.h"
 #include "config/near_file.h"
-#include "run/gpu_failure.h"
 #include "run/resolved_config.h"
 #include "run/resumption.h"
 #include "run/training_run.h"
@@ -205,12 +204,6 @@ int resume(const TrainFlags& flags, const Surroundings& surroundings) {
   return train_with(std::move(request), flags, surroundings);
 }
 
-/// The folder of the attempts so far: --out, else the newest unfinished run of this config.
-std::optional<fs::path> folder_of_attempts(const TrainFlags& flags, const std::string& name) {
-  return flags.out.empty() ? newest_unfinished_run("runs", name)
-                           : std::optional(fs::path(flags.out));
-}
-
 /// The arguments that go on with what an attempt of `arguments` has left behind: the same, and
 /// --resume with the folder. `before`: the newest unfinished run when the first attempt began.
 std::vector<std::string> resume_arguments(std::vector<std::string> arguments,
@@ -218,7 +211,8 @@ std::vector<std::string> resume_arguments(std::vector<std::string> arguments,
                                           const std::optional<fs::path>& before) {
   if (flags.resume) return arguments;
   const bool given = !flags.out.empty();
-  const auto newest = folder_of_attempts(flags, name);
+  const auto newest =
+      given ? std::optional(fs::path(flags.out)) : newest_unfinished_run("runs", name);
   // Without a folder of its own the attempt never began: it begins again.
   if (!newest || (!given && newest == before) || !is_run_folder(*newest)) return arguments;
   arguments.emplace_back("--resume");
@@ -238,11 +232,6 @@ int train_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
                         .resume_arguments =
                             [&](std::vector<std::string> arguments) {
                               return resume_arguments(std::move(arguments), flags, name, before);
-                            },
-                        .failed_gpu =
-                            [&] {
-                              const auto folder = folder_of_attempts(flags, name);
-                              return folder ? failed_gpu(*folder) : std::string();
                             }};
   return in_ranks(flags.run, flags.launch, surroundings, plan,
                   [&](const Surroundings& own) { return train(flags, own); });
@@ -253,8 +242,7 @@ int resume_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
   const LaunchPlan plan{
       .check = [&] { static_cast<void>(config_of_run(folder, flags.run)); },
       .resume_arguments = [](std::vector<std::string> arguments) { return arguments; },
-      .log_folder = is_run_folder(folder) ? folder / "logs" : fs::path(),
-      .failed_gpu = [&] { return failed_gpu(folder); }};
+      .log_folder = is_run_folder(folder) ? folder / "logs" : fs::path()};
   return in_ranks(flags.run, flags.launch, surroundings, plan,
                   [&](const Surroundings& own) { return resume(flags, own); });
 }

@@ -1,7 +1,6 @@
 #include "run/gpu_failure.h"
 
 #include "base/gpu_error.h"
-#include "run/status.h"
 
 namespace trainyard {
 namespace {
@@ -22,11 +21,6 @@ Error with_gpu(const Error& error, const GpuFinding* gpu, std::string_view host)
 std::string gpu_in(std::string_view text) {
   const std::size_t at = text.rfind(std::string(kOn) + std::string(kGpu));
   return at == std::string_view::npos ? "" : std::string(text.substr(at + kOn.size()));
-}
-
-std::string failed_gpu(const std::filesystem::path& run) {
-  const auto status = read_status(run / "status.json");
-  return status ? gpu_in(status->message) : "";
 }
 
 }  // namespace trainyard

@@ -1,7 +1,6 @@
 // Which GPU a failure came from, in words that are found again.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -16,7 +15,5 @@ namespace trainyard {
 
 /// The GPU that such an error's text ends with: "cuda:0 (...) of node1"; else "".
 [[nodiscard]] std::string gpu_in(std::string_view text);
-/// That of the message in a run folder's status.json; "" where there is none.
-[[nodiscard]] std::string failed_gpu(const std::filesystem::path& run);
 
 }  // namespace trainyard

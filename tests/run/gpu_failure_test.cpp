@@ -1,14 +1,10 @@
-// Which GPU a failure came from: said, kept in the run's status, and found there again.
+// Which GPU a failure came from: said, and found again.
 #include "run/gpu_failure.h"
 
 #include <doctest/doctest.h>
 
-#include <fstream>
-
-#include "../base/temporary_folder.h"
 #include "base/gpu_error.h"
 #include "comm/failure.h"
-#include "run/status.h"
 
 using namespace trainyard;
 
@@ -16,15 +12,6 @@ namespace {
 
 const GpuFinding kGpu{.ordinal = 2, .name = "NVIDIA H200", .bus = "0000:17:00.0"};
 constexpr const char* kName = "cuda:2 (NVIDIA H200, 0000:17:00.0) of node1";
-
-std::string status_with(const std::string& message) {
-  const testing::TemporaryFolder folder;
-  RunStatus status;
-  status.state = RunState::failed;
-  status.message = message;
-  std::ofstream(folder.path() / "status.json") << status_text(status);
-  return failed_gpu(folder.path());
-}
 
 }  // namespace
 
@@ -42,11 +29,10 @@ TEST_CASE("other errors of a rank on a GPU name none, and none does on the proce
   CHECK(with_gpu(GpuError("CUDA: x"), nullptr, "node1").what() == std::string("CUDA: x"));
 }
 
-TEST_CASE("the GPU of a failure is found in a run's status, whichever rank it was") {
+TEST_CASE("the GPU of a failure is found in what every rank is told of it") {
   const Error own = with_gpu(GpuError("CUDA: cudaMalloc failed"), &kGpu, "node1");
   const std::string told =
       message_of({.rank = 2, .host = "node1", .step = 7, .text = own.what(), .exit_code = 8});
-  CHECK(status_with(told) == kName);
-  CHECK(status_with("rank 2 died") == "");
-  CHECK(failed_gpu("/no/such/run") == "");
+  CHECK(gpu_in(told) == kName);
+  CHECK(gpu_in("rank 2 died") == "");
 }
