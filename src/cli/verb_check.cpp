@@ -11,6 +11,7 @@
 #include "cli/messages.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
+#include "run/gpu_failure.h"
 #include "run/judge.h"
 #include "run/readiness.h"
 #include "run/resolved_config.h"
@@ -88,7 +89,7 @@ std::vector<std::string> facts(Session& session, const TrainingRequest& request)
 }
 
 /// What this rank found; the others' errors are its own.
-int check_rank(const CheckFlags& flags, TrainingRequest request, RankGroup& ranks,
+int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ranks,
                Messages& messages) {
   const std::string config = resolved_yaml(request.config);
   const ReadyRun ready = ready_run(request, ranks, Disk());
@@ -119,7 +120,7 @@ int check(const CheckFlags& flags, const Surroundings& surroundings) {
   request.device = device_in_group(flags.run, flags.launch, ranks);
   request.device.warn = [&messages](const std::string& text) { messages.warn(text); };
   try {
-    return check_rank(flags, std::move(request), ranks, messages);
+    return naming_gpu(request.device, [&] { return check_rank(flags, request, ranks, messages); });
   } catch (const Error& error) {
     throw first_of_ranks(ranks, error);
   }

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/error.h"
+#include "base/gpu_error.h"
 #include "base/text.h"
 
 namespace trainyard::nccl {
@@ -95,7 +95,7 @@ Group::Group(const Library& library, const Clock& clock, GroupPlace place, const
     const ncclResult_t result =
         library_.call().join(&communicator_, place_.ranks, id, place_.rank, &settings);
     if (result != ncclSuccess && result != ncclInProgress) {
-      fail(operation, library_.text_of(result, communicator_));
+      fail(operation, result);
     }
     settle(operation);
   } catch (const Error&) {
@@ -130,7 +130,7 @@ void Group::call(const std::string& operation,
                  const std::function<ncclResult_t(const Functions&, ncclComm_t)>& work) {
   const ncclResult_t result = work(library_.call(), communicator_);
   if (result != ncclSuccess && result != ncclInProgress) {
-    fail(operation, library_.text_of(result, communicator_));
+    fail(operation, result);
   }
   settle(operation);
 }
@@ -139,17 +139,28 @@ void Group::wait_for(const std::string& operation, const std::function<bool()>& 
   const double deadline = clock_.seconds() + seconds_of(limit_);
   for (int round = 0; !done(); ++round) {
     const ncclResult_t now = state();
-    if (now != ncclSuccess) fail(operation, library_.text_of(now, communicator_));
-    if (clock_.seconds() > deadline) fail(operation, late(limit_));
+    if (now != ncclSuccess) fail(operation, now);
+    if (clock_.seconds() > deadline) fail_late(operation);
     pause(round);
   }
 }
 
-void Group::fail(const std::string& operation, const std::string& why) {
+void Group::fail(const std::string& operation, ncclResult_t result) {
   failed_ = true;
-  throw Error(ErrorKind::device,
-              fmt::format("rank {}{}: NCCL: {}: {}", place_.rank,
-                          place_.host.empty() ? "" : " (" + place_.host + ")", operation, why));
+  const std::string text = text_of(operation, library_.text_of(result, communicator_));
+  // NCCL checks the calls of CUDA that it makes, and so may be the first to meet a broken GPU.
+  if (result == ncclUnhandledCudaError) throw GpuError(text);
+  throw Error(ErrorKind::device, text);
+}
+
+void Group::fail_late(const std::string& operation) {
+  failed_ = true;
+  throw Error(ErrorKind::device, text_of(operation, late(limit_)));
+}
+
+std::string Group::text_of(const std::string& operation, const std::string& why) const {
+  return fmt::format("rank {}{}: NCCL: {}: {}", place_.rank,
+                     place_.host.empty() ? "" : " (" + place_.host + ")", operation, why);
 }
 
 ncclResult_t Group::state() const {
@@ -163,8 +174,8 @@ void Group::settle(const std::string& operation) {
   for (int round = 0;; ++round) {
     const ncclResult_t now = state();
     if (now == ncclSuccess) return;
-    if (now != ncclInProgress) fail(operation, library_.text_of(now, communicator_));
-    if (clock_.seconds() > deadline) fail(operation, late(limit_));
+    if (now != ncclInProgress) fail(operation, now);
+    if (clock_.seconds() > deadline) fail_late(operation);
     pause(round);
   }
 }

@@ -57,7 +57,7 @@ class Group {
   /// destroyed before, or NCCL never lets go of its memory. No call may follow.
   void give_up() noexcept;
   /// Makes a call of NCCL and returns when NCCL has taken it: its work is then on its stream.
-  /// Throws Error{device} "rank 1 (host): NCCL: OPERATION: why".
+  /// Throws Error{device} "rank 1 (host): NCCL: OPERATION: why", a GpuError where CUDA has failed.
   void call(const std::string& operation,
             const std::function<ncclResult_t(const Functions&, ncclComm_t)>& work);
   /// Returns when `done()` is true. Throws likewise once NCCL has noticed a failure, or the limit
@@ -65,7 +65,9 @@ class Group {
   void wait_for(const std::string& operation, const std::function<bool()>& done);
 
  private:
-  [[noreturn]] void fail(const std::string& operation, const std::string& why);
+  [[noreturn]] void fail(const std::string& operation, ncclResult_t result);
+  [[noreturn]] void fail_late(const std::string& operation);
+  [[nodiscard]] std::string text_of(const std::string& operation, const std::string& why) const;
   void leave() noexcept;
   [[nodiscard]] ncclResult_t state() const;
   void settle(const std::string& operation);

@@ -9,6 +9,7 @@
 #include "base/philox.h"
 #include "graph/graph.h"
 #include "plan/work.h"
+#include "run/gpu_failure.h"
 #include "run/median.h"
 #include "run/peaks.h"
 #include "run/training_step.h"
@@ -225,10 +226,8 @@ BenchResult measure_steps(const RunConfig& run, const TrainingGraph& graph,
   return result;
 }
 
-}  // namespace
-
-BenchResult bench(RunConfig run, const BenchOptions& options, const std::function<double()>& now,
-                  double started) {
+BenchResult bench_on_device(RunConfig run, const BenchOptions& options,
+                            const std::function<double()>& now, double started) {
   check_shards_divide(run, options.batch);
   const SessionDevice device = make_device(options.device, run);
   const TrainingGraph graph = make_training_graph(run, options.batch);
@@ -243,6 +242,14 @@ BenchResult bench(RunConfig run, const BenchOptions& options, const std::functio
   result.share_of_peak = result.counts.gflop / seconds / result.peaks.gflops;
   result.share_of_floor = result.floors.milliseconds() / result.step_milliseconds;
   return result;
+}
+
+}  // namespace
+
+BenchResult bench(RunConfig run, const BenchOptions& options, const std::function<double()>& now,
+                  double started) {
+  return naming_gpu(options.device,
+                    [&] { return bench_on_device(std::move(run), options, now, started); });
 }
 
 }  // namespace trainyard

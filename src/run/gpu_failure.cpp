@@ -1,7 +1,5 @@
 #include "run/gpu_failure.h"
 
-#include "base/gpu_error.h"
-
 namespace trainyard {
 namespace {
 
@@ -9,8 +7,8 @@ constexpr std::string_view kOn = ", on ", kGpu = "cuda:";
 
 }  // namespace
 
-Error with_gpu(const Error& error, const GpuFinding* gpu, std::string_view host) {
-  if (gpu == nullptr || dynamic_cast<const GpuError*>(&error) == nullptr) return error;
+Error with_gpu(const GpuError& error, const GpuFinding* gpu, std::string_view host) {
+  if (gpu == nullptr) return error;
   std::string text = error.what();
   text += std::string(kOn) + std::string(kGpu) + std::to_string(gpu->ordinal) + " (" + gpu->name +
           ", " + gpu->bus + ")";

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/host_name.h"
 #include "base/parallel.h"
+#include "run/gpu_failure.h"
 #include "run/measured_sums.h"
 #include "run/median.h"
 #include "run/training_step.h"
@@ -187,7 +188,8 @@ RankMeasurement RankBench::measure(const ScalingOptions& options) {
 
 ScalingRound measure_scaling(RunConfig run, const ScalingOptions& options, RankGroup& ranks) {
   try {
-    const RankMeasurement own = RankBench(std::move(run), options, ranks).measure(options);
+    const RankMeasurement own = naming_gpu(
+        options.device, [&] { return RankBench(std::move(run), options, ranks).measure(options); });
     ScalingRound all;
     for (const std::string& text : ranks.gather(json_line(json_of(own)))) {
       all.push_back(measurement_of(

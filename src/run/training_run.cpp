@@ -65,20 +65,18 @@ class TrainingRun {
 
   RunResult run() {
     try {
-      prepare();
-      return train();
+      return naming_gpu(request_.device, [this] {
+        prepare();
+        return train();
+      });
     } catch (const Error& error) {
-      const Error first = first_of_ranks(ranks_, with_gpu(error, gpu(), host_name()));
+      const Error first = first_of_ranks(ranks_, error);
       tell_failure(first);
       throw first;
     }
   }
 
  private:
-  /// That this rank trains on; null: the processor.
-  [[nodiscard]] const GpuFinding* gpu() const {
-    return request_.device.gpus ? &request_.device.gpus->gpus.front() : nullptr;
-  }
   void prepare();
   void open_keeper();
   void tell_failure(const Error& error);

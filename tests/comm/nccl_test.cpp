@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../base/error_of.h"
+#include "base/gpu_error.h"
 #include "comm/nccl_advice.h"
 #include "comm/nccl_group.h"
 #include "comm/nccl_library.h"
@@ -137,6 +138,28 @@ TEST_CASE("an error that NCCL notices later is an error of the call that waits")
   script.end = ncclRemoteError;
   CHECK(error_of(ErrorKind::device, [&] { group.call("all_gather", some_call); }) ==
         "rank 2: NCCL: all_gather: remote process exited (socket closed)");
+}
+
+TEST_CASE("a failure of CUDA that NCCL meets is one of this rank's GPU, others are not") {
+  const Library library = fake_library();
+  const RushingClock clock;
+  Group group(library, clock, kPlace, {}, milliseconds(60'000));
+  const auto of_gpu = [&] {
+    try {
+      group.call("all_gather", some_call);
+    } catch (const GpuError&) {
+      return true;
+    } catch (const Error&) {
+    }
+    return false;
+  };
+  script.call = ncclSystemError;
+  CHECK_FALSE(of_gpu());
+  script.call = ncclUnhandledCudaError;
+  CHECK(of_gpu());
+  script.call = ncclInProgress;
+  script.end = ncclUnhandledCudaError;
+  CHECK(of_gpu());
 }
 
 TEST_CASE("work that is never done ends at the limit, at once where NCCL has noticed a failure") {

@@ -3,12 +3,31 @@
 
 #include <doctest/doctest.h>
 
+#include "../base/error_of.h"
 #include "base/gpu_error.h"
 #include "comm/failure.h"
+#include "played_gpu.h"
+#include "run/bench.h"
+#include "run/scaling_rank.h"
+#include "run_text.h"
 
 using namespace trainyard;
+using namespace trainyard::test;
+using trainyard::testing::error_of;
 
 namespace {
+
+constexpr const char* kRun = R"(
+name: tiny
+network: {input: [3, 8, 8], layers: [dense: 4]}
+data:
+  train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 40}
+  val: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 10, split: test}
+batch: {per_gpu: 4}
+loss: cross_entropy
+optimizer: {sgd: {lr: 0.05}}
+epochs: 1
+)";
 
 const GpuFinding kGpu{.ordinal = 2, .name = "NVIDIA H200", .bus = "0000:17:00.0"};
 constexpr const char* kName = "cuda:2 (NVIDIA H200, 0000:17:00.0) of node1";
@@ -22,11 +41,38 @@ TEST_CASE("an error of a GPU names it, and keeps its kind") {
   CHECK(gpu_in(found.what()) == kName);
 }
 
-TEST_CASE("other errors of a rank on a GPU name none, and none does on the processor") {
-  const Error lost(ErrorKind::device, "rank 1 (node2): Gloo: all_gather: connection closed");
-  CHECK(with_gpu(lost, &kGpu, "node1").what() == std::string(lost.what()));
-  CHECK(gpu_in(lost.what()) == "");
-  CHECK(with_gpu(GpuError("CUDA: x"), nullptr, "node1").what() == std::string("CUDA: x"));
+TEST_CASE("work on a GPU that fails names it, whatever the work; other errors name none") {
+  GpuEvents events;
+  RankGroup alone({});
+  const DeviceChoice choice = choice_of(played_gpu(alone, events));
+  CHECK(error_of(ErrorKind::device, [&] {
+          naming_gpu(choice, [] { throw GpuError("CUDA: x"); });
+        }) == "CUDA: x, on cuda:0 (played GPU, ffff:ff:1f.7) of " + host_name());
+  CHECK(error_of(ErrorKind::device, [&] {
+          naming_gpu(choice, [] { throw Error(ErrorKind::device, "Gloo: closed"); });
+        }) == "Gloo: closed");
+  CHECK(error_of(ErrorKind::device, [] {
+          naming_gpu(DeviceChoice{}, [] { throw GpuError("CUDA: x"); });
+        }) == "CUDA: x");
+  CHECK(naming_gpu(choice, [] { return 3; }) == 3);
+}
+
+TEST_CASE("train bench, with and without --scaling, names the GPU that fails under it") {
+  const std::string named =
+      "CUDA: an illegal memory access, on cuda:0 (played GPU, ffff:ff:1f.7) of " + host_name();
+  GpuEvents events;
+  RankGroup alone({});
+  const auto choice = [&](const std::string& doing) {
+    return choice_of(played_gpu(alone, events, fails_to(doing)));
+  };
+  CHECK(error_of(ErrorKind::device, [&] {
+          static_cast<void>(bench(
+              read_run(kRun), {.device = choice("make executors")}, [] { return 0.0; }, 0));
+        }) == named);
+  CHECK(error_of(ErrorKind::device, [&] {
+          static_cast<void>(
+              measure_scaling(read_run(kRun), {.batch = 4, .device = choice("record")}, alone));
+        }) == named);
 }
 
 TEST_CASE("the GPU of a failure is found in what every rank is told of it") {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/gpu_error.h"
 #include "data/batch_launches.h"
 #include "forwarding_ranks.h"
 #include "optim/update_launches.h"
@@ -26,7 +27,7 @@ class PlayedBuffer final : public DeviceBuffer {
 
 class PlayedDevice final : public Device {
  public:
-  explicit PlayedDevice(GpuEvents& events) : events_(events) {}
+  PlayedDevice(GpuEvents& events, GpuFault fault) : events_(events), fault_(std::move(fault)) {}
   [[nodiscard]] std::string name() const override { return "cuda:0"; }
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {
     return std::make_unique<PlayedBuffer>(host_->allocate(bytes), events_);
@@ -38,12 +39,14 @@ class PlayedDevice final : public Device {
   [[nodiscard]] std::unique_ptr<Event> make_event() override { return host_->make_event(); }
   [[nodiscard]] std::unique_ptr<Recording> record(Queue& queue,
                                                   std::function<void()> work) override {
+    fault_("record");
     return host_->record(queue, std::move(work));
   }
   [[nodiscard]] std::size_t free_bytes() const override { return host_->free_bytes(); }
 
  private:
   GpuEvents& events_;
+  GpuFault fault_;
   std::unique_ptr<Device> host_ = make_cpu_device();
 };
 
@@ -61,17 +64,19 @@ class PlayedRanks final : public testing::ForwardingRanks {
 
 class PlayedBackend final : public Backend {
  public:
-  PlayedBackend(RankGroup& hosts, GpuEvents& events) : hosts_(hosts), events_(events) {}
+  PlayedBackend(RankGroup& hosts, GpuEvents& events, GpuFault fault)
+      : hosts_(hosts), events_(events), fault_(std::move(fault)) {}
   [[nodiscard]] GpuSurvey survey() const override { return {}; }
   [[nodiscard]] std::vector<LibraryFinding> open_libraries(
       std::span<const std::filesystem::path>) override {
     return {};
   }
   [[nodiscard]] std::unique_ptr<Device> make_device(int) const override {
-    return std::make_unique<PlayedDevice>(events_);
+    return std::make_unique<PlayedDevice>(events_, fault_);
   }
   [[nodiscard]] std::unique_ptr<ExecutorFactory> make_executors(
       CudaExecutorSettings) const override {
+    fault_("make executors");
     return make_reference_executors();
   }
   [[nodiscard]] std::unique_ptr<UpdateLaunches> make_update_launches(const Queue&) const override {
@@ -87,16 +92,24 @@ class PlayedBackend final : public Backend {
  private:
   RankGroup& hosts_;
   GpuEvents& events_;
+  GpuFault fault_;
 };
 
 }  // namespace
 
-UsableGpus played_gpu(RankGroup& hosts, GpuEvents& events) {
-  return {.backend = std::make_unique<PlayedBackend>(hosts, events),
-          .gpus = {{.name = "played GPU", .total_bytes = std::size_t{8} << 30}},
-          .libraries = {{.name = "cuDNN", .path = "libcudnn.so.9"},
-                        {.name = "cuBLASLt", .path = "libcublasLt.so.13"},
-                        {.name = "NCCL", .path = "libnccl.so.2", .several_gpus = true}}};
+UsableGpus played_gpu(RankGroup& hosts, GpuEvents& events, GpuFault fault) {
+  return {
+      .backend = std::make_unique<PlayedBackend>(hosts, events, std::move(fault)),
+      .gpus = {{.name = "played GPU", .total_bytes = std::size_t{8} << 30, .bus = "ffff:ff:1f.7"}},
+      .libraries = {{.name = "cuDNN", .path = "libcudnn.so.9"},
+                    {.name = "cuBLASLt", .path = "libcublasLt.so.13"},
+                    {.name = "NCCL", .path = "libnccl.so.2", .several_gpus = true}}};
+}
+
+GpuFault fails_to(const std::string& doing) {
+  return [doing](std::string_view now) {
+    if (now == doing) throw GpuError("CUDA: an illegal memory access");
+  };
 }
 
 DeviceChoice choice_of(UsableGpus usable) {

@@ -2,8 +2,10 @@
 // and their group.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "run/rank_group.h"
@@ -15,9 +17,15 @@ namespace trainyard::test {
 /// group.
 using GpuEvents = std::vector<std::string>;
 
+/// Told what a GPU is about to do, "make executors" or "record"; where it throws, the GPU fails.
+using GpuFault = std::function<void(std::string_view doing)>;
+
 /// One GPU, "played GPU", which computes on the host with the reference executors. Its group is
 /// that of the hosts, as NCCL's would be. `hosts` and `events` outlive it.
-[[nodiscard]] UsableGpus played_gpu(RankGroup& hosts, GpuEvents& events);
+[[nodiscard]] UsableGpus played_gpu(
+    RankGroup& hosts, GpuEvents& events, GpuFault fault = [](std::string_view) {});
+/// Throws a GpuError, "CUDA: an illegal memory access", when the GPU is about to do that.
+[[nodiscard]] GpuFault fails_to(const std::string& doing);
 /// A run's choice of it.
 [[nodiscard]] DeviceChoice choice_of(UsableGpus usable);
 
