@@ -8,6 +8,7 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
+#include "base/gpu_error.h"
 #include "fake_cudnn.h"
 
 using namespace trainyard;
@@ -47,7 +48,11 @@ struct Run {
         .book = *book,
         .tune = settings.tune,
         .tick = [this] { ++ticks; },
-        .make_trial = [this](const TrialSubject& wanted) { return trial(wanted); }});
+        .make_trial = [this](const TrialSubject& wanted) { return trial(wanted); },
+        .check_gpu = [this] { check_gpu(); }});
+  }
+  void check_gpu() const {
+    if (gpu_fails) throw GpuError("an illegal memory access");
   }
   std::unique_ptr<EngineTrial> trial(const TrialSubject& wanted);
   EngineChoice choose(std::int64_t bias = 0, const ConvGraph& graph = small_conv(DType::bf16)) {
@@ -61,7 +66,7 @@ class ScriptedTrial final : public EngineTrial {
   explicit ScriptedTrial(Run& run) : run_(run) {}
   TrialResult run(const EnginePlan& plan, double) override {
     run_.tried.push_back(plan.choice.engine);
-    if (run_.gpu_fails) throw Error(ErrorKind::device, "an illegal memory access");
+    run_.check_gpu();
     const auto found = run_.milliseconds.find(plan.choice.engine);
     if (found == run_.milliseconds.end()) return {.refusal = "cannot be recorded"};
     return {.milliseconds = found->second};
@@ -163,6 +168,34 @@ TEST_CASE("a GPU that fails in a trial ends the choice with its own error") {
   run.gpu_fails = true;
   CHECK(error_of(ErrorKind::device, [&] { run.choose(); }) == "an illegal memory access");
   CHECK(run.tried == std::vector<std::int64_t>{3});
+}
+
+TEST_CASE("a GPU that fails while plans are made ends the choice with its own error") {
+  Run run;
+  fake_cudnn().engines = {{.index = 3, .plan = CUDNN_STATUS_EXECUTION_FAILED}};
+  run.gpu_fails = true;
+  CHECK(error_of(ErrorKind::device, [&] { run.choose(); }) == "an illegal memory access");
+}
+
+TEST_CASE("a GPU that fails while a kept plan is made is no fault of the kept engine") {
+  const TemporaryFolder folder;
+  {
+    Run run(in_folder(folder));
+    fake_cudnn().engines = {{.index = 3}};
+    run.milliseconds = {{3, 1.0}};
+    run.choose();
+  }
+  {
+    Run run(in_folder(folder));
+    fake_cudnn().engines = {{.index = 3, .plan = CUDNN_STATUS_EXECUTION_FAILED}, {.index = 5}};
+    run.gpu_fails = true;
+    CHECK(error_of(ErrorKind::device, [&] { run.choose(); }) == "an illegal memory access");
+    CHECK(run.warnings.empty());
+  }
+  Run next(in_folder(folder));
+  fake_cudnn().engines = {{.index = 3}, {.index = 5}};
+  CHECK(next.choose().engine == 3);
+  CHECK(next.tried.empty());
 }
 
 TEST_CASE("without tuning the first engine that is admitted is taken, and no other plan made") {

@@ -30,9 +30,9 @@ EngineSearch Context::search() {
           .book = book_,
           .tune = settings_.tune,
           .tick = settings_.tick,
-          .make_trial = [this](const TrialSubject& subject) {
-            return make_engine_trial(*this, subject);
-          }};
+          .make_trial =
+              [this](const TrialSubject& subject) { return make_engine_trial(*this, subject); },
+          .check_gpu = [this] { settings_.queue->wait(); }};
 }
 
 }  // namespace trainyard::cudnn

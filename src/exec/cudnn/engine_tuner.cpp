@@ -49,6 +49,7 @@ std::optional<EnginePlan> known_plan(const EngineSearch& search, const Wanted& w
   EnginePlan plan;
   const std::string problem = remake(search, wanted, *choice, plan);
   if (problem.empty()) return plan;
+  search.check_gpu();
   search.book.reject(wanted.key, problem);
   return std::nullopt;
 }
@@ -99,6 +100,7 @@ EnginePlan new_plan(const EngineSearch& search, const Wanted& wanted) {
   std::optional<EnginePlan> chosen;
   if (!plans.empty()) chosen = search.tune ? fastest(search, wanted, plans, refused) : plans[0];
   if (chosen) return *chosen;
+  search.check_gpu();
   throw Error(
       ErrorKind::device,
       fmt::format("no engine of cuDNN is left for {}: {}; 'deterministic: false' or another "

@@ -21,6 +21,8 @@ struct EngineSearch {
   bool tune = true;                    // time the engines that cuDNN proposes; else take its first
   std::function<void()> tick = [] {};  // called before each plan that is made or timed
   std::function<std::unique_ptr<EngineTrial>(const TrialSubject&)> make_trial;
+  /// Throws the GPU's own error if it has failed, after which no engine is to blame.
+  std::function<void()> check_gpu;
 };
 
 /// Everything that a choice depends on beside GPU and version of cuDNN.
@@ -31,7 +33,7 @@ struct EngineSearch {
 /// that do so on the way compete with plain ones followed by a kernel of ours, unless the output
 /// has padding, which a bias must not reach; EnginePlan::choice says which won. An engine that does
 /// not run, or cannot be recorded, is refused. Throws Error{device} that counts the reasons if no
-/// engine is left.
+/// engine is left, and the GPU's own error if it is the GPU that fails.
 [[nodiscard]] EnginePlan choose_engine(const EngineSearch& search, const ConvGraph& graph,
                                        std::int64_t bias, const EngineRules& rules);
 
