@@ -43,7 +43,48 @@ TEST_CASE("a failure of the hardware says where more is to be read, and what to 
         "CUDA: cudaEventSynchronize failed: uncorrectable ECC error encountered "
         "(cudaErrorECCUncorrectable); dmesg names the Xid of such a failure, nvidia-smi -q -d ECC "
         "counts those of memory; if this GPU fails again, leave it out with --gpus");
-  CHECK_THROWS_AS(check(cudaErrorUnknown, "cudaMalloc(&p, 1)"), GpuError);
+}
+
+/// Whether a failed call is told as the GPU's own failure.
+bool is_of_gpu(cudaError_t status) {
+  try {
+    check(status, "cudaMalloc(&p, 1)");
+  } catch (const GpuError&) {
+    return true;
+  } catch (const Error&) {
+  }
+  return false;
+}
+
+TEST_CASE("errors that stay with a GPU are its own, those of a call are not") {
+  for (const cudaError_t status :
+       {cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable, cudaErrorIllegalAddress,
+        cudaErrorLaunchTimeout, cudaErrorAssert, cudaErrorHardwareStackError,
+        cudaErrorIllegalInstruction, cudaErrorMisalignedAddress, cudaErrorInvalidAddressSpace,
+        cudaErrorInvalidPc, cudaErrorLaunchFailure, cudaErrorExternalDevice, cudaErrorUnknown}) {
+    CAPTURE(cudaGetErrorName(status));
+    CHECK(is_of_gpu(status));
+  }
+  for (const cudaError_t status :
+       {cudaErrorInvalidValue, cudaErrorMemoryAllocation, cudaErrorInvalidConfiguration,
+        cudaErrorNoDevice, cudaErrorNoKernelImageForDevice, cudaErrorLaunchOutOfResources,
+        cudaErrorStreamCaptureUnsupported, cudaErrorInvalidResourceHandle}) {
+    CAPTURE(cudaGetErrorName(status));
+    CHECK_FALSE(is_of_gpu(status));
+  }
+}
+
+TEST_CASE("a library's failure is the GPU's where that has failed, with both reasons") {
+  CHECK(failure([] { throw_library_error("cuDNN: x: BAD_PARAM", cudaSuccess); }).text ==
+        "cuDNN: x: BAD_PARAM");
+  CHECK_THROWS_WITH_AS(throw_library_error("cuDNN: x: EXECUTION_FAILED", cudaErrorLaunchFailure),
+                       "cuDNN: x: EXECUTION_FAILED; the GPU has failed: unspecified launch failure "
+                       "(cudaErrorLaunchFailure)",
+                       GpuError);
+}
+
+TEST_CASE("no fault is found where there is no GPU, or where it works") {
+  CHECK(device_fault() == cudaSuccess);
 }
 
 TEST_CASE("the survey of a machine without a driver is a finding") {

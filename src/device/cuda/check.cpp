@@ -25,6 +25,11 @@ std::string advice(cudaError_t status) {
   }
 }
 
+std::string text_of(cudaError_t status) {
+  return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")" +
+         advice(status);
+}
+
 }  // namespace
 
 void check(cudaError_t status, std::string_view operation) {
@@ -33,8 +38,20 @@ void check(cudaError_t status, std::string_view operation) {
   ignore(cudaGetLastError());
   // "cudaMalloc(&data, bytes)" to "cudaMalloc": what stands between the brackets is ours alone.
   const std::string name(operation.substr(0, operation.find('(')));
-  throw GpuError("CUDA: " + name + " failed: " + cudaGetErrorString(status) + " (" +
-                 cudaGetErrorName(status) + ")" + advice(status));
+  throw_cuda_error(status, "CUDA: " + name + " failed: " + text_of(status));
+}
+
+cudaError_t device_fault() {
+  // Any call that asks the device does; this one is allowed while a queue is captured.
+  std::size_t free = 0, total = 0;
+  const cudaError_t status = cudaMemGetInfo(&free, &total);
+  if (status != cudaSuccess) ignore(cudaGetLastError());
+  return is_gpu_fault(status) ? status : cudaSuccess;
+}
+
+void throw_library_error(const std::string& reason, cudaError_t fault) {
+  if (fault == cudaSuccess) throw Error(ErrorKind::device, reason);
+  throw GpuError(reason + "; the GPU has failed: " + text_of(fault));
 }
 
 CurrentDevice::CurrentDevice(int ordinal) {

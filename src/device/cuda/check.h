@@ -3,12 +3,20 @@
 
 #include <cuda_runtime_api.h>
 
+#include <string>
 #include <string_view>
 
 namespace trainyard::cuda {
 
-/// Throws GpuError "CUDA: OPERATION failed: CUDA's text" unless `status` is success.
+/// Throws Error{device} "CUDA: OPERATION failed: CUDA's text" unless `status` is success; a
+/// GpuError if it is a fault of the GPU.
 void check(cudaError_t status, std::string_view operation);
+
+/// The fault that ended all work of the current device; success while there is none.
+[[nodiscard]] cudaError_t device_fault();
+/// For a library that has failed for this reason: throws Error{device}, or, if `fault` is no
+/// success, a GpuError with CUDA's text.
+[[noreturn]] void throw_library_error(const std::string& reason, cudaError_t fault);
 
 /// Logs nothing, throws nothing: for destructors, which have nobody to tell.
 inline void ignore(cudaError_t) {}

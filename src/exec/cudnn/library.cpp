@@ -5,7 +5,6 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/gpu_error.h"
 #include "base/shared_library.h"
 
 namespace trainyard::cudnn {
@@ -58,7 +57,8 @@ std::string Library::problem(cudnnStatus_t status) const {
 
 void Library::check(cudnnStatus_t status, std::string_view doing) const {
   if (status == CUDNN_STATUS_SUCCESS) return;
-  throw GpuError(fmt::format("cuDNN: {}: {}", doing, problem(status)));
+  cuda::throw_library_error(fmt::format("cuDNN: {}: {}", doing, problem(status)),
+                            functions_.device_fault());
 }
 
 LibraryHandle::LibraryHandle(const Library& library, cudaStream_t stream) : library_(library) {

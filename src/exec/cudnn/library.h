@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "device/cuda/check.h"
+
 namespace trainyard::cudnn {
 
 /// The functions of cuDNN that are called. None of them is deprecated.
@@ -25,6 +27,7 @@ struct Functions {
   decltype(&cudnnBackendSetAttribute) set_attribute;
   decltype(&cudnnBackendGetAttribute) get_attribute;
   decltype(&cudnnBackendExecute) execute;
+  cudaError_t (*device_fault)() = cuda::device_fault;  // asked where one of them fails
 };
 
 /// An open cuDNN. It stays open to the end of the program, so that nobody needs to own it.
@@ -44,7 +47,7 @@ class Library {
   /// "CUDNN_STATUS_BAD_PARAM (cuDNN's own reason)", asked right after the call; "" of success.
   [[nodiscard]] std::string problem(cudnnStatus_t status) const;
   /// Throws Error{device} with what was being done, cuDNN's status and its own reason, unless
-  /// `status` is success.
+  /// `status` is success; a GpuError if the GPU has failed.
   void check(cudnnStatus_t status, std::string_view doing) const;
 
  private:

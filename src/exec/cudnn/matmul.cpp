@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/gpu_error.h"
 #include "base/shared_library.h"
 
 namespace trainyard::cudnn {
@@ -92,7 +91,9 @@ MatmulLibrary::~MatmulLibrary() { functions_.destroy(handle_); }
 
 void MatmulLibrary::check(cublasStatus_t status, const char* doing) const {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw GpuError(fmt::format("cuBLASLt: {}: {}", doing, functions_.status_string(status)));
+  cuda::throw_library_error(
+      fmt::format("cuBLASLt: {}: {}", doing, functions_.status_string(status)),
+      functions_.device_fault());
 }
 
 Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size_t workspace_cap)

@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 
+#include "device/cuda/check.h"
 #include "tensor/dtype.h"
 
 namespace trainyard::cudnn {
@@ -30,6 +31,7 @@ struct MatmulFunctions {
   decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
   decltype(&cublasLtMatmulAlgoGetHeuristic) find_algorithms;
   decltype(&cublasLtMatmul) multiply;
+  cudaError_t (*device_fault)() = cuda::device_fault;  // asked where one of them fails
 };
 
 /// An open cuBLASLt, to the end of the program, and its handle.
@@ -48,7 +50,8 @@ class MatmulLibrary {
 
   [[nodiscard]] const MatmulFunctions& call() const { return functions_; }
   [[nodiscard]] cublasLtHandle_t handle() const { return handle_; }
-  /// Throws Error{device} with what was being done and the status, unless it is success.
+  /// Throws Error{device} with what was being done and the status, unless it is success; a
+  /// GpuError if the GPU has failed.
   void check(cublasStatus_t status, const char* doing) const;
 
  private:
