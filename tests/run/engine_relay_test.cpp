@@ -53,3 +53,19 @@ TEST_CASE("every rank takes what rank 0 gives, and may go on to tick") {
   });
   CHECK(outcomes == testing::Outcomes(3));
 }
+
+TEST_CASE("the watch knows that a rank chooses engines, from its first tick on") {
+  const auto operation_of = [](bool ticks) {
+    std::string operation;
+    static_cast<void>(run_groups(2, [&](RankGroup& group) {
+      if (group.rank() > 0) return;
+      ManualClock clock(0);
+      EngineRelay relay(group, clock, 10);
+      if (ticks) relay.tick();
+      operation = group.report(Error(ErrorKind::data, "a file is damaged")).operation;
+    }));
+    return operation;
+  };
+  CHECK(operation_of(true) == "choosing engines");
+  CHECK(operation_of(false) != "choosing engines");
+}

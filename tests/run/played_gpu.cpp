@@ -75,7 +75,8 @@ class PlayedBackend final : public Backend {
     return std::make_unique<PlayedDevice>(events_, fault_);
   }
   [[nodiscard]] std::unique_ptr<ExecutorFactory> make_executors(
-      CudaExecutorSettings) const override {
+      CudaExecutorSettings settings) const override {
+    settings.tick();  // an engine is tried
     fault_("make executors");
     return make_reference_executors();
   }

@@ -90,6 +90,24 @@ TEST_CASE("a rank without a GPU among ranks with one is told to all before the f
   CHECK(outcomes == testing::Outcomes(3, text));
 }
 
+TEST_CASE("while engines are tried, the run's status and the other ranks hear of it") {
+  std::vector<RunPhase> phases;
+  const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
+    GpuEvents events;
+    const bool first = group.rank() == 0;
+    DeviceChoice choice = choice_of(played_gpu(
+        group, events, first ? fails_to("make executors") : [](std::string_view) {}));
+    if (first) choice.begins = [&](RunPhase phase) { phases.push_back(phase); };
+    try {
+      const Session session(read_run(kRun), choice, nullptr, group);
+    } catch (const Error& error) {
+      throw first_of_ranks(group, error);
+    }
+  });
+  CHECK(phases == std::vector<RunPhase>{RunPhase::building});
+  CHECK(outcomes[1] == "rank 0 (host0), step 0, choosing engines: CUDA: an illegal memory access");
+}
+
 TEST_CASE("bytes of batches that cross to a GPU train to the bits of data that stay there") {
   const testing::TemporaryFolder folder;
   make_shapes(folder.path() / "set", {.train = 40, .test = 10});
