@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -31,7 +32,9 @@ struct Run {
   Library library = trainyard::testing::fake_library();
   std::map<std::int64_t, double> milliseconds;  // by engine; without one it fails to run
   std::vector<std::string> warnings;
-  std::vector<std::int64_t> tried;
+  std::vector<std::int64_t> tried;    // and timed
+  std::vector<std::int64_t> checked;  // run and recorded, not timed
+  std::vector<std::int64_t> broken;   // engines that fail there
   TrialSubject subject;
   int ticks = 0;
   bool gpu_fails = false;
@@ -71,6 +74,13 @@ class ScriptedTrial final : public EngineTrial {
     if (found == run_.milliseconds.end()) return {.refusal = "cannot be recorded"};
     return {.milliseconds = found->second};
   }
+  std::string refusal_of(const EnginePlan& plan) override {
+    const std::int64_t engine = plan.choice.engine;
+    CHECK_FALSE(run_.subject.timed);
+    run_.checked.push_back(engine);
+    run_.check_gpu();
+    return std::ranges::find(run_.broken, engine) == run_.broken.end() ? "" : "does not run";
+  }
 
  private:
   Run& run_;
@@ -107,6 +117,7 @@ TEST_CASE("the fastest engine wins, and the next run takes it without a trial") 
   fake_cudnn().engines = {{.index = 3}, {.index = 5, .knobs = {{2, 1}}}, {.index = 7}};
   CHECK(next.choose() == EngineChoice{.engine = 5, .knobs = {{2, 1}}});
   CHECK(next.tried.empty());
+  CHECK(next.checked == std::vector<std::int64_t>{5});
   CHECK(fake_cudnn().lists == 0);
   CHECK(next.warnings.empty());
 }
@@ -162,32 +173,25 @@ TEST_CASE("an engine that does not run, or cannot be recorded, is not chosen") {
   CHECK(run.tried == std::vector<std::int64_t>{3, 5});
 }
 
-TEST_CASE("a GPU that fails in a trial ends the choice with its own error") {
+TEST_CASE("a GPU that fails, in a trial or before, ends the choice with its own error") {
   Run run;
   fake_cudnn().engines = {{.index = 3}, {.index = 5}};
   run.gpu_fails = true;
   CHECK(error_of(ErrorKind::device, [&] { run.choose(); }) == "an illegal memory access");
   CHECK(run.tried == std::vector<std::int64_t>{3});
-}
-
-TEST_CASE("a GPU that fails while plans are made ends the choice with its own error") {
-  Run run;
   fake_cudnn().engines = {{.index = 3, .plan = CUDNN_STATUS_EXECUTION_FAILED}};
-  run.gpu_fails = true;
   CHECK(error_of(ErrorKind::device, [&] { run.choose(); }) == "an illegal memory access");
 }
 
-TEST_CASE("a GPU that fails while a kept plan is made is no fault of the kept engine") {
+TEST_CASE("a GPU that fails while a kept plan is made or run is no fault of the kept engine") {
   const TemporaryFolder folder;
-  {
+  Run first(in_folder(folder));
+  fake_cudnn().engines = {{.index = 3}};
+  first.milliseconds = {{3, 1.0}};
+  first.choose();
+  for (const cudnnStatus_t plan : {CUDNN_STATUS_EXECUTION_FAILED, CUDNN_STATUS_SUCCESS}) {
     Run run(in_folder(folder));
-    fake_cudnn().engines = {{.index = 3}};
-    run.milliseconds = {{3, 1.0}};
-    run.choose();
-  }
-  {
-    Run run(in_folder(folder));
-    fake_cudnn().engines = {{.index = 3, .plan = CUDNN_STATUS_EXECUTION_FAILED}, {.index = 5}};
+    fake_cudnn().engines = {{.index = 3, .plan = plan}, {.index = 5}};
     run.gpu_fails = true;
     CHECK(error_of(ErrorKind::device, [&] { run.choose(); }) == "an illegal memory access");
     CHECK(run.warnings.empty());
@@ -208,6 +212,45 @@ TEST_CASE("without tuning the first engine that is admitted is taken, and no oth
   CHECK(fake_cudnn().plans == 1);
   CHECK(fake_cudnn().lists == 1);
   CHECK(run.tried.empty());
+  CHECK(run.checked == std::vector<std::int64_t>{5});
+}
+
+TEST_CASE("without tuning an engine that does not run, or cannot be recorded, leaves the next") {
+  Run run({.tune = false});
+  fake_cudnn().engines = {{.index = 3}, {.index = 5, .workspace_bytes = 700}, {.index = 7}};
+  run.broken = {3};
+  CHECK(run.choose().engine == 5);
+  CHECK(run.checked == std::vector<std::int64_t>{3, 5});
+  CHECK(run.subject.workspace_bytes == 700);
+
+  Run none({.tune = false});
+  fake_cudnn().engines = {{.index = 3}};
+  none.broken = {3};
+  CHECK(error_of(ErrorKind::device, [&] { none.choose(); }).find(": 1 does not run; ") !=
+        std::string::npos);
+}
+
+TEST_CASE("a kept engine that no longer runs is timed anew, one of rank 0 ends the run") {
+  const TemporaryFolder folder;
+  Run run(in_folder(folder));
+  fake_cudnn().engines = {{.index = 3}};
+  run.milliseconds = {{3, 1.0}};
+  run.choose();
+  Run next(in_folder(folder));
+  fake_cudnn().engines = {{.index = 3}, {.index = 5}};
+  next.milliseconds = {{5, 2.0}};
+  next.broken = {3};
+  CHECK(next.choose().engine == 5);
+  CHECK(next.checked == std::vector<std::int64_t>{3});
+  REQUIRE(next.warnings.size() == 1);
+  CHECK(next.warnings[0].ends_with(": does not run"));
+
+  Run follows({.engines_of = Source::first_rank, .engines = engines_with({.engine = 3})});
+  fake_cudnn().engines = {{.index = 3}};
+  follows.broken = {3};
+  CHECK(error_of(ErrorKind::device, [&] {
+          follows.choose();
+        }).starts_with("the engine of cuDNN that rank 0 chose is of no use here: does not run"));
 }
 
 TEST_CASE("equal layers share one plan") {

@@ -124,3 +124,14 @@ TEST_CASE("work that fails, or that cannot be recorded, is an error") {
           static_cast<void>(replay_milliseconds(device, *queue, time, fail, 1.0));
         }) == "no kernel image");
 }
+
+TEST_CASE("work that is tried once is run, recorded and replayed once; what cannot be is refused") {
+  CountingDevice device({1.0});
+  const auto queue = device.make_queue();
+  const auto once = [&] { cudnn::replay_once(device, *queue, [&] { device.run(); }); };
+  once();
+  CHECK(device.recordings == std::vector<int>{1});
+  CHECK(device.replays == 1);
+  device.refuses = true;
+  CHECK(testing::error_of(ErrorKind::device, once) == "work that cannot be recorded");
+}

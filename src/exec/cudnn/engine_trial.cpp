@@ -42,7 +42,8 @@ std::vector<std::byte> random_block(DType type, std::size_t bytes) {
   return block;
 }
 
-/// Memory for the tensors of a graph, filled with random values, for a bias in f32 and a workspace.
+/// Memory for the tensors of a graph, filled with random values where it is timed, for a bias in
+/// f32 and a workspace.
 class TrialMemory {
  public:
   TrialMemory(Context& context, const TrialSubject& subject) : queue_(*context.settings().queue) {
@@ -64,10 +65,11 @@ class TrialMemory {
                   .bias = at(rounded_bias),
                   .workspace = at(workspace)};
     bias_ = static_cast<float*>(at(bias));
-    fill(static_cast<std::byte*>(at(0)), bias, graph.input.type);
-    fill(static_cast<std::byte*>(at(bias)), bias_bytes, DType::f32);
     // The bias of a graph in f32 is read as it is.
     if (graph.output.type == DType::f32) addresses_.bias = bias_;
+    if (!subject.timed) return;
+    fill(static_cast<std::byte*>(at(0)), bias, graph.input.type);
+    fill(static_cast<std::byte*>(at(bias)), bias_bytes, DType::f32);
   }
   [[nodiscard]] const GraphAddresses& addresses() const { return addresses_; }
   [[nodiscard]] const float* bias() const { return bias_; }
@@ -122,27 +124,39 @@ class CudaTrial final : public EngineTrial {
         watch_(context.stream()) {}
 
   [[nodiscard]] TrialResult run(const EnginePlan& plan, double best) override {
-    // A plan or run that failed may have left CUDA's last error, which is not this one's.
-    cuda::ignore(cudaGetLastError());
-    try {
-      return {.milliseconds = time(plan, best)};
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::device) throw;
-      context_.settings().queue->wait();  // the plan alone is to blame where the GPU still works
-      return {.refusal = error.what()};
-    }
+    TrialResult result;
+    result.refusal = attempt(plan, [&](const std::function<void()>& put) {
+      const CudaExecutorSettings& settings = context_.settings();
+      result.milliseconds = replay_milliseconds(
+          *settings.device, *settings.queue,
+          [this](const std::function<void()>& work) { return watch_.time(work); }, put, best);
+    });
+    return result;
+  }
+  [[nodiscard]] std::string refusal_of(const EnginePlan& plan) override {
+    return attempt(plan, [&](const std::function<void()>& put) {
+      const CudaExecutorSettings& settings = context_.settings();
+      replay_once(*settings.device, *settings.queue, put);
+    });
   }
 
  private:
-  [[nodiscard]] double time(const EnginePlan& plan, double best) const {
-    GraphAddresses addresses = memory_.addresses();
-    if (!plan.choice.adds_bias) addresses.bias = nullptr;
-    const DescriptorPtr pack = make_variant_pack(context_.library(), addresses);
-    const CudaExecutorSettings& settings = context_.settings();
-    return replay_milliseconds(
-        *settings.device, *settings.queue,
-        [this](const std::function<void()>& work) { return watch_.time(work); },
-        [&] { put_run(plan, *pack); }, best);
+  /// Hands `work` what puts one run of the plan on the stream. Why that failed, or "".
+  template <class Work>
+  [[nodiscard]] std::string attempt(const EnginePlan& plan, const Work& work) {
+    // A plan or run that failed may have left CUDA's last error, which is not this one's.
+    cuda::ignore(cudaGetLastError());
+    try {
+      GraphAddresses addresses = memory_.addresses();
+      if (!plan.choice.adds_bias) addresses.bias = nullptr;
+      const DescriptorPtr pack = make_variant_pack(context_.library(), addresses);
+      work([&] { put_run(plan, *pack); });
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::device) throw;
+      context_.settings().queue->wait();  // the plan alone is to blame where the GPU still works
+      return error.what();
+    }
+    return "";
   }
   /// Puts one run on the stream.
   void put_run(const EnginePlan& plan, const Descriptor& pack) const {

@@ -25,6 +25,8 @@ class EngineTrial {
   /// Infinitely many milliseconds if the plan is hopelessly slower than `best`. Throws
   /// Error{device} if the GPU itself has failed, after which no plan would run.
   [[nodiscard]] virtual TrialResult run(const EnginePlan& plan, double best) = 0;
+  /// Runs and records a plan once. Why it does not, TrialResult::refusal; throws likewise.
+  [[nodiscard]] virtual std::string refusal_of(const EnginePlan& plan) = 0;
 };
 
 /// What is on trial: a graph without bias, and the channels of the bias that is to be added to its
@@ -33,9 +35,11 @@ struct TrialSubject {
   ConvGraph graph;
   std::int64_t bias = 0;
   std::size_t workspace_bytes = 0;  // of the plan that wants most
+  bool timed = true;                // what is read has values, on which the time depends
 };
 
-/// On the GPU of the context, with random values in memory of its own. The context outlives it.
+/// On the GPU of the context, in memory of its own, with random values where it is timed. The
+/// context outlives it.
 [[nodiscard]] std::unique_ptr<EngineTrial> make_engine_trial(Context& context,
                                                              const TrialSubject& subject);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,16 @@ struct Wanted {
   [[nodiscard]] bool may_add_bias() const { return bias > 0 && bias == graph.output.extents[1]; }
 };
 
+/// Why a plan that is not timed does not run, or cannot be recorded; or "".
+std::string failure_of(const EngineSearch& search, const Wanted& wanted, const EnginePlan& plan) {
+  return search
+      .make_trial({.graph = wanted.graph,
+                   .bias = wanted.bias,
+                   .workspace_bytes = static_cast<std::size_t>(plan.workspace_bytes),
+                   .timed = false})
+      ->refusal_of(plan);
+}
+
 /// Sets `plan`, or answers why the choice is of no use.
 std::string remake(const EngineSearch& search, const Wanted& wanted, const EngineChoice& choice,
                    EnginePlan& plan) {
@@ -39,7 +50,8 @@ std::string remake(const EngineSearch& search, const Wanted& wanted, const Engin
     if (error.kind() != ErrorKind::device) throw;
     return error.what();
   }
-  return std::string(refusal({.workspace_bytes = plan.workspace_bytes}, wanted.rules));
+  const std::string_view reason = refusal({.workspace_bytes = plan.workspace_bytes}, wanted.rules);
+  return reason.empty() ? failure_of(search, wanted, plan) : std::string(reason);
 }
 
 std::optional<EnginePlan> known_plan(const EngineSearch& search, const Wanted& wanted) {
@@ -61,6 +73,9 @@ std::vector<EnginePlan> candidates(const EngineSearch& search, const Wanted& wan
                   .rules = wanted.rules,
                   .most = search.tune ? kMostPlain : 1,
                   .tick = search.tick};
+  if (!search.tune) {
+    query.refusal_of = [&](const EnginePlan& plan) { return failure_of(search, wanted, plan); };
+  }
   std::vector<EnginePlan> plans = find_plans(query, refused);
   if (!search.tune || !wanted.may_add_bias()) return plans;
   query.operation_graph = make_operation_graph(search.library, with_bias(wanted.graph));

@@ -18,7 +18,7 @@ struct EngineSearch {
   const Library& library;
   DescriptorPtr device;  // its properties
   EngineBook& book;
-  bool tune = true;                    // time the engines that cuDNN proposes; else take its first
+  bool tune = true;  // time the engines that cuDNN proposes; else take the first that runs
   std::function<void()> tick = [] {};  // called before each plan that is made or timed
   std::function<std::unique_ptr<EngineTrial>(const TrialSubject&)> make_trial;
   /// Throws the GPU's own error if it has failed, after which no engine is to blame.

@@ -88,7 +88,10 @@ std::string admit(const DescriptorPtr& configuration, Engine& engine, const Plan
   std::string problem = make_plan(configuration, query.device, engine.choice, made);
   if (!problem.empty()) return problem;
   engine.facts.workspace_bytes = made.workspace_bytes;
-  return std::string(refusal(engine.facts, query.rules));
+  if (const auto reason = refusal(engine.facts, query.rules); !reason.empty()) {
+    return std::string(reason);
+  }
+  return query.refusal_of(made);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "exec/cudnn/conv_graph.h"
@@ -32,12 +33,14 @@ struct PlanQuery {
   EngineRules rules;
   std::size_t most = 1;
   std::function<void()> tick = [] {};  // called before each plan is made
+  /// Why a plan that the rules admit is of no use nevertheless; "": it is.
+  std::function<std::string(const EnginePlan&)> refusal_of = [](const EnginePlan&) { return ""; };
 };
 
 /// Plans for a graph in the order of cuDNN's heuristics (mode A, then the fallback list), each
-/// engine configuration once, at most so many. Engines that the rules refuse and plans that cuDNN
-/// does not make are left out and counted. Plans of engines that compile at run time take up to a
-/// second each to make.
+/// engine configuration once, at most so many. Engines that the rules refuse, plans that cuDNN does
+/// not make and those of no use are left out and counted. Plans of engines that compile at run time
+/// take up to a second each to make.
 [[nodiscard]] std::vector<EnginePlan> find_plans(const PlanQuery& query, RefusalCount& refused);
 
 /// The plan of a choice made before. Throws Error{device} with cuDNN's reason if there is no such

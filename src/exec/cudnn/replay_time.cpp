@@ -39,4 +39,12 @@ double replay_milliseconds(Device& device, Queue& queue, const QueueTimer& time,
   return least / runs;
 }
 
+void replay_once(Device& device, Queue& queue, const std::function<void()>& run) {
+  run();  // loads what runs, which a recording may not
+  queue.wait();
+  const std::unique_ptr<Recording> once = device.record(queue, run);
+  once->replay();
+  queue.wait();
+}
+
 }  // namespace trainyard::cudnn

@@ -1,4 +1,5 @@
-// How long work takes where it is replayed from a recording, as training steps are.
+// Work that is replayed from a recording, as training steps are: how long it takes, and whether it
+// can be.
 #pragma once
 
 #include <functional>
@@ -15,5 +16,8 @@ using QueueTimer = std::function<double(const std::function<void()>& work)>;
 /// Error{device} if it cannot be recorded.
 [[nodiscard]] double replay_milliseconds(Device& device, Queue& queue, const QueueTimer& time,
                                          const std::function<void()>& run, double best);
+
+/// One run, and one of a recording of it, to their end. Throws likewise.
+void replay_once(Device& device, Queue& queue, const std::function<void()>& run);
 
 }  // namespace trainyard::cudnn
