@@ -12,8 +12,8 @@
 #include "base/shared_library.h"
 #include "config/load.h"
 #include "device_profiles.h"
+#include "exec/cudnn/conv_places.h"
 #include "exec/cudnn/engines.h"
-#include "exec/cudnn/step_workspace.h"
 #include "graph/build.h"
 #include "ops/conv.h"
 #include "plan/layouts.h"
@@ -60,22 +60,19 @@ const std::vector<DescriptorPtr>& devices() {
   return all;
 }
 
-/// What a run admits where the step packs its weights in its workspace.
-EngineRules rules_for(const ConvGraph& graph, Precision precision) {
-  const Target target = cuda_target(precision);
-  StepWorkspace workspace(target.workspace_cap);
-  workspace.leave(static_cast<std::size_t>(graph.weight.extents[0] * graph.weight.strides[0]) *
-                  size_of(target.storage));
+/// What a deterministic run admits.
+EngineRules rules_for(const StepDescription& step, const ConvGraph& graph) {
+  const ConvPlaces places = conv_places(step, graph, cuda_target(Precision::fp32).workspace_cap);
   return {.deterministic = true,
-          .f32 = target.storage == DType::f32,
-          .tf32 = target.tf32,
-          .workspace_cap = static_cast<std::int64_t>(workspace.left())};
+          .f32 = step.storage == DType::f32,
+          .tf32 = step.tf32,
+          .workspace_cap = static_cast<std::int64_t>(places.workspace.left())};
 }
 
 /// Every GPU has an engine for the graph that a deterministic run admits.
-void check_engines(const ConvGraph& graph, Precision precision) {
+void check_engines(const StepDescription& step, const ConvGraph& graph) {
   CAPTURE(text_of(graph));
-  CAPTURE(name_of(precision));
+  CAPTURE(step.tf32);
   try {
     const DescriptorPtr operations = make_operation_graph(library(), graph);
     for (const DescriptorPtr& device : devices()) {
@@ -84,7 +81,7 @@ void check_engines(const ConvGraph& graph, Precision precision) {
       const auto plans = find_plans({.operation_graph = operations,
                                      .device = device,
                                      .adds_bias = graph.adds_bias,
-                                     .rules = rules_for(graph, precision)},
+                                     .rules = rules_for(step, graph)},
                                     refused);
       CAPTURE(refused.text());
       CHECK(plans.size() == 1);
@@ -98,8 +95,9 @@ void check_engines(const ConvGraph& graph, Precision precision) {
 void check_passes(const Op& op, Precision precision, const Layout& input, const Layout& output,
                   std::set<std::string>& seen) {
   for (const Pass pass : kPasses) {
-    const ConvGraph graph = conv_graph(step_of(op, pass, precision, input, output));
-    if (seen.insert(text_of(graph)).second) check_engines(graph, precision);
+    const StepDescription step = step_of(op, pass, precision, input, output);
+    const ConvGraph graph = conv_graph(step);
+    if (seen.insert(text_of(graph)).second) check_engines(step, graph);
   }
 }
 
@@ -174,7 +172,7 @@ TEST_CASE("engines that add a bias take it in the type of an output of 16 bits" 
   for (const Precision precision : {Precision::bf16, Precision::fp16}) {
     const Layout layout = cuda_target(precision).map_layout({128, 64, 16, 16});
     const auto step = step_of(op, Pass::forward_train, precision, layout, layout);
-    check_engines(with_bias(conv_graph(step)), precision);
+    check_engines(step, with_bias(conv_graph(step)));
   }
 }
 

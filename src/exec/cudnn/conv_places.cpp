@@ -1,0 +1,60 @@
+#include "exec/cudnn/conv_places.h"
+
+#include "exec/cudnn/kernels.h"
+#include "ops/conv.h"
+
+namespace trainyard::cudnn {
+namespace {
+
+const ConvAttributes& attributes_of(const StepDescription& step) {
+  return static_cast<const ConvOp&>(*step.op).values();
+}
+
+WeightShape weight_shape(const StepDescription& step, const ConvGraph& graph) {
+  const ConvAttributes& conv = attributes_of(step);
+  return {.filters = conv.filters,
+          .channels = step.inputs[0].extent[1] / conv.groups,
+          .height = conv.kernel.h,
+          .width = conv.kernel.w,
+          .padded_filters = graph.weight.extents[0],
+          .padded_channels = graph.weight.extents[1]};
+}
+
+void take_forward(const StepDescription& step, ConvPlaces& places) {
+  const bool training = step.pass == Pass::forward_train;
+  if (!places.direct && training) places.workspace.leave(places.packed_bytes);  // in the reserve
+  if (!places.direct && !training) places.packed = places.workspace.take(places.packed_bytes);
+  if (!rounds_bias(step)) return;
+  places.rounded_bias = places.workspace.take(
+      static_cast<std::size_t>(attributes_of(step).filters) * size_of(step.storage));
+}
+
+void take_backward_parameters(const StepDescription& step, ConvPlaces& places) {
+  if (!places.direct) places.packed = places.workspace.take(places.packed_bytes);
+  if (!attributes_of(step).bias) return;
+  places.partials = places.workspace.take(bias_partial_bytes(ChannelRows(step.outputs[0])));
+}
+
+}  // namespace
+
+bool rounds_bias(const StepDescription& step) {
+  return attributes_of(step).bias && step.storage != DType::f32;
+}
+
+ConvPlaces conv_places(const StepDescription& step, const ConvGraph& graph, std::size_t cap) {
+  const WeightShape weights = weight_shape(step, graph);
+  ConvPlaces places{
+      .weights = weights,
+      .direct = step.storage == DType::f32 && weights.same_order(),
+      .packed_bytes = static_cast<std::size_t>(weights.packed_elements()) * size_of(step.storage),
+      .workspace = StepWorkspace(cap)};
+  if (step.pass == Pass::backward_data) return places;
+  if (step.pass == Pass::backward_parameters) {
+    take_backward_parameters(step, places);
+  } else {
+    take_forward(step, places);
+  }
+  return places;
+}
+
+}  // namespace trainyard::cudnn
