@@ -134,7 +134,8 @@ void require_allowed(const GpuRequest& request, std::span<const GpuFinding> gpus
   }
 }
 
-/// The GPUs of the machine that the request means: the usable ones, where it leaves the choice open.
+/// The GPUs of the machine that the request means: the usable ones, where it leaves the choice
+/// open.
 std::vector<GpuFinding> meant_of(const GpuRequest& request, const GpuSurvey& survey) {
   if (request.kind == Kind::listed) return listed(request, survey.gpus);
   const bool any = request.kind == Kind::unsaid || request.kind == Kind::idlest;

@@ -43,11 +43,11 @@ double loss_of_one_batch(Session& session) {
 
 std::string data_text(Session& session) {
   const SessionData& data = session.data();
-  return fmt::format(
-      "data: {} training and {} validation samples {} of {} classes, batches made {}",
-      with_separators(data.train->size()), with_separators(data.val->size()),
-      data.train->image_shape().text(), data.train->classes(),
-      data.resident_train ? "on the device" : "by the host");
+  const std::string feeding = feeding_text(data, session.device());
+  return fmt::format("data: {} training and {} validation samples {} of {} classes, {}",
+                     with_separators(data.train->size()), with_separators(data.val->size()),
+                     data.train->image_shape().text(), data.train->classes(),
+                     feeding.empty() ? "batches made by the processor" : feeding);
 }
 
 std::string batch_text(const Session& session) {

@@ -5,20 +5,23 @@
 namespace trainyard::nccl {
 namespace {
 
+/// A fragment of NCCL's message (2.28: misc/shmutils.cc, transport/nvls.cc, mnnvl.cc), and what to
+/// do.
 struct Advice {
-  std::string_view
-      fragment;  // of NCCL's message (2.28: misc/shmutils.cc, transport/nvls.cc, mnnvl.cc)
+  std::string_view fragment;
   std::string_view text;
 };
+constexpr std::string_view kMoreShared =
+    "; /dev/shm is too small: start the container with --shm-size=1g (Docker, Podman), or make it "
+    "larger as root: mount -o remount,size=1g /dev/shm";
+constexpr std::string_view kNoMachineLinks =
+    "; set NCCL_MNNVL_ENABLE=0, which does without NVLink between machines";
 constexpr std::array<Advice, 5> kAll{
-    {{"shared memory",
-      "; /dev/shm is too small: start the container with --shm-size=1g (Docker, Podman), or as "
-      "root "
-      "make it larger, mount -o remount,size=1g /dev/shm"},
-     {"/dev/shm/nccl", "; /dev/shm is too small: start the container with --shm-size=1g"},
+    {{"shared memory", kMoreShared},
+     {"/dev/shm/nccl", kMoreShared},
      {"NVLS", "; set NCCL_NVLS_ENABLE=0, which does without sums in the NVLink switch"},
-     {"MNNVL", "; set NCCL_MNNVL_ENABLE=0, which does without NVLink between machines"},
-     {"IMEX", "; set NCCL_MNNVL_ENABLE=0, which does without NVLink between machines"}}};
+     {"MNNVL", kNoMachineLinks},
+     {"IMEX", kNoMachineLinks}}};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Labelled images, read by index.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,6 +13,13 @@
 #include "tensor/shape.h"
 
 namespace trainyard {
+
+/// Samples that lie in memory. All empty where a set keeps none there.
+struct HeldSamples {
+  std::span<const std::uint8_t> bytes;   // images of 8 bits, [n, c, h, w]
+  std::span<const float> floats;         // or others
+  std::span<const std::int32_t> labels;  // [n]
+};
 
 /// A labelled set of images of one shape. Immutable after opening; every member function may be
 /// called from any thread.
@@ -32,9 +40,16 @@ class Dataset {
   [[nodiscard]] virtual std::int32_t label(std::int64_t index) const = 0;
   /// XXH3-128 of the source's files (of its parameters where it has none), as hexadecimal text.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
-  /// All images as bytes, [n, c, h, w], where the set holds them in memory so; else empty. read()
-  /// gives the same values as floats.
-  [[nodiscard]] virtual std::span<const std::uint8_t> bytes() const { return {}; }
+  /// All samples, where the set holds them in memory. read() gives bytes as floats of their values.
+  [[nodiscard]] virtual HeldSamples held() const { return {}; }
+  /// Whether the images are of 8 bits.
+  [[nodiscard]] virtual bool eight_bit() const { return !held().bytes.empty(); }
+  /// As read(), as bytes; only where eight_bit().
+  virtual void read_bytes(std::int64_t index, std::uint8_t* image) const {
+    const std::size_t elements = static_cast<std::size_t>(image_shape().elements());
+    std::ranges::copy(held().bytes.subspan(static_cast<std::size_t>(index) * elements, elements),
+                      image);
+  }
 };
 
 /// How a dataset is opened: `source: NAME` with its keys beside it. Paths are relative to the

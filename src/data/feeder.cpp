@@ -16,6 +16,7 @@ namespace {
 /// Memory of one batch and what became of it.
 struct Slot {
   std::vector<float> images;
+  std::vector<std::uint8_t> bytes;
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> sample_index;
   std::vector<SpatialStep> spatial;
@@ -54,6 +55,7 @@ struct Feeder::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
+  void allocate(Slot& slot) const;
   /// Makes the batch of `step` in its slot. Reads only what start() has set.
   void make_batch(std::int64_t step, Slot& slot, float* scratch) const;
   void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, float* scratch) const;
@@ -71,7 +73,8 @@ struct Feeder::State {
   const Pipeline& pipeline;
   const FeederOptions options;
   const std::int64_t steps;
-  const std::int64_t image_elements;
+  const std::int64_t image_elements;        // of an image that is made
+  const std::int64_t set_elements;          // of one of the set
   std::vector<std::vector<float>> scratch;  // one a worker (one for the caller without workers)
   std::vector<Slot> slots;
 
@@ -96,19 +99,10 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
       pipeline(prepared),
       options(given),
       steps(steps_of(data.size(), given)),
-      image_elements(prepared.output_shape().elements()) {
-  const std::size_t count = static_cast<std::size_t>(options.batch);
+      image_elements(prepared.output_shape().elements()),
+      set_elements(data.image_shape().elements()) {
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
-  for (Slot& slot : slots) {
-    if (options.resident) {
-      slot.spatial.resize(count * static_cast<std::size_t>(pipeline.spatial_steps()));
-    } else {
-      slot.images.resize(count * static_cast<std::size_t>(image_elements));
-    }
-    slot.labels.resize(count);
-    slot.sample_index.resize(count);
-    slot.batch = {slot.images, slot.labels, slot.sample_index, 0, slot.spatial};
-  }
+  for (Slot& slot : slots) allocate(slot);
   scratch.resize(static_cast<std::size_t>(std::max(1, options.workers)));
   for (auto& buffer : scratch) {
     buffer.resize(static_cast<std::size_t>(pipeline.scratch_elements()));
@@ -125,6 +119,19 @@ Feeder::State::~State() {
   workers.clear();  // joins while the mutex still lives
 }
 
+void Feeder::State::allocate(Slot& slot) const {
+  const auto sized = [this](auto& part, std::int64_t a_sample) {
+    part.resize(static_cast<std::size_t>(options.batch * a_sample));
+  };
+  const bool made = options.images == BatchImages::made;
+  sized(slot.images, made ? image_elements : 0);
+  sized(slot.bytes, options.images == BatchImages::bytes ? set_elements : 0);
+  sized(slot.spatial, made ? 0 : pipeline.spatial_steps());
+  sized(slot.labels, 1);
+  sized(slot.sample_index, 1);
+  slot.batch = {slot.images, slot.labels, slot.sample_index, 0, slot.bytes, slot.spatial};
+}
+
 void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slot,
                                 float* own_scratch) const {
   const bool real = position < set.size();
@@ -132,10 +139,13 @@ void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slo
   slot.sample_index[static_cast<std::size_t>(i)] = index;
   slot.labels[static_cast<std::size_t>(i)] = set.label(index);
   const SampleKey key{options.seed, epoch, index};
-  if (options.resident) {
-    fill_steps(key, slot.spatial.data() + i * pipeline.spatial_steps());
-  } else {
+  if (options.images == BatchImages::made) {
     fill_image(key, own_scratch, slot.images.data() + i * image_elements);
+  } else {
+    fill_steps(key, slot.spatial.data() + i * pipeline.spatial_steps());
+  }
+  if (options.images == BatchImages::bytes) {
+    set.read_bytes(index, slot.bytes.data() + i * set_elements);
   }
   if (real) slot.batch.valid = i + 1;
 }

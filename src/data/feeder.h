@@ -11,13 +11,21 @@
 
 namespace trainyard {
 
+/// What a batch has of its images.
+enum class BatchImages {
+  made,   // the images themselves, made by the host
+  bytes,  // those of the set, which holds bytes, and what a device has to do to them
+  steps,  // what a device has to do to those of a set that stays there
+};
+
 /// One batch in host memory, owned by the feeder until the next call.
 struct Batch {
-  std::span<const float> images;               // [n, c, h, w], plain; empty with `spatial`
+  std::span<const float> images;               // [n, c, h, w], plain: BatchImages::made
   std::span<const std::int32_t> labels;        // [n]
   std::span<const std::int64_t> sample_index;  // [n], into the data set
   std::int64_t valid = 0;                      // true samples; the rest repeats sample 0 of the set
-  std::span<const SpatialStep> spatial = {};   // [n, Pipeline::spatial_steps()], see FeederOptions
+  std::span<const std::uint8_t> bytes = {};    // [n, c, h, w] of the set: BatchImages::bytes
+  std::span<const SpatialStep> spatial = {};   // [n, Pipeline::spatial_steps()]; not of `made`
 };
 
 /// The order of an epoch: a permutation of [0, size), a pure function of (seed, epoch): the indices
@@ -30,11 +38,11 @@ struct FeederOptions {
   std::int64_t batch = 1;  // samples that one next() gives: of this rank
   std::uint64_t seed = 0;
   bool shuffle = true;
-  bool train = true;      // training drops the remainder and augments; evaluation pads and does not
-  int workers = 1;        // 0: the caller's thread does the work
-  int prefetch = 2;       // batches ready ahead, at least 1
-  bool resident = false;  // the device makes the images: a batch says what is done to its samples
-  std::int64_t rank = 0;  // takes slice `rank` of `ranks` of every global batch, so that batch b
+  bool train = true;  // training drops the remainder and augments; evaluation pads and does not
+  int workers = 1;    // 0: the caller's thread does the work
+  int prefetch = 2;   // batches ready ahead, at least 1
+  BatchImages images = BatchImages::made;
+  std::int64_t rank = 0;   // takes slice `rank` of `ranks` of every global batch, so that batch b
   std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
   // In training: batches that such a slice is cut into and given out as, one after another.
   std::int64_t shards = 1;

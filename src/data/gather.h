@@ -1,5 +1,6 @@
-// A batch made on a device from a resident set of 8-bit images: gathered, augmented, preprocessed,
-// and written as the network's first layer reads it. The same floats as Pipeline's, bit for bit.
+// A batch made on a device from 8-bit images, of a set that stays there or that the batch brought:
+// gathered, augmented, preprocessed, and written as the network's first layer reads it. The same
+// floats as Pipeline's, bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ inline constexpr std::int32_t kMostPixelSteps = 8;
 /// Where a batch comes from. Pointers lie in the memory of the device.
 struct GatherSource {
   const std::uint8_t* set = nullptr;           // [samples, c, set_h, set_w]
-  const std::int64_t* sample_index = nullptr;  // [n]
+  const std::int64_t* sample_index = nullptr;  // [n]; null: sample i of the batch is i of `set`
   const SpatialStep* spatial = nullptr;        // [n, spatial_steps], the first one first
   std::int32_t set_h = 0, set_w = 0, spatial_steps = 0;
   std::int32_t pixel_steps = 0;  // at most kMostPixelSteps
@@ -78,7 +79,8 @@ struct GatherBatch {
     const std::int64_t y = pixel / w, x = pixel - y * w;
     const std::int64_t plane = std::int64_t{from.set_h} * from.set_w;
     const std::int64_t channels = layout.extent[1];
-    const std::uint8_t* const sample = from.set + from.sample_index[n] * channels * plane;
+    const std::int64_t index = from.sample_index == nullptr ? n : from.sample_index[n];
+    const std::uint8_t* const sample = from.set + index * channels * plane;
     const SpatialStep* const steps = from.spatial + n * from.spatial_steps;
     for (std::int64_t c = 0; c < channels; ++c) {
       const AugmentedImage image{sample + c * plane, from.set_w, steps};

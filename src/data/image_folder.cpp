@@ -35,8 +35,8 @@ class ImageFolder final : public Dataset {
   [[nodiscard]] std::int64_t classes() const override { return classes_; }
   [[nodiscard]] std::vector<std::string> class_names() const override { return names_; }
   void read(std::int64_t index, float* image) const override;
-  /// As read(), as bytes.
-  void decode(std::int64_t index, std::span<std::uint8_t> image) const;
+  [[nodiscard]] bool eight_bit() const override { return true; }
+  void read_bytes(std::int64_t index, std::uint8_t* image) const override;
   [[nodiscard]] std::int32_t label(std::int64_t index) const override {
     return files_[static_cast<std::size_t>(index)].label;
   }
@@ -74,7 +74,8 @@ void ImageFolder::check_headers(std::int64_t channels) {
   Hash128 hash;
   ImageSize first;
   for (const ImageFile& file : files_) {
-    const std::vector<std::byte> bytes = read_bytes(file.path, ErrorKind::data, kMostFileBytes);
+    const std::vector<std::byte> bytes =
+        trainyard::read_bytes(file.path, ErrorKind::data, kMostFileBytes);
     const ImageSize size = image_size(encoded(file.path, bytes));
     if (&file == &files_.front()) first = size;
     if (size != first) {
@@ -91,19 +92,20 @@ void ImageFolder::check_headers(std::int64_t channels) {
   fingerprint_ = hash.hex();
 }
 
-void ImageFolder::decode(std::int64_t index, std::span<std::uint8_t> image) const {
+void ImageFolder::read_bytes(std::int64_t index, std::uint8_t* image) const {
   const fs::path& path = files_[static_cast<std::size_t>(index)].path;
-  const std::vector<std::byte> bytes = read_bytes(path, ErrorKind::data, kMostFileBytes);
+  const std::vector<std::byte> bytes = trainyard::read_bytes(path, ErrorKind::data, kMostFileBytes);
   const EncodedImage picture = encoded(path, bytes);
   if (image_size(picture) != ImageSize{shape_[1], shape_[2]}) {
     fail(path, "has changed its size since the run began; keep data folders as they are");
   }
-  decode_image(picture, static_cast<int>(shape_[0]), image);
+  decode_image(picture, static_cast<int>(shape_[0]),
+               {image, static_cast<std::size_t>(shape_.elements())});
 }
 
 void ImageFolder::read(std::int64_t index, float* image) const {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(shape_.elements()));
-  decode(index, bytes);
+  read_bytes(index, bytes.data());
   std::copy(bytes.begin(), bytes.end(), image);
 }
 
@@ -115,9 +117,8 @@ std::unique_ptr<Dataset> held_in_memory(const ImageFolder& folder) {
   samples.class_names = folder.class_names();
   samples.fingerprint = folder.fingerprint();
   samples.bytes.resize(static_cast<std::size_t>(folder.size()) * elements);
-  const std::span<std::uint8_t> all(samples.bytes);
   for (std::int64_t i = 0; i < folder.size(); ++i) {
-    folder.decode(i, all.subspan(static_cast<std::size_t>(i) * elements, elements));
+    folder.read_bytes(i, samples.bytes.data() + static_cast<std::size_t>(i) * elements);
     samples.labels.push_back(folder.label(i));
   }
   return std::make_unique<MemoryDataset>(std::move(samples));

@@ -8,35 +8,45 @@
 namespace trainyard {
 
 MemoryDataset::MemoryDataset(MemorySamples samples, std::int64_t limit)
-    : samples_(std::move(samples)) {
-  const std::size_t elements = static_cast<std::size_t>(samples_.image.elements());
-  const std::size_t stored = samples_.bytes.size() + samples_.floats.size();
-  TY_CHECK(!samples_.labels.empty(), "a dataset without samples");
-  TY_CHECK(samples_.bytes.empty() || samples_.floats.empty(), "samples both as bytes and floats");
-  TY_CHECK(stored == samples_.labels.size() * elements, "images and labels differ in number");
+    : samples_(std::move(samples)), held_{samples_.bytes, samples_.floats, samples_.labels} {
+  check();
   if (limit <= 0 || limit >= size()) return;
   const std::size_t count = static_cast<std::size_t>(limit);
+  const std::size_t elements = static_cast<std::size_t>(samples_.image.elements());
   samples_.labels.resize(count);
   samples_.bytes.resize(std::min(samples_.bytes.size(), count * elements));
   samples_.floats.resize(std::min(samples_.floats.size(), count * elements));
+  held_ = {samples_.bytes, samples_.floats, samples_.labels};
 }
 
-std::int64_t MemoryDataset::size() const {
-  return static_cast<std::int64_t>(samples_.labels.size());
+MemoryDataset::MemoryDataset(MemorySamples samples, const HeldSamples& held,
+                             std::shared_ptr<const void> owner)
+    : samples_(std::move(samples)), held_(held), owner_(std::move(owner)) {
+  check();
 }
+
+void MemoryDataset::check() const {
+  const std::size_t elements = static_cast<std::size_t>(samples_.image.elements());
+  const std::size_t stored = held_.bytes.size() + held_.floats.size();
+  TY_CHECK(!held_.labels.empty(), "a dataset without samples");
+  TY_CHECK(held_.bytes.empty() || held_.floats.empty(), "samples both as bytes and floats");
+  TY_CHECK(stored == held_.labels.size() * elements, "images and labels differ in number");
+}
+
+std::int64_t MemoryDataset::size() const { return std::ssize(held_.labels); }
 
 void MemoryDataset::read(std::int64_t index, float* image) const {
   const std::int64_t elements = samples_.image.elements();
-  if (samples_.bytes.empty()) {
-    std::copy_n(samples_.floats.data() + index * elements, elements, image);
+  if (held_.bytes.empty()) {
+    std::copy_n(held_.floats.data() + index * elements, elements, image);
     return;
   }
-  const std::uint8_t* from = samples_.bytes.data() + index * elements;
+  const std::uint8_t* from = held_.bytes.data() + index * elements;
   for (std::int64_t i = 0; i < elements; ++i) image[i] = from[i];
 }
 
 std::int32_t MemoryDataset::label(std::int64_t index) const {
-  return samples_.labels[static_cast<std::size_t>(index)];
+  return held_.labels[static_cast<std::size_t>(index)];
 }
 
 }  // namespace trainyard

@@ -20,6 +20,10 @@ class MemoryDataset final : public Dataset {
  public:
   /// Takes at most the first `limit` samples (all for 0). Labels must lie in [0, classes).
   explicit MemoryDataset(MemorySamples samples, std::int64_t limit = 0);
+  /// Of samples in memory that `owner` keeps; `samples` has all but them.
+  MemoryDataset(MemorySamples samples, const HeldSamples& held, std::shared_ptr<const void> owner);
+  MemoryDataset(const MemoryDataset&) = delete;
+  MemoryDataset& operator=(const MemoryDataset&) = delete;
 
   [[nodiscard]] std::int64_t size() const override;
   [[nodiscard]] Shape image_shape() const override { return samples_.image; }
@@ -30,10 +34,14 @@ class MemoryDataset final : public Dataset {
   void read(std::int64_t index, float* image) const override;
   [[nodiscard]] std::int32_t label(std::int64_t index) const override;
   [[nodiscard]] std::string fingerprint() const override { return samples_.fingerprint; }
-  [[nodiscard]] std::span<const std::uint8_t> bytes() const override { return samples_.bytes; }
+  [[nodiscard]] HeldSamples held() const override { return held_; }
 
  private:
+  void check() const;
+
   MemorySamples samples_;
+  HeldSamples held_;
+  std::shared_ptr<const void> owner_;  // null: samples_ has them
 };
 
 }  // namespace trainyard

@@ -43,7 +43,7 @@ void add_byte_range(const Dataset& set, std::int64_t begin, std::int64_t end, Pa
   const std::int64_t elements = set.image_shape().elements();
   for (std::int64_t first = begin; first < end; first += kByteBlock) {
     const std::int64_t count = std::min(kByteBlock, end - first);
-    add_bytes(set.bytes().data() + first * elements, count, sums);
+    add_bytes(set.held().bytes.data() + first * elements, count, sums);
   }
 }
 
@@ -69,8 +69,8 @@ PartialSums sum_of_parts(const Dataset& set, int threads) {
       sums.squares.resize(elements);
       const std::int64_t begin = set.size() * part / kParts;
       const std::int64_t end = set.size() * (part + 1) / kParts;
-      set.bytes().empty() ? add_range(set, begin, end, sums)
-                          : add_byte_range(set, begin, end, sums);
+      set.held().bytes.empty() ? add_range(set, begin, end, sums)
+                               : add_byte_range(set, begin, end, sums);
     }
   });
   for (std::size_t part = 1; part < parts.size(); ++part) {

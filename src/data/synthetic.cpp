@@ -29,10 +29,9 @@ class Synthetic final : public Dataset {
   [[nodiscard]] std::int64_t size() const override { return size_; }
   [[nodiscard]] Shape image_shape() const override { return shape_; }
   [[nodiscard]] std::int64_t classes() const override { return options_.classes; }
-  void read(std::int64_t index, float* image) const override {
-    draw_noise(index, image);
-    if (options_.learnable) mix_in_class(label(index), image);
-  }
+  void read(std::int64_t index, float* image) const override { draw(index, image); }
+  [[nodiscard]] bool eight_bit() const override { return true; }
+  void read_bytes(std::int64_t index, std::uint8_t* image) const override { draw(index, image); }
   [[nodiscard]] std::int32_t label(std::int64_t index) const override {
     return static_cast<std::int32_t>(index % options_.classes);
   }
@@ -44,8 +43,15 @@ class Synthetic final : public Dataset {
   }
 
  private:
-  void draw_noise(std::int64_t index, float* image) const;
-  void mix_in_class(std::int32_t label, float* image) const;
+  template <class T>
+  void draw(std::int64_t index, T* image) const {
+    draw_noise(index, image);
+    if (options_.learnable) mix_in_class(label(index), image);
+  }
+  template <class T>
+  void draw_noise(std::int64_t index, T* image) const;
+  template <class T>
+  void mix_in_class(std::int32_t label, T* image) const;
 
   SyntheticOptions options_;
   Shape shape_;
@@ -53,7 +59,8 @@ class Synthetic final : public Dataset {
   std::uint64_t seed_;
 };
 
-void Synthetic::draw_noise(std::int64_t index, float* image) const {
+template <class T>
+void Synthetic::draw_noise(std::int64_t index, T* image) const {
   constexpr std::int64_t kBytesADraw = 16;
   const std::int64_t elements = shape_.elements();
   const auto split = static_cast<std::uint32_t>(options_.split);
@@ -63,12 +70,13 @@ void Synthetic::draw_noise(std::int64_t index, float* image) const {
                 split, static_cast<std::uint64_t>(index));
     const std::int64_t count = std::min(kBytesADraw, elements - first);
     for (std::int64_t i = 0; i < count; ++i) {
-      image[first + i] = static_cast<float>(byte_of(random, i));
+      image[first + i] = static_cast<T>(byte_of(random, i));
     }
   }
 }
 
-void Synthetic::mix_in_class(std::int32_t label, float* image) const {
+template <class T>
+void Synthetic::mix_in_class(std::int32_t label, T* image) const {
   const std::int64_t tiles_wide = (shape_[2] + kTile - 1) / kTile;
   for (std::int64_t row = 0; row < shape_[0] * shape_[1]; ++row) {
     const std::int64_t channel = row / shape_[1];
@@ -80,8 +88,8 @@ void Synthetic::mix_in_class(std::int32_t label, float* image) const {
       const auto value = static_cast<float>(byte_of(random, 0));
       const std::int64_t end = std::min(shape_[2], (tile + 1) * kTile);
       for (std::int64_t x = tile * kTile; x < end; ++x) {
-        float& pixel = image[row * shape_[2] + x];
-        pixel = static_cast<float>(static_cast<int>(0.5f * (pixel + value)));
+        T& pixel = image[row * shape_[2] + x];
+        pixel = static_cast<T>(static_cast<int>(0.5f * (static_cast<float>(pixel) + value)));
       }
     }
   }

@@ -64,6 +64,7 @@ struct Banner {
   double rate_factor = 1;    // of the learning rate, for the global batch
   std::int64_t train_samples = 0;
   std::int64_t val_samples = 0;
+  std::string feeding = {};                 // feeding_text()
   std::int64_t parameters = 0;              // trainable and not
   std::string init;                         // what `--init` gave, in lines; "" without it
   std::string judged;                       // the metric that says what is best, "val_accuracy"

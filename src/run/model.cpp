@@ -44,7 +44,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
       compute_(compute),
       programs_(make_programs(graph, compute.executors, options)),
       evaluation_(compute.device, compute.queue, [this] {
-        place_images(eval_set_);
+        place_images(eval_images_);
         eval().run();
         add_results(eval());
       }) {
@@ -96,26 +96,32 @@ void Model::make_upload() {
   if (compute_.copies == nullptr) return;
   const auto batch = static_cast<std::size_t>(memory_->batch());
   const Shape& image = graph_.graph.values[graph_.graph.inputs[0]].shape;
-  const std::size_t samples = spatial_ ? spatial_->size() * sizeof(SpatialStep)
-                                       : static_cast<std::size_t>(image.elements()) * sizeof(float);
+  const std::size_t samples =
+      spatial_ ? aligned_bytes(spatial_->size() * sizeof(SpatialStep)) +
+                     aligned_bytes(train_images_->incoming().size())
+               : aligned_bytes(static_cast<std::size_t>(image.elements()) * sizeof(float));
   upload_ = std::make_unique<BatchUpload>(compute_.device, compute_.queue, *compute_.copies,
-                                          aligned_bytes(samples) +
-                                              aligned_bytes(batch * sizeof(std::int32_t)) +
+                                          samples + aligned_bytes(batch * sizeof(std::int32_t)) +
                                               aligned_bytes(batch * sizeof(std::int64_t)));
 }
 
-Upload Model::samples_of(const Batch& batch) const {
-  if (spatial_) return {spatial_->data(), batch.spatial.data(), batch.spatial.size_bytes()};
-  void* const images =
-      reorder_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
-  return {images, batch.images.data(), batch.images.size_bytes()};
+std::array<Upload, 4> Model::parts_of(const Batch& batch) const {
+  std::array<Upload, 4> parts{
+      Upload{eval().view(graph_.labels).data, batch.labels.data(), batch.labels.size_bytes()},
+      Upload{memory_->sample_index(), batch.sample_index.data(), batch.sample_index.size_bytes()}};
+  if (train_images_ == nullptr) {
+    void* const images =
+        reorder_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
+    parts[2] = {images, batch.images.data(), batch.images.size_bytes()};
+  } else {
+    parts[2] = {spatial_->data(), batch.spatial.data(), batch.spatial.size_bytes()};
+    parts[3] = {train_images_->incoming().data(), batch.bytes.data(), batch.bytes.size_bytes()};
+  }
+  return parts;
 }
 
 void Model::load(const Batch& batch) {
-  const std::array<Upload, 3> parts{
-      samples_of(batch),
-      Upload{eval().view(graph_.labels).data, batch.labels.data(), batch.labels.size_bytes()},
-      Upload{memory_->sample_index(), batch.sample_index.data(), batch.sample_index.size_bytes()}};
+  const std::array<Upload, 4> parts = parts_of(batch);
   if (upload_) {
     upload_->put(parts);
   } else {
@@ -127,18 +133,20 @@ void Model::load(const Batch& batch) {
   samples_ += batch.valid;
 }
 
-void Model::feed_from(const ResidentSet& train, const ResidentSet& eval,
+void Model::feed_from(const DeviceImages& train, const DeviceImages& eval,
                       std::int64_t spatial_steps) {
-  train_set_ = &train;
-  eval_set_ = &eval;
+  TY_CHECK(train.incoming().data() == eval.incoming().data(),
+           "batches bring all images to one place");
+  train_images_ = &train;
+  eval_images_ = &eval;
   spatial_ = std::make_unique<DeviceArray<SpatialStep>>(
       compute_.device, static_cast<std::size_t>(memory_->batch() * spatial_steps));
   make_upload();
 }
 
-void Model::place_images(const ResidentSet* set) {
-  if (set != nullptr) {
-    set->gather(memory_->sample_index(), spatial_->data(), eval().view(graph_.graph.inputs[0]));
+void Model::place_images(const DeviceImages* images) {
+  if (images != nullptr) {
+    images->gather(memory_->sample_index(), spatial_->data(), eval().view(graph_.graph.inputs[0]));
   } else if (reorder_images_) {
     reorder_images_->run();
   }

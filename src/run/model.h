@@ -1,14 +1,15 @@
 // A network with its loss and metrics, planned and bound on one device.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "data/device_images.h"
 #include "data/feeder.h"
-#include "data/resident_set.h"
 #include "device/repeated_work.h"
 #include "run/batch_upload.h"
 #include "run/compute.h"
@@ -52,14 +53,15 @@ class Model {
   void initialize(std::uint64_t seed);
   /// Finished epochs, as the random draws of the batches to come count them.
   void set_epoch(std::int64_t epoch);
-  /// Batches to come are made on the device from these sets, which outlive the model; their
-  /// augmentations have `spatial_steps` steps.
-  void feed_from(const ResidentSet& train, const ResidentSet& eval, std::int64_t spatial_steps);
+  /// Batches to come are made on the device from these images, which outlive the model: of training
+  /// and of evaluation, or, where batches bring them, both the same. Their augmentations have
+  /// `spatial_steps` steps.
+  void feed_from(const DeviceImages& train, const DeviceImages& eval, std::int64_t spatial_steps);
   /// Copies a batch to the device; it may change once this returns.
   void load(const Batch& batch);
   /// Puts on: the images of the batch that is loaded, as the first layer reads them. Before each
   /// run of the training program; evaluate() does so itself.
-  void place_training_images() { place_images(train_set_); }
+  void place_training_images() { place_images(train_images_); }
   /// Puts on: add the losses and metrics of the batch that `program` has just run to the sums.
   void add_results(const Program& program);
   /// Puts on the evaluation of the batch that is loaded, its results added to the sums.
@@ -71,19 +73,20 @@ class Model {
 
  private:
   void make_upload();
-  [[nodiscard]] Upload samples_of(const Batch& batch) const;
+  /// What of a batch crosses, and where to.
+  [[nodiscard]] std::array<Upload, 4> parts_of(const Batch& batch) const;
   void set_valid(std::int64_t valid);
-  void place_images(const ResidentSet* set);
+  void place_images(const DeviceImages* images);
 
   TrainingGraph graph_;
   Compute compute_;
   ModelPrograms programs_;
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
-  std::unique_ptr<Executor> reorder_images_;  // from the staging memory; null: none is needed
-  const ResidentSet* train_set_ = nullptr;    // null: the host makes the images
-  const ResidentSet* eval_set_ = nullptr;
-  std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with resident sets
+  std::unique_ptr<Executor> reorder_images_;    // from the staging memory; null: none is needed
+  const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
+  const DeviceImages* eval_images_ = nullptr;
+  std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with those
   std::unique_ptr<BatchUpload> upload_;                // null: the queue works at once
   std::int64_t epoch_ = 0;                             // as on the device, like valid_
   std::int64_t valid_ = 0;

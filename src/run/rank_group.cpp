@@ -21,6 +21,8 @@ namespace {
 /// What a rank that noticed a failure by itself gets to end in order, before it is ended.
 constexpr Milliseconds kOwnEnd{5'000};
 constexpr Operation kStart{"start"};
+constexpr Operation kWaitForMachine{"what another rank of its machine reads", true};
+constexpr const char* kNotMade = "-";  // in place of what is made, which has "+" before it
 
 Milliseconds milliseconds(double seconds) {
   return Milliseconds(static_cast<std::int64_t>(seconds * 1e3));
@@ -215,6 +217,29 @@ std::vector<std::string> RankGroup::gather(std::string_view mine) {
 std::string RankGroup::from_first(std::string_view text) {
   if (!meeting_) return std::string(text);
   return broadcast_text(*communicator_, *queue_, text, 0);
+}
+
+std::string RankGroup::once_a_machine(const std::function<std::string()>& make) {
+  const std::string machine = own_machine();
+  if (!meeting_ || machine.empty()) return make();
+  Store& store = meeting_->store();
+  const std::string key = machine + " " + std::to_string(made_once_++);
+  const std::string answer = key + " made";
+  if (store.add(key, 1) > 1) {
+    meeting_->watch().progress(step_, kWaitForMachine);
+    const std::string made = store.get(answer, call_limit());
+    meeting_->watch().progress(step_, *operation_);
+    if (made != kNotMade) return made.substr(1);
+    throw Error(ErrorKind::device, "a rank of this machine failed at what the others wait for");
+  }
+  try {
+    std::string made = make();
+    store.set(answer, "+" + made);
+    return made;
+  } catch (...) {
+    store.set(answer, kNotMade);
+    throw;
+  }
 }
 
 int RankGroup::largest(int mine) {

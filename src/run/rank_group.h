@@ -61,6 +61,10 @@ class RankGroup {
   void progress(std::int64_t step, const Operation& operation) noexcept;
   /// Every rank's text, by rank.
   [[nodiscard]] std::vector<std::string> gather(std::string_view mine);
+  /// What `make` gives on the first rank of this machine that comes here, where alone it is called.
+  /// The others wait for it, as long as a call may take, and throw Error{device} if it failed
+  /// there.
+  [[nodiscard]] std::string once_a_machine(const std::function<std::string()>& make);
   /// Rank 0's text; those of the others are not looked at.
   [[nodiscard]] std::string from_first(std::string_view text);
   /// The largest of all ranks' numbers.
@@ -101,6 +105,7 @@ class RankGroup {
   struct VoteFlag {
     bool own = false, seen = false;
   } vote_flag_;
+  int made_once_ = 0;      // calls of once_a_machine()
   std::int64_t step_ = 0;  // as progress() was told
   const Operation* operation_ = nullptr;
 };

@@ -94,7 +94,7 @@ void declare(Fields& fields, DataConfig& data) {
                {.minimum = 0, .maximum = 256});
   fields.field("resident", data.resident,
                "keep 8-bit images on the device, which makes the batches; auto: on a GPU where "
-               "they take at most a quarter of its free memory");
+               "they take at most a quarter of its free memory, else they cross with each batch");
   fields.field("prefetch", data.prefetch, "batches ready ahead", {.minimum = 1, .maximum = 64});
 }
 

@@ -133,30 +133,6 @@ DType transport_of(const RunConfig& run) {
                                         : DType::f32;
 }
 
-/// What to do about data that show fewer classes than there are; "" if they do not.
-std::string classes_advice(std::int64_t wanted, std::int64_t found) {
-  if (found >= wanted) return "";
-  return "; if only the highest label is missing, say 'classes: " + std::to_string(wanted) +
-         "' (sources idx, tensors, image_folder)";
-}
-
-/// Throws Error{checkpoint} unless statistics that a checkpoint kept are of images of this shape.
-void check_statistics(const Statistics& known, const Shape& image) {
-  const auto has = [](const std::vector<float>& values, std::int64_t count) {
-    return static_cast<std::int64_t>(values.size()) == count;
-  };
-  if (has(known.mean_image, image.elements()) && has(known.mean, image[0]) &&
-      has(known.deviation, image[0])) {
-    return;
-  }
-  throw Error(ErrorKind::checkpoint,
-              "the checkpoint's statistics of the training split do not fit its images " +
-                  image.text() + ": a mean image of " + std::to_string(known.mean_image.size()) +
-                  " values, " + std::to_string(known.mean.size()) + " means, " +
-                  std::to_string(known.deviation.size()) +
-                  " deviations; were the data or 'preprocess' changed?");
-}
-
 }  // namespace
 
 Precision default_precision(DeviceChoice::Kind kind) {
@@ -233,9 +209,9 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   metric_names_ = trainyard::metric_names(run_.metrics);
   const TrainingGraph graph = make_training_graph(run_, batch_.replica);
   choice.begins(RunPhase::reading_data);
-  open_data(known);
+  data_ = open_data(run_, known, device_.threads, ranks_, choice.warn);
   check_fit(graph.graph);
-  keep_data_on_device();
+  place_data(run_.data, device_, batch_.replica, data_);
   make_feeders();
   choice.begins(RunPhase::building);
   model_ = std::make_unique<Model>(
@@ -248,8 +224,8 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                    .shards = shards,
                    .joint_sum = joint_sum_.get()});
   if (device_.relay && ranks_.rank() == 0) device_.relay->give(device_.executors->choices());
-  if (data_.resident_train) {
-    model_->feed_from(*data_.resident_train, *data_.resident_val, data_.pipeline->spatial_steps());
+  if (data_.train_images) {
+    model_->feed_from(*data_.train_images, *data_.images_of_val(), data_.pipeline->spatial_steps());
   }
   updater_ = std::make_unique<Updater>(
       *model_, device_ranks(), *run_.optimizer, run_.schedule.get(),
@@ -266,54 +242,6 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
 Communicator& Session::device_ranks() {
   Communicator& ranks = device_.ranks ? *device_.ranks : ranks_.communicator();
   return measured_ == nullptr ? ranks : measured_->around(ranks);
-}
-
-void Session::open_data(const Statistics* known) {
-  const auto seed = static_cast<std::uint64_t>(run_.seed);
-  data_.train = run_.data.train.source->open(seed);
-  data_.val = run_.data.val.source->open(seed);
-  if (data_.train->image_shape() != data_.val->image_shape() ||
-      data_.train->classes() != data_.val->classes()) {
-    throw Error(ErrorKind::data,
-                "the training split holds images " + data_.train->image_shape().text() + " of " +
-                    std::to_string(data_.train->classes()) + " classes, the validation split " +
-                    data_.val->image_shape().text() + " of " +
-                    std::to_string(data_.val->classes()) + "; both must be of one kind" +
-                    classes_advice(std::max(data_.train->classes(), data_.val->classes()),
-                                   std::min(data_.train->classes(), data_.val->classes())));
-  }
-  data_.pipeline = std::make_unique<Pipeline>(
-      data_.train->image_shape(), std::move(run_.data.augment), std::move(run_.data.preprocess));
-  if (known != nullptr) {
-    if (data_.pipeline->needs_statistics()) check_statistics(*known, data_.train->image_shape());
-    data_.statistics = *known;
-  } else if (data_.pipeline->needs_statistics()) {
-    data_.statistics = compute_statistics(*data_.train, device_.threads);
-  }
-  data_.pipeline->prepare(data_.statistics);
-}
-
-void Session::keep_data_on_device() {
-  const Resident wanted = run_.data.resident;
-  const bool on_gpu = device_.total_bytes > 0;
-  if (wanted == Resident::never || (wanted == Resident::automatic && !on_gpu)) return;
-  const std::size_t bytes = data_.train->bytes().size() + data_.val->bytes().size();
-  for (const auto* set : {&data_.train, &data_.val}) {
-    const std::string fault = ResidentSet::fault(**set, *data_.pipeline);
-    if (fault.empty()) continue;
-    if (wanted == Resident::automatic) return;
-    throw Error(ErrorKind::config,
-                "'data.resident: always', but the " +
-                    std::string(set == &data_.train ? "training" : "validation") +
-                    " split cannot stay on the device: " + fault + "; set 'data.resident: auto'");
-  }
-  if (wanted == Resident::automatic && bytes > device_.device->free_bytes() / 4) return;
-  const auto make = [&](const Dataset& set) {
-    return std::make_unique<ResidentSet>(*device_.device, *device_.queue, *device_.batches, set,
-                                         *data_.pipeline);
-  };
-  data_.resident_train = make(*data_.train);
-  data_.resident_val = make(*data_.val);
 }
 
 void Session::check_fit(const Graph& graph) const {
@@ -343,7 +271,7 @@ void Session::make_feeders() {
                         .train = true,
                         .workers = static_cast<int>(run_.data.workers),
                         .prefetch = static_cast<int>(run_.data.prefetch),
-                        .resident = data_.resident_train != nullptr,
+                        .images = data_.images,
                         .rank = ranks_.rank(),
                         .ranks = ranks_.size(),
                         .shards = shards_of_rank(run_, ranks_.size())};

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "backend/gpus.h"
-#include "data/feeder.h"
 #include "device/device.h"
 #include "exec/executor.h"
 #include "run/engine_relay.h"
@@ -19,6 +18,7 @@
 #include "run/progress.h"
 #include "run/rank_group.h"
 #include "run/run_config.h"
+#include "run/session_data.h"
 #include "run/update.h"
 
 namespace trainyard {
@@ -47,18 +47,6 @@ struct BatchNumbers {
   std::int64_t global = 1;   // samples an update
   std::int64_t steps = 0;    // updates an epoch
   std::int64_t dropped = 0;  // samples an epoch leaves out
-};
-
-/// Data sets with their pipeline and feeders.
-struct SessionData {
-  std::unique_ptr<Dataset> train;
-  std::unique_ptr<Dataset> val;
-  Statistics statistics;
-  std::unique_ptr<Pipeline> pipeline;           // augments in training, preprocesses always
-  std::unique_ptr<ResidentSet> resident_train;  // null: the host makes the batches
-  std::unique_ptr<ResidentSet> resident_val;
-  std::unique_ptr<Feeder> train_feeder;
-  std::unique_ptr<Feeder> val_feeder;
 };
 
 /// A device with its queue and what computes on it.
@@ -124,8 +112,6 @@ class Session {
  private:
   /// Among the devices that compute.
   [[nodiscard]] Communicator& device_ranks();
-  void open_data(const Statistics* known);
-  void keep_data_on_device();
   void check_fit(const Graph& graph) const;
   void make_feeders();
 

@@ -22,6 +22,7 @@ Banner banner_of(Session& session) {
           .rate_factor = rate_factor(config, batch.global),
           .train_samples = session.data().train->size(),
           .val_samples = session.data().val->size(),
+          .feeding = feeding_text(session.data(), session.device()),
           .parameters = counts.parameters_total};
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("cifar10 keeps the planes red, green, blue and their rows") {
   CHECK(image[0] == 1.0f);
   CHECK(image[1024 + 34] == 255.0f);
   CHECK(image[3071] == 3.0f);
-  CHECK(set->bytes()[1024 + 34] == 255);
+  CHECK(set->held().bytes[1024 + 34] == 255);
 }
 
 TEST_CASE("cifar10 finds the folder that the archive unpacks to, also beside the config") {
@@ -87,7 +87,7 @@ TEST_CASE("cifar10 takes limit samples and class names when they are there") {
   options.limit = 3;
   const auto set = open_cifar10(options);
   CHECK(set->size() == 3);
-  CHECK(set->bytes().size() == 3 * 3072);
+  CHECK(set->held().bytes.size() == 3 * 3072);
   REQUIRE(set->class_names().size() == 10);
   CHECK(set->class_names()[9] == "j");
 }

@@ -2,11 +2,11 @@
 
 #include <cstring>
 
+#include "data/device_images.h"
 #include "data/feeder.h"
 #include "data/flip.h"
 #include "data/pad_crop.h"
 #include "data/preprocess.h"
-#include "data/resident_set.h"
 #include "data/shift.h"
 #include "data/statistics.h"
 #include "helpers.h"
@@ -83,30 +83,45 @@ std::vector<T> laid_out(std::span<const float> images, const Layout& layout) {
   return out;
 }
 
+/// What a case makes its batches of.
+struct Way {
+  BatchImages images;
+  bool train;
+};
+
+DeviceImages images_of(Device& device, Queue& queue, const BatchLaunches& launches,
+                       const Dataset& set, const Pipeline& pipeline, BatchImages images) {
+  if (images == BatchImages::steps) return {device, queue, launches, set, pipeline};
+  return {device, queue, launches, kBatch, set.image_shape(), pipeline};
+}
+
 /// One pipeline on the device and on the host, in training or in evaluation.
 class Comparison {
  public:
   Comparison(Device& device, Queue& queue, const BatchLaunches& launches, const Dataset& set,
-             const Pipeline& pipeline, bool train)
+             const Pipeline& pipeline, const Way& way)
       : device_(device),
         queue_(queue),
-        set_(device, queue, launches, set, pipeline),
-        options_{.batch = kBatch, .seed = 3, .train = train, .workers = 0},
-        host_(set, pipeline, options_),
-        resident_(set, pipeline, with_resident(options_)),
+        images_(images_of(device, queue, launches, set, pipeline, way.images)),
+        host_(set, pipeline, options_of(way.train, BatchImages::made)),
+        brings_(set, pipeline, options_of(way.train, way.images)),
         index_(device, kBatch),
         spatial_(device, static_cast<std::size_t>(kBatch * pipeline.spatial_steps())),
         shape_{kBatch, 3, pipeline.output_shape()[1], pipeline.output_shape()[2]} {
     host_.start(2);
-    resident_.start(2);
+    brings_.start(2);
   }
   [[nodiscard]] std::int64_t steps() const { return host_.steps_per_epoch(); }
   void next() {
     expected_ = &host_.next();
-    const Batch& found = resident_.next();
+    const Batch& found = brings_.next();
     index_.write(queue_, found.sample_index);
     spatial_.write(queue_, found.spatial);
-    same_ = found.images.empty() && found.valid == expected_->valid &&
+    if (!found.bytes.empty()) {
+      queue_.copy_from_host(images_.incoming().data(), found.bytes.data(), found.bytes.size());
+    }
+    same_ = found.images.empty() && found.bytes.size() == images_.incoming().size() &&
+            found.valid == expected_->valid &&
             std::ranges::equal(found.labels, expected_->labels) &&
             std::ranges::equal(found.sample_index, expected_->sample_index);
   }
@@ -115,23 +130,21 @@ class Comparison {
     const std::vector<T> expected = laid_out<T>(expected_->images, layout);
     const std::vector<T> zeros(expected.size(), static_cast<T>(0.0f));
     DeviceArray<T> images(device_, queue_, std::span<const T>(zeros));
-    set_.gather(index_.data(), spatial_.data(), {images.data(), type, layout});
+    images_.gather(index_.data(), spatial_.data(), {images.data(), type, layout});
     const std::vector<T> found = images.read(queue_);
     return same_ && std::memcmp(found.data(), expected.data(), found.size() * sizeof(T)) == 0;
   }
   [[nodiscard]] const Shape& shape() const { return shape_; }
 
  private:
-  static FeederOptions with_resident(FeederOptions options) {
-    options.resident = true;
-    return options;
+  static FeederOptions options_of(bool train, BatchImages images) {
+    return {.batch = kBatch, .seed = 3, .train = train, .workers = 0, .images = images};
   }
 
   Device& device_;
   Queue& queue_;
-  ResidentSet set_;
-  FeederOptions options_;
-  Feeder host_, resident_;
+  DeviceImages images_;
+  Feeder host_, brings_;
   DeviceArray<std::int64_t> index_;
   DeviceArray<SpatialStep> spatial_;
   Shape shape_;
@@ -147,8 +160,9 @@ std::vector<std::string> differing_batches(Device& device, Queue& queue,
   std::vector<std::string> differing;
   for (NamedPipeline& each : pipelines()) {
     each.pipeline.prepare(compute_statistics(*set, 1));
-    for (const bool train : {true, false}) {
-      Comparison comparison(device, queue, launches, *set, each.pipeline, train);
+    for (const Way way : {Way{BatchImages::steps, true}, Way{BatchImages::steps, false},
+                          Way{BatchImages::bytes, true}, Way{BatchImages::bytes, false}}) {
+      Comparison comparison(device, queue, launches, *set, each.pipeline, way);
       for (std::int64_t step = 0; step < comparison.steps(); ++step) {
         comparison.next();
         for (const Layout& layout :
@@ -160,7 +174,8 @@ std::vector<std::string> differing_batches(Device& device, Queue& queue,
               return comparison.same<T>(type, layout);
             });
             if (same) continue;
-            differing.push_back(each.name + (train ? ", training, " : ", evaluation, ") +
+            differing.push_back(each.name + (way.train ? ", training, " : ", evaluation, ") +
+                                (way.images == BatchImages::bytes ? "uploaded, " : "resident, ") +
                                 text_of(layout) + " " + std::string(name_of(type)));
           }
         }

@@ -1,4 +1,5 @@
-// Batches that a device makes of a resident set against those that the host makes.
+// Batches that a device makes, of a set that stays there and of bytes that come with each batch,
+// against those that the host makes.
 #pragma once
 
 #include <string>
@@ -9,8 +10,9 @@
 
 namespace trainyard::test {
 
-/// Makes batches of several pipelines in every layout and float type on the device, and answers the
-/// names of those that differ from the host's, rounded to the type, in any bit; `made` counts all.
+/// Makes batches of several pipelines in both ways, every layout and float type on the device, and
+/// answers the names of those that differ from the host's, rounded to the type, in any bit; `made`
+/// counts all.
 [[nodiscard]] std::vector<std::string> differing_batches(Device& device, Queue& queue,
                                                          const BatchLaunches& launches, int& made);
 

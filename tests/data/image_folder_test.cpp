@@ -57,7 +57,7 @@ TEST_CASE("image_folder sorts classes and files by name and skips other files") 
   write_two_classes(folder);
   const auto set = open_image_folder(options_of(folder));
   check_two_classes(*set);
-  CHECK(set->bytes().size() == 24);
+  CHECK(set->held().bytes.size() == 24);
 }
 
 TEST_CASE("image_folder decodes late beyond its memory limit, to the same samples") {
@@ -68,7 +68,11 @@ TEST_CASE("image_folder decodes late beyond its memory limit, to the same sample
   options.memory_mib = 0;
   const auto set = open_image_folder(options);
   check_two_classes(*set);
-  CHECK(set->bytes().empty());
+  CHECK(set->held().bytes.empty());
+  REQUIRE(set->eight_bit());
+  std::vector<std::uint8_t> bytes(6);
+  set->read_bytes(2, bytes.data());
+  CHECK(bytes == std::vector<std::uint8_t>(6, 3));
   CHECK(set->fingerprint() == fingerprint);
 }
 

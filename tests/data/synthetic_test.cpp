@@ -53,6 +53,21 @@ TEST_CASE("synthetic values are whole numbers of 0 to 255 and use the range") {
   CHECK(high);
 }
 
+TEST_CASE("a synthetic sample as bytes has the values of its floats") {
+  for (const bool learnable : {false, true}) {
+    SyntheticOptions options = small_options();
+    options.learnable = learnable;
+    const auto set = open_synthetic(options, 1);
+    REQUIRE(set->eight_bit());
+    for (std::int64_t index = 0; index < set->size(); ++index) {
+      const std::vector<float> floats = sample(*set, index);
+      std::vector<std::uint8_t> bytes(floats.size());
+      set->read_bytes(index, bytes.data());
+      CHECK(std::vector<float>(bytes.begin(), bytes.end()) == floats);
+    }
+  }
+}
+
 TEST_CASE("a synthetic sample depends on seed, split and index and on nothing else") {
   const SyntheticOptions options = small_options();
   const auto set = open_synthetic(options, 1);

@@ -56,7 +56,7 @@ TEST_CASE("tensors reads float images as they are") {
   CHECK(set->image_shape() == Shape{1, 1, 3});
   CHECK(set->classes() == 5);
   CHECK(set->label(1) == 4);
-  CHECK(set->bytes().empty());
+  CHECK(set->held().bytes.empty());
   float image[3];
   set->read(1, image);
   CHECK(image[0] == 3.0f);
@@ -76,7 +76,7 @@ TEST_CASE("tensors reads byte images") {
   float image[3];
   set->read(0, image);
   CHECK(image[2] == 3.0f);
-  CHECK(set->bytes().size() == 3);
+  CHECK(set->held().bytes.size() == 3);
 }
 
 TEST_CASE("a missing tensor is refused") {

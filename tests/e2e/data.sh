@@ -187,9 +187,9 @@ for resident in never always; do
   untimed $resident/metrics.csv >$resident.csv
 done
 run "$train" check --config run.yaml --set data.resident=always
-expect_out "batches made on the device"
+expect_out "classes, resident"
 run "$train" check --config run.yaml
-expect_out "batches made by the host"
+expect_out "batches made by the processor"
 expect_file never.csv
 expect_same_file never.csv always.csv
 expect_same_file never/weights/last.safetensors always/weights/last.safetensors

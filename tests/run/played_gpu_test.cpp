@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "../base/temporary_folder.h"
+#include "data/make_shapes.h"
 #include "rank_sessions.h"
 #include "run_text.h"
 
@@ -86,6 +88,34 @@ TEST_CASE("a rank without a GPU among ranks with one is told to all before the f
       "train all on GPUs or all on processors: mend it there (train doctor), leave that machine "
       "out, or give --gpus 0";
   CHECK(outcomes == testing::Outcomes(3, text));
+}
+
+TEST_CASE("bytes of batches that cross to a GPU train to the bits of data that stay there") {
+  const testing::TemporaryFolder folder;
+  make_shapes(folder.path() / "set", {.train = 40, .test = 10});
+  const std::string source = "{source: cifar10, root: " + (folder.path() / "set").string() + "}";
+  const std::string run =
+      "name: bytes\nnetwork: {input: [3, 32, 32], layers: [flatten, dense: 10]}"
+      "\ndata:\n  train: " +
+      source + "\n  val: " + source +
+      "\n  preprocess: [mean_image: train]\n  augment: [shift: {x: 0.2, "
+      "interpolation: bilinear}, hflip]\nbatch: {per_gpu: 8}\n"
+      "loss: cross_entropy\noptimizer: {sgd: {lr: 0.001}}\nepochs: 1\n";
+  const auto weights_after = [&](const std::string& resident, const std::string& feeding) {
+    std::vector<float> weights;
+    const testing::Outcomes outcomes = run_groups(1, [&](RankGroup& group) {
+      GpuEvents events;
+      Session session(read_run(run, {"data.resident=" + resident}),
+                      choice_of(played_gpu(group, events)), nullptr, group);
+      CHECK(feeding_text(session.data(), session.device()) == feeding);
+      train(session);
+      const auto* const first = reinterpret_cast<const float*>(session.model().memory().weights());
+      weights.assign(first, first + session.model().blocks().parameter_elements);
+    });
+    CHECK(outcomes.front() == "");
+    return weights;
+  };
+  CHECK(weights_after("auto", "resident") == weights_after("never", "uploaded as bytes"));
 }
 
 TEST_CASE("ranks that share a GPU need no NCCL, and say how many they are") {

@@ -1,0 +1,49 @@
+// 8-bit images on a device, of which it makes batches.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/batch_launches.h"
+#include "data/dataset.h"
+#include "data/pipeline.h"
+#include "device/device_array.h"
+
+namespace trainyard {
+
+/// The bytes of a set, which stay on the device, or those of a batch, which each batch brings, with
+/// what the preprocessing subtracts and divides by. The launches must outlive them. `pipeline` is
+/// prepared; one that is not fit (see fault()) is our bug. Constructors throw Error{memory}.
+class DeviceImages {
+ public:
+  /// The images of `set`, which holds them as bytes: a batch brings the indices of its samples.
+  DeviceImages(Device& device, Queue& queue, const BatchLaunches& launches, const Dataset& set,
+               const Pipeline& pipeline);
+  /// Room for those of `batch` samples of a set of such images ([c, h, w]).
+  DeviceImages(Device& device, Queue& queue, const BatchLaunches& launches, std::int64_t batch,
+               const Shape& image, const Pipeline& pipeline);
+
+  /// "" or why a device cannot make what `pipeline` makes.
+  [[nodiscard]] static std::string fault(const Pipeline& pipeline);
+
+  /// Where a batch brings its images to, [n, c, h, w], on the device; empty where a set stays.
+  [[nodiscard]] std::span<std::uint8_t> incoming() const;
+
+  /// Puts on: the samples of a batch to `images` ([n, c, h, w] in any layout). `sample_index` [n]
+  /// and `spatial` [n, Pipeline::spatial_steps()] lie on the device.
+  void gather(const std::int64_t* sample_index, const SpatialStep* spatial,
+              const TensorView& images) const;
+
+ private:
+  void prepare(Device& device, Queue& queue, const Shape& image, const Pipeline& pipeline);
+
+  const BatchLaunches& launches_;
+  bool of_batch_;
+  DeviceArray<std::uint8_t> bytes_;
+  std::vector<DeviceArray<float>> values_;  // of the preprocessing steps
+  GatherSource source_;
+};
+
+}  // namespace trainyard

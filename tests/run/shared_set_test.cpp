@@ -1,0 +1,124 @@
+// Data sets that the ranks of a machine hold once.
+#include "run/shared_set.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "data/memory_dataset.h"
+#include "rank_sessions.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr int kRanks = 3;
+
+MemorySamples samples(bool floats) {
+  MemorySamples made{.image = {1, 2, 3},
+                     .labels = {1, 0, 1, 1},
+                     .classes = 2,
+                     .class_names = {"cat", "dog"},
+                     .fingerprint = "f00"};
+  for (int i = 0; i < 24; ++i) {
+    if (floats) {
+      made.floats.push_back(static_cast<float>(i) / 3);
+    } else {
+      made.bytes.push_back(static_cast<std::uint8_t>(i * 10));
+    }
+  }
+  return made;
+}
+
+/// A set that is read sample by sample.
+class Unheld final : public Dataset {
+ public:
+  [[nodiscard]] std::int64_t size() const override { return 1; }
+  [[nodiscard]] Shape image_shape() const override { return {1, 2, 2}; }
+  [[nodiscard]] std::int64_t classes() const override { return 2; }
+  void read(std::int64_t, float* image) const override { std::fill_n(image, 4, 0.5f); }
+  [[nodiscard]] std::int32_t label(std::int64_t) const override { return 0; }
+  [[nodiscard]] std::string fingerprint() const override { return "unheld"; }
+};
+
+/// Counts how often it is opened.
+class Counted final : public DatasetSource {
+ public:
+  using Open = std::unique_ptr<Dataset> (*)();
+  explicit Counted(Open opener) : open_(opener) {}
+  [[nodiscard]] std::string_view name() const override { return "counted"; }
+  [[nodiscard]] std::unique_ptr<Dataset> open(std::uint64_t) const override {
+    ++opened_;
+    return open_();
+  }
+  [[nodiscard]] int opened() const { return opened_; }
+
+ private:
+  Open open_;
+  mutable std::atomic<int> opened_ = 0;
+};
+
+bool same(const Dataset& a, const Dataset& b) {
+  return a.image_shape() == b.image_shape() && a.classes() == b.classes() &&
+         a.class_names() == b.class_names() && a.fingerprint() == b.fingerprint() &&
+         std::ranges::equal(a.held().bytes, b.held().bytes) &&
+         std::ranges::equal(a.held().floats, b.held().floats) &&
+         std::ranges::equal(a.held().labels, b.held().labels);
+}
+
+/// The texts of the warnings of all ranks, and what they threw.
+struct Opened {
+  testing::Outcomes outcomes;
+  std::vector<std::string> warnings;
+};
+
+Opened open_everywhere(const DatasetSource& source, const Dataset* expected) {
+  Opened opened;
+  std::mutex mutex;
+  opened.outcomes = run_groups(kRanks, [&](RankGroup& group) {
+    const auto set = open_shared(source, 1, group, [&](const std::string& text) {
+      const std::lock_guard lock(mutex);
+      opened.warnings.push_back(text);
+    });
+    if (expected != nullptr && !same(*set, *expected)) throw Error(ErrorKind::bug, "another set");
+    group.communicator().barrier();  // what is shared lives as long as its first owner
+  });
+  return opened;
+}
+
+}  // namespace
+
+TEST_CASE("the ranks of a machine hold the samples of a set once, bytes and floats") {
+  const Counted bytes(
+      []() -> std::unique_ptr<Dataset> { return std::make_unique<MemoryDataset>(samples(false)); });
+  const Counted floats(
+      []() -> std::unique_ptr<Dataset> { return std::make_unique<MemoryDataset>(samples(true)); });
+  for (const Counted* source : {&bytes, &floats}) {
+    const MemoryDataset expected(samples(source == &floats));
+    const Opened opened = open_everywhere(*source, &expected);
+    CHECK(opened.outcomes == testing::Outcomes(kRanks));
+    CHECK(opened.warnings.empty());
+    CHECK(source->opened() == 1);
+  }
+}
+
+TEST_CASE("a set that is read sample by sample is opened by each rank") {
+  const Counted source([]() -> std::unique_ptr<Dataset> { return std::make_unique<Unheld>(); });
+  CHECK(open_everywhere(source, nullptr).outcomes == testing::Outcomes(kRanks));
+  CHECK(source.opened() == kRanks);
+}
+
+TEST_CASE("what is wrong with a set is said once; the others know that it failed elsewhere") {
+  const Counted source(
+      []() -> std::unique_ptr<Dataset> { throw Error(ErrorKind::data, "'x' is not there"); });
+  testing::Outcomes outcomes = open_everywhere(source, nullptr).outcomes;
+  std::ranges::sort(outcomes);
+  CHECK(outcomes == testing::Outcomes{"'x' is not there",
+                                      "a rank of this machine failed at what the others wait for",
+                                      "a rank of this machine failed at what the others wait for"});
+  CHECK(source.opened() == 1);
+}
