@@ -6,6 +6,7 @@
 
 #include "faults.h"
 #include "kernel.h"
+#include "usage.h"
 
 namespace standin {
 namespace {
@@ -22,6 +23,18 @@ void meet_requests(Machine& machine, const char* call) {
   throw Refused(error);
 }
 
+/// In the modes of a device that not every process may use, those others are told so.
+void make_context(Machine& machine, Device& device) {
+  meet_requests(machine, "context");
+  const int mode = compute_mode();
+  const bool others = Usage::get().is_used_by_others(device.installed);
+  require(mode != cudaComputeModeProhibited, cudaErrorDevicesUnavailable);
+  require(mode == cudaComputeModeDefault || !others, cudaErrorDevicesUnavailable);
+  require(Machine::free_bytes(device) >= kContextBytes, cudaErrorMemoryAllocation);
+  device.used = true;
+  Machine::tell_usage(device);
+}
+
 }  // namespace
 
 void enter(Machine& machine, const char* call, Needs needs) {
@@ -32,8 +45,7 @@ void enter(Machine& machine, const char* call, Needs needs) {
   require(!machine.devices().empty(), cudaErrorNoDevice);
   if (needs == Needs::driver) return;
   Device& device = machine.devices()[static_cast<std::size_t>(current_device())];
-  if (!device.used) meet_requests(machine, "context");
-  device.used = true;
+  if (!device.used) make_context(machine, device);
   require(!Machine::is_broken(device), device.broken);
 }
 

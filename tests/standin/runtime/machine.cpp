@@ -6,6 +6,7 @@
 #include "control.h"
 #include "errors.h"
 #include "faults.h"
+#include "usage.h"
 
 namespace standin {
 namespace {
@@ -36,7 +37,7 @@ Machine& Machine::get() {
 
 Machine::Machine() {
   for (const int installed : visible_gpus()) {
-    Device& device = devices_.emplace_back(installed_gpus()[static_cast<std::size_t>(installed)]);
+    Device& device = devices_.emplace_back(installed);
     device.legacy.device = static_cast<int>(devices_.size()) - 1;
   }
 }
@@ -49,6 +50,7 @@ void Machine::end() {
     arrived_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
+  Usage::get().leave();
 }
 
 cudaError_t Machine::broken_now() {
@@ -146,6 +148,16 @@ void Machine::wait_for_device(Lock& lock, Device& device) {
   for (const auto& end : ends) wait(lock, *end);
 }
 
+void Machine::tell_usage(const Device& device) {
+  Usage::get().set_bytes(device.installed,
+                         device.memory.used() + (device.used ? kContextBytes : 0));
+}
+
+std::size_t Machine::free_bytes(const Device& device) {
+  const std::size_t used = Usage::get().bytes(device.installed);
+  return used < device.gpu.bytes ? device.gpu.bytes - used : 0;
+}
+
 void Machine::break_device(Device& device, cudaError_t error) {
   cudaError_t none = cudaSuccess;
   device.broken.compare_exchange_strong(none, error);
@@ -208,7 +220,9 @@ bool Machine::call(Lock& lock, Stream& stream, Piece& piece) {
   Device& device = device_of(stream);
   lock.unlock();
   const bool goes_on = std::exchange(piece.begun, true) ? !is_broken(device) : begins(device);
+  const Clock::time_point begin = Clock::now();
   const bool done = !goes_on || piece.work();
+  Usage::get().add_busy(device.installed, Clock::now() - begin);
   lock.lock();
   return done || is_broken(device);
 }

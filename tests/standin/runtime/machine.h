@@ -57,13 +57,20 @@ struct Stream {
 };
 
 struct Device {
-  explicit Device(const Gpu& kind) : gpu(kind), memory(kind.bytes) {}
+  explicit Device(int place)
+      : installed(place),
+        gpu(installed_gpus()[static_cast<std::size_t>(place)]),
+        memory(gpu.bytes) {}
+  int installed;  // its place on the bus
   Gpu gpu;
   DeviceMemory memory;
   Stream legacy = {};
   bool used = false;                              // this process has a context on it
   std::atomic<cudaError_t> broken = cudaSuccess;  // what it answers for ever
 };
+
+/// Memory that a context takes on its device, of the size that CUDA's do.
+inline constexpr std::size_t kContextBytes = std::size_t{400} << 20;
 
 class Machine {
  public:
@@ -102,6 +109,10 @@ class Machine {
   /// Returns when all work of the device is done.
   void wait_for_device(Lock& lock, Device& device);
   void set_idle(std::chrono::milliseconds idle) { idle_ = idle; }
+  /// Lets other processes know what this one uses of the device.
+  static void tell_usage(const Device& device);
+  /// Of all processes together.
+  [[nodiscard]] static std::size_t free_bytes(const Device& device);
   /// What its streams hold is dropped.
   void break_device(Device& device, cudaError_t error);
 

@@ -19,7 +19,6 @@ class DeviceMemory {
   [[nodiscard]] bool free(void* memory);
   [[nodiscard]] bool holds(const void* memory, std::size_t bytes) const;
   [[nodiscard]] std::size_t used() const { return used_; }
-  [[nodiscard]] std::size_t total() const { return total_; }
   /// Lets this process read and write it, or not.
   void open(bool whether);
 

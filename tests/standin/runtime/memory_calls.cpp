@@ -73,8 +73,13 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   return answer("cudaMalloc", Needs::context, [&](Machine& machine, auto&) {
     require(memory != nullptr, cudaErrorInvalidValue);
     require_no_capture(machine);
-    *memory = bytes == 0 ? nullptr : own_device(machine).memory.allocate(bytes);
-    require(bytes == 0 || *memory != nullptr, cudaErrorMemoryAllocation);
+    *memory = nullptr;
+    if (bytes == 0) return;
+    Device& device = own_device(machine);
+    require(bytes <= Machine::free_bytes(device), cudaErrorMemoryAllocation);
+    *memory = device.memory.allocate(bytes);
+    require(*memory != nullptr, cudaErrorMemoryAllocation);
+    Machine::tell_usage(device);
   });
 }
 
@@ -86,7 +91,9 @@ cudaError_t cudaFree(void* memory) {
     for (Device& device : machine.devices()) {
       if (!device.memory.holds(memory, 1)) continue;
       machine.wait_for_device(lock, device);
-      if (device.memory.free(memory)) return;
+      require(device.memory.free(memory), cudaErrorInvalidValue);
+      Machine::tell_usage(device);
+      return;
     }
     throw Refused(cudaErrorInvalidValue);
   });
@@ -113,9 +120,9 @@ cudaError_t cudaFreeHost(void* memory) {
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return answer("cudaMemGetInfo", Needs::context, [&](Machine& machine, auto&) {
     require(free != nullptr && total != nullptr, cudaErrorInvalidValue);
-    const DeviceMemory& memory = own_device(machine).memory;
-    *free = memory.total() - memory.used();
-    *total = memory.total();
+    const Device& device = own_device(machine);
+    *free = Machine::free_bytes(device);
+    *total = device.gpu.bytes;
   });
 }
 
