@@ -1,37 +1,19 @@
 #include "sums.h"
 
-#include <bit>
 #include <vector>
 
-#include "base/half.h"
+#include "elements.h"
 #include "exec/reference/products.h"
 #include "exec/reference/unfold.h"
-#include "kernels/launch.h"
 
 namespace standin::cudnn {
 namespace {
 
-using trainyard::BFloat16;
-using trainyard::Float16;
 using namespace trainyard::reference;
-
-/// One thread of the device, no launcher: its code would come from the program.
-template <class F>
-void for_rows(std::int64_t rows, const F& functor) {
-  const F f = functor;  // so that the compiler knows that no store changes its members
-  for (std::int64_t row = 0; row < rows; ++row) f(trainyard::CpuTeam{}, row);
-}
-
-/// To the 10 bits of mantissa of TF32, to nearest, ties to even.
-float rounded_to_tf32(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if ((bits & 0x7f800000u) == 0x7f800000u) return value;
-  return std::bit_cast<float>((bits + 0xfffu + ((bits >> 13) & 1u)) & ~0x1fffu);
-}
 
 float round_factor(float value, Rounding rounding) {
   if (rounding == Rounding::tf32) return rounded_to_tf32(value);
-  return rounding == Rounding::bf16 ? static_cast<float>(BFloat16(value)) : value;
+  return rounding == Rounding::bf16 ? static_cast<float>(trainyard::BFloat16(value)) : value;
 }
 
 /// f(i, at) for each element: its number in row-major order of the extents, its place in memory.
@@ -49,21 +31,16 @@ void for_each(const Tensor& tensor, const F& f) {
   }
 }
 
-template <class F>
-void with_type(cudnnDataType_t type, void* memory, const F& f) {
-  if (type == CUDNN_DATA_HALF) {
-    f(static_cast<Float16*>(memory));
-  } else if (type == CUDNN_DATA_BFLOAT16) {
-    f(static_cast<BFloat16*>(memory));
-  } else {
-    f(static_cast<float*>(memory));
-  }
+trainyard::DType type_of(cudnnDataType_t type) {
+  return type == CUDNN_DATA_HALF       ? trainyard::DType::f16
+         : type == CUDNN_DATA_BFLOAT16 ? trainyard::DType::bf16
+                                       : trainyard::DType::f32;
 }
 
 /// A tensor as a plain array, row-major.
 std::vector<float> load(const Tensor& tensor, void* memory, Rounding rounding = Rounding::none) {
   std::vector<float> plain(static_cast<std::size_t>(tensor.elements()));
-  with_type(tensor.type, memory, [&](const auto* from) {
+  with_elements(type_of(tensor.type), memory, [&](const auto* from) {
     for_each(tensor, [&](std::int64_t i, std::int64_t at) {
       plain[static_cast<std::size_t>(i)] = round_factor(static_cast<float>(from[at]), rounding);
     });
@@ -72,7 +49,7 @@ std::vector<float> load(const Tensor& tensor, void* memory, Rounding rounding = 
 }
 
 void store(const Tensor& tensor, const std::vector<float>& plain, void* memory) {
-  with_type(tensor.type, memory, [&]<class T>(T* to) {
+  with_elements(type_of(tensor.type), memory, [&]<class T>(T* to) {
     for_each(tensor, [&](std::int64_t i, std::int64_t at) {
       to[at] = T(plain[static_cast<std::size_t>(i)]);
     });
