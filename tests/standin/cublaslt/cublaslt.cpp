@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -124,6 +125,14 @@ cublasStatus_t launch(const Product& product, const Addresses& addresses, int de
 const char* cublasLtGetStatusString(cublasStatus_t status) {
   const auto* const found = std::ranges::find(kStatuses, status, &StatusText::status);
   return found == kStatuses.end() ? "unrecognized status" : found->text;
+}
+
+// STANDIN_FAULTS=cublasLtGetVersion=110000 plays an older library.
+std::size_t cublasLtGetVersion() {
+  const std::string_view wanted = requested_failure("cublasLtGetVersion", -1);
+  std::size_t version = CUBLAS_VERSION;
+  std::from_chars(wanted.data(), wanted.data() + wanted.size(), version);
+  return version;
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
