@@ -24,6 +24,7 @@ machine_is() {
     no-cudnn) ! [[ -e $(sed -n 's/^CUDNN_LIBRARY:FILEPATH=//p' "${log%/Testing/*}/CMakeCache.txt") ]] ;;
     no-cudart) ! grep -q "^STANDIN_CUDART:FILEPATH=/" "${log%/Testing/*}/CMakeCache.txt" ;;
     no-cublaslt) ! [[ -e $(sed -n 's/^CUDA_cublasLt_LIBRARY:FILEPATH=//p' "${log%/Testing/*}/CMakeCache.txt") ]] ;;
+    no-standin) [[ ! -e ${log%/Testing/*}/lib/standin/libtrainyard_cuda_standin.so ]] ;;
     no-mpirun) ! command -v mpirun >/dev/null || ! command -v ssh >/dev/null ;;
     no-namespace) ! unshare --map-root-user --pid --fork true 2>/dev/null ;;
     no-mount) ! unshare --mount true 2>/dev/null ;;
