@@ -7,6 +7,7 @@
 #include "gpu_arithmetic.h"
 #include "gpu_under_test.h"
 #include "rank_training.h"
+#include "runtime/control.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
@@ -85,6 +86,18 @@ TEST_CASE("training on a GPU has the bytes of its plan on the processor, in each
       check_bytes({.network = network, .target = cuda_target(precision), .updates = 6});
     }
   }
+}
+
+TEST_CASE("so has training by engines that have a workspace, which nothing else lies in") {
+  standin::request_failures("cudnnFirstEngine=1");
+  for (const char* const network : {kSmallNetwork, kWideNetwork}) {
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+      CAPTURE(network);
+      CAPTURE(name_of(precision));
+      check_bytes({.network = network, .target = cuda_target(precision), .updates = 3});
+    }
+  }
+  standin::request_failures("");
 }
 
 TEST_CASE("so has training in several passes an update, and in shards") {

@@ -98,6 +98,34 @@ TEST_CASE("engines that fail in capture, at once or without a plan are never cho
   CHECK(gpu.heard.warnings.empty());
 }
 
+TEST_CASE("an engine that runs, but not in a capture, is no choice even where it is the only one") {
+  const Conv conv(DType::f32, false);
+  Gpu gpu;
+  const auto executors = gpu.executors();
+  standin::request_failures("conv plain=cudaErrorUnknown;conv unfolded=cudaErrorUnknown");
+  const std::string message =
+      testing::error_of(ErrorKind::device, [&] { static_cast<void>(executors->make(conv.step)); });
+  standin::request_failures("");
+  CHECK(message.find("no engine of cuDNN is left") != std::string::npos);
+  CHECK(message.find("CUDNN_STATUS_EXECUTION_FAILED_CUDART (cudaStreamSynchronize") !=
+        std::string::npos);
+  CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("an engine that adds the bias serves where it alone runs, in each type") {
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    const Conv conv(type, true);
+    Gpu gpu;
+    const auto executors = gpu.executors();
+    standin::request_failures(
+        "conv plain=cudaErrorUnknown;conv unfolded=cudaErrorUnknown;"
+        "conv on tensor cores=cudaErrorUnknown");
+    static_cast<void>(executors->make(conv.step));
+    standin::request_failures("");
+    CHECK(chosen(*executors) == cudnn::EngineChoice{.engine = 8, .adds_bias = true});
+  }
+}
+
 TEST_CASE("what was timed is kept, in the record of the run and in the folder of the machine") {
   const Folder folder;
   const Conv conv(DType::f32, false);
