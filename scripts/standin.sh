@@ -7,7 +7,8 @@
 # GPUS is a number, or a list of kinds: h200,rtx4090 (also a100, rtx5090, t4). DIR is the build whose
 # stand-ins are used: by default that of the command (its ../), else build/release. More can be set in the
 # environment: failures by STANDIN_FAULTS and STANDIN_ONCE (tests/standin/faults.h), and what the machine is
-# by STANDIN_MEMORY_MIB, STANDIN_DRIVER and STANDIN_COMPUTE_MODE (tests/standin/runtime/kinds.h).
+# by STANDIN_MEMORY_MIB, STANDIN_DRIVER and STANDIN_COMPUTE_MODE (tests/standin/runtime/kinds.h). Timed engines
+# are kept in STANDIN_CACHE, by default beside the stand-ins.
 
 set -euo pipefail
 
@@ -53,4 +54,6 @@ export TRAINYARD_GPU_PART=$standin/libtrainyard_cuda_standin.so
 export TRAINYARD_CUDA_PATH=$standin
 # The driver's own libraries have no path of their own.
 export LD_LIBRARY_PATH=$standin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# Engines that are timed here are none of a GPU's of that name.
+export XDG_CACHE_HOME=${STANDIN_CACHE:-$standin/cache}
 exec "$@"

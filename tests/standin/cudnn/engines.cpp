@@ -1,6 +1,10 @@
 #include "engines.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "faults.h"
 
 namespace standin::cudnn {
 namespace {
@@ -76,6 +80,13 @@ std::vector<std::int64_t> standard_knobs(const Engine& engine) {
   return values;
 }
 
+void put_first(std::vector<std::size_t>& order, std::string_view wanted) {
+  std::size_t index = kEngines.size();
+  std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
+  const auto found = std::ranges::find(order, index);
+  if (found != order.end()) std::rotate(order.begin(), found, found + 1);
+}
+
 }  // namespace
 
 std::span<const Engine> engines() { return kEngines; }
@@ -84,6 +95,7 @@ std::vector<Proposal> proposals(cudnnBackendHeurMode_t mode) {
   // Before an engine that serves come those that do not: refused by their notes, or without a plan.
   std::vector<std::size_t> order{2, 5, 4, 3, 0, 1, 6, 7, 8};
   if (mode == CUDNN_HEUR_MODE_FALLBACK) order = {0, 8};
+  put_first(order, requested_failure("cudnnFirstEngine", -1));
   std::vector<Proposal> list;
   for (const std::size_t index : order) {
     const Engine& engine = kEngines[index];

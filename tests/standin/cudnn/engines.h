@@ -39,7 +39,8 @@ struct Proposal {
   std::vector<std::int64_t> knobs;  // one for each of the engine's
 };
 /// What a heuristic proposes, best first, for any graph: whether an engine serves it shows when its
-/// plan is made.
+/// plan is made. STANDIN_FAULTS=cudnnFirstEngine=1 has that engine before all others, as another
+/// GPU may.
 [[nodiscard]] std::vector<Proposal> proposals(cudnnBackendHeurMode_t mode);
 
 /// Images that lie unfolded side by side.

@@ -3,6 +3,7 @@
 
 #include "library_under_test.h"
 #include "plan_run.h"
+#include "runtime/control.h"
 
 using namespace standin_tests;
 using namespace trainyard;
@@ -89,6 +90,14 @@ TEST_CASE("channels that do not lie last leave out the engines that read vectors
   ConvGraph graph = graph_of(Computes::output, DType::bf16);
   graph.input.strides = {200, 25, 5, 1};
   CHECK(find(graph, kHalf).engines == Indices{0, 1, 1, 6, 7});
+}
+
+TEST_CASE("another engine is proposed first where that is asked for") {
+  const ConvGraph graph = graph_of(Computes::output, DType::f32);
+  standin::request_failures("cudnnFirstEngine=1");
+  const Indices found = find(graph, kF32).engines;
+  standin::request_failures("");
+  CHECK(found == Indices{1, 1, 0, 6, 7});
 }
 
 TEST_CASE("the workspace follows the settings, and a plan is remade from its record") {
