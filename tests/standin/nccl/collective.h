@@ -18,7 +18,7 @@ class Collective final : public Operation {
 
  private:
   [[nodiscard]] bool shows() const;
-  [[nodiscard]] bool show();
+  void show();
   [[nodiscard]] bool all_show_alike();
   void take();
   [[nodiscard]] const std::byte* slot_of(int rank);

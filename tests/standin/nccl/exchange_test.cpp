@@ -75,6 +75,22 @@ TEST_CASE("a message arrives if both ends have its size, and concerns nobody els
   CHECK_FALSE(delivers(0, 5));
 }
 
+TEST_CASE("a message of which one end is recorded does not arrive") {
+  const Ranks ranks(2);
+  Bytes from(5, 1), to(5);
+  on_gpu(from);
+  on_gpu(to);
+  Machine::get().begin_capture(ranks.stream(0));
+  ncclSend(from.data(), 5, ncclUint8, 1, ranks[0], ranks.stream(0).handle());
+  CHECK(settled(ranks[0]) == ncclSuccess);
+  const auto graph = Machine::get().end_capture(ranks.stream(0));
+  Machine::get().launch(*graph, ranks.stream(0));
+  ncclRecv(to.data(), 5, ncclUint8, 0, ranks[1], ranks.stream(1).handle());
+  CHECK(settled(ranks[1]) == ncclSuccess);
+  CHECK_FALSE(Machine::get().move_on());
+  for (Stream& stream : Machine::get().streams) stream.works.clear();
+}
+
 TEST_CASE("messages between the same ranks arrive in their order") {
   const Ranks ranks(2);
   Bytes from = {1, 2}, to = {0, 0};

@@ -39,13 +39,13 @@ struct Mailbox {
 };
 
 /// What one rank shows. Pieces of collectives are counted over all of them; piece p stands in slot
-/// p % 2.
+/// p % 2, where nobody reads any more: who shows p has read p - 1 of all, who all had read p - 2.
 struct Seat {
   std::atomic<std::uint32_t> taken;       // somebody sits there
   std::atomic<std::uint32_t> introduced;  // host and bus are known
   std::atomic<std::uint32_t> content;     // with all others
   std::uint64_t host, bus;
-  std::atomic<std::uint64_t> posted, read;  // pieces
+  std::atomic<std::uint64_t> posted;  // pieces
   Call calls[2];
   std::byte slots[2][kSlotBytes];
   Mailbox to[kMostRanks];

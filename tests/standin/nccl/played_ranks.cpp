@@ -28,6 +28,14 @@ ncclResult_t settled(ncclComm_t rank) {
   }
 }
 
+bool keeps(const std::function<bool()>& holds) {
+  for (int i = 0; i < 20'000; ++i) {
+    if (!holds()) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 Ranks::Ranks(int ranks) : all_(ranks) {
   Machine::get().reset();
   ncclUniqueId id{};

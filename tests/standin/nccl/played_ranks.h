@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,8 @@ ncclResult_t begin_joining(ncclComm_t& rank, const ncclUniqueId& id, int number,
 /// The state once it is no longer ncclInProgress.
 ncclResult_t settled(ncclComm_t rank);
 [[nodiscard]] ncclResult_t state_of(ncclComm_t rank);
+/// Whether `holds` does so often that another thread has had many chances to change it.
+[[nodiscard]] bool keeps(const std::function<bool()>& holds);
 
 /// Joined, each with a stream. What is left of them is aborted at the end; the machine is reset at
 /// the begin.
