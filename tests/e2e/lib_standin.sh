@@ -4,7 +4,7 @@
 
 # These cases are about GPUs, and choose engines anew.
 unset CUDA_VISIBLE_DEVICES
-export XDG_CACHE_HOME=$scratch/cache
+export STANDIN_CACHE=$scratch/cache
 
 build=$(dirname "$(dirname "$train")")
 
