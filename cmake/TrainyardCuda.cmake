@@ -1,4 +1,4 @@
-# The CUDA part: TRAINYARD_HAS_CUDA says whether it is built, and ty_cuda_library makes its libraries.
+# The CUDA part: TRAINYARD_HAS_CUDA says whether it is built (TrainyardGpuPart.cmake makes its libraries).
 # Include it from the top CMakeLists.txt.
 
 set(TRAINYARD_CUDA AUTO CACHE STRING
@@ -55,34 +55,3 @@ endif()
 set(TRAINYARD_HAS_CUDA ON)
 message(STATUS "CUDA part: CUDA ${CUDAToolkit_VERSION}, cuDNN ${CUDNN_VERSION}, NCCL "
   "${NCCL_VERSION}, for ${CMAKE_CUDA_ARCHITECTURES}")
-
-# ty_cuda_library(NAME SOURCES files... LINK targets...)
-# One static library a folder of the CUDA part. It links none of the other folders: in the plugin
-# they are the program's own, in tests the test links them.
-function(ty_cuda_library name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
-  add_library(ty_${name} STATIC ${arg_SOURCES})
-  set_target_properties(ty_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_link_libraries(ty_${name} PUBLIC trainyard_options CUDA::cudart_static ${arg_LINK})
-endfunction()
-
-# ty_serves_plugin(TARGET): a program that loads the plugin. It exports its symbols, and holds all of
-# the folders below, used by itself or not; building it builds the plugin.
-function(ty_serves_plugin target)
-  set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
-  set(whole "")
-  foreach(folder base tensor ops)
-    list(APPEND whole $<TARGET_FILE:ty_${folder}>)
-  endforeach()
-  target_link_options(${target} PRIVATE LINKER:--whole-archive ${whole} LINKER:--no-whole-archive)
-  add_dependencies(${target} trainyard_cuda)
-endfunction()
-
-# ty_gpu_test(NAME SOURCES files... LINK targets...)
-# A test that needs a GPU. Where there is none all of its cases are skipped, and CTest says so.
-function(ty_gpu_test name)
-  ty_test(${name} LABELS gpu ${ARGN})
-  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/device)
-  set_tests_properties(${name} PROPERTIES
-    SKIP_REGULAR_EXPRESSION "cases: +0 . +0 passed . +0 failed . +[1-9][0-9]* skipped")
-endfunction()

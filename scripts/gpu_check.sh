@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # What only a machine with an NVIDIA GPU can show, as one Markdown page.
 #
-#   scripts/gpu_check.sh [--build DIR] [--output FILE] [PART...]
+#   scripts/gpu_check.sh [--build DIR] [--output FILE] [--label LABEL] [PART...]
 #
 # Parts, all by default, in this order:
 #   doctor      what the machine is
-#   tests       the tests labelled gpu
+#   tests       the tests labelled gpu (or LABEL)
 #   memcheck    the same under compute-sanitizer's memory checker
 #   racecheck   the same under its checker of shared memory
 #   initcheck   the same under its checker of memory that nobody wrote
@@ -18,6 +18,9 @@
 # output. A part for which the machine lacks something that is no GPU (compute-sanitizer, CIFAR-10) is left
 # out, and says so; COMPUTE_SANITIZER names the program where it lies elsewhere. Exit code: 0 if no part
 # failed and one passed, 1 otherwise, 2 for a wrong call.
+#
+# The script itself is tried on stand-ins of GPUs, with what is not about speed:
+#   scripts/standin.sh 1 scripts/gpu_check.sh --label standin doctor tests captured replicas resume
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -25,6 +28,7 @@ source "$(dirname "$0")/lib.sh"
 all_parts=(doctor tests memcheck racecheck initcheck captured replicas resume cifar10 speed)
 build_dir=build/release
 output=/dev/stdout
+label=gpu
 parts=()
 
 usage() {
@@ -35,6 +39,7 @@ usage() {
 while [[ $# -gt 0 ]]; do
   case $1 in
     --build) build_dir=${2:?--build wants a folder} && shift ;;
+    --label) label=${2:?--label wants a label} && shift ;;
     --output) output=${2:?--output wants a file} && shift ;;
     -*) usage ;;
     *)
@@ -45,13 +50,13 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 [[ ${#parts[@]} -gt 0 ]] || parts=("${all_parts[@]}")
-compgen -G "$build_dir/lib/trainyard/libtrainyard_cuda*.so" >/dev/null ||
+[[ -n ${TRAINYARD_GPU_PART-} ]] || compgen -G "$build_dir/lib/trainyard/libtrainyard_cuda*.so" >/dev/null ||
   die "$build_dir has no GPU part; build it with cmake --preset cuda"
 
-# Test programs with the label gpu, one a line: their paths.
+# Test programs with the label, one a line: their paths.
 gpu_programs() {
-  ctest --test-dir "$build_dir" --label-regex '^gpu$' --show-only=json-v1 |
-    grep -oE '"[^"]+/test_[a-z_]+_gpu"' | tr -d '"' | sort -u
+  ctest --test-dir "$build_dir" --label-regex "^$label\$" --show-only=json-v1 |
+    grep -oE '"[^"]+/test_[a-z_]+_'"$label"'"' | tr -d '"' | sort -u
 }
 
 # A part that returns this was left out.
@@ -141,7 +146,7 @@ run_part() {
     doctor) "$build_dir/bin/train" doctor ;;
     captured | replicas | cifar10 | speed) "$1" ;;
     resume) TRAIN=$build_dir/bin/train scripts/kill_resume.sh scripts/kill_resume.yaml 3 -- --gpus 1 ;;
-    tests) ctest --test-dir "$build_dir" --label-regex '^gpu$' --no-tests=error --output-on-failure ;;
+    tests) ctest --test-dir "$build_dir" --label-regex "^$label\$" --no-tests=error --output-on-failure ;;
     *) under_sanitizer "$1" ;;
   esac
 }

@@ -22,6 +22,11 @@ if [[ ${1:-} =~ ^[0-9]+$ ]]; then
 fi
 [[ ${1:-} != -- ]] || shift
 flags=("$@")
+# What is no key of the run, and a resume wants again.
+ranks=()
+for ((i = 0; i < $#; ++i)); do
+  case ${flags[i]} in --gpus | --replicas) ranks+=("${flags[i]}" "${flags[i + 1]}") ;; esac
+done
 train=${TRAIN:-build/release/bin/train}
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
@@ -62,7 +67,7 @@ for trial in $(seq "$kills"); do
   wait "$pid" 2>/dev/null || true
   # A run killed before it made its folder starts anew; one that had ended is resumed to no effect.
   if [[ -f $folder/config.yaml ]]; then
-    "$train" resume "$folder" >>"$work/log" 2>&1 || die "resume failed: $(tail -n 3 "$work/log")"
+    "$train" resume "$folder" "${ranks[@]}" >>"$work/log" 2>&1 || die "resume failed: $(tail -n 3 "$work/log")"
   else
     rm -rf "$folder"
     start "$folder" || die "a new start failed: $(tail -n 3 "$work/log")"
@@ -72,7 +77,7 @@ for trial in $(seq "$kills"); do
     equal=$((equal + 1))
     result=equal
   else
-    result="DIFFERENT: $(diff "$work/expected" "$work/found" | grep '^>' | cut -d ' ' -f 2 | xargs)"
+    result="DIFFERENT: $(sort "$work/expected" "$work/found" | uniq -u | cut -d ' ' -f 1 | sort -u | xargs)"
   fi
   printf 'kill %s of %s after %.2f s of %.2f s: %s\n' "$trial" "$kills" "$delay" "$length" "$result"
   rm -rf "$folder"

@@ -22,6 +22,9 @@ machine_is() {
     root) [[ $(id -u) -eq 0 ]] ;;
     no-gpu) ! nvidia-smi --list-gpus >/dev/null 2>&1 ;;
     no-cudnn) ! [[ -e $(sed -n 's/^CUDNN_LIBRARY:FILEPATH=//p' "${log%/Testing/*}/CMakeCache.txt") ]] ;;
+    no-cudart) ! grep -q "^STANDIN_CUDART:FILEPATH=/" "${log%/Testing/*}/CMakeCache.txt" ;;
+    no-cublaslt) ! [[ -e $(sed -n 's/^CUDA_cublasLt_LIBRARY:FILEPATH=//p' "${log%/Testing/*}/CMakeCache.txt") ]] ;;
+    no-standin) [[ ! -e ${log%/Testing/*}/lib/standin/libtrainyard_cuda_standin.so ]] ;;
     no-mpirun) ! command -v mpirun >/dev/null || ! command -v ssh >/dev/null ;;
     no-namespace) ! unshare --map-root-user --pid --fork true 2>/dev/null ;;
     no-mount) ! unshare --mount true 2>/dev/null ;;

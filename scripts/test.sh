@@ -11,7 +11,7 @@
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-tsan_tests=(base kernels comm data)
+tsan_tests=(base kernels comm data standin_runtime)
 presets=("$@")
 [[ $# -gt 0 ]] || presets=(release dev tsan)
 failures=()

@@ -126,11 +126,11 @@ void copy_to_hosts(const HostsLaunch& hosts, const fs::path& folder) {
 
 /// Variables that decide how ranks run, and are set here.
 std::vector<std::string> variables_to_pass() {
-  constexpr std::array<std::string_view, 13> kNames = {
-      "TRAINYARD_DATA",   "TRAINYARD_TOKEN", "TRAINYARD_LAUNCHER", "TRAINYARD_CUDA_PATH",
-      "MASTER_PORT",      "CUDA_HOME",       "VIRTUAL_ENV",        "LD_LIBRARY_PATH",
-      "OMP_WAIT_POLICY",  "GOMP_SPINCOUNT",  "NO_COLOR",           "CONDA_PREFIX",
-      kFailedGpusVariable};
+  constexpr std::array<std::string_view, 14> kNames = {
+      "TRAINYARD_DATA",     "TRAINYARD_TOKEN",  "TRAINYARD_LAUNCHER", "TRAINYARD_CUDA_PATH",
+      "TRAINYARD_GPU_PART", "MASTER_PORT",      "CUDA_HOME",          "VIRTUAL_ENV",
+      "LD_LIBRARY_PATH",    "OMP_WAIT_POLICY",  "GOMP_SPINCOUNT",     "NO_COLOR",
+      "CONDA_PREFIX",       kFailedGpusVariable};
   std::vector<std::string> names;
   for (const std::string& whole : own_environment()) {
     const std::string name = whole.substr(0, whole.find('='));

@@ -187,7 +187,8 @@ void print_warning(const std::string& text) {
 
 GpuPlaces gpu_places() {
   const std::string pipes = variable("CUDA_MPS_PIPE_DIRECTORY");
-  return {.plugin = plugin_path(program_file(), driver_cuda()),
+  const std::string part = variable("TRAINYARD_GPU_PART");
+  return {.plugin = part.empty() ? plugin_path(program_file(), driver_cuda()) : fs::path(part),
           .folders = library_folders({.trainyard_cuda_path = variable("TRAINYARD_CUDA_PATH"),
                                       .cuda_home = variable("CUDA_HOME"),
                                       .virtual_env = variable("VIRTUAL_ENV"),

@@ -43,7 +43,8 @@ void add_device_flags(CLI::App& app, RunFlags& flags);
                                                  std::optional<int> replicas);
 /// "train: warning: TEXT" on stderr.
 void print_warning(const std::string& text);
-/// The GPU part beside this program, and where the environment says that CUDA's libraries lie.
+/// The GPU part beside this program, or that of TRAINYARD_GPU_PART, and where the environment says
+/// that CUDA's libraries lie.
 [[nodiscard]] GpuPlaces gpu_places();
 
 /// `name` as given, then in configs/ under the current folder, then in the share folder beside the

@@ -141,15 +141,13 @@ class CudaLauncher {
   template <class F>
   void each(std::int64_t n, const F& f) const {
     if (n == 0) return;
-    each_kernel<<<blocks_for(n), kEachThreads, 0, stream_>>>(f, n);
-    check_launch("each");
+    launch("each", each_kernel<F>, {blocks_for(n), kEachThreads}, f, n);
   }
 
   template <class F>
   void rows(std::int64_t n, const F& f) const {
     if (n == 0) return;
-    rows_kernel<<<grid_of(n), kTeamLanes, 0, stream_>>>(f);
-    check_launch("rows");
+    launch("rows", rows_kernel<F>, {grid_of(n), kTeamLanes}, f);
   }
 
   /// As CpuLauncher::columns(); `partials` lies on the device.
@@ -158,14 +156,28 @@ class CudaLauncher {
                typename F::Sum* partials) const {
     if (columns == 0) return;
     each(column_partials(rows, columns), ColumnChunk<F>{f, rows, columns, partials});
-    column_totals_kernel<<<blocks_for(columns), kEachThreads, 0, stream_>>>(
-        ColumnTotals<F>{f, column_chunks(rows), columns, partials});
-    check_launch("columns");
+    launch("columns", column_totals_kernel<F>, {blocks_for(columns), kEachThreads},
+           ColumnTotals<F>{f, column_chunks(rows), columns, partials});
   }
 
  private:
+  struct Grid {
+    unsigned blocks, threads;
+  };
   [[nodiscard]] static unsigned blocks_for(std::int64_t n) {
     return grid_of((n + kEachThreads - 1) / kEachThreads);
+  }
+  /// A launch as a call and not as <<<>>>, so that any C++ compiler reads this file: a test runs
+  /// the kernels on the host.
+  template <class... Parameters, class... Arguments>
+  void launch(const char* form, void (*kernel)(Parameters...), Grid grid,
+              const Arguments&... arguments) const {
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(grid.blocks);
+    config.blockDim = dim3(grid.threads);
+    config.stream = stream_;
+    static_cast<void>(cudaLaunchKernelEx(&config, kernel, arguments...));
+    check_launch(form);  // with what CUDA keeps as its last error
   }
 
   cudaStream_t stream_;

@@ -86,6 +86,9 @@ expect_code 8
 expect_err "the GPU part of train is not there ($PWD/lib/trainyard/libtrainyard_cuda*.so)"
 run bin/train --config tiny.yaml --set epochs=1
 expect_code 0
+TRAINYARD_GPU_PART=$PWD/other.so run bin/train --config tiny.yaml --gpus 1
+expect_code 8
+expect_err "the GPU part of train is not there ($PWD/other.so)"
 
 begin "a GPU part that is no library, or of another build, is refused"
 place_program

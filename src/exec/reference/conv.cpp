@@ -17,7 +17,7 @@ class Conv : public Executor {
   explicit Conv(const StepDescription& step)
       : op_(dynamic_cast<const ConvOp&>(*step.op)),
         launcher_(step.threads),
-        walk_(op_, shape_of(step.inputs[0]), step.signature.outputs[0]),
+        walk_(window_walk(op_, shape_of(step.inputs[0]), step.signature.outputs[0])),
         images_(step.inputs[0].extent[0]),
         input_(step.inputs[0], step.storage, scratch_),
         output_(step.outputs[0], step.storage, scratch_),

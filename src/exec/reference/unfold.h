@@ -18,21 +18,6 @@ struct WindowWalk {
   std::int64_t dilation_h, dilation_w;
   std::int64_t top, left;  // padding
 
-  WindowWalk(const ConvOp& op, const Shape& input, const Shape& output)
-      : channels(input.c()),
-        height(input.h()),
-        width(input.w()),
-        out_height(output.h()),
-        out_width(output.w()),
-        kernel_h(op.values().kernel.h),
-        kernel_w(op.values().kernel.w),
-        stride_h(op.values().stride.h),
-        stride_w(op.values().stride.w),
-        dilation_h(op.values().dilation.h),
-        dilation_w(op.values().dilation.w),
-        top(op.margins(input).top),
-        left(op.margins(input).left) {}
-
   [[nodiscard]] std::int64_t taps() const { return channels * kernel_h * kernel_w; }
   TY_HD std::int64_t positions() const { return out_height * out_width; }
   [[nodiscard]] std::int64_t image_elements() const { return channels * height * width; }
@@ -47,6 +32,26 @@ struct WindowWalk {
     first = first < last ? first : last;
   }
 };
+
+/// Those of a convolution that the plan knows.
+[[nodiscard]] inline WindowWalk window_walk(const ConvOp& op, const Shape& input,
+                                            const Shape& output) {
+  const ConvAttributes& conv = op.values();
+  const Margins margins = op.margins(input);
+  return {.channels = input.c(),
+          .height = input.h(),
+          .width = input.w(),
+          .out_height = output.h(),
+          .out_width = output.w(),
+          .kernel_h = conv.kernel.h,
+          .kernel_w = conv.kernel.w,
+          .stride_h = conv.stride.h,
+          .stride_w = conv.stride.w,
+          .dilation_h = conv.dilation.h,
+          .dilation_w = conv.dilation.w,
+          .top = margins.top,
+          .left = margins.left};
+}
 
 /// matrix[tap][position] = the input under that tap, 0 in the padding. A row is a tap (c, kh, kw).
 template <class T>

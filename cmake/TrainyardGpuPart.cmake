@@ -1,0 +1,85 @@
+# The functions that make the GPU part. What they are given is also kept as global properties, so that it
+# can be built once more, on another runtime: ty_cuda_folders and ty_cuda_sources, ty_plugin_sources and
+# ty_plugin_definitions, ty_gpu_tests and for each of these ty_gpu_test_NAME.
+
+# ty_absolute(RESULT files...): the files by their whole paths.
+function(ty_absolute result)
+  set(paths ${ARGN})
+  list(TRANSFORM paths PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set(${result} ${paths} PARENT_SCOPE)
+endfunction()
+
+# ty_cuda_library(NAME SOURCES files... LINK targets...)
+# One static library a folder of the CUDA part. It links none of the other folders: in the plugin
+# they are the program's own, in tests the test links them.
+function(ty_cuda_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  ty_absolute(sources ${arg_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY ty_cuda_folders ty_${name})
+  set_property(GLOBAL APPEND PROPERTY ty_cuda_sources ${sources})
+  if(NOT TRAINYARD_HAS_CUDA)
+    return()
+  endif()
+  add_library(ty_${name} STATIC ${arg_SOURCES})
+  set_target_properties(ty_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(ty_${name} PUBLIC trainyard_options CUDA::cudart_static ${arg_LINK})
+endfunction()
+
+# ty_plugin(NAME SOURCES files... DEFINITIONS definitions... LINK targets...)
+# The plugin. What it uses of the other folders are the program's own symbols, and it links none of
+# CUDA's libraries but the static runtime: it opens them where they are found. Its one symbol is that of
+# plugin.map.
+function(ty_plugin name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEFINITIONS;LINK" ${ARGN})
+  ty_absolute(sources ${arg_SOURCES})
+  set_property(GLOBAL PROPERTY ty_plugin_sources ${sources})
+  set_property(GLOBAL PROPERTY ty_plugin_definitions ${arg_DEFINITIONS})
+  set_property(GLOBAL PROPERTY ty_plugin_map ${CMAKE_CURRENT_SOURCE_DIR}/plugin.map)
+  if(TRAINYARD_HAS_CUDA)
+    ty_make_plugin(${name} ${sources})
+    target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
+    target_link_libraries(${name} PRIVATE ${arg_LINK})
+  endif()
+endfunction()
+function(ty_make_plugin name)
+  get_property(map GLOBAL PROPERTY ty_plugin_map)
+  add_library(${name} MODULE ${ARGN})
+  target_link_options(${name} PRIVATE -Wl,--version-script=${map})
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${map})
+endfunction()
+
+# ty_serves_plugin(TARGET): a program that loads the plugin. It exports its symbols, and holds all of
+# the folders below, used by itself or not; building it builds the plugin.
+function(ty_serves_plugin target)
+  set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
+  set(whole "")
+  foreach(folder base tensor ops)
+    list(APPEND whole $<TARGET_FILE:ty_${folder}>)
+  endforeach()
+  target_link_options(${target} PRIVATE LINKER:--whole-archive ${whole} LINKER:--no-whole-archive)
+  if(TRAINYARD_HAS_CUDA)
+    add_dependencies(${target} trainyard_cuda)
+  endif()
+endfunction()
+
+# ty_gpu_test(NAME SOURCES files... LINK targets... INCLUDE folders...)
+# A test that needs a GPU. Where there is none all of its cases are skipped, and CTest says so. It is
+# told where NVIDIA's libraries lie (TY_CUDNN_LIBRARY, TY_CUBLASLT_LIBRARY, TY_NCCL_LIBRARY).
+function(ty_gpu_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;INCLUDE" ${ARGN})
+  ty_absolute(sources ${arg_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY ty_gpu_tests ${name})
+  set_property(GLOBAL PROPERTY ty_gpu_test_${name}_sources ${sources})
+  set_property(GLOBAL PROPERTY ty_gpu_test_${name}_link ${arg_LINK})
+  set(folders ${PROJECT_SOURCE_DIR}/tests/device ${CMAKE_CURRENT_SOURCE_DIR} ${arg_INCLUDE})
+  set_property(GLOBAL PROPERTY ty_gpu_test_${name}_include ${folders})
+  if(NOT TRAINYARD_HAS_CUDA)
+    return()
+  endif()
+  ty_test(${name} LABELS gpu SOURCES ${arg_SOURCES} LINK ${arg_LINK})
+  target_include_directories(test_${name} PRIVATE ${folders})
+  target_compile_definitions(test_${name} PRIVATE TY_CUDNN_LIBRARY="${CUDNN_LIBRARY}"
+    TY_CUBLASLT_LIBRARY="${CUDA_cublasLt_LIBRARY}" TY_NCCL_LIBRARY="${NCCL_LIBRARY}")
+  set_tests_properties(${name} PROPERTIES
+    SKIP_REGULAR_EXPRESSION "cases: +0 . +0 passed . +0 failed . +[1-9][0-9]* skipped")
+endfunction()

@@ -1,0 +1,28 @@
+# The stand-ins of NVIDIA's libraries, which tests run the GPU part on where there is no GPU:
+# TRAINYARD_HAS_STANDIN says whether they are built. They want NVIDIA's C headers, neither its compiler
+# nor its libraries. Include it from the top CMakeLists.txt.
+
+set(TRAINYARD_STANDIN AUTO CACHE STRING
+  "Build the stand-ins of NVIDIA's libraries: AUTO (where its headers are found), OFF")
+set_property(CACHE TRAINYARD_STANDIN PROPERTY STRINGS AUTO OFF)
+set(TRAINYARD_HAS_STANDIN OFF)
+if(TRAINYARD_STANDIN STREQUAL "OFF")
+  return()
+endif()
+
+include(CudaPackage)
+add_library(standin_headers INTERFACE)
+foreach(header cuda_runtime_api.h cublasLt.h cudnn_graph.h nccl.h)
+  string(MAKE_C_IDENTIFIER ${header} word)
+  set(places ${CUDA_WHEELS})
+  list(TRANSFORM places APPEND "/*" OUTPUT_VARIABLE wheels)
+  file(GLOB wheels LIST_DIRECTORIES ON ${wheels})
+  find_path(STANDIN_${word} ${header} HINTS ${CUDNN_ROOT} ${NCCL_ROOT} ${CUDAToolkit_ROOT}
+    $ENV{CUDA_HOME} /usr/local/cuda ${wheels} PATH_SUFFIXES include)
+  if(NOT STANDIN_${word})
+    message(STATUS "No stand-ins of NVIDIA's libraries: ${header} was not found")
+    return()
+  endif()
+  target_include_directories(standin_headers SYSTEM INTERFACE ${STANDIN_${word}})
+endforeach()
+set(TRAINYARD_HAS_STANDIN ON)

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# Training on GPUs that stand-ins play (scripts/standin.sh): which GPUs a run takes, and the bytes that it
+# leaves.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/lib_ranks.sh
+source "$(dirname "$0")/lib_ranks.sh"
+# shellcheck source=tests/e2e/lib_standin.sh
+source "$(dirname "$0")/lib_standin.sh"
+
+tiny=(--config tiny.yaml --no-tune)
+
+if begin_on_gpus "each form of --gpus takes as many GPUs as it says, and trains on them"; then
+  while read -r gpus ranks; do
+    on 4 "${tiny[@]}" --set epochs=1 --gpus "$gpus" --out "run-$ranks-$gpus"
+    expect_code 0
+    expect_out "global batch $((16 * ranks)) = 16 x $ranks"
+  done <<<"1 1
+4 4
+0,2,3 3
+id:2 1
+auto:2 2
+all 4"
+  on 4 "${tiny[@]}" --set epochs=1 --gpus id:2 --out second
+  expect_out "| cuda:2 (NVIDIA H200), "
+  on 4 "${tiny[@]}" --set epochs=1 --out unsaid
+  expect_out "| cuda:0 (NVIDIA H200), "
+fi
+
+if begin_on_gpus "ranks share GPUs where they are more"; then
+  for gpus in 1 2; do
+    on 4 "${tiny[@]}" --set epochs=1 --gpus "$gpus" --replicas 4 --out "$gpus"
+    expect_code 0
+    expect_out "shared by 4 ranks"
+  done
+  expect_same_run 1 2
+fi
+
+if begin_on_gpus "a captured run leaves the bytes of an eager one, in each precision"; then
+  for precision in fp32 tf32 bf16 fp16; do
+    for way in captured eager; do
+      flag=()
+      [[ $way == captured ]] || flag=(--eager)
+      on 1 "${tiny[@]}" --gpus 1 --precision "$precision" --out "$precision-$way" "${flag[@]}"
+      expect_code 0
+    done
+    expect_same_run "$precision-captured" "$precision-eager"
+  done
+  expect_other_file fp32-eager/weights/last.safetensors bf16-eager/weights/last.safetensors
+fi
+
+if begin_on_gpus "data that stay on the GPU and data that cross to it leave the same bytes"; then
+  # 60 images of 8 x 8 pixels, whose bytes are the digits of numbers.
+  { printf '\0\0\10\3\0\0\0\74\0\0\0\10\0\0\0\10' && seq 2000 | head -c 3840; } >images
+  { printf '\0\0\10\1\0\0\0\74' && printf '\0\1\2\3%.0s' {1..15}; } >labels
+  sed -i -e 's/input: .*/input: [1, 8, 8]/' \
+    -e 's/{source: synthetic.*/{source: idx, images: images, labels: labels, classes: 4}/' tiny.yaml
+  for resident in always never; do
+    on 1 "${tiny[@]}" --gpus 1 --set "data.resident=$resident" --out "$resident"
+    expect_code 0
+    text="uploaded as bytes"
+    [[ $resident == never ]] || text=resident
+    expect_out "$text"
+  done
+  expect_same_run always never
+fi
+
+if begin_on_gpus "with shards one GPU, four, and four ranks on one leave the same bytes"; then
+  shards=(--set 'batch={total: 32, shards: 4}')
+  on 4 "${tiny[@]}" "${shards[@]}" --gpus 1 --out one
+  expect_code 0
+  on 4 "${tiny[@]}" "${shards[@]}" --gpus 4 --out four
+  expect_code 0
+  on 4 "${tiny[@]}" "${shards[@]}" --gpus 1 --replicas 4 --out replicas
+  expect_code 0
+  expect_same_run one four
+  expect_same_run one replicas
+fi
+
+if begin_on_gpus "a run goes on with another number of GPUs, to the same bytes with shards"; then
+  shards=(--set 'batch={total: 32, shards: 4}')
+  on 4 "${tiny[@]}" "${shards[@]}" --gpus 4 --set epochs=30 --out whole
+  run_until "Epoch 2/" "$source_dir/scripts/standin.sh" --build "$build" 4 "${quick[@]}" "${tiny[@]}" \
+    "${shards[@]}" --gpus 4 --set epochs=30 --out parts
+  kill -KILL "$pid"
+  wait_for_exit
+  on 4 resume parts --no-tune --gpus 2
+  expect_code 0
+  expect_same_run whole parts
+fi
+
+if begin_on_gpus "accumulated batches, synced batch norm and 16-bit transport leave the same bytes eagerly"; then
+  sed -i 's/- bn$/- bn: {sync: true}/' tiny.yaml
+  for set in accumulate=2 ranks.transport=bf16 seed=7; do
+    on 2 "${tiny[@]}" --gpus 2 --set "$set" --out "${set%=*}"
+    expect_code 0
+    on 2 "${tiny[@]}" --gpus 2 --set "$set" --out "${set%=*}-eager" --eager
+    expect_code 0
+    expect_same_run "${set%=*}" "${set%=*}-eager"
+  done
+fi
+
+if begin_on_gpus "GPUs that are too few, too old, taken or not allowed are refused, exit 8"; then
+  refused() {
+    local text=$1
+    shift
+    on "$@"
+    expect_code 8
+    expect_err "$text"
+    expect_equal "$(wc -l <<<"$err")" 1
+  }
+  refused "--gpus 5: 4 GPUs were found; ask for at most 4" 4 "${tiny[@]}" --gpus 5
+  refused "there is no GPU 4" 4 "${tiny[@]}" --gpus id:4
+  refused "cuda:1 (Tesla T4) has compute capability 7.5" h200,t4 "${tiny[@]}" --gpus 2
+  refused "no CUDA-capable device is detected" 0 "${tiny[@]}" --gpus 1
+  STANDIN_DRIVER=12080 refused "the NVIDIA driver is too old: it supports CUDA 12.8" 1 "${tiny[@]}" --gpus 1
+  STANDIN_COMPUTE_MODE=2 refused "is in prohibited mode" 1 "${tiny[@]}" --gpus 1
+  STANDIN_COMPUTE_MODE=3 refused "is in exclusive mode" 1 "${tiny[@]}" --gpus 1 --replicas 2
+  expect_no_path runs
+fi
+
+if begin_on_gpus "doctor finds all that training on a GPU needs"; then
+  on h200,h200,rtx4090 doctor
+  expect_code 0
+  expect_out "cuda:2    NVIDIA GeForce RTX 4090, compute capability 8.9"
+  expect_out_match "cuda:0 +- +NVLink +host"
+  expect_out "all that training on a GPU needs is there"
+fi
+
+finish 9 9

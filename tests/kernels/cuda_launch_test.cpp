@@ -1,0 +1,265 @@
+// The kernels of the CUDA launcher on the host (emulated/grid.h) against the CPU's launcher: the
+// same bits, for every form and around every limit of blocks and chunks. Needs no GPU.
+#include "kernels/cuda_launch.cuh"
+
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "../base/error_of.h"
+#include "functors.h"
+#include "launchers.h"
+
+namespace trainyard {
+namespace {
+
+using emulated::Turns;
+using test::values;
+
+constexpr Turns kTurns[] = {Turns::ascending, Turns::descending};
+
+/// The bits; NaN is another number than none, and -0 than 0.
+template <class T>
+bool same_bits(const std::vector<T>& one, const std::vector<T>& other) {
+  return one.size() == other.size() &&
+         std::memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
+}
+
+/// `work(launcher)` gives with the CUDA launcher, in both orders of turns, what it gives with the
+/// CPU's.
+template <class Work>
+void check_alike(const Work& work) {
+  const auto expected = work(CpuLauncher(1));
+  for (const Turns turns : kTurns) {
+    emulated::set_conduct({.turns = turns});
+    CHECK(same_bits(work(CudaLauncher(nullptr)), expected));
+  }
+  emulated::set_conduct({});
+}
+
+TEST_CASE("each of the CUDA launcher gives the CPU's bits") {
+  for (const std::int64_t n : {0, 1, 7, 255, 256, 257, 511, 512, 513, 20'011}) {
+    CAPTURE(n);
+    const std::vector<float> in = values(n);
+    check_alike([&](const auto& launcher) {
+      std::vector<float> out(in.size() + 1, std::nanf(""));  // one more, which nobody writes
+      launcher.each(n, test::Wave{in.data(), out.data()});
+      return out;
+    });
+  }
+}
+
+/// Every member of a Team, one straight after another: what all lanes wrote is read by other lanes,
+/// sums follow sums and maxima maxima, and results are written by one lane.
+template <class T>
+struct RowWork {
+  const T* in;
+  std::int64_t width;
+  T* squares;  // [rows, width]
+  T* results;  // [rows, 4]
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const T* const own = in + row * width;
+    T* const square = squares + row * width;
+    T* const result = results + row * 4;
+    team.each(width, [&](std::int64_t i) { square[i] = own[i] * own[i]; });
+    const T sum =
+        team.template sum<T>(width, [&](std::int64_t i) { return square[width - 1 - i]; });
+    const T rest = team.template sum<T>(width, [&](std::int64_t i) { return own[i] - sum; });
+    const T most = team.template max<T>(width, T(-2), [&](std::int64_t i) { return own[i]; });
+    const T least =
+        team.template max<T>(width, rest, [&](std::int64_t i) { return most - own[i]; });
+    team.once([&] {
+      result[0] = sum;
+      result[1] = most;
+      result[2] += rest;  // once and no more
+    });
+    team.once([&] { result[3] = least; });
+  }
+};
+
+template <class T>
+void check_rows(std::int64_t rows, std::int64_t width, const std::vector<T>& in) {
+  CAPTURE(rows);
+  CAPTURE(width);
+  const auto elements = static_cast<std::size_t>(rows * width);
+  const auto all = elements + static_cast<std::size_t>(rows) * 4;
+  check_alike([&](const auto& launcher) {
+    std::vector<T> out(all + 1, T(1));  // one more, which nobody writes
+    launcher.rows(rows, RowWork<T>{in.data(), width, out.data(), out.data() + elements});
+    return out;
+  });
+}
+
+template <class T>
+std::vector<T> values_of(std::int64_t count) {
+  std::vector<T> list;
+  for (const float value : values(count)) {
+    list.push_back(std::is_integral_v<T> ? static_cast<T>(value * 10)
+                                         : static_cast<T>(value) + static_cast<T>(value) / T(3));
+  }
+  return list;
+}
+
+TEST_CASE_TEMPLATE("rows of the CUDA launcher give the CPU's bits", T, float, double,
+                   std::int32_t) {
+  for (const std::int64_t width : {0,  1,   2,   31,  32,  33,  63,  64,  65,  95,  96,
+                                   97, 127, 128, 129, 255, 256, 257, 383, 384, 385, 1000}) {
+    check_rows<T>(3, width, values_of<T>(3 * width));
+  }
+  for (const std::int64_t rows : {0, 1, 20}) check_rows<T>(rows, 5, values_of<T>(rows * 5));
+}
+
+TEST_CASE_TEMPLATE("NaN, infinities and zeros of both signs keep the CPU's bits in rows", T, float,
+                   double) {
+  const T specials[] = {std::numeric_limits<T>::quiet_NaN(),
+                        -std::numeric_limits<T>::quiet_NaN(),
+                        std::numeric_limits<T>::infinity(),
+                        -std::numeric_limits<T>::infinity(),
+                        T(0),
+                        -T(0),
+                        std::numeric_limits<T>::denorm_min()};
+  constexpr std::int64_t kWidth = 300;
+  for (const T special : specials) {
+    for (const std::size_t place : {0u, 31u, 64u, 127u, 128u, 299u}) {
+      std::vector<T> in(kWidth, -T(0));
+      in[place] = special;
+      check_rows<T>(1, kWidth, in);
+    }
+  }
+}
+
+/// A column's sum of T, and what finish() gets of it.
+template <class T>
+struct ColumnSum {
+  using Sum = T;
+  const T* in;
+  std::int64_t columns;
+  T* out;
+  TY_HD T operator()(std::int64_t row, std::int64_t column) const {
+    return in[row * columns + column];
+  }
+  TY_HD void finish(std::int64_t column, T sum) const { out[column] += sum; }
+};
+
+template <class Functor, class Input>
+void check_columns(std::int64_t rows, std::int64_t columns, const std::vector<Input>& in) {
+  using Sum = typename Functor::Sum;
+  CAPTURE(rows);
+  CAPTURE(columns);
+  check_alike([&](const auto& launcher) {
+    // One more of each, which nobody writes, and what was not written shows.
+    std::vector<Sum> partials(static_cast<std::size_t>(column_partials(rows, columns)) + 1);
+    std::memset(partials.data(), 0xff, partials.size() * sizeof(Sum));
+    const Sum last = partials.back();
+    std::vector<Sum> out(static_cast<std::size_t>(columns) + 1);
+    launcher.columns(rows, columns, Functor{in.data(), columns, out.data()}, partials.data());
+    CHECK(std::memcmp(&partials.back(), &last, sizeof last) == 0);
+    return out;
+  });
+}
+
+TEST_CASE("columns of the CUDA launcher give the CPU's bits") {
+  // Chunks are of 128 rows; a thread loads 16 of them at a time.
+  for (const std::int64_t rows : {0, 1, 127, 128, 129, 15 * 128, 15 * 128 + 1, 16 * 128,
+                                  16 * 128 + 1, 17 * 128, 31 * 128 + 5, 32 * 128, 33 * 128 - 1}) {
+    for (const std::int64_t columns : {1, 3}) {
+      const auto in = values_of<float>(rows * columns);
+      check_columns<test::ColumnMoments>(rows, columns, in);
+      check_columns<ColumnSum<float>>(rows, columns, in);
+      check_columns<ColumnSum<double>>(rows, columns, values_of<double>(rows * columns));
+    }
+  }
+  for (const std::int64_t columns : {0, 15, 16, 17, 255, 256, 257, 513}) {
+    for (const std::int64_t rows : {1, 129, 300}) {
+      check_columns<ColumnSum<double>>(rows, columns, values_of<double>(rows * columns));
+    }
+  }
+}
+
+/// The indices of the calls, of a launch of which only the last blocks are run.
+struct Seen {
+  std::vector<std::int64_t>* indices;
+  void operator()(std::int64_t i) const { indices->push_back(i); }
+  template <class Team>
+  void operator()(const Team& team, std::int64_t row) const {
+    team.once([&] { indices->push_back(row); });
+  }
+};
+
+std::vector<std::int64_t> indices_up_to(std::int64_t end, std::int64_t begin) {
+  std::vector<std::int64_t> list;
+  for (std::int64_t i = begin; i < end; ++i) list.push_back(i);
+  return list;
+}
+
+TEST_CASE("indices beyond 2^32 are counted in 64 bits, up to the largest launch") {
+  constexpr std::int64_t kBlocks = emulated::kMostBlocks;
+  emulated::set_conduct({.last_blocks = 1});
+  std::vector<std::int64_t> seen;
+  const CudaLauncher launcher(nullptr);
+  for (const std::int64_t n : {(std::int64_t{1} << 32) + 3, kBlocks * kEachThreads - 1}) {
+    seen.clear();
+    launcher.each(n, Seen{&seen});
+    CHECK(seen == indices_up_to(n, (n - 1) / kEachThreads * kEachThreads));
+  }
+  seen.clear();
+  launcher.rows(kBlocks, Seen{&seen});
+  CHECK(seen == indices_up_to(kBlocks, kBlocks - 1));
+  emulated::set_conduct({});
+}
+
+/// Memory that is there where it is touched.
+class SparseMemory {
+ public:
+  explicit SparseMemory(std::size_t bytes)
+      : bytes_(bytes),
+        data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+    REQUIRE(data_ != MAP_FAILED);
+  }
+  ~SparseMemory() { munmap(data_, bytes_); }
+  SparseMemory(const SparseMemory&) = delete;
+  SparseMemory& operator=(const SparseMemory&) = delete;
+  [[nodiscard]] std::int8_t* data() const { return static_cast<std::int8_t*>(data_); }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+/// Finds 1 in each row of each column, and notes what the last columns sum up to.
+struct CountRows {
+  using Sum = std::int8_t;
+  std::vector<std::int64_t>* columns;
+  Sum operator()(std::int64_t, std::int64_t) const { return 1; }
+  void finish(std::int64_t column, Sum sum) const { columns->push_back(column * 2 + sum); }
+};
+
+TEST_CASE("columns beyond 2^32 are counted in 64 bits") {
+  constexpr std::int64_t kColumns = (std::int64_t{1} << 32) + 2;
+  const SparseMemory partials(kColumns);
+  std::vector<std::int64_t> seen;
+  emulated::set_conduct({.last_blocks = 1});
+  CudaLauncher(nullptr).columns(1, kColumns, CountRows{&seen}, partials.data());
+  emulated::set_conduct({});
+  CHECK(seen == std::vector<std::int64_t>{kColumns * 2 - 3, kColumns * 2 - 1});
+}
+
+TEST_CASE("a launch beyond what CUDA takes is refused before it") {
+  constexpr std::int64_t kBlocks = emulated::kMostBlocks;
+  const CudaLauncher launcher(nullptr);
+  std::vector<std::int64_t> seen;
+  CHECK_THROWS_AS(launcher.rows(kBlocks + 1, Seen{&seen}), Error);
+  CHECK_THROWS_AS(launcher.each(kBlocks * kEachThreads + 1, Seen{&seen}), Error);
+  CHECK(seen.empty());
+}
+
+}  // namespace
+}  // namespace trainyard

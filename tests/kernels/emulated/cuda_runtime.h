@@ -1,0 +1,52 @@
+// What kernels/cuda_launch.cuh takes from CUDA's header of this name, for kernels that run on the
+// host (grid.h): one block at a time, so that what its threads share is a static variable.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda_runtime_api.h"
+#include "grid.h"
+
+#define __global__
+#define __device__
+#define __shared__ static
+#define __grid_constant__
+#define __launch_bounds__(threads)
+
+using cudaStream_t = struct CUstream_st*;
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  dim3(unsigned size = 1) : x(size) {}  // as CUDA's, of a number too
+};
+
+/// The first fields that CUDA's own has.
+struct cudaLaunchConfig_t {
+  dim3 gridDim, blockDim;
+  std::size_t dynamicSmemBytes = 0;
+  cudaStream_t stream = nullptr;
+};
+
+inline void __syncthreads() { trainyard::emulated::wait_for_block(); }
+
+/// The value of the lane `delta` further on in the warp; of the last ones their own.
+template <class T>
+requires(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) T
+    __shfl_down_sync(unsigned mask, T value, unsigned delta) {
+  using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  const std::uint64_t found =
+      trainyard::emulated::shuffle_down(mask, std::bit_cast<Bits>(value), delta);
+  return std::bit_cast<T>(static_cast<Bits>(found));
+}
+
+/// As CUDA's: each thread gets copies of the arguments, converted to what the kernel takes. The
+/// work is done when the call returns.
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               const Arguments&... arguments) {
+  return trainyard::emulated::launch(config->gridDim.x, config->blockDim.x,
+                                     [&] { kernel(static_cast<Parameters>(arguments)...); });
+}

@@ -1,0 +1,181 @@
+#include "grid.h"
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <memory>
+#include <ranges>
+#include <string>
+#include <utility>
+#include <vector>
+
+ThreadPlace threadIdx, blockIdx;
+
+namespace trainyard::emulated {
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{1} << 17;
+
+enum class State { ready, at_barrier, at_shuffle, ended };
+
+/// A thread of the block: a context of its own, which goes on when it is resumed.
+struct Lane {
+  State state = State::ready;
+  unsigned mask = 0, delta = 0;  // of the shuffle it waits in
+  std::uint64_t bits = 0;        // what it brings to that, then what it gets
+  ucontext_t context{};
+  std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
+};
+
+/// One block at a time, whose threads share the host's one.
+class Block {
+ public:
+  explicit Block(unsigned threads) : lanes_(threads) {}
+
+  void run(const std::function<void()>& thread, Turns turns) {
+    thread_ = &thread;
+    for (Lane& lane : lanes_) start(lane);
+    while (std::ranges::any_of(lanes_, [](const Lane& lane) { return lane.state != kEnded; })) {
+      take_turns(turns);
+      release();
+    }
+  }
+  /// For the running thread: the others go on until somebody releases it.
+  void wait(State state) {
+    lanes_[threadIdx.x].state = state;
+    swapcontext(&lanes_[threadIdx.x].context, &scheduler_);
+  }
+  [[nodiscard]] Lane& running() { return lanes_[threadIdx.x]; }
+  /// The way of a thread.
+  void live() {
+    (*thread_)();
+    wait(kEnded);
+  }
+
+ private:
+  static constexpr State kEnded = State::ended;
+
+  void start(Lane& lane);
+  void take_turns(Turns turns);
+  void resume(unsigned thread) {
+    if (lanes_[thread].state != State::ready) return;
+    threadIdx.x = thread;
+    swapcontext(&scheduler_, &lanes_[thread].context);
+  }
+  /// Makes those ready that have what they wait for.
+  void release();
+  [[nodiscard]] bool release_barrier();
+  [[nodiscard]] bool release_shuffle(unsigned first);
+  void exchange(unsigned first, unsigned lanes, unsigned mask);
+
+  std::vector<Lane> lanes_;
+  ucontext_t scheduler_{};
+  const std::function<void()>* thread_ = nullptr;
+};
+
+// C functions, as the kernels' are, reach nothing but variables of the program.
+Conduct conduct;
+cudaError_t last_error = cudaSuccess;
+Block* block = nullptr;  // under way
+
+void live_in_block() { block->live(); }
+
+void Block::start(Lane& lane) {
+  lane.state = State::ready;
+  getcontext(&lane.context);
+  lane.context.uc_stack = {.ss_sp = lane.stack.get(), .ss_flags = 0, .ss_size = kStackBytes};
+  lane.context.uc_link = nullptr;
+  makecontext(&lane.context, live_in_block, 0);
+}
+
+void Block::take_turns(Turns turns) {
+  const auto threads = static_cast<unsigned>(lanes_.size());
+  for (unsigned i = 0; i < threads; ++i) {
+    resume(turns == Turns::ascending ? i : threads - 1 - i);
+  }
+}
+
+void Block::release() {
+  bool any = release_barrier();
+  for (unsigned first = 0; first < lanes_.size(); first += kWarp) any |= release_shuffle(first);
+  const bool waiting =
+      std::ranges::any_of(lanes_, [](const Lane& lane) { return lane.state != kEnded; });
+  if (waiting && !any) throw Misuse("threads wait for others of their block that do not come");
+}
+
+bool Block::release_barrier() {
+  const auto waits = [](const Lane& lane) { return lane.state == State::at_barrier; };
+  if (!std::ranges::all_of(lanes_, waits)) return false;
+  for (Lane& lane : lanes_) lane.state = State::ready;
+  return true;
+}
+
+bool Block::release_shuffle(unsigned first) {
+  const unsigned lanes = std::min(kWarp, static_cast<unsigned>(lanes_.size()) - first);
+  unsigned here = 0;
+  for (unsigned i = 0; i < lanes; ++i) {
+    if (lanes_[first + i].state == State::at_shuffle) here |= 1u << i;
+  }
+  if (here == 0) return false;
+  const unsigned mask = lanes_[first + static_cast<unsigned>(std::countr_zero(here))].mask;
+  if ((here & mask) != mask) return false;
+  exchange(first, lanes, mask);
+  return true;
+}
+
+void Block::exchange(unsigned first, unsigned lanes, unsigned mask) {
+  std::uint64_t got[kWarp] = {};
+  for (unsigned i = 0; i < lanes; ++i) {
+    if ((mask >> i & 1) == 0) continue;
+    const Lane& lane = lanes_[first + i];
+    const unsigned from = i + lane.delta < kWarp ? i + lane.delta : i;
+    if (lane.mask != mask || (mask >> from & 1) == 0) {
+      throw Misuse("lane " + std::to_string(i) + " shuffles with one that its mask does not name");
+    }
+    got[i] = lanes_[first + from].bits;
+  }
+  for (unsigned i = 0; i < lanes; ++i) {
+    if ((mask >> i & 1) == 0) continue;
+    lanes_[first + i].bits = got[i];
+    lanes_[first + i].state = State::ready;
+  }
+}
+
+}  // namespace
+
+void set_conduct(const Conduct& wanted) { conduct = wanted; }
+
+cudaError_t launch(unsigned blocks, unsigned threads, const std::function<void()>& thread) {
+  if (blocks == 0 || blocks > kMostBlocks || threads == 0 || threads > kMostThreads) {
+    return last_error = cudaErrorInvalidConfiguration;
+  }
+  Block all(threads);
+  block = &all;
+  for (unsigned i = blocks - std::min(blocks, conduct.last_blocks); i < blocks; ++i) {
+    blockIdx.x = i;
+    all.run(thread, conduct.turns);
+  }
+  block = nullptr;
+  return cudaSuccess;
+}
+
+void wait_for_block() { block->wait(State::at_barrier); }
+
+std::uint64_t shuffle_down(unsigned mask, std::uint64_t bits, unsigned delta) {
+  Lane& lane = block->running();
+  lane.mask = mask;
+  lane.delta = delta;
+  lane.bits = bits;
+  block->wait(State::at_shuffle);
+  return lane.bits;
+}
+
+}  // namespace trainyard::emulated
+
+cudaError_t cudaGetLastError() {
+  return std::exchange(trainyard::emulated::last_error, cudaSuccess);
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  return error == cudaSuccess ? "no error" : "invalid configuration argument";
+}

@@ -1,0 +1,74 @@
+// That the host's blocks (emulated/grid.h) show what a GPU would punish.
+#include <cuda_runtime.h>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace trainyard::emulated {
+namespace {
+
+TEST_CASE("every thread of every block runs once") {
+  std::vector<int> runs(3 * 40);
+  CHECK(launch(3, 40, [&] { ++runs[blockIdx.x * 40 + threadIdx.x]; }) == cudaSuccess);
+  CHECK(std::ranges::all_of(runs, [](int count) { return count == 1; }));
+}
+
+/// What each of 64 threads reads of its neighbour, which writes before or after.
+std::vector<int> neighbours(Turns turns, bool with_barrier) {
+  set_conduct({.turns = turns});
+  std::vector<int> written(65), read(64);
+  CHECK(launch(1, 64, [&] {
+          written[threadIdx.x] = 1;
+          if (with_barrier) __syncthreads();
+          read[threadIdx.x] = written[threadIdx.x + 1];
+        }) == cudaSuccess);
+  set_conduct({});
+  return read;
+}
+
+TEST_CASE("what a barrier lacks to show is wrong in one order of turns") {
+  const auto well = [](const std::vector<int>& read) { return std::ranges::count(read, 1) == 63; };
+  CHECK(well(neighbours(Turns::ascending, true)));
+  CHECK(well(neighbours(Turns::descending, true)));
+  CHECK_FALSE(well(neighbours(Turns::ascending, false)));
+}
+
+TEST_CASE("a barrier that a thread never reaches is found") {
+  CHECK_THROWS_AS(static_cast<void>(launch(1, 64,
+                                           [] {
+                                             if (threadIdx.x != 5) __syncthreads();
+                                           })),
+                  Misuse);
+}
+
+TEST_CASE("a shuffle gives each lane the value further on, and the last ones their own") {
+  std::vector<double> got(64);
+  CHECK(launch(1, 64, [&] {
+          got[threadIdx.x] = __shfl_down_sync(0xffffffffu, 0.5 + threadIdx.x, 4);
+        }) == cudaSuccess);
+  for (unsigned i = 0; i < 64; ++i) CHECK(got[i] == 0.5 + (i % 32 < 28 ? i + 4 : i));
+}
+
+TEST_CASE("a shuffle that a lane of its mask misses, or whose mask lacks a lane, is found") {
+  const auto shuffle = [](unsigned mask, unsigned lanes) {
+    static_cast<void>(launch(1, 32, [&] {
+      if (threadIdx.x < lanes) static_cast<void>(__shfl_down_sync(mask, 1.0f, 1));
+    }));
+  };
+  CHECK_NOTHROW(shuffle(0xffffffffu, 32));
+  CHECK_THROWS_AS(shuffle(0xffffffffu, 31), Misuse);
+  CHECK_THROWS_AS(shuffle(0x0000ffffu, 16), Misuse);
+}
+
+TEST_CASE("what CUDA does not launch is refused") {
+  const auto nothing = [] {};
+  CHECK(launch(0, 32, nothing) == cudaErrorInvalidConfiguration);
+  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(launch(1, 1025, nothing) == cudaErrorInvalidConfiguration);
+  CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);
+}
+
+}  // namespace
+}  // namespace trainyard::emulated

@@ -1,0 +1,59 @@
+// What cuBLASLt's handles point to. Descriptions are maps from attributes to bytes: cuBLASLt checks
+// their sizes when they are set, and what they say when an algorithm is looked for.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <vector>
+
+namespace standin::cublaslt {
+
+/// Attributes by number.
+class AttributeMap {
+ public:
+  /// Whether `bytes` is the attribute's size; the value is kept if it is.
+  [[nodiscard]] bool set(int name, std::size_t expected, const void* value, std::size_t bytes) {
+    if (value == nullptr || expected == 0 || bytes != expected) return false;
+    const auto* const from = static_cast<const std::byte*>(value);
+    values_[name] = std::vector(from, from + bytes);
+    return true;
+  }
+  template <class T>
+  [[nodiscard]] T get(int name, T otherwise) const {
+    const auto found = values_.find(name);
+    if (found != values_.end()) std::memcpy(&otherwise, found->second.data(), sizeof otherwise);
+    return otherwise;
+  }
+
+ private:
+  std::map<int, std::vector<std::byte>> values_;
+};
+
+struct Handle {
+  int device;
+};
+
+struct Description {
+  cublasComputeType_t sums;
+  cudaDataType_t scale;
+  AttributeMap attributes = {};
+};
+
+/// Columns lie `stride` elements apart.
+struct Matrix {
+  cudaDataType_t type;
+  std::int64_t rows, columns, stride;
+};
+
+struct Preference {
+  AttributeMap attributes = {};
+};
+
+/// Bytes of an attribute; 0 of one that there is none of here.
+[[nodiscard]] std::size_t size_of(cublasLtMatmulDescAttributes_t name);
+[[nodiscard]] std::size_t size_of(cublasLtMatmulPreferenceAttributes_t name);
+
+}  // namespace standin::cublaslt

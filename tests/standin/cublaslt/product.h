@@ -1,0 +1,50 @@
+// Products of matrices: which ones are served, and their sums in the reference device's order.
+#pragma once
+
+#include <cublasLt.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "objects.h"
+#include "tensor/dtype.h"
+
+namespace standin::cublaslt {
+
+/// d = a * b (+ bias) of matrices whose columns lie beside each other in memory, as BLAS has them:
+/// a is [rows, depth], b is [depth, columns], d is [rows, columns].
+struct Product {
+  std::int64_t rows = 0, columns = 0, depth = 0;
+  std::int64_t a_stride = 0, b_stride = 0, d_stride = 0;
+  bool a_transposed = false, b_transposed = false;
+  trainyard::DType factors = trainyard::DType::f32, result = trainyard::DType::f32;
+  bool tf32 = false;       // factors of f32 are rounded to TF32
+  bool adds_bias = false;  // [rows], of the result's type
+
+  /// A number that tells products apart, which algorithms carry.
+  [[nodiscard]] std::uint64_t key() const;
+  /// Of the sums, as floats.
+  [[nodiscard]] std::size_t sum_bytes() const;
+};
+
+/// The product that the descriptions mean; nothing where they do not fit one another or want what
+/// the stand-in has not.
+[[nodiscard]] std::optional<Product> read_product(const Description& description, const Matrix& a,
+                                                  const Matrix& b, const Matrix& c,
+                                                  const Matrix& d);
+
+struct Addresses {
+  void* a = nullptr;
+  void* b = nullptr;
+  void* d = nullptr;
+  void* bias = nullptr;
+  void* workspace = nullptr;  // for the sums; null: in memory of the host
+};
+
+/// Whether all that the product touches is memory of a device.
+[[nodiscard]] bool is_in_device_memory(const Product& product, const Addresses& addresses);
+void compute(const Product& product, const Addresses& addresses);
+
+}  // namespace standin::cublaslt

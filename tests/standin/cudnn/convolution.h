@@ -1,0 +1,46 @@
+// A convolution as plain data: what an operation graph says, once it is finalized.
+#pragma once
+
+#include <cudnn_graph.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "convolution_names.h"
+
+namespace standin::cudnn {
+
+/// n, c, h, w (weights: o, i, h, w) whatever the strides, in elements.
+struct Tensor {
+  std::int64_t id = 0;
+  cudnnDataType_t type = CUDNN_DATA_FLOAT;
+  std::int64_t alignment = 0;  // bytes
+  std::array<std::int64_t, 4> extents{}, strides{};
+
+  [[nodiscard]] std::int64_t elements() const {
+    return extents[0] * extents[1] * extents[2] * extents[3];
+  }
+  /// Elements from the first to one past the last.
+  [[nodiscard]] std::int64_t span() const;
+};
+
+struct Convolution {
+  Computes computes = Computes::output;
+  Tensor input, weight, output;  // or their gradients
+  std::optional<Tensor> bias = {};
+  std::array<std::int64_t, 2> before{}, after{}, stride{1, 1}, dilation{1, 1};
+  cudnnConvolutionMode_t mode = CUDNN_CONVOLUTION;
+  cudnnDataType_t sums = CUDNN_DATA_FLOAT;  // the type that products are summed in
+  float alpha = 1, beta = 0;
+
+  [[nodiscard]] std::int64_t groups() const { return input.extents[1] / weight.extents[1]; }
+  /// Input, weight, output and, where it is added, bias.
+  [[nodiscard]] std::vector<Tensor> tensors() const;
+};
+
+/// Bytes of an element; 0 of types that are none of f32, f16 and bf16.
+[[nodiscard]] std::int64_t size_of(cudnnDataType_t type);
+
+}  // namespace standin::cudnn

@@ -1,0 +1,10 @@
+// The stand-in for cuDNN, opened as the program opens cuDNN.
+#pragma once
+
+#include "exec/cudnn/library.h"
+
+namespace standin_tests {
+
+[[nodiscard]] const trainyard::cudnn::Library& stand_in();
+
+}  // namespace standin_tests

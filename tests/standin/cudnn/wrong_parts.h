@@ -1,0 +1,28 @@
+// Descriptors of cuDNN, sound or with one thing wrong, and what cuDNN 9.19 answers: tried with the
+// real library, which the tests do again where it is installed. It passes much that is wrong.
+#pragma once
+
+#include <cudnn_graph.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "parts.h"
+
+namespace standin_tests {
+
+struct WrongParts {
+  std::string what;
+  cudnnStatus_t status;  // of the first call that fails
+  std::function<void(Maker&)> make;
+};
+
+/// Calls as such: types and counts of attributes, the order of calls.
+[[nodiscard]] std::vector<WrongParts> wrong_calls();
+/// Tensors, convolutions, operations and graphs.
+[[nodiscard]] std::vector<WrongParts> wrong_graphs();
+/// Heuristics, engines, configurations, plans and packs of addresses.
+[[nodiscard]] std::vector<WrongParts> wrong_engines();
+
+}  // namespace standin_tests

@@ -1,0 +1,21 @@
+// Failures on request, of every stand-in library.
+//
+// STANDIN_FAULTS is a list of CALL[@DEVICE][:N[+]]=FAILURE, separated by semicolons: the N-th call
+// of CALL in a process (on DEVICE alone) fails, with + all later ones too; without N every call.
+//   cudaMalloc:3=cudaErrorMemoryAllocation    a function of the library
+//   launch:7=cudaErrorNoKernelImageForDevice  any launch; `each:7` those of one name
+//   execute@2:50=cudaErrorECCUncorrectable    the 50th piece of work on device 2 breaks the device
+//   context=cudaErrorDevicesUnavailable       where a process begins to use a device
+// With STANDIN_ONCE=FILE only that process fails which creates FILE: not the one restarted after
+// it.
+#pragma once
+
+#include <string_view>
+
+namespace standin {
+
+/// The failure that is requested of this call, which it counts: the word behind '=', which lives
+/// for ever; "" for none. Any thread may call it.
+[[nodiscard]] std::string_view requested_failure(std::string_view call, int device);
+
+}  // namespace standin

@@ -1,0 +1,190 @@
+#include "communicator.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "collective.h"
+#include "exchange.h"
+#include "failure.h"
+#include "stream.h"
+#include "sums.h"
+
+namespace standin::nccl {
+namespace {
+
+// In reports and requests for failures; NCCL's own begin so.
+constexpr const char* kKernel = "ncclDevKernel";
+
+bool capturing(const Request& request, int device) {
+  if (device_of(request.stream) != device) require_cuda(cudaErrorInvalidResourceHandle);
+  bool captured = false;
+  require_cuda(is_capturing(request.stream, captured));
+  return captured;
+}
+
+Kind kind_of(Request::What what) {
+  if (what == Request::What::broadcast) return Kind::broadcast;
+  return what == Request::What::all_gather ? Kind::all_gather : Kind::all_reduce;
+}
+
+Message message_of(const Request& request) {
+  const bool sent = request.what == Request::What::send;
+  return {.sent = sent,
+          .peer = request.root,
+          .memory = static_cast<std::byte*>(sent ? const_cast<void*>(request.from) : request.to),
+          .bytes = request.count * bytes_of(request.type)};
+}
+
+}  // namespace
+
+Communicator::Communicator(const Place& place) : place_(place), share_(std::make_shared<Share>()) {
+  share_->rank = place.rank;
+  share_->ranks = place.ranks;
+  share_->device = place.device;
+}
+
+void Communicator::require_ready() const {
+  const ncclResult_t now = state_;
+  if (now == ncclInProgress) {
+    throw Failure(ncclInvalidArgument,
+                  "Attempt to use communicator before the previous operation returned ncclSuccess");
+  }
+  if (now != ncclSuccess) throw Failure(now, "");
+}
+
+ncclResult_t Communicator::start(const char* name, std::function<void()> job) {
+  state_ = ncclInProgress;
+  if (place_.blocking) {
+    state_ = run(name, job);
+    return state_;
+  }
+  thread_ = std::jthread([this, name, job = std::move(job)] { state_ = run(name, job); });
+  return ncclInProgress;
+}
+
+ncclResult_t Communicator::run(const char* name, const std::function<void()>& job) {
+  try {
+    require_none_requested(name, place_.device);
+    require_cuda(cudaSetDevice(place_.device));
+    job();
+    return ncclSuccess;
+  } catch (const Failure& failure) {
+    note_failure(failure.what());
+    return failure.result();
+  }
+}
+
+ncclResult_t Communicator::join(const ncclUniqueId& id) {
+  const std::uint64_t bus = bus_of_device(place_.device);
+  return start("ncclJoining", [this, id, bus] { meet(id, bus); });
+}
+
+/// Ranks whose number is taken, or who count differently, wait for ever: NCCL's root gives up then,
+/// and nobody is told (bootstrap.cc, bootstrapRoot).
+void Communicator::meet(const ncclUniqueId& id, std::uint64_t bus) {
+  share_->meeting = std::make_shared<Meeting>(id);
+  const auto wait_for = [&](const std::function<bool()>& condition) {
+    if (!share_->order.wait_for(condition)) throw Failure(ncclInternalError, "aborted");
+  };
+  std::int32_t ranks = 0;
+  Table& table = share_->meeting->table();
+  const bool fits =
+      table.ranks.compare_exchange_strong(ranks, place_.ranks) || ranks == place_.ranks;
+  Seat& own = share_->own_seat();
+  if (!fits || own.taken.exchange(1) != 0) wait_for([] { return false; });
+  own.host = host_hash();
+  own.bus = bus;
+  own.introduced = 1;
+  const auto all = [&](const auto& holds) {
+    return [this, holds] {
+      for (int rank = 0; rank < place_.ranks; ++rank) {
+        if (!holds(share_->meeting->seat(rank))) return false;
+      }
+      return true;
+    };
+  };
+  wait_for(all([](const Seat& seat) { return seat.introduced != 0; }));
+  require_own_gpu(bus);
+  own.content = 1;
+  wait_for(all([](const Seat& seat) { return seat.content != 0; }));
+}
+
+/// As initTransportsRank of init.cc; others wait for a rank that finds its GPU taken.
+void Communicator::require_own_gpu(std::uint64_t bus) {
+  for (int rank = 0; rank < place_.ranks; ++rank) {
+    const Seat& seat = share_->meeting->seat(rank);
+    if (rank == place_.rank || seat.host != share_->own_seat().host || seat.bus != bus) continue;
+    std::ostringstream text;
+    text << "Duplicate GPU detected : rank " << place_.rank << " and rank " << rank
+         << " both on CUDA device " << std::hex << bus;
+    throw Failure(ncclInvalidUsage, text.str());
+  }
+}
+
+ncclResult_t Communicator::enqueue(std::vector<Request> requests) {
+  return start("ncclLaunching", [this, requests = std::move(requests)] { put(requests); });
+}
+
+/// Collectives in their order, then all messages of a stream as one piece of work.
+void Communicator::put(const std::vector<Request>& requests) {
+  std::vector<Request> messages;
+  for (const Request& request : requests) {
+    if (request.is_message()) {
+      messages.push_back(request);
+      continue;
+    }
+    const bool captured = capturing(request, place_.device);
+    const Call call{.kind = kind_of(request.what),
+                    .captured = captured ? 1U : 0U,
+                    .type = request.type,
+                    .root = request.root,
+                    .count = request.count};
+    put(request.stream, captured,
+        std::make_unique<Collective>(*share_, call, request.from, request.to));
+  }
+  while (!messages.empty()) {
+    const Request first = messages.front();
+    const bool captured = capturing(first, place_.device);
+    std::vector<Message> together;
+    std::erase_if(messages, [&](const Request& request) {
+      if (request.stream != first.stream) return false;
+      together.push_back(message_of(request));
+      return true;
+    });
+    put(first.stream, captured, std::make_unique<Exchange>(*share_, captured, std::move(together)));
+  }
+}
+
+void Communicator::put(cudaStream_t stream, bool captured, std::unique_ptr<Operation> operation) {
+  const auto launchable =
+      std::make_shared<Launchable>(share_, std::move(operation), captured ? graphs_ : nullptr);
+  require_cuda(standin::enqueue(
+      stream, kKernel, [launchable] { return launchable->advance(); },
+      [launchable] { launchable->launched(); }));
+}
+
+bool Communicator::at_rest() { return share_->order.idle() && graphs_.use_count() == 1; }
+
+ncclResult_t Communicator::finalize() {
+  if (std::exchange(finalized_, true)) throw Failure(ncclInvalidArgument, "");
+  return start("ncclFinalizing", [this] {
+    if (!share_->order.wait_for([this] { return at_rest(); })) {
+      throw Failure(ncclInternalError, "aborted");
+    }
+  });
+}
+
+void Communicator::finish() {
+  share_->order.wait_out([this] { return at_rest(); });
+  thread_ = {};
+}
+
+void Communicator::abort() {
+  share_->order.abort();
+  thread_ = {};
+  finish();
+}
+
+}  // namespace standin::nccl

@@ -1,0 +1,70 @@
+// What a communicator puts on streams.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "meeting.h"
+#include "order.h"
+
+namespace standin::nccl {
+
+/// What all work of one rank of a group has in common, which outlives the communicator: a graph may
+/// hold its work.
+struct Share {
+  std::shared_ptr<Meeting> meeting = {};
+  int rank = 0, ranks = 1, device = 0;
+  Order order = {};
+  std::uint64_t pieces = 0;  // of collectives so far; the device's thread's
+
+  [[nodiscard]] Seat& own_seat() { return meeting->seat(rank); }
+};
+
+/// Memory that work reads or writes.
+struct Region {
+  const void* memory = nullptr;
+  std::size_t bytes = 0;
+};
+
+/// Work that waits for other ranks.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  /// Memory of the GPU that it uses.
+  [[nodiscard]] virtual std::vector<Region> regions() const = 0;
+  /// Goes as far as the other ranks let it. True: done, and it may begin anew.
+  [[nodiscard]] virtual bool advance() = 0;
+};
+
+/// An operation on a stream, or in a graph, which launches it again and again.
+class Launchable {
+ public:
+  /// `graphs` is held by work of graphs for as long as the graph is.
+  Launchable(std::shared_ptr<Share> share, std::unique_ptr<Operation> operation,
+             std::shared_ptr<const int> graphs)
+      : share_(std::move(share)), operation_(std::move(operation)), graphs_(std::move(graphs)) {}
+  ~Launchable();
+  Launchable(const Launchable&) = delete;
+  Launchable& operator=(const Launchable&) = delete;
+
+  /// It was launched; see stream.h.
+  void launched();
+  /// The Work of stream.h. Memory that is no GPU's breaks the device, as a kernel would.
+  [[nodiscard]] bool advance();
+
+ private:
+  [[nodiscard]] bool step(Order::Turn turn);
+
+  std::shared_ptr<Share> share_;
+  std::unique_ptr<Operation> operation_;
+  std::shared_ptr<const int> graphs_;
+  std::mutex mutex_;
+  std::deque<Order::Turn> turns_;  // of launches that are not done
+  bool begun_ = false;
+};
+
+}  // namespace standin::nccl

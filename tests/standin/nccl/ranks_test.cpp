@@ -1,0 +1,110 @@
+// The program's ranks of NCCL (comm/nccl_ranks.h) on the stand-ins: threads with a GPU each.
+#include "comm/nccl_ranks.h"
+
+#include <cuda_runtime_api.h>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <future>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "conformance.h"
+#include "device/cuda/cuda_device.h"
+#include "thread_ranks.h"
+
+namespace trainyard::testing {
+namespace {
+
+struct Size {
+  int ranks = 2;
+  int gpus = 2;
+  std::chrono::milliseconds limit{60'000};
+};
+
+/// Runs work(communicator, its device) on ranks that have joined; what each threw.
+Outcomes run_ranks(Size size, const std::function<void(Communicator&, Device&)>& work) {
+  std::promise<std::vector<std::byte>> promise;
+  const std::shared_future<std::vector<std::byte>> id = promise.get_future().share();
+  const SystemClock clock;
+  return run_threads(size.ranks, [&](int rank) {
+    const auto device = cuda::make_cuda_device(rank % size.gpus);
+    REQUIRE(cudaSetDevice(rank % size.gpus) == cudaSuccess);
+    const auto group = make_nccl_ranks({.library = TY_NCCL_LIBRARY,
+                                        .rank = rank,
+                                        .ranks = size.ranks,
+                                        .device = device.get(),
+                                        .clock = &clock,
+                                        .share =
+                                            [&](std::span<std::byte> bytes) {
+                                              if (rank == 0)
+                                                promise.set_value({bytes.begin(), bytes.end()});
+                                              std::ranges::copy(id.get(), bytes.begin());
+                                            },
+                                        .limit = size.limit});
+    work(*group, *device);
+  });
+}
+
+const Outcomes kWell = {"", ""};
+
+TEST_CASE("threads with a GPU each do what every group must do") {
+  CHECK(run_ranks({}, [](Communicator& group, Device& device) {
+          for (const std::string& breach : breaches_of(group, device)) FAIL_CHECK(breach);
+        }) == kWell);
+}
+
+TEST_CASE("a rank whose peer does not come ends at its limit, and leaves its GPU free") {
+  const Outcomes outcomes =
+      run_ranks({.limit = std::chrono::milliseconds(300)}, [](Communicator& group, Device& device) {
+        if (group.rank() == 1) return;
+        const auto queue = device.make_queue();
+        const auto data = device.allocate(64);
+        try {
+          group.barrier();
+        } catch (const Error&) {
+          group.give_up();
+          // What waited for the other rank is gone, or this would wait for ever.
+          queue->fill(data->data(), std::byte{0}, data->bytes());
+          queue->wait();
+          throw;
+        }
+      });
+  CHECK(
+      outcomes[0] ==
+      "rank 0: NCCL: barrier: not done after 0.3 s; another rank has died, is stuck, or cannot be "
+      "reached");
+  CHECK(outcomes[1] == "");
+}
+
+TEST_CASE("one GPU for two ranks is refused with NCCL's words") {
+  const Outcomes outcomes = run_ranks({.gpus = 1}, [](Communicator&, Device&) {});
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    CHECK(outcomes[rank].starts_with("rank " + std::to_string(rank) +
+                                     ": NCCL: joining 2 ranks: invalid usage (run with "
+                                     "NCCL_DEBUG=WARN for details) (Duplicate GPU detected : "));
+  }
+}
+
+TEST_CASE("sums that ranks call in different sizes are not done, until a rank gives up") {
+  const Outcomes outcomes =
+      run_ranks({.limit = std::chrono::milliseconds(300)}, [](Communicator& group, Device& device) {
+        const auto queue = device.make_queue();
+        const auto data = device.allocate(64);
+        queue->fill(data->data(), std::byte{0}, data->bytes());
+        group.all_reduce_sum(*queue, data->data(), 4 + group.rank(), DType::f32);
+        try {
+          group.barrier();
+        } catch (const Error&) {
+          group.give_up();
+          queue->wait();
+          throw;
+        }
+      });
+  for (const std::string& outcome : outcomes) {
+    CHECK(outcome.find("NCCL: barrier: not done after 0.3 s") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::testing

@@ -1,0 +1,68 @@
+// In place of src/kernels/cuda_launch.cuh where the GPU part is built for the stand-in runtime:
+// what a launch of its forms does is the CPU's, whose bits a GPU's are by the order of every sum.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/columns.h"
+#include "kernels/cuda_error.h"
+#include "kernels/launch.h"
+#include "runtime/kernel.h"
+
+namespace trainyard {
+
+/// As the real one: launches functors on a stream of the current device, with as many launches.
+class CudaLauncher {
+ public:
+  using Team = CpuTeam;
+
+  explicit CudaLauncher(cudaStream_t stream) : stream_(stream) {}
+  [[nodiscard]] cudaStream_t stream() const { return stream_; }
+
+  template <class F>
+  void each(std::int64_t n, const F& f) const {
+    if (n == 0) return;
+    launch<F>("each", blocks_for(n), kEachThreads, [n, f] { CpuLauncher(1).each(n, f); });
+  }
+
+  template <class F>
+  void rows(std::int64_t n, const F& f) const {
+    if (n == 0) return;
+    launch<F>("rows", grid_of(n), kTeamLanes, [n, f] { CpuLauncher(1).rows(n, f); });
+  }
+
+  template <class F>
+  void columns(std::int64_t rows, std::int64_t columns, const F& f,
+               typename F::Sum* partials) const {
+    if (columns == 0) return;
+    each(column_partials(rows, columns), ColumnChunk<F>{f, rows, columns, partials});
+    const ColumnTotals<F> totals{f, column_chunks(rows), columns, partials};
+    launch<ColumnTotals<F>>("columns", blocks_for(columns), kEachThreads,
+                            [columns, totals] { CpuLauncher(1).each(columns, totals); });
+  }
+
+ private:
+  static constexpr unsigned kEachThreads = 256;
+  // Bytes of a kernel's parameters from compute capability 7.0 on (CUDA 12.1).
+  static constexpr std::size_t kMostParameters = 32764;
+
+  [[nodiscard]] static unsigned blocks_for(std::int64_t n) {
+    return grid_of((n + kEachThreads - 1) / kEachThreads);
+  }
+  template <class F, class Run>
+  void launch(const char* form, std::int64_t blocks, std::int64_t threads, Run run) const {
+    static_assert(sizeof(F) + sizeof(std::int64_t) <= kMostParameters);
+    static_cast<void>(standin::launch_kernel({form, stream_, blocks, threads}, [run] {
+      run();
+      return true;
+    }));
+    check_launch(form);
+  }
+
+  cudaStream_t stream_;
+};
+
+}  // namespace trainyard

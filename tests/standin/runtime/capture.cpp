@@ -1,0 +1,197 @@
+#include "capture.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "errors.h"
+#include "machine.h"
+
+namespace standin {
+namespace {
+
+/// The nodes of the graph that these wait for, they themselves among them.
+std::set<std::size_t> with_those_before(const Graph& graph, std::set<std::size_t> last) {
+  for (std::size_t node = graph.nodes.size(); node-- > 0;) {
+    const auto& next = graph.nodes[node].next;
+    if (std::ranges::any_of(next, [&](std::size_t other) { return last.contains(other); })) {
+      last.insert(node);
+    }
+  }
+  return last;
+}
+
+/// Whether a stream that was forked off has work that the origin does not wait for.
+bool is_unjoined(const Capture& capture) {
+  const auto joined = with_those_before(*capture.graph, capture.origin->capturing.last);
+  return std::ranges::any_of(capture.streams, [&](const Stream* stream) {
+    return !std::ranges::includes(joined, stream->capturing.last);
+  });
+}
+
+void forget(Machine& machine, Capture& capture) {
+  for (Stream* stream : capture.streams) stream->capturing = {};
+  std::erase_if(machine.captures(), [&](const auto& one) { return one.get() == &capture; });
+}
+
+/// A launch under way: which nodes may begin, and how many others each one waits for.
+class Launch {
+ public:
+  Launch(Machine& machine, std::shared_ptr<Executable> executable)
+      : machine_(machine), executable_(std::move(executable)) {}
+
+  bool operator()() {
+    if (!begun_) {
+      if (executable_->under_way) return false;
+      begin();
+    }
+    while (!ready_.empty() && !Machine::is_broken(executable_->device)) call_last();
+    if (!stuck_.empty() && !Machine::is_broken(executable_->device)) {
+      ready_ = std::exchange(stuck_, {});
+      return false;
+    }
+    executable_->under_way = begun_ = false;
+    return true;
+  }
+
+ private:
+  [[nodiscard]] const std::vector<Node>& nodes() const { return executable_->graph->nodes; }
+
+  void begin() {
+    begun_ = executable_->under_way = true;
+    missing_.clear();
+    started_.assign(nodes().size(), false);
+    for (std::size_t node = 0; node < nodes().size(); ++node) {
+      missing_.push_back(nodes()[node].after);
+      if (missing_.back() == 0) ready_.insert(node);
+    }
+  }
+  void call_last() {
+    const std::size_t node = *ready_.rbegin();
+    ready_.erase(node);
+    if (!started_[node] && !machine_.begins(executable_->device)) return;
+    started_[node] = true;
+    if (!nodes()[node].work()) {
+      stuck_.insert(node);
+      return;
+    }
+    for (const std::size_t other : nodes()[node].next) {
+      if (--missing_[other] == 0) ready_.insert(other);
+    }
+  }
+
+  Machine& machine_;
+  std::shared_ptr<Executable> executable_;
+  bool begun_ = false;
+  std::vector<std::size_t> missing_;
+  std::vector<bool> started_;
+  std::set<std::size_t> ready_, stuck_;
+};
+
+}  // namespace
+
+void begin_capture(Machine& machine, Stream& stream, cudaStreamCaptureMode mode) {
+  if (&stream == &machine.device_of(stream).legacy)
+    throw Refused(cudaErrorStreamCaptureUnsupported);
+  if (stream.capturing.capture != nullptr) throw Refused(cudaErrorIllegalState);
+  auto capture = std::make_shared<Capture>(
+      Capture{.origin = &stream, .mode = mode, .owner = std::this_thread::get_id()});
+  capture->streams.insert(&stream);
+  stream.capturing = {.capture = capture};
+  machine.captures().push_back(capture);
+}
+
+std::shared_ptr<Graph> end_capture(Machine& machine, Stream& stream) {
+  const std::shared_ptr<Capture> capture = stream.capturing.capture;
+  if (capture == nullptr) throw Refused(cudaErrorIllegalState);
+  if (capture->origin != &stream) invalidate(*capture, cudaErrorStreamCaptureUnmatched);
+  if (capture->mode != cudaStreamCaptureModeRelaxed &&
+      capture->owner != std::this_thread::get_id()) {
+    throw Refused(cudaErrorStreamCaptureWrongThread);
+  }
+  const bool unjoined = is_unjoined(*capture);
+  const bool invalid = std::exchange(capture->invalid, true);  // for events that remember it
+  forget(machine, *capture);
+  std::shared_ptr<Graph> graph = std::move(capture->graph);
+  if (invalid) throw Refused(cudaErrorStreamCaptureInvalidated);
+  if (unjoined) throw Refused(cudaErrorStreamCaptureUnjoined);
+  return graph;
+}
+
+void require_no_capture(Machine& machine) {
+  bool refused = false;
+  for (const auto& capture : machine.captures()) {
+    const bool own = capture->owner == std::this_thread::get_id();
+    if (capture->mode == cudaStreamCaptureModeRelaxed) continue;
+    if (capture->mode == cudaStreamCaptureModeThreadLocal && !own) continue;
+    capture->invalid = refused = true;
+  }
+  if (refused) throw Refused(cudaErrorStreamCaptureUnsupported);
+}
+
+void require_free_legacy(Machine& machine, int device) {
+  bool refused = false;
+  for (const auto& capture : machine.captures()) {
+    for (const Stream* stream : capture->streams) {
+      if (stream->blocking && stream->device == device) capture->invalid = refused = true;
+    }
+  }
+  if (refused) throw Refused(cudaErrorStreamCaptureImplicit);
+}
+
+void invalidate(Capture& capture, cudaError_t error) {
+  capture.invalid = true;
+  throw Refused(error);
+}
+
+void require_valid(const Capture& capture) {
+  if (capture.invalid) throw Refused(cudaErrorStreamCaptureInvalidated);
+}
+
+void add_node(Capturing& at, const char* what, Work work, Launched launched) {
+  require_valid(*at.capture);
+  std::vector<Node>& nodes = at.capture->graph->nodes;
+  for (const std::size_t before : at.last) nodes[before].next.push_back(nodes.size());
+  nodes.push_back({.what = what,
+                   .work = std::move(work),
+                   .launched = std::move(launched),
+                   .after = at.last.size()});
+  at.last = {nodes.size() - 1};
+}
+
+void join(Stream& stream, const Capturing& event) {
+  Capturing& own = stream.capturing;
+  require_valid(*event.capture);
+  if (own.capture == nullptr) {
+    own.capture = event.capture;
+    event.capture->streams.insert(&stream);
+  }
+  if (own.capture != event.capture) {
+    event.capture->invalid = true;
+    invalidate(*own.capture, cudaErrorStreamCaptureMerge);
+  }
+  own.last.insert(event.last.begin(), event.last.end());
+}
+
+void abandon(Machine& machine, Stream& stream) {
+  const std::shared_ptr<Capture> capture = stream.capturing.capture;
+  if (capture == nullptr) return;
+  capture->invalid = true;
+  if (capture->origin == &stream) {
+    forget(machine, *capture);
+  } else {
+    capture->streams.erase(&stream);
+  }
+}
+
+void launch_graph(Machine& machine, Stream& stream, std::shared_ptr<Executable> executable) {
+  // Into a capture a graph goes as one node, a graph of its own, which is not needed here.
+  if (stream.capturing.capture != nullptr) {
+    invalidate(*stream.capturing.capture, cudaErrorNotSupported);
+  }
+  for (const Node& node : executable->graph->nodes) {
+    if (node.launched) node.launched();
+  }
+  machine.put(stream, {.what = "graph", .work = Launch(machine, executable), .begun = true});
+}
+
+}  // namespace standin

@@ -1,0 +1,22 @@
+// Launches of kernels, as `<<<>>>` makes them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "stream.h"
+
+namespace standin {
+
+struct Kernel {
+  const char* form;  // of the launcher: "each"
+  cudaStream_t stream;
+  std::int64_t blocks, threads;
+};
+
+/// Enqueues what the kernel does: on a stream of the thread's device alone, and within the limits
+/// of a launch. What is refused is the thread's last error.
+cudaError_t launch_kernel(const Kernel& kernel, Work work);
+
+}  // namespace standin

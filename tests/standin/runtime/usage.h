@@ -1,0 +1,48 @@
+// What all processes use of the machine's GPUs, which a driver knows: a file that they share
+// (STANDIN_STATE). Where there is none each knows of itself alone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace standin {
+
+inline constexpr int kMostProcesses = 64, kMostGpus = 16;
+
+/// One process. Its numbers count while it lives.
+struct Share {
+  std::atomic<std::int32_t> process;  // 0: free
+  std::atomic<std::uint64_t> bytes[kMostGpus];
+  std::atomic<std::uint64_t> busy_nanoseconds[kMostGpus];
+};
+
+class Usage {
+ public:
+  /// Of this process and, through the file, all others.
+  static Usage& get();
+  explicit Usage(const char* file);
+  Usage(const Usage&) = delete;
+  Usage& operator=(const Usage&) = delete;
+
+  /// Of this process; GPUs are counted as they are installed.
+  void set_bytes(int gpu, std::size_t bytes);
+  void add_busy(int gpu, std::chrono::nanoseconds time);
+  /// This process uses nothing any more.
+  void leave();
+
+  /// Of all processes that live.
+  [[nodiscard]] std::size_t bytes(int gpu) const;
+  [[nodiscard]] std::chrono::nanoseconds busy(int gpu) const;
+  /// Whether a process other than this one uses it.
+  [[nodiscard]] bool is_used_by_others(int gpu) const;
+
+ private:
+  [[nodiscard]] Share& own();
+
+  Share* shares_;
+  std::atomic<Share*> own_ = nullptr;
+};
+
+}  // namespace standin

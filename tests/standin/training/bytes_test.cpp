@@ -1,0 +1,117 @@
+// Training on a stand-in GPU, by kernels, cuDNN and cuBLASLt, eager and captured, has the bytes of
+// the processor that executes the same plan in the GPU's arithmetic.
+#include <doctest/doctest.h>
+
+#include "backend/cuda/update.h"
+#include "comm/communicator.h"
+#include "gpu_arithmetic.h"
+#include "gpu_under_test.h"
+#include "rank_training.h"
+#include "runtime/control.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+/// Convolutions of every kind, residuals, batch norm and all poolings.
+constexpr const char* kWideNetwork = R"(
+input: [3, 9, 7]
+layers:
+  - conv: {filters: 10, kernel: 3, pad: same_upper, bias: false}
+  - bn
+  - relu
+  - add:
+      - [conv: {filters: 10, kernel: [3, 2], pad: same_upper, dilation: 2}, bn]
+      - []
+  - relu
+  - conv: {filters: 12, kernel: 3, stride: 2, pad: same_upper, groups: 2}
+  - avg_pool: {size: 2, stride: 1}
+  - conv: {filters: 12, kernel: 2, pad: same_lower, groups: 12}
+  - global_avg_pool
+  - dense: {units: 9, bias: false}
+  - relu
+  - dense: 4
+  - softmax
+)";
+
+class OneGpu final : public RankDevice {
+ public:
+  [[nodiscard]] Compute compute() override {
+    return {*gpu_.device, *gpu_.queue, *gpu_.executors, *launches_};
+  }
+  [[nodiscard]] Communicator& ranks() override { return *ranks_; }
+
+ private:
+  GpuUnderTest gpu_;
+  std::unique_ptr<UpdateLaunches> launches_ =
+      cuda::make_update_launches(cuda::stream_of(*gpu_.queue));
+  std::unique_ptr<Communicator> ranks_ = make_single_communicator();
+};
+
+class GpuArithmeticOnProcessor final : public RankDevice {
+ public:
+  [[nodiscard]] Compute compute() override { return {*device_, *queue_, *executors_, *launches_}; }
+  [[nodiscard]] Communicator& ranks() override { return *ranks_; }
+
+ private:
+  std::unique_ptr<Device> device_ = make_cpu_device();
+  std::unique_ptr<Queue> queue_ = device_->make_queue();
+  std::unique_ptr<ExecutorFactory> executors_ = standin_tests::make_gpu_arithmetic();
+  std::unique_ptr<UpdateLaunches> launches_ = make_cpu_update_launches(1);
+  std::unique_ptr<Communicator> ranks_ = make_single_communicator();
+};
+
+template <class Device>
+TrainedRank train_on(RankTraining training) {
+  training.device = [](const ExecutorFactory&, Communicator&) {
+    return std::make_unique<Device>();
+  };
+  return train_on_ranks(1, training)[0];
+}
+
+/// Six updates, of which the first is eager and the others are captured; then an evaluation.
+void check_bytes(const RankTraining& training) {
+  const TrainedRank gpu = train_on<OneGpu>(training);
+  CHECK(differences(gpu, train_on<GpuArithmeticOnProcessor>(training)) == "");
+}
+
+}  // namespace
+
+TEST_CASE("training on a GPU has the bytes of its plan on the processor, in each precision") {
+  for (const char* const network : {kSmallNetwork, kWideNetwork}) {
+    for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+      CAPTURE(network);
+      CAPTURE(name_of(precision));
+      check_bytes({.network = network, .target = cuda_target(precision), .updates = 6});
+    }
+  }
+}
+
+TEST_CASE("so has training by engines that have a workspace, which nothing else lies in") {
+  standin::request_failures("cudnnFirstEngine=1");
+  for (const char* const network : {kSmallNetwork, kWideNetwork}) {
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+      CAPTURE(network);
+      CAPTURE(name_of(precision));
+      check_bytes({.network = network, .target = cuda_target(precision), .updates = 3});
+    }
+  }
+  standin::request_failures("");
+}
+
+TEST_CASE("so has training in several passes an update, and in shards") {
+  RankTraining training{
+      .network = kWideNetwork, .target = cuda_target(Precision::bf16), .updates = 4};
+  training.options.accumulate = 3;
+  check_bytes(training);
+  training.options = {.shards = 4};
+  check_bytes(training);
+}
+
+TEST_CASE("an optimizer step that is one bit off is seen") {
+  RankTraining training{.target = cuda_target(Precision::fp32), .updates = 2};
+  const TrainedRank gpu = train_on<OneGpu>(training);
+  training.options.clip_norm = 0.5000001;
+  CHECK(differences(gpu, train_on<GpuArithmeticOnProcessor>(training)) != "");
+}

@@ -1,0 +1,139 @@
+#include "gpu_arithmetic.h"
+
+#include <utility>
+#include <vector>
+
+#include "exec/functor/bias.h"
+#include "exec/functor/channels.h"
+#include "exec/functor/functor.h"
+#include "ops/conv.h"
+#include "ops/dense.h"
+#include "tensor/float_types.h"
+
+namespace standin_tests {
+namespace {
+
+using namespace trainyard;
+
+bool has_bias(const Op& op) {
+  return op.type() == "conv" ? static_cast<const ConvOp&>(op).values().bias
+                             : static_cast<const DenseOp&>(op).values().bias;
+}
+
+std::unique_ptr<Op> without_bias(const Op& op) {
+  if (op.type() == "conv") {
+    ConvAttributes conv = static_cast<const ConvOp&>(op).values();
+    conv.bias = false;
+    return std::make_unique<ConvOp>(conv);
+  }
+  DenseAttributes dense = static_cast<const DenseOp&>(op).values();
+  dense.bias = false;
+  return std::make_unique<DenseOp>(dense);
+}
+
+/// f of the type of activations, which is f32 or has 16 bits.
+template <class F>
+void with_storage(DType type, const F& f) {
+  with_float_type(type, [&]<class T>(std::type_identity<T>) {
+    if constexpr (!std::is_same_v<T, double>) f(std::type_identity<T>{});
+  });
+}
+
+/// A convolution or a dense layer. The library's product comes first, rounded to the storage type;
+/// so is the weight gradient of a convolution, which cuDNN writes so. The bias is added to what was
+/// stored, but for dense layers in f32, whose product begins with it.
+class Layer final : public Executor {
+ public:
+  explicit Layer(const StepDescription& step)
+      : rounds_(step.op->type() == "conv" && step.storage != DType::f32),
+        bias_apart_(has_bias(*step.op) && !begins_with_bias(step)),
+        step_(step),
+        bare_op_(without_bias(*step.op)),
+        rows_(step.outputs[0]),
+        launcher_(1) {
+    StepDescription inner = step;
+    if (bias_apart_) {
+      inner.op = bare_op_.get();
+      inner.signature.parameters.resize(1);
+    }
+    product_ = make_reference_executors()->make(inner);
+    partials_.resize(static_cast<std::size_t>(column_partials(rows_.count, rows_.channels)));
+  }
+  [[nodiscard]] std::size_t workspace_bytes() const override { return product_->workspace_bytes(); }
+  void bind(const StepTensors& tensors) override {
+    tensors_ = tensors;
+    product_->bind(tensors);
+  }
+  void run() override {
+    product_->run();
+    const bool is_gradient = step_.pass == Pass::backward_parameters;
+    if (is_gradient && rounds_) round(tensors_.parameter_gradients[0]);
+    if (!bias_apart_ || step_.pass == Pass::backward_data) return;
+    with_storage(step_.storage, [&]<class T>(std::type_identity<T>) {
+      is_gradient ? sum_bias_gradient<T>() : add_bias<T>();
+    });
+  }
+
+ private:
+  static bool begins_with_bias(const StepDescription& step) {
+    return step.op->type() == "dense" && step.storage == DType::f32 &&
+           (step.pass == Pass::forward_train || step.pass == Pass::forward_eval);
+  }
+  void round(const TensorView& gradient) const {
+    with_storage(step_.storage, [&]<class T>(std::type_identity<T>) {
+      auto* const values = gradient.as<float>();
+      for (std::int64_t i = 0; i < span_elements(gradient.layout); ++i) {
+        values[i] = static_cast<float>(T(values[i]));
+      }
+    });
+  }
+  template <class T>
+  void add_bias() const {
+    launcher_.each(rows_.count * rows_.channels,
+                   AddBiasRows<T, 1>{rows_, tensors_.outputs[0].template as<T>(),
+                                     tensors_.parameters[1].template as<float>()});
+  }
+  template <class T>
+  void sum_bias_gradient() {
+    launcher_.columns(rows_.count, rows_.channels,
+                      BiasGradientRows<T>{rows_, tensors_.output_gradients[0].template as<T>(),
+                                          tensors_.parameter_gradients[1].template as<float>()},
+                      partials_.data());
+  }
+
+  bool rounds_, bias_apart_;
+  StepDescription step_;
+  std::unique_ptr<Op> bare_op_;
+  ChannelRows rows_;
+  CpuLauncher launcher_;
+  std::unique_ptr<Executor> product_;
+  std::vector<double> partials_;
+  StepTensors tensors_;
+};
+
+class GpuArithmetic final : public ExecutorFactory {
+ public:
+  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
+    if (step.op->type() == "conv" || step.op->type() == "dense") {
+      return std::make_unique<Layer>(step);
+    }
+    std::unique_ptr<Executor> executor = make_channel_executor(step);
+    return executor != nullptr ? std::move(executor) : make_functor_executor(step);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
+                                                       const Layout& to, DType to_type,
+                                                       int threads) const override {
+    return make_functor_reorder(from, from_type, to, to_type, threads);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
+                                                          int threads) const override {
+    return make_functor_accumulate(layout, layout, type, threads);
+  }
+  [[nodiscard]] std::string libraries() const override { return ""; }
+};
+
+}  // namespace
+
+std::unique_ptr<ExecutorFactory> make_gpu_arithmetic() { return std::make_unique<GpuArithmetic>(); }
+
+}  // namespace standin_tests

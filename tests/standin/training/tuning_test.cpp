@@ -1,0 +1,184 @@
+// Engines chosen by timing on a stand-in GPU: those that fail are left out, the choice is kept, and
+// a GPU that fails meanwhile is no engine's fault.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "../../base/error_of.h"
+#include "base/error.h"
+#include "device/cuda/cuda_device.h"
+#include "exec/cudnn/cuda_executors.h"
+#include "exec/cudnn/engine_choice.h"
+#include "ops/conv.h"
+#include "plan/target.h"
+#include "runtime/control.h"
+
+using namespace trainyard;
+
+namespace {
+
+/// What was asked of the executors, and what they said.
+struct Heard {
+  int ticks = 0;  // engines that were made or timed
+  std::vector<std::string> warnings = {};
+};
+
+struct Gpu {
+  explicit Gpu(int number = 0) : ordinal(number) { REQUIRE(cudaSetDevice(number) == cudaSuccess); }
+
+  [[nodiscard]] std::unique_ptr<ExecutorFactory> executors(CudaExecutorSettings settings = {}) {
+    settings.device = device.get();
+    settings.queue = queue.get();
+    settings.ordinal = ordinal;
+    settings.gpu = "under test";
+    settings.cudnn = TY_CUDNN_LIBRARY;
+    settings.cublaslt = TY_CUBLASLT_LIBRARY;
+    settings.tick = [this] { ++heard.ticks; };
+    settings.warn = [this](const std::string& text) { heard.warnings.push_back(text); };
+    return make_cuda_executors(std::move(settings));
+  }
+
+  int ordinal;
+  std::unique_ptr<Device> device = cuda::make_cuda_device(ordinal);
+  std::unique_ptr<Queue> queue = device->make_queue();
+  Heard heard;
+};
+
+/// A convolution 3 by 3 of 8 channels to 8, as the plan of a GPU has it.
+struct Conv {
+  Conv(DType type, bool bias) {
+    ConvAttributes attributes{.filters = 8, .kernel = {3, 3}, .bias = bias};
+    attributes.pad.kind = Padding::Kind::same_upper;
+    op = std::make_unique<ConvOp>(attributes);
+    const Shape shape{2, 8, 5, 5};
+    const Layout layout = channels_last_layout(shape, 8);
+    step = {.op = op.get(),
+            .storage = type,
+            .signature = op->infer(std::span(&shape, 1)),
+            .inputs = {layout},
+            .outputs = {layout}};
+  }
+  std::unique_ptr<ConvOp> op;
+  StepDescription step;
+};
+
+/// The engine of the only convolution.
+cudnn::EngineChoice chosen(const ExecutorFactory& executors) {
+  const Json all = Json::parse(executors.choices());
+  REQUIRE(all.size() == 1);
+  return cudnn::choice_of(all.begin().value(), "choices");
+}
+
+/// An empty folder, removed with the object.
+struct Folder {
+  Folder() { std::filesystem::remove_all(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::filesystem::path path = std::filesystem::path(TY_BINARY_DIR) / "standin_engines";
+};
+
+}  // namespace
+
+TEST_CASE("engines that fail in capture, at once or without a plan are never chosen") {
+  Gpu gpu;
+  for (const bool bias : {false, true}) {
+    for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+      CAPTURE(name_of(type));
+      const Conv conv(type, bias);
+      const auto executors = gpu.executors();
+      static_cast<void>(executors->make(conv.step));
+      std::set<std::int64_t> sound{0, 1};
+      if (type != DType::f32) sound.insert(3);
+      if (bias) sound.insert(8);
+      CAPTURE(executors->choices());
+      CHECK(sound.contains(chosen(*executors).engine));
+      CHECK(cudaGetLastError() == cudaSuccess);
+    }
+  }
+  CHECK(gpu.heard.warnings.empty());
+}
+
+TEST_CASE("an engine that runs, but not in a capture, is no choice even where it is the only one") {
+  const Conv conv(DType::f32, false);
+  Gpu gpu;
+  const auto executors = gpu.executors();
+  standin::request_failures("conv plain=cudaErrorUnknown;conv unfolded=cudaErrorUnknown");
+  const std::string message =
+      testing::error_of(ErrorKind::device, [&] { static_cast<void>(executors->make(conv.step)); });
+  standin::request_failures("");
+  CHECK(message.find("no engine of cuDNN is left") != std::string::npos);
+  CHECK(message.find("CUDNN_STATUS_EXECUTION_FAILED_CUDART (cudaStreamSynchronize") !=
+        std::string::npos);
+  CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("an engine that adds the bias serves where it alone runs, in each type") {
+  for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
+    const Conv conv(type, true);
+    Gpu gpu;
+    const auto executors = gpu.executors();
+    standin::request_failures(
+        "conv plain=cudaErrorUnknown;conv unfolded=cudaErrorUnknown;"
+        "conv on tensor cores=cudaErrorUnknown");
+    static_cast<void>(executors->make(conv.step));
+    standin::request_failures("");
+    CHECK(chosen(*executors) == cudnn::EngineChoice{.engine = 8, .adds_bias = true});
+  }
+}
+
+TEST_CASE("what was timed is kept, in the record of the run and in the folder of the machine") {
+  const Folder folder;
+  const Conv conv(DType::f32, false);
+  Gpu first;
+  const auto timed = first.executors({.engine_folder = folder.path});
+  static_cast<void>(timed->make(conv.step));
+  CHECK(first.heard.ticks > 5);
+  Gpu resumed;
+  const auto by_record = resumed.executors({.engines = timed->choices()});
+  static_cast<void>(by_record->make(conv.step));
+  CHECK(resumed.heard.ticks == 1);
+  CHECK(by_record->choices() == timed->choices());
+  Gpu other;
+  const auto by_folder = other.executors({.engine_folder = folder.path});
+  static_cast<void>(by_folder->make(conv.step));
+  CHECK(other.heard.ticks == 1);
+  CHECK(by_folder->choices() == timed->choices());
+}
+
+TEST_CASE("a record of an engine that cuDNN no longer has is replaced, with a warning") {
+  const Conv conv(DType::f32, false);
+  Gpu gpu;
+  const auto timed = gpu.executors();
+  static_cast<void>(timed->make(conv.step));
+  Json record = Json::parse(timed->choices());
+  record.begin().value()["engine"] = 99;
+  const auto again = gpu.executors({.engines = record.dump()});
+  static_cast<void>(again->make(conv.step));
+  CHECK(chosen(*again).engine != 99);
+  REQUIRE(gpu.heard.warnings.size() == 1);
+  CHECK(gpu.heard.warnings[0].find("CUDNN_STATUS_NOT_SUPPORTED") != std::string::npos);
+}
+
+TEST_CASE("where every engine fails, the convolution and the reasons are named") {
+  const Conv conv(DType::f32, false);
+  Gpu gpu;
+  const auto executors = gpu.executors();
+  standin::request_failures("cudnnBackendExecute=CUDNN_STATUS_INTERNAL_ERROR");
+  const std::string message =
+      testing::error_of(ErrorKind::device, [&] { static_cast<void>(executors->make(conv.step)); });
+  standin::request_failures("");
+  CHECK(message.find("no engine of cuDNN is left for conv output") != std::string::npos);
+  CHECK(message.find("CUDNN_STATUS_INTERNAL_ERROR") != std::string::npos);
+}
+
+TEST_CASE("a GPU that fails while engines are tried ends with its own error") {
+  const Conv conv(DType::f32, false);
+  Gpu gpu(1);
+  const auto executors = gpu.executors();
+  standin::request_failures("execute@1:9=cudaErrorECCUncorrectable");
+  const std::string message =
+      testing::error_of(ErrorKind::device, [&] { static_cast<void>(executors->make(conv.step)); });
+  standin::request_failures("");
+  CHECK(message.find("cudaErrorECCUncorrectable") != std::string::npos);
+  CHECK(message.find("no engine") == std::string::npos);
+}
