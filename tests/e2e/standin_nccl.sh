@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Training on four stand-in GPUs (docs/architecture.md, "Stand-ins") whose ranks sum through NCCL: one that
-# fails, and ranks that die or stop while others wait for them on their GPUs.
+# Training on four stand-in GPUs (docs/architecture.md, "Stand-ins") whose ranks sum through NCCL: libraries
+# that are missing, NCCL that fails, and ranks that die or stop while others wait for them on their GPUs.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh
@@ -9,7 +9,9 @@ unset CUDA_VISIBLE_DEVICES
 
 # The program on four GPUs, without plots and without timing engines.
 build=$(dirname "$(dirname "$train")")
-four=(env STANDIN_CACHE="$scratch/cache" "$source_dir/scripts/standin.sh" --build "$build" 4 "${quick[@]}")
+export STANDIN_CACHE=$scratch/cache
+machine=("$source_dir/scripts/standin.sh" --build "$build" 4)
+four=("${machine[@]}" "${quick[@]}")
 tiny=(--config tiny.yaml --no-tune --gpus 4 --set batch.per_gpu=4)
 many=("${tiny[@]}" --set epochs=100)
 
@@ -37,6 +39,38 @@ expect_resumed() {
   expect_code 0
   expect_untouched "$1"
 }
+
+# without_nvidia COMMAND...: where none of NVIDIA's own libraries are found, in a mount namespace of its own.
+without_nvidia() {
+  # shellcheck disable=SC2016  # for the inner shell
+  run env -u VIRTUAL_ENV -u CONDA_PREFIX HOME="$PWD" unshare --mount bash -c '
+    [[ ! -d $1 ]] || mount -t tmpfs tmpfs "$1"
+    shift
+    exec "$@"' - "$(readlink -f /usr/local/cuda)" "$@"
+}
+
+if begin "a library that is missing, or too old, ends the run before it begins, by its name" &&
+  ! unshare --mount true 2>/dev/null; then
+  skip "hiding NVIDIA's libraries wants a mount namespace"
+else
+  write_tiny_run tiny.yaml
+  for pair in cuDNN:libcudnn.so.9 cuBLASLt:libcublasLt.so.13 NCCL:libnccl.so.2; do
+    mkdir libraries
+    cp -s "$build"/lib/standin/*.so* libraries
+    rm "libraries/${pair#*:}"
+    without_nvidia "${machine[@]}" env {TRAINYARD_CUDA,LD_LIBRARY}_PATH="$PWD/libraries" "${quick[@]}" \
+      "${tiny[@]}"
+    expect_code 8
+    expect_err "train: error: --gpus 4: ${pair%:*}: ${pair#*:}"
+    expect_err "was not found; looked in $PWD/libraries, "
+    expect_equal "$(wc -l <<<"$err")" 1
+    rm -r libraries
+  done
+  without_nvidia env STANDIN_NCCL_VERSION=21700 "${four[@]}" "${tiny[@]}"
+  expect_code 8
+  expect_err "libnccl.so.2 is version 2.17.0, expected 2.18.0 or newer"
+  expect_no_path runs
+fi
 
 begin "NCCL that fails before the first step ends all ranks with what to do, exit 8"
 write_tiny_run tiny.yaml
@@ -108,4 +142,4 @@ wait_for_exit
 expect_code 137
 expect_nobody_left "--out a"
 
-finish 7 0
+finish 8 1
