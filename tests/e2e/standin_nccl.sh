@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Training on four stand-in GPUs (docs/architecture.md, "Stand-ins") whose ranks sum through NCCL: libraries
+# that are missing, NCCL that fails, and ranks that die or stop while others wait for them on their GPUs.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/lib_ranks.sh
+source "$(dirname "$0")/lib_ranks.sh"
+unset CUDA_VISIBLE_DEVICES
+
+# The program on four GPUs, without plots and without timing engines.
+build=$(dirname "$(dirname "$train")")
+export STANDIN_CACHE=$scratch/cache
+machine=("$source_dir/scripts/standin.sh" --build "$build" 4)
+four=("${machine[@]}" "${quick[@]}")
+tiny=(--config tiny.yaml --no-tune --gpus 4 --set batch.per_gpu=4)
+many=("${tiny[@]}" --set epochs=100)
+
+# fails FAULTS TEXT: the tiny run fails so, in folder a.
+fails() {
+  run env STANDIN_FAULTS="$1" "${four[@]}" "${tiny[@]}" --out a
+  expect_code 8
+  expect_err "$2"
+  expect_nobody_left tiny.yaml
+}
+
+# expect_untouched FOLDER: the run there has the bytes of one that nothing happened to.
+whole=$scratch/whole
+expect_untouched() {
+  if [[ ! -e $whole ]]; then
+    run "${four[@]}" "${many[@]}" --out "$whole"
+    expect_code 0
+  fi
+  expect_same_run "$1" "$whole"
+}
+
+# expect_resumed FOLDER: the run there goes on to its end, as if nothing had happened.
+expect_resumed() {
+  run "${four[@]}" resume "$1" --no-tune --gpus 4
+  expect_code 0
+  expect_untouched "$1"
+}
+
+# without_nvidia COMMAND...: where none of NVIDIA's own libraries are found, in a mount namespace of its own.
+without_nvidia() {
+  # shellcheck disable=SC2016  # for the inner shell
+  run env -u VIRTUAL_ENV -u CONDA_PREFIX HOME="$PWD" unshare --mount bash -c '
+    [[ ! -d $1 ]] || mount -t tmpfs tmpfs "$1"
+    shift
+    exec "$@"' - "$(readlink -f /usr/local/cuda)" "$@"
+}
+
+if begin "a library that is missing, or too old, ends the run before it begins, by its name" &&
+  ! unshare --mount true 2>/dev/null; then
+  skip "hiding NVIDIA's libraries wants a mount namespace"
+else
+  write_tiny_run tiny.yaml
+  for pair in cuDNN:libcudnn.so.9 cuBLASLt:libcublasLt.so.13 NCCL:libnccl.so.2; do
+    mkdir libraries
+    cp -s "$build"/lib/standin/*.so* libraries
+    rm "libraries/${pair#*:}"
+    without_nvidia "${machine[@]}" env {TRAINYARD_CUDA,LD_LIBRARY}_PATH="$PWD/libraries" "${quick[@]}" \
+      "${tiny[@]}"
+    expect_code 8
+    expect_err "train: error: --gpus 4: ${pair%:*}: ${pair#*:}"
+    expect_err "was not found; looked in $PWD/libraries, "
+    expect_equal "$(wc -l <<<"$err")" 1
+    rm -r libraries
+  done
+  without_nvidia env STANDIN_NCCL_VERSION=21700 "${four[@]}" "${tiny[@]}"
+  expect_code 8
+  expect_err "libnccl.so.2 is version 2.17.0, expected 2.18.0 or newer"
+  expect_no_path runs
+fi
+
+begin "NCCL that fails before the first step ends all ranks with what to do, exit 8"
+write_tiny_run tiny.yaml
+fails "ncclGetUniqueId=ncclSystemError Bootstrap : no socket interface found" \
+  "(Bootstrap : no socket interface found); see that this machine has a network interface"
+fails "ncclCommInitRankConfig@1=ncclUnhandledCudaError Cuda failure 'out of memory'" \
+  "rank 1 ($(uname -n)): NCCL: joining 4 ranks: unhandled cuda error"
+fails "ncclJoining@2=ncclSystemError Error while creating shared memory segment /dev/shm/nccl-JmFn2p \
+(size 9637888), error: No space left on device (28)" \
+  "/dev/shm is too small: start the container with --shm-size=1g"
+expect_equal "$(grep -c 'train: error' <<<"$err")" 1
+expect_no_path a
+
+begin "NCCL that fails on one rank in a run ends all with its words, and nobody waits for it"
+write_tiny_run tiny.yaml
+fails "ncclAllReduce@2:3=ncclInternalError" \
+  "rank 2 ($(uname -n)): NCCL: all_reduce_sum of 1152 f32, 2 f64: internal error"
+rm -r a
+fails "ncclLaunching@3:1=ncclRemoteError" "remote process exited or there was a network error"
+rm -r a
+fails "ncclDevKernel@1:2=cudaErrorLaunchFailure" "(Cuda failure 'unspecified launch failure')"
+
+begin "a rank that is killed while the others sum with it ends them, and the resumed run has their bytes"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" "${four[@]}" "${many[@]}" --out a
+kill -KILL "$(rank_process "--out a" 2)"
+wait_for_exit
+expect_code 8
+expect_out "rank 2 ("
+expect_out "the process is gone"
+expect_nobody_left "--out a"
+expect_resumed a
+
+begin "a rank that is killed is started again with all others, and ends as one never killed"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" "${four[@]}" "${many[@]}" --out a --max-restarts 1
+kill -KILL "$(rank_process "--out a" 1)"
+wait_for_exit
+expect_code 0
+expect_out "starting again from the last checkpoint (1 of 1)"
+expect_untouched a
+
+begin "a rank that is stopped ends the others after the silence they allow"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" "${four[@]}" "${many[@]}" --set epochs=100000 --out a --set limits.silence=2
+kill -STOP "$(rank_process "--out a" 3)"
+wait_for_exit
+expect_code 8
+expect_out "rank 3 ("
+expect_out "no heartbeat for 2 s"
+expect_equal "$(grep -o '"state": "[a-z]*"' a/status.json)" '"state": "failed"'
+expect_nobody_left "--out a"
+
+begin "Ctrl-C saves once and stops all ranks after the same update"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" "${four[@]}" "${many[@]}" --out a
+kill -INT "$pid"
+wait_for_exit
+expect_code 130
+expect_out "resume with: train resume"
+expect_nobody_left "--out a"
+expect_resumed a
+
+begin "ranks on GPUs die with a launcher that is killed"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" "${four[@]}" "${many[@]}" --set epochs=100000 --out a
+kill -KILL "$pid"
+wait_for_exit
+expect_code 137
+expect_nobody_left "--out a"
+
+finish 8 1
