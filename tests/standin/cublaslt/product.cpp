@@ -133,10 +133,11 @@ std::optional<Product> read_product(const Description& description, const Matrix
     return std::nullopt;
   }
   const AttributeMap& said = description.attributes;
-  const auto turn_a = said.get(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_N);
-  const auto turn_b = said.get(CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
-  const auto epilogue = said.get(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
-  if (turn_a > CUBLAS_OP_T || turn_b > CUBLAS_OP_T) return std::nullopt;
+  // As numbers: callers may have set any.
+  const auto turn_a = said.get(CUBLASLT_MATMUL_DESC_TRANSA, int{CUBLAS_OP_N});
+  const auto turn_b = said.get(CUBLASLT_MATMUL_DESC_TRANSB, int{CUBLAS_OP_N});
+  const auto epilogue = said.get(CUBLASLT_MATMUL_DESC_EPILOGUE, int{CUBLASLT_EPILOGUE_DEFAULT});
+  if (turn_a < 0 || turn_a > CUBLAS_OP_T || turn_b < 0 || turn_b > CUBLAS_OP_T) return std::nullopt;
   if (epilogue != CUBLASLT_EPILOGUE_DEFAULT && epilogue != CUBLASLT_EPILOGUE_BIAS) {
     return std::nullopt;
   }
