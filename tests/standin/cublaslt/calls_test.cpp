@@ -113,7 +113,7 @@ std::vector<Call> calls_of_objects() {
       matrix("matrix: columns overlap", CUDA_R_32F, 4, 2),
       matrix("matrix: no rows", CUDA_R_32F, 0, 4),
       matrix("matrix: stride -1", CUDA_R_32F, 4, -1),
-      matrix("matrix: type 999", static_cast<cudaDataType_t>(999), 4, 4),
+      matrix("matrix: type 63", static_cast<cudaDataType_t>(63), 4, 4),
       {"preference: nowhere", kInvalid, [](Calls call) { return call.create_preference(nullptr); }},
       {"preference: destroy null", kSuccess,
        [](Calls call) { return call.destroy_preference(nullptr); }},
@@ -155,7 +155,7 @@ std::vector<Call> calls_of_attributes() {
       describes("epilogue: 8 bytes", kInvalid, kEpilogue, &kLong, kOfLong),
       describes("bias", kSuccess, kBias, &kLong, kOfLong),
       describes("bias: 4 bytes", kInvalid, kBias, &kLong, kOfInt),
-      describes("attribute 999", kInvalid, static_cast<cublasLtMatmulDescAttributes_t>(999), &kInt,
+      describes("attribute 63", kInvalid, static_cast<cublasLtMatmulDescAttributes_t>(63), &kInt,
                 kOfInt),
       prefers("workspace", kSuccess, kBytes, &kLong, kOfLong),
       prefers("workspace: 4 bytes", kInvalid, kBytes, &kLong, kOfInt),
@@ -163,7 +163,7 @@ std::vector<Call> calls_of_attributes() {
       prefers("reductions: 8 bytes", kInvalid, kMask, &kLong, kOfLong),
       prefers("alignment: 77", kSuccess, kAlignment, &kNone, kOfInt),
       prefers("alignment: nothing", kInvalid, kAlignment, nullptr, kOfInt),
-      prefers("preference 999", kInvalid, static_cast<cublasLtMatmulPreferenceAttributes_t>(999),
+      prefers("preference 15", kInvalid, static_cast<cublasLtMatmulPreferenceAttributes_t>(15),
               &kInt, kOfInt),
   };
 }
@@ -200,7 +200,7 @@ TEST_CASE("cuBLASLt answers to calls as it is written down" * doctest::skip(!rea
 }
 
 TEST_CASE("the texts of statuses are cuBLASLt's" * doctest::skip(!real().is_open())) {
-  for (const int status : {0, 1, 3, 7, 8, 11, 13, 14, 15, 99}) {
+  for (const int status : {0, 1, 3, 7, 8, 11, 13, 14, 15, 31}) {
     const auto value = static_cast<cublasStatus_t>(status);
     CHECK(std::string(functions_of(stand_in()).status_string(value)) ==
           functions_of(real()).status_string(value));

@@ -1,5 +1,6 @@
 #include "product.h"
 
+#include <cstring>
 #include <vector>
 
 #include "elements.h"
@@ -100,6 +101,11 @@ std::size_t span_bytes(std::int64_t columns, std::int64_t rows, std::int64_t str
   return static_cast<std::size_t>((columns - 1) * stride + rows) * bytes_of(type);
 }
 
+/// What a workspace held is lost, before and after: who keeps something there, sees it.
+void spoil_workspace(const Product& product, const Addresses& addresses) {
+  if (addresses.workspace != nullptr) std::memset(addresses.workspace, 0xff, product.sum_bytes());
+}
+
 }  // namespace
 
 std::uint64_t Product::key() const {
@@ -127,10 +133,11 @@ std::optional<Product> read_product(const Description& description, const Matrix
     return std::nullopt;
   }
   const AttributeMap& said = description.attributes;
-  const auto turn_a = said.get(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_N);
-  const auto turn_b = said.get(CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
-  const auto epilogue = said.get(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
-  if (turn_a > CUBLAS_OP_T || turn_b > CUBLAS_OP_T) return std::nullopt;
+  // As numbers: callers may have set any.
+  const auto turn_a = said.get(CUBLASLT_MATMUL_DESC_TRANSA, int{CUBLAS_OP_N});
+  const auto turn_b = said.get(CUBLASLT_MATMUL_DESC_TRANSB, int{CUBLAS_OP_N});
+  const auto epilogue = said.get(CUBLASLT_MATMUL_DESC_EPILOGUE, int{CUBLASLT_EPILOGUE_DEFAULT});
+  if (turn_a < 0 || turn_a > CUBLAS_OP_T || turn_b < 0 || turn_b > CUBLAS_OP_T) return std::nullopt;
   if (epilogue != CUBLASLT_EPILOGUE_DEFAULT && epilogue != CUBLASLT_EPILOGUE_BIAS) {
     return std::nullopt;
   }
@@ -173,6 +180,7 @@ bool is_in_device_memory(const Product& product, const Addresses& addresses) {
 }
 
 void compute(const Product& product, const Addresses& addresses) {
+  spoil_workspace(product, addresses);
   std::vector<float> on_host(addresses.workspace == nullptr ? product.sum_bytes() / sizeof(float)
                                                             : 0);
   float* const sums =
@@ -188,6 +196,7 @@ void compute(const Product& product, const Addresses& addresses) {
       for (std::int64_t row = 0; row < product.rows; ++row) to[row] = T(*from++);
     }
   });
+  spoil_workspace(product, addresses);
 }
 
 }  // namespace standin::cublaslt

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <utility>
 
 #include "../stream.h"
@@ -68,6 +69,13 @@ std::int64_t next_turn() {
   return turn++;
 }
 
+/// What a workspace held is lost, before and after: who keeps something there, sees it.
+void spoil_workspace(const Run& run) {
+  const std::int64_t unfolded = run.images_at_a_time * unfolded_bytes(run.convolution);
+  if (run.workspace != nullptr)
+    std::memset(run.workspace, 0xff, static_cast<std::size_t>(unfolded));
+}
+
 /// On the device's thread. An address that is none of the device's is a fault that the host sees
 /// later.
 bool run_now(const Run& run) {
@@ -76,13 +84,15 @@ bool run_now(const Run& run) {
     return true;
   }
   const Engine& engine = *run.engine;
+  const bool rounds = run.convolution.input.type == CUDNN_DATA_FLOAT;
+  spoil_workspace(run);
   compute(run.convolution,
-          {.rounding =
-               run.convolution.input.type == CUDNN_DATA_FLOAT ? engine.rounding : Rounding::none,
+          {.rounding = rounds ? engine.rounding : Rounding::none,
            .first_image = engine.turns ? next_turn() : 0,
            .unfolded = run.workspace,
            .images_at_a_time = run.images_at_a_time},
           run.addresses);
+  spoil_workspace(run);
   return true;
 }
 

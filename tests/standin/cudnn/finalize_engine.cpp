@@ -182,6 +182,8 @@ cudnnStatus_t finalize_plan(Descriptor& plan) {
   }
   const Descriptor& engine = *configuration->child(CUDNN_ATTR_ENGINECFG_ENGINE);
   if (engine.engine->fails == Engine::Fails::at_plan) {
+    // What fails in a library that shares the program's runtime may leave CUDA's last error behind.
+    static_cast<void>(cudaSetDevice(-1));
     return refuse(CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING,
                   "libnvrtc.so cannot be opened");
   }

@@ -45,8 +45,8 @@ Function gets(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type
 
 std::vector<WrongParts> of_objects() {
   return {
-      {"create: type 999", CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED,
-       [](Maker& maker) { maker.make(static_cast<cudnnBackendDescriptorType_t>(999)); }},
+      {"create: type 63", CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED,
+       [](Maker& maker) { maker.make(static_cast<cudnnBackendDescriptorType_t>(63)); }},
       {"destroy: null", kNull,
        [](Maker& maker) { maker.note(maker.call().destroy_descriptor(nullptr), "destroy"); }},
       {"finalize: null", kNull, [](Maker& maker) { maker.finalize(nullptr); }},
@@ -85,8 +85,8 @@ std::vector<WrongParts> of_setting() {
       {"set: id", kSuccess, sets_tensor(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1)},
       {"set: attribute of a convolution", kBad,
        sets_tensor(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1)},
-      {"set: attribute 9999", kBad,
-       sets_tensor(static_cast<cudnnBackendAttributeName_t>(9999), CUDNN_TYPE_INT64, 1)},
+      {"set: attribute 4095", kBad,
+       sets_tensor(static_cast<cudnnBackendAttributeName_t>(4095), CUDNN_TYPE_INT64, 1)},
       {"set: id as int32", kWrongType,
        sets_tensor(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT32, 1)},
       {"set: extents as float", kWrongType,

@@ -272,7 +272,7 @@ std::vector<WrongParts> of_engines() {
                CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
        }},
       {"knob: of no type", kSuccess,
-       [](Maker& maker) { make_knob(maker, static_cast<cudnnBackendKnobType_t>(-1), 1); }},
+       [](Maker& maker) { make_knob(maker, static_cast<cudnnBackendKnobType_t>(63), 1); }},
       {"configuration: without knobs", kSuccess,
        [](Maker& maker) { make_configuration(maker, make_engine(maker), nullptr); }},
       {"configuration: another engine's knob", kUnknown,

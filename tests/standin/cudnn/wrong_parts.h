@@ -1,5 +1,6 @@
 // Descriptors of cuDNN, sound or with one thing wrong, and what cuDNN 9.19 answers: tried with the
 // real library, which the tests do again where it is installed. It passes much that is wrong.
+// Enumerators that there are none of are within the bits of their type, as C++ wants.
 #pragma once
 
 #include <cudnn_graph.h>

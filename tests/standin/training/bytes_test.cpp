@@ -26,6 +26,7 @@ layers:
       - []
   - relu
   - conv: {filters: 12, kernel: 3, stride: 2, pad: same_upper, groups: 2}
+  - conv: {filters: 12, kernel: 1}
   - avg_pool: {size: 2, stride: 1}
   - conv: {filters: 12, kernel: 2, pad: same_lower, groups: 12}
   - global_avg_pool
