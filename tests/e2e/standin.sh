@@ -100,6 +100,36 @@ if begin_on_gpus "accumulated batches, synced batch norm and 16-bit transport le
   done
 fi
 
+if begin_on_gpus "ranks that torchrun, mpirun or srun started take a GPU each, and train what local ones do"; then
+  on 2 "${tiny[@]}" --gpus 2 --out local
+  expect_code 0
+  # variables_of LAUNCHER N: as it sets them for rank N of two on one host.
+  variables_of() {
+    case $1 in
+      torchrun) echo "RANK=$2 WORLD_SIZE=2 LOCAL_RANK=$2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29531" ;;
+      mpirun) echo "OMPI_COMM_WORLD_RANK=$2 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=$2 \
+        OMPI_COMM_WORLD_LOCAL_SIZE=2 PMIX_NAMESPACE=$$" ;;
+      srun) echo "SLURM_JOB_ID=$$ SLURM_STEP_ID=0 SLURM_PROCID=$2 SLURM_LOCALID=$2 SLURM_NODEID=0 SLURM_NTASKS=2 \
+        SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE=2 SLURM_STEP_NODELIST=localhost" ;;
+    esac
+  }
+  # Two ranks on one machine: the variables of each, then their command.
+  cat >two_ranks.sh <<'SH'
+one=$1 two=$2
+shift 2
+env $one "$@" >other.log 2>&1 &
+env $two "$@" || exit
+wait $!
+SH
+  for launcher in torchrun mpirun srun; do
+    run "$source_dir/scripts/standin.sh" --build "$build" 2 bash two_ranks.sh "$(variables_of "$launcher" 1)" \
+      "$(variables_of "$launcher" 0)" "${quick[@]}" "${tiny[@]}" --out "$launcher"
+    expect_code 0
+    expect_out "global batch 32 = 16 x 2"
+    expect_same_run local "$launcher"
+  done
+fi
+
 if begin_on_gpus "GPUs that are too few, too old, taken or not allowed are refused, exit 8"; then
   refused() {
     local text=$1
@@ -127,4 +157,4 @@ if begin_on_gpus "doctor finds all that training on a GPU needs"; then
   expect_out "all that training on a GPU needs is there"
 fi
 
-finish 9 9
+finish 10 10
