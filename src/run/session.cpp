@@ -111,7 +111,9 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
                                                       .engines = engines,
                                                       .tick = engine_tick(choice, session),
                                                       .warn = choice.warn});
-  session.text = session.device->name() + " (" + gpu.name + "), " + std::string(name_of(precision));
+  const bool one_each = ranks != nullptr && ranks->size() > 1 && !usable.share.shared();
+  session.text = (one_each ? "a GPU" : session.device->name()) + " (" + gpu.name + "), " +
+                 std::string(name_of(precision));
   if (usable.share.shared()) session.text += ", " + share_text(usable.share);
   if (!run.deterministic) session.text += ", not deterministic";
   session.total_bytes = gpu.total_bytes;
