@@ -40,6 +40,9 @@ function(ty_library name)
   target_link_libraries(ty_${name} PUBLIC trainyard_options ${arg_LINK} PRIVATE ${arg_PRIVATE})
 endfunction()
 
+# The tests labelled "threads", of what works with threads of its own: those that TSan watches.
+add_custom_target(tests_of_threads)
+
 # ty_test(NAME LABELS labels... SOURCES files... LINK targets... [TIMEOUT seconds])
 # One doctest program a folder of tests/.
 function(ty_test name)
@@ -51,6 +54,9 @@ function(ty_test name)
   add_test(NAME ${name} COMMAND test_${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}"
     ENVIRONMENT "OMP_WAIT_POLICY=passive;TRAINYARD_DATA=$ENV{TRAINYARD_DATA}")
+  if(threads IN_LIST arg_LABELS)
+    add_dependencies(tests_of_threads test_${name})
+  endif()
   if(arg_TIMEOUT)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT})
   endif()

@@ -11,7 +11,6 @@
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-tsan_tests=(base kernels comm data standin_runtime)
 presets=("$@")
 [[ $# -gt 0 ]] || presets=(release dev tsan)
 failures=()
@@ -50,10 +49,8 @@ run_preset() {
       suite "$1"
       ;;
     tsan)
-      build tsan "${tsan_tests[@]/#/test_}"
-      local names
-      names=$(IFS='|' && echo "${tsan_tests[*]}")
-      suite tsan --tests-regex "^($names)\$"
+      build tsan tests_of_threads
+      suite tsan --label-regex '^threads$'
       ;;
     *) die "no such preset: '$1'; known: release, dev, tsan" ;;
   esac
