@@ -1,6 +1,4 @@
 // The program's ranks of NCCL (comm/nccl_ranks.h) on the stand-ins: threads with a GPU each.
-#include "comm/nccl_ranks.h"
-
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
@@ -9,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "comm/nccl_ranks.h"
 #include "conformance.h"
 #include "device/cuda/cuda_device.h"
 #include "thread_ranks.h"
