@@ -11,27 +11,6 @@ namespace {
 // What every pointer of a product is a multiple of.
 constexpr std::uint32_t kPointerAlignment = 16;
 
-MatmulFunctions functions_of(const SharedLibrary& library) {
-  MatmulFunctions all{};
-  const auto find = [&, expected =
-                            "cuBLASLt " + version_text(MatmulLibrary::kLeastVersion) + " or newer"](
-                        const char* name, auto& to) { library.require(name, to, expected); };
-  find("cublasLtGetStatusString", all.status_string);
-  find("cublasLtCreate", all.create);
-  find("cublasLtDestroy", all.destroy);
-  find("cublasLtMatmulDescCreate", all.create_product);
-  find("cublasLtMatmulDescDestroy", all.destroy_product);
-  find("cublasLtMatmulDescSetAttribute", all.set_product);
-  find("cublasLtMatrixLayoutCreate", all.create_matrix);
-  find("cublasLtMatrixLayoutDestroy", all.destroy_matrix);
-  find("cublasLtMatmulPreferenceCreate", all.create_preference);
-  find("cublasLtMatmulPreferenceDestroy", all.destroy_preference);
-  find("cublasLtMatmulPreferenceSetAttribute", all.set_preference);
-  find("cublasLtMatmulAlgoGetHeuristic", all.find_algorithms);
-  find("cublasLtMatmul", all.multiply);
-  return all;
-}
-
 cudaDataType_t data_type(DType type) {
   switch (type) {
     case DType::f16:
@@ -73,12 +52,33 @@ cublasLtMatrixLayout_t new_factor(const MatmulLibrary& library, DType type, std:
 
 }  // namespace
 
+MatmulFunctions matmul_functions_of(const SharedLibrary& library) {
+  MatmulFunctions all{};
+  const auto find = [&, expected =
+                            "cuBLASLt " + version_text(MatmulLibrary::kLeastVersion) + " or newer"](
+                        const char* name, auto& to) { library.require(name, to, expected); };
+  find("cublasLtGetStatusString", all.status_string);
+  find("cublasLtCreate", all.create);
+  find("cublasLtDestroy", all.destroy);
+  find("cublasLtMatmulDescCreate", all.create_product);
+  find("cublasLtMatmulDescDestroy", all.destroy_product);
+  find("cublasLtMatmulDescSetAttribute", all.set_product);
+  find("cublasLtMatrixLayoutCreate", all.create_matrix);
+  find("cublasLtMatrixLayoutDestroy", all.destroy_matrix);
+  find("cublasLtMatmulPreferenceCreate", all.create_preference);
+  find("cublasLtMatmulPreferenceDestroy", all.destroy_preference);
+  find("cublasLtMatmulPreferenceSetAttribute", all.set_preference);
+  find("cublasLtMatmulAlgoGetHeuristic", all.find_algorithms);
+  find("cublasLtMatmul", all.multiply);
+  return all;
+}
+
 MatmulLibrary::MatmulLibrary(const std::filesystem::path& path) {
   SharedLibrary library(path);
   if (!library.is_open()) {
     throw Error(ErrorKind::device, "cuBLASLt cannot be opened: " + library.problem());
   }
-  functions_ = functions_of(library);
+  functions_ = matmul_functions_of(library);
   library.keep();
   check(functions_.create(&handle_), "making a handle");
 }

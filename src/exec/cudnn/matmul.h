@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/shared_library.h"
 #include "device/cuda/check.h"
 #include "tensor/dtype.h"
 
@@ -33,6 +34,9 @@ struct MatmulFunctions {
   decltype(&cublasLtMatmul) multiply;
   cudaError_t (*device_fault)() = cuda::device_fault;  // asked where one of them fails
 };
+
+/// Those of an open library. Throws Error{device} for one that it lacks.
+[[nodiscard]] MatmulFunctions matmul_functions_of(const SharedLibrary& library);
 
 /// An open cuBLASLt, to the end of the program, and its handle.
 class MatmulLibrary {

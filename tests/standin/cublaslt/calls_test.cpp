@@ -11,6 +11,7 @@
 #include "exec/cudnn/matmul.h"
 
 using trainyard::SharedLibrary;
+using trainyard::cudnn::matmul_functions_of;
 using trainyard::cudnn::MatmulFunctions;
 
 namespace {
@@ -19,26 +20,6 @@ constexpr cublasStatus_t kSuccess = CUBLAS_STATUS_SUCCESS;
 constexpr cublasStatus_t kInvalid = CUBLAS_STATUS_INVALID_VALUE;
 constexpr std::int64_t kLong = 1;
 constexpr std::int32_t kInt = 1;
-
-/// The functions by name: a handle wants a GPU, these do not.
-MatmulFunctions functions_of(const SharedLibrary& library) {
-  MatmulFunctions all{};
-  const auto find = [&library](const char* name, auto& to) { library.require(name, to, "it"); };
-  find("cublasLtGetStatusString", all.status_string);
-  find("cublasLtCreate", all.create);
-  find("cublasLtDestroy", all.destroy);
-  find("cublasLtMatmulDescCreate", all.create_product);
-  find("cublasLtMatmulDescDestroy", all.destroy_product);
-  find("cublasLtMatmulDescSetAttribute", all.set_product);
-  find("cublasLtMatrixLayoutCreate", all.create_matrix);
-  find("cublasLtMatrixLayoutDestroy", all.destroy_matrix);
-  find("cublasLtMatmulPreferenceCreate", all.create_preference);
-  find("cublasLtMatmulPreferenceDestroy", all.destroy_preference);
-  find("cublasLtMatmulPreferenceSetAttribute", all.set_preference);
-  find("cublasLtMatmulAlgoGetHeuristic", all.find_algorithms);
-  find("cublasLtMatmul", all.multiply);
-  return all;
-}
 
 using Calls = const MatmulFunctions&;
 
@@ -169,7 +150,7 @@ std::vector<Call> calls_of_attributes() {
 }
 
 void check_answers(const SharedLibrary& library) {
-  const MatmulFunctions functions = functions_of(library);
+  const MatmulFunctions functions = matmul_functions_of(library);
   for (const auto& list : {calls_of_objects(), calls_of_attributes()}) {
     for (const Call& call : list) {
       CAPTURE(call.what);
@@ -202,7 +183,7 @@ TEST_CASE("cuBLASLt answers to calls as it is written down" * doctest::skip(!rea
 TEST_CASE("the texts of statuses are cuBLASLt's" * doctest::skip(!real().is_open())) {
   for (const int status : {0, 1, 3, 7, 8, 11, 13, 14, 15, 31}) {
     const auto value = static_cast<cublasStatus_t>(status);
-    CHECK(std::string(functions_of(stand_in()).status_string(value)) ==
-          functions_of(real()).status_string(value));
+    CHECK(std::string(matmul_functions_of(stand_in()).status_string(value)) ==
+          matmul_functions_of(real()).status_string(value));
   }
 }
