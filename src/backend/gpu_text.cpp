@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
-std::string name_of(const GpuFinding& gpu) { return "cuda:" + std::to_string(gpu.ordinal); }
+std::string short_name(const GpuFinding& gpu) { return "cuda:" + std::to_string(gpu.ordinal); }
 
 std::string gib(std::size_t bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / kGibibyte);
@@ -48,7 +48,7 @@ std::string on_off(bool on) { return on ? "on" : "off"; }
 void add_notes(const GpuFinding& gpu, std::vector<std::string>& list) {
   const GpuCondition& found = gpu.condition;
   const auto note = [&](bool holds, const std::string& text) {
-    if (holds) list.push_back(name_of(gpu) + " " + text);
+    if (holds) list.push_back(short_name(gpu) + " " + text);
   };
   const bool hot = std::any_of(found.slowed_by.begin(), found.slowed_by.end(), [](const auto& why) {
     return why.starts_with("heat") || why == "hardware slowdown" || why == "power brake";

@@ -109,19 +109,19 @@ void sort_by_idleness(std::vector<GpuFinding>& gpus) {
   });
 }
 
-std::string name_of(const GpuFinding& gpu) {
+std::string full_name(const GpuFinding& gpu) {
   return "cuda:" + std::to_string(gpu.ordinal) + " (" + gpu.name + ")";
 }
 
 /// Why no process may use a GPU, or this program cannot; "" if it can be used.
 std::string fault_of(const GpuFinding& gpu) {
   if (gpu.major < kLeastCapability) {
-    return name_of(gpu) + " has compute capability " + std::to_string(gpu.major) + "." +
+    return full_name(gpu) + " has compute capability " + std::to_string(gpu.major) + "." +
            std::to_string(gpu.minor) + ", expected " + std::to_string(kLeastCapability) +
            ".0 or newer (A100, RTX 30 and those after them)";
   }
   if (gpu.compute_mode == ComputeMode::prohibited) {
-    return name_of(gpu) +
+    return full_name(gpu) +
            " is in prohibited mode: no process may use it; take the mode back (nvidia-smi -i " +
            gpu.bus + " -c DEFAULT)";
   }
@@ -213,7 +213,7 @@ void require_shareable(const UsableGpus& usable) {
   for (const GpuFinding& gpu : usable.gpus) {
     if (gpu.compute_mode == ComputeMode::any) continue;
     refuse(usable.asked,
-           name_of(gpu) + " is in exclusive mode, for one process alone, and " +
+           full_name(gpu) + " is in exclusive mode, for one process alone, and " +
                std::to_string(usable.share.ranks) +
                " ranks are to share it; start NVIDIA's MPS (nvidia-cuda-mps-control -d), take the "
                "mode back (nvidia-smi -i " +

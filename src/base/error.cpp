@@ -7,6 +7,8 @@ std::string Position::text() const {
   return file + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
+void refuse_command(const std::string& message) { throw Error(ErrorKind::command_line, message); }
+
 void check_failed(std::string_view expression, std::string_view message,
                   std::source_location where) {
   throw Error(ErrorKind::bug, "internal error at " + std::string(where.file_name()) + ":" +

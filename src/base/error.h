@@ -45,6 +45,9 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/// Throws Error{command_line}: the flags or the environment ask for what cannot be.
+[[noreturn]] void refuse_command(const std::string& message);
+
 /// Throws Error{bug}: our mistake, never the user's input.
 [[noreturn]] void check_failed(std::string_view expression, std::string_view message,
                                std::source_location where);

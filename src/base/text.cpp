@@ -124,6 +124,17 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kMostBytes = 60;
+  std::string out;
+  for (const char c : text) {
+    const bool continuation = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+    if (out.size() >= kMostBytes && !continuation) return out + "...";
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return out;
+}
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) {

@@ -37,6 +37,14 @@ namespace trainyard {
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 /// Without blanks, tabs and line ends at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+/// At most 60 bytes in one line, for a message: what is longer ends in "...", cut between
+/// characters of UTF-8.
+[[nodiscard]] std::string shortened(std::string_view text);
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+/// A letter of ASCII, or "_".
+[[nodiscard]] constexpr bool begins_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 /// ASCII letters in lower case.
 [[nodiscard]] std::string lower_case(std::string_view text);
 

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <ranges>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "run/child_process.h"
+#include "cli/environment.h"
 #include "run/plotter.h"
 #include "run/scaling_plot.h"
 #include "run/scaling_rank.h"
@@ -22,8 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr int kMostHere = 256;
 
-[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::command_line, text); }
-
 /// Ranks of the largest count on one host.
 int most_on_a_host(const ScalingFlags& flags, int most) {
   return flags.launch.hosts.empty() ? most
@@ -34,7 +31,7 @@ int most_on_a_host(const ScalingFlags& flags, int most) {
 RunConfig config_of(const ScalingFlags& flags, int most) {
   RunConfig run = read_config(flags.run, most_on_a_host(flags, most));
   if (run.batch.shards) {
-    refuse(fmt::format(
+    refuse_command(fmt::format(
         "--scaling gives each rank a batch of its own, and 'batch.shards: {}' makes one batch of "
         "all; leave the shards out, as with --set 'batch={{per_gpu: 64}}' ('train bench' without "
         "--scaling says what they cost)",
@@ -75,7 +72,7 @@ int measure_as_rank(const ScalingFlags& flags, int most, const RankPlace& place,
 /// Places for the ranks of this machine: the GPUs, or the processor.
 RankCount places_here(const ScalingFlags& flags, int most) {
   if (flags.launch.replicas) {
-    refuse(
+    refuse_command(
         "--replicas " + std::to_string(*flags.launch.replicas) +
         ": --scaling itself says the numbers of ranks; leave --replicas out, or give --hosts, on "
         "each of which there are so many");
@@ -135,8 +132,7 @@ struct Picture {
 
 /// Throws Error{command_line} for a picture that was asked for and cannot be drawn.
 Picture picture_of(const ScalingFlags& flags) {
-  const char* path = std::getenv("PATH");
-  Picture picture{.gnuplot = find_program("gnuplot", path == nullptr ? "" : path).value_or(""),
+  Picture picture{.gnuplot = program_in_path("gnuplot").value_or(""),
                   .output = flags.output.empty() ? "scaling.png" : flags.output};
   if (!flags.output.empty()) check_plot_output(picture.output, !picture.gnuplot.empty());
   return picture;
@@ -180,7 +176,7 @@ std::vector<int> parse_counts(const std::string& text, bool hosts) {
   for (const std::string& word : split(text, ',')) {
     const auto number = parse_integer(word);
     if (!number || *number < 1 || *number > most) {
-      refuse(
+      refuse_command(
           fmt::format("--scaling {}: '{}' is no number of ranks from 1 to {}; give some, as in "
                       "--scaling 1,2,4",
                       text, word, most));
@@ -190,8 +186,8 @@ std::vector<int> parse_counts(const std::string& text, bool hosts) {
   std::ranges::sort(counts);
   const auto twice = std::ranges::adjacent_find(counts);
   if (twice == counts.end()) return counts;
-  refuse(fmt::format("--scaling {}: {} stands there twice; give each number of ranks once", text,
-                     *twice));
+  refuse_command(fmt::format("--scaling {}: {} stands there twice; give each number of ranks once",
+                             text, *twice));
 }
 
 int bench_scaling(const ScalingFlags& flags, const Surroundings& surroundings) {
@@ -200,8 +196,8 @@ int bench_scaling(const ScalingFlags& flags, const Surroundings& surroundings) {
   const auto place = own_place();
   if (!place) return start_and_tell(flags, counts, surroundings);
   if (!train_started(*place)) {
-    refuse("--scaling starts the ranks, but " + other_launcher(*place) +
-           "; start it by itself, with --hosts for several machines");
+    refuse_command("--scaling starts the ranks, but " + other_launcher(*place) +
+                   "; start it by itself, with --hosts for several machines");
   }
   return measure_as_rank(flags, counts.back(), *place, surroundings.messages);
 }

@@ -89,7 +89,7 @@ std::string usage_line(const CLI::App& app, const std::string& name) {
   return out + " [FLAGS]";
 }
 
-std::string commands_of(const CLI::App& app) {
+std::string command_rows(const CLI::App& app) {
   std::string out;
   for (const CLI::App* command : app.get_subcommands(nullptr)) {
     if (command->get_name() == kDefaultVerb) continue;
@@ -101,7 +101,7 @@ std::string commands_of(const CLI::App& app) {
 std::string program_help(const CLI::App& app, const CLI::App& train) {
   return app.get_description() + "\n\nUsage: " + usage_line(train, app.get_name()) + "\n       " +
          app.get_name() + " VERB [FLAGS]\n\nFlags of 'train --config FILE':\n" + rows_of(train) +
-         "\nVerbs ('train VERB --help' lists the flags of one):\n" + commands_of(app) +
+         "\nVerbs ('train VERB --help' lists the flags of one):\n" + command_rows(app) +
          "\nFlags:\n" + rows_of(app);
 }
 
@@ -113,7 +113,7 @@ std::string HelpText::make_help(const CLI::App* app, std::string name, CLI::AppF
   if (app->get_name() == kDefaultVerb) name = kDefaultVerb;
   std::string out = name + ": " + app->get_description();
   out = wrapped(out, 0) + "\n\nUsage: " + usage_line(*app, name) + "\n";
-  const std::string commands = commands_of(*app);
+  const std::string commands = command_rows(*app);
   if (!commands.empty()) out += "\nCommands:\n" + commands;
   return out + "\nFlags:\n" + rows_of(*app);
 }

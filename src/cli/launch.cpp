@@ -16,11 +16,11 @@
 #include "base/host_name.h"
 #include "base/read_file.h"
 #include "cli/checks.h"
+#include "cli/environment.h"
 #include "cli/failed_gpus.h"
 #include "cli/messages.h"
 #include "comm/hosts.h"
 #include "comm/launcher.h"
-#include "run/child_process.h"
 #include "run/stop_request.h"
 
 namespace trainyard::cli {
@@ -35,19 +35,6 @@ constexpr LaunchLimits kMpirunLimits{.kill_seconds = 30};
 // TRAINYARD_LAUNCHER of ranks that --hosts started, so that they do not start others.
 constexpr const char* kByHosts = "hosts";
 
-[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::command_line, text); }
-
-std::vector<std::string> own_environment() {
-  std::vector<std::string> all;
-  for (char** variable = environ; *variable != nullptr; ++variable) all.emplace_back(*variable);
-  return all;
-}
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 
 /// Flags that start ranks have no meaning in a rank that somebody else started.
@@ -57,11 +44,12 @@ void check_started(const RankPlace& place, const RunFlags& run, const LaunchFlag
   if (stated && counts) require_local_ranks(place, stated->asked, stated->count);
   if (train_started(place)) return;
   if (!flags.hosts.empty()) {
-    refuse("--hosts starts the ranks, but " + other_launcher(place) + "; leave one of the two out");
+    refuse_command("--hosts starts the ranks, but " + other_launcher(place) +
+                   "; leave one of the two out");
   }
   if (flags.max_restarts > 0) {
-    refuse("--max-restarts is for ranks that train starts, but " + other_launcher(place) +
-           "; let its launcher start it again, with --resume");
+    refuse_command("--max-restarts is for ranks that train starts, but " + other_launcher(place) +
+                   "; let its launcher start it again, with --resume");
   }
   // Said before the ranks wait for one another.
   static_cast<void>(request_of_rank({.gpus = run.gpus, .replicas = flags.replicas}, place));
@@ -96,9 +84,9 @@ int work_as_rank(const Surroundings& own, const std::function<int(const Surround
 /// A program of PATH. Throws Error{command_line} with how to get it.
 fs::path needed_program(const std::string& flag, const std::string& name,
                         const std::string& packages) {
-  const auto path = find_program(name, variable("PATH"));
+  const auto path = program_in_path(name);
   if (path) return *path;
-  refuse(flag + ": " + name + " was not found in PATH; install " + packages);
+  refuse_command(flag + ": " + name + " was not found in PATH; install " + packages);
 }
 
 /// Runs a command on this console to its end. Throws Error{device} if it fails.
@@ -211,7 +199,7 @@ void add_launch_flags(CLI::App& app, LaunchFlags& flags) {
 
 void check_host_flags(const LaunchFlags& flags) {
   if (flags.hosts.empty() && !flags.sync_dir.empty()) {
-    refuse("--sync-dir copies to the hosts of --hosts; give a host file, or leave it out");
+    refuse_command("--sync-dir copies to the hosts of --hosts; give a host file, or leave it out");
   }
 }
 
@@ -235,9 +223,9 @@ int ranks_per_host(const RunFlags& run, const LaunchFlags& flags) {
   const auto stated = stated_ranks(gpus_of(run), flags.replicas);
   const bool idlest = request.kind == GpuRequest::Kind::idlest;
   if (stated && !idlest) return stated->count;
-  refuse("--hosts wants the same number of ranks on every host" +
-         (run.gpus.empty() ? "" : ", and --gpus " + run.gpus + " does not say it") +
-         "; give --gpus N, or --replicas N with --gpus 0 for the processors");
+  refuse_command("--hosts wants the same number of ranks on every host" +
+                 (run.gpus.empty() ? "" : ", and --gpus " + run.gpus + " does not say it") +
+                 "; give --gpus N, or --replicas N with --gpus 0 for the processors");
 }
 
 RankPool local_pool(const RankCount& places, const fs::path& log_folder) {

@@ -168,7 +168,7 @@ std::string unknown_verb(const std::string& word, const std::vector<std::string>
   return "unknown verb '" + word + "'" + hint;
 }
 
-std::vector<std::string> commands_of(const CLI::App& app) {
+std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
   return names;
@@ -178,7 +178,7 @@ std::vector<std::string> commands_of(const CLI::App& app) {
 std::string wrong_command(const CLI::App& verb, const std::vector<std::string>& arguments) {
   const CLI::App* app = &verb;
   std::string path = "train " + verb.get_name();
-  std::vector<std::string> commands = commands_of(*app);
+  std::vector<std::string> commands = command_names(*app);
   for (std::size_t i = 1; !commands.empty(); ++i) {
     const std::string list = "; its commands are: " + joined(commands);
     if (i >= arguments.size() || arguments[i].starts_with('-')) {
@@ -191,7 +191,7 @@ std::string wrong_command(const CLI::App& verb, const std::vector<std::string>& 
     }
     app = app->get_subcommand(word);
     path += " " + word;
-    commands = commands_of(*app);
+    commands = command_names(*app);
   }
   return "";
 }
@@ -246,7 +246,7 @@ std::string meant_by(const std::string& flag, const std::string& value,
 
 std::vector<std::string> mistakes(const CLI::App& app, const CLI::ParseError& error,
                                   const std::vector<std::string>& arguments) {
-  const std::vector<std::string> verbs = commands_of(app);
+  const std::vector<std::string> verbs = command_names(app);
   if (arguments.empty()) {
     return {"nothing to do: give a run file, as in 'train --config FILE', or a verb: " +
             joined(verbs)};

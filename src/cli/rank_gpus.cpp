@@ -11,8 +11,6 @@ namespace {
 
 using Kind = GpuRequest::Kind;
 
-[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::command_line, text); }
-
 /// The request for exactly these GPUs; its messages name what was typed.
 GpuRequest request_for(const std::string& ordinals, const std::string& typed) {
   const bool one = ordinals.find(',') == std::string::npos;
@@ -24,17 +22,18 @@ GpuRequest request_for(const std::string& ordinals, const std::string& typed) {
 /// Every GPU that was asked for has a replica.
 void require_work_for_all(std::size_t gpus, int replicas) {
   if (static_cast<std::size_t>(replicas) >= gpus) return;
-  refuse("--replicas " + std::to_string(replicas) + " leaves " +
-         std::to_string(gpus - static_cast<std::size_t>(replicas)) + " of " + std::to_string(gpus) +
-         " GPUs without work; ask for no more GPUs than replicas");
+  refuse_command("--replicas " + std::to_string(replicas) + " leaves " +
+                 std::to_string(gpus - static_cast<std::size_t>(replicas)) + " of " +
+                 std::to_string(gpus) + " GPUs without work; ask for no more GPUs than replicas");
 }
 
 /// Where --gpus is left out each rank takes a GPU of its own; one alone may be what the launcher
 /// made visible to this rank.
 void match_unsaid(std::size_t gpus, const RankPlace& place) {
   if (gpus <= 1 || gpus >= static_cast<std::size_t>(place.local_ranks)) return;
-  refuse(std::to_string(gpus) + " GPUs for " + std::to_string(place.local_ranks) +
-         " ranks on this host (" + place.local_ranks_from + "); start as many ranks as GPUs");
+  refuse_command(std::to_string(gpus) + " GPUs for " + std::to_string(place.local_ranks) +
+                 " ranks on this host (" + place.local_ranks_from +
+                 "); start as many ranks as GPUs");
 }
 
 }  // namespace
@@ -84,9 +83,10 @@ GpuRequest request_for_ranks(const std::string& gpus, int most) {
   }
   const std::optional<RankCount> stated = stated_ranks(gpus, std::nullopt);
   if (request.kind == Kind::none || !stated || stated->count >= most) return request;
-  refuse("--scaling wants " + std::to_string(most) + " GPUs, and --gpus " + gpus + " means " +
-         std::to_string(stated->count) +
-         "; give as many, leave --gpus out for the first ones, or use --gpus 0 for the CPU");
+  refuse_command(
+      "--scaling wants " + std::to_string(most) + " GPUs, and --gpus " + gpus + " means " +
+      std::to_string(stated->count) +
+      "; give as many, leave --gpus out for the first ones, or use --gpus 0 for the CPU");
 }
 
 std::vector<int> gpus_of_start(const std::vector<int>& gpus, int ranks) {
@@ -106,8 +106,8 @@ GpuRequest request_of_rank(const RankGpuFlags& flags, const RankPlace& place) {
   }
   GpuRequest request = parse_gpus(flags.gpus);
   if (request.kind != Kind::idlest || place.ranks == 1) return request;
-  refuse("--gpus " + flags.gpus + ": ranks that train did not start (" + place.source +
-         ") would each find other GPUs idle; name them, as in --gpus 4 or --gpus 0,2");
+  refuse_command("--gpus " + flags.gpus + ": ranks that train did not start (" + place.source +
+                 ") would each find other GPUs idle; name them, as in --gpus 4 or --gpus 0,2");
 }
 
 GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& flags,

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "cli/checks.h"
+#include "cli/environment.h"
 #include "cli/rank_gpus.h"
 #include "config/diagnostics.h"
 #include "config/load.h"
@@ -31,11 +31,6 @@ fs::path program_file() {
 std::vector<fs::path> config_folders() {
   const fs::path prefix = program_file().parent_path().parent_path();
   return {"configs", prefix / "share" / "trainyard" / "configs"};
-}
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
 }
 
 DeviceChoice::Kind kind_of(const RunFlags& flags) {
@@ -59,7 +54,7 @@ bool on_processor(const RunFlags& flags) {
 }
 
 /// The GPU that the flags ask for, or find where they say nothing; none: the CPU.
-UsableGpus gpus_of(const RunFlags& flags) {
+UsableGpus open_gpus_of(const RunFlags& flags) {
   if (on_processor(flags)) return {};
   UsableGpus usable = open_gpus(parse_gpus(flags.gpus), gpu_places());
   if (usable.gpus.size() > 1) {
@@ -170,7 +165,7 @@ RunConfig read_config(const RunFlags& flags, int local_ranks) {
   return run;
 }
 
-DeviceChoice device_choice(const RunFlags& flags) { return choice_of(flags, gpus_of(flags)); }
+DeviceChoice device_choice(const RunFlags& flags) { return choice_of(flags, open_gpus_of(flags)); }
 
 DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankPlace& place,
                                    std::optional<int> replicas) {

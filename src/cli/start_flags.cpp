@@ -1,19 +1,17 @@
 #include "cli/start_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 
 #include "cli/checks.h"
+#include "cli/environment.h"
 #include "cli/version.h"
 #include "comm/launcher.h"
-#include "run/child_process.h"
 
 namespace trainyard::cli {
 namespace {
 
 std::filesystem::path gnuplot_program() {
-  const char* path = std::getenv("PATH");
-  return find_program("gnuplot", path == nullptr ? "" : path).value_or(std::filesystem::path());
+  return program_in_path("gnuplot").value_or(std::filesystem::path());
 }
 
 }  // namespace

@@ -22,8 +22,6 @@ struct BenchFlags {
   std::string compare;  // a file of peers' rates
 };
 
-Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
 std::string json_row(const BenchResult& result, const std::vector<PeerRate>& peers) {
   Json row{{"program", "train"},
            {"net", result.network},

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/checks.h"
 #include "cli/console.h"
+#include "cli/environment.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
 #include "cli/run_flags.h"
@@ -50,17 +51,15 @@ void add_output_flags(CLI::App& app, TrainFlags& flags) {
 
 bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    const std::string word = lower_case(value);
+    const std::string word = lower_case(variable(name));
+    if (word.empty()) continue;
     return word.find("utf-8") != std::string::npos || word.find("utf8") != std::string::npos;
   }
   return false;
 }
 
 ConsoleOptions console_options(const TrainFlags& flags) {
-  const char* term = std::getenv("TERM");
-  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  const bool dumb = variable("TERM") == "dumb";
   return {.style = log_style_of(flags.log).value_or(LogStyle::keras),
           .quiet = flags.quiet,
           .terminal = isatty(STDERR_FILENO) == 1 && !dumb,

@@ -13,7 +13,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr Milliseconds kPause{50};  // between two tries to be let in
+constexpr Milliseconds kPauseToGreet{50};  // between two tries to be let in
 
 Milliseconds left_until(Moment deadline) {
   const auto left = std::chrono::ceil<Milliseconds>(deadline - SteadyClock::now());
@@ -35,7 +35,7 @@ Dialogue::Dialogue(const StoreAddress& address, Milliseconds limit) : endpoint_(
     outgoing_.clear();
     socket_ = connect_to(endpoint_, left_until(deadline));
     if (greet(token, deadline)) return;
-    ::poll(nullptr, 0, static_cast<int>(kPause.count()));
+    ::poll(nullptr, 0, static_cast<int>(kPauseToGreet.count()));
   } while (SteadyClock::now() < deadline);
   fail(endpoint_,
        "closed the connection without an answer; is it the store of a train, and has "

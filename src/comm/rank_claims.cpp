@@ -9,12 +9,10 @@
 namespace trainyard {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::command_line, text); }
-
 void check_below(const NamedNumber& rank, const NamedNumber& count) {
   if (rank.value < count.value) return;
-  refuse(rank.text() + " is outside 0 to " + std::to_string(count.value - 1) + ", since " +
-         count.text());
+  refuse_command(rank.text() + " is outside 0 to " + std::to_string(count.value - 1) + ", since " +
+                 count.text());
 }
 
 /// The number of a variable that has to stand beside `beside`.
@@ -22,7 +20,7 @@ NamedNumber needed(const Variables& variables, const std::string& name, int leas
                    const std::string& beside) {
   const auto number = number_of_variable(variables, name, least, kMostRanks);
   if (number) return *number;
-  refuse(beside + " is set, but " + name + " is not; a launcher sets both, or neither");
+  refuse_command(beside + " is set, but " + name + " is not; a launcher sets both, or neither");
 }
 
 bool any_is_set(const Variables& variables, std::initializer_list<const char*> names) {
@@ -77,8 +75,8 @@ std::optional<NamedNumber> number_of_variable(const Variables& variables, const 
   if (text.empty()) return std::nullopt;
   const auto value = parse_integer(text);
   if (!value || *value < least || *value > most) {
-    refuse(name + "='" + text + "' is no whole number from " + std::to_string(least) + " to " +
-           std::to_string(most) + "; set it right, or unset it");
+    refuse_command(name + "='" + text + "' is no whole number from " + std::to_string(least) +
+                   " to " + std::to_string(most) + "; set it right, or unset it");
   }
   return NamedNumber{name, static_cast<int>(*value)};
 }
@@ -87,8 +85,8 @@ void check_ranges(const RankClaim& claim) {
   check_below(claim.rank, claim.ranks);
   check_below(claim.local_rank, claim.local_ranks);
   if (claim.local_ranks.value <= claim.ranks.value) return;
-  refuse(claim.local_ranks.text() + " is more than " + claim.ranks.text() +
-         ": a host cannot have more ranks than the job");
+  refuse_command(claim.local_ranks.text() + " is more than " + claim.ranks.text() +
+                 ": a host cannot have more ranks than the job");
 }
 
 std::optional<RankClaim> environment_claim(const Variables& variables) {

@@ -15,12 +15,11 @@ namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
 
-[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::command_line, text); }
-
 void require_equal(const NamedNumber& a, const NamedNumber& b) {
   if (a.value == b.value) return;
-  refuse(a.text() + " and " + b.text() +
-         " contradict each other; unset one of them, so that one launcher says which rank this is");
+  refuse_command(
+      a.text() + " and " + b.text() +
+      " contradict each other; unset one of them, so that one launcher says which rank this is");
 }
 
 void require_agreement(const RankClaim& a, const RankClaim& b) {
@@ -73,15 +72,16 @@ std::string remedy(const RankClaim& claim, const std::string& name, const std::s
 
 std::string master_address(const RankClaim& claim, const Variables& variables) {
   const std::string given = text_of_variable(variables, "MASTER_ADDR");
-  if (!is_address(given)) refuse("MASTER_ADDR='" + given + "' is no host name and no IP address");
+  if (!is_address(given))
+    refuse_command("MASTER_ADDR='" + given + "' is no host name and no IP address");
   if (!given.empty() || claim.ranks.value == 1) return given;
   const bool derived = claim.source == "mpirun" || claim.source == "srun";
   if (derived && claim.local_ranks.value == claim.ranks.value) return kLoopback;
   const std::string hosts = text_of_variable(variables, "SLURM_STEP_NODELIST");
   if (claim.source == "srun" && !hosts.empty()) return first_slurm_host(hosts);
-  refuse("MASTER_ADDR is not set, so that the ranks cannot find rank 0 (" + claim.ranks.text() +
-         ", " + std::to_string(claim.local_ranks.value) + " on this host); " +
-         remedy(claim, "MASTER_ADDR", "HOST_OF_RANK_0"));
+  refuse_command("MASTER_ADDR is not set, so that the ranks cannot find rank 0 (" +
+                 claim.ranks.text() + ", " + std::to_string(claim.local_ranks.value) +
+                 " on this host); " + remedy(claim, "MASTER_ADDR", "HOST_OF_RANK_0"));
 }
 
 int master_port(const RankClaim& claim, const Variables& variables) {
@@ -89,8 +89,8 @@ int master_port(const RankClaim& claim, const Variables& variables) {
   if (given) return given->value;
   if (claim.ranks.value == 1) return 0;
   if (!claim.job.empty()) return port_of_job(claim.job);
-  refuse("MASTER_PORT is not set, and nothing else says where " + claim.ranks.text() +
-         " ranks meet; " + remedy(claim, "MASTER_PORT", "29500"));
+  refuse_command("MASTER_PORT is not set, and nothing else says where " + claim.ranks.text() +
+                 " ranks meet; " + remedy(claim, "MASTER_PORT", "29500"));
 }
 
 std::string token_of(const RankClaim& claim, const RankPlace& place, const Variables& variables) {
@@ -138,9 +138,10 @@ std::optional<RankPlace> find_rank_place(const Variables& variables) {
 
 void require_local_ranks(const RankPlace& place, const std::string& asked, int count) {
   if (count == place.local_ranks) return;
-  refuse(asked + " asks for " + std::to_string(count) + " ranks on this host, but " +
-         place.local_ranks_from + " means " + std::to_string(place.local_ranks) + " (of " +
-         std::to_string(place.ranks) + " in all); give the launcher and train the same count");
+  refuse_command(asked + " asks for " + std::to_string(count) + " ranks on this host, but " +
+                 place.local_ranks_from + " means " + std::to_string(place.local_ranks) + " (of " +
+                 std::to_string(place.ranks) +
+                 " in all); give the launcher and train the same count");
 }
 
 std::vector<std::string> variables_of(const RankPlace& place) {

@@ -12,8 +12,6 @@ namespace {
 // of 32 bits, from 0xfffffff0 on; those of srun count from 0.
 constexpr std::int64_t kFirstOwnStep = 0xffff'fff0;
 
-[[noreturn]] void refuse(const std::string& text) { throw Error(ErrorKind::command_line, text); }
-
 std::optional<NamedNumber> first_number(const Variables& variables, const char* first,
                                         const char* second) {
   const auto number = number_of_variable(variables, first, 1, kMostRanks);
@@ -22,7 +20,8 @@ std::optional<NamedNumber> first_number(const Variables& variables, const char* 
 
 NamedNumber rank_number(const Variables& variables, const char* name) {
   const auto number = number_of_variable(variables, name, 0, kMostRanks);
-  if (!number) refuse(std::string("SLURM_STEP_ID is set, but ") + name + " is not; srun sets both");
+  if (!number)
+    refuse_command(std::string("SLURM_STEP_ID is set, but ") + name + " is not; srun sets both");
   return *number;
 }
 
@@ -36,7 +35,7 @@ NamedNumber local_ranks(const Variables& variables, const NamedNumber& ranks) {
   if (count) return *count;
   const auto nodes = first_number(variables, "SLURM_STEP_NUM_NODES", "SLURM_NNODES");
   if (nodes && nodes->value == 1) return ranks;
-  refuse(
+  refuse_command(
       "neither SLURM_STEP_TASKS_PER_NODE nor SLURM_NTASKS_PER_NODE says how many ranks this "
       "host has; give srun --ntasks-per-node");
 }
@@ -83,15 +82,16 @@ std::string first_slurm_host(std::string_view list) {
       continue;
     }
     const std::size_t close = list.find(']', at);
-    if (close == std::string_view::npos) refuse("'" + std::string(list) + "' is no list of hosts");
+    if (close == std::string_view::npos)
+      refuse_command("'" + std::string(list) + "' is no list of hosts");
     const std::string_view numbers = list.substr(at + 1, close - at - 1);
     const std::string_view first = numbers.substr(0, numbers.find_first_of(",-"));
     // An empty or negative range would make a host of the letters before it.
-    if (!parse_integer(first)) refuse("'" + std::string(list) + "' is no list of hosts");
+    if (!parse_integer(first)) refuse_command("'" + std::string(list) + "' is no list of hosts");
     host += first;
     at = close + 1;
   }
-  if (!is_host_name(host)) refuse("'" + std::string(list) + "' is no list of hosts");
+  if (!is_host_name(host)) refuse_command("'" + std::string(list) + "' is no list of hosts");
   return host;
 }
 
@@ -110,8 +110,8 @@ int slurm_tasks_of_node(std::string_view list, int node) {
     before += static_cast<int>(*nodes);
     if (node < before) return static_cast<int>(*tasks);
   }
-  refuse("SLURM_STEP_TASKS_PER_NODE='" + std::string(list) + "' does not say how many tasks node " +
-         std::to_string(node) + " has");
+  refuse_command("SLURM_STEP_TASKS_PER_NODE='" + std::string(list) +
+                 "' does not say how many tasks node " + std::to_string(node) + " has");
 }
 
 }  // namespace trainyard

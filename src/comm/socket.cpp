@@ -20,17 +20,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "comm/addresses.h"
 
 namespace trainyard {
 namespace {
 
-constexpr Milliseconds kPause{50};  // between two tries to connect
+constexpr Milliseconds kPauseToConnect{50};  // between two tries to connect
 constexpr int kBacklog = 128;
-
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
-};
-using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
 /// Null with a reason if the name is not known.
 Addresses addresses_of(const Endpoint& endpoint, std::string& reason) {
@@ -161,7 +157,7 @@ Descriptor connect_to(const Endpoint& endpoint, Milliseconds limit) {
     }
     const int left = milliseconds_until(deadline);
     if (left == 0) break;
-    ::poll(nullptr, 0, std::min(left, static_cast<int>(kPause.count())));
+    ::poll(nullptr, 0, std::min(left, static_cast<int>(kPauseToConnect.count())));
   }
   const double seconds = std::chrono::duration<double>(limit).count();
   throw Error(ErrorKind::device, "rank 0 did not answer at " + endpoint.text() + " within " +

@@ -22,7 +22,9 @@ constexpr std::size_t kMostIncoming = kHeaderBytes + kMaxKeyBytes + kMaxValueByt
 // Before the token, there is room for it alone.
 constexpr std::size_t kMostOfStranger = kHeaderBytes + kTokenBytes;
 
-struct Connection {
+}  // namespace
+
+struct StoreServer::Connection {
   Connection(Descriptor accepted, Moment now) : socket(std::move(accepted)), client(now) {}
 
   Descriptor socket;
@@ -36,8 +38,6 @@ struct Connection {
     return most - std::min(most, client.incoming.size());
   }
 };
-
-}  // namespace
 
 class StoreServer::Loop {
  public:

@@ -35,6 +35,7 @@ class StoreServer {
   [[nodiscard]] std::uint16_t port() const;
 
  private:
+  struct Connection;
   class Loop;
   std::unique_ptr<Loop> loop_;
 };

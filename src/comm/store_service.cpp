@@ -9,7 +9,7 @@ namespace {
 
 void send(StoreClient& client, const Message& message) { client.outgoing += encode(message); }
 
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::device, why); }
+[[noreturn]] void refuse_client(const std::string& why) { throw Error(ErrorKind::device, why); }
 
 /// When a request that may wait must be answered.
 Moment deadline_of(const Message& request, Moment now) {
@@ -72,14 +72,14 @@ void StoreService::advance(std::span<StoreClient* const> clients, Moment now) {
 void StoreService::greet(StoreClient& client, const Message& message) {
   if (message.kind != MessageKind::hello || !message.key.empty() ||
       message.value.size() != kTokenBytes) {
-    refuse("a connection to the store of the ranks begins with a greeting");
+    refuse_client("a connection to the store of the ranks begins with a greeting");
   }
   if (message.number != kWireVersion) {
-    refuse("a rank speaks version " + std::to_string(message.number) + ", rank 0 version " +
-           std::to_string(kWireVersion) + "; run the same train everywhere");
+    refuse_client("a rank speaks version " + std::to_string(message.number) + ", rank 0 version " +
+                  std::to_string(kWireVersion) + "; run the same train everywhere");
   }
   if (!same_token(message.value, token_)) {
-    refuse("the token is not that of rank 0; give every rank the same one");
+    refuse_client("the token is not that of rank 0; give every rank the same one");
   }
   client.greeted = true;
   send(client, {.kind = MessageKind::done});
@@ -104,13 +104,13 @@ void StoreService::handle(StoreClient& client, Message message, Moment now) {
     case MessageKind::farewell:
       return handle_watch(client, message, now);
     default:
-      refuse("a rank sent what only the store of the ranks may say");
+      refuse_client("a rank sent what only the store of the ranks may say");
   }
 }
 
 void StoreService::handle_watch(StoreClient& client, const Message& message, Moment now) {
   const bool joins = message.kind == MessageKind::join;
-  if (joins != (client.rank < 0)) refuse("a watch joins once, before anything else");
+  if (joins != (client.rank < 0)) refuse_client("a watch joins once, before anything else");
   if (joins) {
     const int rank = static_cast<int>(std::clamp<std::int64_t>(message.number, -1, 1 << 30));
     board_.join(rank, message.key, now);
@@ -119,7 +119,7 @@ void StoreService::handle_watch(StoreClient& client, const Message& message, Mom
     board_.beat(client.rank, decode_pulse(message.number, message.key, message.value), now);
   } else if (message.kind == MessageKind::report) {
     const Failure failure = decode_failure(message.value);
-    if (failure.rank != client.rank) refuse("a rank reports its own failure only");
+    if (failure.rank != client.rank) refuse_client("a rank reports its own failure only");
     return board_.report(failure, now);
   } else {
     client.leaves = true;

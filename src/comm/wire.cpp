@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x31725954;  // "TYr1"
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorKind::device, what); }
+[[noreturn]] void refuse_bytes(const std::string& what) { throw Error(ErrorKind::device, what); }
 
 template <class T>
 void put_bytes(std::string& bytes, T value) {
@@ -28,12 +28,12 @@ T number_at(std::string_view bytes, std::size_t at) {
 
 void check_sizes(std::size_t key, std::size_t value, std::size_t max_value) {
   if (key > kMaxKeyBytes) {
-    refuse("a key has " + std::to_string(key) + " bytes; at most " + std::to_string(kMaxKeyBytes) +
-           " are allowed");
+    refuse_bytes("a key has " + std::to_string(key) + " bytes; at most " +
+                 std::to_string(kMaxKeyBytes) + " are allowed");
   }
   if (value > max_value) {
-    refuse("a value has " + std::to_string(value) + " bytes; at most " + std::to_string(max_value) +
-           " are allowed");
+    refuse_bytes("a value has " + std::to_string(value) + " bytes; at most " +
+                 std::to_string(max_value) + " are allowed");
   }
 }
 
@@ -58,9 +58,9 @@ std::optional<Message> take_message(std::string_view& bytes, std::size_t max_val
   const bool known = kind >= static_cast<std::uint8_t>(MessageKind::hello) &&
                      kind <= static_cast<std::uint8_t>(MessageKind::failed);
   if (number_at<std::uint32_t>(bytes, 0) != kMagic || number_at<std::uint8_t>(bytes, 5) != 0) {
-    refuse("these bytes are no message between ranks");
+    refuse_bytes("these bytes are no message between ranks");
   }
-  if (!known) refuse("a message of the unknown kind " + std::to_string(kind));
+  if (!known) refuse_bytes("a message of the unknown kind " + std::to_string(kind));
   const std::size_t key = number_at<std::uint16_t>(bytes, 6);
   const std::size_t value = number_at<std::uint32_t>(bytes, 8);
   check_sizes(key, value, max_value);
@@ -75,8 +75,9 @@ std::optional<Message> take_message(std::string_view& bytes, std::size_t max_val
 
 std::string padded_token(std::string_view token) {
   if (token.empty() || token.size() > kTokenBytes || token.find('\0') != token.npos) {
-    refuse("the token of the ranks has " + std::to_string(token.size()) + " bytes; give 1 to " +
-           std::to_string(kTokenBytes) + ", without zeros, the same to every rank");
+    refuse_bytes("the token of the ranks has " + std::to_string(token.size()) +
+                 " bytes; give 1 to " + std::to_string(kTokenBytes) +
+                 ", without zeros, the same to every rank");
   }
   std::string padded(token);
   padded.resize(kTokenBytes, '\0');
@@ -101,7 +102,7 @@ void put_text(std::string& bytes, std::string_view text) {
 }
 
 std::uint64_t FieldReader::number() {
-  if (rest_.size() < sizeof(std::uint64_t)) refuse("a message between ranks ends too early");
+  if (rest_.size() < sizeof(std::uint64_t)) refuse_bytes("a message between ranks ends too early");
   const auto value = number_at<std::uint64_t>(rest_, 0);
   rest_.remove_prefix(sizeof value);
   return value;
@@ -109,14 +110,14 @@ std::uint64_t FieldReader::number() {
 
 std::string FieldReader::text() {
   const std::uint64_t size = number();
-  if (size > rest_.size()) refuse("a message between ranks ends too early");
+  if (size > rest_.size()) refuse_bytes("a message between ranks ends too early");
   std::string text(rest_.substr(0, size));
   rest_.remove_prefix(size);
   return text;
 }
 
 void FieldReader::finish() const {
-  if (!rest_.empty()) refuse("a message between ranks holds more than it should");
+  if (!rest_.empty()) refuse_bytes("a message between ranks holds more than it should");
 }
 
 }  // namespace trainyard

@@ -8,7 +8,7 @@
 namespace trainyard::config {
 namespace {
 
-using Kind = Term::Kind;
+using TermKind = Term::Kind;
 
 [[noreturn]] void overflow() { throw ExpressionError("the result is beyond 64-bit whole numbers"); }
 
@@ -44,18 +44,18 @@ std::int64_t power(std::int64_t base, std::int64_t exponent) {
   return result;
 }
 
-std::int64_t whole(Kind kind, std::int64_t a, std::int64_t b) {
+std::int64_t whole(TermKind kind, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (kind) {
-    case Kind::power:
+    case TermKind::power:
       return power(a, b);
-    case Kind::multiply:
+    case TermKind::multiply:
       return multiply(a, b);
-    case Kind::floor_divide:
+    case TermKind::floor_divide:
       return floor_divide(a, b);
-    case Kind::modulo:
+    case TermKind::modulo:
       return modulo(a, b);
-    case Kind::add:
+    case TermKind::add:
       if (__builtin_add_overflow(a, b, &result)) overflow();
       return result;
     default:
@@ -78,33 +78,33 @@ double floor_divide(double a, double b) {
   return quotient - down > 0.5 ? down + 1 : down;
 }
 
-double real(Kind kind, double a, double b) {
+double real(TermKind kind, double a, double b) {
   switch (kind) {
-    case Kind::power:
+    case TermKind::power:
       if (b < 0) require_divisor(a);
       return std::pow(a, b);
-    case Kind::multiply:
+    case TermKind::multiply:
       return a * b;
-    case Kind::divide:
+    case TermKind::divide:
       return a / b;
-    case Kind::floor_divide:
+    case TermKind::floor_divide:
       return floor_divide(a, b);
-    case Kind::modulo:
+    case TermKind::modulo:
       return modulo(a, b);
-    case Kind::add:
+    case TermKind::add:
       return a + b;
     default:
       return a - b;
   }
 }
 
-bool ordered(Kind kind, double a, double b) {
+bool ordered(TermKind kind, double a, double b) {
   switch (kind) {
-    case Kind::less:
+    case TermKind::less:
       return a < b;
-    case Kind::less_equal:
+    case TermKind::less_equal:
       return a <= b;
-    case Kind::greater:
+    case TermKind::greater:
       return a > b;
     default:
       return a >= b;
@@ -149,21 +149,21 @@ bool truth(const Node& value) {
   return value.boolean;
 }
 
-Node arithmetic(Kind kind, const Node& left, const Node& right) {
+Node arithmetic(TermKind kind, const Node& left, const Node& right) {
   require_number(left);
   require_number(right);
-  if (kind == Kind::divide || kind == Kind::floor_divide || kind == Kind::modulo) {
+  if (kind == TermKind::divide || kind == TermKind::floor_divide || kind == TermKind::modulo) {
     require_divisor(right.real);
   }
   const bool integers = left.kind == Node::Kind::integer && right.kind == Node::Kind::integer;
-  const bool fraction = kind == Kind::divide || (kind == Kind::power && right.integer < 0);
+  const bool fraction = kind == TermKind::divide || (kind == TermKind::power && right.integer < 0);
   if (integers && !fraction) return integer_node(whole(kind, left.integer, right.integer));
   return real_node(real(kind, left.real, right.real));
 }
 
-Node comparison(Kind kind, const Node& left, const Node& right) {
-  if (kind == Kind::equal) return boolean_node(equal(left, right));
-  if (kind == Kind::not_equal) return boolean_node(!equal(left, right));
+Node comparison(TermKind kind, const Node& left, const Node& right) {
+  if (kind == TermKind::equal) return boolean_node(equal(left, right));
+  if (kind == TermKind::not_equal) return boolean_node(!equal(left, right));
   require_number(left);
   require_number(right);
   return boolean_node(ordered(kind, difference_sign(left, right), 0));
@@ -172,7 +172,7 @@ Node comparison(Kind kind, const Node& left, const Node& right) {
 Node negated(const Node& value) {
   require_number(value);
   if (value.kind == Node::Kind::real) return real_node(-value.real);
-  return integer_node(whole(Kind::subtract, 0, value.integer));
+  return integer_node(whole(TermKind::subtract, 0, value.integer));
 }
 
 Node truncated(const Node& value) {

@@ -7,6 +7,8 @@
 namespace trainyard::config {
 namespace {
 
+using TermKind = Term::Kind;
+
 constexpr std::size_t kResultBytes = 64 << 10;
 
 // An unknown name has its own message.
@@ -20,42 +22,41 @@ class Evaluation {
 
   Node value(std::size_t index) const {
     const Term& term = tree_.terms[index];
-    using Kind = Term::Kind;
     switch (term.kind) {
-      case Kind::literal:
+      case TermKind::literal:
         return term.value;
-      case Kind::name:
+      case TermKind::name:
         return named(term.name);
-      case Kind::call:
+      case TermKind::call:
         return called(term);
-      case Kind::negate:
+      case TermKind::negate:
         return negated(operand(term, 0));
-      case Kind::plus: {
+      case TermKind::plus: {
         const Node number = operand(term, 0);
         require_number(number);
         return number;
       }
-      case Kind::logical_not:
+      case TermKind::logical_not:
         return boolean_node(!truth(operand(term, 0)));
-      case Kind::logical_and:
+      case TermKind::logical_and:
         return boolean_node(truth(operand(term, 0)) && truth(operand(term, 1)));
-      case Kind::logical_or:
+      case TermKind::logical_or:
         return boolean_node(truth(operand(term, 0)) || truth(operand(term, 1)));
-      case Kind::choice:
+      case TermKind::choice:
         return operand(term, truth(operand(term, 1)) ? 0 : 2);
       default:
         break;
     }
     const Node left = operand(term, 0);
     const Node right = operand(term, 1);
-    return term.kind >= Kind::less ? comparison(term.kind, left, right)
-                                   : arithmetic(term.kind, left, right);
+    return term.kind >= TermKind::less ? comparison(term.kind, left, right)
+                                       : arithmetic(term.kind, left, right);
   }
 
   /// Names in branches that are not taken are looked up too: a misspelt one is an error.
   void check_names() const {
     for (const Term& term : tree_.terms) {
-      if (term.kind == Term::Kind::name) static_cast<void>(named(term.name));
+      if (term.kind == TermKind::name) static_cast<void>(named(term.name));
     }
   }
 
@@ -117,10 +118,6 @@ Node interpolated(std::string_view text, const Scope& scope) {
   }
 }
 
-std::string shown(const std::string& text) {
-  return "'" + (text.size() > 60 ? text.substr(0, 60) + "..." : text) + "'";
-}
-
 std::string unknown_text(const std::string& name, const std::string& text, const Scope& scope) {
   std::vector<std::string> names;
   for (const auto& [known, value] : scope) names.push_back(known);
@@ -128,7 +125,7 @@ std::string unknown_text(const std::string& name, const std::string& text, const
   if (hint.empty()) {
     hint = names.empty() ? "; there are no variables here" : "; the names are " + joined(names);
   }
-  return "unknown name '" + name + "' in " + shown(text) + hint;
+  return "unknown name '" + name + "' in '" + shortened(text) + "'" + hint;
 }
 
 }  // namespace
@@ -149,7 +146,8 @@ Node evaluate(const Node& scalar, const Scope& scope, Diagnostics& diagnostics) 
     diagnostics.error(scalar.where, unknown_text(unknown.name, scalar.text, scope));
     result = {};
   } catch (const ExpressionError& error) {
-    diagnostics.error(scalar.where, "cannot evaluate " + shown(scalar.text) + ": " + error.what());
+    diagnostics.error(scalar.where,
+                      "cannot evaluate '" + shortened(scalar.text) + "'" + ": " + error.what());
     result = {};
   }
   result.where = scalar.where;

@@ -8,25 +8,27 @@
 namespace trainyard::config {
 namespace {
 
-using Kind = Term::Kind;
+using TermKind = Term::Kind;
 
 struct BinarySymbol {
   std::string_view text;
-  Kind kind;
+  TermKind kind;
 };
 
 // From loosest to tightest; each level is read from left to right.
-constexpr std::array<BinarySymbol, 1> kOr = {{{"or", Kind::logical_or}}};
-constexpr std::array<BinarySymbol, 1> kAnd = {{{"and", Kind::logical_and}}};
-constexpr std::array<BinarySymbol, 6> kCompare = {{{"<", Kind::less},
-                                                   {"<=", Kind::less_equal},
-                                                   {">", Kind::greater},
-                                                   {">=", Kind::greater_equal},
-                                                   {"==", Kind::equal},
-                                                   {"!=", Kind::not_equal}}};
-constexpr std::array<BinarySymbol, 2> kSum = {{{"+", Kind::add}, {"-", Kind::subtract}}};
-constexpr std::array<BinarySymbol, 4> kProduct = {
-    {{"*", Kind::multiply}, {"/", Kind::divide}, {"//", Kind::floor_divide}, {"%", Kind::modulo}}};
+constexpr std::array<BinarySymbol, 1> kOr = {{{"or", TermKind::logical_or}}};
+constexpr std::array<BinarySymbol, 1> kAnd = {{{"and", TermKind::logical_and}}};
+constexpr std::array<BinarySymbol, 6> kCompare = {{{"<", TermKind::less},
+                                                   {"<=", TermKind::less_equal},
+                                                   {">", TermKind::greater},
+                                                   {">=", TermKind::greater_equal},
+                                                   {"==", TermKind::equal},
+                                                   {"!=", TermKind::not_equal}}};
+constexpr std::array<BinarySymbol, 2> kSum = {{{"+", TermKind::add}, {"-", TermKind::subtract}}};
+constexpr std::array<BinarySymbol, 4> kProduct = {{{"*", TermKind::multiply},
+                                                   {"/", TermKind::divide},
+                                                   {"//", TermKind::floor_divide},
+                                                   {"%", TermKind::modulo}}};
 
 class ExpressionParser {
  public:
@@ -78,7 +80,7 @@ class ExpressionParser {
     if (!accept(text)) fail("'" + std::string(text) + "'");
   }
 
-  std::size_t add(Kind kind, std::vector<std::size_t> operands) {
+  std::size_t add(TermKind kind, std::vector<std::size_t> operands) {
     tree_.terms.push_back({kind, {}, {}, std::move(operands)});
     return tree_.terms.size() - 1;
   }
@@ -91,7 +93,7 @@ class ExpressionParser {
     const std::size_t condition = disjunction();
     expect("else");
     const std::size_t other = choice();
-    return add(Kind::choice, {value, condition, other});
+    return add(TermKind::choice, {value, condition, other});
   }
 
   [[nodiscard]] const BinarySymbol* symbol_now(std::span<const BinarySymbol> symbols) const {
@@ -118,7 +120,7 @@ class ExpressionParser {
   std::size_t negation() {
     const Level level(depth_);
     if (!accept("not")) return comparison();
-    return add(Kind::logical_not, {negation()});
+    return add(TermKind::logical_not, {negation()});
   }
 
   std::size_t comparison() {
@@ -138,8 +140,8 @@ class ExpressionParser {
 
   std::size_t sign() {
     const Level level(depth_);
-    if (accept("-")) return add(Kind::negate, {sign()});
-    if (accept("+")) return add(Kind::plus, {sign()});
+    if (accept("-")) return add(TermKind::negate, {sign()});
+    if (accept("+")) return add(TermKind::plus, {sign()});
     return power();
   }
 
@@ -147,7 +149,7 @@ class ExpressionParser {
   std::size_t power() {
     const std::size_t base = primary();
     if (!accept("**")) return base;
-    return add(Kind::power, {base, sign()});
+    return add(TermKind::power, {base, sign()});
   }
 
   std::size_t primary() {
@@ -168,13 +170,13 @@ class ExpressionParser {
 
   std::size_t literal(Node value) {
     ++at_;
-    const std::size_t term = add(Kind::literal, {});
+    const std::size_t term = add(TermKind::literal, {});
     tree_.terms[term].value = std::move(value);
     return term;
   }
 
   std::size_t named(const std::string& name) {
-    const std::size_t term = add(Kind::name, {});
+    const std::size_t term = add(TermKind::name, {});
     tree_.terms[term].name = name;
     return term;
   }
@@ -188,7 +190,7 @@ class ExpressionParser {
     while (accept(",")) arguments.push_back(choice());
     expect(")");
     if (name == "int" && arguments.size() > 1) throw ExpressionError("'int' takes one value");
-    const std::size_t term = add(Kind::call, std::move(arguments));
+    const std::size_t term = add(TermKind::call, std::move(arguments));
     tree_.terms[term].name = name;
     return term;
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/text.h"
 #include "config/expression_tree.h"
 #include "config/scalars.h"
 
@@ -12,9 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 17> kSymbols = {
     "**", "//", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "(", ")", ",", "<", ">", ""};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
 // Digits, points, letters and, behind an e, a sign: whatever a person means as one number.
 std::size_t number_length(std::string_view text) {
   std::size_t end = 0;
@@ -22,7 +20,7 @@ std::size_t number_length(std::string_view text) {
     const bool sign = text[end] == '+' || text[end] == '-';
     const bool exponent = end > 0 && (text[end - 1] == 'e' || text[end - 1] == 'E');
     const bool hexadecimal = text.substr(0, 2) == "0x";
-    if (!is_digit(text[end]) && !is_letter(text[end]) && text[end] != '.' &&
+    if (!is_digit(text[end]) && !begins_name(text[end]) && text[end] != '.' &&
         !(sign && exponent && !hexadecimal)) {
       break;
     }
@@ -42,7 +40,7 @@ Token number_token(std::string_view text) {
 
 Token word_token(std::string_view text) {
   std::size_t end = 0;
-  while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
+  while (end < text.size() && (begins_name(text[end]) || is_digit(text[end]))) ++end;
   return {Token::Kind::word, std::string(text.substr(0, end)), {}};
 }
 
@@ -80,9 +78,9 @@ std::vector<Token> tokenize(std::string_view text) {
       continue;
     }
     const bool number = is_digit(c) || (c == '.' && text.size() > 1 && is_digit(text[1]));
-    tokens.push_back(number         ? number_token(text)
-                     : is_letter(c) ? word_token(text)
-                                    : symbol_token(text));
+    tokens.push_back(number           ? number_token(text)
+                     : begins_name(c) ? word_token(text)
+                                      : symbol_token(text));
     text.remove_prefix(tokens.back().text.size());
   }
   tokens.push_back({});

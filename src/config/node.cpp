@@ -7,19 +7,6 @@
 namespace trainyard::config {
 namespace {
 
-constexpr std::size_t kShownBytes = 60;
-
-// Text for a message: one line, not too long, cut between UTF-8 characters.
-std::string shown(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const bool continuation = (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-    if (out.size() >= kShownBytes && !continuation) return out + "...";
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out;
-}
-
 bool same_scalar(const Node& a, const Node& b) {
   switch (a.kind) {
     case Node::Kind::boolean:
@@ -57,9 +44,9 @@ std::string describe(const Node& node) {
     case Node::Kind::integer:
       return "number " + number_text(node.integer);
     case Node::Kind::real:
-      return "number " + (node.text.empty() ? number_text(node.real) : shown(node.text));
+      return "number " + (node.text.empty() ? number_text(node.real) : shortened(node.text));
     case Node::Kind::text:
-      return "text '" + shown(node.text) + "'";
+      return "text '" + shortened(node.text) + "'";
     case Node::Kind::list:
       return "a list";
     case Node::Kind::map:

@@ -12,8 +12,6 @@
 namespace trainyard::config {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 std::string_view without_sign(std::string_view text) {
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
   return text;
@@ -99,22 +97,21 @@ bool special_real(std::string_view text, double& out) {
 }
 
 void read_plain(Node& node) {
-  using Kind = Node::Kind;
   const std::string& text = node.text;
   if (text.empty() || text == "~" || text == "null") {
-    node.kind = Kind::null;
+    node.kind = Node::Kind::null;
   } else if (text == "true" || text == "false") {
-    node.kind = Kind::boolean;
+    node.kind = Node::Kind::boolean;
     node.boolean = text == "true";
   } else if (special_real(text, node.real)) {
-    node.kind = Kind::real;
+    node.kind = Node::Kind::real;
   } else if (number_trap(text).empty()) {
     const Form form = number_form(text);
     if (form == Form::integer && read_number(text, node.integer)) {
-      node.kind = Kind::integer;
+      node.kind = Node::Kind::integer;
       node.real = static_cast<double>(node.integer);
     } else if (form == Form::real && read_number(text, node.real)) {
-      node.kind = Kind::real;
+      node.kind = Node::Kind::real;
     }
   }
 }

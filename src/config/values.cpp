@@ -82,9 +82,8 @@ const Node* read_value(const Node& node, const Limits& limits, Pair& out) {
 }
 
 std::string value_hint(std::string_view type, const Node& found) {
-  using Kind = Node::Kind;
   const bool whole = type == "integer" || type == "pair" || type == "list of integers";
-  if (whole && found.kind == Kind::real && found.real == std::trunc(found.real)) {
+  if (whole && found.kind == Node::Kind::real && found.real == std::trunc(found.real)) {
     return "; write it without point or exponent";
   }
   const bool number = whole || type == "number" || type == "list of numbers" || type == "table";
@@ -92,7 +91,7 @@ std::string value_hint(std::string_view type, const Node& found) {
     return "; leave out the quotes";
   }
   const bool text = type == "text" || type == "list of texts";
-  if (text && found.is_scalar() && found.kind != Kind::null) return "; put it in quotes";
+  if (text && found.is_scalar() && found.kind != Node::Kind::null) return "; put it in quotes";
   return "";
 }
 

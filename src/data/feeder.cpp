@@ -13,18 +13,6 @@ namespace trainyard {
 
 namespace {
 
-/// Memory of one batch and what became of it.
-struct Slot {
-  std::vector<float> images;
-  std::vector<std::uint8_t> bytes;
-  std::vector<std::int32_t> labels;
-  std::vector<std::int64_t> sample_index;
-  std::vector<SpatialStep> spatial;
-  std::int64_t ready_step = -1;  // the step that lies here; -1: none
-  std::exception_ptr error;      // or why it could not be made
-  Batch batch;
-};
-
 std::int64_t global_batch(const FeederOptions& options) {
   return options.batch * options.shards * options.ranks;
 }
@@ -48,6 +36,18 @@ void check_options(const Dataset& set, const FeederOptions& options) {
 }
 
 }  // namespace
+
+/// Memory of one batch and what became of it.
+struct Feeder::Slot {
+  std::vector<float> images;
+  std::vector<std::uint8_t> bytes;
+  std::vector<std::int32_t> labels;
+  std::vector<std::int64_t> sample_index;
+  std::vector<SpatialStep> spatial;
+  std::int64_t ready_step = -1;  // the step that lies here; -1: none
+  std::exception_ptr error;      // or why it could not be made
+  Batch batch;
+};
 
 struct Feeder::State {
   State(const Dataset& data, const Pipeline& steps, FeederOptions given);

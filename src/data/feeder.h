@@ -75,6 +75,7 @@ class Feeder {
   [[nodiscard]] double waited_seconds() const;
 
  private:
+  struct Slot;
   struct State;
   std::unique_ptr<State> state_;
 };

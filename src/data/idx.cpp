@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "data/bad_file.h"
 #include "data/gzip.h"
 #include "data/memory_dataset.h"
 
@@ -17,10 +18,6 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kImageMagic = 0x803;
 constexpr std::uint32_t kLabelMagic = 0x801;
 constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30;  // of one file's contents
-
-[[noreturn]] void fail(const fs::path& path, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + path.string() + "' " + what);
-}
 
 std::string hexadecimal(std::uint32_t value) {
   char text[16];
@@ -36,7 +33,7 @@ struct IdxContents {
 /// Reads one big-endian word of the header.
 std::uint32_t header_word(InflatingReader& reader, const fs::path& path, Hash128& hash) {
   std::byte bytes[4];
-  if (reader.read(bytes) != 4) fail(path, "is no IDX file: it ends inside its header");
+  if (reader.read(bytes) != 4) bad_file(path, "is no IDX file: it ends inside its header");
   hash.update(bytes);
   std::uint32_t word = 0;
   for (const std::byte byte : bytes) word = (word << 8) | std::to_integer<std::uint32_t>(byte);
@@ -64,9 +61,9 @@ IdxContents read_contents(const fs::path& path, std::uint32_t magic, Hash128& ha
   InflatingReader reader(path);
   const std::uint32_t found = header_word(reader, path, hash);
   if (found != magic) {
-    fail(path, "begins with " + hexadecimal(found) + ", expected " + hexadecimal(magic) +
-                   (magic == kImageMagic ? " (IDX images of bytes, [n, h, w])"
-                                         : " (IDX labels of bytes, [n])"));
+    bad_file(path, "begins with " + hexadecimal(found) + ", expected " + hexadecimal(magic) +
+                       (magic == kImageMagic ? " (IDX images of bytes, [n, h, w])"
+                                             : " (IDX labels of bytes, [n])"));
   }
   IdxContents contents;
   for (std::uint32_t axis = 0; axis < (magic & 0xff); ++axis) {
@@ -74,16 +71,18 @@ IdxContents read_contents(const fs::path& path, std::uint32_t magic, Hash128& ha
   }
   const std::string claim = "claims " + extents_text(contents.extents) + " bytes";
   const std::uint64_t bytes = claimed_bytes(contents.extents);
-  if (bytes == 0) fail(path, claim + ": it holds no samples");
+  if (bytes == 0) bad_file(path, claim + ": it holds no samples");
   if (bytes > kMostBytes || bytes > reader.most_bytes()) {
-    fail(path, claim + ", more than a file of its size can hold (or than 8 GiB); it is damaged");
+    bad_file(path,
+             claim + ", more than a file of its size can hold (or than 8 GiB); it is damaged");
   }
   contents.values.resize(bytes);
   const auto values = std::as_writable_bytes(std::span<std::uint8_t>(contents.values));
   const std::size_t read = reader.read(values);
-  if (read != bytes) fail(path, claim + " but holds " + std::to_string(read) + "; it is cut off");
+  if (read != bytes)
+    bad_file(path, claim + " but holds " + std::to_string(read) + "; it is cut off");
   std::byte more[1];
-  if (reader.read(more) != 0) fail(path, claim + " but holds more; it is damaged");
+  if (reader.read(more) != 0) bad_file(path, claim + " but holds more; it is damaged");
   hash.update(values);
   return contents;
 }
@@ -120,8 +119,9 @@ void check_labels(const std::vector<std::uint8_t>& labels, const fs::path& path,
                   std::int64_t classes) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < classes) continue;
-    fail(path, "record " + std::to_string(i) + " (from 0) has label " + std::to_string(labels[i]) +
-                   ", expected 0 to " + std::to_string(classes - 1));
+    bad_file(path, "record " + std::to_string(i) + " (from 0) has label " +
+                       std::to_string(labels[i]) + ", expected 0 to " +
+                       std::to_string(classes - 1));
   }
 }
 

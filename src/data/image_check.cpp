@@ -6,17 +6,13 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/error.h"
+#include "data/bad_file.h"
 
 namespace trainyard {
 
 namespace {
 
 constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
-
-[[noreturn]] void fail(const EncodedImage& image, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + image.name + "' " + what);
-}
 
 std::string_view text_of(const EncodedImage& image) {
   return {reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size()};
@@ -52,14 +48,15 @@ void check_png(const EncodedImage& image) {
     const bool framed = text.size() - at >= kFrame;
     const std::size_t length = framed ? big_endian(text.substr(at)) : 0;
     if (!framed || length > text.size() - at - kFrame) {
-      fail(image, "is truncated: the chunk " + where + " goes beyond the file's " +
-                      std::to_string(text.size()) + " bytes");
+      bad_file(image.name, "is truncated: the chunk " + where + " goes beyond the file's " +
+                               std::to_string(text.size()) + " bytes");
     }
     type = text.substr(at + 4, 4);
     if (checksum(text.substr(at + 4, 4 + length)) != big_endian(text.substr(at + 8 + length))) {
-      fail(image, "is damaged: the chunk " + where + " does not match its checksum");
+      bad_file(image.name, "is damaged: the chunk " + where + " does not match its checksum");
     }
-    if (type == "IDAT" && length == 0) fail(image, "is damaged: the chunk " + where + " is empty");
+    if (type == "IDAT" && length == 0)
+      bad_file(image.name, "is damaged: the chunk " + where + " is empty");
     at += kFrame + length;
   }
 }
@@ -69,7 +66,8 @@ void check_png(const EncodedImage& image) {
 void check_bmp(const EncodedImage& image, const ImageSize& size) {
   constexpr std::size_t kSmallestHeader = 14 + 16;
   constexpr std::uint32_t kCoreHeader = 12;
-  if (image.bytes.size() < kSmallestHeader) fail(image, "is truncated: it ends in its header");
+  if (image.bytes.size() < kSmallestHeader)
+    bad_file(image.name, "is truncated: it ends in its header");
   const std::uint32_t pixels_at = little_endian(image, 10, 4);
   const bool core = little_endian(image, 14, 4) == kCoreHeader;
   const std::uint64_t bits = little_endian(image, core ? 24 : 28, 2);
@@ -77,15 +75,15 @@ void check_bmp(const EncodedImage& image, const ImageSize& size) {
       core ? (std::int64_t{pixels_at} - 38) / 3
            : (std::int64_t{pixels_at} - 14 - little_endian(image, 14, 4)) / 4;  // as stb counts
   if (bits <= 8 && colors < (std::int64_t{1} << bits)) {
-    fail(image, "has a palette of " + std::to_string(std::max<std::int64_t>(colors, 0)) +
-                    " colours, expected " + std::to_string(std::int64_t{1} << bits) +
-                    "; convert it to PNG");
+    bad_file(image.name, "has a palette of " + std::to_string(std::max<std::int64_t>(colors, 0)) +
+                             " colours, expected " + std::to_string(std::int64_t{1} << bits) +
+                             "; convert it to PNG");
   }
   const std::uint64_t row = (bits * static_cast<std::uint64_t>(size.w) + 31) / 32 * 4;
   const std::uint64_t need = pixels_at + row * static_cast<std::uint64_t>(size.h);
   if (image.bytes.size() >= need) return;
-  fail(image, "is truncated: " + std::to_string(image.bytes.size()) + " bytes, " +
-                  std::to_string(need) + " expected from its header");
+  bad_file(image.name, "is truncated: " + std::to_string(image.bytes.size()) + " bytes, " +
+                           std::to_string(need) + " expected from its header");
 }
 
 }  // namespace

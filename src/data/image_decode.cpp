@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "data/bad_file.h"
 #include "data/image_check.h"
 
 namespace trainyard {
@@ -76,17 +77,13 @@ namespace trainyard {
 
 namespace {
 
-[[noreturn]] void fail(const EncodedImage& image, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + image.name + "' " + what);
-}
-
 const stbi_uc* data_of(const EncodedImage& image) {
   return reinterpret_cast<const stbi_uc*>(image.bytes.data());
 }
 
 int length_of(const EncodedImage& image) {
   if (image.bytes.size() > std::numeric_limits<int>::max()) {
-    fail(image, "is larger than 2 GiB, too large for a picture");
+    bad_file(image.name, "is larger than 2 GiB, too large for a picture");
   }
   return static_cast<int>(image.bytes.size());
 }
@@ -108,17 +105,17 @@ ImageSize image_size(const EncodedImage& image) {
   int channels = 0;
   if (stbi_info_from_memory(data_of(image), length_of(image), &w, &h, &channels) == 0) {
     // stb tries one format after the other, so its own reason is that of the last one.
-    fail(
-        image,
+    bad_file(
+        image.name,
         "is no PNG or BMP file that can be read: of another format, damaged in its header, or more "
         "than 16384 pixels on a side; convert or remove it");
   }
   // The rows of a BMP go from top to bottom if its height is negative.
   const ImageSize size{h < 0 ? -std::int64_t{h} : std::int64_t{h}, w};
   if (size.h < 1 || size.w < 1 || size.h * size.w > image.max_pixels) {
-    fail(image, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +
-                    " pixels, expected at least one and at most max_pixels = " +
-                    std::to_string(image.max_pixels));
+    bad_file(image.name, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +
+                             " pixels, expected at least one and at most max_pixels = " +
+                             std::to_string(image.max_pixels));
   }
   return size;
 }
@@ -136,8 +133,8 @@ void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_
       stbi_load_from_memory(data_of(image), length_of(image), &w, &h, &stored, channels),
       stbi_image_free);
   if (decoded == nullptr) {
-    fail(image, "cannot be decoded (" + std::string(stbi_failure_reason()) +
-                    "); it is truncated or damaged");
+    bad_file(image.name, "cannot be decoded (" + std::string(stbi_failure_reason()) +
+                             "); it is truncated or damaged");
   }
   TY_CHECK(w == size.w && h == size.h, "stb_image changed its mind on a size");
   for (std::size_t pixel = 0; pixel < pixels; ++pixel) {

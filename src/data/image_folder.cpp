@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/read_file.h"
+#include "data/bad_file.h"
 #include "data/memory_dataset.h"
 
 namespace trainyard {
@@ -57,10 +58,6 @@ class ImageFolder final : public Dataset {
   std::string fingerprint_;
 };
 
-[[noreturn]] void fail(const fs::path& path, const std::string& what) {
-  throw Error(ErrorKind::data, "'" + path.string() + "' " + what);
-}
-
 ImageFolder::ImageFolder(const ImageFolderOptions& options, std::vector<ImageFile> files,
                          std::vector<std::string> names)
     : files_(std::move(files)),
@@ -79,10 +76,10 @@ void ImageFolder::check_headers(std::int64_t channels) {
     const ImageSize size = image_size(encoded(file.path, bytes));
     if (&file == &files_.front()) first = size;
     if (size != first) {
-      fail(file.path, "is " + std::to_string(size.w) + " x " + std::to_string(size.h) +
-                          " pixels but '" + files_.front().path.string() + "' is " +
-                          std::to_string(first.w) + " x " + std::to_string(first.h) +
-                          "; bring all pictures to one size");
+      bad_file(file.path, "is " + std::to_string(size.w) + " x " + std::to_string(size.h) +
+                              " pixels but '" + files_.front().path.string() + "' is " +
+                              std::to_string(first.w) + " x " + std::to_string(first.h) +
+                              "; bring all pictures to one size");
     }
     hash.update(file.path.parent_path().filename().string() + "/" + file.path.filename().string() +
                 "\n");
@@ -97,7 +94,7 @@ void ImageFolder::read_bytes(std::int64_t index, std::uint8_t* image) const {
   const std::vector<std::byte> bytes = trainyard::read_bytes(path, ErrorKind::data, kMostFileBytes);
   const EncodedImage picture = encoded(path, bytes);
   if (image_size(picture) != ImageSize{shape_[1], shape_[2]}) {
-    fail(path, "has changed its size since the run began; keep data folders as they are");
+    bad_file(path, "has changed its size since the run began; keep data folders as they are");
   }
   decode_image(picture, static_cast<int>(shape_[0]),
                {image, static_cast<std::size_t>(shape_.elements())});
@@ -131,7 +128,7 @@ std::vector<fs::directory_entry> sorted_entries(const fs::path& folder) {
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     if (at->path().filename().string().front() != '.') entries.push_back(*at);
   }
-  if (error) fail(folder, "cannot be read: " + error.message());
+  if (error) bad_file(folder, "cannot be read: " + error.message());
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
     return a.path().filename().string() < b.path().filename().string();
   });
@@ -150,13 +147,13 @@ std::string extension_of(const fs::path& path) {
 bool is_picture(const fs::directory_entry& entry) {
   const std::string extension = extension_of(entry.path());
   if (extension == ".jpg" || extension == ".jpeg") {
-    fail(entry.path(), "is a JPEG file, which this build cannot decode; convert it to PNG");
+    bad_file(entry.path(), "is a JPEG file, which this build cannot decode; convert it to PNG");
   }
   if (extension != ".png" && extension != ".bmp") return false;
   if (entry.is_symlink()) {
-    fail(entry.path(), "is a symbolic link; picture folders hold regular files only, copy it");
+    bad_file(entry.path(), "is a symbolic link; picture folders hold regular files only, copy it");
   }
-  if (!entry.is_regular_file()) fail(entry.path(), "is not a regular file");
+  if (!entry.is_regular_file()) bad_file(entry.path(), "is not a regular file");
   return true;
 }
 
@@ -166,7 +163,7 @@ void append_class(const fs::path& folder, std::int32_t label, std::vector<ImageF
     if (is_picture(entry)) files.push_back({entry.path(), label});
   }
   if (files.size() == before) {
-    fail(folder, "holds no .png or .bmp file; every class folder needs at least one picture");
+    bad_file(folder, "holds no .png or .bmp file; every class folder needs at least one picture");
   }
 }
 
@@ -174,13 +171,13 @@ void append_class(const fs::path& folder, std::int32_t label, std::vector<ImageF
 void check_classes(const fs::path& root, const std::vector<std::string>& names,
                    std::int64_t classes) {
   if (names.empty()) {
-    fail(root, "holds no class folders; expected " + root.string() + "/CLASS/*.png");
+    bad_file(root, "holds no class folders; expected " + root.string() + "/CLASS/*.png");
   }
   const auto count = static_cast<std::int64_t>(names.size());
   if (classes == 0 || count <= classes) return;
-  fail(root / names[static_cast<std::size_t>(classes)],
-       "is class folder " + std::to_string(classes + 1) + " of " + std::to_string(count) +
-           ", expected at most " + std::to_string(classes) + " ('classes')");
+  bad_file(root / names[static_cast<std::size_t>(classes)],
+           "is class folder " + std::to_string(classes + 1) + " of " + std::to_string(count) +
+               ", expected at most " + std::to_string(classes) + " ('classes')");
 }
 
 /// Every k-th file, so that all classes stay.
@@ -215,13 +212,13 @@ std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options) {
   const fs::path root = located(options.root, options.config_folder);
   std::error_code ignored;
   if (!fs::is_directory(root, ignored)) {
-    fail(root, "is not a folder; 'root' names a folder with one folder of pictures a class");
+    bad_file(root, "is not a folder; 'root' names a folder with one folder of pictures a class");
   }
   std::vector<ImageFile> files;
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : sorted_entries(root)) {
     if (!entry.is_directory()) continue;
-    if (entry.is_symlink()) fail(entry.path(), "is a symbolic link; use a real class folder");
+    if (entry.is_symlink()) bad_file(entry.path(), "is a symbolic link; use a real class folder");
     append_class(entry.path(), static_cast<std::int32_t>(names.size()), files);
     names.push_back(entry.path().filename().string());
   }

@@ -1,6 +1,7 @@
 #include "formats/json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -114,6 +115,10 @@ Json parse_json(std::string_view text, const JsonSource& source, const JsonLimit
   Builder builder(text, source, limits);
   Json::sax_parse(text, &builder);
   return builder.take();
+}
+
+Json number_or_null(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
 std::string json_text(const Json& value) { return dump(value, 2); }

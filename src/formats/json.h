@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,9 @@ struct JsonLimits {
 /// number out of range, with the key for a duplicate, and for more than `limits`.
 [[nodiscard]] Json parse_json(std::string_view text, const JsonSource& source,
                               const JsonLimits& limits = {});
+
+/// Null for no number, and for one that is not finite, which JSON lacks.
+[[nodiscard]] Json number_or_null(const std::optional<double>& value);
 
 /// Two blanks of indentation and a line feed at the end: for files that people read.
 [[nodiscard]] std::string json_text(const Json& value);

@@ -13,8 +13,6 @@ using config::describe;
 using config::Diagnostics;
 using Kind = config::Node::Kind;
 
-constexpr ValueId kUnknown = -1;
-
 }  // namespace
 
 ValueId Expander::run(ValueId input) {

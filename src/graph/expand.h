@@ -26,6 +26,8 @@ class Expander {
   [[nodiscard]] ValueId run(ValueId input);
 
  private:
+  static constexpr ValueId kUnknown = -1;
+
   /// Where a list stands.
   struct Place {
     const config::Scope* scope = nullptr;

@@ -13,8 +13,6 @@ using config::describe;
 using config::Diagnostics;
 using Kind = config::Node::Kind;
 
-constexpr ValueId kUnknown = -1;
-
 /// Names of values may hold dots, so that an expanded network can use its paths.
 bool is_value_name(const config::Node& node) {
   if (node.kind != Kind::text || node.text.empty()) return false;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/text.h"
 #include "config/schema.h"
 
 namespace trainyard {
@@ -20,9 +21,6 @@ bool contains(const std::array<std::string_view, N>& words, std::string_view wor
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 }  // namespace
 
 const config::Kind<Op>* find_op(std::string_view name) {
@@ -38,8 +36,9 @@ bool is_modifier(std::string_view name) { return contains(kModifiers, name); }
 bool is_expression_word(std::string_view name) { return contains(kExpressionWords, name); }
 
 bool is_identifier(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
+  return !name.empty() && begins_name(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return begins_name(c) || is_digit(c); });
 }
 
 std::vector<std::string> item_words() {

@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-using Kind = PoolAttributes::Kind;
+using PoolKind = PoolAttributes::Kind;
 
 /// A window must reach past the padding, or it would see padding alone.
 void require_narrow_padding(const Padding& pad, const config::Pair& size) {
@@ -20,7 +20,7 @@ void require_narrow_padding(const Padding& pad, const config::Pair& size) {
 }
 
 void declare_pool(config::Fields& fields, PoolAttributes& pool) {
-  const bool average = pool.kind == Kind::average;
+  const bool average = pool.kind == PoolKind::average;
   std::optional<config::Pair> stride;
   fields.field("size", pool.size, "size of the window; one number or [h, w]",
                {.minimum = 1, .maximum = kLargestWindow});
@@ -36,7 +36,7 @@ void declare_pool(config::Fields& fields, PoolAttributes& pool) {
   pool.stride = stride.value_or(pool.size);
 }
 
-template <Kind kind, bool global>
+template <PoolKind kind, bool global>
 std::unique_ptr<Op> read_pool(config::Fields& fields) {
   PoolAttributes attributes;
   attributes.kind = kind;
@@ -63,7 +63,7 @@ PoolOp::Geometry PoolOp::geometry(const Shape& input) const {
 }
 
 std::string_view PoolOp::type() const {
-  if (attributes_.kind == Kind::max) return attributes_.global ? "global_max_pool" : "max_pool";
+  if (attributes_.kind == PoolKind::max) return attributes_.global ? "global_max_pool" : "max_pool";
   return attributes_.global ? "global_avg_pool" : "avg_pool";
 }
 
@@ -78,7 +78,7 @@ Signature PoolOp::infer(std::span<const Shape> inputs) const {
   } else {
     signature.outputs = {{input.n(), input.c(), window.output_h, window.output_w}};
   }
-  if (attributes_.kind == Kind::max) {  // where each maximum stood
+  if (attributes_.kind == PoolKind::max) {  // where each maximum stood
     signature.saved_bytes = size_product({signature.outputs[0].elements(), sizeof(std::int32_t)});
   }
   return signature;
@@ -93,26 +93,26 @@ std::string PoolOp::attributes() const {
                             pool.stride.w == 0 ? pool.size.w : pool.stride.w};
   std::string out = fmt::format("{{size: {}, stride: {}, pad: {}, ceil: {}", text_of(pool.size),
                                 text_of(stride), text_of(pool.pad), pool.ceil);
-  if (pool.kind == Kind::average) out += fmt::format(", count_pad: {}", pool.count_pad);
+  if (pool.kind == PoolKind::average) out += fmt::format(", count_pad: {}", pool.count_pad);
   return out + "}";
 }
 
 config::Kind<Op> max_pool_kind() {
-  return {"max_pool", "largest value under a window", &read_pool<Kind::max, false>};
+  return {"max_pool", "largest value under a window", &read_pool<PoolKind::max, false>};
 }
 
 config::Kind<Op> avg_pool_kind() {
-  return {"avg_pool", "mean of the values under a window", &read_pool<Kind::average, false>};
+  return {"avg_pool", "mean of the values under a window", &read_pool<PoolKind::average, false>};
 }
 
 config::Kind<Op> global_max_pool_kind() {
   return {"global_max_pool", "largest value of each channel; images to features",
-          &read_pool<Kind::max, true>};
+          &read_pool<PoolKind::max, true>};
 }
 
 config::Kind<Op> global_avg_pool_kind() {
   return {"global_avg_pool", "mean of each channel; images to features",
-          &read_pool<Kind::average, true>};
+          &read_pool<PoolKind::average, true>};
 }
 
 }  // namespace trainyard

@@ -88,7 +88,7 @@ std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epo
     const std::vector<std::string> fields = split(line, ',');
     for (std::size_t i = 0; i < std::min(columns.size(), fields.size()); ++i) {
       const auto value = parse_real(fields[i]);
-      if (value && columns[i].starts_with("val_")) values.emplace_back(columns[i], *value);
+      if (value && columns[i].starts_with("val_")) values.push_back({columns[i], *value});
     }
   }
   return values;

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "run/csv_file.h"
@@ -30,8 +29,6 @@ struct MetricsColumns {
 [[nodiscard]] CsvRow epoch_fields(const MetricsColumns& columns, const EpochRow& row);
 [[nodiscard]] CsvRow step_fields(const StepRow& row);
 
-/// A column and its value in a row.
-using NamedValue = std::pair<std::string, double>;
 /// What the row of `epoch` in the text of a metrics.csv says of the validation split, in the order
 /// of its columns; empty if there is no such row.
 [[nodiscard]] std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch);

@@ -11,8 +11,6 @@ namespace trainyard {
 
 namespace {
 
-Json number_or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
 std::string json_epoch(const EpochRow& row, const EpochContext& context) {
   Json json = {{"event", "epoch"}, {"epoch", row.epoch}, {"epochs", context.epochs}};
   json["step"] = row.step;

@@ -8,10 +8,6 @@
 
 namespace trainyard {
 
-struct NamedValue {
-  std::string name;
-  double value = 0;
-};
 /// Those of an epoch, in the order of metrics.csv.
 [[nodiscard]] std::vector<NamedValue> measured_values(const EpochRow& row);
 

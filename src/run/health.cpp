@@ -78,10 +78,6 @@ std::string activity(const RunStatus& status) {
   return phase == "reading_data" ? "reading data" : phase;
 }
 
-Json number_or_null(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
-}
-
 }  // namespace
 
 RunHealth judge_run(const RunSighting& run) {

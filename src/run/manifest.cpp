@@ -7,12 +7,12 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kManifestVersion = 1;
 constexpr const char* kOwnHash = "manifest_xxh3_128";
 
 Json json_of(const Manifest& manifest) {
   Json json;
-  json["schema_version"] = kSchemaVersion;
+  json["schema_version"] = kManifestVersion;
   json["epoch"] = manifest.epoch;
   json["step"] = manifest.step;
   // Written only where there is one: the text of a manifest made before ids must not change.

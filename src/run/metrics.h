@@ -17,6 +17,13 @@ struct MetricValue {
   std::optional<double> validation;  // at the epoch's end
 };
 
+/// A column of metrics.csv and its value in a row.
+struct NamedValue {
+  std::string name;
+  double value = 0;
+  bool operator==(const NamedValue&) const = default;
+};
+
 /// A finished epoch.
 struct EpochRow {
   std::int64_t epoch = 0;            // finished epochs, from 1

@@ -37,7 +37,7 @@ std::uint64_t most_bytes(const CheckpointContent& content, const RunConfig& conf
          2 * bytes_of(content.files.at("weights.safetensors"));
 }
 
-std::string mebibytes(std::uint64_t bytes) {
+std::string mebibyte_text(std::uint64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
@@ -48,7 +48,7 @@ std::string room_warning(const CheckpointContent& content, const RunConfig& conf
   return fmt::format(
       "the disk of '{}' has {} free, and the run's checkpoints and weights may take {}: free some "
       "space, lower 'checkpoint.keep', or choose another folder with --out",
-      place.string(), mebibytes(free), mebibytes(most));
+      place.string(), mebibyte_text(free), mebibyte_text(most));
 }
 
 /// Throws Error{device} if the ranks would train different models, or from different places.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kOverrides = "overrides";
 constexpr const char* kChanges = "config_changes";
-constexpr std::uint64_t kMostBytes = 16u << 20;
+constexpr std::uint64_t kMostConfigBytes = 16u << 20;
 
 std::string former_name(int number) { return "config." + std::to_string(number) + ".yaml"; }
 
@@ -28,7 +28,7 @@ std::string free_former_name(const RunFolder& folder, const std::string& config)
   while (fs::exists(folder.file(former_name(number)), ignored)) ++number;
   if (number > 1) {
     const std::string last = former_name(number - 1);
-    if (read_text(folder.file(last), ErrorKind::disk, kMostBytes) == config) return last;
+    if (read_text(folder.file(last), ErrorKind::disk, kMostConfigBytes) == config) return last;
   }
   return former_name(number);
 }
@@ -124,7 +124,7 @@ std::vector<std::string> changes_of(const fs::path& run_json) {
   };
   try {
     const std::string name = run_json.string();
-    const Json run = parse_json(read_text(name, ErrorKind::data, kMostBytes), {name});
+    const Json run = parse_json(read_text(name, ErrorKind::data, kMostConfigBytes), {name});
     for (const std::string change : run.value(kOverrides, Json::array())) {
       put(change.substr(0, change.find('=')), change);
     }
@@ -142,13 +142,15 @@ std::vector<std::string> changes_of(const fs::path& run_json) {
 }
 
 std::string record_change(const RunFolder& folder, const ConfigChange& change) {
-  const std::string before = read_text(folder.file("config.yaml"), ErrorKind::disk, kMostBytes);
+  const std::string before =
+      read_text(folder.file("config.yaml"), ErrorKind::disk, kMostConfigBytes);
   const std::string former = free_former_name(folder, before);
   folder.write(former, before);
   std::string warning;
   try {
     const std::string name = folder.file("run.json").string();
-    Json run = parse_json(read_text(name, ErrorKind::data, kMostBytes), {name, ErrorKind::data});
+    Json run =
+        parse_json(read_text(name, ErrorKind::data, kMostConfigBytes), {name, ErrorKind::data});
     run["config_hash"] = change.config_hash;
     run[kChanges] = with_change(run.value(kChanges, Json::array()), change, former);
     folder.write("metrics.changes.csv", csv_of(run[kChanges]));

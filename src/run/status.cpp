@@ -13,12 +13,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kStatusVersion = 1;
 constexpr std::uint64_t kMostStatusBytes = 1u << 20;
-
-Json number_or_null(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
-}
 
 Json best_json(const std::optional<BestValue>& best) {
   if (!best) return nullptr;
@@ -27,7 +23,7 @@ Json best_json(const std::optional<BestValue>& best) {
 
 Json status_json(const RunStatus& status) {
   Json json;
-  json["schema_version"] = kSchemaVersion;
+  json["schema_version"] = kStatusVersion;
   json["state"] = std::string(name_of(status.state));
   json["phase"] = std::string(phase_of(status));
   json["exit_code"] = status.exit_code ? Json(*status.exit_code) : Json(nullptr);

@@ -30,7 +30,7 @@ Layout work_layout(const Layout& layout) {
   return features ? channels_last_layout(shape, 1) : layout;
 }
 
-BatchNorm describe(const StepDescription& step) {
+BatchNorm describe_bn(const StepDescription& step) {
   const BnAttributes& bn = static_cast<const BnOp&>(*step.op).values();
   const Layout& layout = step.inputs[0];
   const Layout work = work_layout(layout);
@@ -129,7 +129,7 @@ std::unique_ptr<Executor> make_bn(const LibraryPtr& library, const StepDescripti
   const bool residual = static_cast<const BnOp&>(*step.op).values().residual;
   if (joined || residual) return make_channel_executor(step);
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
-  const BatchNorm bn = describe(step);
+  const BatchNorm bn = describe_bn(step);
   if (step.pass == Pass::backward_data) {
     add_backward(*list, bn, step.wants_input_gradient.at(0));
   } else {

@@ -15,7 +15,7 @@ struct Convolution {
   bool has_bias = false;
 };
 
-Convolution describe(const StepDescription& step) {
+Convolution describe_conv(const StepDescription& step) {
   const auto& op = static_cast<const ConvOp&>(*step.op);
   const ConvAttributes& conv = op.values();
   const Margins margins = op.margins(shape_of(step.inputs[0]));
@@ -98,7 +98,7 @@ void add_backward_parameters(PrimitiveList& list, const Convolution& conv) {
 
 std::unique_ptr<Executor> make_conv(const LibraryPtr& library, const StepDescription& step) {
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
-  const Convolution conv = describe(step);
+  const Convolution conv = describe_conv(step);
   switch (step.pass) {
     case Pass::forward_train:
     case Pass::forward_eval:

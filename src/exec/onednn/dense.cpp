@@ -15,7 +15,7 @@ struct Dense {
   bool has_bias = false;
 };
 
-Dense describe(const StepDescription& step) {
+Dense describe_dense(const StepDescription& step) {
   const DenseAttributes& dense = static_cast<const DenseOp&>(*step.op).values();
   const Layout& input = step.inputs[0];
   const Shape shape = shape_of(input);
@@ -84,7 +84,7 @@ void add_backward_parameters(PrimitiveList& list, const Dense& dense) {
 
 std::unique_ptr<Executor> make_dense(const LibraryPtr& library, const StepDescription& step) {
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
-  const Dense dense = describe(step);
+  const Dense dense = describe_dense(step);
   switch (step.pass) {
     case Pass::forward_train:
     case Pass::forward_eval:

@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto kFloat = dnnl::memory::data_type::f32;
 
-Dims dims_of(const Layout& layout) { return {layout.extent, layout.extent + 4}; }
+Dims extents_of(const Layout& layout) { return {layout.extent, layout.extent + 4}; }
 
 dnnl::memory::format_tag blocked_tag(std::int64_t block) {
   TY_CHECK(block == 8 || block == 16, "oneDNN's channel blocks are 8 or 16 wide");
@@ -21,7 +21,7 @@ Desc blocked_desc(const Layout& layout) {
   TY_CHECK(layout.stride[1] == plane && layout.stride[0] % plane == 0, "blocks lie side by side");
   const auto tag = blocked_tag(layout.block);
   const std::int64_t channels = layout.stride[0] / plane * layout.block;
-  const Dims dims = dims_of(layout);
+  const Dims dims = extents_of(layout);
   if (channels == layout.padded_channels) return Desc(dims, kFloat, tag);
   Dims whole = dims;
   whole[1] = channels;
@@ -32,7 +32,7 @@ Desc blocked_desc(const Layout& layout) {
 
 Desc desc_of(const Layout& layout) {
   if (layout.block > 1) return blocked_desc(layout);
-  return Desc(dims_of(layout), kFloat, Dims{layout.stride, layout.stride + 4});
+  return Desc(extents_of(layout), kFloat, Dims{layout.stride, layout.stride + 4});
 }
 
 Desc any_desc(const Dims& dims) { return Desc(dims, kFloat, dnnl::memory::format_tag::any); }

@@ -63,7 +63,7 @@ std::vector<float> corrections(const PoolOp::Geometry& window, const Shape& inpu
   return all_one ? std::vector<float>{} : factors;
 }
 
-Pooling describe(const StepDescription& step) {
+Pooling describe_pool(const StepDescription& step) {
   const auto& op = static_cast<const PoolOp&>(*step.op);
   const PoolAttributes& attributes = op.values();
   const Shape input = shape_of(step.inputs[0]);
@@ -144,7 +144,7 @@ void add_backward(PrimitiveList& list, const Pooling& pool) {
 
 std::unique_ptr<Executor> make_pool(const LibraryPtr& library, const StepDescription& step) {
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
-  const Pooling pool = describe(step);
+  const Pooling pool = describe_pool(step);
   if (step.pass == Pass::backward_data) {
     add_backward(*list, pool);
   } else {

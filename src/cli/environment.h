@@ -1,0 +1,18 @@
+// The environment that this process was started in.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard::cli {
+
+/// Its value; "" where it is not set.
+[[nodiscard]] std::string variable(const char* name);
+/// All variables, each as NAME=VALUE.
+[[nodiscard]] std::vector<std::string> own_environment();
+/// The first program of that name in the folders of PATH.
+[[nodiscard]] std::optional<std::filesystem::path> program_in_path(const std::string& name);
+
+}  // namespace trainyard::cli
