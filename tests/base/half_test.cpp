@@ -7,11 +7,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/math.h"
+
 namespace trainyard {
 namespace {
-
-const float kInfinity = std::numeric_limits<float>::infinity();
-const float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 /// What a 16-bit float of so many mantissa bits and this exponent bias means, in double: exact.
 double meaning(std::uint16_t bits, int mantissa_bits, int bias) {
@@ -19,7 +18,8 @@ double meaning(std::uint16_t bits, int mantissa_bits, int bias) {
   const int mantissa = bits & ((1 << mantissa_bits) - 1);
   const int last_field = (1 << (15 - mantissa_bits)) - 1;
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
-  if (field == last_field) return mantissa == 0 ? sign * kInfinity : kNaN;
+  if (field == last_field)
+    return mantissa == 0 ? sign * math::kInfinity<float> : std::numeric_limits<float>::quiet_NaN();
   const int exponent = (field == 0 ? 1 : field) - bias;
   const int whole = mantissa + (field == 0 ? 0 : 1 << mantissa_bits);
   return sign * std::ldexp(whole, exponent - mantissa_bits);
@@ -105,7 +105,7 @@ void check_all_rounding() {
     const double high = meaning<Half>(static_cast<std::uint16_t>(bits + 1));
     const auto middle = static_cast<float>((low + high) / 2);
     check_rounding<Half>(middle);
-    check_rounding<Half>(std::nextafter(middle, kInfinity));
+    check_rounding<Half>(std::nextafter(middle, math::kInfinity<float>));
     check_rounding<Half>(std::nextafter(middle, 0.0f));
   }
   for (std::uint32_t bits = 0; bits < 0x7f800000u; bits += 10007) {  // a prime
@@ -115,15 +115,15 @@ void check_all_rounding() {
 
 template <class Half>
 void check_edges(std::uint16_t infinity) {
-  CHECK(Half(kInfinity).bits == infinity);
-  CHECK(Half(-kInfinity).bits == (infinity | 0x8000));
+  CHECK(Half(math::kInfinity<float>).bits == infinity);
+  CHECK(Half(-math::kInfinity<float>).bits == (infinity | 0x8000));
   CHECK(Half(std::numeric_limits<float>::max()).bits == infinity);
-  CHECK(Half(kNaN).bits == 0x7fff);
-  CHECK(Half(-kNaN).bits == 0x7fff);
+  CHECK(Half(std::numeric_limits<float>::quiet_NaN()).bits == 0x7fff);
+  CHECK(Half(-std::numeric_limits<float>::quiet_NaN()).bits == 0x7fff);
   CHECK(Half(math::float_of(0x7f800001u)).bits == 0x7fff);  // a NaN whose upper bits are infinity's
   CHECK(Half(0.0f).bits == 0);
   CHECK(Half(-0.0f).bits == 0x8000);
-  CHECK(std::isnan(static_cast<float>(Half(kNaN))));
+  CHECK(std::isnan(static_cast<float>(Half(std::numeric_limits<float>::quiet_NaN()))));
 }
 
 }  // namespace

@@ -10,15 +10,16 @@
 #include <thread>
 
 #include "base/error.h"
+#include "waiting.h"
 
 using namespace trainyard;
 using Absence = Arrivals::Absence;
 
+using trainyard::testing::kLong;
+
 namespace {
 
 Moment in(Milliseconds time) { return std::chrono::steady_clock::now() + time; }
-
-constexpr Milliseconds kLong(60'000);
 
 /// Two ranks of this process.
 struct Pair {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "comm/sigpipe_guard.h"
 #include "thread_ranks.h"
+#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;
@@ -20,10 +21,6 @@ namespace {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
-}
-
-double seconds_since(Moment begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 void sum_floats(Communicator& group, std::int64_t count) {

@@ -14,7 +14,7 @@ namespace {
 
 using testing::error_of;
 
-std::string refusal(const std::string& text) {
+std::string hosts_refusal(const std::string& text) {
   return error_of(ErrorKind::config, [&] { static_cast<void>(parse_hosts(text, "hosts.txt")); });
 }
 
@@ -40,19 +40,20 @@ TEST_CASE("a host file is a host a line, with comments, blank lines and slots") 
 }
 
 TEST_CASE("every bad line of a host file is named") {
-  CHECK(refusal("node1:22\n-oProxyCommand=x\nb slots=0\nc slots=2 slots=2\nd port=3\nb") ==
+  CHECK(hosts_refusal("node1:22\n-oProxyCommand=x\nb slots=0\nc slots=2 slots=2\nd port=3\nb") ==
         "hosts.txt:1:1: 'node1:22' is no host name and no IPv4 address; write one host a line\n"
         "hosts.txt:2:1: '-oProxyCommand=x' is no host name and no IPv4 address; write one host a "
         "line\n"
         "hosts.txt:3:1: 'slots=0' behind host 'b': expected slots=N, or nothing\n"
         "hosts.txt:4:1: 'slots=2' behind host 'c': expected slots=N, or nothing\n"
         "hosts.txt:5:1: 'port=3' behind host 'd': expected slots=N, or nothing");
-  CHECK(refusal("a\nb\na") ==
+  CHECK(hosts_refusal("a\nb\na") ==
         "hosts.txt:3:1: host 'a' stands here a second time; give it slots=N instead");
 }
 
 TEST_CASE("a host file without a host is refused") {
-  CHECK(refusal("# nobody\n\n") == "hosts.txt:1:1: 0 hosts; expected from 1 to 4096, one a line");
+  CHECK(hosts_refusal("# nobody\n\n") ==
+        "hosts.txt:1:1: 0 hosts; expected from 1 to 4096, one a line");
 }
 
 TEST_CASE("mpirun gets the hosts, the counts, where to meet, and the program as it was typed") {

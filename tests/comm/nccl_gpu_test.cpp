@@ -16,12 +16,12 @@ using namespace trainyard::testing;
 namespace {
 
 void check_processes(int ranks) {
-  std::deque<RankProcess> job;
+  std::deque<RankProgram> job;
   job.emplace_back("suite", 0, ranks, std::uint16_t{0});
   const std::uint16_t port = job.front().port();
   for (int rank = 1; rank < ranks; ++rank) job.emplace_back("suite", rank, ranks, port);
   for (int rank = 0; rank < ranks; ++rank) {
-    RankProcess& process = job[static_cast<std::size_t>(rank)];
+    RankProgram& process = job[static_cast<std::size_t>(rank)];
     CHECK(process.line() == "rank " + std::to_string(rank) + " of " + std::to_string(ranks) + ": " +
                                 std::to_string(checks_of_conformance(ranks)) + " checks, all well");
     CHECK(process.wait() == 0);

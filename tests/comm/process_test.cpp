@@ -14,20 +14,20 @@ using namespace trainyard::testing;
 namespace {
 
 /// Ranks of one job; rank 0 has told its port.
-std::deque<RankProcess> start_job(const std::string& work, int ranks) {
-  std::deque<RankProcess> job;
+std::deque<RankProgram> start_job(const std::string& work, int ranks) {
+  std::deque<RankProgram> job;
   job.emplace_back(work, 0, ranks, std::uint16_t{0});
   const std::uint16_t port = job.front().port();
   for (int rank = 1; rank < ranks; ++rank) job.emplace_back(work, rank, ranks, port);
   return job;
 }
 
-void await_ready(std::deque<RankProcess>& job) {
-  for (RankProcess& rank : job) REQUIRE(rank.line() == "ready");
+void await_ready(std::deque<RankProgram>& job) {
+  for (RankProgram& rank : job) REQUIRE(rank.line() == "ready");
 }
 
 /// Every rank but `dead` says the failure, begins it so and ends with code 8, soon.
-void check_end(std::deque<RankProcess>& job, std::size_t dead, const std::string& begin,
+void check_end(std::deque<RankProgram>& job, std::size_t dead, const std::string& begin,
                const std::string& part) {
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t rank = 0; rank < job.size(); ++rank) {
@@ -46,9 +46,9 @@ void check_end(std::deque<RankProcess>& job, std::size_t dead, const std::string
 
 TEST_CASE("three processes do what every group must do") {
   for (const char* const suite : {"suite", "shared-suite"}) {
-    std::deque<RankProcess> job = start_job(suite, 3);
+    std::deque<RankProgram> job = start_job(suite, 3);
     for (int rank = 0; rank < 3; ++rank) {
-      RankProcess& process = job[static_cast<std::size_t>(rank)];
+      RankProgram& process = job[static_cast<std::size_t>(rank)];
       CHECK(process.line() == "rank " + std::to_string(rank) + " of 3: " +
                                   std::to_string(checks_of_conformance(3)) + " checks, all well");
       CHECK(process.wait() == 0);
@@ -57,7 +57,7 @@ TEST_CASE("three processes do what every group must do") {
 }
 
 TEST_CASE("a killed process is named by all others") {
-  std::deque<RankProcess> job = start_job("idle", 3);
+  std::deque<RankProgram> job = start_job("idle", 3);
   await_ready(job);
   job[1].signal(SIGKILL);
   check_end(job, 1, "rank 1 (host1), step ", "closed without farewell");
@@ -66,7 +66,7 @@ TEST_CASE("a killed process is named by all others") {
 TEST_CASE("a process that is killed while all sum is the cause, not the sums that fail") {
   for (const char* const sums : {"sums", "shared-sums"}) {
     for (const std::size_t dead : {1U, 2U}) {
-      std::deque<RankProcess> job = start_job(sums, 3);
+      std::deque<RankProgram> job = start_job(sums, 3);
       await_ready(job);
       job[dead].signal(SIGKILL);
       const std::string number = std::to_string(dead);
@@ -78,7 +78,7 @@ TEST_CASE("a process that is killed while all sum is the cause, not the sums tha
 
 TEST_CASE("a stopped process is named by all others") {
   for (const char* const sums : {"sums", "shared-sums"}) {
-    std::deque<RankProcess> job = start_job(sums, 3);
+    std::deque<RankProgram> job = start_job(sums, 3);
     await_ready(job);
     job[2].signal(SIGSTOP);
     check_end(job, 2, "rank 2 (host2), step ", "no heartbeat for 1 s: the process is stopped");
@@ -87,7 +87,7 @@ TEST_CASE("a stopped process is named by all others") {
 
 TEST_CASE("when rank 0 is killed or stopped, every other rank ends") {
   for (const int number : {SIGKILL, SIGSTOP}) {
-    std::deque<RankProcess> job = start_job("idle", 3);
+    std::deque<RankProgram> job = start_job("idle", 3);
     await_ready(job);
     job[0].signal(number);
     check_end(job, 0, "rank 0 (127.0.0.1:", "step 5, idle: rank 0 is gone for rank ");
@@ -96,7 +96,7 @@ TEST_CASE("when rank 0 is killed or stopped, every other rank ends") {
 
 TEST_CASE("when rank 0 is killed while all sum, no other rank stays") {
   for (const char* const sums : {"sums", "shared-sums"}) {
-    std::deque<RankProcess> job = start_job(sums, 3);
+    std::deque<RankProgram> job = start_job(sums, 3);
     await_ready(job);
     job[0].signal(SIGKILL);
     check_end(job, 0, "rank ", "rank 0");

@@ -32,7 +32,7 @@ pid_t start(std::vector<std::string> words, int output) {
 
 }  // namespace
 
-RankProcess::RankProcess(const std::string& work, int rank, int ranks, std::uint16_t port) {
+RankProgram::RankProgram(const std::string& work, int rank, int ranks, std::uint16_t port) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
   output_ = Descriptor({ends[0]});
@@ -42,13 +42,13 @@ RankProcess::RankProcess(const std::string& work, int rank, int ranks, std::uint
                    ends[1]);
 }
 
-RankProcess::~RankProcess() {
+RankProgram::~RankProgram() {
   if (process_ <= 0) return;
   ::kill(process_, SIGKILL);
   wait();
 }
 
-std::string RankProcess::line() {
+std::string RankProgram::line() {
   std::array<char, 4096> chunk;
   while (true) {
     const std::size_t end = received_.find('\n');
@@ -63,15 +63,15 @@ std::string RankProcess::line() {
   }
 }
 
-std::uint16_t RankProcess::port() {
+std::uint16_t RankProgram::port() {
   const std::string text = line();
   if (!text.starts_with("port ")) throw std::runtime_error("no port, but: " + text);
   return static_cast<std::uint16_t>(std::stoi(text.substr(5)));
 }
 
-void RankProcess::signal(int number) const { ::kill(process_, number); }
+void RankProgram::signal(int number) const { ::kill(process_, number); }
 
-int RankProcess::wait() {
+int RankProgram::wait() {
   int status = 0;
   ::waitpid(process_, &status, 0);
   process_ = -1;

@@ -9,14 +9,14 @@
 
 namespace trainyard::testing {
 
-class RankProcess {
+class RankProgram {
  public:
   /// Port 0: it is rank 0 and takes a free one, see port().
-  RankProcess(const std::string& work, int rank, int ranks, std::uint16_t port);
+  RankProgram(const std::string& work, int rank, int ranks, std::uint16_t port);
   /// Kills it if it still runs.
-  ~RankProcess();
-  RankProcess(const RankProcess&) = delete;
-  RankProcess& operator=(const RankProcess&) = delete;
+  ~RankProgram();
+  RankProgram(const RankProgram&) = delete;
+  RankProgram& operator=(const RankProgram&) = delete;
 
   /// The next line that it prints; "" once it has closed its output.
   [[nodiscard]] std::string line();

@@ -15,13 +15,12 @@
 #include "conformance.h"
 #include "forwarding_ranks.h"
 #include "thread_ranks.h"
+#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;
 
 namespace {
-
-constexpr Milliseconds kLong(60'000);
 
 /// Ranks that must not be asked for a sum.
 class SumlessRanks : public ForwardingRanks {
@@ -65,7 +64,7 @@ bool stay(std::unique_ptr<Communicator> ranks, const std::string& machine) {
   return share_sums(std::move(ranks), options).get() == before;
 }
 
-void sum_floats(Communicator& group, std::int64_t count) {
+void check_sum(Communicator& group, std::int64_t count) {
   const auto queue = make_cpu_device()->make_queue();
   std::vector<float> data(static_cast<std::size_t>(count), 1.0F);
   group.all_reduce_sum(*queue, data.data(), count, DType::f32);
@@ -74,10 +73,6 @@ void sum_floats(Communicator& group, std::int64_t count) {
 
 void do_something_else() {
   CHECK(breaches_of(*make_single_communicator(), *make_cpu_device()).empty());
-}
-
-double seconds_since(Moment begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 void check_failed(const Outcomes& outcomes, int rank, const std::string& call,
@@ -131,7 +126,7 @@ TEST_CASE("many sums in a row, with ranks that are late by turns") {
   CHECK(run_shared(3, [](Communicator& group) {
           for (int round = 0; round < 30; ++round) {
             if (round % 10 == group.rank()) do_something_else();
-            sum_floats(group, 70'000 - round);
+            check_sum(group, 70'000 - round);
           }
         }) == Outcomes(3));
 }
@@ -139,8 +134,8 @@ TEST_CASE("many sums in a row, with ranks that are late by turns") {
 TEST_CASE("a rank that leaves is named by every other, long before the limit") {
   const Moment begin = std::chrono::steady_clock::now();
   const Outcomes outcomes = run_shared(3, [](Communicator& group) {
-    sum_floats(group, 1000);
-    if (group.rank() != 2) sum_floats(group, 1000);
+    check_sum(group, 1000);
+    if (group.rank() != 2) check_sum(group, 1000);
   });
   CHECK(seconds_since(begin) < 30);
   CHECK(outcomes[2].empty());
@@ -159,20 +154,20 @@ TEST_CASE("a rank that does not come is named when the limit is over, and then n
         share_sums(std::make_unique<SumlessRanks>(gloo), options_of(gloo.rank(), limit));
     if (group->rank() == 1) {
       group->barrier();
-      CHECK_THROWS_WITH_AS(sum_floats(*group, 5),
+      CHECK_THROWS_WITH_AS(check_sum(*group, 5),
                            "rank 1 (host1): all_reduce_sum of 5 f32 elements over 2 ranks failed: "
                            "rank 0 (host0) is gone (it left the group); see what it said",
                            Error);
       return ended.count_down();
     }
-    CHECK_THROWS_WITH_AS(sum_floats(*group, 5),
+    CHECK_THROWS_WITH_AS(check_sum(*group, 5),
                          "rank 0 (host0): all_reduce_sum of 5 f32 elements over 2 ranks failed: "
                          "rank 1 (host1) did not do its part within 0.15 s (in shared memory); "
                          "see what it said",
                          Error);
     group->barrier();
     ended.wait();
-    sum_floats(*group, 5);
+    check_sum(*group, 5);
   });
   CHECK(seconds_since(begin) < 30);
   CHECK(outcomes[1].empty());

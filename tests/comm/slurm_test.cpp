@@ -13,7 +13,7 @@ using testing::error_of;
 using testing::VariableMap;
 using testing::variables_in;
 
-std::string refusal(const std::string& list) {
+std::string list_refusal(const std::string& list) {
   return error_of(ErrorKind::command_line, [&] { static_cast<void>(first_slurm_host(list)); });
 }
 
@@ -28,7 +28,7 @@ TEST_CASE("the first host of a list is found in all of Slurm's forms") {
 
 TEST_CASE("text that is no list of hosts is refused with the text") {
   for (const char* list : {"", ",a", "node[", "node[]", "node[x-3]", "a b", "node[-3]"}) {
-    CHECK(refusal(list) == "'" + std::string(list) + "' is no list of hosts");
+    CHECK(list_refusal(list) == "'" + std::string(list) + "' is no list of hosts");
   }
 }
 

@@ -8,13 +8,13 @@
 #include "comm/store.h"
 #include "comm/store_server.h"
 #include "raw_client.h"
+#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;
 
 namespace {
 
-constexpr Milliseconds kLong(60'000);
 const std::string kToken = "the token";
 
 class Port {

@@ -8,13 +8,12 @@
 #include "comm/store_server.h"
 #include "comm/store_table.h"
 #include "thread_ranks.h"
+#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;
 
 namespace {
-
-constexpr Milliseconds kLong(60'000);
 
 /// Runs work(rank, store) with stores in memory and over TCP; nothing may be thrown.
 void with_stores(int ranks, const std::function<void(int, Store&)>& work) {

@@ -16,16 +16,16 @@
 #include "comm/store_server.h"
 #include "raw_client.h"
 #include "thread_ranks.h"
+#include "waiting.h"
 
 using namespace trainyard;
 using namespace trainyard::testing;
 
 namespace {
 
-constexpr Milliseconds kLong(60'000);
 constexpr Operation kLoad{"load"};
 constexpr Operation kAllReduce{"all_reduce", true};
-const std::string kToken = "a token";
+const std::string kJobToken = "a token";
 
 /// Limits of a test: what it does not wait for does not come.
 constexpr WatchLimits kPatient{.first_step = kLong,
@@ -70,7 +70,7 @@ class Job {
         server_(std::make_unique<StoreServer>(server_options(ranks, limits))) {}
 
   [[nodiscard]] WatchOptions options(int rank) const {
-    return {.store = {.endpoint = {"127.0.0.1", server_->port()}, .token = kToken},
+    return {.store = {.endpoint = {"127.0.0.1", server_->port()}, .token = kJobToken},
             .rank = rank,
             .host = "host" + std::to_string(rank),
             .interval = Milliseconds(10),
@@ -93,7 +93,7 @@ class Job {
   static StoreServerOptions server_options(int ranks, const WatchLimits& limits) {
     StoreServerOptions options;
     options.endpoint.host = "127.0.0.1";
-    options.token = kToken;
+    options.token = kJobToken;
     options.ranks = ranks;
     options.watch = limits;
     return options;
@@ -258,7 +258,7 @@ TEST_CASE("a watch that breaks the rules is dropped, and its rank is lost") {
   Job job(2);
   job.join(0);
   RawClient other(job.options(1).store.endpoint.port);
-  other.greet(kToken);
+  other.greet(kJobToken);
   other.send(encode(Message{.kind = MessageKind::join, .number = 1, .key = "host1"}));
   other.send("no message, but more than a header of bytes");
   const Failure failure = job.ears[0].failure();

@@ -14,7 +14,7 @@ namespace {
 
 const Message kMessage{.kind = MessageKind::set, .number = -7, .key = "key", .value = "value"};
 
-std::string message_of_error(const std::function<void()>& work) {
+std::string wire_error(const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& error) {
@@ -24,7 +24,7 @@ std::string message_of_error(const std::function<void()>& work) {
 }
 
 std::string refusal_of(std::string bytes, std::size_t max_value = kMaxValueBytes) {
-  return message_of_error([&] {
+  return wire_error([&] {
     std::string_view rest = bytes;
     static_cast<void>(take_message(rest, max_value));
   });
@@ -96,7 +96,7 @@ TEST_CASE("tokens are equal in every byte or not at all") {
 
 TEST_CASE("a token that is none is refused") {
   const auto refusal = [](std::string_view token) {
-    return message_of_error([&] { static_cast<void>(padded_token(token)); });
+    return wire_error([&] { static_cast<void>(padded_token(token)); });
   };
   CHECK(refusal("") ==
         "the token of the ranks has 0 bytes; give 1 to 64, without zeros, the same to every rank");
@@ -116,7 +116,7 @@ TEST_CASE("a failure is read as it was written, and only then") {
   const std::string bytes = encode(failure);
   CHECK(decode_failure(bytes) == failure);
   const auto refusal = [](const std::string& text) {
-    return message_of_error([&] { static_cast<void>(decode_failure(text)); });
+    return wire_error([&] { static_cast<void>(decode_failure(text)); });
   };
   CHECK(refusal(bytes + "x") == "a message between ranks holds more than it should");
   for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -151,6 +151,6 @@ TEST_CASE("a pulse is read as it was written, and only then") {
   CHECK_THROWS_AS(decode_pulse(3, "x", value + "x"), Error);
   std::string wrong = value;
   wrong[8] = 2;
-  CHECK(message_of_error([&] { static_cast<void>(decode_pulse(3, "x", wrong)); }) ==
+  CHECK(wire_error([&] { static_cast<void>(decode_pulse(3, "x", wrong)); }) ==
         "a heartbeat's fields are out of range");
 }

@@ -9,7 +9,7 @@ namespace {
 
 Node parse(const std::string& text) { return parse_yaml(text, "t.yaml"); }
 
-std::string refusal(const std::string& text, const FileLimits& limits = {}) {
+std::string parse_refusal(const std::string& text, const FileLimits& limits = {}) {
   return message_of([&] { static_cast<void>(parse_yaml(text, "t.yaml", limits)); });
 }
 
@@ -68,12 +68,12 @@ TEST_CASE("what yaml-cpp drops in silence is an error") {
   for (const char* text : {",", ", a: 1", "}", "]", "a: 1\n]", "\"a\" b", "[a] b", "a: 1\n, b: 2",
                            "a: [1, 2]]", "- a\nb: 1"}) {
     CAPTURE(text);
-    CHECK(refusal(text).substr(0, 7) == "t.yaml:");
+    CHECK(parse_refusal(text).substr(0, 7) == "t.yaml:");
   }
 }
 
 TEST_CASE("all slips of a file are reported together, in file order") {
-  CHECK(refusal("a: 010\nb: 1\nb: 2\n<<: 3\n") ==
+  CHECK(parse_refusal("a: 010\nb: 1\nb: 2\n<<: 3\n") ==
         "t.yaml:1:4: '010' looks octal; drop the leading zero, or quote it if text is meant\n"
         "t.yaml:3:1: duplicate key 'b'; it stands in line 2 already\n"
         "t.yaml:4:1: '<<' is not part of the language; a run file takes over another one with "

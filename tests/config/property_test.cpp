@@ -108,7 +108,7 @@ std::vector<std::string> slips(const std::string& word) {
 
 // What reading `key` in this map says.
 template <class T>
-std::string refusal(const std::string& key) {
+std::string key_refusal(const std::string& key) {
   T out;
   return read_into("'" + key + "': 1\n", out, "map");
 }
@@ -125,7 +125,7 @@ Tally try_all_slips() {
   Tally tally;
   for (const FieldDescription& field : fields.descriptions()) {
     for (const std::string& slip : slips(field.key)) {
-      const std::string message = refusal<T>(slip);
+      const std::string message = key_refusal<T>(slip);
       ++tally.slips;
       if (message.find("unknown key '" + slip + "'") != std::string::npos) ++tally.refused;
       if (message.find("did you mean '" + field.key + "'?") != std::string::npos) ++tally.right;

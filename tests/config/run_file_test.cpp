@@ -23,7 +23,7 @@ std::string run(const std::string& path, const std::vector<std::string>& overrid
   return to_yaml(load_run(path, overrides, kRivals));
 }
 
-std::string refusal(const std::string& path, const std::vector<std::string>& overrides = {}) {
+std::string run_refusal(const std::string& path, const std::vector<std::string>& overrides = {}) {
   return message_of([&] { static_cast<void>(load_run(path, overrides, kRivals)); });
 }
 
@@ -86,38 +86,40 @@ TEST_CASE("extends in a circle, too deep, or to nothing is refused") {
   const std::string a = folder.file("a.yaml", "extends: b.yaml\n");
   const std::string b = folder.file("b.yaml", "x: 1\nextends: ./a.yaml\n");
   const std::string again = folder.path("./a.yaml");
-  CHECK(refusal(a) == b + ":2:10: 'extends' goes in a circle: " + a + " -> " + b + " -> " + again);
+  CHECK(run_refusal(a) ==
+        b + ":2:10: 'extends' goes in a circle: " + a + " -> " + b + " -> " + again);
   const std::string lost = folder.file("lost.yaml", "extends: nothing.yaml\n");
-  CHECK(refusal(lost) ==
+  CHECK(run_refusal(lost) ==
         lost + ":1:10: 'extends' names a file that is not there: " + folder.path("nothing.yaml"));
   const std::string name(300, 'x');
   const std::string longer = folder.file("longer.yaml", "extends: " + name + "\n");
-  CHECK(refusal(longer) == longer +
-                               ":1:10: 'extends' names a file that is not there (File name too "
-                               "long): " +
-                               folder.path(name));
+  CHECK(run_refusal(longer) == longer +
+                                   ":1:10: 'extends' names a file that is not there (File name too "
+                                   "long): " +
+                                   folder.path(name));
   const std::string list = folder.file("list.yaml", "extends: [a.yaml, b.yaml]\n");
-  CHECK(refusal(list) == list + ":1:10: 'extends' wants the name of one run file, found a list");
+  CHECK(run_refusal(list) ==
+        list + ":1:10: 'extends' wants the name of one run file, found a list");
   static_cast<void>(folder.file("0.yaml", "x: 1\n"));
   for (int i = 1; i <= 8; ++i) {
     static_cast<void>(
         folder.file(std::to_string(i) + ".yaml", "extends: " + std::to_string(i - 1) + ".yaml\n"));
   }
-  CHECK(refusal(folder.path("7.yaml")).empty());
-  CHECK(refusal(folder.path("8.yaml")).find("more than 8 files") != std::string::npos);
+  CHECK(run_refusal(folder.path("7.yaml")).empty());
+  CHECK(run_refusal(folder.path("8.yaml")).find("more than 8 files") != std::string::npos);
 }
 
 TEST_CASE("files that cannot be read are named") {
   const Folder folder;
-  CHECK(refusal(folder.path("none.yaml")) ==
+  CHECK(run_refusal(folder.path("none.yaml")) ==
         folder.path("none.yaml") + ": cannot be read: No such file or directory");
   const std::string longer = folder.path(std::string(300, 'x'));
-  CHECK(refusal(longer) == longer + ": cannot be read: File name too long");
-  CHECK(refusal(folder.text()) == folder.text() + ": is a folder; expected a YAML file");
+  CHECK(run_refusal(longer) == longer + ": cannot be read: File name too long");
+  CHECK(run_refusal(folder.text()) == folder.text() + ": is a folder; expected a YAML file");
   const std::string list = folder.file("list.yaml", "- 1\n");
-  CHECK(refusal(list) == list + ":1:1: a run file is a map of keys, found a list");
+  CHECK(run_refusal(list) == list + ":1:1: a run file is a map of keys, found a list");
   const std::string large = folder.file("large.yaml", "#" + std::string(1 << 20, 'x'));
-  CHECK(refusal(large) ==
+  CHECK(run_refusal(large) ==
         large + ": is larger than 1048576 bytes, the most that a config file may have");
 }
 
@@ -157,20 +159,20 @@ TEST_CASE("malformed overrides are errors of the command line") {
   const std::string path =
       folder.file("run.yaml", "data: {augment: [hflip]}\nepochs: 3\nloss: mse\n");
   CHECK(kind_of(path, {"epochs"}) == ErrorKind::command_line);
-  CHECK(refusal(path, {"epochs"}) ==
+  CHECK(run_refusal(path, {"epochs"}) ==
         "--set epochs: expected KEY=VALUE, as in --set optimizer.sgd.lr=1e-3");
-  CHECK(refusal(path, {"a..b=1"}) == "--set a..b=1: a key is empty in 'a..b'");
-  CHECK(refusal(path, {"=1"}) == "--set =1: a key is empty in ''");
-  CHECK(refusal(path, {"extends=b.yaml"}) ==
+  CHECK(run_refusal(path, {"a..b=1"}) == "--set a..b=1: a key is empty in 'a..b'");
+  CHECK(run_refusal(path, {"=1"}) == "--set =1: a key is empty in ''");
+  CHECK(run_refusal(path, {"extends=b.yaml"}) ==
         "--set extends=b.yaml: 'extends' stands in the run file only");
-  CHECK(refusal(path, {"data.augment.0=x"}) ==
+  CHECK(run_refusal(path, {"data.augment.0=x"}) ==
         "--set data.augment.0=x: 'data.augment' is a list (" + path +
             ":1:17); --set goes through maps only, set 'data.augment' as a whole");
-  CHECK(refusal(path, {"epochs.x=1"}) ==
+  CHECK(run_refusal(path, {"epochs.x=1"}) ==
         "--set epochs.x=1: 'epochs' is number 3 (" + path +
             ":2:9); --set goes through maps only, set 'epochs' as a whole");
-  CHECK(refusal(path, {"loss.x=1"}).find("'loss' is text 'mse'") != std::string::npos);
+  CHECK(run_refusal(path, {"loss.x=1"}).find("'loss' is text 'mse'") != std::string::npos);
   CHECK(kind_of(path, {"epochs=[1"}) == ErrorKind::command_line);
-  CHECK(refusal(path, {"epochs=010"}) ==
+  CHECK(run_refusal(path, {"epochs=010"}) ==
         "--set epochs:1:1: '010' looks octal; drop the leading zero, or quote it if text is meant");
 }

@@ -24,7 +24,7 @@ void write_small_cifar(const test::TemporaryFolder& folder, const std::string& b
   folder.write(below + "test_batch.bin", cifar_record(7, 70));
 }
 
-Cifar10Options options_of(const test::TemporaryFolder& folder, Split split = Split::train) {
+Cifar10Options cifar_options(const test::TemporaryFolder& folder, Split split = Split::train) {
   Cifar10Options options;
   options.root = folder.text();
   options.split = split;
@@ -40,7 +40,7 @@ std::string data_message(const Cifar10Options& options) {
 TEST_CASE("cifar10 reads the five training files in order") {
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
-  const auto set = open_cifar10(options_of(folder));
+  const auto set = open_cifar10(cifar_options(folder));
   REQUIRE(set->size() == 10);
   CHECK(set->image_shape() == Shape{3, 32, 32});
   CHECK(set->classes() == 10);
@@ -61,7 +61,7 @@ TEST_CASE("cifar10 keeps the planes red, green, blue and their rows") {
   record[1 + 1024 + 32 + 2] = '\xff';  // green, row 1, column 2
   record[1 + 2048 + 1023] = '\3';      // blue, last
   folder.write("test_batch.bin", record);
-  const auto set = open_cifar10(options_of(folder, Split::test));
+  const auto set = open_cifar10(cifar_options(folder, Split::test));
   std::vector<float> image(3072);
   set->read(0, image.data());
   CHECK(image[0] == 1.0f);
@@ -83,7 +83,7 @@ TEST_CASE("cifar10 takes limit samples and class names when they are there") {
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   folder.write("batches.meta.txt", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n\n");
-  Cifar10Options options = options_of(folder);
+  Cifar10Options options = cifar_options(folder);
   options.limit = 3;
   const auto set = open_cifar10(options);
   CHECK(set->size() == 3);
@@ -96,24 +96,24 @@ TEST_CASE("cifar10 refuses a list of names of another length") {
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   folder.write("batches.meta.txt", "a\nb\n");
-  CHECK(data_message(options_of(folder)) == "'" + folder.text() +
-                                                "/batches.meta.txt' has 2 class names, "
-                                                "expected 10");
+  CHECK(data_message(cifar_options(folder)) == "'" + folder.text() +
+                                                   "/batches.meta.txt' has 2 class names, "
+                                                   "expected 10");
 }
 
 TEST_CASE("the fingerprint of cifar10 changes with one byte of its files") {
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
-  const std::string before = open_cifar10(options_of(folder))->fingerprint();
+  const std::string before = open_cifar10(cifar_options(folder))->fingerprint();
   CHECK(before.size() == 32);
-  CHECK(open_cifar10(options_of(folder))->fingerprint() == before);
+  CHECK(open_cifar10(cifar_options(folder))->fingerprint() == before);
   folder.write("data_batch_5.bin", cifar_record(8, 80) + cifar_record(9, 91));
-  CHECK(open_cifar10(options_of(folder))->fingerprint() != before);
+  CHECK(open_cifar10(cifar_options(folder))->fingerprint() != before);
 }
 
 TEST_CASE("a missing cifar10 folder names the places and the download") {
   const test::TemporaryFolder folder;
-  const std::string message = data_message(options_of(folder));
+  const std::string message = data_message(cifar_options(folder));
   CHECK(holds(message, "cannot find CIFAR-10: no data_batch_1.bin in '" + folder.text() +
                            "/cifar-10-batches-bin', '" + folder.text() + "'"));
   CHECK(holds(message, "in $TRAINYARD_DATA, or in data/ where that is not set"));
@@ -125,7 +125,7 @@ TEST_CASE("a missing file of cifar10 is named") {
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   std::filesystem::remove(folder.path() / "data_batch_3.bin");
-  CHECK(data_message(options_of(folder)) ==
+  CHECK(data_message(cifar_options(folder)) ==
         "cannot read '" + folder.text() + "/data_batch_3.bin': No such file or directory");
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("a truncated cifar10 file is refused with its size and the expected on
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   folder.write("data_batch_2.bin", (cifar_record(1, 1) + cifar_record(2, 2)).substr(0, 6145));
-  CHECK(data_message(options_of(folder)) ==
+  CHECK(data_message(cifar_options(folder)) ==
         "'" + folder.text() +
             "/data_batch_2.bin' is damaged: 6145 bytes, that is 1 records and 3072 bytes; "
             "expected a multiple of 3073 bytes; get the file again");
@@ -142,14 +142,14 @@ TEST_CASE("a truncated cifar10 file is refused with its size and the expected on
 TEST_CASE("an empty cifar10 file is refused") {
   const test::TemporaryFolder folder;
   folder.write("test_batch.bin", "");
-  CHECK(holds(data_message(options_of(folder, Split::test)), "is damaged: 0 bytes"));
+  CHECK(holds(data_message(cifar_options(folder, Split::test)), "is damaged: 0 bytes"));
 }
 
 TEST_CASE("a wrong cifar10 label is refused with file, record and value") {
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "");
   folder.write("data_batch_4.bin", cifar_record(6, 1) + cifar_record(12, 1));
-  CHECK(data_message(options_of(folder)) ==
+  CHECK(data_message(cifar_options(folder)) ==
         "'" + folder.text() +
             "/data_batch_4.bin': record 1 (from 0) has label 12, expected 0 to 9; the file is "
             "damaged or of another data set");
@@ -158,7 +158,7 @@ TEST_CASE("a wrong cifar10 label is refused with file, record and value") {
 TEST_CASE("a pipe in the place of a cifar10 file is refused and does not wait for a writer") {
   const test::TemporaryFolder folder;
   REQUIRE(mkfifo((folder.path() / "test_batch.bin").c_str(), 0600) == 0);
-  CHECK(data_message(options_of(folder, Split::test)) ==
+  CHECK(data_message(cifar_options(folder, Split::test)) ==
         "cannot read '" + folder.text() + "/test_batch.bin': it is not a regular file");
 }
 
@@ -167,14 +167,14 @@ TEST_CASE("a file that cannot be opened is refused with the system's reason") {
   write_small_cifar(folder, "");
   std::filesystem::remove(folder.path() / "data_batch_2.bin");
   std::filesystem::create_symlink("data_batch_2.bin", folder.path() / "data_batch_2.bin");
-  CHECK(data_message(options_of(folder)) ==
+  CHECK(data_message(cifar_options(folder)) ==
         "cannot read '" + folder.text() + "/data_batch_2.bin': Too many levels of symbolic links");
 }
 
 TEST_CASE("a folder in the place of a cifar10 file is refused") {
   const test::TemporaryFolder folder;
   folder.write("test_batch.bin/x", "");
-  CHECK(holds(data_message(options_of(folder, Split::test)), "it is not a regular file"));
+  CHECK(holds(data_message(cifar_options(folder, Split::test)), "it is not a regular file"));
 }
 
 TEST_CASE("cifar100 takes the fine or the coarse label of a record") {

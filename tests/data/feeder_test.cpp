@@ -18,7 +18,7 @@ using test::random_bytes_set;
 
 namespace {
 
-const Shape kShape{2, 5, 6};
+const Shape kFedShape{2, 5, 6};
 
 Pipeline augmenting_pipeline() {
   ShiftOptions options;
@@ -29,7 +29,7 @@ Pipeline augmenting_pipeline() {
   augment.push_back(std::make_unique<Flip>(Flip::Axis::horizontal, 0.5));
   std::vector<std::unique_ptr<Preprocess>> preprocess;
   preprocess.push_back(std::make_unique<Scale>(1.0 / 255));
-  return Pipeline(kShape, std::move(augment), std::move(preprocess));
+  return Pipeline(kFedShape, std::move(augment), std::move(preprocess));
 }
 
 /// A batch with its own memory.
@@ -104,7 +104,7 @@ TEST_CASE("the order of a known seed stays what it was") {
 }
 
 TEST_CASE("batches are the same for 0, 1 and 4 workers, in training and evaluation") {
-  const auto set = random_bytes_set(61, kShape);
+  const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   for (const bool train : {true, false}) {
     FeederOptions options = training(0);
@@ -123,7 +123,7 @@ TEST_CASE("batches are the same for 0, 1 and 4 workers, in training and evaluati
 }
 
 TEST_CASE("batches do not depend on the prefetch") {
-  const auto set = random_bytes_set(61, kShape);
+  const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   FeederOptions options = training(3);
   options.prefetch = 1;
@@ -134,7 +134,7 @@ TEST_CASE("batches do not depend on the prefetch") {
 }
 
 TEST_CASE("an epoch resumed at any step goes on with the same batches") {
-  const auto set = random_bytes_set(61, kShape);
+  const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   Feeder feeder(*set, pipeline, training(2));
   const std::vector<Copy> whole = rest_of_epoch(feeder, 2);
@@ -148,7 +148,7 @@ TEST_CASE("an epoch resumed at any step goes on with the same batches") {
 }
 
 TEST_CASE("start in the middle of an epoch throws prefetched batches away") {
-  const auto set = random_bytes_set(61, kShape);
+  const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   Feeder feeder(*set, pipeline, training(4));
   const std::vector<Copy> wanted = rest_of_epoch(feeder, 1);
@@ -160,7 +160,7 @@ TEST_CASE("start in the middle of an epoch throws prefetched batches away") {
 }
 
 TEST_CASE("training takes each sample at most once and drops the remainder") {
-  const auto set = random_bytes_set(61, kShape);
+  const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   Feeder feeder(*set, pipeline, training(1));
   CHECK(feeder.steps_per_epoch() == 15);
@@ -174,7 +174,7 @@ TEST_CASE("training takes each sample at most once and drops the remainder") {
 }
 
 TEST_CASE("evaluation takes every sample once and pads with sample 0") {
-  const auto set = random_bytes_set(61, kShape);
+  const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   FeederOptions options = training(2);
   options.train = false;
@@ -193,9 +193,9 @@ TEST_CASE("evaluation takes every sample once and pads with sample 0") {
   CHECK(last.valid == 1);
   CHECK(last.sample_index == std::vector<std::int64_t>{60, 0, 0, 0});
   CHECK(last.labels[1] == 0);
-  const std::size_t elements = static_cast<std::size_t>(kShape.elements());
+  const std::size_t elements = static_cast<std::size_t>(kFedShape.elements());
   const std::vector<float> first(batches.front().images.begin(),
-                                 batches.front().images.begin() + kShape.elements());
+                                 batches.front().images.begin() + kFedShape.elements());
   for (std::size_t i = 1; i < 4; ++i) {
     const auto begin = last.images.begin() + static_cast<std::ptrdiff_t>(i * elements);
     CHECK(std::equal(first.begin(), first.end(), begin));
@@ -203,14 +203,14 @@ TEST_CASE("evaluation takes every sample once and pads with sample 0") {
 }
 
 TEST_CASE("evaluation does not augment") {
-  const auto set = random_bytes_set(8, kShape);
+  const auto set = random_bytes_set(8, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   FeederOptions options = training(1);
   options.train = false;
   Feeder feeder(*set, pipeline, options);
   CHECK(rest_of_epoch(feeder, 0).size() == 2);
   for (const Copy& batch : rest_of_epoch(feeder, 3)) {
-    std::vector<float> image(static_cast<std::size_t>(kShape.elements()));
+    std::vector<float> image(static_cast<std::size_t>(kFedShape.elements()));
     set->read(batch.sample_index[0], image.data());
     for (float& value : image) value *= static_cast<float>(1.0 / 255);
     CHECK(std::equal(image.begin(), image.end(), batch.images.begin()));
@@ -218,7 +218,7 @@ TEST_CASE("evaluation does not augment") {
 }
 
 TEST_CASE("the slices of the ranks make up the global batch, in training and evaluation") {
-  const auto set = random_bytes_set(61, kShape);
+  const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   for (const bool train : {true, false}) {
     FeederOptions options = training(1);
@@ -248,7 +248,7 @@ TEST_CASE("the slices of the ranks make up the global batch, in training and eva
 }
 
 TEST_CASE("an error in a worker comes out of the next() of its batch, at any number of workers") {
-  const auto base = random_bytes_set(61, kShape);
+  const auto base = random_bytes_set(61, kFedShape);
   const BadSample set(*base);
   const Pipeline pipeline = augmenting_pipeline();
   for (const int workers : {0, 1, 4}) {
@@ -267,7 +267,7 @@ TEST_CASE("an error in a worker comes out of the next() of its batch, at any num
 }
 
 TEST_CASE("a feeder can be destroyed at any moment") {
-  const auto set = random_bytes_set(61, kShape);
+  const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   for (int taken = 0; taken < 5; ++taken) {
     Feeder feeder(*set, pipeline, training(4));
@@ -277,7 +277,7 @@ TEST_CASE("a feeder can be destroyed at any moment") {
 }
 
 TEST_CASE("a training set smaller than the global batch is refused") {
-  const auto set = random_bytes_set(61, kShape);
+  const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   FeederOptions options = training(1);
   options.batch = 16;
@@ -288,7 +288,7 @@ TEST_CASE("a training set smaller than the global batch is refused") {
 }
 
 TEST_CASE("next beyond an epoch's last step is a bug of the caller") {
-  const auto set = random_bytes_set(8, kShape);
+  const auto set = random_bytes_set(8, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   Feeder feeder(*set, pipeline, training(1));
   CHECK(test::holds(message_of(ErrorKind::bug, [&] { (void)feeder.next(); }), "before start()"));

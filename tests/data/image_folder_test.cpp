@@ -25,7 +25,7 @@ void write_two_classes(const test::TemporaryFolder& folder) {
   folder.write("list.csv", "not a class");
 }
 
-ImageFolderOptions options_of(const test::TemporaryFolder& folder) {
+ImageFolderOptions folder_options(const test::TemporaryFolder& folder) {
   ImageFolderOptions options;
   options.root = folder.text();
   return options;
@@ -55,7 +55,7 @@ void check_two_classes(const Dataset& set) {
 TEST_CASE("image_folder sorts classes and files by name and skips other files") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
-  const auto set = open_image_folder(options_of(folder));
+  const auto set = open_image_folder(folder_options(folder));
   check_two_classes(*set);
   CHECK(set->held().bytes.size() == 24);
 }
@@ -63,7 +63,7 @@ TEST_CASE("image_folder sorts classes and files by name and skips other files") 
 TEST_CASE("image_folder decodes late beyond its memory limit, to the same samples") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
-  ImageFolderOptions options = options_of(folder);
+  ImageFolderOptions options = folder_options(folder);
   const std::string fingerprint = open_image_folder(options)->fingerprint();
   options.memory_mib = 0;
   const auto set = open_image_folder(options);
@@ -79,7 +79,7 @@ TEST_CASE("image_folder decodes late beyond its memory limit, to the same sample
 TEST_CASE("image_folder may have fewer folders than classes, but not more") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
-  ImageFolderOptions options = options_of(folder);
+  ImageFolderOptions options = folder_options(folder);
   options.classes = 3;
   for (const std::int64_t memory : {1024, 0}) {
     options.memory_mib = memory;
@@ -95,7 +95,7 @@ TEST_CASE("image_folder may have fewer folders than classes, but not more") {
 TEST_CASE("a file that changes its size after opening is refused when it is read") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
-  ImageFolderOptions options = options_of(folder);
+  ImageFolderOptions options = folder_options(folder);
   options.memory_mib = 0;
   const auto set = open_image_folder(options);
   folder.write("cat/1.png", test::png_of({.w = 3, .h = 1}, std::string(9, 'x')));
@@ -107,7 +107,7 @@ TEST_CASE("a file that changes its size after opening is refused when it is read
 TEST_CASE("limit keeps all classes of an image folder") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
-  ImageFolderOptions options = options_of(folder);
+  ImageFolderOptions options = folder_options(folder);
   options.limit = 2;
   const auto set = open_image_folder(options);
   REQUIRE(set->size() == 2);
@@ -118,9 +118,9 @@ TEST_CASE("limit keeps all classes of an image folder") {
 TEST_CASE("the fingerprint of an image folder changes with a file's class") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
-  const std::string before = open_image_folder(options_of(folder))->fingerprint();
+  const std::string before = open_image_folder(folder_options(folder))->fingerprint();
   std::filesystem::rename(folder.path() / "cat/10.png", folder.path() / "dog/10.png");
-  CHECK(open_image_folder(options_of(folder))->fingerprint() != before);
+  CHECK(open_image_folder(folder_options(folder))->fingerprint() != before);
 }
 
 TEST_CASE("a missing image folder is refused") {
@@ -133,16 +133,16 @@ TEST_CASE("a missing image folder is refused") {
 
 TEST_CASE("an empty image folder is refused") {
   const test::TemporaryFolder folder;
-  CHECK(data_message(options_of(folder)) == "'" + folder.text() +
-                                                "' holds no class folders; expected " +
-                                                folder.text() + "/CLASS/*.png");
+  CHECK(data_message(folder_options(folder)) == "'" + folder.text() +
+                                                    "' holds no class folders; expected " +
+                                                    folder.text() + "/CLASS/*.png");
 }
 
 TEST_CASE("a class folder without pictures is refused") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("bird/notes.txt", "none yet");
-  CHECK(data_message(options_of(folder)) ==
+  CHECK(data_message(folder_options(folder)) ==
         "'" + folder.text() +
             "/bird' holds no .png or .bmp file; every class folder needs at least one picture");
 }
@@ -151,7 +151,7 @@ TEST_CASE("a jpeg in an image folder is refused by name") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("dog/c.JPG", "x");
-  CHECK(data_message(options_of(folder)) ==
+  CHECK(data_message(folder_options(folder)) ==
         "'" + folder.text() +
             "/dog/c.JPG' is a JPEG file, which this build cannot decode; convert it to PNG");
 }
@@ -160,7 +160,7 @@ TEST_CASE("pictures of different sizes are refused with both names and sizes") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("dog/z.png", test::png_of({.w = 1, .h = 2}, std::string(6, 'x')));
-  CHECK(data_message(options_of(folder)) ==
+  CHECK(data_message(folder_options(folder)) ==
         "'" + folder.text() + "/dog/z.png' is 1 x 2 pixels but '" + folder.text() +
             "/cat/1.png' is 2 x 1; bring all pictures to one "
             "size");
@@ -170,7 +170,7 @@ TEST_CASE("a symbolic link in an image folder is refused") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   std::filesystem::create_symlink("/etc/passwd", folder.path() / "dog/link.png");
-  CHECK(data_message(options_of(folder)) ==
+  CHECK(data_message(folder_options(folder)) ==
         "'" + folder.text() +
             "/dog/link.png' is a symbolic link; picture folders hold regular files only, copy it");
 }
@@ -179,7 +179,7 @@ TEST_CASE("a symbolic link in the place of a class folder is refused") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   std::filesystem::create_directory_symlink(folder.path() / "dog", folder.path() / "wolf");
-  CHECK(holds(data_message(options_of(folder)),
+  CHECK(holds(data_message(folder_options(folder)),
               "/wolf' is a symbolic link; use a real class folder"));
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("a pipe in an image folder is refused") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   REQUIRE(mkfifo((folder.path() / "dog/pipe.png").c_str(), 0600) == 0);
-  CHECK(data_message(options_of(folder)) ==
+  CHECK(data_message(folder_options(folder)) ==
         "'" + folder.text() + "/dog/pipe.png' is not a regular file");
 }
 
@@ -195,7 +195,8 @@ TEST_CASE("a truncated png is refused when the folder is opened") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("dog/z.png", small_png(9).substr(0, 50));
-  CHECK(holds(data_message(options_of(folder)), "/dog/z.png' is truncated: the chunk at byte 33"));
+  CHECK(holds(data_message(folder_options(folder)),
+              "/dog/z.png' is truncated: the chunk at byte 33"));
 }
 
 }  // namespace trainyard

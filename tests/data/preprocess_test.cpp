@@ -17,7 +17,7 @@ namespace {
 using Image = std::vector<float>;
 using Steps = std::vector<std::unique_ptr<Preprocess>>;
 
-const Shape kShape{2, 1, 2};
+const Shape kPreparedShape{2, 1, 2};
 
 template <class... Step>
 Steps steps(Step... given) {
@@ -40,7 +40,7 @@ Image preprocessed(const Dataset& set, Steps list) {
 
 std::unique_ptr<MemoryDataset> two_images() {
   MemorySamples samples;
-  samples.image = kShape;
+  samples.image = kPreparedShape;
   samples.classes = 1;
   samples.labels = {0, 0};
   samples.bytes = {10, 20, 30, 40,  //
@@ -148,7 +148,7 @@ TEST_CASE("another number of values than channels is refused") {
 
 TEST_CASE("a constant channel has no deviation to divide by") {
   MemorySamples constant;
-  constant.image = kShape;
+  constant.image = kPreparedShape;
   constant.classes = 1;
   constant.labels = {0};
   constant.bytes = {1, 2, 5, 5};
@@ -171,10 +171,11 @@ TEST_CASE("mean_image is refused after a crop to another size") {
 }
 
 TEST_CASE("a pipeline asks for statistics only if a step needs them") {
-  CHECK_FALSE(Pipeline(kShape, {}, steps(Scale(1), MeanRgb({1}), StdRgb({1}))).needs_statistics());
-  CHECK(Pipeline(kShape, {}, steps(Scale(1), MeanImage())).needs_statistics());
-  CHECK(Pipeline(kShape, {}, steps(MeanRgb({}))).needs_statistics());
-  CHECK(Pipeline(kShape, {}, steps(StdRgb({}))).needs_statistics());
+  CHECK_FALSE(
+      Pipeline(kPreparedShape, {}, steps(Scale(1), MeanRgb({1}), StdRgb({1}))).needs_statistics());
+  CHECK(Pipeline(kPreparedShape, {}, steps(Scale(1), MeanImage())).needs_statistics());
+  CHECK(Pipeline(kPreparedShape, {}, steps(MeanRgb({}))).needs_statistics());
+  CHECK(Pipeline(kPreparedShape, {}, steps(StdRgb({}))).needs_statistics());
 }
 
 TEST_CASE("a pipeline augments in order and then preprocesses") {
@@ -188,7 +189,7 @@ TEST_CASE("a pipeline augments in order and then preprocesses") {
   augment.push_back(std::make_unique<Flip>(Flip::Axis::horizontal, 1));
   augment.push_back(std::make_unique<PadCrop>(options));
   augment.push_back(std::make_unique<Flip>(Flip::Axis::vertical, 1));
-  Pipeline pipeline(kShape, std::move(augment), steps(Scale(0.1), MeanRgb({1})));
+  Pipeline pipeline(kPreparedShape, std::move(augment), steps(Scale(0.1), MeanRgb({1})));
   pipeline.prepare({});
   Image scratch(static_cast<std::size_t>(pipeline.scratch_elements()));
   Image out(4);

@@ -14,14 +14,14 @@ namespace {
 
 using Image = std::vector<float>;
 
-const Shape kShape{1, 3, 4};
+const Shape kShiftedShape{1, 3, 4};
 // Rows of different tens, so that a wrong row or column shows.
-const Image kImage{11, 12, 13, 14,  //
-                   21, 22, 23, 24,  //
-                   31, 32, 33, 34};
+const Image kShiftedImage{11, 12, 13, 14,  //
+                          21, 22, 23, 24,  //
+                          31, 32, 33, 34};
 
-Image shifted(const ShiftOptions& options, float y, float x, const Image& image = kImage,
-              const Shape& shape = kShape) {
+Image shifted(const ShiftOptions& options, float y, float x, const Image& image = kShiftedImage,
+              const Shape& shape = kShiftedShape) {
   Image out(image.size(), -1);
   run_step(Shift(options).step_by({y, x}, shape), shape[0], image.data(), out.data());
   return out;
@@ -95,9 +95,9 @@ TEST_CASE("every fill rule goes on over several periods") {
 
 TEST_CASE("nearest interpolation rounds the shift, halves upwards") {
   const ShiftOptions options = with(Fill::wrap);
-  CHECK(shifted(options, 0.0f, 0.49f) == kImage);
+  CHECK(shifted(options, 0.0f, 0.49f) == kShiftedImage);
   CHECK(shifted(options, 0.0f, 0.5f) == shifted(options, 0, 1));
-  CHECK(shifted(options, -0.5f, 0.0f) == kImage);
+  CHECK(shifted(options, -0.5f, 0.0f) == kShiftedImage);
   CHECK(shifted(options, -0.51f, 0.0f) == shifted(options, -1, 0));
 }
 
@@ -127,8 +127,8 @@ TEST_CASE("bilinear interpolation at whole pixels is the nearest one") {
 }
 
 TEST_CASE("channels are shifted alike and do not mix") {
-  Image two = kImage;
-  for (const float value : kImage) two.push_back(value + 100);
+  Image two = kShiftedImage;
+  for (const float value : kShiftedImage) two.push_back(value + 100);
   const Image one = shifted(with(Fill::reflect), 1, -2);
   const Image both = shifted(with(Fill::reflect), 1, -2, two, Shape{2, 3, 4});
   for (std::size_t i = 0; i < one.size(); ++i) {
@@ -169,13 +169,13 @@ TEST_CASE("a range of whole pixels is drawn from all its whole numbers") {
   options.x = 2;
   const Shift shift(options);
   std::multiset<float> drawn;
-  for (int i = 0; i < 1000; ++i) drawn.insert(shift.amount({.index = i}, 0, kShape).x);
+  for (int i = 0; i < 1000; ++i) drawn.insert(shift.amount({.index = i}, 0, kShiftedShape).x);
   for (const float pixels : {-2.0f, -1.0f, 0.0f, 1.0f, 2.0f}) {
     // 200 expected, deviation 12.6: five of them are 63.
     CHECK(std::abs(static_cast<int>(drawn.count(pixels)) - 200) < 63);
   }
   CHECK(std::set<float>(drawn.begin(), drawn.end()).size() == 5);
-  CHECK(shift.amount({.index = 3}, 0, kShape).y == 0.0f);
+  CHECK(shift.amount({.index = 3}, 0, kShiftedShape).y == 0.0f);
 }
 
 TEST_CASE("a shift depends on seed, epoch, draw and index") {

@@ -10,7 +10,7 @@ using namespace trainyard;
 
 namespace {
 
-std::string message_of(const std::string& text, const JsonLimits& limits = {}) {
+std::string json_message(const std::string& text, const JsonLimits& limits = {}) {
   try {
     (void)parse_json(text, {"state.json", ErrorKind::checkpoint}, limits);
   } catch (const Error& error) {
@@ -42,29 +42,30 @@ TEST_CASE("whole numbers of 64 bits come back exactly") {
 }
 
 TEST_CASE("a syntax error is reported with line and column") {
-  CHECK(message_of("{\n  \"a\": ,\n}").starts_with("state.json:2:8: not valid JSON: "));
-  CHECK(message_of("").starts_with("state.json:1:1: not valid JSON: "));
-  CHECK(message_of("{} {}").starts_with("state.json:1:4: not valid JSON: "));
+  CHECK(json_message("{\n  \"a\": ,\n}").starts_with("state.json:2:8: not valid JSON: "));
+  CHECK(json_message("").starts_with("state.json:1:1: not valid JSON: "));
+  CHECK(json_message("{} {}").starts_with("state.json:1:4: not valid JSON: "));
 }
 
 TEST_CASE("a duplicate key is refused on any level") {
-  CHECK(message_of(R"({"a": 1, "b": 2, "a": 3})") == "state.json: duplicate key 'a'");
-  CHECK(message_of(R"([{"a": {"c": 1, "c": 2}}])") == "state.json: duplicate key 'c'");
-  CHECK(message_of(R"({"a": {"a": 1}, "b": {"a": 1}})").empty());
+  CHECK(json_message(R"({"a": 1, "b": 2, "a": 3})") == "state.json: duplicate key 'a'");
+  CHECK(json_message(R"([{"a": {"c": 1, "c": 2}}])") == "state.json: duplicate key 'c'");
+  CHECK(json_message(R"({"a": {"a": 1}, "b": {"a": 1}})").empty());
 }
 
 TEST_CASE("nesting and the number of values are limited") {
-  CHECK(message_of(std::string(33, '[') + std::string(33, ']')) ==
+  CHECK(json_message(std::string(33, '[') + std::string(33, ']')) ==
         "state.json: JSON nested deeper than 32");
-  CHECK(message_of(std::string(32, '[') + std::string(32, ']')).empty());
-  CHECK(message_of(std::string(1000000, '[')) == "state.json: JSON nested deeper than 32");
-  CHECK(message_of("[1,2,3]", {.depth = 2, .values = 3}) == "state.json: more than 3 JSON values");
-  CHECK(message_of("[1,2]", {.depth = 2, .values = 3}).empty());
+  CHECK(json_message(std::string(32, '[') + std::string(32, ']')).empty());
+  CHECK(json_message(std::string(1000000, '[')) == "state.json: JSON nested deeper than 32");
+  CHECK(json_message("[1,2,3]", {.depth = 2, .values = 3}) ==
+        "state.json: more than 3 JSON values");
+  CHECK(json_message("[1,2]", {.depth = 2, .values = 3}).empty());
 }
 
 TEST_CASE("a number out of range and text that is no UTF-8 are refused") {
-  CHECK(message_of("[1e999]").starts_with("state.json:1:"));
-  CHECK(message_of("[\"\xff\"]").starts_with("state.json:1:"));
+  CHECK(json_message("[1e999]").starts_with("state.json:1:"));
+  CHECK(json_message("[\"\xff\"]").starts_with("state.json:1:"));
 }
 
 TEST_CASE("text that is no UTF-8 is written with the replacement character") {

@@ -11,11 +11,8 @@ namespace trainyard {
 namespace {
 
 using test::build;
+using test::conv_at;
 using test::node_at;
-
-const ConvAttributes& conv_at(const Graph& graph, const std::string& path) {
-  return dynamic_cast<const ConvOp&>(*node_at(graph, path).op).values();
-}
 
 TEST_CASE("explicit keys beat defaults and defaults beat the profile") {
   const Graph graph = build(R"(

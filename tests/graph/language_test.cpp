@@ -8,12 +8,9 @@ namespace trainyard {
 namespace {
 
 using test::build;
+using test::conv_at;
 using test::node_at;
 using test::output_of;
-
-const ConvAttributes& conv_at(const Graph& graph, const std::string& path) {
-  return dynamic_cast<const ConvOp&>(*node_at(graph, path).op).values();
-}
 
 TEST_CASE("each item feeds the next and the last one is the output") {
   const Graph graph =

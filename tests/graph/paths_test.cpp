@@ -13,7 +13,7 @@ using test::paths;
 using Paths = std::vector<std::string>;
 
 // Blocks that hold a branch and call each other.
-const std::string kBlocks = R"(
+const std::string kUnitBlocks = R"(
 input: [4, 8, 8]
 blocks:
   cbr: {args: [f, act=relu], layers: [conv: [$f, 1], bn, act: $act]}
@@ -21,7 +21,7 @@ blocks:
 )";
 
 TEST_CASE("a path names the parents and counts same-named siblings from 1, branches from 0") {
-  const Graph graph = build(kBlocks + "layers: [cbr: 4, unit: 4, unit: 4]\n");
+  const Graph graph = build(kUnitBlocks + "layers: [cbr: 4, unit: 4, unit: 4]\n");
   CHECK(paths(graph) == Paths{"cbr1.conv1", "cbr1.bn1", "cbr1.relu1", "unit1.add1.0.cbr1.conv1",
                               "unit1.add1.0.cbr1.bn1", "unit1.add1.0.cbr1.relu1",
                               "unit1.add1.0.cbr2.conv1", "unit1.add1.0.cbr2.bn1", "unit1.add1",
@@ -43,9 +43,9 @@ layers:
 }
 
 TEST_CASE("an edit under one parent leaves the names under the others alone") {
-  const Graph before = build(kBlocks + "layers: [unit: 4, unit: 4]\n");
+  const Graph before = build(kUnitBlocks + "layers: [unit: 4, unit: 4]\n");
   // A layer more inside the first unit's place: another block with another body.
-  const Graph after = build(kBlocks + R"(
+  const Graph after = build(kUnitBlocks + R"(
   wide: {args: [f], layers: [add: [[conv: [$f, 1], bn, cbr: $f], []], relu, dropout: 0.1]}
 layers: [wide: 4, unit: 4, unit: 4]
 )");
@@ -71,7 +71,7 @@ TEST_CASE("ResNet's paths read as the design shows them") {
 }
 
 TEST_CASE("a node knows the line of its item and of the outermost call") {
-  const Graph graph = build(kBlocks + "layers:\n  - relu\n  - unit: 4\n");
+  const Graph graph = build(kUnitBlocks + "layers:\n  - relu\n  - unit: 4\n");
   const Node& conv = test::node_at(graph, "unit1.add1.0.cbr2.conv1");
   CHECK(conv.where.line == 4);
   CHECK(conv.called_from.line == 8);

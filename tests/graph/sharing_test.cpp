@@ -10,7 +10,7 @@ namespace {
 using test::build;
 using test::node_at;
 
-const char* const kBlocks =
+const char* const kSharedBlocks =
     "input: [4, 8, 8]\n"
     "blocks:\n"
     "  cb: {args: [k=1], layers: [conv: {filters: 4, kernel: $k, pad: same_upper}, bn]}\n"
@@ -21,7 +21,7 @@ std::string owner(const Graph& graph, const std::string& path) {
 }
 
 TEST_CASE("a layer shares with one that has a name, or by its path") {
-  const Graph graph = build(std::string(kBlocks) + R"(layers:
+  const Graph graph = build(std::string(kSharedBlocks) + R"(layers:
   - {conv: [4, 1], as: stem}
   - {conv: [4, 1], share: stem}
   - {conv: [4, 1], share: conv2}
@@ -35,7 +35,7 @@ TEST_CASE("a layer shares with one that has a name, or by its path") {
 }
 
 TEST_CASE("a name moves on with a repetition, so that each shares with the one before") {
-  const Graph graph = build(std::string(kBlocks) + R"(layers:
+  const Graph graph = build(std::string(kSharedBlocks) + R"(layers:
   - repeat: {times: 2, layers: [{conv: [4, 1], as: here}, {conv: [4, 1], share: here}]}
 )");
   CHECK(owner(graph, "conv2") == "conv1");
@@ -44,7 +44,7 @@ TEST_CASE("a name moves on with a repetition, so that each shares with the one b
 }
 
 TEST_CASE("a call shares layer by layer with another call, branches with branches") {
-  const Graph graph = build(std::string(kBlocks) + R"(layers:
+  const Graph graph = build(std::string(kSharedBlocks) + R"(layers:
   - {cb: 3, as: one}
   - {cb: 3, share: one}
   - {add: [[cb], []], as: sum}
@@ -61,7 +61,7 @@ TEST_CASE("a call shares layer by layer with another call, branches with branche
 }
 
 TEST_CASE("share: inside a block that is shared leads to the first owner") {
-  const Graph graph = build("input: [6]\n" + std::string(kBlocks).substr(17) +
+  const Graph graph = build("input: [6]\n" + std::string(kSharedBlocks).substr(17) +
                             "layers: [{twice: , as: one}, {twice: , share: one}]\n");
   CHECK(owner(graph, "twice1.dense2") == "twice1.dense1");
   CHECK(owner(graph, "twice2.dense1") == "twice1.dense1");

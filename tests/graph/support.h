@@ -6,6 +6,7 @@
 
 #include "config/load.h"
 #include "graph/build.h"
+#include "ops/conv.h"
 
 namespace trainyard::test {
 
@@ -48,6 +49,10 @@ inline const Node& node_at(const Graph& graph, const std::string& path) {
     if (node.path == path) return node;
   }
   throw Error(ErrorKind::bug, "no node " + path);
+}
+
+inline const ConvAttributes& conv_at(const Graph& graph, const std::string& path) {
+  return dynamic_cast<const ConvOp&>(*node_at(graph, path).op).values();
 }
 
 inline Shape output_of(const Graph& graph) {

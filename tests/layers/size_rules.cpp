@@ -13,9 +13,6 @@ namespace {
 enum class Brace { scope, table, function, inner };
 
 bool has_word(std::string_view text, std::string_view word) {
-  const auto is_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-  };
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + 1)) {
     const std::size_t end = at + word.size();

@@ -10,8 +10,6 @@ namespace trainyard::layers {
 
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 /// True if the quote at `at` separates digits (10'000) instead of opening a character.
 bool is_digit_separator(std::string_view text, std::size_t at) {
   std::size_t begin = at;
@@ -75,6 +73,8 @@ std::string SourceFile::folder() const {
   const std::size_t begin = path.find('/') + 1;
   return path.substr(begin, path.find('/', begin) - begin);
 }
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 SourceFile make_source(std::string path, std::string text) {
   std::string code = without_prose(text);

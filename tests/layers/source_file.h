@@ -34,6 +34,8 @@ struct Finding {
 [[nodiscard]] std::vector<SourceFile> read_sources(const std::filesystem::path& root);
 /// The whole file.
 [[nodiscard]] std::string read_text(const std::filesystem::path& path);
+/// A letter, digit or underscore.
+[[nodiscard]] bool is_word(char c);
 /// Line number, from 1, of `offset` in `text`.
 [[nodiscard]] int line_of(std::string_view text, std::size_t offset);
 /// The lines of `text` without their ends.

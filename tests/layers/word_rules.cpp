@@ -52,8 +52,6 @@ const std::vector<Ban>& bans() {
   return list;
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 /// Where `word` stands in `text` with no letter, digit or underscore beside it.
 std::vector<std::size_t> places_of(std::string_view word, std::string_view text) {
   std::vector<std::size_t> places;

@@ -9,7 +9,7 @@ namespace {
 using test::Place;
 using test::Tensor;
 
-const Shape kShape{2, 11, 3, 5};
+const Shape kCopiedShape{2, 11, 3, 5};
 
 Walk walk_of(const Layout& a, const Layout& b) {
   const Layout layouts[] = {a, b};
@@ -17,9 +17,9 @@ Walk walk_of(const Layout& a, const Layout& b) {
 }
 
 TEST_CASE("a walk takes the longest runs that its layouts share") {
-  const Layout plain = plain_layout(kShape), blocked = blocked_layout(kShape, 8);
-  const Layout last = channels_last_layout(kShape, 4);
-  const std::vector<Place> places = test::places(kShape);
+  const Layout plain = plain_layout(kCopiedShape), blocked = blocked_layout(kCopiedShape, 8);
+  const Layout last = channels_last_layout(kCopiedShape, 4);
+  const std::vector<Place> places = test::places(kCopiedShape);
   const Layout plain_slice = places[5].layout, blocked_slice = places[6].layout;
   const Layout last_slice = places[7].layout;
 
@@ -32,13 +32,13 @@ TEST_CASE("a walk takes the longest runs that its layouts share") {
   CHECK(walk_of(blocked, blocked_slice).kind == Walk::Kind::images);
   CHECK(walk_of(blocked, blocked_slice).runs == 2);
   CHECK(walk_of(blocked, blocked_slice).length == 16 * 3 * 5);
-  CHECK(walk_of(last_slice, channels_last_layout(kShape, 1)).kind == Walk::Kind::pixels);
-  CHECK(walk_of(last_slice, channels_last_layout(kShape, 1)).runs == 2 * 3 * 5);
+  CHECK(walk_of(last_slice, channels_last_layout(kCopiedShape, 1)).kind == Walk::Kind::pixels);
+  CHECK(walk_of(last_slice, channels_last_layout(kCopiedShape, 1)).runs == 2 * 3 * 5);
   CHECK(walk_of(last_slice, last).kind == Walk::Kind::strided);  // paddings differ
   CHECK(walk_of(plain, blocked).kind == Walk::Kind::strided);
-  CHECK(walk_of(blocked_layout(kShape, 16), blocked).kind == Walk::Kind::strided);
+  CHECK(walk_of(blocked_layout(kCopiedShape, 16), blocked).kind == Walk::Kind::strided);
   CHECK(run_stride(walk_of(blocked, blocked_slice), blocked) == 16 * 3 * 5);
-  CHECK(run_stride(walk_of(last_slice, channels_last_layout(kShape, 1)), last_slice) == 35);
+  CHECK(run_stride(walk_of(last_slice, channels_last_layout(kCopiedShape, 1)), last_slice) == 35);
   CHECK(run_stride(walk_of(plain, blocked), plain) == 0);  // no runs
 }
 
@@ -49,8 +49,8 @@ void check_reorders() {
     for (int i = 0; i < 330; ++i) values.push_back((i * 37) % 251);  // exact in every type
     return values;
   }();
-  for (const Place& from : test::places(kShape)) {
-    for (const Place& to : test::places(kShape)) {
+  for (const Place& from : test::places(kCopiedShape)) {
+    for (const Place& to : test::places(kCopiedShape)) {
       CAPTURE(from.name);
       CAPTURE(to.name);
       Tensor<From> x(from, list);
@@ -78,8 +78,8 @@ TEST_CASE("reorders move every element between any two layouts and types") {
 
 TEST_CASE("an accumulation adds between any two layouts") {
   const std::vector<double> a = test::draws(330, 1), b = test::draws(400, 2);
-  for (const Place& from : test::places(kShape)) {
-    for (const Place& to : test::places(kShape)) {
+  for (const Place& from : test::places(kCopiedShape)) {
+    for (const Place& to : test::places(kCopiedShape)) {
       Tensor<float> x(from, a), y(to, b);
       const auto executor = make_functor_accumulate(from.layout, to.layout, DType::f32, 2);
       executor->bind({.inputs = {x.view()}, .outputs = {y.view()}});
@@ -103,9 +103,9 @@ std::vector<float> rounded(const std::vector<float>& values) {
 
 template <class T>
 void check_16_bit_copies() {
-  const Layout plain = plain_layout(kShape), padded = channels_last_layout(kShape, 8);
+  const Layout plain = plain_layout(kCopiedShape), padded = channels_last_layout(kCopiedShape, 8);
   std::vector<float> values;
-  for (const double draw : test::draws(kShape.elements(), 3)) values.push_back(draw);
+  for (const double draw : test::draws(kCopiedShape.elements(), 3)) values.push_back(draw);
   std::vector<T> stored(static_cast<std::size_t>(span_elements(padded)), T(7.0f));
   std::vector<float> back(values.size());
   const TensorView from{values.data(), DType::f32, plain};
@@ -136,7 +136,7 @@ TEST_CASE("reorders and sums of gradients round to 16 bits once, in any layout")
 }
 
 TEST_CASE("a reorder that would round a double twice is our bug") {
-  const Layout plain = plain_layout(kShape);
+  const Layout plain = plain_layout(kCopiedShape);
   CHECK_THROWS_AS(make_functor_reorder(plain, DType::f64, plain, DType::f16, 1), Error);
 }
 

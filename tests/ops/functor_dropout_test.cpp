@@ -9,7 +9,7 @@ namespace {
 using test::Place;
 using test::Tensor;
 
-const Shape kShape{3, 11, 3, 5};  // 165 elements a sample: the last quad has one
+const Shape kDroppedShape{3, 11, 3, 5};  // 165 elements a sample: the last quad has one
 
 /// What a mask depends on.
 struct Batch {
@@ -33,7 +33,7 @@ std::vector<float> masked(const Batch& batch, const Place& from, const Place& to
 }
 
 std::vector<float> masked(const Batch& batch) {
-  const Place plain{"", plain_layout(kShape)};
+  const Place plain{"", plain_layout(kDroppedShape)};
   return masked(batch, plain, plain);
 }
 
@@ -45,7 +45,7 @@ std::vector<float> sample(const std::vector<float>& list, std::int64_t position)
 
 TEST_CASE("a dropout mask does not depend on the layouts") {
   // The second shape's quads stay in their channel; the third has more than one row of quads.
-  for (const Shape& shape : {kShape, Shape{3, 19, 6, 2}, Shape{3, 5, 17, 31}}) {
+  for (const Shape& shape : {kDroppedShape, Shape{3, 19, 6, 2}, Shape{3, 5, 17, 31}}) {
     const Place plain{"", plain_layout(shape)};
     const std::vector<float> expected = masked({}, plain, plain);
     for (const Place& from : test::places(shape)) {
@@ -70,7 +70,7 @@ TEST_CASE("a dropout mask is one draw of Philox for four neighbours") {
 }
 
 TEST_CASE("dropout's backward pass draws the same mask") {
-  const Place place{"", plain_layout(kShape)};
+  const Place place{"", plain_layout(kDroppedShape)};
   CHECK(masked({}, place, place, 0.4, Pass::backward_data) == masked({}));
 }
 
@@ -93,8 +93,8 @@ TEST_CASE("seed, epoch, layer and each half of the sample's index change a dropo
 }
 
 TEST_CASE("channels lie side by side in blocks and in n, h, w, c, if the rows leave no gaps") {
-  const Layout plain = plain_layout(kShape), blocked = blocked_layout(kShape, 8);
-  const Layout last = channels_last_layout(kShape, 1);
+  const Layout plain = plain_layout(kDroppedShape), blocked = blocked_layout(kDroppedShape, 8);
+  const Layout last = channels_last_layout(kDroppedShape, 1);
   CHECK(dropout_lanes(blocked, blocked) == 8);
   CHECK(dropout_lanes(last, last) == 11);
   CHECK(dropout_lanes(blocked, last) == 0);
@@ -118,7 +118,7 @@ TEST_CASE("a draw of exactly rate * 2^32 is kept, the one below it is not") {
   const auto lane = static_cast<std::size_t>(largest - draw.word);
   REQUIRE(*largest >=
           0x80000000u);  // then 2^32 + 1 in the formula would round to another threshold
-  const Place plain{"", plain_layout(kShape)};
+  const Place plain{"", plain_layout(kDroppedShape)};
   CHECK(masked(batch, plain, plain, *largest / 0x1p32)[lane] != 0);
   CHECK(masked(batch, plain, plain, (*largest + 1.0) / 0x1p32)[lane] == 0);
 }
@@ -139,8 +139,8 @@ TEST_CASE("dropout keeps its share and scales what it keeps") {
 }
 
 TEST_CASE("rate 0 and the evaluation pass leave values alone") {
-  const Place place{"", plain_layout(kShape)};
-  const std::vector<float> ones(static_cast<std::size_t>(kShape.elements()), 1.0f);
+  const Place place{"", plain_layout(kDroppedShape)};
+  const std::vector<float> ones(static_cast<std::size_t>(kDroppedShape.elements()), 1.0f);
   CHECK(masked({}, place, place, 0) == ones);
   CHECK(masked({}, place, place, 0.9, Pass::forward_eval) == ones);
 }

@@ -9,9 +9,9 @@
 namespace trainyard {
 namespace {
 
-using Kind = Initializer::Kind;
+using DrawKind = Initializer::Kind;
 
-ParameterSpec parameter(Kind kind, double value = 0, Shape shape = {100, 50, 3, 3}) {
+ParameterSpec parameter(DrawKind kind, double value = 0, Shape shape = {100, 50, 3, 3}) {
   return {.name = "weight",
           .shape = shape,
           .initializer = {.kind = kind, .value = value},
@@ -45,7 +45,7 @@ Moments moments(const std::vector<float>& list) {
 }
 
 struct Expected {
-  Kind kind;
+  DrawKind kind;
   double value;      // the attribute
   double deviation;  // of the distribution
   double kurtosis;
@@ -58,28 +58,28 @@ struct Expected {
 constexpr double kCutDeviation = 0.879626, kCutKurtosis = 2.36546;
 
 std::vector<Expected> expectations() {
-  const auto uniform = [](Kind kind, double bound, double value = 0) {
+  const auto uniform = [](DrawKind kind, double bound, double value = 0) {
     return Expected{kind, value, bound / std::sqrt(3.0), 1.8, bound};
   };
-  const auto cut = [](Kind kind, double deviation, double value = 0) {
+  const auto cut = [](DrawKind kind, double deviation, double value = 0) {
     return Expected{kind, value, deviation * kCutDeviation, kCutKurtosis, 2 * deviation};
   };
-  const auto normal = [](Kind kind, double deviation, double value = 0) {
+  const auto normal = [](DrawKind kind, double deviation, double value = 0) {
     return Expected{kind, value, deviation, 3, 7 * deviation};
   };
   const double in = 450, both = 1350;
-  return {uniform(Kind::uniform, 0.05, 0.05),
-          normal(Kind::normal, 0.02, 0.02),
-          cut(Kind::truncated_normal, 0.02, 0.02),
-          uniform(Kind::glorot_uniform, std::sqrt(6 / both)),
-          cut(Kind::glorot_normal, std::sqrt(2 / both)),
-          uniform(Kind::he_uniform, std::sqrt(6 / in)),
-          cut(Kind::he_normal, std::sqrt(2 / in)),
-          uniform(Kind::lecun_uniform, std::sqrt(3 / in)),
-          cut(Kind::lecun_normal, std::sqrt(1 / in)),
-          normal(Kind::msra, std::sqrt(2 / in)),
-          uniform(Kind::xavier, std::sqrt(3 / in)),
-          uniform(Kind::torch_default, std::sqrt(1 / in))};
+  return {uniform(DrawKind::uniform, 0.05, 0.05),
+          normal(DrawKind::normal, 0.02, 0.02),
+          cut(DrawKind::truncated_normal, 0.02, 0.02),
+          uniform(DrawKind::glorot_uniform, std::sqrt(6 / both)),
+          cut(DrawKind::glorot_normal, std::sqrt(2 / both)),
+          uniform(DrawKind::he_uniform, std::sqrt(6 / in)),
+          cut(DrawKind::he_normal, std::sqrt(2 / in)),
+          uniform(DrawKind::lecun_uniform, std::sqrt(3 / in)),
+          cut(DrawKind::lecun_normal, std::sqrt(1 / in)),
+          normal(DrawKind::msra, std::sqrt(2 / in)),
+          uniform(DrawKind::xavier, std::sqrt(3 / in)),
+          uniform(DrawKind::torch_default, std::sqrt(1 / in))};
 }
 
 TEST_CASE("random initializers have their distribution's mean, deviation, kurtosis and bound") {
@@ -100,20 +100,20 @@ TEST_CASE("random initializers have their distribution's mean, deviation, kurtos
 }
 
 TEST_CASE("constant initializers give their value") {
-  CHECK(drawn(parameter(Kind::zeros, 0, {3})) == std::vector<float>{0, 0, 0});
-  CHECK(drawn(parameter(Kind::ones, 0, {2})) == std::vector<float>{1, 1});
-  CHECK(drawn(parameter(Kind::constant, 0.25, {2})) == std::vector<float>{0.25f, 0.25f});
+  CHECK(drawn(parameter(DrawKind::zeros, 0, {3})) == std::vector<float>{0, 0, 0});
+  CHECK(drawn(parameter(DrawKind::ones, 0, {2})) == std::vector<float>{1, 1});
+  CHECK(drawn(parameter(DrawKind::constant, 0.25, {2})) == std::vector<float>{0.25f, 0.25f});
 }
 
 TEST_CASE("draws depend on seed, parameter and element alone") {
-  const ParameterSpec spec = parameter(Kind::he_normal);
+  const ParameterSpec spec = parameter(DrawKind::he_normal);
   const std::vector<float> first = drawn(spec);
   CHECK(drawn(spec) == first);
   CHECK(drawn(spec, 2) != first);
   CHECK(drawn(spec, 1, 3) != first);
   CHECK(drawn(spec, 1, 2 + (1ull << 32)) != first);
   // More filters leave the first ones as they were.
-  const std::vector<float> more = drawn(parameter(Kind::he_normal, 0, {120, 50, 3, 3}));
+  const std::vector<float> more = drawn(parameter(DrawKind::he_normal, 0, {120, 50, 3, 3}));
   CHECK(std::vector<float>(more.begin(), more.begin() + 45000) == first);
 }
 
@@ -123,21 +123,21 @@ TEST_CASE("draws of a known seed and parameter are what the formulas give") {
     CAPTURE(element);
     CHECK(std::abs(found[element] - expected) <= 0x1p-23);  // values below 2, rounded to float
   };
-  const std::vector<float> uniform = drawn(parameter(Kind::uniform, 1, {2289}));
+  const std::vector<float> uniform = drawn(parameter(DrawKind::uniform, 1, {2289}));
   check(uniform, 0, -0.7976596520747989);
   check(uniform, 1, 0.34289288776926696);
   check(uniform, 2, 0.7358448172453791);
   // Near 0 a float shows half a step of the words, 2^-32.
   CHECK(std::abs(uniform[2288] + 4.951399751007557e-05) <= 5e-5 * 0x1p-24);
   // The first, second, third and fourth candidate that is not cut, and one of the second draw.
-  const std::vector<float> cut = drawn(parameter(Kind::truncated_normal, 1, {283839}));
+  const std::vector<float> cut = drawn(parameter(DrawKind::truncated_normal, 1, {283839}));
   check(cut, 0, -0.7456397308670482);
   check(cut, 32, 1.224037925764925);
   check(cut, 18, -0.44067248440600965);
   check(cut, 2623, -1.6015249121511823);
   check(cut, 283838, -1.7059048265389318);
   // And of Gram and Schmidt, on the rows of the first six normal draws.
-  const std::vector<float> rows = drawn(parameter(Kind::orthogonal, 0, {2, 3}));
+  const std::vector<float> rows = drawn(parameter(DrawKind::orthogonal, 0, {2, 3}));
   const double expected[] = {-0.7494874925090875, 0.415998818394712,  -0.5149888170306653,
                              0.0277793686174667,  0.7969841721593365, 0.6033610328872028};
   for (std::size_t i = 0; i < 6; ++i) check(rows, i, expected[i]);
@@ -163,17 +163,17 @@ double distance_from_unit(const std::vector<float>& list, std::size_t rows, std:
 
 TEST_CASE("orthogonal weights have orthonormal rows, or columns where those are fewer") {
   // Rounding to float moves each element by 2^-25 of it, so a product of unit vectors by 2^-24.
-  const ParameterSpec wide = parameter(Kind::orthogonal, 0, {20, 7, 3, 3});
+  const ParameterSpec wide = parameter(DrawKind::orthogonal, 0, {20, 7, 3, 3});
   CHECK(distance_from_unit(drawn(wide), 20, 63, true) <= 0x1p-23);
-  const ParameterSpec tall = parameter(Kind::orthogonal, 0, {40, 9});
+  const ParameterSpec tall = parameter(DrawKind::orthogonal, 0, {40, 9});
   CHECK(distance_from_unit(drawn(tall), 40, 9, false) <= 0x1p-23);
-  const ParameterSpec square = parameter(Kind::orthogonal, 0, {30, 30});
+  const ParameterSpec square = parameter(DrawKind::orthogonal, 0, {30, 30});
   CHECK(distance_from_unit(drawn(square), 30, 30, true) <= 0x1p-23);
   CHECK(drawn(square, 2) != drawn(square));
 }
 
 TEST_CASE("dirac kernels pass each channel through their centre tap") {
-  const std::vector<float> kernel = drawn(parameter(Kind::dirac, 0, {3, 2, 3, 3}));
+  const std::vector<float> kernel = drawn(parameter(DrawKind::dirac, 0, {3, 2, 3, 3}));
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     const bool centre = i == 0 * 18 + 0 * 9 + 4 || i == 1 * 18 + 1 * 9 + 4;
     CHECK(kernel[i] == (centre ? 1.0f : 0.0f));
@@ -183,7 +183,7 @@ TEST_CASE("dirac kernels pass each channel through their centre tap") {
 /// Reads `init:` from YAML text with a default.
 std::string read(const config::Node& node, config::Diagnostics& diagnostics) {
   config::Fields fields(node, nullptr, "conv", config::Profile::keras2, diagnostics);
-  Initializer initializer{.kind = Kind::glorot_uniform};
+  Initializer initializer{.kind = DrawKind::glorot_uniform};
   declare_initializer(fields, "init", initializer, "initializer of the kernel");
   fields.finish();
   return text_of(initializer);

@@ -7,12 +7,12 @@ namespace {
 using test::Place;
 using test::Tensor;
 
-const Shape kShape{2, 11, 3, 5};
+const Shape kSoftmaxShape{2, 11, 3, 5};
 
 TEST_CASE("softmax gives the same bits in every layout, sums to one, and leaves padding zero") {
-  const std::vector<double> list = test::draws(kShape.elements(), 6);
+  const std::vector<double> list = test::draws(kSoftmaxShape.elements(), 6);
   std::vector<float> first;
-  for (const Place& place : test::places(kShape)) {
+  for (const Place& place : test::places(kSoftmaxShape)) {
     CAPTURE(place.name);
     Tensor<float> x(place, list), y(place);
     test::run(SoftmaxOp(), Pass::forward_train, DType::f32,
@@ -37,9 +37,9 @@ TEST_CASE("softmax survives logits whose exponentials overflow") {
 }
 
 TEST_CASE("softmax's gradient is that of its values, also in place") {
-  const std::vector<double> list = test::draws(kShape.elements(), 2);
-  const std::vector<double> gradients = test::draws(kShape.elements() + 1, 1);
-  const Place place{"", blocked_layout(kShape, 8)};
+  const std::vector<double> list = test::draws(kSoftmaxShape.elements(), 2);
+  const std::vector<double> gradients = test::draws(kSoftmaxShape.elements() + 1, 1);
+  const Place place{"", blocked_layout(kSoftmaxShape, 8)};
   Tensor<double> y(place), dy(place, gradients), dx(place);
   const auto weighted_sum = [&](const std::vector<double>& point) {
     Tensor<double> x(place, point);

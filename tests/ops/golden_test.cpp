@@ -88,7 +88,7 @@ void compare(const std::vector<Values>& found, const config::Node& expected, con
   }
 }
 
-void check_case(const OpCase& op_case, const ExecutorFactory& factory) {
+void check_golden(const OpCase& op_case, const ExecutorFactory& factory) {
   CAPTURE(op_case.name);
   const CaseValues values = golden_values(op_case);
   BoundCase bound(op_case, factory, {});
@@ -112,7 +112,7 @@ TEST_CASE("layers give PyTorch's values and gradients in double") {
   const auto factory = make_reference_executors();
   const std::vector<OpCase> cases = load_cases("golden/layers.yaml");
   CHECK(cases.size() == 57);
-  for (const OpCase& op_case : cases) check_case(op_case, *factory);
+  for (const OpCase& op_case : cases) check_golden(op_case, *factory);
 }
 
 }  // namespace trainyard::op_tests

@@ -91,7 +91,7 @@ void compare(Differences& differences, TestTensor& tensor, const Values& values,
   }
 }
 
-void check_case(const OpCase& op_case, const ExecutorFactory& factory) {
+void check_gradient(const OpCase& op_case, const ExecutorFactory& factory) {
   CAPTURE(op_case.name);
   Differences differences(op_case, factory);
   const CaseResults analytic = differences.analytic();
@@ -117,7 +117,7 @@ TEST_CASE("gradients of every case equal central differences") {
   for (const OpCase& op_case : load_all_cases()) {
     // Steps of 1e-4 leave no digits at values of 1e-6; those cases test values.
     if (!op_case.has_backward || op_case.values == InputValues::near_zero) continue;
-    check_case(op_case, *factory);
+    check_gradient(op_case, *factory);
   }
 }
 

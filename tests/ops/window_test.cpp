@@ -7,7 +7,7 @@
 #include "ops/pool.h"
 
 using namespace trainyard;
-using Kind = Padding::Kind;
+using PaddingKind = Padding::Kind;
 
 namespace {
 
@@ -15,7 +15,7 @@ struct Expected {
   std::int64_t before, after, output;
 };
 
-void check_axis(const WindowAxis& axis, Kind kind, const Expected& expected,
+void check_axis(const WindowAxis& axis, PaddingKind kind, const Expected& expected,
                 std::int64_t amount = 0, bool ceil = false) {
   const AxisPlan plan = plan_axis(axis, kind, amount, ceil);
   CHECK(plan.before == expected.before);
@@ -26,42 +26,44 @@ void check_axis(const WindowAxis& axis, Kind kind, const Expected& expected,
 }  // namespace
 
 TEST_CASE("same_upper gives ceil(in / stride) outputs with the odd pixel behind") {
-  check_axis({.input = 32, .kernel = 3, .stride = 1}, Kind::same_upper, {1, 1, 32});
-  check_axis({.input = 32, .kernel = 3, .stride = 2}, Kind::same_upper, {0, 1, 16});
-  check_axis({.input = 7, .kernel = 3, .stride = 2}, Kind::same_upper, {1, 1, 4});
-  check_axis({.input = 8, .kernel = 2, .stride = 1}, Kind::same_upper, {0, 1, 8});
-  check_axis({.input = 5, .kernel = 1, .stride = 3}, Kind::same_upper, {0, 0, 2});
-  check_axis({.input = 9, .kernel = 3, .stride = 2, .dilation = 2}, Kind::same_upper, {2, 2, 5});
+  check_axis({.input = 32, .kernel = 3, .stride = 1}, PaddingKind::same_upper, {1, 1, 32});
+  check_axis({.input = 32, .kernel = 3, .stride = 2}, PaddingKind::same_upper, {0, 1, 16});
+  check_axis({.input = 7, .kernel = 3, .stride = 2}, PaddingKind::same_upper, {1, 1, 4});
+  check_axis({.input = 8, .kernel = 2, .stride = 1}, PaddingKind::same_upper, {0, 1, 8});
+  check_axis({.input = 5, .kernel = 1, .stride = 3}, PaddingKind::same_upper, {0, 0, 2});
+  check_axis({.input = 9, .kernel = 3, .stride = 2, .dilation = 2}, PaddingKind::same_upper,
+             {2, 2, 5});
 }
 
 TEST_CASE("same_lower puts the odd pixel before") {
-  check_axis({.input = 32, .kernel = 3, .stride = 2}, Kind::same_lower, {1, 0, 16});
-  check_axis({.input = 8, .kernel = 2, .stride = 1}, Kind::same_lower, {1, 0, 8});
+  check_axis({.input = 32, .kernel = 3, .stride = 2}, PaddingKind::same_lower, {1, 0, 16});
+  check_axis({.input = 8, .kernel = 2, .stride = 1}, PaddingKind::same_lower, {1, 0, 8});
 }
 
 TEST_CASE("same_symmetric pads half the window on both sides") {
-  check_axis({.input = 32, .kernel = 3, .stride = 2}, Kind::same_symmetric, {1, 1, 16});
-  check_axis({.input = 9, .kernel = 3, .stride = 1, .dilation = 2}, Kind::same_symmetric,
+  check_axis({.input = 32, .kernel = 3, .stride = 2}, PaddingKind::same_symmetric, {1, 1, 16});
+  check_axis({.input = 9, .kernel = 3, .stride = 1, .dilation = 2}, PaddingKind::same_symmetric,
              {2, 2, 9});
 }
 
 TEST_CASE("pixels round down, or up in ceil mode with pixels added behind") {
-  check_axis({.input = 6, .kernel = 3, .stride = 2}, Kind::valid, {0, 0, 2});
-  check_axis({.input = 6, .kernel = 3, .stride = 2}, Kind::valid, {0, 1, 3}, 0, true);
-  check_axis({.input = 7, .kernel = 3, .stride = 2}, Kind::pixels, {1, 1, 4}, 1, true);
-  CHECK(plan_axis({.input = 6, .kernel = 3, .stride = 2}, Kind::valid, 0, true).written_after == 0);
+  check_axis({.input = 6, .kernel = 3, .stride = 2}, PaddingKind::valid, {0, 0, 2});
+  check_axis({.input = 6, .kernel = 3, .stride = 2}, PaddingKind::valid, {0, 1, 3}, 0, true);
+  check_axis({.input = 7, .kernel = 3, .stride = 2}, PaddingKind::pixels, {1, 1, 4}, 1, true);
+  CHECK(plan_axis({.input = 6, .kernel = 3, .stride = 2}, PaddingKind::valid, 0, true)
+            .written_after == 0);
 }
 
 TEST_CASE("in ceil mode a window that would start behind the input is dropped") {
   // Caffe: ceil((4 + 2 - 2) / 3) + 1 = 3 windows at -1, 2, 5; the last starts behind pixel 3.
-  check_axis({.input = 4, .kernel = 2, .stride = 3}, Kind::pixels, {1, 1, 2}, 1, true);
-  check_axis({.input = 2, .kernel = 3, .stride = 2}, Kind::valid, {0, 1, 1}, 0, true);
+  check_axis({.input = 4, .kernel = 2, .stride = 3}, PaddingKind::pixels, {1, 1, 2}, 1, true);
+  check_axis({.input = 2, .kernel = 3, .stride = 2}, PaddingKind::valid, {0, 1, 1}, 0, true);
 }
 
 TEST_CASE("a window larger than the padded input is an error that names the axis") {
   CHECK_THROWS_WITH_AS(
       static_cast<void>(
-          plan_window({1, 3, 4, 32}, {{7, 7}, {1, 1}, {1, 1}}, {Kind::pixels, {1, 1}})),
+          plan_window({1, 3, 4, 32}, {{7, 7}, {1, 1}, {1, 1}}, {PaddingKind::pixels, {1, 1}})),
       "height: a window over 7 pixels does not fit an input of 4 with 1 of padding on each side",
       ShapeError);
   CHECK_THROWS_WITH_AS(
@@ -75,7 +77,7 @@ TEST_CASE("count_pad counts the padding as written, not what ceil mode adds") {
   pool.kind = PoolAttributes::Kind::average;
   pool.size = {3, 3};
   pool.stride = {2, 2};
-  pool.pad = {Kind::pixels, {1, 1}};
+  pool.pad = {PaddingKind::pixels, {1, 1}};
   pool.ceil = true;
   const PoolOp::Geometry geometry = PoolOp(pool).geometry({1, 1, 6, 6});
   CHECK(geometry.output_h == 4);
@@ -84,8 +86,8 @@ TEST_CASE("count_pad counts the padding as written, not what ceil mode adds") {
 }
 
 TEST_CASE("a padding is written as it is read") {
-  CHECK(text_of(Padding{Kind::same_upper, {0, 0}}) == "same_upper");
-  CHECK(text_of(Padding{Kind::valid, {0, 0}}) == "valid");
-  CHECK(text_of(Padding{Kind::pixels, {2, 2}}) == "2");
-  CHECK(text_of(Padding{Kind::pixels, {2, 1}}) == "[2, 1]");
+  CHECK(text_of(Padding{PaddingKind::same_upper, {0, 0}}) == "same_upper");
+  CHECK(text_of(Padding{PaddingKind::valid, {0, 0}}) == "valid");
+  CHECK(text_of(Padding{PaddingKind::pixels, {2, 2}}) == "2");
+  CHECK(text_of(Padding{PaddingKind::pixels, {2, 1}}) == "[2, 1]");
 }

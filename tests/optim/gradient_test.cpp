@@ -14,12 +14,13 @@ namespace {
 
 using test::Blocks;
 
-const std::vector<Segment> kSegments{{1, 1e-2, 0, 0}, {1, 0, 0, 0}, {1, 0.5, 0, 1}, {1, 1, 0, 0}};
+const std::vector<Segment> kFourSegments{
+    {1, 1e-2, 0, 0}, {1, 0, 0, 0}, {1, 0.5, 0, 1}, {1, 1, 0, 0}};
 // More than two runs of partial sums, the last one short.
 constexpr std::int64_t kChunks = 2 * kChunksPerPartial + 77;
 
 TEST_CASE("add_l2 adds twice l2 times the weight, but not to frozen parameters") {
-  Blocks<double> blocks(7, kSegments, 0);
+  Blocks<double> blocks(7, kFourSegments, 0);
   const Blocks<double> before = blocks;
   add_l2(CpuLauncher(2), blocks.view());
   for (std::size_t i = 0; i < blocks.weights.size(); ++i) {
@@ -27,12 +28,12 @@ TEST_CASE("add_l2 adds twice l2 times the weight, but not to frozen parameters")
     const double l2 = segment.frozen != 0 ? 0 : segment.l2;
     REQUIRE(blocks.gradients[i] == before.gradients[i] + 2 * l2 * before.weights[i]);
   }
-  CHECK(has_l2(kSegments));
+  CHECK(has_l2(kFourSegments));
   CHECK_FALSE(has_l2(std::vector<Segment>(3)));
 }
 
 TEST_CASE("unscaling divides all gradients by the loss scale") {
-  Blocks<double> blocks(7, kSegments, 0);
+  Blocks<double> blocks(7, kFourSegments, 0);
   const Blocks<double> before = blocks;
   blocks.state.loss_scale = 4;
   unscale(CpuLauncher(2), blocks.view());
@@ -59,7 +60,7 @@ TEST_CASE("sums need one double of scratch for every started run of chunks") {
 }
 
 TEST_CASE("the regularisation loss is the sum of l2 w^2, frozen parameters included") {
-  Blocks<double> blocks(kChunks, kSegments, 0);
+  Blocks<double> blocks(kChunks, kFourSegments, 0);
   double expected = 0;
   for (std::size_t i = 0; i < blocks.weights.size(); ++i) {
     expected += blocks.segment_of(i).l2 * blocks.weights[i] * blocks.weights[i];
@@ -71,7 +72,7 @@ TEST_CASE("the regularisation loss is the sum of l2 w^2, frozen parameters inclu
 }
 
 TEST_CASE("the gradient norm is the root of the sum of squares") {
-  Blocks<float> blocks(kChunks, kSegments, 0);
+  Blocks<float> blocks(kChunks, kFourSegments, 0);
   double expected = 0;
   for (const float g : blocks.gradients) expected += static_cast<double>(g) * g;
   double norm = 0;
@@ -80,7 +81,7 @@ TEST_CASE("the gradient norm is the root of the sum of squares") {
 }
 
 TEST_CASE("norms do not depend on the number of threads") {
-  Blocks<float> blocks(kChunks, kSegments, 0);
+  Blocks<float> blocks(kChunks, kFourSegments, 0);
   double one = 0, three = 0;
   gradient_norm(CpuLauncher(1), blocks.view(), blocks.scratch, &one);
   gradient_norm(CpuLauncher(3), blocks.view(), blocks.scratch, &three);
@@ -89,7 +90,7 @@ TEST_CASE("norms do not depend on the number of threads") {
 }
 
 TEST_CASE("a NaN in the gradient is a NaN in its norm and marks the step once") {
-  Blocks<float> blocks(kChunks, kSegments, 0);
+  Blocks<float> blocks(kChunks, kFourSegments, 0);
   blocks.gradients.back() = std::numeric_limits<float>::quiet_NaN();
   double norm = 0;
   gradient_norm(CpuLauncher(1), blocks.view(), blocks.scratch, &norm);
@@ -112,7 +113,7 @@ TEST_CASE("a NaN in the gradient is a NaN in its norm and marks the step once") 
 }
 
 TEST_CASE("clipping shrinks a long gradient to the maximum and leaves a short one alone") {
-  Blocks<double> blocks(7, kSegments, 0);
+  Blocks<double> blocks(7, kFourSegments, 0);
   const Blocks<double> before = blocks;
   double norm = 0;
   gradient_norm(CpuLauncher(1), blocks.view(), blocks.scratch, &norm);

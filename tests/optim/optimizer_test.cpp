@@ -14,7 +14,7 @@ using test::Blocks;
 using test::optimizer;
 
 // Rates and decays that differ by segment.
-const std::vector<Segment> kSegments{{1.0, 0, 0.01, 0}, {0.5, 0, 0, 0}, {2.0, 0, 0.03, 0}};
+const std::vector<Segment> kThreeSegments{{1.0, 0, 0.01, 0}, {0.5, 0, 0, 0}, {2.0, 0, 0.03, 0}};
 
 void update(const Optimizer& rule, int threads, const UpdateBlocks& blocks) {
   make_cpu_update_launches(threads)->update(blocks, rule.rule(), rule.time_decay());
@@ -29,7 +29,7 @@ using Rule = std::function<void(Reference&, double, double, double, int)>;
 
 // Five updates with a rate that changes each time, compared after each.
 void check_rule(const Optimizer& rule, const Rule& expected) {
-  Blocks<double> blocks(7, kSegments, rule.slots().size());
+  Blocks<double> blocks(7, kThreeSegments, rule.slots().size());
   std::vector<Reference> reference;
   for (const double w : blocks.weights) reference.push_back({w});
   for (int step = 0; step < 5; ++step) {
@@ -133,8 +133,8 @@ TEST_CASE("adam in torch form corrects both means before epsilon") {
 TEST_CASE("float updates follow the double ones to float's precision") {
   for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
     const auto rule = optimizer(yaml);
-    Blocks<double> wide(7, kSegments, rule->slots().size());
-    Blocks<float> narrow(7, kSegments, rule->slots().size());
+    Blocks<double> wide(7, kThreeSegments, rule->slots().size());
+    Blocks<float> narrow(7, kThreeSegments, rule->slots().size());
     update(*rule, 1, wide.view());
     update(*rule, 1, narrow.view());
     for (std::size_t i = 0; i < wide.weights.size(); ++i) {
@@ -148,7 +148,7 @@ TEST_CASE("float updates follow the double ones to float's precision") {
 TEST_CASE("a frozen parameter and every parameter after a non-finite step keep their bits") {
   for (const char* yaml : {"sgd", "sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
     const auto rule = optimizer(yaml);
-    std::vector<Segment> segments = kSegments;
+    std::vector<Segment> segments = kThreeSegments;
     segments[1].frozen = 1;
     Blocks<float> blocks(7, segments, rule->slots().size());
     const Blocks<float> before = blocks;
@@ -176,7 +176,7 @@ TEST_CASE("a frozen parameter and every parameter after a non-finite step keep t
 TEST_CASE("updates give the same bits on 1 and on 3 threads") {
   for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
     const auto rule = optimizer(yaml);
-    Blocks<float> one(101, kSegments, rule->slots().size());
+    Blocks<float> one(101, kThreeSegments, rule->slots().size());
     Blocks<float> three = one;
     update(*rule, 1, one.view());
     update(*rule, 3, three.view());
@@ -188,7 +188,7 @@ TEST_CASE("updates give the same bits on 1 and on 3 threads") {
 TEST_CASE("zero padding of a chunk stays zero") {
   for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
     const auto rule = optimizer(yaml);
-    Blocks<float> blocks(1, kSegments, rule->slots().size());
+    Blocks<float> blocks(1, kThreeSegments, rule->slots().size());
     blocks.weights.assign(kChunk, 0);
     blocks.gradients.assign(kChunk, 0);
     update(*rule, 1, blocks.view());

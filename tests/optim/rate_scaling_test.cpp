@@ -12,7 +12,7 @@ namespace trainyard {
 namespace {
 
 // The multi-GPU Keras guide's run on 4 GPUs: 70 epochs of 195 steps from 5e-3.
-const ScheduleContext kGuide{5e-3, 70, 195};
+const ScheduleContext kGuideOnFour{5e-3, 70, 195};
 
 RateScaling scaling(const std::string& yaml) {
   return *test::read_member(yaml, rate_scaling_kinds(), config::Profile::keras2);
@@ -27,19 +27,19 @@ TEST_CASE("linear multiplies by the ratio of the batches, sqrt by its root, none
 
 TEST_CASE("the factor grows from 1 over five epochs by equal steps") {
   const auto schedule = scaled_schedule(nullptr, scaling("linear"), 4);
-  CHECK(schedule->rate(0, kGuide) == 5e-3);
-  CHECK(schedule->rate(195, kGuide) == doctest::Approx(5e-3 * 1.6).epsilon(1e-15));
-  CHECK(schedule->rate(5 * 195 - 1, kGuide) ==
+  CHECK(schedule->rate(0, kGuideOnFour) == 5e-3);
+  CHECK(schedule->rate(195, kGuideOnFour) == doctest::Approx(5e-3 * 1.6).epsilon(1e-15));
+  CHECK(schedule->rate(5 * 195 - 1, kGuideOnFour) ==
         doctest::Approx(5e-3 * (4 - 3.0 / 975)).epsilon(1e-15));
-  CHECK(schedule->rate(5 * 195, kGuide) == 2e-2);
-  CHECK(schedule->rate(69 * 195, kGuide) == 2e-2);
+  CHECK(schedule->rate(5 * 195, kGuideOnFour) == 2e-2);
+  CHECK(schedule->rate(69 * 195, kGuideOnFour) == 2e-2);
 }
 
 TEST_CASE("a factor below 1 needs no warm-up, and a warm-up may be left out") {
   const auto smaller = scaled_schedule(nullptr, scaling("linear"), 0.5);
-  CHECK(smaller->rate(0, kGuide) == 2.5e-3);
+  CHECK(smaller->rate(0, kGuideOnFour) == 2.5e-3);
   const auto at_once = scaled_schedule(nullptr, scaling("linear: {warmup_epochs: 0}"), 4);
-  CHECK(at_once->rate(0, kGuide) == 2e-2);
+  CHECK(at_once->rate(0, kGuideOnFour) == 2e-2);
 }
 
 TEST_CASE("where the schedule warms up, the factor counts from the start") {
@@ -47,7 +47,7 @@ TEST_CASE("where the schedule warms up, the factor counts from the start") {
   const auto scaled =
       scaled_schedule(test::schedule("constant: {warmup: {epochs: 1}}"), scaling("linear"), 4);
   for (const std::int64_t step : {0, 100, 195, 300}) {
-    CHECK(scaled->rate(step, kGuide) == 4 * plain->rate(step, kGuide));
+    CHECK(scaled->rate(step, kGuideOnFour) == 4 * plain->rate(step, kGuideOnFour));
   }
 }
 
@@ -57,9 +57,9 @@ TEST_CASE("a schedule's rates are scaled one by one") {
                                       scaling("sqrt: {warmup_epochs: 1}"), 9);
   CHECK(scaled->name() == "poly");
   for (const std::int64_t step : {195, 1000, 7000, 13649}) {
-    CHECK(scaled->rate(step, kGuide) == 3 * plain->rate(step, kGuide));
+    CHECK(scaled->rate(step, kGuideOnFour) == 3 * plain->rate(step, kGuideOnFour));
   }
-  CHECK(scaled->rate(65, kGuide) == doctest::Approx((1 + 2.0 / 3) * 5e-3).epsilon(1e-15));
+  CHECK(scaled->rate(65, kGuideOnFour) == doctest::Approx((1 + 2.0 / 3) * 5e-3).epsilon(1e-15));
 }
 
 TEST_CASE("schedules know whether they warm up") {

@@ -13,12 +13,6 @@ namespace {
 constexpr std::int64_t kEntry = 128;  // elements of a conv's 100 in the block
 constexpr std::size_t kBytes = 4;
 
-Plan training_plan(FakeNetwork& network) {
-  const ValueId loss = network(loss_like(2), {network.graph.output});
-  return make_plan(network.graph, reference_target(Precision::fp32),
-                   {.loss = loss, .kept = {loss}});
-}
-
 FakeNetwork chain_of(int convs) {
   FakeNetwork network({2, 4});
   ValueId value = 0;

@@ -22,11 +22,6 @@ bool has_step(const Plan& plan, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Plan training_plan(FakeNetwork& network, const Target& target = reference_target(Precision::fp32)) {
-  const ValueId loss = network(loss_like(2), {network.graph.output});
-  return make_plan(network.graph, target, {.loss = loss, .kept = {loss}});
-}
-
 }  // namespace
 
 TEST_CASE("the first layer's input gradient is not computed") {

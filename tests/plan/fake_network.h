@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "plan/plan.h"
 
 namespace trainyard::testing {
 
@@ -75,5 +76,12 @@ class FakeNetwork {
   }
   Graph graph;
 };
+
+/// The plan of training it with a loss of two samples at its end.
+inline Plan training_plan(FakeNetwork& network,
+                          const Target& target = reference_target(Precision::fp32)) {
+  const ValueId loss = network(loss_like(2), {network.graph.output});
+  return make_plan(network.graph, target, {.loss = loss, .kept = {loss}});
+}
 
 }  // namespace trainyard::testing

@@ -9,14 +9,7 @@
 using namespace trainyard;
 using namespace trainyard::testing;
 
-namespace {
-
-Plan training_plan(FakeNetwork& network, const Target& target) {
-  const ValueId loss = network(loss_like(2), {network.graph.output});
-  return make_plan(network.graph, target, {.loss = loss, .kept = {loss}});
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a workspace lives for its step alone, a reserve from forward to backward") {
   FakeNetwork network({2, 4});

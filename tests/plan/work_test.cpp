@@ -27,11 +27,6 @@ FakeTraits bn_like() {
           .statistic_elements = 50};
 }
 
-Plan training_plan(FakeNetwork& network, const Target& target = reference_target(Precision::fp32)) {
-  const ValueId loss = network(loss_like(2), {network.graph.output});
-  return make_plan(network.graph, target, {.loss = loss, .kept = {loss}});
-}
-
 /// Forward and backward of a loss after a value of `value` bytes.
 std::size_t loss_bytes(std::size_t value) { return value + kLoss + value + value; }
 

@@ -14,8 +14,8 @@ using test::refusal;
 
 namespace {
 
-RunConfig read(const std::string& batch, const std::string& scaling,
-               const std::string& schedule = "constant") {
+RunConfig read_rated(const std::string& batch, const std::string& scaling,
+                     const std::string& schedule = "constant") {
   return test::read_run("name: tiny\nbatch: " + batch + "\n" + scaling + "\nschedule: " + schedule +
                         R"(
 network:
@@ -34,18 +34,19 @@ epochs: 20
 }  // namespace
 
 TEST_CASE("the reference batch is that of one rank, or the one that is named") {
-  CHECK(rate_factor(read("{per_gpu: 8}", "lr_scaling: linear"), 64) == 4);
-  CHECK(rate_factor(read("{per_gpu: 8}", "lr_scaling: sqrt"), 64) == 2);
-  CHECK(rate_factor(read("{per_gpu: 8}", "lr_scaling: {linear: 128}"), 64) == 0.5);
-  CHECK(rate_factor(read("{total: 64}", "lr_scaling: {linear: {batch: 32}}"), 64) == 2);
-  CHECK(rate_factor(read("{per_gpu: 8}", "lr_scaling: none"), 64) == 1);
-  CHECK(rate_factor(read("{per_gpu: 8}", ""), 64) == 1);
+  CHECK(rate_factor(read_rated("{per_gpu: 8}", "lr_scaling: linear"), 64) == 4);
+  CHECK(rate_factor(read_rated("{per_gpu: 8}", "lr_scaling: sqrt"), 64) == 2);
+  CHECK(rate_factor(read_rated("{per_gpu: 8}", "lr_scaling: {linear: 128}"), 64) == 0.5);
+  CHECK(rate_factor(read_rated("{total: 64}", "lr_scaling: {linear: {batch: 32}}"), 64) == 2);
+  CHECK(rate_factor(read_rated("{per_gpu: 8}", "lr_scaling: none"), 64) == 1);
+  CHECK(rate_factor(read_rated("{per_gpu: 8}", ""), 64) == 1);
 }
 
 TEST_CASE("a session's rates are scaled") {
   RankGroup alone{{}};
-  const Session session(read("{per_gpu: 8}", "lr_scaling: {linear: {batch: 4, warmup_epochs: 2}}"),
-                        {.threads = 1}, nullptr, alone);
+  const Session session(
+      read_rated("{per_gpu: 8}", "lr_scaling: {linear: {batch: 4, warmup_epochs: 2}}"),
+      {.threads = 1}, nullptr, alone);
   REQUIRE(session.batch().global == 16);
   const ScheduleContext context{0.1, 20, session.batch().steps};
   const Schedule& schedule = *session.config().schedule;
@@ -54,27 +55,27 @@ TEST_CASE("a session's rates are scaled") {
 }
 
 TEST_CASE("a rule that cannot know its reference batch is refused") {
-  CHECK(refusal([] { (void)read("{total: 64}", "lr_scaling: linear"); }) ==
+  CHECK(refusal([] { (void)read_rated("{total: 64}", "lr_scaling: linear"); }) ==
         "3:13: 'linear' wants the batch that the rate was chosen for, which 'batch.total' does not "
         "say: {linear: {batch: 64}}");
-  CHECK(refusal([] { (void)read("{total: 64}", "lr_scaling: none"); }) == "accepted");
+  CHECK(refusal([] { (void)read_rated("{total: 64}", "lr_scaling: none"); }) == "accepted");
 }
 
 TEST_CASE("two warm-ups are refused") {
   const std::string warm = "{constant: {warmup: {epochs: 1}}}";
   CHECK(refusal([&] {
-          (void)read("{per_gpu: 8}", "lr_scaling: {sqrt: {warmup_epochs: 2}}", warm);
+          (void)read_rated("{per_gpu: 8}", "lr_scaling: {sqrt: {warmup_epochs: 2}}", warm);
         }) == "3:13: both 'schedule' and 'sqrt' warm up; leave out one of the two");
-  CHECK(refusal([&] { (void)read("{per_gpu: 8}", "lr_scaling: sqrt", warm); }) == "accepted");
+  CHECK(refusal([&] { (void)read_rated("{per_gpu: 8}", "lr_scaling: sqrt", warm); }) == "accepted");
 }
 
 TEST_CASE("a batch that grew with the ranks is worth a warning unless the run says what it wants") {
-  CHECK(rate_warning(read("{per_gpu: 8}", ""), 4, 64) ==
+  CHECK(rate_warning(read_rated("{per_gpu: 8}", ""), 4, 64) ==
         "the global batch 64 is 4 times that of one rank, and the learning rate is not: as many "
         "epochs are 4 times fewer updates, which often cost accuracy; 'lr_scaling: linear' "
         "multiplies the rate by 4 after a warm-up, 'lr_scaling: none' says that it is meant so");
-  CHECK(rate_warning(read("{per_gpu: 8}", ""), 1, 16).empty());
-  CHECK(rate_warning(read("{per_gpu: 8}", "lr_scaling: none"), 4, 64).empty());
-  CHECK(rate_warning(read("{per_gpu: 8}", "lr_scaling: linear"), 4, 64).empty());
-  CHECK(rate_warning(read("{total: 64}", ""), 4, 64).empty());
+  CHECK(rate_warning(read_rated("{per_gpu: 8}", ""), 1, 16).empty());
+  CHECK(rate_warning(read_rated("{per_gpu: 8}", "lr_scaling: none"), 4, 64).empty());
+  CHECK(rate_warning(read_rated("{per_gpu: 8}", "lr_scaling: linear"), 4, 64).empty());
+  CHECK(rate_warning(read_rated("{total: 64}", ""), 4, 64).empty());
 }

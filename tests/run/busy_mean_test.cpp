@@ -24,7 +24,7 @@ struct Driver {
   }
 };
 
-constexpr const char* kRun = R"(
+constexpr const char* kBusyRun = R"(
 name: tiny
 network: {input: [3, 4, 4], layers: [dense: 4]}
 data:
@@ -37,10 +37,10 @@ optimizer: {sgd: {lr: 0.01}}
 epochs: 3
 )";
 
-RunConfig read_run() {
+RunConfig read_busy_run() {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("busy-mean-" + std::to_string(getpid()) + ".yaml");
-  std::ofstream(path) << kRun;
+  std::ofstream(path) << kBusyRun;
   RunConfig run = read_run_config(path, {});
   std::filesystem::remove(path);
   return run;
@@ -102,7 +102,7 @@ TEST_CASE("where the driver does not say, there is no mean") {
 
 TEST_CASE("a trainer's epochs have the mean of the readings during their training") {
   RankGroup alone({});
-  Session session(read_run(), {.threads = 1}, nullptr, alone);
+  Session session(read_busy_run(), {.threads = 1}, nullptr, alone);
   session.model().initialize(1);
   Driver driver;
   Recorder recorder(driver);

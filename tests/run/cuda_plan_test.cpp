@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/philox.h"
+#include "run/median.h"
 #include "small_training.h"
 #include "tensor/float_types.h"
 
@@ -174,11 +175,6 @@ class NoisyExecutors final : public ExecutorFactory {
   std::unique_ptr<ExecutorFactory> exact_ = make_reference_executors();
   mutable Rounder rounder_;  // draws in the order of the steps
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// How far runs stray whose stored values are rounded at random: medians over eleven runs.
 struct Spread {

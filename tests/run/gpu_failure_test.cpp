@@ -17,7 +17,7 @@ using trainyard::testing::error_of;
 
 namespace {
 
-constexpr const char* kRun = R"(
+constexpr const char* kGpuRun = R"(
 name: tiny
 network: {input: [3, 8, 8], layers: [dense: 4]}
 data:
@@ -67,11 +67,11 @@ TEST_CASE("train bench, with and without --scaling, names the GPU that fails und
   };
   CHECK(error_of(ErrorKind::device, [&] {
           static_cast<void>(bench(
-              read_run(kRun), {.device = choice("make executors")}, [] { return 0.0; }, 0));
+              read_run(kGpuRun), {.device = choice("make executors")}, [] { return 0.0; }, 0));
         }) == named);
   CHECK(error_of(ErrorKind::device, [&] {
           static_cast<void>(
-              measure_scaling(read_run(kRun), {.batch = 4, .device = choice("record")}, alone));
+              measure_scaling(read_run(kGpuRun), {.batch = 4, .device = choice("record")}, alone));
         }) == named);
 }
 

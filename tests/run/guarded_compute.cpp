@@ -11,7 +11,7 @@
 #include "wrapped_compute.h"
 
 namespace trainyard::test {
-namespace {
+namespace guarded {
 
 /// The guarded memory of a device.
 class Guard final : public Around {
@@ -120,13 +120,13 @@ class GuardedDevice final : public Device {
   std::unique_ptr<Device> cpu_ = make_cpu_device();
 };
 
-}  // namespace
+}  // namespace guarded
 
 struct GuardedCompute::Parts {
   explicit Parts(const ExecutorFactory& plain) : executors(wrap_executors(guard, plain)) {}
-  Guard guard;
-  GuardedDevice device{guard};
-  GuardedQueue queue{guard}, copies{guard};
+  guarded::Guard guard;
+  guarded::GuardedDevice device{guard};
+  guarded::GuardedQueue queue{guard}, copies{guard};
   std::unique_ptr<ExecutorFactory> executors;
   std::unique_ptr<UpdateLaunches> launches = wrap_launches(guard);
 };

@@ -17,9 +17,9 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr std::int64_t kBatch = 6;
+constexpr std::int64_t kGuardedBatch = 6;
 
-constexpr std::int64_t kSteps = 10;
+constexpr std::int64_t kGuardedSteps = 10;
 
 void check_equal(const Trained& found, const Trained& expected) {
   CHECK(found.losses == expected.losses);
@@ -27,31 +27,31 @@ void check_equal(const Trained& found, const Trained& expected) {
   CHECK(found.running == expected.running);
   CHECK(found.evaluation.loss == expected.evaluation.loss);
   CHECK(found.evaluation.metrics == expected.evaluation.metrics);
-  CHECK(found.evaluation.samples == kBatch);
+  CHECK(found.evaluation.samples == kGuardedBatch);
 }
 
 }  // namespace
 
 TEST_CASE("nothing but a device's own work touches its memory, and what nobody wrote is not read") {
   const auto executors = make_reference_executors();
-  const TrainingGraph graph = training_graph(kSmallNetwork, kBatch);
+  const TrainingGraph graph = training_graph(kSmallNetwork, kGuardedBatch);
   for (const Target& target : {reference_target(Precision::fp64), reference_target(Precision::fp32),
                                cuda_target(Precision::bf16)}) {
     const GuardedCompute guarded(*executors);
     const Trained expected = train_ten_steps(graph, target, *executors);
-    CHECK(expected.finite == std::vector<bool>(kSteps, true));
+    CHECK(expected.finite == std::vector<bool>(kGuardedSteps, true));
     check_equal(train_ten_steps(graph, target, guarded.compute()), expected);
   }
 }
 
 TEST_CASE("results that are read every few updates are those of every update") {
   const auto executors = make_reference_executors();
-  const TrainingGraph graph = training_graph(kSmallNetwork, kBatch);
+  const TrainingGraph graph = training_graph(kSmallNetwork, kGuardedBatch);
   const Target target = reference_target(Precision::fp32);
   const Trained expected = train_ten_steps(graph, target, *executors);
   const GuardedCompute guarded(*executors);
   const std::map<std::int64_t, std::vector<std::int64_t>> left{
-      {1, std::vector<std::int64_t>(kSteps, 0)}, {3, {3, 3}}, {5, {5}}, {16, {}}};
+      {1, std::vector<std::int64_t>(kGuardedSteps, 0)}, {3, {3, 3}}, {5, {5}}, {16, {}}};
   for (const auto& [kept, pending] : left) {
     const Trained trained = train_ten_steps(graph, target, guarded.compute(), {.results = kept});
     check_equal(trained, expected);
@@ -63,7 +63,7 @@ TEST_CASE("results that are read every few updates are those of every update") {
 TEST_CASE(
     "an update that is not finite is withheld with all that follow, however late it is read") {
   const auto executors = make_reference_executors();
-  const TrainingGraph graph = training_graph(kSmallNetwork, kBatch);
+  const TrainingGraph graph = training_graph(kSmallNetwork, kGuardedBatch);
   const Target target = reference_target(Precision::fp32);
   const auto train = [&](std::int64_t kept, std::int64_t bad_step) {
     const GuardedCompute guarded(*executors);
@@ -77,7 +77,7 @@ TEST_CASE(
   for (const std::int64_t bad : {0, 4, 9}) {
     CAPTURE(bad);
     const Trained at_once = train(1, bad), late = train(16, bad);
-    std::vector<bool> finite(kSteps, true);
+    std::vector<bool> finite(kGuardedSteps, true);
     std::fill(finite.begin() + bad, finite.end(), false);
     CHECK(at_once.finite == finite);
     CHECK(late.finite == finite);

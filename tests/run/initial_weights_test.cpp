@@ -24,7 +24,7 @@ using Names = std::vector<std::string>;
 
 namespace {
 
-constexpr const char* kRun = R"(
+constexpr const char* kDrawnRun = R"(
 name: tiny
 network:
   input: [1, 4, 4]
@@ -42,9 +42,9 @@ optimizer: {sgd: {lr: 0.1}}
 epochs: 1
 )";
 
-/// The model of kRun, as it is drawn.
+/// The model of kDrawnRun, as it is drawn.
 struct Drawn {
-  Drawn() : session(test::read_run(kRun), {.threads = 1}, nullptr, alone) {
+  Drawn() : session(test::read_run(kDrawnRun), {.threads = 1}, nullptr, alone) {
     session.model().initialize(1);
   }
   [[nodiscard]] std::vector<float> values(const std::string& name) {

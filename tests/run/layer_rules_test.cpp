@@ -13,7 +13,7 @@ using namespace trainyard::test;
 
 namespace {
 
-const char* const kNetwork = R"(
+const char* const kRuledNetwork = R"(
 input: [3, 6, 6]
 blocks:
   cbr: {args: [f], layers: [conv: [$f, 3], bn, relu]}
@@ -29,7 +29,7 @@ layers:
 
 RunConfig run_with(const std::string& freeze, const std::string& factors) {
   RunConfig run;
-  run.network = config::parse_yaml(kNetwork, "net.yaml");
+  run.network = config::parse_yaml(kRuledNetwork, "net.yaml");
   run.loss = std::make_unique<CrossEntropyOp>(LossAttributes{});
   run.freeze = config::parse_yaml(freeze, "run.yaml");
   run.lr_mult = config::parse_yaml(factors, "run.yaml");
@@ -111,7 +111,7 @@ TEST_CASE("frozen parameters keep their bits and others train as they would; a f
   const Target target = reference_target(Precision::fp64);
   const auto train = [&](const std::string& freeze, const std::string& factors) {
     const Graph network = build_network(run_with(freeze, factors), 6);
-    TrainingGraph graph = training_graph(config::parse_yaml(kNetwork, "net.yaml"), 6);
+    TrainingGraph graph = training_graph(config::parse_yaml(kRuledNetwork, "net.yaml"), 6);
     for (std::size_t i = 0; i < network.nodes.size(); ++i) {
       graph.graph.nodes[i].frozen = network.nodes[i].frozen;
       graph.graph.nodes[i].rate_multiplier = network.nodes[i].rate_multiplier;

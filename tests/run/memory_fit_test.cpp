@@ -15,7 +15,7 @@ using namespace trainyard::test;
 
 namespace {
 
-const std::string kNetwork =
+const std::string kFittedNetwork =
     "{input: [3, 16, 16], layers: [conv: {filters: 8, kernel: 3}, bn, relu, max_pool: 2, dense: 4, "
     "softmax]}";
 
@@ -49,7 +49,8 @@ class SmallDevice final : public Device {
 ModelOptions options() { return {.target = reference_target(Precision::fp32), .slots = 1}; }
 
 std::size_t total_at(std::int64_t batch, const ExecutorFactory& executors) {
-  return forecast(make_programs(training_graph(kNetwork, batch), executors, options())).total();
+  return forecast(make_programs(training_graph(kFittedNetwork, batch), executors, options()))
+      .total();
 }
 
 std::string refusal(std::int64_t batch, std::size_t free) {
@@ -58,8 +59,8 @@ std::string refusal(std::int64_t batch, std::size_t free) {
   try {
     const auto queue = device.make_queue();
     const auto launches = make_cpu_update_launches(1);
-    const Model model(training_graph(kNetwork, batch), {device, *queue, *executors, *launches},
-                      options());
+    const Model model(training_graph(kFittedNetwork, batch),
+                      {device, *queue, *executors, *launches}, options());
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::memory);
     CHECK(device.allocated == 0);
@@ -79,7 +80,8 @@ TEST_CASE("the forecast is what a model allocates, to the byte") {
     with.accumulates = accumulates;
     const auto queue = device.make_queue();
     const auto launches = make_cpu_update_launches(1);
-    const Model model(training_graph(kNetwork, 6), {device, *queue, *executors, *launches}, with);
+    const Model model(training_graph(kFittedNetwork, 6), {device, *queue, *executors, *launches},
+                      with);
     const MemoryForecast memory = forecast(model.programs());
     CHECK(memory.total() == device.allocated);
     CHECK(memory.weights > 0);
@@ -95,7 +97,7 @@ TEST_CASE("the gradients of the forecast grow by a block for every doubling of a
     ModelOptions with = options();
     with.shards = shards;
     with.accumulates = accumulates;
-    return forecast(make_programs(training_graph(kNetwork, 6), *executors, with)).gradients;
+    return forecast(make_programs(training_graph(kFittedNetwork, 6), *executors, with)).gradients;
   };
   const std::size_t block = gradients_at(1, false);
   CHECK(gradients_at(2, false) == 2 * block);
@@ -139,8 +141,8 @@ TEST_CASE("a device that does not know its free memory is not asked") {
 }
 
 TEST_CASE("a graph at another batch is the graph built at that batch") {
-  const TrainingGraph changed = with_batch(training_graph(kNetwork, 3), 7);
-  const TrainingGraph built = training_graph(kNetwork, 7);
+  const TrainingGraph changed = with_batch(training_graph(kFittedNetwork, 3), 7);
+  const TrainingGraph built = training_graph(kFittedNetwork, 7);
   REQUIRE(changed.graph.values.size() == built.graph.values.size());
   for (std::size_t i = 0; i < built.graph.values.size(); ++i) {
     CHECK(changed.graph.values[i].shape == built.graph.values[i].shape);

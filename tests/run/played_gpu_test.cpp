@@ -15,7 +15,7 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr const char* kRun = R"(
+constexpr const char* kPlayedRun = R"(
 name: tiny
 network:
   input: [3, 8, 8]
@@ -49,7 +49,7 @@ TEST_CASE("an error gives up the group of a rank on a GPU before any memory is f
   std::vector<GpuEvents> events(2);
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents& own = events[static_cast<std::size_t>(group.rank())];
-    Session session(read_run(kRun), choice_of(played_gpu(group, own)), nullptr, group);
+    Session session(read_run(kPlayedRun), choice_of(played_gpu(group, own)), nullptr, group);
     train(session);
     own.clear();
     throw Error(ErrorKind::device, "CUDA: cudaEventSynchronize failed");
@@ -68,7 +68,7 @@ TEST_CASE("a rank on a GPU that ends in order does not give up its group") {
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents other;
     GpuEvents& own = group.rank() == 0 ? events : other;
-    Session session(read_run(kRun), choice_of(played_gpu(group, own)), nullptr, group);
+    Session session(read_run(kPlayedRun), choice_of(played_gpu(group, own)), nullptr, group);
     // Which one it is differs from rank to rank.
     CHECK(session.device().text == "a GPU (played GPU), fp32");
     train(session);
@@ -83,7 +83,7 @@ TEST_CASE("a rank without a GPU among ranks with one is told to all before the f
     GpuEvents events;
     DeviceChoice choice{.threads = 1, .no_gpu = "no NVIDIA driver was found"};
     if (group.rank() != 1) choice = choice_of(played_gpu(group, events));
-    const Session session(read_run(kRun), choice, nullptr, group);
+    const Session session(read_run(kPlayedRun), choice, nullptr, group);
   });
   const std::string text =
       "rank 0 (host0) has a GPU, and rank 1 (host1) has none: no NVIDIA driver was found; ranks "
@@ -101,7 +101,7 @@ TEST_CASE("while engines are tried, the run's status and the other ranks hear of
         group, events, first ? fails_to("make executors") : [](std::string_view) {}));
     if (first) choice.begins = [&](RunPhase phase) { phases.push_back(phase); };
     try {
-      const Session session(read_run(kRun), choice, nullptr, group);
+      const Session session(read_run(kPlayedRun), choice, nullptr, group);
     } catch (const Error& error) {
       throw first_of_ranks(group, error);
     }
@@ -145,7 +145,7 @@ TEST_CASE("ranks that share a GPU need no NCCL, and say how many they are") {
     usable.libraries.back() = {
         .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
     usable.share = {.ranks = 2, .gpus = 1};
-    const Session session(read_run(kRun), choice_of(std::move(usable)), nullptr, group);
+    const Session session(read_run(kPlayedRun), choice_of(std::move(usable)), nullptr, group);
     if (session.device().text != "cuda:0 (played GPU), fp32, 1 GPU shared by 2 ranks") {
       throw Error(ErrorKind::bug, session.device().text);
     }
@@ -161,7 +161,7 @@ TEST_CASE("ranks with a GPU each need NCCL, also where a process has but one GPU
         .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
     usable.asked = "1";
     usable.folders = {"/opt/nccl"};
-    const Session session(read_run(kRun), choice_of(std::move(usable)), nullptr, group);
+    const Session session(read_run(kPlayedRun), choice_of(std::move(usable)), nullptr, group);
   });
   for (const std::string& outcome : outcomes) {
     CHECK(outcome.starts_with(

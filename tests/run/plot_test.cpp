@@ -16,7 +16,7 @@ using trainyard::testing::text_of;
 
 namespace {
 
-constexpr const char* kHeader =
+constexpr const char* kPlottedHeader =
     "epoch,step,samples,loss,accuracy,val_loss,val_accuracy,lr,grad_norm,skipped_steps,is_best,"
     "elapsed_s,epoch_s,images_per_s,gpu_mem_mib,gpu_util_percent\n";
 constexpr const char* kSearchPath = "/usr/local/bin:/usr/bin:/bin";
@@ -27,7 +27,9 @@ struct PlotRun {
   Disk disk;
   std::vector<std::string> warnings;
 
-  explicit PlotRun(const std::string& rows) { put_text(folder / "metrics.csv", kHeader + rows); }
+  explicit PlotRun(const std::string& rows) {
+    put_text(folder / "metrics.csv", kPlottedHeader + rows);
+  }
   [[nodiscard]] std::filesystem::path plot(const std::string& name) const {
     return folder / "plots" / name;
   }

@@ -15,7 +15,7 @@ using namespace trainyard;
 
 namespace {
 
-constexpr const char* kRun = R"(
+constexpr const char* kPreciseRun = R"(
 name: tiny
 network: {input: [3, 8, 8], layers: [dense: 4]}
 data:
@@ -27,17 +27,17 @@ optimizer: sgd
 epochs: 1
 )";
 
-RunConfig read(const std::vector<std::string>& overrides) {
+RunConfig read_precise(const std::vector<std::string>& overrides) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("precision-" + std::to_string(getpid()) + ".yaml");
-  std::ofstream(path) << kRun;
+  std::ofstream(path) << kPreciseRun;
   RunConfig run = read_run_config(path, overrides);
   std::filesystem::remove(path);
   return run;
 }
 
 Target target_of(DeviceChoice::Kind kind, const std::vector<std::string>& overrides) {
-  return make_device({.kind = kind, .threads = 1}, read(overrides)).target;
+  return make_device({.kind = kind, .threads = 1}, read_precise(overrides)).target;
 }
 
 std::string refusal(DeviceChoice::Kind kind, const std::string& precision) {
@@ -83,19 +83,20 @@ TEST_CASE("the reference device computes in double unless told otherwise, and ha
 
 TEST_CASE("a word that is no precision is refused where it stands") {
   CHECK_THROWS_WITH_AS(
-      static_cast<void>(read({"precision=fp8"})),
+      static_cast<void>(read_precise({"precision=fp8"})),
       "--set precision:1:1: 'precision' wants one of fp32, tf32, bf16, fp16, fp64, found text "
       "'fp8'",
       Error);
 }
 
 TEST_CASE("a settled precision stands in the resolved run and is read back") {
-  RunConfig run = read({});
+  RunConfig run = read_precise({});
   CHECK(run.settled.find("precision") == nullptr);
   settle_precision(run, Precision::bf16);
   settle_precision(run, Precision::fp16);
   REQUIRE(run.settled.find("precision") != nullptr);
   CHECK(run.settled.find("precision")->text == "fp16");
   CHECK(run.precision == Precision::fp16);
-  CHECK(config::same_value(read({"precision=fp16", "loss_scale=1024"}).settled, run.settled));
+  CHECK(
+      config::same_value(read_precise({"precision=fp16", "loss_scale=1024"}).settled, run.settled));
 }

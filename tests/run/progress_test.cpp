@@ -6,12 +6,12 @@ using namespace trainyard;
 
 namespace {
 
-constexpr std::int64_t kNow = 951827696;
+constexpr std::int64_t kProgressNow = 951827696;
 
 }  // namespace
 
 TEST_CASE("each step gives its place, loss and rate, and the time left follows from those so far") {
-  ManualClock clock(kNow);
+  ManualClock clock(kProgressNow);
   ProgressNote note(clock, {});
   note.start_training(0, 0, 20);
   clock.advance(4);
@@ -22,11 +22,11 @@ TEST_CASE("each step gives its place, loss and rate, and the time left follows f
   CHECK(now.loss == 1.5);
   CHECK(now.images_per_s == 60);
   CHECK(now.eta_seconds == 36);  // 18 steps of 2 s
-  CHECK(now.progressed == kNow + 4);
+  CHECK(now.progressed == kProgressNow + 4);
 }
 
 TEST_CASE("a resumed run counts the steps of its own session alone") {
-  ManualClock clock(kNow);
+  ManualClock clock(kProgressNow);
   ProgressNote note(clock, {});
   note.recall({.epoch = 4, .step = 49, .loss = 0.5});
   CHECK(note.now().step == 49);
@@ -40,9 +40,9 @@ TEST_CASE("a resumed run counts the steps of its own session alone") {
 }
 
 TEST_CASE("phases, steps and batches are progress, and standing still is none") {
-  ManualClock clock(kNow);
+  ManualClock clock(kProgressNow);
   ProgressNote note(clock, {});
-  CHECK(note.now().progressed == kNow);
+  CHECK(note.now().progressed == kProgressNow);
   for (const RunPhase phase :
        {RunPhase::reading_data, RunPhase::evaluating, RunPhase::evaluating}) {
     clock.advance(7);
@@ -54,7 +54,7 @@ TEST_CASE("phases, steps and batches are progress, and standing still is none") 
 }
 
 TEST_CASE("a run may stand still longer in its start, and as long as 20 of its steps") {
-  ManualClock clock(kNow);
+  ManualClock clock(kProgressNow);
   ProgressNote note(clock, {.first_step = 300, .step = 60});
   CHECK(note.now().hang_after_seconds == 300);
   note.start_training(0, 0, 1000);
@@ -71,7 +71,7 @@ TEST_CASE("a run may stand still longer in its start, and as long as 20 of its s
 }
 
 TEST_CASE("an epoch that has ended counts, and a run that has ended has no time left") {
-  ManualClock clock(kNow);
+  ManualClock clock(kProgressNow);
   ProgressNote note(clock, {});
   note.start_training(0, 0, 20);
   clock.advance(10);

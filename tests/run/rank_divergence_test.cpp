@@ -11,7 +11,7 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr const char* kRun = R"(
+constexpr const char* kDivergingRun = R"(
 name: tiny
 network:
   input: [3, 8, 8]
@@ -31,7 +31,7 @@ epochs: 1
 
 /// The second convolution of rank 2 of 3 gets a weight that is no number before the third update.
 testing::Outcomes outcomes(bool eager) {
-  return run_stretch({.yaml = kRun,
+  return run_stretch({.yaml = kDivergingRun,
                       .ranks = 3,
                       .options = {.eager = eager},
                       .before_update =

@@ -14,7 +14,7 @@ namespace {
 
 /// In double, where rounding in another order stays small (DECISIONS 3). Batch norm goes over all
 /// ranks, so that the global batch alone decides.
-constexpr const char* kRun = R"(
+constexpr const char* kResumedRun = R"(
 name: tiny
 network:
   input: [3, 8, 8]
@@ -42,10 +42,10 @@ schedule: {poly: {power: 1, by: step}}
 clip_norm: 2
 epochs: 3
 )";
-constexpr std::int64_t kUpdates = 15;  // 3 epochs of 5
+constexpr std::int64_t kResumedUpdates = 15;  // 3 epochs of 5
 
 Stretch stretch(int ranks, const LoadedCheckpoint* from, std::int64_t until) {
-  return {.yaml = kRun,
+  return {.yaml = kResumedRun,
           .device = DeviceChoice::Kind::reference,
           .ranks = ranks,
           .from = from,
@@ -57,7 +57,7 @@ Stretch stretch(int ranks, const LoadedCheckpoint* from, std::int64_t until) {
 TEST_CASE("resumed from 4 ranks on 1 and then on 2, a run ends as one that never stopped") {
   const StretchEnd whole = run_stretch(stretch(1, nullptr, 0));
   REQUIRE(whole.reached);
-  REQUIRE(whole.losses.size() == kUpdates);
+  REQUIRE(whole.losses.size() == kResumedUpdates);
 
   const StretchEnd first = run_stretch(stretch(4, nullptr, 4));
   REQUIRE(first.reached);

@@ -9,6 +9,7 @@
 
 #include "base/philox.h"
 #include "rank_sessions.h"
+#include "run/median.h"
 #include "small_training.h"
 
 using namespace trainyard;
@@ -17,10 +18,12 @@ using namespace trainyard::test;
 namespace {
 
 // Five updates at a rate at which one ulp stays small (DECISIONS 3).
-const std::string kRun = std::string(R"(
+const std::string kSpreadRun =
+    std::string(R"(
 name: resnet20
-network: {file: )") + TY_SOURCE_DIR +
-                         R"(/models/resnet_cifar.yaml, vars: {n: 3}, defaults: {bn: {sync: true}}}
+network: {file: )") +
+    TY_SOURCE_DIR +
+    R"(/models/resnet_cifar.yaml, vars: {n: 3}, defaults: {bn: {sync: true}}}
 data:
   train: {source: synthetic, shape: [3, 32, 32], classes: 10, size: 160, learnable: true}
   val: {source: synthetic, shape: [3, 32, 32], classes: 10, size: 8, split: test, learnable: true}
@@ -32,7 +35,7 @@ loss: cross_entropy
 optimizer: {sgd: {lr: 1e-4, momentum: 0.9}}
 epochs: 1
 )";
-constexpr std::int64_t kUpdates = 5;
+constexpr std::int64_t kSpreadUpdates = 5;
 constexpr std::uint64_t kSpreadRuns = 9;
 
 /// Moves every weight by one ulp, up or down as `seed` draws.
@@ -52,21 +55,16 @@ void move_weights(Model& model, std::uint64_t seed) {
 
 StretchEnd train(int ranks, std::uint64_t moved = 0) {
   StretchEnd end = run_stretch(
-      {.yaml = kRun,
+      {.yaml = kSpreadRun,
        .ranks = ranks,
-       .until = kUpdates,
+       .until = kSpreadUpdates,
        .before_update = [moved](Session& session, RankGroup&, const TrainingState& state) {
          if (moved == 0 || state.step > 0) return;
          move_weights(session.model(), moved);
        }});
   REQUIRE(end.outcomes == testing::Outcomes(static_cast<std::size_t>(ranks)));
-  REQUIRE(end.losses.size() == kUpdates);
+  REQUIRE(end.losses.size() == kSpreadUpdates);
   return end;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 }  // namespace

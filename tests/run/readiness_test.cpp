@@ -12,7 +12,7 @@ using namespace trainyard;
 
 namespace {
 
-constexpr const char* kRun = R"(name: tiny
+constexpr const char* kReadyRun = R"(name: tiny
 network: {input: [3, 8, 8], layers: [dense: 300, relu, dense: 4, softmax]}
 data:
   train: {source: synthetic, shape: [3, 8, 8], classes: 4, size: 32}
@@ -26,7 +26,8 @@ threads: 1
 )";
 
 TrainingRequest request_in(const testing::TemporaryFolder& folder) {
-  return {.config = test::read_run(kRun), .out = folder / "new" / "run", .gnuplot = "/bin/true"};
+  return {
+      .config = test::read_run(kReadyRun), .out = folder / "new" / "run", .gnuplot = "/bin/true"};
 }
 
 std::vector<std::string> warnings_of(TrainingRequest request, const Disk& disk) {

@@ -25,7 +25,7 @@ constexpr std::int64_t kStepsPerEpoch = 5;
 
 /// Everything that carries state from step to step: momentum, batch norm, dropout, augmentation,
 /// L2, a schedule by step, statistics of the training split, early stop.
-constexpr const char* kRun = R"(
+constexpr const char* kStoppedRun = R"(
 name: tiny
 network:
   input: [3, 8, 8]
@@ -53,7 +53,7 @@ early_stop: {patience: 3}
 )";
 
 /// Keeps the rows as metrics.csv would show them.
-class Recorder final : public MetricsSink {
+class EpochRecorder final : public MetricsSink {
  public:
   void on_epoch(const EpochRow& row) override { rows.push_back(row); }
   void on_step(const StepRow&) override {}
@@ -64,7 +64,7 @@ class Recorder final : public MetricsSink {
 class Run {
  public:
   explicit Run(const Statistics* known = nullptr, const std::vector<std::string>& overrides = {})
-      : session(test::read_run(kRun, overrides), {.threads = 1}, known, alone) {
+      : session(test::read_run(kStoppedRun, overrides), {.threads = 1}, known, alone) {
     session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
   }
 
@@ -114,7 +114,7 @@ class Run {
 
   RankGroup alone{{}};
   Session session;
-  Recorder recorder;
+  EpochRecorder recorder;
   Outcome outcome = Outcome::completed;
   std::map<RunPhase, std::int64_t> begun;  // how often the trainer told of each
   double clock = 0;

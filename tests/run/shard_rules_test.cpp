@@ -20,7 +20,7 @@ struct Text {
   std::string more = {};  // keys of their own
 };
 
-RunConfig read(const Text& text = {}) {
+RunConfig read_sharded(const Text& text = {}) {
   return test::read_run("name: tiny\nbatch: " + text.batch +
                         "\naccumulate: " + std::to_string(text.accumulate) + R"(
 network:
@@ -37,14 +37,15 @@ epochs: 1
 }
 
 std::string refusal(const Text& text) {
-  return test::refusal([&] { (void)read(text); });
+  return test::refusal([&] { (void)read_sharded(text); });
 }
 
 }  // namespace
 
 TEST_CASE("shards are a power of two from 1 to 256") {
   for (std::int64_t shards = 1; shards <= 256; shards *= 2) {
-    const RunConfig run = read({.batch = "{total: 512, shards: " + std::to_string(shards) + "}"});
+    const RunConfig run =
+        read_sharded({.batch = "{total: 512, shards: " + std::to_string(shards) + "}"});
     CHECK(run.batch.shards == shards);
   }
   CHECK(refusal({.batch = "{total: 30, shards: 6}"}) ==
@@ -53,7 +54,7 @@ TEST_CASE("shards are a power of two from 1 to 256") {
         "2:28: 'shards' wants a whole number from 1 to 256, found number 0");
   CHECK(refusal({.batch = "{total: 512, shards: 512}"}) ==
         "2:29: 'shards' wants a whole number from 1 to 256, found number 512");
-  CHECK_FALSE(read({.batch = "{total: 32}"}).batch.shards.has_value());
+  CHECK_FALSE(read_sharded({.batch = "{total: 32}"}).batch.shards.has_value());
 }
 
 TEST_CASE("shards are parts of a total that divides by those of all micro-steps") {
@@ -66,7 +67,7 @@ TEST_CASE("shards are parts of a total that divides by those of all micro-steps"
 }
 
 TEST_CASE("the number of ranks divides that of the shards") {
-  const RunConfig run = read();
+  const RunConfig run = read_sharded();
   CHECK(shards_of_rank(run, 1) == 4);
   CHECK(shards_of_rank(run, 2) == 2);
   CHECK(shards_of_rank(run, 4) == 1);
@@ -77,12 +78,12 @@ TEST_CASE("the number of ranks divides that of the shards") {
         "batch.shards 4 does not divide by 3 ranks" + advice);
   CHECK(refusal([&] { (void)shards_of_rank(run, 8); }) ==
         "batch.shards 4 does not divide by 8 ranks" + advice);
-  CHECK(shards_of_rank(read({.batch = "{total: 33}"}), 3) == 1);
+  CHECK(shards_of_rank(read_sharded({.batch = "{total: 33}"}), 3) == 1);
 }
 
 TEST_CASE("shards and synchronised batch norm exclude each other") {
   const auto outcome = [](const Text& text) {
-    return refusal([&] { (void)build_network(read(text), 8); });
+    return refusal([&] { (void)build_network(read_sharded(text), 8); });
   };
   CHECK(outcome({.norm = "bn: {sync: true}"}) ==
         "6:43: layer 'bn1': 'sync: true' takes the statistics of all replicas together, and with "
@@ -94,12 +95,12 @@ TEST_CASE("shards and synchronised batch norm exclude each other") {
 TEST_CASE("gradients cross between ranks as they are, or in 16 bits, but not those of shards") {
   using Transport = RanksConfig::Transport;
   const Text alone{.batch = "{total: 32}"};
-  CHECK(read(alone).ranks.transport == Transport::fp32);
+  CHECK(read_sharded(alone).ranks.transport == Transport::fp32);
   Text text = alone;
   text.more = "ranks: {transport: bf16}";
-  CHECK(read(text).ranks.transport == Transport::bf16);
+  CHECK(read_sharded(text).ranks.transport == Transport::bf16);
   text.more = "ranks: {transport: fp16}";
-  CHECK(read(text).ranks.transport == Transport::fp16);
+  CHECK(read_sharded(text).ranks.transport == Transport::fp16);
   CHECK(refusal({.more = "ranks: {transport: fp32}"}) == "accepted");
   CHECK(refusal({.more = "ranks: {transport: bf16}"}) ==
         "13:8: 'transport: bf16' rounds once a rank, and 'batch.shards' wants bits that do not "
@@ -109,7 +110,7 @@ TEST_CASE("gradients cross between ranks as they are, or in 16 bits, but not tho
 TEST_CASE("gradients of fp64 do not cross in 16 bits") {
   const Text text{.batch = "{total: 32}", .more = "ranks: {transport: fp16}"};
   const auto open = [&](std::optional<Precision> precision) {
-    RunConfig run = read(text);
+    RunConfig run = read_sharded(text);
     run.precision = precision;
     return refusal([&] { (void)make_device({.kind = DeviceChoice::Kind::reference}, run); });
   };
@@ -123,7 +124,8 @@ TEST_CASE("gradients of fp64 do not cross in 16 bits") {
 
 TEST_CASE("a session with shards trains a global batch in passes of one shard each") {
   RankGroup alone({});
-  Session session(read({.accumulate = 2}), {.kind = DeviceChoice::Kind::reference}, nullptr, alone);
+  Session session(read_sharded({.accumulate = 2}), {.kind = DeviceChoice::Kind::reference}, nullptr,
+                  alone);
   CHECK(session.batch().replica == 4);
   CHECK(session.batch().global == 32);
   CHECK(session.batch().steps == 3);

@@ -13,7 +13,7 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr std::int64_t kBatch = 3;
+constexpr std::int64_t kSharedBatch = 3;
 
 /// In a chain, three times: weights and bias.
 const char* const kChain = R"(
@@ -54,7 +54,8 @@ class Bench {
   }
   /// Forward and backward; the sum over the batch, as no update has set another scale.
   double loss() {
-    model_.load({.images = images_, .labels = labels_, .sample_index = index_, .valid = kBatch});
+    model_.load(
+        {.images = images_, .labels = labels_, .sample_index = index_, .valid = kSharedBatch});
     model_.place_training_images();
     model_.train().run();
     model_.add_results(model_.train());
@@ -78,8 +79,8 @@ class Bench {
   std::unique_ptr<UpdateLaunches> launches_ = make_cpu_update_launches(1);
   Model model_;
   std::vector<float> images_;
-  std::vector<std::int32_t> labels_ = std::vector<std::int32_t>(kBatch);
-  std::vector<std::int64_t> index_ = std::vector<std::int64_t>(kBatch);
+  std::vector<std::int32_t> labels_ = std::vector<std::int32_t>(kSharedBatch);
+  std::vector<std::int64_t> index_ = std::vector<std::int64_t>(kSharedBatch);
 };
 
 /// The slope of the loss along every weight, by central differences.
@@ -110,7 +111,8 @@ double largest(const std::vector<double>& values) {
 TEST_CASE("the gradient of parameters that layers share is the slope of the loss") {
   const auto executors = make_reference_executors();
   for (const char* network : {kChain, kBranches}) {
-    Bench bench(training_graph(network, kBatch), reference_target(Precision::fp64), *executors);
+    Bench bench(training_graph(network, kSharedBatch), reference_target(Precision::fp64),
+                *executors);
     for (const BlockEntry& entry : bench.model().blocks().parameters) {
       CAPTURE(entry.name);
       bench.loss();
@@ -129,16 +131,16 @@ TEST_CASE("the gradient of parameters that layers share is the slope of the loss
 TEST_CASE("shared parameters have one entry, under the name of the layer that owns them") {
   const auto executors = make_reference_executors();
   const auto names = [&](const char* network) {
-    const Bench bench(training_graph(network, kBatch), reference_target(Precision::fp64),
+    const Bench bench(training_graph(network, kSharedBatch), reference_target(Precision::fp64),
                       *executors);
     std::vector<std::string> found;
     for (const BlockEntry& entry : bench.model().blocks().parameters) found.push_back(entry.name);
     for (const BlockEntry& entry : bench.model().blocks().statistics) found.push_back(entry.name);
     return found;
   };
-  using Names = std::vector<std::string>;
-  CHECK(names(kChain) == Names{"dense1.weight", "dense1.bias", "conv1.weight", "conv1.bias"});
-  const Names branches = names(kBranches);
+  CHECK(names(kChain) ==
+        std::vector<std::string>{"dense1.weight", "dense1.bias", "conv1.weight", "conv1.bias"});
+  const std::vector<std::string> branches = names(kBranches);
   const auto count = [&](const char* name) {
     return std::count(branches.begin(), branches.end(), name);
   };
@@ -152,7 +154,7 @@ TEST_CASE("shared parameters have one entry, under the name of the layer that ow
 TEST_CASE("layers share parameters on every plan: rules held, the same training") {
   const auto reference = make_reference_executors();
   for (const char* network : {kChain, kBranches}) {
-    const TrainingGraph graph = training_graph(network, kBatch);
+    const TrainingGraph graph = training_graph(network, kSharedBatch);
     const Trained expected = train_ten_steps(graph, reference_target(Precision::fp64), *reference);
     Target cuda = cuda_target(Precision::fp32);
     cuda.storage = DType::f64;
@@ -167,7 +169,7 @@ TEST_CASE("the processor's executors sum the gradients of shared parameters") {
   const auto reference = make_reference_executors();
   const auto processor = make_cpu_executors();
   for (const char* network : {kChain, kBranches}) {
-    const TrainingGraph graph = training_graph(network, kBatch);
+    const TrainingGraph graph = training_graph(network, kSharedBatch);
     Bench exact(graph, reference_target(Precision::fp64), *reference);
     Bench found(graph, cpu_target(false), *processor);
     // As below: the loss is a sum of logits that are such sums.

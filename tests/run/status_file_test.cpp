@@ -16,7 +16,7 @@ using trainyard::testing::text_of;
 
 namespace {
 
-constexpr std::int64_t kNow = 951827696;
+constexpr std::int64_t kStatusNow = 951827696;
 
 /// A disk that tells when a status has been written.
 struct CountedDisk {
@@ -34,7 +34,7 @@ struct CountedDisk {
 
 TEST_CASE("status.json moves by itself, with what was noted last") {
   const TemporaryFolder folder;
-  const ManualClock clock(kNow);
+  const ManualClock clock(kStatusNow);
   CountedDisk counted;
   ProgressNote note(clock, {});
   RunStatus status{.state = RunState::running, .epochs = 3};
@@ -47,7 +47,7 @@ TEST_CASE("status.json moves by itself, with what was noted last") {
     // Of four renames one is write()'s, and one of the thread's may have begun before the notes.
     counted.wait_for(4);
   }
-  status.updated = kNow;
+  status.updated = kStatusNow;
   status.at = note.now();
   CHECK(phase_of(status) == "evaluating");
   CHECK(text_of(folder / "status.json") == status_text(status));
@@ -55,7 +55,7 @@ TEST_CASE("status.json moves by itself, with what was noted last") {
 
 TEST_CASE("the status of a run that has ended stays as it is") {
   const TemporaryFolder folder;
-  const ManualClock clock(kNow);
+  const ManualClock clock(kStatusNow);
   CountedDisk counted;
   ProgressNote note(clock, {});
   RunStatus status{.state = RunState::running};
@@ -64,7 +64,7 @@ TEST_CASE("the status of a run that has ended stays as it is") {
   status.state = RunState::completed;
   status.exit_code = 0;
   file.write(status);
-  status.updated = kNow;
+  status.updated = kStatusNow;
   status.at = note.now();
   note.on_epoch({.epoch = 9});
   file.stop();
@@ -73,7 +73,7 @@ TEST_CASE("the status of a run that has ended stays as it is") {
 
 TEST_CASE("a disk that takes no status of the thread's ends nothing") {
   const TemporaryFolder folder;
-  const ManualClock clock(kNow);
+  const ManualClock clock(kStatusNow);
   std::counting_semaphore<> tried{0};
   std::atomic<bool> full = false;
   const Disk disk([&](DiskCall call) {
@@ -93,7 +93,7 @@ TEST_CASE("a disk that takes no status of the thread's ends nothing") {
 
 TEST_CASE("nothing is written between the moments: a note alone touches no file") {
   const TemporaryFolder folder;
-  const ManualClock clock(kNow);
+  const ManualClock clock(kStatusNow);
   ProgressNote note(clock, {});
   const Disk disk;
   StatusFile file(disk, clock, note, folder / "status.json", std::chrono::hours(1));

@@ -15,7 +15,7 @@ using namespace trainyard::test;
 namespace {
 
 constexpr std::int64_t kWholeBatch = 8;
-constexpr std::int64_t kSteps = 50;
+constexpr std::int64_t kSyncedSteps = 50;
 
 /// Two residual blocks, one of which changes its width; $bn stands for the batch norms' keys. One
 /// has channels that fill no block, one normalises features.
@@ -97,10 +97,10 @@ constexpr double kEqual = 1e-12;
 void check_against_whole(const Target& target, int replicas) {
   CAPTURE(target.name);
   CAPTURE(replicas);
-  const Course course{.steps = kSteps, .rate = 0.01};
+  const Course course{.steps = kSyncedSteps, .rate = 0.01};
   const Trained whole = train_whole(resnet(true), target, course);
   const std::vector<Trained> parts = train_replicas(resnet(true), target, replicas, course);
-  CHECK(whole.losses.size() == kSteps);
+  CHECK(whole.losses.size() == kSyncedSteps);
   CHECK(largest_difference(mean_losses(parts), whole.losses) < kEqual);
   for (const Trained& part : parts) {
     CHECK(largest_difference(part.weights, whole.weights) < kEqual);
@@ -119,13 +119,13 @@ TEST_CASE("replicas that sync their batch norms train as one with the whole batc
 
 TEST_CASE("replicas that do not sync, and other weights, train otherwise") {
   const Target target = fp64_target("reference");
-  const Course course{.steps = kSteps, .rate = 0.01};
+  const Course course{.steps = kSyncedSteps, .rate = 0.01};
   const Trained whole = train_whole(resnet(true), target, course);
   const std::vector<Trained> apart = train_replicas(resnet(false), target, 2, course);
   CHECK(largest_difference(mean_losses(apart), whole.losses) > 1e-3);
   CHECK(largest_difference(apart[0].running, whole.running) > 1e-3);
   const Trained other =
-      train_whole(resnet(true), target, {.steps = kSteps, .rate = 0.01, .seed = 6});
+      train_whole(resnet(true), target, {.steps = kSyncedSteps, .rate = 0.01, .seed = 6});
   CHECK(largest_difference(other.losses, whole.losses) > 1e-3);
 }
 

@@ -15,7 +15,7 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr const char* kRun = R"(
+constexpr const char* kTrainedRun = R"(
 name: tiny
 network: {input: [3, 8, 8], layers: [dense: 4]}
 data:
@@ -44,8 +44,8 @@ void train(RankGroup& ranks, const StopSignals& signals, const DeviceChoice& cho
       .console = [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); },
       .warn = [](const std::string&) {},
       .log_to = [](const std::filesystem::path&) {}};
-  static_cast<void>(
-      run_training({.config = read_run(kRun), .device = choice, .out = folder}, surroundings));
+  static_cast<void>(run_training({.config = read_run(kTrainedRun), .device = choice, .out = folder},
+                                 surroundings));
 }
 
 /// What a run of one rank ends with whose GPU fails to do this; the exit code before the text.

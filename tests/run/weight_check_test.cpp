@@ -14,7 +14,7 @@ using namespace trainyard::test;
 
 namespace {
 
-constexpr const char* kRun = R"(
+constexpr const char* kCheckedRun = R"(
 name: tiny
 network:
   input: [3, 8, 8]
@@ -43,7 +43,7 @@ void turn_bit(const Model& model, std::byte* where) {
 
 /// Rank 1 of 2 has a bit of its weights turned after the third update.
 testing::Outcomes outcomes_with_turned_bit(std::int64_t check_weights) {
-  return run_stretch({.yaml = kRun,
+  return run_stretch({.yaml = kCheckedRun,
                       .ranks = 2,
                       .options = {.check_weights = check_weights},
                       .before_update =
@@ -65,13 +65,14 @@ TEST_CASE("ranks whose models have come to differ end at the next check, which n
 }
 
 TEST_CASE("the check finds nothing where nothing is") {
-  const StretchEnd end = run_stretch({.yaml = kRun, .ranks = 2, .options = {.check_weights = 1}});
+  const StretchEnd end =
+      run_stretch({.yaml = kCheckedRun, .ranks = 2, .options = {.check_weights = 1}});
   CHECK(end.outcomes == testing::Outcomes{"", ""});
 }
 
 TEST_CASE("a bit of weights, optimizer state or running statistics changes a model's hash") {
   RankGroup alone{{}};
-  Session session(read_run(kRun), {.threads = 1}, nullptr, alone);
+  Session session(read_run(kCheckedRun), {.threads = 1}, nullptr, alone);
   Model& model = session.model();
   model.initialize(1);
   std::vector<std::byte> copy;

@@ -11,7 +11,7 @@ namespace {
 // What every pointer of a product is a multiple of.
 constexpr std::uint32_t kPointerAlignment = 16;
 
-cudaDataType_t data_type(DType type) {
+cudaDataType_t cuda_type(DType type) {
   switch (type) {
     case DType::f16:
       return CUDA_R_16F;
@@ -38,7 +38,7 @@ cublasLtMatrixLayout_t new_matrix(const MatmulLibrary& library, DType type, std:
                                   std::int64_t columns) {
   cublasLtMatrixLayout_t matrix = nullptr;
   library.check(
-      library.call().create_matrix(&matrix, data_type(type), static_cast<std::uint64_t>(columns),
+      library.call().create_matrix(&matrix, cuda_type(type), static_cast<std::uint64_t>(columns),
                                    static_cast<std::uint64_t>(rows), columns),
       "describing a matrix");
   return matrix;

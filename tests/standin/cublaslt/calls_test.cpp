@@ -159,12 +159,12 @@ void check_answers(const SharedLibrary& library) {
   }
 }
 
-const SharedLibrary& real() {
+const SharedLibrary& real_file() {
   static const SharedLibrary opened(TY_CUBLASLT_LIBRARY);
   return opened;
 }
 
-const SharedLibrary& stand_in() {
+const SharedLibrary& stand_in_file() {
   static const SharedLibrary opened(TY_STANDIN_CUBLASLT);
   return opened;
 }
@@ -172,18 +172,19 @@ const SharedLibrary& stand_in() {
 }  // namespace
 
 TEST_CASE("the stand-in answers to calls as it is written down of cuBLASLt") {
-  REQUIRE_MESSAGE(stand_in().is_open(), stand_in().problem());
-  check_answers(stand_in());
+  REQUIRE_MESSAGE(stand_in_file().is_open(), stand_in_file().problem());
+  check_answers(stand_in_file());
 }
 
-TEST_CASE("cuBLASLt answers to calls as it is written down" * doctest::skip(!real().is_open())) {
-  check_answers(real());
+TEST_CASE("cuBLASLt answers to calls as it is written down" *
+          doctest::skip(!real_file().is_open())) {
+  check_answers(real_file());
 }
 
-TEST_CASE("the texts of statuses are cuBLASLt's" * doctest::skip(!real().is_open())) {
+TEST_CASE("the texts of statuses are cuBLASLt's" * doctest::skip(!real_file().is_open())) {
   for (const int status : {0, 1, 3, 7, 8, 11, 13, 14, 15, 31}) {
     const auto value = static_cast<cublasStatus_t>(status);
-    CHECK(std::string(matmul_functions_of(stand_in()).status_string(value)) ==
-          matmul_functions_of(real()).status_string(value));
+    CHECK(std::string(matmul_functions_of(stand_in_file()).status_string(value)) ==
+          matmul_functions_of(real_file()).status_string(value));
   }
 }

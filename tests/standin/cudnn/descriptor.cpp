@@ -7,7 +7,7 @@
 namespace standin::cudnn {
 namespace {
 
-std::size_t size_of(cudnnBackendAttributeType_t type) {
+std::size_t value_size(cudnnBackendAttributeType_t type) {
   switch (type) {
     case CUDNN_TYPE_INT64:
     case CUDNN_TYPE_DOUBLE:
@@ -128,7 +128,7 @@ cudnnStatus_t set_attribute(Descriptor& to, cudnnBackendAttributeName_t name,
   const auto* const from = static_cast<const std::byte*>(values);
   to.values[name] = {
       .count = count,
-      .bytes = std::vector(from, from + static_cast<std::size_t>(count) * size_of(type))};
+      .bytes = std::vector(from, from + static_cast<std::size_t>(count) * value_size(type))};
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -151,7 +151,7 @@ cudnnStatus_t get_attribute(const Descriptor& from, cudnnBackendAttributeName_t 
   if (count != nullptr) *count = taken;
   if (values == nullptr || taken <= 0) return CUDNN_STATUS_SUCCESS;
   if (type != CUDNN_TYPE_BACKEND_DESCRIPTOR) {
-    std::memcpy(values, held.bytes.data(), static_cast<std::size_t>(taken) * size_of(type));
+    std::memcpy(values, held.bytes.data(), static_cast<std::size_t>(taken) * value_size(type));
     return CUDNN_STATUS_SUCCESS;
   }
   auto* const raw = static_cast<cudnnBackendDescriptor_t*>(values);

@@ -12,8 +12,6 @@
 namespace standin::cudnn {
 namespace {
 
-cudnnStatus_t bad(std::string_view reason) { return refuse(CUDNN_STATUS_BAD_PARAM, reason); }
-
 /// What cuDNN asks of a device's description.
 constexpr std::array kMembers{"maxGridSize",
                               "maxBlockSize",
@@ -40,10 +38,10 @@ constexpr std::array kMembers{"maxGridSize",
                               "deviceName"};
 
 cudnnStatus_t check_description(const std::string& json) {
-  if (!json.starts_with('{')) return bad("!json_object.IsObject()");
+  if (!json.starts_with('{')) return bad_parameter("!json_object.IsObject()");
   for (const std::string member : kMembers) {
     if (json.find('"' + member + '"') == std::string::npos) {
-      return bad("!json_object.HasMember(\"" + member + "\")");
+      return bad_parameter("!json_object.HasMember(\"" + member + "\")");
     }
   }
   return CUDNN_STATUS_SUCCESS;
@@ -113,7 +111,7 @@ cudnnStatus_t finalize_device(const Descriptor& device) {
 
 cudnnStatus_t finalize_heuristic(Descriptor& heuristic) {
   const DescriptorPtr graph = heuristic.child(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
-  if (is_open(graph)) return bad("nullptr == opset_ptr");
+  if (is_open(graph)) return bad_parameter("nullptr == opset_ptr");
   std::vector<DescriptorPtr> results;
   const auto mode = heuristic.one(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_HEUR_MODES_COUNT);
   if (is_proposing(mode)) {  // others propose nothing
@@ -147,7 +145,7 @@ cudnnStatus_t finalize_engine(Descriptor& engine) {
 cudnnStatus_t finalize_configuration(const Descriptor& configuration) {
   const DescriptorPtr engine = configuration.child(CUDNN_ATTR_ENGINECFG_ENGINE);
   // cuDNN 9.19 ends the program here.
-  if (is_open(engine)) return bad("engine.isFinalized() == false");
+  if (is_open(engine)) return bad_parameter("engine.isFinalized() == false");
   for (const DescriptorPtr& choice : configuration.children(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES)) {
     const auto type = choice->one(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_KNOB_TYPE_COUNTS);
     const auto value = choice->one(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, std::int64_t{0});
@@ -196,7 +194,8 @@ cudnnStatus_t finalize_plan(Descriptor& plan) {
 cudnnStatus_t finalize_pack(const Descriptor& pack) {
   const auto ids = pack.list<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto pointers = pack.list<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
-  return ids.size() == pointers.size() ? CUDNN_STATUS_SUCCESS : bad("ptrs_count != uids_count");
+  return ids.size() == pointers.size() ? CUDNN_STATUS_SUCCESS
+                                       : bad_parameter("ptrs_count != uids_count");
 }
 
 }  // namespace standin::cudnn

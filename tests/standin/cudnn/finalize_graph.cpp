@@ -9,8 +9,6 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-cudnnStatus_t bad(std::string_view reason) { return refuse(CUDNN_STATUS_BAD_PARAM, reason); }
-
 bool is_below(const Integers& list, std::int64_t least) {
   return std::ranges::any_of(list, [least](std::int64_t value) { return value < least; });
 }
@@ -49,7 +47,7 @@ cudnnStatus_t check_axes(const Descriptor& convolution, const Integers& input,
   for (std::size_t i = 0; i < axes; ++i) {
     const Axis axis{input[i + 2], weight[i + 2], output[i + 2], before[i],
                     after[i],     stride[i],     dilation[i]};
-    if (!axis.is_valid()) return bad("is_valid_spatial_dim(xSpatialDimA[dim], ...)");
+    if (!axis.is_valid()) return bad_parameter("is_valid_spatial_dim(xSpatialDimA[dim], ...)");
   }
   return CUDNN_STATUS_SUCCESS;
 }
@@ -57,13 +55,14 @@ cudnnStatus_t check_axes(const Descriptor& convolution, const Integers& input,
 cudnnStatus_t check_channels(const Integers& input, const Integers& weight,
                              const Integers& output) {
   if (weight[1] == 0 || input[1] == 0 || input[1] % weight[1] != 0) {
-    return bad("(0 == wDimA[1]) || (0 == xDimA[1]) || (0 != xDimA[1] % wDimA[1])");
+    return bad_parameter("(0 == wDimA[1]) || (0 == xDimA[1]) || (0 != xDimA[1] % wDimA[1])");
   }
-  if (weight[0] % (input[1] / weight[1]) != 0) return bad("0 != wDimA[0] % g");
+  if (weight[0] % (input[1] / weight[1]) != 0) return bad_parameter("0 != wDimA[0] % g");
   if (output[1] != weight[0]) {
-    return bad("yDesc.getVectCount() * yDimA[CK_DIM] != wDimA[WK_DIM]");
+    return bad_parameter("yDesc.getVectCount() * yDimA[CK_DIM] != wDimA[WK_DIM]");
   }
-  return output[0] == input[0] ? CUDNN_STATUS_SUCCESS : bad("yDimA[N_DIM] != xDimA[N_DIM]");
+  return output[0] == input[0] ? CUDNN_STATUS_SUCCESS
+                               : bad_parameter("yDimA[N_DIM] != xDimA[N_DIM]");
 }
 
 const ConvolutionNames* names_of(cudnnBackendDescriptorType_t type) {
@@ -113,7 +112,7 @@ cudnnStatus_t check_links(const std::vector<DescriptorPtr>& operations) {
       if (reader == writer) continue;
       for (const DescriptorPtr& read : edges_of(*reader).read) {
         if (id_of(*read) == id_of(*written) && !is_same_tensor(*read, *written)) {
-          return bad("node->linkEdges(peerNode.get())");
+          return bad_parameter("node->linkEdges(peerNode.get())");
         }
       }
     }
@@ -190,22 +189,24 @@ cudnnStatus_t finalize_tensor(const Descriptor& tensor) {
   constexpr std::size_t kMostAxes = CUDNN_DIM_MAX;
   const auto extents = tensor.list<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS);
   const auto strides = tensor.list<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
-  if (extents.empty() || extents.size() != strides.size()) return bad("_nbDims != _nbStrides");
-  if (extents.size() > kMostAxes) return bad("_nbDims >= int(sizeof(_dimA) / sizeof(_dimA[0]))");
-  if (is_below(extents, 0)) return bad("_dimA[d] < 0");
-  if (is_below(strides, 0)) return bad("_strA[d] < 0");
+  if (extents.empty() || extents.size() != strides.size())
+    return bad_parameter("_nbDims != _nbStrides");
+  if (extents.size() > kMostAxes)
+    return bad_parameter("_nbDims >= int(sizeof(_dimA) / sizeof(_dimA[0]))");
+  if (is_below(extents, 0)) return bad_parameter("_dimA[d] < 0");
+  if (is_below(strides, 0)) return bad_parameter("_strA[d] < 0");
   const auto alignment = tensor.one(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{0});
   // Of types that the stand-in does not compute with, a byte is taken.
   const std::int64_t element = std::max<std::int64_t>(size_of(type_of(tensor)), 1);
   if (alignment <= 0 || alignment % element != 0) {
-    return bad("(_ptrAlignment <= 0) || _ptrAlignment % sizeofCudnnType(_dataType) != 0");
+    return bad_parameter("(_ptrAlignment <= 0) || _ptrAlignment % sizeofCudnnType(_dataType) != 0");
   }
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t finalize_convolution(const Descriptor& convolution) {
   const auto axes = convolution.one(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{0});
-  if (axes <= 0) return bad("finalize_internal()");
+  if (axes <= 0) return bad_parameter("finalize_internal()");
   const auto fits = [&](cudnnBackendAttributeName_t name, bool may_be_left_out,
                         std::int64_t least) {
     if (!convolution.has(name)) return may_be_left_out;
@@ -216,14 +217,14 @@ cudnnStatus_t finalize_convolution(const Descriptor& convolution) {
                        fits(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, true, 0) &&
                        fits(CUDNN_ATTR_CONVOLUTION_DILATIONS, false, 1) &&
                        fits(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, false, 1);
-  return all_fit ? CUDNN_STATUS_SUCCESS : bad("finalize_internal()");
+  return all_fit ? CUDNN_STATUS_SUCCESS : bad_parameter("finalize_internal()");
 }
 
 cudnnStatus_t finalize_convolution_operation(const Descriptor& operation) {
   const ConvolutionNames& names = *names_of(operation.type);
   for (const auto name : {names.convolution, names.input, names.weight, names.output}) {
     const DescriptorPtr child = operation.child(name);
-    if (!child || !child->finalized) return bad("(!xDesc.isFinalized()) || ...");
+    if (!child || !child->finalized) return bad_parameter("(!xDesc.isFinalized()) || ...");
   }
   const Integers input = extents_of(operation.child(names.input));
   const Integers weight = extents_of(operation.child(names.weight));
@@ -232,7 +233,7 @@ cudnnStatus_t finalize_convolution_operation(const Descriptor& operation) {
   const auto axes = convolution.one(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{0});
   // Two axes of images: the stand-in has no others.
   if (axes != 2 || input.size() != 4 || weight.size() != 4 || output.size() != 4) {
-    return bad("nb_spatial_dims > nb_tensor_dims - 2");
+    return bad_parameter("nb_spatial_dims > nb_tensor_dims - 2");
   }
   const cudnnStatus_t channels = check_channels(input, weight, output);
   if (channels != CUDNN_STATUS_SUCCESS) return channels;
@@ -245,17 +246,17 @@ cudnnStatus_t finalize_pointwise_operation(const Descriptor& operation) {
   };
   const std::size_t input = axes(CUDNN_ATTR_OPERATION_POINTWISE_XDESC);
   if (input == 0 || input != axes(CUDNN_ATTR_OPERATION_POINTWISE_YDESC)) {
-    return bad("xDesc.getNbDims() != yDesc.getNbDims()");
+    return bad_parameter("xDesc.getNbDims() != yDesc.getNbDims()");
   }
   if (input != axes(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)) {
-    return bad("xDesc.getNbDims() != bDesc.getNbDims()");
+    return bad_parameter("xDesc.getNbDims() != bDesc.getNbDims()");
   }
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t finalize_graph(Descriptor& graph) {
   const auto operations = graph.children(CUDNN_ATTR_OPERATIONGRAPH_OPS);
-  if (operations.empty()) return bad("outputGraph.buildDAG()");
+  if (operations.empty()) return bad_parameter("outputGraph.buildDAG()");
   const cudnnStatus_t links = check_links(operations);
   if (links != CUDNN_STATUS_SUCCESS) return links;
   graph.convolution = read_graph(operations);

@@ -11,6 +11,10 @@ namespace standin::cudnn {
 /// Keeps the reason for cudnnGetLastErrorString on this thread, and answers `status`.
 cudnnStatus_t refuse(cudnnStatus_t status, std::string_view reason);
 
+inline cudnnStatus_t bad_parameter(std::string_view reason) {
+  return refuse(CUDNN_STATUS_BAD_PARAM, reason);
+}
+
 /// The reason that was kept last.
 [[nodiscard]] const std::string& last_reason();
 

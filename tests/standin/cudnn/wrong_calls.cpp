@@ -5,8 +5,6 @@
 namespace standin_tests {
 namespace {
 
-constexpr cudnnStatus_t kSuccess = CUDNN_STATUS_SUCCESS;
-constexpr cudnnStatus_t kBad = CUDNN_STATUS_BAD_PARAM;
 constexpr cudnnStatus_t kWrongType = CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE;
 constexpr cudnnStatus_t kNull = CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
 constexpr std::array<std::int64_t, 4> kFour{2, 8, 6, 6};

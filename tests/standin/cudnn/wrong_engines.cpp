@@ -5,8 +5,6 @@
 namespace standin_tests {
 namespace {
 
-constexpr cudnnStatus_t kSuccess = CUDNN_STATUS_SUCCESS;
-constexpr cudnnStatus_t kBad = CUDNN_STATUS_BAD_PARAM;
 constexpr cudnnStatus_t kOpen = CUDNN_STATUS_NOT_INITIALIZED;
 constexpr cudnnStatus_t kUnknown = CUDNN_STATUS_NOT_SUPPORTED;
 constexpr cudnnStatus_t kNotFinalized = CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED;

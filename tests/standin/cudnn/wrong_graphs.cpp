@@ -3,9 +3,6 @@
 namespace standin_tests {
 namespace {
 
-constexpr cudnnStatus_t kSuccess = CUDNN_STATUS_SUCCESS;
-constexpr cudnnStatus_t kBad = CUDNN_STATUS_BAD_PARAM;
-
 /// Sound parts with one thing changed.
 template <class Parts>
 struct Change {

@@ -13,6 +13,9 @@
 
 namespace standin_tests {
 
+inline constexpr cudnnStatus_t kSuccess = CUDNN_STATUS_SUCCESS;
+inline constexpr cudnnStatus_t kBad = CUDNN_STATUS_BAD_PARAM;
+
 struct WrongParts {
   std::string what;
   cudnnStatus_t status;  // of the first call that fails

@@ -17,7 +17,7 @@ namespace {
 [[maybe_unused]] const int kGpus = setenv("STANDIN_GPUS", "h200,h200,rtx4090,t4,h200,h200,h200", 1);
 [[maybe_unused]] const int kVisible = unsetenv("CUDA_VISIBLE_DEVICES");
 
-constexpr auto kNothing = [] { return true; };
+constexpr auto kNoWork = [] { return true; };
 
 /// Whether the host can read a byte; the system finds out without a signal.
 bool is_readable(const void* memory) {
@@ -95,7 +95,7 @@ TEST_CASE("copies beyond a block, and those in the wrong direction, are refused"
 TEST_CASE("a launch has its limits, and is on a stream of the current device") {
   const TestStream stream;
   const auto launched = [&](std::int64_t blocks, std::int64_t threads) {
-    return launch_kernel({"each", stream.handle, blocks, threads}, kNothing);
+    return launch_kernel({"each", stream.handle, blocks, threads}, kNoWork);
   };
   CHECK(launched(0x7fffffff, 1024) == cudaSuccess);
   CHECK(launched(0, 128) == cudaErrorInvalidConfiguration);

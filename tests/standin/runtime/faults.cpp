@@ -26,7 +26,7 @@ struct Request {
   long calls = 0;
 };
 
-[[noreturn]] void misuse(const std::string& text) {
+[[noreturn]] void misused_faults(const std::string& text) {
   std::fprintf(stderr,
                "stand-in of CUDA: STANDIN_FAULTS holds '%s', expected "
                "CALL[@DEVICE][:N[+]]=FAILURE\n",
@@ -46,7 +46,7 @@ std::string cut_behind(std::string& text, char mark) {
 long number_of(const std::string& text, const std::string& whole) {
   long number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) misuse(whole);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0) misused_faults(whole);
   return number;
 }
 
@@ -55,7 +55,7 @@ Request request_of(const std::string& whole) {
   request.failure = cut_behind(request.call, '=');
   std::string count = cut_behind(request.call, ':');
   const std::string device = cut_behind(request.call, '@');
-  if (request.call.empty() || request.failure.empty()) misuse(whole);
+  if (request.call.empty() || request.failure.empty()) misused_faults(whole);
   if (!device.empty()) request.device = static_cast<int>(number_of(device, whole));
   if (count.empty()) return request;
   const bool later = count.ends_with('+');

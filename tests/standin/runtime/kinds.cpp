@@ -21,7 +21,7 @@ const Gpu kKinds[] = {
     {"t4", "Tesla T4", 7, 5, 15360 * kMebibyte, 40, true, false},
 };
 
-[[noreturn]] void misuse(const std::string& text) {
+[[noreturn]] void misused_kind(const std::string& text) {
   std::fprintf(stderr, "stand-in of CUDA: %s\n", text.c_str());
   std::abort();
 }
@@ -40,7 +40,7 @@ std::optional<int> number_of(const std::string& text) {
 
 int required_number(const char* name, const std::string& text) {
   const std::optional<int> number = number_of(text);
-  if (!number || *number < 0) misuse(std::string(name) + "='" + text + "' is no number");
+  if (!number || *number < 0) misused_kind(std::string(name) + "='" + text + "' is no number");
   return *number;
 }
 
@@ -57,7 +57,7 @@ const Gpu& kind_of(const std::string& word) {
     if (kind.word == word) return kind;
     known += std::string(known.empty() ? "" : ", ") + kind.word;
   }
-  misuse("STANDIN_GPUS names '" + word + "'; known: a number, " + known);
+  misused_kind("STANDIN_GPUS names '" + word + "'; known: a number, " + known);
 }
 
 std::vector<Gpu> read_gpus() {

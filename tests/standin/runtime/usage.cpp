@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBytes = sizeof(Share) * kMostProcesses;
 
-[[noreturn]] void misuse(const char* file) {
+[[noreturn]] void misused_state(const char* file) {
   std::fprintf(stderr, "stand-in of CUDA: STANDIN_STATE='%s' cannot be shared\n", file);
   std::abort();
 }
@@ -24,9 +24,10 @@ constexpr std::size_t kBytes = sizeof(Share) * kMostProcesses;
 Share* mapped(const char* file) {
   const int descriptor = file == nullptr ? -1 : open(file, O_RDWR | O_CLOEXEC);
   const int kind = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-  if (descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(kBytes)) != 0) misuse(file);
+  if (descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(kBytes)) != 0)
+    misused_state(file);
   void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, kind, descriptor, 0);
-  if (memory == MAP_FAILED) misuse(file == nullptr ? "" : file);
+  if (memory == MAP_FAILED) misused_state(file == nullptr ? "" : file);
   if (descriptor >= 0) close(descriptor);
   return static_cast<Share*>(memory);
 }
@@ -56,7 +57,7 @@ Share& Usage::own() {
     own_ = &shares_[i];
     return shares_[i];
   }
-  misuse("more than 64 processes");
+  misused_state("more than 64 processes");
 }
 
 void Usage::set_bytes(int gpu, std::size_t bytes) { own().bytes[gpu] = bytes; }
