@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "data/bad_file.h"
 #include "data/memory_dataset.h"
 #include "formats/safetensors.h"
 
@@ -15,6 +14,10 @@ namespace trainyard {
 namespace {
 
 namespace fs = std::filesystem;
+
+[[noreturn]] void bad_tensors(const fs::path& path, const std::string& what) {
+  throw Error(ErrorKind::data, "'" + path.string() + "': " + what);
+}
 
 std::string described(const NamedTensor& tensor) {
   std::string text =
@@ -28,15 +31,15 @@ std::string described(const NamedTensor& tensor) {
 void check_forms(const NamedTensor& images, const NamedTensor& labels, const fs::path& path) {
   const bool known = images.type == StoredType::f32 || images.type == StoredType::u8;
   if (!known || images.shape.size() != 4 || images.bytes.empty()) {
-    bad_file(path,
-             described(images) + ", expected F32 or U8 [n, c, h, w] with at least one element");
+    bad_tensors(path,
+                described(images) + ", expected F32 or U8 [n, c, h, w] with at least one element");
   }
   if (labels.type != StoredType::i32 || labels.shape.size() != 1) {
-    bad_file(path, described(labels) + ", expected I32 [n]");
+    bad_tensors(path, described(labels) + ", expected I32 [n]");
   }
   if (labels.shape[0] != images.shape[0]) {
-    bad_file(path,
-             described(images) + " but " + described(labels) + "; expected one label an image");
+    bad_tensors(path,
+                described(images) + " but " + described(labels) + "; expected one label an image");
   }
 }
 
@@ -54,8 +57,8 @@ void check_finite(const std::vector<float>& values, const NamedTensor& tensor,
       std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
   if (bad == values.end()) return;
   const std::int64_t each = static_cast<std::int64_t>(values.size()) / tensor.shape[0];
-  bad_file(path, "image " + std::to_string((bad - values.begin()) / each) +
-                     " (from 0) holds a value that is not finite");
+  bad_tensors(path, "image " + std::to_string((bad - values.begin()) / each) +
+                        " (from 0) holds a value that is not finite");
 }
 
 std::int64_t checked_classes(const std::vector<std::int32_t>& labels, std::int64_t classes,
@@ -65,9 +68,9 @@ std::int64_t checked_classes(const std::vector<std::int32_t>& labels, std::int64
   }
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] >= 0 && labels[i] < classes) continue;
-    bad_file(path, "record " + std::to_string(i) + " (from 0) has label " +
-                       std::to_string(labels[i]) + ", expected 0 to " +
-                       std::to_string(classes - 1));
+    bad_tensors(path, "record " + std::to_string(i) + " (from 0) has label " +
+                          std::to_string(labels[i]) + ", expected 0 to " +
+                          std::to_string(classes - 1));
   }
   return classes;
 }
