@@ -147,7 +147,7 @@ Node evaluate(const Node& scalar, const Scope& scope, Diagnostics& diagnostics) 
     result = {};
   } catch (const ExpressionError& error) {
     diagnostics.error(scalar.where,
-                      "cannot evaluate '" + shortened(scalar.text) + "'" + ": " + error.what());
+                      "cannot evaluate '" + shortened(scalar.text) + "': " + error.what());
     result = {};
   }
   result.where = scalar.where;
