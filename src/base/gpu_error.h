@@ -39,10 +39,18 @@ constexpr bool is_gpu_fault(int status) {
   }
 }
 
-/// Throws a GpuError if `status` is such a fault, else an Error{device}.
-[[noreturn]] inline void throw_cuda_error(int status, const std::string& message) {
-  if (is_gpu_fault(status)) throw GpuError(message);
-  throw Error(ErrorKind::device, message);
-}
+/// A status of the CUDA runtime: its number, and what cudaGetErrorName and cudaGetErrorString say.
+struct CudaStatus {
+  int code;
+  const char* name;
+  const char* text;
+};
+
+/// "out of memory (cudaErrorMemoryAllocation)", and what a person can do, where there is something.
+[[nodiscard]] std::string text_of(const CudaStatus& status);
+
+/// Throws "CUDA: OPERATION failed: " and the status's text: a GpuError if it is such a fault,
+/// Error{memory} if it says that memory lacked, else Error{device}.
+[[noreturn]] void throw_cuda_error(const CudaStatus& status, const std::string& operation);
 
 }  // namespace trainyard

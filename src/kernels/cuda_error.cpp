@@ -18,8 +18,8 @@ unsigned grid_of(std::int64_t blocks) {
 void check_launch(const char* form) {
   const cudaError_t status = cudaGetLastError();
   if (status == cudaSuccess) return;
-  throw_cuda_error(status, std::string("CUDA: launching a kernel of the form '") + form +
-                               "' failed: " + cudaGetErrorString(status));
+  throw_cuda_error({status, cudaGetErrorName(status), cudaGetErrorString(status)},
+                   std::string("launching a kernel of the form '") + form + "'");
 }
 
 }  // namespace trainyard

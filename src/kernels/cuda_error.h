@@ -8,8 +8,8 @@ namespace trainyard {
 /// The blocks of a launch as CUDA counts them. Throws Error{bug} beyond 2^31 - 1.
 [[nodiscard]] unsigned grid_of(std::int64_t blocks);
 
-/// Throws Error{device} with CUDA's text if the launch just made on this thread failed. `form` is
-/// the launcher's member.
+/// Throws what throw_cuda_error (base/gpu_error.h) does if the launch just made on this thread
+/// failed. `form` is the launcher's member.
 void check_launch(const char* form);
 
 }  // namespace trainyard

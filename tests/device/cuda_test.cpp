@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 #include "base/gpu_error.h"
 #include "device/cuda/check.h"
@@ -43,6 +44,39 @@ TEST_CASE("a failure of the hardware says where more is to be read, and what to 
         "CUDA: cudaEventSynchronize failed: uncorrectable ECC error encountered "
         "(cudaErrorECCUncorrectable); dmesg names the Xid of such a failure, nvidia-smi -q -d ECC "
         "counts those of memory; if this GPU fails again, leave it out with --gpus");
+}
+
+TEST_CASE("a failure that a person can mend says how, and lack of memory has its own exit code") {
+  const std::pair<cudaError_t, Failure> cases[] = {
+      {cudaErrorMemoryAllocation,
+       {6,
+        "out of memory (cudaErrorMemoryAllocation); use a smaller batch, or end what else runs on "
+        "that GPU: nvidia-smi lists it"}},
+      {cudaErrorInsufficientDriver,
+       {8,
+        "CUDA driver version is insufficient for CUDA runtime version "
+        "(cudaErrorInsufficientDriver); install a newer NVIDIA driver: train doctor says which "
+        "CUDA this one supports"}},
+      {cudaErrorUnsupportedPtxVersion,
+       {8,
+        "the provided PTX was compiled with an unsupported toolchain. "
+        "(cudaErrorUnsupportedPtxVersion); install a newer NVIDIA driver: train doctor says which "
+        "CUDA this one supports"}},
+      {cudaErrorNoKernelImageForDevice,
+       {8,
+        "no kernel image is available for execution on the device "
+        "(cudaErrorNoKernelImageForDevice); no kernel of this program is compiled for that GPU: "
+        "leave it out with --gpus, or build with CMAKE_CUDA_ARCHITECTURES for its compute "
+        "capability, which train doctor says"}},
+      {cudaErrorDevicesUnavailable,
+       {8,
+        "CUDA-capable device(s) is/are busy or unavailable (cudaErrorDevicesUnavailable); another "
+        "process has the GPU, or it is in exclusive mode: nvidia-smi says which"}}};
+  for (const auto& [status, expected] : cases) {
+    const Failure found = failure([&] { check(status, "cudaFree(memory)"); });
+    CHECK(found.code == expected.code);
+    CHECK(found.text == "CUDA: cudaFree failed: " + expected.text);
+  }
 }
 
 /// Whether a failed call is told as the GPU's own failure.

@@ -25,9 +25,9 @@ if begin_on_gpus "what a GPU or its driver refuses before the first step ends th
   fails cudaGetDeviceCount=cudaErrorSystemNotReady 8 "is nvidia-fabricmanager running?" "${one[@]}"
   fails cudaGetDeviceCount=cudaErrorInsufficientDriver 8 "driver version is insufficient" "${one[@]}"
   fails context=cudaErrorDevicesUnavailable 8 "another process has the GPU" "${one[@]}"
-  fails each=cudaErrorNoKernelImageForDevice 8 "no kernel image is available" "${one[@]}"
-  fails launch:40=cudaErrorUnsupportedPtxVersion 8 "unsupported toolchain" "${one[@]}"
-  fails cudaGraphInstantiate=cudaErrorMemoryAllocation 8 "cudaGraphInstantiate failed: out of memory" \
+  fails each=cudaErrorNoKernelImageForDevice 8 "leave it out with --gpus" "${one[@]}"
+  fails launch:40=cudaErrorUnsupportedPtxVersion 8 "(cudaErrorUnsupportedPtxVersion); install a newer" "${one[@]}"
+  fails cudaGraphInstantiate=cudaErrorMemoryAllocation 6 "cudaGraphInstantiate failed: out of memory" \
     "${one[@]}"
 fi
 

@@ -8,26 +8,8 @@ namespace trainyard::cuda {
 
 namespace {
 
-/// What a person can do about a failure that is the hardware's.
-std::string advice(cudaError_t status) {
-  switch (status) {
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorHardwareStackError:
-    case cudaErrorUnknown:
-      return "; dmesg names the Xid of such a failure, nvidia-smi -q -d ECC counts those of "
-             "memory; "
-             "if this GPU fails again, leave it out with --gpus";
-    case cudaErrorDevicesUnavailable:
-      return "; another process has the GPU, or it is in exclusive mode: nvidia-smi says which";
-    default:
-      return "";
-  }
-}
-
-std::string text_of(cudaError_t status) {
-  return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")" +
-         advice(status);
+CudaStatus status_of(cudaError_t status) {
+  return {status, cudaGetErrorName(status), cudaGetErrorString(status)};
 }
 
 }  // namespace
@@ -38,7 +20,7 @@ void check(cudaError_t status, std::string_view operation) {
   ignore(cudaGetLastError());
   // "cudaMalloc(&data, bytes)" to "cudaMalloc": what stands between the brackets is ours alone.
   const std::string name(operation.substr(0, operation.find('(')));
-  throw_cuda_error(status, "CUDA: " + name + " failed: " + text_of(status));
+  throw_cuda_error(status_of(status), name);
 }
 
 cudaError_t device_fault() {
@@ -51,7 +33,7 @@ cudaError_t device_fault() {
 
 void throw_library_error(const std::string& reason, cudaError_t fault) {
   if (fault == cudaSuccess) throw Error(ErrorKind::device, reason);
-  throw GpuError(reason + "; the GPU has failed: " + text_of(fault));
+  throw GpuError(reason + "; the GPU has failed: " + text_of(status_of(fault)));
 }
 
 CurrentDevice::CurrentDevice(int ordinal) {

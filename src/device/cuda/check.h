@@ -8,8 +8,7 @@
 
 namespace trainyard::cuda {
 
-/// Throws Error{device} "CUDA: OPERATION failed: CUDA's text" unless `status` is success; a
-/// GpuError if it is a fault of the GPU.
+/// Throws what throw_cuda_error (base/gpu_error.h) does for a status, unless it is success.
 void check(cudaError_t status, std::string_view operation);
 
 /// The fault that ended all work of the current device; success while there is none.
