@@ -49,6 +49,11 @@ std::string with_separators(std::int64_t value) {
   return text;
 }
 
+std::string memory_text(std::size_t bytes) {
+  const std::size_t mebibytes = bytes >> 20;
+  return mebibytes > 0 ? std::to_string(mebibytes) + " MiB" : std::to_string(bytes) + " bytes";
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,6 +1,7 @@
 // Small helpers on text: numbers, quoting, lists of words, nearness of words.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,6 +20,8 @@ namespace trainyard {
 [[nodiscard]] std::string fixed_text(double value, int decimals);
 /// With thousands separators: 1,652,826.
 [[nodiscard]] std::string with_separators(std::int64_t value);
+/// An amount of memory in whole units, rounded down: "600 MiB", below one "1024 bytes".
+[[nodiscard]] std::string memory_text(std::size_t bytes);
 
 /// The whole text as a decimal integer or number, else empty (also out of range, blanks, a plus
 /// sign, "nan" and "inf").

@@ -3,15 +3,14 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/text.h"
+
 namespace trainyard {
 namespace {
 
 // A segment of NCCL 2.28 with its default buffers, as its messages name it; a rank makes one for
 // each channel (2 at least) of its ring and of its tree.
 constexpr std::size_t kSegmentBytes = 9'637'888, kSegmentsOfRank = 4;
-constexpr std::size_t kMebibyte = std::size_t{1} << 20;
-
-std::string mebibytes(std::size_t bytes) { return std::to_string(bytes / kMebibyte) + " MiB"; }
 
 }  // namespace
 
@@ -21,8 +20,8 @@ std::string shared_memory_warning(const NcclHost& host) {
   if (*host.shared_bytes >= wanted) return "";
   return "NCCL sums through /dev/shm where GPUs do not read each other's memory (P2P), as those of "
          "this machine may not; it has " +
-         mebibytes(*host.shared_bytes) + " free; " + std::to_string(host.ranks) +
-         " ranks take about " + mebibytes(wanted) +
+         memory_text(*host.shared_bytes) + " free; " + std::to_string(host.ranks) +
+         " ranks take about " + memory_text(wanted) +
          ": if NCCL fails, start the container with --shm-size=1g";
 }
 

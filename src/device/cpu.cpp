@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/host_memory.h"
+#include "base/text.h"
 #include "device/device.h"
 
 namespace trainyard {
@@ -22,8 +23,8 @@ class CpuBuffer final : public DeviceBuffer {
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     data_ = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
     if (data_ == nullptr) {
-      throw Error(ErrorKind::memory, "out of host memory: " + std::to_string(bytes >> 20) +
-                                         " MiB could not be allocated; use a smaller batch");
+      throw Error(ErrorKind::memory, "out of host memory: " + memory_text(bytes) +
+                                         " could not be allocated; use a smaller batch");
     }
     // Huge pages are worth several percent on large arenas; where the kernel has none, nothing
     // changes but speed.

@@ -48,6 +48,13 @@ TEST_CASE("separators stand between groups of three digits") {
   CHECK(with_separators(-1234567) == "-1,234,567");
 }
 
+TEST_CASE("memory is told in whole MiB, and in bytes below one") {
+  CHECK(memory_text(0) == "0 bytes");
+  CHECK(memory_text((std::size_t{1} << 20) - 1) == "1048575 bytes");
+  CHECK(memory_text(std::size_t{3} << 19) == "1 MiB");
+  CHECK(memory_text(std::size_t{80} << 30) == "81920 MiB");
+}
+
 TEST_CASE("only whole decimal texts are numbers") {
   CHECK(parse_integer("-12") == -12);
   CHECK_FALSE(parse_integer("12 "));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "device/cuda/check.h"
 #include "device/cuda/graph.h"
 #include "device/cuda/nvml.h"
@@ -10,8 +11,6 @@
 
 namespace trainyard::cuda {
 namespace {
-
-constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
 struct FreeMemory {
   void operator()(void* memory) const { ignore(cudaFree(memory)); }
@@ -34,14 +33,13 @@ cudaEvent_t make_event_handle(int ordinal) {
   return event;
 }
 
-std::string mib(std::size_t bytes) { return std::to_string(bytes / kMebibyte) + " MiB"; }
-
 /// Of `bytes` more where nothing that large is left.
 [[noreturn]] void out_of_memory(int ordinal, std::size_t bytes) {
   std::size_t free = 0, total = 0;
   TY_CUDA(cudaMemGetInfo(&free, &total));
   throw Error(ErrorKind::memory, "out of memory on cuda:" + std::to_string(ordinal) + ": " +
-                                     mib(bytes) + " asked for, " + mib(free) + " of " + mib(total) +
+                                     memory_text(bytes) + " asked for, " + memory_text(free) +
+                                     " of " + memory_text(total) +
                                      " free; use a smaller batch, or end what else runs there");
 }
 
@@ -76,8 +74,8 @@ class PinnedBuffer final : public DeviceBuffer {
     const cudaError_t status = cudaMallocHost(&memory, bytes);
     if (status == cudaErrorMemoryAllocation) {
       ignore(cudaGetLastError());
-      throw Error(ErrorKind::memory,
-                  "out of pinned host memory: " + mib(bytes) + " asked for; use a smaller batch");
+      throw Error(ErrorKind::memory, "out of pinned host memory: " + memory_text(bytes) +
+                                         " asked for; use a smaller batch");
     }
     check(status, "cudaMallocHost");
     memory_ = Handle<void*, FreePinned>(memory);
