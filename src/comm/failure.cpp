@@ -1,6 +1,7 @@
 #include "comm/failure.h"
 
 #include "base/error.h"
+#include "comm/collective_call.h"
 #include "comm/wire.h"
 
 namespace trainyard {
@@ -18,8 +19,7 @@ int small_number(std::uint64_t value) {
 }  // namespace
 
 std::string message_of(const Failure& failure) {
-  std::string place = "rank " + std::to_string(failure.rank);
-  if (!failure.host.empty()) place += " (" + failure.host + ")";
+  std::string place = name_of_rank(failure.rank, failure.host);
   place += ", step " + std::to_string(failure.step);
   if (!failure.operation.empty()) place += ", " + failure.operation;
   return place + ": " + failure.text;

@@ -8,6 +8,7 @@
 
 #include "base/gpu_error.h"
 #include "base/text.h"
+#include "comm/collective_call.h"
 
 namespace trainyard::nccl {
 namespace {
@@ -159,8 +160,7 @@ void Group::fail_late(const std::string& operation) {
 }
 
 std::string Group::text_of(const std::string& operation, const std::string& why) const {
-  return fmt::format("rank {}{}: NCCL: {}: {}", place_.rank,
-                     place_.host.empty() ? "" : " (" + place_.host + ")", operation, why);
+  return fmt::format("{}: NCCL: {}: {}", name_of_rank(place_.rank, place_.host), operation, why);
 }
 
 ncclResult_t Group::state() const {

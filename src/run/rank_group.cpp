@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "comm/collective_call.h"
 #include "comm/control.h"
 #include "comm/gloo_communicator.h"
 #include "comm/own_address.h"
@@ -178,10 +179,7 @@ RankGroup::RankGroup(const RankGroupOptions& options)
   communicator_ = std::make_unique<WatchedCommunicator>(*this, std::move(shared));
 }
 
-std::string RankGroup::name() const {
-  const std::string host = options_.host.empty() ? "" : " (" + options_.host + ")";
-  return "rank " + std::to_string(rank()) + host;
-}
+std::string RankGroup::name() const { return name_of_rank(rank(), options_.host); }
 
 Milliseconds RankGroup::call_limit() const {
   return milliseconds(std::max(options_.limits.first_step, options_.limits.step));
@@ -259,13 +257,16 @@ void RankGroup::require_equal(std::string_view what, std::string_view mine) {
 }
 
 Failure RankGroup::report(const Error& error) {
-  Failure own{
-      .rank = rank(), .host = options_.host, .text = error.what(), .exit_code = error.exit_code()};
-  if (!meeting_) return own;
+  // Calls on other ranks begin with this rank's name, as a failure's message does.
+  std::string text = error.what();
+  const std::string before = name() + ": ";
+  if (text.starts_with(before)) text.erase(0, before.size());
+  if (!meeting_) {
+    return {.rank = rank(), .host = options_.host, .text = text, .exit_code = error.exit_code()};
+  }
   meeting_->take_over();
   const bool consequence = error.kind() == ErrorKind::device;
-  const Failure first =
-      meeting_->watch().report(error.what(), error.exit_code(), consequence, kOwnEnd);
+  const Failure first = meeting_->watch().report(text, error.exit_code(), consequence, kOwnEnd);
   leaving_ =
       std::make_unique<Leaving>(options_.leave, [this, first] { options_.on_failure(first); });
   return first;

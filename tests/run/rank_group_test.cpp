@@ -59,6 +59,14 @@ TEST_CASE("a rank that has failed and does not come to its end is ended after it
   CHECK(outcomes == testing::Outcomes(2));
 }
 
+TEST_CASE("a failure's text does not say again which rank it was") {
+  const testing::Outcomes outcomes = run_groups(2, [](RankGroup& group) {
+    const ErrorKind kind = group.rank() == 1 ? ErrorKind::data : ErrorKind::device;
+    throw error_of(group.report(Error(kind, group.name() + ": NCCL: barrier: why")));
+  });
+  CHECK(outcomes == testing::Outcomes(2, "rank 1 (host1), step 0, start: NCCL: barrier: why"));
+}
+
 TEST_CASE("a rank alone knows its own call at once") {
   RankGroup alone{{}};
   CHECK_FALSE(alone.vote_called());
