@@ -1,17 +1,27 @@
 #!/usr/bin/env bash
-# Faults on every rank in every phase of a job of three ranks on processors: kill -9, SIGSTOP, SIGTERM,
-# data that vanish, a full disk. Each must end all ranks within its limit, with the right exit code, one
-# message that names the rank, and a last checkpoint that can be gone on with. A slow test of the suite:
-# about 10 minutes.
+# Faults on every rank in every phase of a job of three ranks, on processors or on a GPU each: kill -9,
+# SIGSTOP, SIGTERM, data that vanish, a full disk. Each must end all ranks within its limit, with the right
+# exit code, one message that names the rank, and a last checkpoint that can be gone on with. A slow test of
+# the suite: about 10 minutes.
 #
-#   scripts/fault_drill.sh [TRAIN [PATTERN]]   (default: build/release/bin/train and all cases)
+#   scripts/fault_drill.sh [--gpus] [TRAIN [PATTERN]]   (default: build/release/bin/train and all cases)
 #
+# Without GPUs, on ones that stand-ins play: scripts/standin.sh --build build/release 3 scripts/fault_drill.sh
+# --gpus
 # A line a case, and "N of M". The phase is where the rank spends nearly all of its time in that
 # case's run; the message says where it was.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
+# The ranks' devices, and as much for ranks that are started by hand.
+devices=(--gpus 0 --replicas 3)
+own_device=(--gpus 0)
+if [[ ${1-} == --gpus ]]; then
+  devices=(--gpus 3 --no-tune)
+  own_device=(--no-tune)
+  shift
+fi
 train=$(realpath "${1:-build/release/bin/train}")
 only=${2:-.}
 note=
@@ -90,7 +100,7 @@ judge() {
   await has_left "$out" || fault+=" ranks are left;"
   if has_saved "$out"; then
     local again=0
-    "$train" resume "$out" --replicas 3 --max-time 0.5 "${limits[@]}" >"$out.again" 2>&1 || again=$?
+    "$train" resume "$out" "${devices[@]}" --max-time 0.5 "${limits[@]}" >"$out.again" 2>&1 || again=$?
     [[ $again -eq 75 ]] || fault+=" resume ended with $again;"
   fi
   cases=$((cases + 1))
@@ -106,8 +116,8 @@ drill() {
   local out=${name// /_}
   [[ $name =~ $only ]] || return 0
   set -m
-  env PATH=/nonexistent "$train" --config "$phase.yaml" --replicas 3 --out "$out" "${limits[@]}" \
-    >"$out.log" 2>&1 </dev/null &
+  env PATH=/nonexistent "$train" --config "$phase.yaml" "${devices[@]}" --out "$out" \
+    "${limits[@]}" >"$out.log" 2>&1 </dev/null &
   local launcher=$!
   set +m
   await is_there "$out" "$rank" || say "rank $rank did not appear"
@@ -136,7 +146,7 @@ vanish() {
     cp -r "$out.data" "$out.$other/data"
     (cd "$out.$other" && exec env PATH=/nonexistent RANK="$other" LOCAL_RANK="$other" WORLD_SIZE=3 \
       LOCAL_WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT="$((29600 + rank))" TRAINYARD_TOKEN=drill \
-      "$train" --config "$scratch/pictures.yaml" --out "$out" "${limits[@]}") \
+      "$train" --config "$scratch/pictures.yaml" "${own_device[@]}" --out "$out" "${limits[@]}") \
       >"$out.$other.log" 2>&1 </dev/null &
     pids+=($!)
   done
@@ -157,7 +167,7 @@ full_disk() {
   [[ "full disk of $1 KiB$note" =~ $only ]] || return 0
   mkdir -p "$out.disk"
   unshare --mount --map-root-user bash -c "mount -t tmpfs -o size=$1k tmpfs '$out.disk' &&
-    exec env PATH=/nonexistent '$train' --config save.yaml --replicas 3 --out '$out.disk/run' ${limits[*]}" \
+    exec env PATH=/nonexistent '$train' --config save.yaml ${devices[*]} --out '$out.disk/run' ${limits[*]}" \
     >"$out.log" 2>&1 </dev/null || code=$?
   seconds=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
   judge "full disk of $1 KiB$note" "$out" "$code" 7 "full_$1" "$seconds"

@@ -5,6 +5,7 @@
 #
 #   scripts/hosts_drill.sh [TRAIN]   (default: build/release/bin/train)
 #
+# Ranks are on processors; under scripts/standin.sh 4 they are on GPUs that stand-ins play, four a host.
 # A slow test of the suite. Ends with 77 where it cannot run, and says why.
 
 # shellcheck source=scripts/lib.sh
@@ -22,6 +23,22 @@ done
 
 train=$(realpath "${1:-build/release/bin/train}")
 scratch=$(mktemp -d)
+# use_ranks N: `devices` are the flags for N ranks on a host.
+use_ranks() { devices=(--gpus 0 --replicas "$1"); }
+local_text="sums in shared memory"
+hosts_text="sums over TCP"
+host_settings=()
+if [[ -n ${STANDIN_GPUS-} ]]; then
+  use_ranks() { devices=(--gpus "$1" --no-tune); }
+  local_text="a GPU ("
+  hosts_text=$local_text
+  # What ssh does not carry over; the second host's GPUs are none of the first's.
+  exec {gpus_of_b}<>"$scratch/gpus_of_b"
+  for name in STANDIN_GPUS TRAINYARD_GPU_PART TRAINYARD_CUDA_PATH LD_LIBRARY_PATH XDG_CACHE_HOME; do
+    host_settings+=("$name=${!name}")
+  done
+  host_settings+=("STANDIN_STATE=/proc/$$/fd/$gpus_of_b")
+fi
 spaces=(trainyard_a trainyard_b)
 clean_up() {
   local space
@@ -67,7 +84,8 @@ for host in a b; do
   ip netns exec "trainyard_$host" unshare --uts --mount bash -c "
     hostname host-$host && mount -t tmpfs tmpfs /srv && echo \$\$ >$host.pid &&
     exec $(command -v sshd) -D -e -f /dev/null -h $scratch/host_key -o PidFile=none -o UsePAM=no \
-      -o StrictModes=no -o AuthorizedKeysFile=$scratch/user_key.pub" >"sshd_$host.log" 2>&1 &
+      -o StrictModes=no -o 'SetEnv=${host_settings[*]:-LANG=C}' \
+      -o AuthorizedKeysFile=$scratch/user_key.pub" >"sshd_$host.log" 2>&1 &
   disown
 done
 for ((i = 0; i < 100; ++i)); do
@@ -113,11 +131,13 @@ same() {
 }
 
 for ranks in 1 2; do
-  "$train" --config drill.yaml --gpus 0 --replicas $((2 * ranks)) --out "local$ranks" >"local$ranks.log" 2>&1
-  on_host a "$train" --config drill.yaml --hosts hosts.txt --gpus 0 --replicas "$ranks" \
+  use_ranks $((2 * ranks))
+  "$train" --config drill.yaml "${devices[@]}" --out "local$ranks" >"local$ranks.log" 2>&1
+  use_ranks "$ranks"
+  on_host a "$train" --config drill.yaml --hosts hosts.txt "${devices[@]}" \
     --out "$scratch/hosts$ranks" >"hosts$ranks.log" 2>&1 || die "$(tail -n 5 "hosts$ranks.log")"
-  grep -q "sums in shared memory" "local$ranks.log" || die "local ranks did not share memory"
-  grep -q "sums over TCP" "hosts$ranks.log" || die "ranks of two hosts did not sum over TCP"
+  grep -q "$local_text" "local$ranks.log" || die "local ranks say nothing of $local_text"
+  grep -q "$hosts_text" "hosts$ranks.log" || die "ranks of two hosts say nothing of $hosts_text"
   same "local$ranks" "hosts$ranks"
   say "2 hosts with $ranks rank(s) each: the bytes of $((2 * ranks)) local ranks"
 done
@@ -125,9 +145,10 @@ fingerprint local1 >one
 fingerprint local2 >two
 [[ -z $(equal_parts one two) ]] || die "other numbers of ranks leave the same $(equal_parts one two)"
 
+use_ranks 1
 mkdir job
 cp drill.yaml hosts.txt job/
-on_host a env --chdir=job "$train" --config drill.yaml --hosts hosts.txt --gpus 0 --replicas 1 \
+on_host a env --chdir=job "$train" --config drill.yaml --hosts hosts.txt "${devices[@]}" \
   --sync-dir /srv/job --out /srv/job/run >synced.log 2>&1 || die "$(tail -n 5 synced.log)"
 on_host b test -s /srv/job/drill.yaml || die "--sync-dir copied nothing to the second host"
 on_host b test ! -e /srv/job/run/metrics.csv || die "the second host's file system is not its own"
@@ -135,7 +156,7 @@ on_host a cp -r /srv/job/run "$scratch/synced"
 same local1 synced
 say "--sync-dir without a shared disk: the same bytes"
 
-on_host a "$train" bench --config drill.yaml --hosts hosts.txt --gpus 0 --replicas 1 --scaling 1,2 \
+on_host a "$train" bench --config drill.yaml --hosts hosts.txt "${devices[@]}" --scaling 1,2 \
   --rounds 1 --windows 1 --seconds 0.2 --output "$scratch/scaling.png" >scaling.log 2>&1 ||
   die "$(tail -n 5 scaling.log)"
 [[ $(grep -c '^2,[01],host-' scaling.csv) -eq 2 && $(grep -c ',host-b,' scaling.csv) -eq 1 ]] ||
@@ -143,7 +164,7 @@ on_host a "$train" bench --config drill.yaml --hosts hosts.txt --gpus 0 --replic
 say "train bench --scaling over two hosts: $(tail -n 1 scaling.log)"
 
 # A rank of the other host dies: all end, and the message names rank and host.
-on_host a "$train" --config drill.yaml --hosts hosts.txt --gpus 0 --replicas 1 --epochs 100000 \
+on_host a "$train" --config drill.yaml --hosts hosts.txt "${devices[@]}" --epochs 100000 \
   --out "$scratch/killed" >killed.log 2>&1 &
 launcher=$!
 for ((i = 0; i < 300; ++i)); do
