@@ -3,11 +3,16 @@
 # nor its libraries. Include it from the top CMakeLists.txt.
 
 set(TRAINYARD_STANDIN AUTO CACHE STRING
-  "Build the stand-ins of NVIDIA's libraries: AUTO (where its headers are found), OFF")
-set_property(CACHE TRAINYARD_STANDIN PROPERTY STRINGS AUTO OFF)
+  "Build the stand-ins of NVIDIA's libraries: AUTO (where its headers are found), ON (which requires them), OFF")
+set_property(CACHE TRAINYARD_STANDIN PROPERTY STRINGS AUTO ON OFF)
 set(TRAINYARD_HAS_STANDIN OFF)
 if(TRAINYARD_STANDIN STREQUAL "OFF")
   return()
+endif()
+# With a sanitizer the GPU part takes minutes to compile: AUTO leaves it out there.
+set(TRAINYARD_HAS_STANDIN_PART ON)
+if(TRAINYARD_SANITIZE AND TRAINYARD_STANDIN STREQUAL "AUTO")
+  set(TRAINYARD_HAS_STANDIN_PART OFF)
 endif()
 
 include(CudaPackage)
@@ -20,6 +25,10 @@ foreach(header cuda_runtime_api.h cublasLt.h cudnn_graph.h nccl.h)
   find_path(STANDIN_${word} ${header} HINTS ${CUDNN_ROOT} ${NCCL_ROOT} ${CUDAToolkit_ROOT}
     $ENV{CUDA_HOME} /usr/local/cuda ${wheels} PATH_SUFFIXES include)
   if(NOT STANDIN_${word})
+    if(TRAINYARD_STANDIN STREQUAL "ON")
+      message(FATAL_ERROR "TRAINYARD_STANDIN=ON, and ${header} was not found: install it, or set "
+        "CUDAToolkit_ROOT, CUDNN_ROOT or NCCL_ROOT to its folder")
+    endif()
     message(STATUS "No stand-ins of NVIDIA's libraries: ${header} was not found")
     return()
   endif()

@@ -23,4 +23,21 @@ for minor in 7 8; do
   esac
 done
 
-finish 1 0
+begin "stand-ins are left out where NVIDIA's headers are not, and refused where they were asked for"
+cat >CMakeLists.txt <<CMAKE
+cmake_minimum_required(VERSION 3.25)
+project(asks CXX)
+list(APPEND CMAKE_MODULE_PATH "$source_dir/cmake")
+include(TrainyardStandin)
+message(STATUS "stand-ins: \${TRAINYARD_HAS_STANDIN}.")
+CMAKE
+nothing=(-D CMAKE_FIND_ROOT_PATH=/nonexistent -D CMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -D CUDA_WHEELS=)
+run cmake -G Ninja -B auto "${nothing[@]}"
+expect_code 0
+expect_out "No stand-ins of NVIDIA's libraries: cuda_runtime_api.h was not found"
+expect_out "stand-ins: OFF."
+run cmake -G Ninja -B on "${nothing[@]}" -D TRAINYARD_STANDIN=ON
+expect_code 1
+expect_err "TRAINYARD_STANDIN=ON, and cuda_runtime_api.h was not found: install it"
+
+finish 2 0
