@@ -23,3 +23,21 @@ on() {
   shift
   run "$source_dir/scripts/standin.sh" --build "$build" "$gpus" "${quick[@]}" "$@"
 }
+
+# $two_ranks VARIABLES VARIABLES COMMAND...: what a launcher does that starts ranks 0 and 1 on this machine,
+# each with its variables. What rank 0 prints is kept, and its code unless that is 0.
+two_ranks=(bash "$scratch/two_ranks.sh")
+cat >"${two_ranks[1]}" <<'SH'
+first=$1 second=$2
+shift 2
+env $second "$@" >other.log 2>&1 &
+env $first "$@" || exit
+wait $!
+SH
+
+# on_two GPUS VARIABLES VARIABLES FLAGS...: the program's tiny run by two such ranks.
+on_two() {
+  local gpus=$1 variables=("${@:2:2}")
+  shift 3
+  run "$source_dir/scripts/standin.sh" --build "$build" "$gpus" "${two_ranks[@]}" "${variables[@]}" "${quick[@]}" "$@"
+}

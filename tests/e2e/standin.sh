@@ -49,6 +49,20 @@ if begin_on_gpus "a captured run leaves the bytes of an eager one, in each preci
   expect_other_file fp32-eager/weights/last.safetensors bf16-eager/weights/last.safetensors
 fi
 
+if begin_on_gpus "fp16 updates that overflow are skipped until the loss scale fits, on every GPU"; then
+  scale=(--precision fp16 --set 'loss_scale={start: 16777216, dynamic: true}')
+  for way in captured eager; do
+    flag=()
+    [[ $way == captured ]] || flag=(--eager)
+    on 2 "${tiny[@]}" --gpus 2 "${scale[@]}" --set batch.per_gpu=8 --out "$way" "${flag[@]}"
+    expect_code 0
+  done
+  expect_same_run captured eager
+  expect_equal "$(cut -d , -f 4,10 captured/metrics.csv | sed -n 2p)" nan,6
+  left_out=$(sed -n 4p captured/metrics.csv | cut -d , -f 10)
+  [[ $left_out -lt 6 ]] || fail "expected updates in epoch 3, found $left_out skipped"
+fi
+
 if begin_on_gpus "data that stay on the GPU and data that cross to it leave the same bytes"; then
   # 60 images of 8 x 8 pixels, whose bytes are the digits of numbers.
   { printf '\0\0\10\3\0\0\0\74\0\0\0\10\0\0\0\10' && seq 2000 | head -c 3840; } >images
@@ -113,21 +127,20 @@ if begin_on_gpus "ranks that torchrun, mpirun or srun started take a GPU each, a
         SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE=2 SLURM_STEP_NODELIST=localhost" ;;
     esac
   }
-  # Two ranks on one machine: the variables of each, then their command.
-  cat >two_ranks.sh <<'SH'
-one=$1 two=$2
-shift 2
-env $one "$@" >other.log 2>&1 &
-env $two "$@" || exit
-wait $!
-SH
   for launcher in torchrun mpirun srun; do
-    run "$source_dir/scripts/standin.sh" --build "$build" 2 bash two_ranks.sh "$(variables_of "$launcher" 1)" \
-      "$(variables_of "$launcher" 0)" "${quick[@]}" "${tiny[@]}" --out "$launcher"
+    on_two 2 "$(variables_of "$launcher" 0)" "$(variables_of "$launcher" 1)" "${tiny[@]}" --out "$launcher"
     expect_code 0
     expect_out "global batch 32 = 16 x 2"
     expect_same_run local "$launcher"
   done
+fi
+
+if begin_on_gpus "a rank that sees no GPU beside one that does is told before training, exit 8"; then
+  torchrun="WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29532"
+  on_two 2 "$torchrun RANK=0 CUDA_VISIBLE_DEVICES=0" "$torchrun RANK=1 CUDA_VISIBLE_DEVICES=" "${tiny[@]}"
+  expect_code 8
+  expect_err "rank 0 ($(uname -n)) has a GPU, and rank 1 ($(uname -n)) has none: "
+  expect_no_path runs
 fi
 
 if begin_on_gpus "GPUs that are too few, too old, taken or not allowed are refused, exit 8"; then
@@ -157,4 +170,4 @@ if begin_on_gpus "doctor finds all that training on a GPU needs"; then
   expect_out "all that training on a GPU needs is there"
 fi
 
-finish 10 10
+finish 12 12

@@ -5,11 +5,10 @@
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh
 source "$(dirname "$0")/lib_ranks.sh"
-unset CUDA_VISIBLE_DEVICES
+# shellcheck source=tests/e2e/lib_standin.sh
+source "$(dirname "$0")/lib_standin.sh"
 
 # The program on four GPUs, without plots and without timing engines.
-build=$(dirname "$(dirname "$train")")
-export STANDIN_CACHE=$scratch/cache
 machine=("$source_dir/scripts/standin.sh" --build "$build" 4)
 four=("${machine[@]}" "${quick[@]}")
 tiny=(--config tiny.yaml --no-tune --gpus 4 --set batch.per_gpu=4)
@@ -49,23 +48,33 @@ without_nvidia() {
     exec "$@"' - "$(readlink -f /usr/local/cuda)" "$@"
 }
 
+# without_library FILE COMMAND...: on the machine of four GPUs, where that library is not.
+without_library() {
+  rm -rf libraries
+  mkdir libraries
+  cp -s "$build"/lib/standin/*.so* libraries
+  rm "libraries/$1"
+  without_nvidia "${machine[@]}" env {TRAINYARD_CUDA,LD_LIBRARY}_PATH="$PWD/libraries" "${@:2}"
+}
+
 if begin "a library that is missing, or too old, ends the run before it begins, by its name" &&
   ! unshare --mount true 2>/dev/null; then
   skip "hiding NVIDIA's libraries wants a mount namespace"
 else
   write_tiny_run tiny.yaml
   for pair in cuDNN:libcudnn.so.9 cuBLASLt:libcublasLt.so.13 NCCL:libnccl.so.2; do
-    mkdir libraries
-    cp -s "$build"/lib/standin/*.so* libraries
-    rm "libraries/${pair#*:}"
-    without_nvidia "${machine[@]}" env {TRAINYARD_CUDA,LD_LIBRARY}_PATH="$PWD/libraries" "${quick[@]}" \
-      "${tiny[@]}"
+    without_library "${pair#*:}" "${quick[@]}" "${tiny[@]}"
     expect_code 8
     expect_err "train: error: --gpus 4: ${pair%:*}: ${pair#*:}"
     expect_err "was not found; looked in $PWD/libraries, "
     expect_equal "$(wc -l <<<"$err")" 1
-    rm -r libraries
   done
+  # Ranks that see one GPU each want NCCL too.
+  torchrun="WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29533"
+  without_library libnccl.so.2 "${two_ranks[@]}" "$torchrun RANK=0 CUDA_VISIBLE_DEVICES=0" \
+    "$torchrun RANK=1 CUDA_VISIBLE_DEVICES=1" "${quick[@]}" --config tiny.yaml --no-tune
+  expect_code 8
+  expect_err "NCCL: libnccl.so.2 was not found; looked in $PWD/libraries, "
   without_nvidia env STANDIN_NCCL_VERSION=21700 "${four[@]}" "${tiny[@]}"
   expect_code 8
   expect_err "libnccl.so.2 is version 2.17.0, expected 2.18.0 or newer"
@@ -113,6 +122,26 @@ expect_code 0
 expect_out "starting again from the last checkpoint (1 of 1)"
 expect_untouched a
 
+begin "a rank that fails where the others vote on going on ends them"
+write_tiny_run tiny.yaml
+votes=("${tiny[@]}" --set data.train.size=512 --set epochs=1 --set "checkpoint.every=10 steps" \
+  --set limits.silence=2)
+run "${four[@]}" "${votes[@]}" --out undisturbed
+expect_code 0
+# GPUs vote every 16 updates. The first of them is not replayed: the 15th replay is of the 16th.
+while read -r signal text; do
+  run env STANDIN_FAULTS="cudaGraphLaunch@1:15=$signal" "${four[@]}" "${votes[@]}" --out "$signal"
+  expect_code 8
+  expect_err "rank 1 ("
+  expect_err "$text"
+  expect_equal "$(grep -c 'train: error' <<<"$err")" 1
+  expect_nobody_left "--out $signal"
+  run "${four[@]}" resume "$signal" --no-tune --gpus 4
+  expect_code 0
+  expect_same_run "$signal" undisturbed
+done <<<"SIGKILL the process is gone
+SIGSTOP no heartbeat for 2 s"
+
 begin "a rank that is stopped ends the others after the silence they allow"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${four[@]}" "${many[@]}" --set epochs=100000 --out a --set limits.silence=2
@@ -142,4 +171,4 @@ wait_for_exit
 expect_code 137
 expect_nobody_left "--out a"
 
-finish 8 1
+finish 9 1

@@ -6,6 +6,7 @@
 //   launch:7=cudaErrorNoKernelImageForDevice  any launch; `each:7` those of one name
 //   execute@2:50=cudaErrorECCUncorrectable    the 50th piece of work on device 2 breaks the device
 //   context=cudaErrorDevicesUnavailable       where a process begins to use a device
+//   cudaEventSynchronize@1:3=SIGKILL          kills the process there, SIGSTOP stops it
 // With STANDIN_ONCE=FILE only that process fails which creates FILE: not the one restarted after
 // it.
 #pragma once
@@ -15,7 +16,7 @@
 namespace standin {
 
 /// The failure that is requested of this call, which it counts: the word behind '=', which lives
-/// for ever; "" for none. Any thread may call it.
+/// for ever; "" for none, and behind a signal, which it has raised. Any thread may call it.
 [[nodiscard]] std::string_view requested_failure(std::string_view call, int device);
 
 }  // namespace standin

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -87,12 +88,18 @@ class Requests {
       if (request.call != call || (request.device >= 0 && request.device != device)) continue;
       ++request.calls;
       const bool due = request.calls >= request.first && request.calls <= request.last;
-      if (due && may_fail()) return request.failure;
+      if (due && may_fail()) return answer_of(request.failure);
     }
     return "";
   }
 
  private:
+  static std::string_view answer_of(std::string_view failure) {
+    const int signal = failure == "SIGKILL" ? SIGKILL : failure == "SIGSTOP" ? SIGSTOP : 0;
+    if (signal == 0) return failure;
+    std::raise(signal);
+    return "";
+  }
   /// Whether this process is the one that fails.
   bool may_fail() {
     const char* file = std::getenv("STANDIN_ONCE");

@@ -68,6 +68,8 @@ void wait_on(Machine& machine, Stream& stream, const Event& event) {
   }
   if (stream.capturing.capture != nullptr) {
     require_valid(*stream.capturing.capture);
+    // So it is documented for one recorded outside; for one that was never recorded, or whose
+    // capture has ended, the code is not known.
     invalidate(*stream.capturing.capture, cudaErrorStreamCaptureIsolation);
   }
   if (event.mark != nullptr && !event.mark->reached) machine.put(stream, {.awaited = event.mark});
