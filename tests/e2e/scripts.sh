@@ -18,10 +18,10 @@ write_log() {
 
 begin "conditions of skipped cases may hold alone or with others"
 mapfile -t conditions < <(rows | awk '{ print $3 }' | sort -u)
-for ((subset = 0; subset < 1 << ${#conditions[@]}; subset += 1 + RANDOM % 40)); do
+for ((subset = 0; subset < 100; ++subset)); do
   holding=()
-  for i in "${!conditions[@]}"; do
-    if ((subset >> i & 1)); then holding+=("${conditions[i]}"); fi
+  for condition in "${conditions[@]}"; do
+    if ((RANDOM % 2)); then holding+=("$condition"); fi
   done
   write_log "${holding[@]}"
   run "$source_dir/scripts/skips.sh" "$PWD/log" none "${holding[@]}"

@@ -47,7 +47,7 @@ kill_run() {
 }
 
 begin "within an epoch status.json moves, and doctor tells work, a stop and a death apart"
-start --set data.train.size=20000000 --set data.train.shuffle=false
+start --set data.train.size=20000000 --set data.train.shuffle=false --set 'data.preprocess=[scale: 1]'
 wait_for is_past_step 0
 first=$(field step)
 expect_equal "$(field state) $(field phase) $(field epoch)" "running training 0"

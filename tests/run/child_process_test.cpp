@@ -82,9 +82,12 @@ TEST_CASE("a stop ends the wait for a child, and the child ends with its object"
 
 TEST_CASE("a child that floods its output is ended before it fills the disk") {
   const Shell shell;
-  Command flood = shell.command("while :; do echo flood; done");
+  Command flood = shell.command("echo $$ > gate; while :; do echo flood; done");
   flood.most_file_bytes = 10'000;
-  CHECK(ChildProcess(flood).wait() == 128 + SIGXFSZ);
+  ChildProcess child(flood);
+  // The gate holds the child back until it has its limit.
+  CHECK(shell.number() > 0);
+  CHECK(child.wait() == 128 + SIGXFSZ);
   CHECK(std::filesystem::file_size(shell.folder / "errors") == 10'000);
 }
 
