@@ -24,12 +24,12 @@ struct CudaExecutorSettings {
   std::filesystem::path cublaslt = "libcublasLt.so.13";
   bool deterministic = true;                           // only engines that give the same bits twice
   std::size_t workspace_cap = std::size_t{256} << 20;  // bytes a step
-  bool tune = true;  // time the engines that cuDNN proposes; else take its first
+  bool tune = true;  // time the engines that cuDNN proposes; else take the first that runs
   /// Where timed choices are kept, for all runs of this machine; empty: nowhere.
   std::filesystem::path engine_folder;
-  /// Whose choices `engines` are. One of an earlier run of which cuDNN no longer makes a plan is
-  /// replaced, with a warning; with those of rank 0 any convolution that lacks a good one is an
-  /// error: ranks with other engines than rank 0's would compute other bits.
+  /// Whose choices `engines` are. One of an earlier run that no longer serves is replaced, with a
+  /// warning; with those of rank 0 any convolution that lacks a good one is an error: ranks with
+  /// other engines than rank 0's would compute other bits.
   enum class EngineSource { earlier_run, first_rank };
   EngineSource engines_of = EngineSource::earlier_run;
   /// Choices made before (ExecutorFactory::choices()), which go before all others; or empty.
