@@ -83,3 +83,21 @@ function(ty_gpu_test name)
   set_tests_properties(${name} PROPERTIES
     SKIP_REGULAR_EXPRESSION "cases: +0 . +0 passed . +0 failed . +[1-9][0-9]* skipped")
 endfunction()
+
+# ty_gpu_test_on(PART NAME PROGRAM LABELS labels...): such a test once more, as PROGRAM, on a library that
+# stands for the GPU part. Files that end in .cu are C++ there.
+function(ty_gpu_test_on part name program)
+  cmake_parse_arguments(arg "" "" "LABELS" ${ARGN})
+  foreach(what sources link include)
+    get_property(${what} GLOBAL PROPERTY ty_gpu_test_${name}_${what})
+  endforeach()
+  get_property(folders GLOBAL PROPERTY ty_cuda_folders)
+  list(REMOVE_ITEM link ${folders})
+  set(kernels ${sources})
+  list(FILTER kernels INCLUDE REGEX "\\.cu$")
+  if(kernels)
+    set_source_files_properties(${kernels} PROPERTIES LANGUAGE CXX)
+  endif()
+  ty_test(${program} LABELS ${arg_LABELS} SOURCES ${sources} LINK ${part} ty_ops ${link})
+  target_include_directories(test_${program} PRIVATE ${include})
+endfunction()

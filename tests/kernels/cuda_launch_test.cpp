@@ -1,4 +1,4 @@
-// The kernels of the CUDA launcher on the host (emulated/grid.h) against the CPU's launcher: the
+// The kernels of the CUDA launcher on the host (tests/emulated/grid.h) against the CPU's launcher: the
 // same bits, for every form and around every limit of blocks and chunks. Needs no GPU.
 #include "kernels/cuda_launch.cuh"
 

@@ -1,10 +1,15 @@
-// Every functor op's cases on a GPU against the CPU launcher: the same bits, in every type and
-// layout that GPU plans hold.
+// The functors that a GPU runs against the CPU launcher: the same bits, in every type and layout
+// that GPU plans hold.
 #include <doctest/doctest.h>
+
+#include <functional>
+#include <utility>
 
 #include "bound_case.h"
 #include "case_values.h"
 #include "device/cuda/cuda_device.h"
+#include "exec/cudnn/kernels.h"
+#include "exec/functor/channels.h"
 #include "exec/functor/cuda/functors.h"
 #include "exec/functor/functor.h"
 #include "gpu.h"
@@ -13,29 +18,53 @@
 namespace trainyard::op_tests {
 namespace {
 
-/// The functors on the CPU launcher.
-class CpuFunctors final : public ExecutorFactory {
+/// Executors of ops alone, by a function that answers null for what is no functor.
+class Functors final : public ExecutorFactory {
  public:
+  using Make = std::function<std::unique_ptr<Executor>(const StepDescription&)>;
+  explicit Functors(Make make) : make_(std::move(make)) {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    return make_functor_executor(step);
+    return make_(step);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
-                                                       const Layout& to, DType to_type,
-                                                       int threads) const override {
-    return make_functor_reorder(from, from_type, to, to_type, threads);
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout&, DType, const Layout&, DType,
+                                                       int) const override {
+    TY_CHECK(false, "a case has no reorders");
+    return nullptr;
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
-                                                          int threads) const override {
-    return make_functor_accumulate(layout, layout, type, threads);
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout&, DType,
+                                                          int) const override {
+    TY_CHECK(false, "a case has no sums of gradients");
+    return nullptr;
   }
   [[nodiscard]] std::string libraries() const override { return ""; }
+
+ private:
+  Make make_;
 };
+
+std::unique_ptr<Executor> first_of(std::unique_ptr<Executor> listed,
+                                   std::unique_ptr<Executor> channels) {
+  return listed != nullptr ? std::move(listed) : std::move(channels);
+}
+
+Functors cpu_functors() {
+  return Functors([](const StepDescription& step) {
+    return first_of(make_functor_executor(step), make_channel_executor(step));
+  });
+}
+
+Functors gpu_functors(const Queue& queue) {
+  const std::shared_ptr<ExecutorFactory> listed = cuda::make_functor_executors(queue);
+  return Functors([listed, stream = cuda::stream_of(queue)](const StepDescription& step) {
+    return first_of(listed->make(step), cudnn::make_channels(stream, step));
+  });
+}
 
 bool is_functor(const OpCase& op_case) {
   StepDescription step{.op = op_case.op.get(), .signature = op_case.signature};
   for (const Shape& shape : op_case.inputs) step.inputs.push_back(plain_layout(shape));
   for (const Shape& shape : op_case.signature.outputs) step.outputs.push_back(plain_layout(shape));
-  return make_functor_executor(step) != nullptr;
+  return cpu_functors().make(step) != nullptr;
 }
 
 std::vector<OpCase> functor_cases() {
@@ -68,18 +97,18 @@ void check_case(const OpCase& op_case, const ExecutorFactory& gpu, DType type) {
                                 .threads = 1,
                                 .in_place = in_place,
                                 .wants_gradients = {}};
-      CHECK(results_of(op_case, gpu, options) == results_of(op_case, CpuFunctors(), options));
+      CHECK(results_of(op_case, gpu, options) == results_of(op_case, cpu_functors(), options));
     }
   }
 }
 
 TEST_CASE("every functor op gives the CPU's bits on a GPU" * doctest::skip(test::no_gpu())) {
   const std::vector<OpCase> cases = functor_cases();
-  REQUIRE(cases.size() > 50);
+  REQUIRE(cases.size() > 100);
   const auto device = cuda::make_cuda_device(0);
   const auto queue = device->make_queue();
-  const auto executors = cuda::make_functor_executors(*queue);
-  const MirroredExecutors gpu(*device, *queue, *executors);
+  const Functors there = gpu_functors(*queue);
+  const MirroredExecutors gpu(*device, *queue, there);
   for (const OpCase& op_case : cases) {
     for (const DType type : {DType::f32, DType::bf16, DType::f16}) check_case(op_case, gpu, type);
   }

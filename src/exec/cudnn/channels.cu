@@ -1,4 +1,4 @@
-#include "exec/cudnn/executors.h"
+#include "exec/cudnn/kernels.h"
 #include "exec/functor/channels.h"
 #include "exec/functor/cuda/gpu_floats.h"
 #include "kernels/cuda_launch.cuh"

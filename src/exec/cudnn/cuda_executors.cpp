@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "exec/cudnn/executors.h"
+#include "exec/cudnn/kernels.h"
 #include "exec/functor/cuda/functors.h"
 
 namespace trainyard {

@@ -1,12 +1,14 @@
 // The functors that stand beside the libraries' work, launched on a stream: host code calls these,
-// kernels.cu compiles them. `type` is the storage type: f32, f16 or bf16.
+// files that end in .cu compile them. `type` is the storage type: f32, f16 or bf16.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "exec/executor.h"
 #include "exec/functor/channel_rows.h"
 #include "exec/functor/weights.h"
 #include "tensor/layout.h"
@@ -30,5 +32,8 @@ void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, con
 [[nodiscard]] std::size_t bias_partial_bytes(const ChannelRows& rows);
 /// Writes zeros to the padding channels.
 void zero_padding_channels(cudaStream_t stream, const TensorView& tensor);
+/// The executor of batch norm or of a pooling op (channels.h); null for other ops.
+[[nodiscard]] std::unique_ptr<Executor> make_channels(cudaStream_t stream,
+                                                      const StepDescription& step);
 
 }  // namespace trainyard::cudnn

@@ -1,4 +1,4 @@
-// That the host's blocks (emulated/grid.h) show what a GPU would punish.
+// That the host's blocks (grid.h) show what a GPU would punish.
 #include <cuda_runtime.h>
 #include <doctest/doctest.h>
 

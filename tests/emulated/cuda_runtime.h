@@ -16,8 +16,6 @@
 #define __grid_constant__
 #define __launch_bounds__(threads)
 
-using cudaStream_t = struct CUstream_st*;
-
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
   dim3(unsigned size = 1) : x(size) {}  // as CUDA's, of a number too

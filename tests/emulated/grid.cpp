@@ -3,9 +3,12 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <memory>
 #include <ranges>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,8 +76,15 @@ class Block {
   const std::function<void()>* thread_ = nullptr;
 };
 
+/// Of programs whose tests choose none.
+Turns turns_of_environment() {
+  const char* const name = std::getenv("EMULATED_TURNS");
+  const bool descending = name != nullptr && std::string_view(name) == "descending";
+  return descending ? Turns::descending : Turns::ascending;
+}
+
 // C functions, as the kernels' are, reach nothing but variables of the program.
-Conduct conduct;
+Conduct conduct = {.turns = turns_of_environment()};
 cudaError_t last_error = cudaSuccess;
 Block* block = nullptr;  // under way
 
@@ -174,6 +184,10 @@ std::uint64_t shuffle_down(unsigned mask, std::uint64_t bits, unsigned delta) {
 
 cudaError_t cudaGetLastError() {
   return std::exchange(trainyard::emulated::last_error, cudaSuccess);
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  return error == cudaSuccess ? "cudaSuccess" : "cudaErrorInvalidConfiguration";
 }
 
 const char* cudaGetErrorString(cudaError_t error) {

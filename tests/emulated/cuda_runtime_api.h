@@ -1,0 +1,13 @@
+// What kernels/cuda_error.cpp and the faces of the GPU part take from CUDA's header of this name,
+// for kernels that run on the host (grid.h).
+#pragma once
+
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };
+
+using cudaStream_t = struct CUstream_st*;
+using cudaEvent_t = struct CUevent_st*;
+
+/// The error of the last launch, forgotten by the call.
+[[nodiscard]] cudaError_t cudaGetLastError();
+[[nodiscard]] const char* cudaGetErrorName(cudaError_t error);
+[[nodiscard]] const char* cudaGetErrorString(cudaError_t error);

@@ -1,0 +1,12 @@
+// The GPU that its tests find where kernels run on the host (grid.h): the processor's memory and
+// queues.
+#include "device/cuda/cuda_device.h"
+#include "device/cuda/survey.h"
+
+namespace trainyard::cuda {
+
+GpuSurvey survey() { return {.gpus = {{.name = "emulated"}}}; }
+std::unique_ptr<Device> make_cuda_device(int /*ordinal*/) { return make_cpu_device(); }
+cudaStream_t stream_of(const Queue& /*queue*/) { return nullptr; }
+
+}  // namespace trainyard::cuda

@@ -1,0 +1,175 @@
+// What a GPU's functors do beside ops, between the library's work, against the CPU launcher: copies
+// between layouts, sums of gradients, weights and biases. The same bits.
+#include <algorithm>
+#include <functional>
+
+#include "exec/cudnn/kernels.h"
+#include "exec/functor/bias.h"
+#include "exec/functor/cuda/functors.h"
+#include "functor_harness.h"
+#include "gpu.h"
+#include "gpu_array.h"
+#include "kernels/columns.h"
+#include "kernels/launch.h"
+
+namespace trainyard::test {
+namespace {
+
+const Shape kShape{2, 11, 3, 5};
+
+/// Values that no type holds exactly, and 97 where a tensor's memory is not its own.
+template <class T>
+std::vector<T> drawn(std::int64_t count) {
+  std::vector<T> list;
+  for (const double value : draws(count, 40)) {
+    list.push_back(std::is_integral_v<T> ? static_cast<T>(value + 40) : static_cast<T>(value));
+  }
+  return list;
+}
+std::int64_t span_of(const Place& place) { return place.first + span_elements(place.layout); }
+
+template <class T>
+TensorView view_of(T* memory, const Place& place) {
+  return {memory + place.first, DTypeOf<T>::value, place.layout};
+}
+
+/// All of `to`'s memory after `executor` has run from `from`.
+template <class From, class To>
+void run_between(Executor& executor, From* from, const Place& from_place, To* to,
+                 const Place& to_place) {
+  executor.bind({.inputs = {view_of(from, from_place)}, .outputs = {view_of(to, to_place)}});
+  executor.run();
+}
+
+template <class From, class To>
+void check_reorders(Gpu& gpu) {
+  for (const Place& from : places(kShape)) {
+    for (const Place& to : places(kShape)) {
+      CAPTURE(from.name);
+      CAPTURE(to.name);
+      std::vector<From> x = drawn<From>(span_of(from));
+      std::vector<To> y(static_cast<std::size_t>(span_of(to)), To(97));
+      const GpuArray<From> gpu_x(gpu, x);
+      const GpuArray<To> gpu_y(gpu, y);
+      const DType from_type = DTypeOf<From>::value, to_type = DTypeOf<To>::value;
+      run_between(*make_functor_reorder(from.layout, from_type, to.layout, to_type, 1), x.data(),
+                  from, y.data(), to);
+      run_between(
+          *cuda::make_functor_reorder(gpu.stream(), from.layout, from_type, to.layout, to_type),
+          gpu_x.data(), from, gpu_y.data(), to);
+      CHECK(gpu_y.read() == y);
+    }
+  }
+}
+
+TEST_CASE("reorders give the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+  Gpu gpu;
+  check_reorders<float, float>(gpu);
+  check_reorders<float, BFloat16>(gpu);
+  check_reorders<BFloat16, float>(gpu);
+  check_reorders<float, Float16>(gpu);
+  check_reorders<Float16, Float16>(gpu);
+  check_reorders<std::uint8_t, float>(gpu);
+  check_reorders<std::int32_t, std::int32_t>(gpu);
+}
+
+template <class T>
+void check_accumulation(Gpu& gpu, const Place& place) {
+  CAPTURE(place.name);
+  std::vector<T> x = drawn<T>(span_of(place)), y(x.rbegin(), x.rend());
+  const GpuArray<T> gpu_x(gpu, x), gpu_y(gpu, y);
+  const DType type = DTypeOf<T>::value;
+  run_between(*make_functor_accumulate(place.layout, place.layout, type, 1), x.data(), place,
+              y.data(), place);
+  run_between(*cuda::make_functor_accumulate(gpu.stream(), place.layout, type), gpu_x.data(), place,
+              gpu_y.data(), place);
+  CHECK(gpu_y.read() == y);
+}
+
+TEST_CASE("sums of gradients have the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+  Gpu gpu;
+  for (const Place& place : places(kShape)) {
+    check_accumulation<float>(gpu, place);
+    check_accumulation<BFloat16>(gpu, place);
+    check_accumulation<Float16>(gpu, place);
+  }
+}
+
+template <class T>
+void check_weights(Gpu& gpu, const WeightShape& shape) {
+  const std::vector<float> plain = drawn<float>(shape.plain_elements());
+  std::vector<T> packed(static_cast<std::size_t>(shape.packed_elements()));
+  std::vector<float> unpacked(plain.size());
+  CpuLauncher(1).each(shape.packed_elements(), PackWeights<T>{shape, plain.data(), packed.data()});
+  CpuLauncher(1).each(shape.plain_elements(),
+                      UnpackWeights<T>{shape, packed.data(), unpacked.data()});
+  const GpuArray<float> from(gpu, plain), back(gpu, std::vector<float>(plain.size()));
+  const GpuArray<T> there(gpu, std::vector<T>(packed.size(), T(97)));
+  cudnn::pack_weights(gpu.stream(), DTypeOf<T>::value, shape, from.data(), there.data());
+  cudnn::unpack_weights(gpu.stream(), DTypeOf<T>::value, shape, there.data(), back.data());
+  CHECK(there.read() == packed);
+  CHECK(back.read() == unpacked);
+}
+
+TEST_CASE("weights are packed and unpacked to the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+  Gpu gpu;
+  for (const WeightShape& shape :
+       {WeightShape{16, 3, 3, 3, 16, 8}, WeightShape{10, 5, 1, 2, 16, 8}, WeightShape{}}) {
+    check_weights<float>(gpu, shape);
+    check_weights<BFloat16>(gpu, shape);
+    check_weights<Float16>(gpu, shape);
+  }
+}
+
+template <class T>
+void check_bias(Gpu& gpu, const Place& place) {
+  CAPTURE(place.name);
+  const DType type = DTypeOf<T>::value;
+  const ChannelRows rows(place.layout);
+  std::vector<T> y = drawn<T>(span_of(place));
+  const std::vector<float> bias = drawn<float>(rows.channels);
+  std::vector<float> gradient(bias.size());
+  const GpuArray<T> gpu_y(gpu, y);
+  const GpuArray<float> gpu_bias(gpu, bias), gpu_gradient(gpu, gradient);
+  std::vector<double> partials(
+      static_cast<std::size_t>(column_partials(rows.count, rows.channels)));
+  const GpuArray<double> gpu_partials(gpu, partials);
+
+  CpuLauncher(1).columns(rows.count, rows.channels,
+                         BiasGradientRows<T>{rows, y.data() + place.first, gradient.data()},
+                         partials.data());
+  CpuLauncher(1).each(rows.count * rows.channels,
+                      AddBiasRows<T, 1>{rows, y.data() + place.first, bias.data()});
+  cudnn::bias_gradient(gpu.stream(), type, rows, gpu_y.data() + place.first, gpu_gradient.data(),
+                       gpu_partials.data());
+  cudnn::add_bias(gpu.stream(), type, rows, gpu_y.data() + place.first, gpu_bias.data());
+  CHECK(gpu_gradient.read() == gradient);
+  CHECK(gpu_y.read() == y);
+}
+
+TEST_CASE("biases and their gradients have the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+  Gpu gpu;
+  for (const Place& place : places(kShape)) {
+    if (place.layout.block > 1) continue;  // no GPU plan holds them
+    check_bias<float>(gpu, place);
+    check_bias<BFloat16>(gpu, place);
+    check_bias<Float16>(gpu, place);
+  }
+}
+
+TEST_CASE("padding channels are zeroed on a GPU, and nothing else" * doctest::skip(no_gpu())) {
+  Gpu gpu;
+  const Place place{"channels last, padded", channels_last_layout(kShape, 8)};
+  std::vector<float> y = drawn<float>(span_of(place));
+  const GpuArray<float> there(gpu, y);
+  cudnn::zero_padding_channels(gpu.stream(), view_of(there.data(), place));
+  for (std::int64_t n = 0; n < kShape.n(); ++n)
+    for (std::int64_t c = kShape.c(); c < place.layout.padded_channels; ++c)
+      for (std::int64_t h = 0; h < kShape.h(); ++h)
+        for (std::int64_t w = 0; w < kShape.w(); ++w)
+          y[static_cast<std::size_t>(place.layout.offset(n, c, h, w))] = 0;
+  CHECK(there.read() == y);
+}
+
+}  // namespace
+}  // namespace trainyard::test
