@@ -74,9 +74,14 @@ void Trainer::micro_step(std::int64_t index) {
   parts_.model.load(parts_.train.next());
   if (!options_.eager) return step_.run(index);
   const Culprit culprit = first_of_ranks(step_.check(index));
-  if (culprit.text.empty()) return step_.end(index);
+  if (culprit.text.empty() || is_skipped(culprit)) return step_.end(index);
   take_results();
   report_divergence(state_.step, culprit, nullptr);
+}
+
+bool Trainer::is_skipped(const Culprit& culprit) const {
+  const std::vector<PlanStep>& steps = parts_.model.train().plan().steps;
+  return parts_.updater.skips_overflow() && steps[culprit.step].pass != Pass::forward_train;
 }
 
 void Trainer::compare_ranks() {

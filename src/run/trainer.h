@@ -92,6 +92,8 @@ class Trainer {
   };
   /// That of the rank whose step comes first: what it wrote may have spread to the others.
   [[nodiscard]] Culprit first_of_ranks(const std::optional<NonFinite>& found);
+  /// Whether what one pass found is a gradient, which a dynamic loss scale answers.
+  [[nodiscard]] bool is_skipped(const Culprit& culprit) const;
   /// `result` of the update, if it is known.
   [[noreturn]] void report_divergence(std::int64_t step, const Culprit& culprit,
                                       const UpdateResult* result);

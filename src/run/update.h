@@ -67,6 +67,8 @@ class Updater {
   [[nodiscard]] bool scales_loss() const {
     return options_.loss_scale.start != 1 || options_.loss_scale.dynamic;
   }
+  /// True if an update whose gradients overflow is skipped, and the loss scale halved.
+  [[nodiscard]] bool skips_overflow() const { return options_.loss_scale.dynamic; }
   /// Passes an update on this rank, those of a micro-step's shards one after another.
   [[nodiscard]] std::int64_t passes() const { return options_.accumulate * shards_; }
   /// Samples of an update, on all ranks.

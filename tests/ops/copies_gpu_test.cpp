@@ -22,7 +22,8 @@ template <class T>
 std::vector<T> drawn(std::int64_t count) {
   std::vector<T> list;
   for (const double value : draws(count, 40)) {
-    list.push_back(std::is_integral_v<T> ? static_cast<T>(value + 40) : static_cast<T>(value));
+    list.push_back(std::is_integral_v<T> ? static_cast<T>(static_cast<float>(value) + 40)
+                                         : static_cast<T>(static_cast<float>(value)));
   }
   return list;
 }
@@ -48,7 +49,7 @@ void check_reorders(Gpu& gpu) {
       CAPTURE(from.name);
       CAPTURE(to.name);
       std::vector<From> x = drawn<From>(span_of(from));
-      std::vector<To> y(static_cast<std::size_t>(span_of(to)), To(97));
+      std::vector<To> y(static_cast<std::size_t>(span_of(to)), static_cast<To>(97.0F));
       const GpuArray<From> gpu_x(gpu, x);
       const GpuArray<To> gpu_y(gpu, y);
       const DType from_type = DTypeOf<From>::value, to_type = DTypeOf<To>::value;
@@ -104,7 +105,7 @@ void check_weights(Gpu& gpu, const WeightShape& shape) {
   CpuLauncher(1).each(shape.plain_elements(),
                       UnpackWeights<T>{shape, packed.data(), unpacked.data()});
   const GpuArray<float> from(gpu, plain), back(gpu, std::vector<float>(plain.size()));
-  const GpuArray<T> there(gpu, std::vector<T>(packed.size(), T(97)));
+  const GpuArray<T> there(gpu, std::vector<T>(packed.size(), static_cast<T>(97.0F)));
   cudnn::pack_weights(gpu.stream(), DTypeOf<T>::value, shape, from.data(), there.data());
   cudnn::unpack_weights(gpu.stream(), DTypeOf<T>::value, shape, there.data(), back.data());
   CHECK(there.read() == packed);

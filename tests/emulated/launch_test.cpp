@@ -1,7 +1,5 @@
-// The kernels of the CUDA launcher on the host (tests/emulated/grid.h) against the CPU's launcher: the
+// The kernels of the CUDA launcher on the host (grid.h) against the CPU's launcher: the
 // same bits, for every form and around every limit of blocks and chunks. Needs no GPU.
-#include "kernels/cuda_launch.cuh"
-
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
@@ -13,8 +11,9 @@
 #include <vector>
 
 #include "../base/error_of.h"
-#include "functors.h"
-#include "launchers.h"
+#include "../kernels/functors.h"
+#include "../kernels/launchers.h"
+#include "kernels/cuda_launch.cuh"
 
 namespace trainyard {
 namespace {
