@@ -29,7 +29,9 @@ Outcomes run_stores(StoreKind kind, int ranks, const std::function<void(int, Sto
     const auto store = make_memory_store();
     return run_threads(ranks, [&](int rank) { work(rank, *store); });
   }
-  const StoreServer server({.endpoint = {.host = "127.0.0.1"}, .token = "a token", .ranks = ranks});
+  const StoreServerOptions options{
+      .endpoint = {.host = "127.0.0.1"}, .token = "a token", .ranks = ranks};
+  const StoreServer server(options);
   return run_threads(ranks, [&](int rank) {
     const auto store = connect_to_store(
         {.endpoint = {"127.0.0.1", server.port()}, .token = "a token"}, Milliseconds(60'000));

@@ -75,9 +75,16 @@ else
     "$torchrun RANK=1 CUDA_VISIBLE_DEVICES=1" "${quick[@]}" --config tiny.yaml --no-tune
   expect_code 8
   expect_err "NCCL: libnccl.so.2 was not found; looked in $PWD/libraries, "
-  without_nvidia env STANDIN_NCCL_VERSION=21700 "${four[@]}" "${tiny[@]}"
-  expect_code 8
-  expect_err "libnccl.so.2 is version 2.17.0, expected 2.18.0 or newer"
+  while read -r fault text; do
+    without_nvidia env STANDIN_FAULTS="$fault" "${four[@]}" "${tiny[@]}"
+    expect_code 8
+    expect_err "$text or newer"
+    expect_equal "$(wc -l <<<"$err")" 1
+  done <<'OLD'
+cudnnGetVersion=90700 libcudnn.so.9 is version 9.7.0, expected 9.8.0
+cublasLtGetVersion=120000 libcublasLt.so.13 is version 12.0.0, expected 12.1.0
+ncclGetVersion=21700 libnccl.so.2 is version 2.17.0, expected 2.18.0
+OLD
   expect_no_path runs
 fi
 

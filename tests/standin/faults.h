@@ -7,10 +7,12 @@
 //   execute@2:50=cudaErrorECCUncorrectable    the 50th piece of work on device 2 breaks the device
 //   context=cudaErrorDevicesUnavailable       where a process begins to use a device
 //   cudaEventSynchronize@1:3=SIGKILL          kills the process there, SIGSTOP stops it
+//   cudnnGetVersion=90700                     an older library, or cublasLtGetVersion, ncclGetVersion
 // With STANDIN_ONCE=FILE only that process fails which creates FILE: not the one restarted after
 // it.
 #pragma once
 
+#include <charconv>
 #include <string_view>
 
 namespace standin {
@@ -18,5 +20,13 @@ namespace standin {
 /// The failure that is requested of this call, which it counts: the word behind '=', which lives
 /// for ever; "" for none, and behind a signal, which it has raised. Any thread may call it.
 [[nodiscard]] std::string_view requested_failure(std::string_view call, int device);
+
+/// The number that is requested as the answer of a call of the library, `usual` for none.
+template <class Number>
+[[nodiscard]] Number requested_number(std::string_view call, Number usual) {
+  const std::string_view wanted = requested_failure(call, -1);
+  std::from_chars(wanted.data(), wanted.data() + wanted.size(), usual);
+  return usual;
+}
 
 }  // namespace standin

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -127,12 +126,8 @@ const char* cublasLtGetStatusString(cublasStatus_t status) {
   return found == kStatuses.end() ? "unrecognized status" : found->text;
 }
 
-// STANDIN_FAULTS=cublasLtGetVersion=110000 plays an older library.
 std::size_t cublasLtGetVersion() {
-  const std::string_view wanted = requested_failure("cublasLtGetVersion", -1);
-  std::size_t version = CUBLAS_VERSION;
-  std::from_chars(wanted.data(), wanted.data() + wanted.size(), version);
-  return version;
+  return requested_number<std::size_t>("cublasLtGetVersion", CUBLAS_VERSION);
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {

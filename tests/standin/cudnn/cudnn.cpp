@@ -2,7 +2,6 @@
 #include <cuda_runtime_api.h>
 #include <cudnn_graph.h>
 
-#include <charconv>
 #include <cstring>
 #include <memory>
 
@@ -27,12 +26,8 @@ cudnnStatus_t null_descriptor() {
 
 }  // namespace
 
-// STANDIN_FAULTS=cudnnGetVersion=8907 plays an older library.
 std::size_t cudnnGetVersion() {
-  const std::string_view wanted = requested_failure("cudnnGetVersion", -1);
-  std::size_t version = CUDNN_VERSION;
-  std::from_chars(wanted.data(), wanted.data() + wanted.size(), version);
-  return version;
+  return requested_number<std::size_t>("cudnnGetVersion", CUDNN_VERSION);
 }
 
 const char* cudnnGetErrorString(cudnnStatus_t status) { return name_of(status); }
