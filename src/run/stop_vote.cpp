@@ -20,9 +20,9 @@ StopVote::StopVote(RankGroup& ranks, const StopSignals& signals, const Clock& cl
       begun_(clock.seconds()),
       result_(kGoOn) {}
 
-std::optional<Outcome> StopVote::reason(std::int64_t step, std::int64_t results_kept) {
+std::optional<Outcome> StopVote::reason(std::int64_t step, bool edge, std::int64_t results_kept) {
   if (results_kept == 1 && own() != kGoOn) ranks_.call_vote();
-  const bool due = results_kept == 1 ? ranks_.vote_called() : step % results_kept == 0;
+  const bool due = results_kept == 1 ? ranks_.vote_called() : edge || step % results_kept == 0;
   if (due) result_ = ranks_.largest(own());
   if (result_ == kGoOn) return std::nullopt;
   return result_ == kOutOfTime ? Outcome::out_of_time : Outcome::interrupted;

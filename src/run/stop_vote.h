@@ -19,8 +19,9 @@ class StopVote {
   StopVote(RankGroup& ranks, const StopSignals& signals, const Clock& clock, double max_seconds);
   /// Called by all ranks after update `step`. They vote where one has called for it with the sums
   /// of an update; where those are the device's own (`results_kept` above 1), whenever the host
-  /// looks at its results.
-  [[nodiscard]] std::optional<Outcome> reason(std::int64_t step, std::int64_t results_kept);
+  /// looks at its results: after as many updates, and at the `edge` of an epoch.
+  [[nodiscard]] std::optional<Outcome> reason(std::int64_t step, bool edge,
+                                              std::int64_t results_kept);
   /// The signal that interrupts the run, on whatever rank it came; 0 if none does.
   [[nodiscard]] int signal() const;
   /// True if a signal has come, also one that was not voted on.

@@ -54,8 +54,9 @@ std::optional<Outcome> Trainer::train_epoch() {
   const std::int64_t steps = steps_per_epoch();
   parts_.model.set_epoch(state_.epoch);
   while (true) {
-    const auto reason = parts_.stop_reason(state_);
-    if (reason || state_.step_in_epoch >= steps) {
+    const bool done = state_.step_in_epoch >= steps;
+    const auto reason = parts_.stop_reason(state_, done || state_.step_in_epoch == 0);
+    if (reason || done) {
       take_results();
       return reason;
     }

@@ -44,8 +44,9 @@ struct TrainerParts {
   RankGroup& ranks;
   /// Saves the state; `best` marks it as the best one.
   std::function<void(const TrainingState&, bool best)> save;
-  /// Why training should stop now (a signal, a time limit), or nothing.
-  std::function<std::optional<Outcome>(const TrainingState&)> stop_reason;
+  /// Why training should stop now (a signal, a time limit), or nothing. `edge`: at the beginning or
+  /// the end of an epoch's updates.
+  std::function<std::optional<Outcome>(const TrainingState&, bool edge)> stop_reason;
   /// Told of each step and each batch of an evaluation as it begins; neither throws nor waits.
   std::function<void(RunPhase)> begins = [](RunPhase) {};
   /// Seconds on a clock that never goes back.

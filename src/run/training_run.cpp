@@ -316,8 +316,8 @@ TrainerParts TrainingRun::trainer_parts() {
           .ranks = ranks_,
           .save = [this](const TrainingState& state, bool best) { save(state, best); },
           .stop_reason =
-              [this](const TrainingState& state) {
-                return stop_vote_.reason(state.step, session_->device().results_kept);
+              [this](const TrainingState& state, bool edge) {
+                return stop_vote_.reason(state.step, edge, session_->device().results_kept);
               },
           .begins = [this](RunPhase phase) { note(phase); },
           .now = [this] { return surroundings_.clock.seconds(); },

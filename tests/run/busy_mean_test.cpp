@@ -114,7 +114,7 @@ TEST_CASE("a trainer's epochs have the mean of the readings during their trainin
                    .sink = recorder,
                    .ranks = alone,
                    .save = [](const TrainingState&, bool) {},
-                   .stop_reason = [](const TrainingState&) { return std::nullopt; },
+                   .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
                    .now = [&clock] { return clock += 0.2; },
                    .gpu_busy_percent = driver.reader()},
                   {.epochs = 3}, {});

@@ -50,7 +50,7 @@ void run_rank(const Stretch& stretch, RankGroup& group, StretchEnd& end) {
                    .sink = losses,
                    .ranks = group,
                    .save = [](const TrainingState&, bool) {},
-                   .stop_reason = [&](const TrainingState& now) -> std::optional<Outcome> {
+                   .stop_reason = [&](const TrainingState& now, bool) -> std::optional<Outcome> {
                      stretch.before_update(session, group, now);
                      if (stretch.until > 0 && now.step == stretch.until) {
                        return Outcome::interrupted;

@@ -70,24 +70,25 @@ class Run {
 
   /// Trains from `state` until `stop` finished updates (0: to the end) and returns the state.
   TrainingState train(TrainingState state, std::int64_t stop) {
-    Trainer trainer({.model = session.model(),
-                     .updater = session.updater(),
-                     .train = *session.data().train_feeder,
-                     .val = *session.data().val_feeder,
-                     .sink = recorder,
-                     .ranks = alone,
-                     .save = [](const TrainingState&, bool) {},
-                     .stop_reason = [stop](const TrainingState& now) -> std::optional<Outcome> {
-                       if (stop > 0 && now.step == stop) return Outcome::interrupted;
-                       return std::nullopt;
-                     },
-                     .begins = [this](RunPhase phase) { ++begun[phase]; },
-                     .now = [this] { return clock += 1; }},
-                    {.metric_names = session.metric_names(),
-                     .epochs = kEpochs,
-                     .patience = 3,
-                     .judge = {.metric = 0}},
-                    std::move(state));
+    Trainer trainer(
+        {.model = session.model(),
+         .updater = session.updater(),
+         .train = *session.data().train_feeder,
+         .val = *session.data().val_feeder,
+         .sink = recorder,
+         .ranks = alone,
+         .save = [](const TrainingState&, bool) {},
+         .stop_reason = [stop](const TrainingState& now, bool) -> std::optional<Outcome> {
+           if (stop > 0 && now.step == stop) return Outcome::interrupted;
+           return std::nullopt;
+         },
+         .begins = [this](RunPhase phase) { ++begun[phase]; },
+         .now = [this] { return clock += 1; }},
+        {.metric_names = session.metric_names(),
+         .epochs = kEpochs,
+         .patience = 3,
+         .judge = {.metric = 0}},
+        std::move(state));
     outcome = trainer.run();
     return trainer.state();
   }
