@@ -1,11 +1,16 @@
 // Time, passed in: nothing below the command line reads a clock by itself.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace trainyard {
+
+/// A moment of the clock that never goes back, and a length of time.
+using Moment = std::chrono::steady_clock::time_point;
+using Milliseconds = std::chrono::milliseconds;
 
 class Clock {
  public:

@@ -8,11 +8,11 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "bench/scaling_plot.h"
+#include "bench/scaling_rank.h"
+#include "bench/scaling_report.h"
 #include "cli/environment.h"
-#include "run/plotter.h"
-#include "run/scaling_plot.h"
-#include "run/scaling_rank.h"
-#include "run/scaling_report.h"
+#include "report/plotter.h"
 
 namespace trainyard::cli {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "cli/messages.h"
-#include "run/epoch_line.h"
-#include "run/metrics.h"
+#include "report/epoch_line.h"
+#include "report/metrics.h"
 
 namespace trainyard::cli {
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "run/child_process.h"
+#include "base/child_process.h"
 
 namespace trainyard::cli {
 

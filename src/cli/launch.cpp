@@ -19,9 +19,9 @@
 #include "cli/environment.h"
 #include "cli/failed_gpus.h"
 #include "cli/messages.h"
-#include "comm/hosts.h"
-#include "comm/launcher.h"
-#include "run/stop_request.h"
+#include "launch/hosts.h"
+#include "launch/launcher.h"
+#include "train/stop_request.h"
 
 namespace trainyard::cli {
 namespace {
@@ -253,7 +253,7 @@ int end_as(const LaunchResult& result, Messages& messages) {
   return result.exit_code;
 }
 
-RankGroupOptions rank_group_options(const RankPlace& place, const LimitsConfig& limits,
+RankGroupOptions rank_group_options(const RankPlace& place, const RankLimits& limits,
                                     Messages& messages) {
   return {.place = place,
           .limits = limits,

@@ -12,8 +12,8 @@
 #include "cli/rank_gpus.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "comm/launcher.h"
-#include "run/rank_group.h"
+#include "launch/launcher.h"
+#include "train/rank_group.h"
 
 namespace trainyard::cli {
 
@@ -72,8 +72,8 @@ struct RankPool {
 int end_as(const LaunchResult& result, Messages& messages);
 
 /// What a rank joins the others with. Where it is stuck when another one fails, it ends here.
-[[nodiscard]] RankGroupOptions rank_group_options(const RankPlace& place,
-                                                  const LimitsConfig& limits, Messages& messages);
+[[nodiscard]] RankGroupOptions rank_group_options(const RankPlace& place, const RankLimits& limits,
+                                                  Messages& messages);
 
 /// What a verb says of its run before ranks are started.
 struct LaunchPlan {

@@ -11,7 +11,7 @@
 #include "config/diagnostics.h"
 #include "config/load.h"
 #include "config/schema.h"
-#include "run/run_config.h"
+#include "run/config/run_config.h"
 #include "run/run_folder.h"
 
 namespace trainyard::cli {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "run/checkpoint_files.h"
-#include "run/epoch_line.h"
+#include "checkpoint/checkpoint_files.h"
+#include "report/epoch_line.h"
 
 namespace trainyard::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/gpus.h"
-#include "comm/rank_place.h"
+#include "launch/rank_place.h"
 
 namespace trainyard::cli {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backend/gpus.h"
-#include "comm/rank_place.h"
-#include "run/run_config.h"
-#include "run/session.h"
+#include "launch/rank_place.h"
+#include "run/config/run_config.h"
+#include "run/session/session.h"
 
 namespace CLI {
 class App;

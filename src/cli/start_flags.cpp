@@ -5,7 +5,7 @@
 #include "cli/checks.h"
 #include "cli/environment.h"
 #include "cli/version.h"
-#include "comm/launcher.h"
+#include "launch/launcher.h"
 
 namespace trainyard::cli {
 namespace {

@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "base/text.h"
+#include "bench/bench.h"
+#include "bench/peer_rates.h"
 #include "cli/bench_scaling.h"
 #include "cli/checks.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "formats/json.h"
-#include "run/bench.h"
-#include "run/peer_rates.h"
 
 namespace trainyard::cli {
 namespace {

@@ -11,10 +11,10 @@
 #include "cli/messages.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
+#include "run/config/best_metric_choice.h"
+#include "run/config/resolved_config.h"
 #include "run/gpu_failure.h"
-#include "run/judge.h"
 #include "run/readiness.h"
-#include "run/resolved_config.h"
 
 namespace trainyard::cli {
 namespace {
@@ -61,10 +61,10 @@ std::string batch_text(const Session& session) {
       batch.dropped, with_separators(batch.steps * epochs), epochs);
 }
 
-std::string judge_text(const Session& session) {
-  const Judge judge = judge_of(session.config(), session.metric_names());
-  return "best checkpoint: by " + judged_column(judge, session.metric_names()) + ", " +
-         (judge.larger_is_better ? "more" : "less") + " is better";
+std::string best_metric_text(const Session& session) {
+  const BestMetric best = best_metric_of(session.config(), session.metric_names());
+  return "best checkpoint: by " + best_metric_column(best, session.metric_names()) + ", " +
+         (best.larger_is_better ? "more" : "less") + " is better";
 }
 
 /// What is known of the run, a line each.
@@ -80,7 +80,7 @@ std::vector<std::string> facts(Session& session, const TrainingRequest& request)
                                                 with_separators(network.parameters_total),
                                                 with_separators(network.parameters_trainable)),
                                     text_of(forecast(session.model().programs())),
-                                    judge_text(session)};
+                                    best_metric_text(session)};
   if (request.init)
     std::ranges::copy(split(text_of(*request.init, kNames), '\n'), std::back_inserter(lines));
   lines.push_back("one batch forward and backward: loss " +

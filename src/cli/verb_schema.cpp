@@ -4,7 +4,7 @@
 #include "cli/verbs.h"
 #include "config/schema.h"
 #include "graph/describe.h"
-#include "run/run_config.h"
+#include "run/config/run_config.h"
 
 namespace trainyard::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "graph/summary.h"
-#include "run/layer_rules.h"
-#include "run/model_plan.h"
-#include "run/shards.h"
+#include "model/model_plan.h"
+#include "run/config/layer_rules.h"
+#include "run/config/shards.h"
 
 namespace trainyard::cli {
 namespace {

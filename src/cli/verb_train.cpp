@@ -16,9 +16,9 @@
 #include "cli/run_flags.h"
 #include "cli/start_flags.h"
 #include "cli/verbs.h"
-#include "comm/rank_output.h"
 #include "config/near_file.h"
-#include "run/resolved_config.h"
+#include "launch/rank_output.h"
+#include "run/config/resolved_config.h"
 #include "run/resumption.h"
 #include "run/training_run.h"
 

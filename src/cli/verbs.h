@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/rank_place.h"
+#include "launch/rank_place.h"
 
 namespace CLI {
 class App;

@@ -35,11 +35,6 @@ std::string text_of(const CollectiveCall& call) {
          std::string(call.unit);
 }
 
-std::string name_of_rank(int rank, const std::string& host) {
-  const std::string name = "rank " + std::to_string(rank);
-  return host.empty() ? name : name + " (" + host + ")";
-}
-
 std::string gone_text(const std::string& name, const std::string& reason) {
   return name + " is gone (" + reason + "); see what it said";
 }

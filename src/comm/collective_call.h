@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "comm/socket.h"
 #include "tensor/dtype.h"
 
 namespace trainyard {
@@ -23,9 +23,6 @@ struct CollectiveCall {
 
 /// "all_reduce_sum of 1000 f32 elements".
 [[nodiscard]] std::string text_of(const CollectiveCall& call);
-
-/// "rank 1 (host)"; without a host "rank 1".
-[[nodiscard]] std::string name_of_rank(int rank, const std::string& host);
 
 /// What is wrong with another rank, by its name: it does not come any more, or did not in time.
 [[nodiscard]] std::string gone_text(const std::string& name, const std::string& reason);

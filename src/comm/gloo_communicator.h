@@ -5,7 +5,7 @@
 #include <string>
 
 #include "comm/communicator.h"
-#include "comm/store.h"
+#include "comm/rendezvous/store.h"
 
 namespace trainyard {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "comm/rendezvous/failure.h"
 #include "comm/sigpipe_guard.h"
 
 namespace trainyard {

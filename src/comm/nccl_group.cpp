@@ -8,7 +8,7 @@
 
 #include "base/gpu_error.h"
 #include "base/text.h"
-#include "comm/collective_call.h"
+#include "comm/rendezvous/failure.h"
 
 namespace trainyard::nccl {
 namespace {

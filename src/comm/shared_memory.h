@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "comm/descriptor.h"
+#include "base/descriptor.h"
 
 namespace trainyard {
 

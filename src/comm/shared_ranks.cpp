@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "base/error.h"
-#include "comm/arrivals.h"
 #include "comm/collective_call.h"
 #include "comm/control.h"
+#include "comm/rendezvous/failure.h"
+#include "comm/shared_barrier.h"
 #include "comm/shared_memory.h"
 #include "comm/slice.h"
 #include "comm/tree_sum.h"

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "comm/communicator.h"
-#include "comm/socket.h"
 
 namespace trainyard {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "run/epoch_line.h"
+#include "report/epoch_line.h"
 
 namespace trainyard {
 

@@ -6,11 +6,11 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "checkpoint/run_identity.h"
+#include "checkpoint/tensor_places.h"
 #include "config/diagnostics.h"
 #include "formats/float_types.h"
-#include "run/layer_rules.h"
-#include "run/run_identity.h"
-#include "run/tensor_places.h"
+#include "run/config/layer_rules.h"
 
 namespace trainyard {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/json.h"
-#include "run/model.h"
+#include "model/model.h"
 #include "run/weights_file.h"
 
 namespace trainyard {

@@ -7,12 +7,12 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "run/batch_rate.h"
-#include "run/layer_rules.h"
-#include "run/plotter.h"
-#include "run/resolved_config.h"
+#include "report/plotter.h"
+#include "run/config/batch_rate.h"
+#include "run/config/layer_rules.h"
+#include "run/config/resolved_config.h"
 #include "run/snapshot.h"
-#include "run/weight_check.h"
+#include "train/weight_check.h"
 
 namespace trainyard {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/atomic_file.h"
-#include "run/rank_group.h"
-#include "run/session.h"
+#include "run/session/session.h"
 #include "run/training_run.h"
+#include "train/rank_group.h"
 
 namespace trainyard {
 

@@ -6,8 +6,8 @@
 #include "base/read_file.h"
 #include "base/text.h"
 #include "formats/json.h"
-#include "run/epoch_line.h"
-#include "run/status.h"
+#include "report/epoch_line.h"
+#include "report/status.h"
 
 namespace trainyard {
 

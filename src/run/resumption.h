@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "run/resolved_config.h"
+#include "run/config/resolved_config.h"
 #include "run/run_folder.h"
 
 namespace trainyard {

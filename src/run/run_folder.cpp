@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
-#include "run/status.h"
+#include "report/status.h"
 
 namespace trainyard {
 

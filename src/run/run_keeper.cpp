@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/read_file.h"
+#include "report/summary.h"
 #include "run/resumption.h"
-#include "run/summary.h"
 
 namespace trainyard {
 

@@ -8,17 +8,17 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
-#include "run/checkpoint_files.h"
-#include "run/csv_sink.h"
-#include "run/epoch_line.h"
-#include "run/metrics.h"
-#include "run/plotter.h"
-#include "run/progress.h"
+#include "checkpoint/checkpoint_files.h"
+#include "report/csv_sink.h"
+#include "report/epoch_line.h"
+#include "report/metrics.h"
+#include "report/plotter.h"
+#include "report/progress.h"
+#include "report/sinks.h"
+#include "report/status.h"
+#include "report/status_file.h"
 #include "run/run_folder.h"
-#include "run/run_sinks.h"
-#include "run/status.h"
-#include "run/status_file.h"
-#include "run/training_state.h"
+#include "train/training_state.h"
 
 namespace trainyard {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "run/status.h"
+#include "report/status.h"
 
 namespace trainyard {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "run/checkpoint_names.h"
-#include "run/tensor_places.h"
+#include "checkpoint/checkpoint_names.h"
+#include "checkpoint/tensor_places.h"
 
 namespace trainyard {
 namespace {

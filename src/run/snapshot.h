@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "run/checkpoint_files.h"
-#include "run/session.h"
-#include "run/training_state.h"
+#include "checkpoint/checkpoint_files.h"
+#include "run/session/session.h"
+#include "train/training_state.h"
 
 namespace trainyard {
 

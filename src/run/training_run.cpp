@@ -7,20 +7,20 @@
 #include "base/host_name.h"
 #include "base/parallel.h"
 #include "base/text.h"
-#include "comm/rank_output.h"
+#include "checkpoint/run_identity.h"
 #include "graph/summary.h"
+#include "launch/rank_output.h"
+#include "run/config/best_metric_choice.h"
+#include "run/config/layer_rules.h"
+#include "run/config/resolved_config.h"
 #include "run/gpu_failure.h"
-#include "run/judge.h"
-#include "run/layer_rules.h"
 #include "run/readiness.h"
 #include "run/reproduction.h"
-#include "run/resolved_config.h"
 #include "run/resumption.h"
-#include "run/run_identity.h"
 #include "run/run_keeper.h"
-#include "run/session_facts.h"
+#include "run/session/session_facts.h"
 #include "run/snapshot.h"
-#include "run/stop_vote.h"
+#include "train/stop_vote.h"
 
 namespace trainyard {
 namespace {
@@ -136,7 +136,7 @@ void TrainingRun::prepare() {
 
 void TrainingRun::open_keeper() {
   if (ranks_.rank() != 0) return;
-  const LimitsConfig& limits = request_.config.limits;
+  const RankLimits& limits = request_.config.limits;
   lasts_ = !request_.resume.empty();
   keeper_ = std::make_unique<RunKeeper>(
       surroundings_.disk, surroundings_.clock, open_folder(request_, name_, surroundings_.disk),
@@ -255,7 +255,8 @@ Banner TrainingRun::banner(std::size_t names) {
 
 void TrainingRun::open_sinks() {
   const RunConfig& config = session_->config();
-  judged_ = judged_column(judge_of(config, session_->metric_names()), session_->metric_names());
+  judged_ = best_metric_column(best_metric_of(config, session_->metric_names()),
+                               session_->metric_names());
   const PlotConfig& plot = config.output.plot;
   KeptRun kept{.columns = {.regularisation = session_->updater().has_regularisation()},
                .from = {.epoch = state_.epoch, .step = state_.step},
@@ -293,7 +294,7 @@ TrainerOptions TrainingRun::trainer_options() const {
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
-          .judge = judge_of(config, session_->metric_names()),
+          .best_metric = best_metric_of(config, session_->metric_names()),
           .check_weights = config.ranks.check_weights,
           .eager = request_.eager};
 }

@@ -10,15 +10,15 @@
 
 #include "base/atomic_file.h"
 #include "base/clock.h"
-#include "run/epoch_line.h"
+#include "report/epoch_line.h"
+#include "report/metrics.h"
+#include "run/config/run_config.h"
 #include "run/initial_weights.h"
-#include "run/metrics.h"
-#include "run/rank_group.h"
-#include "run/run_config.h"
 #include "run/run_folder.h"
-#include "run/session.h"
-#include "run/stop_request.h"
-#include "run/trainer.h"
+#include "run/session/session.h"
+#include "train/rank_group.h"
+#include "train/stop_request.h"
+#include "train/trainer.h"
 
 namespace trainyard {
 

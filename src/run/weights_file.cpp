@@ -3,9 +3,9 @@
 #include <optional>
 #include <system_error>
 
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_names.h"
 #include "config/near_file.h"
-#include "run/checkpoint_files.h"
-#include "run/checkpoint_names.h"
 #include "run/run_folder.h"
 
 namespace trainyard {

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "comm/gloo_communicator.h"
 #include "comm/nccl_ranks.h"
-#include "comm/store_server.h"
+#include "comm/rendezvous/store_server.h"
 #include "conformance.h"
 #include "device/cuda/cuda_device.h"
 

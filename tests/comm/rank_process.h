@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "comm/socket.h"
+#include "comm/rendezvous/socket.h"
 
 namespace trainyard::testing {
 

@@ -24,10 +24,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "comm/gloo_communicator.h"
-#include "comm/own_machine.h"
+#include "comm/rendezvous/own_machine.h"
+#include "comm/rendezvous/store_server.h"
+#include "comm/rendezvous/watchdog.h"
 #include "comm/shared_ranks.h"
-#include "comm/store_server.h"
-#include "comm/watch.h"
 #include "conformance.h"
 
 using namespace trainyard;

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "base/error.h"
-#include "comm/own_machine.h"
+#include "comm/rendezvous/own_machine.h"
 #include "comm/shared_memory.h"
 #include "conformance.h"
 #include "forwarding_ranks.h"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <thread>
 
-#include "comm/store_server.h"
+#include "comm/rendezvous/store_server.h"
 
 namespace trainyard::testing {
 

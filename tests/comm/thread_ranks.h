@@ -7,7 +7,7 @@
 
 #include "comm/communicator.h"
 #include "comm/gloo_communicator.h"
-#include "comm/store.h"
+#include "comm/rendezvous/store.h"
 
 namespace trainyard::testing {
 

@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "comm/socket.h"
+#include "comm/rendezvous/socket.h"
 
 namespace trainyard::testing {
 

@@ -1,4 +1,4 @@
-#include "run/manifest.h"
+#include "checkpoint/manifest.h"
 
 #include "expect.h"
 

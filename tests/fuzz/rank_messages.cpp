@@ -1,6 +1,6 @@
 // What a client of rank 0's store sends, once it has shown the token.
 #include "base/error.h"
-#include "comm/store_service.h"
+#include "comm/rendezvous/store_service.h"
 #include "expect.h"
 
 namespace trainyard::fuzz {

@@ -1,7 +1,7 @@
 #include "../base/temporary_folder.h"
 #include "expect.h"
 #include "graph/build.h"
-#include "run/run_config.h"
+#include "run/config/run_config.h"
 
 namespace trainyard::fuzz {
 

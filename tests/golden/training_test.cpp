@@ -11,9 +11,9 @@
 #include "config/load.h"
 #include "device/device.h"
 #include "graph/build.h"
+#include "model/model.h"
 #include "ops/all.h"
-#include "run/model.h"
-#include "run/training_step.h"
+#include "train/training_step.h"
 
 using namespace trainyard;
 

@@ -6,8 +6,8 @@
 
 #include "case_check.h"
 #include "case_values.h"
+#include "comm/rank_statistics_sum.h"
 #include "ops/bn.h"
-#include "run/joint_sum.h"
 #include "thread_ranks.h"
 
 namespace trainyard::op_tests {

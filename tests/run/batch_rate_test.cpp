@@ -1,12 +1,12 @@
 // `lr_scaling` of a run file: what it goes with, what it does to a run's rates, what is said where
 // it lacks.
-#include "run/batch_rate.h"
+#include "run/config/batch_rate.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "run/session.h"
+#include "run/session/session.h"
 #include "run_text.h"
 
 using namespace trainyard;

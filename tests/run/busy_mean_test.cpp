@@ -1,4 +1,4 @@
-#include "run/busy_mean.h"
+#include "train/busy_mean.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "run/run_config.h"
-#include "run/session.h"
-#include "run/trainer.h"
+#include "run/config/run_config.h"
+#include "run/session/session.h"
+#include "train/trainer.h"
 
 using namespace trainyard;
 

@@ -1,5 +1,5 @@
 // Ranks that wait for the engines that rank 0 chooses.
-#include "run/engine_relay.h"
+#include "run/session/engine_relay.h"
 
 #include <doctest/doctest.h>
 

@@ -5,10 +5,10 @@
 
 #include "../base/error_of.h"
 #include "base/gpu_error.h"
-#include "comm/failure.h"
+#include "bench/bench.h"
+#include "bench/scaling_rank.h"
+#include "comm/rendezvous/failure.h"
 #include "played_gpu.h"
-#include "run/bench.h"
-#include "run/scaling_rank.h"
 #include "run_text.h"
 
 using namespace trainyard;

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "ops/metric.h"
-#include "run/session.h"
+#include "run/session/session.h"
 #include "run_text.h"
 
 using namespace trainyard;

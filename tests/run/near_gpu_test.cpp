@@ -1,5 +1,5 @@
 // A rank on the processors that are near its GPU, in a root that plays sys.
-#include "run/near_gpu.h"
+#include "run/session/near_gpu.h"
 
 #include <doctest/doctest.h>
 #include <sched.h>

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "run/rank_group.h"
-#include "run/session.h"
+#include "run/session/session.h"
+#include "train/rank_group.h"
 
 namespace trainyard::test {
 

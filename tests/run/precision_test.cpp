@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "config/schema.h"
-#include "run/run_config.h"
-#include "run/session.h"
+#include "run/config/run_config.h"
+#include "run/session/session.h"
 
 using namespace trainyard;
 

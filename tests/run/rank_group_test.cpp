@@ -5,7 +5,7 @@
 #include <future>
 #include <string>
 
-#include "comm/launcher.h"
+#include "launch/launcher.h"
 #include "rank_sessions.h"
 
 using namespace trainyard;

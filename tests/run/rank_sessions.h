@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "run/checkpoint_files.h"
-#include "run/metrics.h"
-#include "run/rank_group.h"
-#include "run/session.h"
-#include "run/trainer.h"
+#include "checkpoint/checkpoint_files.h"
+#include "report/metrics.h"
+#include "run/session/session.h"
 #include "thread_ranks.h"
+#include "train/rank_group.h"
+#include "train/trainer.h"
 
 namespace trainyard::test {
 

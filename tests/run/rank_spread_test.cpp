@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/median.h"
 #include "base/philox.h"
 #include "rank_sessions.h"
-#include "run/median.h"
 #include "small_training.h"
 
 using namespace trainyard;

@@ -5,7 +5,7 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "run/plotter.h"
+#include "report/plotter.h"
 #include "run_text.h"
 
 using namespace trainyard;

@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "rank_sessions.h"
-#include "run/csv_sink.h"
-#include "run/run_config.h"
-#include "run/session.h"
+#include "report/csv_sink.h"
+#include "run/config/run_config.h"
+#include "run/session/session.h"
 #include "run/snapshot.h"
-#include "run/trainer.h"
 #include "run_text.h"
+#include "train/trainer.h"
 
 using namespace trainyard;
 using test::reloaded;
@@ -87,7 +87,7 @@ class Run {
         {.metric_names = session.metric_names(),
          .epochs = kEpochs,
          .patience = 3,
-         .judge = {.metric = 0}},
+         .best_metric = {.metric = 0}},
         std::move(state));
     outcome = trainer.run();
     return trainer.state();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "run/run_config.h"
+#include "run/config/run_config.h"
 
 namespace trainyard::test {
 

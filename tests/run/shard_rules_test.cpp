@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "run/layer_rules.h"
-#include "run/session.h"
-#include "run/shards.h"
+#include "run/config/layer_rules.h"
+#include "run/config/shards.h"
+#include "run/session/session.h"
 #include "run_text.h"
 
 using namespace trainyard;

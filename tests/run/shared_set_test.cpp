@@ -1,5 +1,5 @@
 // Data sets that the ranks of a machine hold once.
-#include "run/shared_set.h"
+#include "run/session/shared_set.h"
 
 #include <doctest/doctest.h>
 

@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include "config/load.h"
+#include "model/model_programs.h"
 #include "plan/collectives.h"
 #include "plan_rules.h"
-#include "run/model_programs.h"
-#include "run/run_config.h"
-#include "run/session.h"
+#include "run/config/run_config.h"
+#include "run/session/session.h"
 #include "small_training.h"
 
 using namespace trainyard;

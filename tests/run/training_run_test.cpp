@@ -7,7 +7,7 @@
 #include "base/host_name.h"
 #include "played_gpu.h"
 #include "rank_sessions.h"
-#include "run/status.h"
+#include "report/status.h"
 #include "run_text.h"
 
 using namespace trainyard;

@@ -1,5 +1,5 @@
 // Ranks that compare their models (`ranks.check_weights`).
-#include "run/weight_check.h"
+#include "train/weight_check.h"
 
 #include <doctest/doctest.h>
 

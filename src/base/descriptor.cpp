@@ -1,0 +1,9 @@
+#include "base/descriptor.h"
+
+#include <unistd.h>
+
+namespace trainyard {
+
+void CloseFile::operator()(FileNumber file) const noexcept { ::close(file.value); }
+
+}  // namespace trainyard

@@ -1,0 +1,58 @@
+// Speed of whole training steps on synthetic input.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/floors.h"
+#include "run/config/run_config.h"
+#include "run/session/session.h"
+
+namespace trainyard {
+
+struct BenchOptions {
+  std::int64_t batch = 128;
+  int windows = 5;  // the median over them is reported
+  double window_seconds = 1.0;
+  bool layers = false;  // time each step of the plan
+  DeviceChoice device;
+};
+
+/// The same update over the same batch in the shards of the run, one after another on this rank.
+struct ShardsCost {
+  std::int64_t count = 1;
+  double step_milliseconds = 0;
+};
+
+struct BenchResult {
+  std::string network;
+  std::int64_t batch = 0;
+  std::string device;  // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
+  int threads = 0;
+  std::int64_t parameters = 0;   // trainable
+  double images_per_second = 0;  // median over windows
+  double low = 0, high = 0;
+  double step_milliseconds = 0;
+  double forward_milliseconds = 0, backward_milliseconds = 0, update_milliseconds = 0;
+  StepCounts counts;                 // of one training step
+  Peaks peaks;                       // measured in the same run
+  Floors floors;                     // of the step, by these peaks
+  double share_of_peak = 0;          // of the arithmetic: the step's rate by the peak
+  double share_of_floor = 0;         // the largest floor by the step's time
+  double first_step_seconds = 0;     // from `started` to the end of the first step
+  double peak_mib = 0;               // resident memory, at most; on a GPU the model's
+  double loss = 0;                   // after the last step, to show that the steps were real
+  std::vector<StepTime> layers;      // seconds a step
+  std::optional<ShardsCost> shards;  // of a run with batch.shards
+};
+
+/// Trains `run`'s network on one synthetic batch in one pass, and also in its shards where it has
+/// some. `now` is a clock in seconds, `started` its value when the program began. Throws
+/// Error{command_line} for a batch that does not divide by the shards.
+[[nodiscard]] BenchResult bench(RunConfig run, const BenchOptions& options,
+                                const std::function<double()>& now, double started);
+
+}  // namespace trainyard

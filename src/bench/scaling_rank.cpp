@@ -1,0 +1,205 @@
+#include "bench/scaling_rank.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/host_name.h"
+#include "base/median.h"
+#include "base/parallel.h"
+#include "comm/timed_all_reduce.h"
+#include "run/gpu_failure.h"
+#include "train/training_step.h"
+
+namespace trainyard {
+namespace {
+
+constexpr Operation kMeasuring{"measuring"};
+// Before a window: the first step of a recording, the batches that lie ready.
+constexpr int kUntimedSteps = 3;
+
+/// A rank that trains without end.
+class RankBench {
+ public:
+  RankBench(RunConfig run, const ScalingOptions& options, RankGroup& ranks)
+      : ranks_(ranks),
+        session_(with_batch(std::move(run), options.batch), options.device, nullptr, ranks, &sums_),
+        start_(session_.updater().position()) {}
+
+  [[nodiscard]] RankMeasurement measure(const ScalingOptions& options);
+
+ private:
+  /// What a step is made of.
+  enum class Work { whole, without_sums, without_data };
+
+  static RunConfig with_batch(RunConfig run, std::int64_t batch) {
+    run.batch = {.per_gpu = batch};
+    return run;
+  }
+  /// Whether ranks vote on stopping now, see TrainingRun.
+  [[nodiscard]] bool votes() const {
+    const std::int64_t kept = session_.device().results_kept;
+    return ranks_.size() > 1 && kept > 1 && steps_ % kept == 0;
+  }
+  [[nodiscard]] int steps_in(double seconds);
+  void note_sums();
+  void begin_again(Work work);
+  void load_next();
+  void step(Work work);
+  void sums();
+  template <class Step>
+  [[nodiscard]] double seconds_a_step(int steps, const Step& step);
+  [[nodiscard]] double window(Work work, int steps);
+  [[nodiscard]] double window_of_sums(int steps);
+  void check(std::span<const UpdateResult> results) const;
+
+  RankGroup& ranks_;
+  MeasuredSums sums_;
+  Session session_;
+  UpdatePosition start_;
+  TrainingStep whole_{session_.model(), session_.updater()};
+  TrainingStep alone_{session_.model(), session_.updater()};  // recorded without sums
+  std::int64_t steps_ = 0;
+  std::uint32_t epoch_ = 0;
+  std::int64_t batches_left_ = 0;  // of the epoch
+};
+
+/// Every window is the beginning of the same training: equal weights on all ranks, which drift
+/// apart where nothing is summed, and are of the size that training has them.
+void RankBench::begin_again(Work work) {
+  Updater& updater = session_.updater();
+  if (updater.pending() > 0) check(updater.take_results());
+  session_.model().initialize(static_cast<std::uint64_t>(session_.config().seed));
+  updater.start_at(start_);
+  steps_ = 0;
+  sums_.set_mode(work == Work::whole ? MeasuredSums::Mode::make : MeasuredSums::Mode::leave_out);
+  if (work == Work::without_data) load_next();
+}
+
+void RankBench::load_next() {
+  Feeder& feeder = *session_.data().train_feeder;
+  if (batches_left_ == 0) {
+    feeder.start(epoch_);
+    session_.model().set_epoch(epoch_);
+    batches_left_ = feeder.steps_per_epoch();
+    ++epoch_;
+  }
+  session_.model().load(feeder.next());
+  --batches_left_;
+}
+
+/// As Trainer makes one.
+void RankBench::step(Work work) {
+  Updater& updater = session_.updater();
+  TrainingStep& training = work == Work::whole ? whole_ : alone_;
+  if (work == Work::whole && votes()) static_cast<void>(ranks_.largest(0));
+  ranks_.progress(++steps_, kMeasuring);
+  updater.prepare();
+  for (std::int64_t index = 0; index < updater.passes(); ++index) {
+    if (work != Work::without_data) load_next();
+    training.run(index);
+  }
+  updater.finish();
+  if (updater.full()) check(updater.take_oldest());
+}
+
+/// What all ranks do together in a step, and nothing else.
+void RankBench::sums() {
+  if (votes()) static_cast<void>(ranks_.largest(0));
+  ranks_.progress(++steps_, kMeasuring);
+  sums_.make_noted();
+}
+
+void RankBench::check(std::span<const UpdateResult> results) const {
+  const bool finite = std::ranges::all_of(results, &UpdateResult::finite);
+  if (finite) return;
+  throw Error(ErrorKind::diverged,
+              "training diverged within the first steps, and what is not finite is no measure of "
+              "time; lower the learning rate (--set)");
+}
+
+template <class Step>
+double RankBench::seconds_a_step(int steps, const Step& step) {
+  Queue& queue = *session_.device().queue;
+  for (int i = 0; i < kUntimedSteps; ++i) step();
+  queue.wait();
+  sums_.wait();
+  ranks_.communicator().barrier();
+  const double begin = ranks_.clock().seconds();
+  for (int i = 0; i < steps; ++i) step();
+  queue.wait();
+  sums_.wait();
+  return (ranks_.clock().seconds() - begin) / steps;
+}
+
+double RankBench::window(Work work, int steps) {
+  begin_again(work);
+  return seconds_a_step(steps, [&] { step(work); });
+}
+
+double RankBench::window_of_sums(int steps) {
+  sums_.clear_noted();
+  return seconds_a_step(steps, [this] { sums(); });
+}
+
+/// The first step, which is not recorded, shows which sums it makes.
+void RankBench::note_sums() {
+  begin_again(Work::whole);
+  sums_.set_mode(MeasuredSums::Mode::note);
+  step(Work::whole);
+}
+
+/// Steps of a window, the same number on all ranks.
+int RankBench::steps_in(double seconds) {
+  constexpr int kProbe = 3, kFewest = 3, kMost = 1'000'000;
+  const double steps = seconds / window(Work::whole, kProbe);
+  return ranks_.largest(static_cast<int>(std::clamp<double>(steps, kFewest, kMost)));
+}
+
+RankMeasurement RankBench::measure(const ScalingOptions& options) {
+  note_sums();
+  const int steps = steps_in(options.window_seconds);
+  const bool alone = ranks_.size() == 1;
+  // Differences of windows beside each other: what slows the machine down for a while slows both.
+  std::vector<double> whole, exposed, data, sums;
+  for (int i = 0; i < options.windows; ++i) {
+    whole.push_back(window(Work::whole, steps));
+    // One rank sums nothing: a second window would only add noise.
+    const double without_sums = alone ? whole.back() : window(Work::without_sums, steps);
+    exposed.push_back(whole.back() - without_sums);
+    data.push_back(without_sums - window(Work::without_data, steps));
+    sums.push_back(alone ? 0 : window_of_sums(steps));
+  }
+  const Updater& updater = session_.updater();
+  return {.host = host_name(),
+          .device = session_.device().device->name(),
+          .threads = session_.device().threads,
+          .cores = available_cores(),
+          .local_ranks = ranks_.place().local_ranks,
+          .samples = updater.samples() / ranks_.size(),
+          .seconds = {.whole = median(whole),
+                      .without_sums = median(whole) - median(exposed),
+                      .without_data = median(whole) - median(exposed) - median(data),
+                      .sums = median(sums)}};
+}
+
+}  // namespace
+
+ScalingRound measure_scaling(RunConfig run, const ScalingOptions& options, RankGroup& ranks) {
+  try {
+    const RankMeasurement own = naming_gpu(
+        options.device, [&] { return RankBench(std::move(run), options, ranks).measure(options); });
+    ScalingRound all;
+    for (const std::string& text : ranks.gather(json_line(json_of(own)))) {
+      all.push_back(measurement_of(
+          parse_json(text, {.name = "what a rank measured", .kind = ErrorKind::device})));
+    }
+    ranks.farewell();
+    return all;
+  } catch (const Error& error) {
+    throw first_of_ranks(ranks, error);
+  }
+}
+
+}  // namespace trainyard

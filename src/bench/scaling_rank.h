@@ -1,0 +1,25 @@
+// What one rank measures for `train bench --scaling`.
+#pragma once
+
+#include <cstdint>
+
+#include "bench/scaling.h"
+#include "run/config/run_config.h"
+#include "run/session/session.h"
+
+namespace trainyard {
+
+struct ScalingOptions {
+  std::int64_t batch = 1;  // samples of a pass of each rank
+  int windows = 5;         // of each kind, in turn; medians over them
+  double window_seconds = 1;
+  DeviceChoice device;
+};
+
+/// Trains `run` on its own data with a batch for each rank, whole and with parts left out, as one
+/// of the ranks. Every rank's measurement, by rank. Throws Error of any kind, the first of all
+/// ranks': those of Session, Error{diverged}, Error{device}.
+[[nodiscard]] ScalingRound measure_scaling(RunConfig run, const ScalingOptions& options,
+                                           RankGroup& ranks);
+
+}  // namespace trainyard

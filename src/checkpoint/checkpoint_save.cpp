@@ -1,0 +1,163 @@
+#include <system_error>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "checkpoint/checkpoint_files.h"
+#include "checkpoint/checkpoint_names.h"
+#include "checkpoint/finite.h"
+#include "checkpoint/manifest.h"
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Room for folders, the manifest and the last block of each file.
+constexpr std::uint64_t kSpareBytes = 1u << 20;
+
+void require_finite(const CheckpointContent& content, const std::string& name) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorKind::diverged, "checkpoint " + name + " is not written: " + what +
+                                         "; the checkpoints saved before are untouched");
+  };
+  for (const auto& [file, tensors] : content.files) {
+    for (const NamedTensor& tensor : tensors) {
+      const auto found = non_finite_element(tensor);
+      if (found) refuse("'" + tensor.name + "' of " + file + " holds " + *found);
+    }
+  }
+  const auto found = non_finite_number(content.state);
+  if (found) refuse(std::string(kStateName) + " holds a number that is not finite at " + *found);
+}
+
+ManifestFile write_parts(const Disk& disk, const fs::path& path, FileParts parts) {
+  Hash128 hash;
+  std::uint64_t bytes = 0;
+  for (const auto& part : parts) {
+    hash.update(part);
+    bytes += part.size();
+  }
+  disk.write_file(path, parts);
+  return {bytes, hash.hex()};
+}
+
+ManifestFile write_text(const Disk& disk, const fs::path& path, const std::string& text) {
+  const std::vector<std::span<const std::byte>> parts = {
+      std::as_bytes(std::span<const char>(text.data(), text.size()))};
+  return write_parts(disk, path, parts);
+}
+
+void write_content(const Disk& disk, const fs::path& path, const CheckpointContent& content) {
+  Manifest manifest{.epoch = content.epoch, .step = content.step, .run = content.run, .files = {}};
+  for (const auto& [name, tensors] : content.files) {
+    const SafetensorsImage image = encode_safetensors(tensors, {{"format", "trainyard"}});
+    manifest.files[name] = write_parts(disk, path / name, image.parts());
+  }
+  manifest.files[kStateName] = write_text(disk, path / kStateName, json_text(content.state));
+  (void)write_text(disk, path / kManifestName, manifest_text(manifest));
+  disk.sync_folder(path);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+/// What a killed process left. A replaced folder goes only where its successor stands; else it is
+/// the one that counts, and gets its name back.
+void clean_up(const Disk& disk, const fs::path& folder) {
+  for (const fs::path& path : entries_of(folder)) {
+    const std::string name = path.filename().string();
+    if (name.starts_with(kTemporaryPrefix)) disk.remove(path);
+    if (!name.starts_with(kReplacedPrefix)) continue;
+    const fs::path successor = folder / name.substr(std::string(kReplacedPrefix).size());
+    if (is_there(successor)) {
+      disk.remove(path);
+    } else {
+      disk.rename(path, successor);
+    }
+  }
+}
+
+/// Gives the temporary folder its final name, in the place of an older one of the same step.
+void put_in_place(const Disk& disk, const fs::path& temporary, const fs::path& target) {
+  const fs::path replaced = target.parent_path() / (kReplacedPrefix + target.filename().string());
+  const bool replaces = is_there(target);
+  if (replaces) disk.rename(target, replaced);
+  try {
+    disk.rename(temporary, target);
+  } catch (...) {
+    std::error_code ignored;
+    if (replaces && !is_there(target)) fs::rename(replaced, target, ignored);
+    throw;
+  }
+  if (replaces) disk.remove(replaced);
+}
+
+/// Removes what is neither among the newest nor pointed at. Checkpoints of later steps than the one
+/// just saved are damaged ones that the run could not resume from.
+void remove_older(const Disk& disk, const fs::path& folder, const CheckpointEntry& saved,
+                  std::int64_t keep) {
+  const std::string best = checkpoint_pointer(folder, "best");
+  std::int64_t kept = 0;
+  for (const CheckpointEntry& entry : list_checkpoints(folder)) {
+    const bool later = entry.step > saved.step;
+    if (!later && ++kept <= keep) continue;
+    if (entry.file_name == best || entry.file_name == saved.file_name) continue;
+    disk.remove(folder / entry.file_name);
+  }
+}
+
+}  // namespace
+
+std::uint64_t checkpoint_bytes(const CheckpointContent& content) {
+  std::uint64_t bytes = kSpareBytes + json_text(content.state).size();
+  for (const auto& [name, tensors] : content.files) {
+    for (const NamedTensor& tensor : tensors) {
+      // The header's share: name, dtype, shape and offsets.
+      bytes += tensor.bytes.size() + tensor.name.size() + 160;
+    }
+  }
+  return bytes;
+}
+
+void require_checkpoint_space(const Disk& disk, const fs::path& folder,
+                              const CheckpointContent& content) {
+  const std::uint64_t needed = checkpoint_bytes(content);
+  const std::uint64_t free = disk.free_bytes(folder);
+  if (free >= needed) return;
+  throw Error(ErrorKind::disk, "cannot save a checkpoint in '" + folder.string() +
+                                   "': " + with_separators(static_cast<std::int64_t>(needed)) +
+                                   " bytes needed, " +
+                                   with_separators(static_cast<std::int64_t>(free)) +
+                                   " free; free some space or choose another folder with --out");
+}
+
+fs::path save_checkpoint(const Disk& disk, const fs::path& folder, const CheckpointContent& content,
+                         const CheckpointOptions& options) {
+  const std::string name = checkpoint_name(content.epoch, content.step);
+  TY_CHECK(options.keep >= 1, "at least one checkpoint is kept");
+  require_finite(content, name);
+  require_checkpoint_space(disk, folder, content);
+  disk.make_folders(folder);
+  clean_up(disk, folder);
+
+  const fs::path temporary = folder / (kTemporaryPrefix + name);
+  const fs::path target = folder / name;
+  try {
+    disk.make_folders(temporary);
+    write_content(disk, temporary, content);
+    put_in_place(disk, temporary, target);
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);
+    throw;
+  }
+  disk.replace_file(folder / "last", name + "\n");
+  if (options.is_best) disk.replace_file(folder / "best", name + "\n");
+  remove_older(disk, folder, {name, content.epoch, content.step}, options.keep);
+  return target;
+}
+
+}  // namespace trainyard

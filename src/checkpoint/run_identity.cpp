@@ -1,0 +1,50 @@
+#include "checkpoint/run_identity.h"
+
+#include "base/read_file.h"
+#include "base/text.h"
+
+namespace trainyard {
+
+namespace {
+
+std::string run_name(const std::string& id) {
+  return id.empty() ? "a run without an id" : "run " + id;
+}
+
+}  // namespace
+
+std::optional<Json> run_record(const std::filesystem::path& run_json) {
+  constexpr std::uint64_t kLimit = 16u << 20;
+  try {
+    Json run =
+        parse_json(read_text(run_json, ErrorKind::data, kLimit), {.name = run_json.string()});
+    return run.is_object() ? std::optional(std::move(run)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+RunIdentity identity_of(const std::filesystem::path& run_json) {
+  const std::optional<Json> run = run_record(run_json);
+  if (!run) return {};
+  try {
+    return {.id = run->value("id", ""),
+            .weights = run->value("init", Json::object()).value("hash", "")};
+  } catch (const Json::exception&) {
+    return {};
+  }
+}
+
+std::string id_of_own(const LoadedCheckpoint& checkpoint, const RunIdentity& run,
+                      const std::filesystem::path& folder) {
+  if (!run.id || *run.id == checkpoint.run) return checkpoint.run;
+  const std::string path = checkpoint.path.string();
+  throw Error(ErrorKind::checkpoint,
+              path + ": is a checkpoint of " + run_name(checkpoint.run) + ", but '" +
+                  folder.string() + "' is " + run_name(*run.id) +
+                  "; move it away to go on from this run's own; to begin a new run with its "
+                  "weights: train --config FILE --init " +
+                  shell_quoted(path));
+}
+
+}  // namespace trainyard

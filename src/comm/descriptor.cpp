@@ -1,9 +1,0 @@
-#include "comm/descriptor.h"
-
-#include <unistd.h>
-
-namespace trainyard {
-
-void CloseFile::operator()(FileNumber file) const noexcept { ::close(file.value); }
-
-}  // namespace trainyard

@@ -1,0 +1,48 @@
+// Rank 0's store and watch over TCP, served by a thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "comm/rendezvous/socket.h"
+#include "comm/rendezvous/store.h"
+#include "comm/rendezvous/watchdog_board.h"
+
+namespace trainyard {
+
+struct StoreServerOptions {
+  Endpoint endpoint;  // where to listen; port 0: any free one
+  std::string token;  // 1 to 64 bytes; who does not know it is turned away
+  int ranks = 1;
+  StoreLimits store;
+  WatchLimits watch;
+  Milliseconds greeting{10'000};  // a connection that has not shown the token by then is closed
+};
+
+/// Serves ranks from its construction to its destruction, which closes every connection. It holds
+/// up to two connections a rank and 16 more; beyond them, strangers make room first. A client that
+/// breaks the rules is dropped and changes nothing.
+class StoreServer {
+ public:
+  /// Throws Error{device} if it cannot listen, or for a token that is none.
+  explicit StoreServer(const StoreServerOptions& options);
+  ~StoreServer();
+  StoreServer(const StoreServer&) = delete;
+  StoreServer& operator=(const StoreServer&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const;
+
+ private:
+  struct Connection;
+  class Loop;
+  std::unique_ptr<Loop> loop_;
+};
+
+/// Connections that a store for so many ranks holds.
+[[nodiscard]] constexpr std::size_t most_connections(int ranks) {
+  return 2 * static_cast<std::size_t>(ranks) + 16;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,86 @@
+#include "comm/shared_barrier.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "base/error.h"
+
+namespace trainyard {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);
+
+// A core that went to sleep may take milliseconds to be woken, far longer than the sum that it
+// waits for, and ranks come within a fraction of a step. One that is awake leaves its core to
+// whoever wants it.
+constexpr Milliseconds kAwake(20);
+constexpr int kNapMilliseconds = 1;
+
+}  // namespace
+
+Arrivals::Arrivals(std::span<Seat> seats, int rank, std::span<const pid_t> processes)
+    : seats_(seats), rank_(rank) {
+  for (const pid_t process : processes) {
+    processes_.emplace_back(FileNumber{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))});
+    if (!processes_.back()) {
+      throw Error(ErrorKind::device, "following process " + std::to_string(process) +
+                                         " failed: " + std::strerror(errno));
+    }
+    ends_.push_back({.fd = processes_.back().get().value, .events = POLLIN, .revents = 0});
+  }
+  new (&seat(rank)) Seat;
+}
+
+void Arrivals::arrive(std::uint64_t doing) {
+  seat(rank_).doing.store(doing, std::memory_order_relaxed);
+  seat(rank_).arrived.store(++arrived_, std::memory_order_release);
+}
+
+std::uint64_t Arrivals::doing(int rank) const {
+  return seat(rank).doing.load(std::memory_order_relaxed);
+}
+
+void Arrivals::leave() { seat(rank_).gone.store(true, std::memory_order_release); }
+
+bool Arrivals::has_come(int rank) const {
+  return seat(rank).arrived.load(std::memory_order_acquire) >= arrived_;
+}
+
+int Arrivals::missing() const {
+  int rank = 0;
+  while (rank < static_cast<int>(seats_.size()) && has_come(rank)) ++rank;
+  return rank;
+}
+
+std::optional<Arrivals::Absence> Arrivals::absence_of(int rank) const {
+  const bool left = seat(rank).gone.load(std::memory_order_acquire);
+  const bool ended = ends_[static_cast<std::size_t>(rank)].revents != 0;
+  // It may have come before it went.
+  if ((!left && !ended) || has_come(rank)) return std::nullopt;
+  return left ? Absence::left : Absence::ended;
+}
+
+std::optional<Arrivals::Absent> Arrivals::await_all(Moment deadline) {
+  const Moment begin = SteadyClock::now();
+  while (true) {
+    const int rank = missing();
+    if (rank == static_cast<int>(seats_.size())) return std::nullopt;
+    if (const auto why = absence_of(rank)) return Absent{rank, *why};
+    const Moment now = SteadyClock::now();
+    if (now >= deadline) return Absent{rank, Absence::late};
+    now - begin < kAwake ? std::this_thread::yield() : nap();
+  }
+}
+
+void Arrivals::nap() { ::poll(ends_.data(), ends_.size(), kNapMilliseconds); }
+
+}  // namespace trainyard

@@ -1,0 +1,180 @@
+#include "model/model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/carver.h"
+#include "base/key.h"
+#include "model/memory_fit.h"
+#include "ops/initializers.h"
+
+namespace trainyard {
+namespace {
+
+/// Writes floats, one after the other, as elements of the blocks' type.
+void store(Queue& queue, DType type, std::span<const float> from, std::byte* to) {
+  if (type == DType::f32) return queue.copy_from_host(to, from.data(), from.size_bytes());
+  const std::vector<double> wide(from.begin(), from.end());
+  queue.copy_from_host(to, wide.data(), wide.size() * sizeof(double));
+}
+
+}  // namespace
+
+void Totals::add(const Totals& other) {
+  loss += other.loss;
+  metrics.resize(other.metrics.size());
+  for (std::size_t i = 0; i < metrics.size(); ++i) metrics[i] += other.metrics[i];
+  samples += other.samples;
+}
+
+double with_plain_nan(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+
+void read_totals(std::span<const double> row, std::int64_t samples, Totals& totals) {
+  totals.loss = with_plain_nan(row[ResultRow::loss]);
+  totals.metrics.assign(row.begin() + ResultRow::loss + 1, row.end());
+  totals.samples = samples;
+}
+
+Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOptions& options)
+    : graph_(graph),
+      compute_(compute),
+      programs_(make_programs(graph, compute.executors, options)),
+      evaluation_(compute.device, compute.queue, [this] {
+        place_images(eval_images_);
+        eval().run();
+        add_results(eval());
+      }) {
+  require_memory(programs_, compute.device, graph, compute.executors, options);
+  memory_ = std::make_unique<ModelMemory>(compute.device, compute.queue, blocks(), programs_.sizes);
+  transient_ = compute.device.allocate(programs_.transient_bytes());
+  auto* transient = static_cast<std::byte*>(transient_->data());
+  if (programs_.train) programs_.train->bind(*memory_, transient, options.seed);
+  programs_.eval->bind(*memory_, transient, options.seed);
+  make_upload();
+  if (programs_.sizes.staging_bytes == 0) return;
+  const TensorView images = eval().view(graph_.graph.inputs[0]);
+  const TensorView staged{memory_->staging(), DType::f32, plain_layout(shape_of(images.layout))};
+  reorder_images_ = compute.executors.make_reorder(staged.layout, staged.type, images.layout,
+                                                   images.type, options.threads);
+  reorder_images_->bind({.inputs = {staged}, .outputs = {images}});
+}
+
+void Model::initialize(std::uint64_t seed) {
+  const std::size_t element = size_of(memory_->type());
+  std::vector<float> values;
+  for (const BlockEntry& entry : blocks().parameters) {
+    values.assign(static_cast<std::size_t>(entry.shape.elements()), 0.0f);
+    trainyard::initialize(planned_graph().nodes[entry.node].signature.parameters[entry.index], seed,
+                          key_of(entry.name), values);
+    store(compute_.queue, memory_->type(), values, memory_->weights() + entry.offset * element);
+  }
+  for (const BlockEntry& entry : blocks().statistics) {
+    const StatisticSpec& spec = planned_graph().nodes[entry.node].signature.statistics[entry.index];
+    values.assign(static_cast<std::size_t>(entry.shape.elements()),
+                  static_cast<float>(spec.initial));
+    store(compute_.queue, memory_->type(), values, memory_->running() + entry.offset * element);
+  }
+}
+
+void Model::set_epoch(std::int64_t epoch) {
+  if (epoch == epoch_) return;
+  epoch_ = epoch;
+  compute_.queue.copy_from_host(&memory_->state()->epoch, &epoch, sizeof epoch);
+}
+
+void Model::set_valid(std::int64_t valid) {
+  if (valid == valid_) return;
+  valid_ = valid;
+  compute_.queue.copy_from_host(&memory_->state()->valid, &valid, sizeof valid);
+}
+
+void Model::make_upload() {
+  if (compute_.copies == nullptr) return;
+  const auto batch = static_cast<std::size_t>(memory_->batch());
+  const Shape& image = graph_.graph.values[graph_.graph.inputs[0]].shape;
+  const std::size_t samples =
+      spatial_ ? aligned_bytes(spatial_->size() * sizeof(SpatialStep)) +
+                     aligned_bytes(train_images_->incoming().size())
+               : aligned_bytes(static_cast<std::size_t>(image.elements()) * sizeof(float));
+  upload_ = std::make_unique<BatchUpload>(compute_.device, compute_.queue, *compute_.copies,
+                                          samples + aligned_bytes(batch * sizeof(std::int32_t)) +
+                                              aligned_bytes(batch * sizeof(std::int64_t)));
+}
+
+std::array<Upload, 4> Model::parts_of(const Batch& batch) const {
+  std::array<Upload, 4> parts{
+      Upload{eval().view(graph_.labels).data, batch.labels.data(), batch.labels.size_bytes()},
+      Upload{memory_->sample_index(), batch.sample_index.data(), batch.sample_index.size_bytes()}};
+  if (train_images_ == nullptr) {
+    void* const images =
+        reorder_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
+    parts[2] = {images, batch.images.data(), batch.images.size_bytes()};
+  } else {
+    parts[2] = {spatial_->data(), batch.spatial.data(), batch.spatial.size_bytes()};
+    parts[3] = {train_images_->incoming().data(), batch.bytes.data(), batch.bytes.size_bytes()};
+  }
+  return parts;
+}
+
+void Model::load(const Batch& batch) {
+  const std::array<Upload, 4> parts = parts_of(batch);
+  if (upload_) {
+    upload_->put(parts);
+  } else {
+    for (const Upload& part : parts) {
+      if (part.bytes > 0) compute_.queue.copy_from_host(part.to, part.from, part.bytes);
+    }
+  }
+  set_valid(batch.valid);
+  samples_ += batch.valid;
+}
+
+void Model::feed_from(const DeviceImages& train, const DeviceImages& eval,
+                      std::int64_t spatial_steps) {
+  TY_CHECK(train.incoming().data() == eval.incoming().data(),
+           "batches bring all images to one place");
+  train_images_ = &train;
+  eval_images_ = &eval;
+  spatial_ = std::make_unique<DeviceArray<SpatialStep>>(
+      compute_.device, static_cast<std::size_t>(memory_->batch() * spatial_steps));
+  make_upload();
+}
+
+void Model::place_images(const DeviceImages* images) {
+  if (images != nullptr) {
+    images->gather(memory_->sample_index(), spatial_->data(), eval().view(graph_.graph.inputs[0]));
+  } else if (reorder_images_) {
+    reorder_images_->run();
+  }
+}
+
+void Model::add_results(const Program& program) {
+  double* total = memory_->results() + ResultRow::loss;
+  const auto add = [&](ValueId value) {
+    const TensorView view = program.view(value);
+    compute_.launches.add_results({.values = view.data,
+                                   .type = view.type,
+                                   .samples = memory_->batch(),
+                                   .state = memory_->state()},
+                                  total++);
+  };
+  add(graph_.loss);
+  for (const ValueId metric : graph_.metrics) add(metric);
+}
+
+Totals Model::take_totals() {
+  std::vector<double> row(static_cast<std::size_t>(programs_.sizes.results));
+  Queue& queue = compute_.queue;
+  queue.copy_to_host(row.data(), memory_->results(), row.size() * sizeof(double));
+  queue.fill(memory_->results(), std::byte{0}, row.size() * sizeof(double));
+  queue.wait();
+  Totals totals;
+  read_totals(row, take_samples(), totals);
+  return totals;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,104 @@
+// A network with its loss and metrics, planned and bound on one device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "data/device_images.h"
+#include "data/feeder.h"
+#include "device/repeated_work.h"
+#include "model/batch_upload.h"
+#include "model/compute.h"
+#include "model/model_programs.h"
+
+namespace trainyard {
+
+/// Sums over the true samples of batches, in double, batch after batch.
+struct Totals {
+  double loss = 0;
+  std::vector<double> metrics;
+  std::int64_t samples = 0;
+
+  void add(const Totals& other);
+};
+
+/// Two programs (training, evaluation) over one persistent arena.
+class Model {
+ public:
+  /// Throws Error{memory} if it does not fit.
+  Model(const TrainingGraph& graph, const Compute& compute, const ModelOptions& options);
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  [[nodiscard]] const TrainingGraph& graph() const { return graph_; }
+  [[nodiscard]] const ModelPrograms& programs() const { return programs_; }
+  [[nodiscard]] const BlockLayout& blocks() const { return programs_.blocks; }
+  /// The graph that the plans hold: fused, with reorders; BlockEntry::node is an index into it.
+  [[nodiscard]] const Graph& planned_graph() const { return eval().plan().laid_out.graph; }
+  [[nodiscard]] ModelMemory& memory() { return *memory_; }
+  [[nodiscard]] const ModelMemory& memory() const { return *memory_; }
+  [[nodiscard]] Program& train() { return *programs_.train; }
+  [[nodiscard]] const Program& train() const { return *programs_.train; }
+  [[nodiscard]] Program& eval() { return *programs_.eval; }
+  [[nodiscard]] const Program& eval() const { return *programs_.eval; }
+  [[nodiscard]] const Compute& compute() const { return compute_; }
+  [[nodiscard]] std::size_t transient_bytes() const { return transient_->bytes(); }
+
+  /// Fills weights and running statistics as their initializers say; a weight depends on the seed
+  /// and its own name alone.
+  void initialize(std::uint64_t seed);
+  /// Finished epochs, as the random draws of the batches to come count them.
+  void set_epoch(std::int64_t epoch);
+  /// Batches to come are made on the device from these images, which outlive the model: of training
+  /// and of evaluation, or, where batches bring them, both the same. Their augmentations have
+  /// `spatial_steps` steps.
+  void feed_from(const DeviceImages& train, const DeviceImages& eval, std::int64_t spatial_steps);
+  /// Copies a batch to the device; it may change once this returns.
+  void load(const Batch& batch);
+  /// Puts on: the images of the batch that is loaded, as the first layer reads them. Before each
+  /// run of the training program; evaluate() does so itself.
+  void place_training_images() { place_images(train_images_); }
+  /// Puts on: add the losses and metrics of the batch that `program` has just run to the sums.
+  void add_results(const Program& program);
+  /// Puts on the evaluation of the batch that is loaded, its results added to the sums.
+  void evaluate() { evaluation_.run(); }
+  /// Waits for the sums, and clears them.
+  [[nodiscard]] Totals take_totals();
+  /// Samples loaded since the last call.
+  [[nodiscard]] std::int64_t take_samples() { return std::exchange(samples_, 0); }
+
+ private:
+  void make_upload();
+  /// What of a batch crosses, and where to.
+  [[nodiscard]] std::array<Upload, 4> parts_of(const Batch& batch) const;
+  void set_valid(std::int64_t valid);
+  void place_images(const DeviceImages* images);
+
+  TrainingGraph graph_;
+  Compute compute_;
+  ModelPrograms programs_;
+  std::unique_ptr<ModelMemory> memory_;
+  std::unique_ptr<DeviceBuffer> transient_;
+  std::unique_ptr<Executor> reorder_images_;    // from the staging memory; null: none is needed
+  const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
+  const DeviceImages* eval_images_ = nullptr;
+  std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with those
+  std::unique_ptr<BatchUpload> upload_;                // null: the queue works at once
+  std::int64_t epoch_ = 0;                             // as on the device, like valid_
+  std::int64_t valid_ = 0;
+  std::int64_t samples_ = 0;
+  RepeatedWork evaluation_;
+};
+
+/// The value; a NaN without sign and payload. Which of two NaNs their sum keeps is open, so those
+/// depend on the number of ranks, and a file would say "-nan" for "nan".
+[[nodiscard]] double with_plain_nan(double value);
+
+/// Fills `totals` from a row of results (ResultRow).
+void read_totals(std::span<const double> row, std::int64_t samples, Totals& totals);
+
+}  // namespace trainyard

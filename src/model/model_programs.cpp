@@ -1,0 +1,92 @@
+#include "model/model_programs.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "optim/step_functors.h"
+#include "plan/fuse.h"
+
+namespace trainyard {
+namespace {
+
+PlanRequest request_of(const TrainingGraph& graph, bool train) {
+  PlanRequest request{.train = train, .loss = graph.loss, .kept = graph.metrics};
+  request.kept.push_back(graph.loss);
+  if (graph.graph.output >= 0) request.kept.push_back(graph.graph.output);
+  return request;
+}
+
+/// Bytes of a batch of plain float images, unless the input is just that.
+std::size_t staging_bytes(const Plan& plan, const TrainingGraph& graph) {
+  const TensorId id = plan.values[plan.laid_out.renamed[graph.graph.inputs[0]]];
+  const PlanTensor& input = plan.tensors[id];
+  const Layout plain = plain_layout(shape_of(input.layout));
+  if (input.type == DType::f32 && same_memory(input.layout, plain)) return 0;
+  return static_cast<std::size_t>(shape_of(input.layout).elements()) * sizeof(float);
+}
+
+ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
+                            const ModelOptions& options) {
+  return {.type = plan.target.arithmetic(),
+          .slots = options.slots,
+          .input_bytes = plan.input_bytes,
+          .staging_bytes = staging_bytes(plan, graph),
+          .batch = graph.graph.values[graph.graph.inputs[0]].shape.n(),
+          .accumulates = options.accumulates,
+          .shards = options.shards,
+          .results = ResultRow::loss + 1 + static_cast<std::int64_t>(graph.metrics.size())};
+}
+
+}  // namespace
+
+ModelPlans make_plans(const TrainingGraph& graph, const Target& target, bool train) {
+  const Graph fused = target.fuse ? fuse(graph.graph, target) : graph.graph;
+  ModelPlans plans;
+  plans.eval = make_plan(fused, target, request_of(graph, false));
+  if (train) plans.train = make_plan(fused, target, request_of(graph, true));
+  plans.blocks = lay_out_blocks(plans.eval.laid_out.graph);
+  return plans;
+}
+
+ModelPlans make_plans_without_device(const TrainingGraph& graph, const Target& target) {
+  ModelPlans plans = make_plans(graph, target, true);
+  complete(plans.eval, largest_needs(plans.eval));
+  complete(*plans.train, largest_needs(*plans.train));
+  return plans;
+}
+
+std::size_t ModelPrograms::transient_bytes() const {
+  const std::size_t train_bytes = train ? train->plan().transient_bytes : 0;
+  return std::max(train_bytes, eval->plan().transient_bytes);
+}
+
+ModelPrograms make_programs(const TrainingGraph& graph, const ExecutorFactory& executors,
+                            const ModelOptions& options) {
+  const int replicas = options.joint_sum == nullptr ? 1 : options.joint_sum->replicas();
+  ModelPlans plans = make_plans(with_replicas(graph, replicas), options.target, options.train);
+  ModelPrograms programs{.blocks = std::move(plans.blocks)};
+  const auto make = [&](Plan&& plan) {
+    return std::make_unique<Program>(std::move(plan), programs.blocks, executors, options.threads,
+                                     options.joint_sum);
+  };
+  if (plans.train) programs.train = make(std::move(*plans.train));
+  programs.eval = make(std::move(plans.eval));
+  programs.sizes = sizes_of(programs.eval->plan(), graph, options);
+  return programs;
+}
+
+MemoryForecast forecast(const ModelPrograms& programs) {
+  std::vector<const Plan*> plans{&programs.eval->plan()};
+  if (programs.train) plans.push_back(&programs.train->plan());
+  return forecast(programs.blocks, programs.sizes, plans);
+}
+
+MemoryForecast forecast(const ModelPlans& plans, const TrainingGraph& graph,
+                        const ModelOptions& options) {
+  std::vector<const Plan*> list{&plans.eval};
+  if (plans.train) list.push_back(&*plans.train);
+  return forecast(plans.blocks, sizes_of(plans.eval, graph, options), list);
+}
+
+}  // namespace trainyard

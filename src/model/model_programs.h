@@ -1,0 +1,62 @@
+// The two programs of a training graph, before any memory is there for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "device/joint_sum.h"
+#include "exec/executor.h"
+#include "model/training_graph.h"
+#include "plan/forecast.h"
+#include "plan/program.h"
+
+namespace trainyard {
+
+struct ModelOptions {
+  Target target;
+  int threads = 1;
+  std::uint64_t seed = 0;
+  int slots = 0;             // optimizer state blocks
+  bool accumulates = false;  // more than one micro-step an update
+  std::int64_t shards = 1;   // of a micro-step on this rank, each a batch: a power of two
+  bool train = true;         // false: the evaluation program alone
+  /// Over the replicas that train together, on the model's queue; null: one replica. Outlives the
+  /// model.
+  JointSum* joint_sum = nullptr;
+};
+
+/// Steps and tensors of both programs. They share graph, layouts and blocks.
+struct ModelPlans {
+  BlockLayout blocks;
+  std::optional<Plan> train;
+  Plan eval;
+};
+
+/// The plans of a graph on a target, not completed: nothing is known yet of what executors need.
+[[nodiscard]] ModelPlans make_plans(const TrainingGraph& graph, const Target& target, bool train);
+/// The same without the target's device, completed with the most that its executors may need.
+[[nodiscard]] ModelPlans make_plans_without_device(const TrainingGraph& graph,
+                                                   const Target& target);
+
+/// Both plans with their executors.
+struct ModelPrograms {
+  BlockLayout blocks;
+  ModelMemory::Sizes sizes;
+  std::unique_ptr<Program> train;  // null where only evaluation is wanted
+  std::unique_ptr<Program> eval;
+
+  [[nodiscard]] std::size_t transient_bytes() const;
+};
+/// `executors` must outlive the programs.
+[[nodiscard]] ModelPrograms make_programs(const TrainingGraph& graph,
+                                          const ExecutorFactory& executors,
+                                          const ModelOptions& options);
+
+/// What a model of these programs or plans takes.
+[[nodiscard]] MemoryForecast forecast(const ModelPrograms& programs);
+[[nodiscard]] MemoryForecast forecast(const ModelPlans& plans, const TrainingGraph& graph,
+                                      const ModelOptions& options);
+
+}  // namespace trainyard

@@ -1,0 +1,127 @@
+#include "report/csv_sink.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr const char* kAccuracy = "accuracy";
+
+const MetricValue* find_metric(const EpochRow& row, const std::string& name) {
+  const auto found = std::find_if(row.metrics.begin(), row.metrics.end(),
+                                  [&](const MetricValue& metric) { return metric.name == name; });
+  return found == row.metrics.end() ? nullptr : &*found;
+}
+
+void add_metrics(CsvRow& fields, const MetricsColumns& columns, const EpochRow& row,
+                 std::optional<double> MetricValue::*split) {
+  const auto add = [&](const std::string& name) {
+    const MetricValue* metric = find_metric(row, name);
+    fields.add(metric == nullptr ? std::nullopt : metric->*split);
+  };
+  add(kAccuracy);
+  for (const std::string& name : columns.extra_metrics) add(name);
+}
+
+void check_metrics(const MetricsColumns& columns, const EpochRow& row) {
+  const auto& extra = columns.extra_metrics;
+  for (const MetricValue& metric : row.metrics) {
+    const bool known = metric.name == kAccuracy ||
+                       std::find(extra.begin(), extra.end(), metric.name) != extra.end();
+    TY_CHECK(known, "metric '" + metric.name + "' has no column");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> epoch_columns(const MetricsColumns& columns) {
+  std::vector<std::string> names = {"epoch", "step", "samples", "loss"};
+  const auto append = [&](std::vector<std::string> more) {
+    names.insert(names.end(), more.begin(), more.end());
+  };
+  if (columns.regularisation) append({"reg_loss", "total_loss"});
+  append({kAccuracy});
+  append(columns.extra_metrics);
+  append({"val_loss", std::string("val_") + kAccuracy});
+  for (const std::string& name : columns.extra_metrics) append({"val_" + name});
+  append({"lr", "grad_norm", "skipped_steps", "is_best"});
+  append({"elapsed_s", "epoch_s", "images_per_s", "gpu_mem_mib", "gpu_util_percent"});
+  return names;
+}
+
+std::vector<std::string> step_columns() {
+  return {"step", "epoch", "loss", "lr", "grad_norm", "loss_scale", "elapsed_s", "images_per_s"};
+}
+
+CsvRow epoch_fields(const MetricsColumns& columns, const EpochRow& row) {
+  check_metrics(columns, row);
+  CsvRow fields;
+  fields.add(row.epoch).add(row.step).add(row.samples).add(row.loss);
+  if (columns.regularisation) fields.add(row.reg_loss).add(row.total_loss);
+  add_metrics(fields, columns, row, &MetricValue::training);
+  fields.add(row.val_loss);
+  add_metrics(fields, columns, row, &MetricValue::validation);
+  fields.add(row.lr).add(row.grad_norm).add(row.skipped_steps);
+  fields.add(std::int64_t{row.is_best ? 1 : 0});
+  fields.add_rounded(row.elapsed_s, 3).add_rounded(row.epoch_s, 3).add_rounded(row.images_per_s, 1);
+  return fields.add(row.gpu_mem_mib).add_rounded(row.gpu_util_percent, 1);
+}
+
+CsvRow step_fields(const StepRow& row) {
+  CsvRow fields;
+  fields.add(row.step).add(row.epoch).add(row.loss).add(row.lr).add(row.grad_norm);
+  fields.add(row.loss_scale).add_rounded(row.elapsed_s, 3).add_rounded(row.images_per_s, 1);
+  return fields;
+}
+
+std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch) {
+  const std::vector<std::string> lines = split(csv, '\n');
+  const std::vector<std::string> columns = split(lines[0], ',');
+  std::vector<NamedValue> values;
+  for (const std::string& line : lines) {
+    if (!line.starts_with(std::to_string(epoch) + ",")) continue;
+    const std::vector<std::string> fields = split(line, ',');
+    for (std::size_t i = 0; i < std::min(columns.size(), fields.size()); ++i) {
+      const auto value = parse_real(fields[i]);
+      if (value && columns[i].starts_with("val_")) values.push_back({columns[i], *value});
+    }
+  }
+  return values;
+}
+
+CsvSink::CsvSink(const Disk& disk, const std::filesystem::path& folder, MetricsColumns columns,
+                 const ResumePoint& resume, bool with_steps)
+    : columns_(std::move(columns)),
+      epochs_(disk, folder / "metrics.csv", epoch_columns(columns_), resume.epoch) {
+  if (with_steps) steps_.emplace(disk, folder / "steps.csv", step_columns(), resume.step);
+}
+
+std::vector<std::string> CsvSink::missing_rows() const {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& name, const std::string& missing) {
+    if (missing.empty()) return;
+    lines.push_back(name + " lacks rows of before the resume: " + missing +
+                    "; they stay missing, the training goes on where it was");
+  };
+  add("metrics.csv", epochs_.missing());
+  if (steps_) add("steps.csv", steps_->missing());
+  return lines;
+}
+
+void CsvSink::on_epoch(const EpochRow& row) { epochs_.append(epoch_fields(columns_, row)); }
+
+void CsvSink::on_step(const StepRow& row) {
+  if (steps_) steps_->append(step_fields(row));
+}
+
+void CsvSink::sync() {
+  epochs_.sync();
+  if (steps_) steps_->sync();
+}
+
+}  // namespace trainyard

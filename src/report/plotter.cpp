@@ -1,0 +1,202 @@
+#include "report/plotter.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <csignal>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/text.h"
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kInstall = "install it (apt-get install gnuplot-nox)";
+constexpr const char* kPrefix = ".tmp-";
+constexpr const char* kErrors = ".gnuplot.log";
+constexpr std::array<const char*, 4> kPictures = {"curves.png", "curves.svg", "lr.png", "lr.svg"};
+constexpr std::uint64_t kMostFileBytes = 64u << 20;  // of a picture or of what gnuplot prints
+
+/// A file with something in it; a folder, a device or a link is no picture.
+bool is_picture(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::symlink_status(path, error)) && fs::file_size(path, error) > 0 &&
+         !error;
+}
+
+/// The first line that gnuplot wrote and that says something.
+std::string first_complaint(const fs::path& path) {
+  try {
+    for (const std::string& line : split(read_text(path, ErrorKind::disk, 1u << 20), '\n')) {
+      const std::string_view text = trimmed(line);
+      const bool marks_only = text.find_first_not_of("^ ") == std::string_view::npos;
+      const bool warning = text.find("warning:") != std::string_view::npos;
+      // gnuplot repeats the command first and puts its complaint after '"curves.gp" line 3:'.
+      if (!marks_only && !warning && text.find("line ") != std::string_view::npos) {
+        return std::string(text);
+      }
+    }
+  } catch (const Error&) {
+    return "";
+  }
+  return "";
+}
+
+/// Why there is no picture; `code` is empty for a gnuplot that was past `limit` seconds.
+std::string complaint_of(const std::optional<int>& code, double limit, const fs::path& errors) {
+  if (!code) return fmt::format("gnuplot had not ended after {:g} s and was killed", limit);
+  if (*code == 0) return "gnuplot ended without an error, but left no picture";
+  if (*code == 128 + SIGXFSZ) {
+    return fmt::format("gnuplot wrote more than {} MiB and was killed", kMostFileBytes >> 20);
+  }
+  if (*code > 128) return fmt::format("gnuplot was ended by signal {}", *code - 128);
+  return fmt::format("gnuplot ended with code {}: {}", *code, first_complaint(errors));
+}
+
+/// True if gnuplot left a picture at `ready`, which is `output` now.
+bool take_picture(const Disk& disk, bool drawn, const fs::path& ready, const fs::path& output) {
+  if (drawn && is_picture(ready)) {
+    disk.rename(ready, output);
+    return true;
+  }
+  disk.remove(ready);
+  return false;
+}
+
+/// Runs scripts of `folder` there.
+Command gnuplot_command(const fs::path& gnuplot, const std::vector<std::string>& scripts,
+                        const fs::path& folder) {
+  Command command{.program = gnuplot,
+                  .arguments = {"-d", "-e", std::string("prefix = '") + kPrefix + "'"},
+                  .environment = {"LC_ALL=C.UTF-8"},
+                  .folder = folder,
+                  .errors = folder / kErrors,
+                  .most_file_bytes = kMostFileBytes};
+  command.arguments.insert(command.arguments.end(), scripts.begin(), scripts.end());
+  return command;
+}
+
+}  // namespace
+
+void check_plot_output(const fs::path& output, bool has_gnuplot) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorKind::command_line, "--output: " + what);
+  };
+  const std::string ending = lower_case(output.extension().string());
+  if (ending != ".png" && ending != ".svg") {
+    refuse("'" + output.string() + "' ends neither in .png nor in .svg");
+  }
+  if (!has_gnuplot) {
+    refuse("gnuplot is not found, which draws the picture; " + std::string(kInstall) +
+           " or leave --output out");
+  }
+  const fs::path folder = output.parent_path();
+  std::error_code ignored;
+  if (!folder.empty() && !fs::is_directory(folder, ignored)) {
+    refuse("the folder '" + folder.string() + "' does not exist; make it first");
+  }
+}
+
+std::string missing_gnuplot_warning(const std::string& numbers) {
+  return "gnuplot is not found: no plots are drawn; " + std::string(kInstall) + ", " + numbers +
+         " holds all numbers";
+}
+
+std::string draw_picture(const Disk& disk, const fs::path& gnuplot, const std::string& script,
+                         const fs::path& output) {
+  const fs::path folder = fs::absolute(output).parent_path();
+  const fs::path source = fs::path(output).replace_extension(".gp");
+  const fs::path errors = folder / kErrors, ready = folder / (kPrefix + output.filename().string());
+  disk.replace_file(source, script);
+  const Command command = gnuplot_command(gnuplot, {source.filename().string()}, folder);
+  const std::optional<int> code = ChildProcess(command).wait();
+  std::string complaint;
+  if (!take_picture(disk, code == 0, ready, output)) {
+    complaint = complaint_of(code, command.limit_seconds, errors);
+  }
+  disk.remove(errors);
+  return complaint;
+}
+
+Plotter::Plotter(const Disk& disk, PlotterOptions options,
+                 std::function<void(const std::string&)> warn)
+    : disk_(disk), options_(std::move(options)), warn_(std::move(warn)) {
+  disk_.make_folders(options_.folder);
+  disk_.replace_file(options_.folder / "curves.gp", curves_script(options_.content));
+  disk_.replace_file(options_.folder / "lr.gp", rate_script(options_.content));
+}
+
+Plotter::~Plotter() {
+  try {
+    finish();
+  } catch (const std::exception&) {
+    warn_ = nullptr;  // a destructor has nobody to tell; metrics.csv holds all numbers
+  }
+}
+
+void Plotter::warn_once(const std::string& text) {
+  if (warn_) std::exchange(warn_, nullptr)(text);
+}
+
+void Plotter::start() {
+  outdated_ = false;
+  try {
+    Command command = gnuplot_command(options_.gnuplot, {"curves.gp", "lr.gp"}, options_.folder);
+    command.limit_seconds = options_.limit_seconds;
+    gnuplot_ = std::make_unique<ChildProcess>(command);
+  } catch (const Error& error) {
+    warn_once(std::string("no plots are drawn: ") + error.what());
+  }
+}
+
+std::string Plotter::complaint(const std::optional<int>& code) const {
+  if (!code && options_.stopped && options_.stopped()) {
+    return "the plots lack the last epochs: the run was stopped while gnuplot drew them";
+  }
+  return "no plots are drawn: " +
+         complaint_of(code, options_.limit_seconds, options_.folder / kErrors);
+}
+
+void Plotter::take_pictures() {
+  const std::optional<int> code = gnuplot_->wait(options_.stopped);
+  gnuplot_.reset();
+  gave_up_ = !code || *code > 128;
+  bool complete = true;
+  for (const char* name : kPictures) {
+    const fs::path ready = options_.folder / (kPrefix + std::string(name));
+    complete = take_picture(disk_, code == 0, ready, options_.folder / name) && complete;
+  }
+  if (!complete) warn_once(complaint(code));
+  disk_.remove(options_.folder / kErrors);
+  const bool svg = lower_case(options_.output.extension().string()) == ".svg";
+  const fs::path source = options_.folder / (svg ? "curves.svg" : "curves.png");
+  if (code != 0 || options_.output.empty() || !is_picture(source)) return;
+  const std::vector<std::byte> bytes = read_bytes(source, ErrorKind::disk, kMostFileBytes);
+  const std::array<std::span<const std::byte>, 1> parts = {bytes};
+  disk_.replace_file(options_.output, parts);
+}
+
+void Plotter::refresh() {
+  if (gnuplot_ && !gnuplot_->ended()) {
+    outdated_ = true;
+    return;
+  }
+  if (gnuplot_) take_pictures();
+  if (!gave_up_) start();
+}
+
+void Plotter::finish() {
+  if (gnuplot_) take_pictures();
+  if (!outdated_ || gave_up_) return;
+  start();
+  if (gnuplot_) take_pictures();
+}
+
+}  // namespace trainyard

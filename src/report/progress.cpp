@@ -1,0 +1,106 @@
+#include "report/progress.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+/// As the watch over several ranks counts (comm/rendezvous/watchdog_board.h).
+constexpr double kHangSteps = 20;
+
+}  // namespace
+
+std::string_view name_of(RunPhase phase) {
+  switch (phase) {
+    case RunPhase::starting:
+      return "starting";
+    case RunPhase::reading_data:
+      return "reading_data";
+    case RunPhase::building:
+      return "building";
+    case RunPhase::loading:
+      return "loading";
+    case RunPhase::training:
+      return "training";
+    case RunPhase::evaluating:
+      return "evaluating";
+    case RunPhase::saving:
+      return "saving";
+  }
+  return "?";
+}
+
+ProgressNote::ProgressNote(const Clock& clock, const ProgressLimits& limits)
+    : clock_(clock), limits_(limits) {
+  begin(RunPhase::starting);
+}
+
+void ProgressNote::recall(const RunProgress& progress) {
+  const std::lock_guard lock(mutex_);
+  now_.epoch = progress.epoch;
+  now_.step = progress.step;
+  now_.loss = progress.loss;
+}
+
+void ProgressNote::start_training(std::int64_t epoch, std::int64_t step, std::int64_t steps) {
+  const std::lock_guard lock(mutex_);
+  now_.epoch = epoch;
+  now_.step = first_step_ = step;
+  steps_ = steps;
+  began_ = clock_.seconds();
+}
+
+void ProgressNote::begin(RunPhase phase) {
+  const std::lock_guard lock(mutex_);
+  now_.phase = phase;
+  mark();
+}
+
+void ProgressNote::on_step(const StepRow& row) {
+  const std::lock_guard lock(mutex_);
+  place(row.epoch - 1, row.step, row.loss, row.images_per_s);
+}
+
+void ProgressNote::on_epoch(const EpochRow& row) {
+  const std::lock_guard lock(mutex_);
+  place(row.epoch, row.step, row.loss, row.images_per_s);
+}
+
+void ProgressNote::end() {
+  const std::lock_guard lock(mutex_);
+  now_.eta_seconds.reset();
+  mark();
+}
+
+RunProgress ProgressNote::now() const {
+  const std::lock_guard lock(mutex_);
+  return now_;
+}
+
+double ProgressNote::limit(RunPhase phase) const {
+  const bool trains = phase >= RunPhase::training && seconds_a_step_ > 0;
+  return trains ? std::max(limits_.step, kHangSteps * seconds_a_step_) : limits_.first_step;
+}
+
+void ProgressNote::mark() {
+  now_.progressed = clock_.utc_seconds();
+  now_.hang_after_seconds = limit(now_.phase);
+}
+
+void ProgressNote::place(std::int64_t epoch, std::int64_t step, double loss, double images_per_s) {
+  now_.epoch = epoch;
+  now_.step = step;
+  now_.loss = loss;
+  now_.images_per_s = images_per_s;
+  const std::int64_t done = step - first_step_;
+  if (done > 0) {
+    // With evaluations and saving so far, which come again.
+    seconds_a_step_ = (clock_.seconds() - began_) / static_cast<double>(done);
+    now_.eta_seconds =
+        seconds_a_step_ * static_cast<double>(std::max<std::int64_t>(steps_ - step, 0));
+  }
+  mark();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,82 @@
+// How far a run is and what it is busy with: noted by the thread that trains, read by the one that
+// writes status.json.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "report/metrics.h"
+
+namespace trainyard {
+
+/// What a run that has not ended is busy with.
+enum class RunPhase {
+  starting,
+  reading_data,  // and the statistics of the training split
+  building,      // the model: plan, memory, on a GPU the choice of engines
+  loading,       // a checkpoint
+  training,
+  evaluating,
+  saving,
+};
+
+/// "reading_data", as in the file.
+[[nodiscard]] std::string_view name_of(RunPhase phase);
+
+/// A moment of a run.
+struct RunProgress {
+  RunPhase phase = RunPhase::starting;
+  std::int64_t progressed = 0;    // UTC seconds: a step, a batch of an evaluation or a phase began
+  double hang_after_seconds = 0;  // without progress: it hangs
+  std::int64_t epoch = 0;         // finished ones
+  std::int64_t step = 0;          // finished ones of the run
+  std::optional<double> loss;     // of the last step, at the end of an epoch the epoch's mean
+  std::optional<double> eta_seconds;
+  std::optional<double> images_per_s;  // of the epoch so far
+};
+
+/// Seconds without progress after which a run hangs: the run's 'limits'.
+struct ProgressLimits {
+  double first_step = 300;  // in each phase of the start, and in the first step
+  double step = 60;         // later on, or 20 steps if that is longer
+};
+
+/// Notes the progress of a run. Notes neither allocate nor touch a file: they are made at each
+/// step.
+class ProgressNote {
+ public:
+  /// `clock` must outlive it.
+  ProgressNote(const Clock& clock, const ProgressLimits& limits);
+  /// The run goes on with what is known of `progress`: its place and its loss.
+  void recall(const RunProgress& progress);
+  /// Training begins behind `epoch` epochs and `step` of `steps` steps.
+  void start_training(std::int64_t epoch, std::int64_t step, std::int64_t steps);
+  /// A phase begins, or a step or batch of it.
+  void begin(RunPhase phase);
+  void on_step(const StepRow& row);
+  void on_epoch(const EpochRow& row);
+  /// The time left is no longer of interest.
+  void end();
+  /// May be called from any thread.
+  [[nodiscard]] RunProgress now() const;
+
+ private:
+  [[nodiscard]] double limit(RunPhase phase) const;
+  void mark();
+  void place(std::int64_t epoch, std::int64_t step, double loss, double images_per_s);
+
+  const Clock& clock_;
+  ProgressLimits limits_;
+  mutable std::mutex mutex_;  // held for moments only
+  RunProgress now_;
+  // Of this session's training.
+  double began_ = 0;  // on the clock
+  std::int64_t first_step_ = 0;
+  std::int64_t steps_ = 0;     // of the whole run
+  double seconds_a_step_ = 0;  // 0: not known
+};
+
+}  // namespace trainyard

@@ -1,0 +1,66 @@
+// Sinks of a run besides the CSV files and the console: pictures, status.json and train.log.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "report/epoch_line.h"
+#include "report/log_file.h"
+#include "report/metrics.h"
+#include "report/plotter.h"
+#include "report/progress.h"
+
+namespace trainyard {
+
+/// Redraws the pictures after each row.
+class PlotSink final : public MetricsSink {
+ public:
+  /// See Plotter.
+  PlotSink(const Disk& disk, PlotterOptions options, std::function<void(const std::string&)> warn)
+      : plotter_(disk, std::move(options), std::move(warn)) {}
+  void on_epoch(const EpochRow&) override { plotter_.refresh(); }
+  void on_step(const StepRow&) override {}
+  /// See Plotter.
+  void finish() { plotter_.finish(); }
+
+ private:
+  Plotter plotter_;
+};
+
+/// Notes the place, loss and rate for status.json.
+class ProgressSink final : public MetricsSink {
+ public:
+  /// `note` must outlive the sink.
+  explicit ProgressSink(ProgressNote& note) : note_(note) {}
+  void on_epoch(const EpochRow& row) override { note_.on_epoch(row); }
+  void on_step(const StepRow& row) override { note_.on_step(row); }
+
+ private:
+  ProgressNote& note_;
+};
+
+/// Writes the console's lines to train.log, and keeps the last row for summary.txt.
+class LogSink final : public MetricsSink {
+ public:
+  /// `disk` and `clock` must outlive it.
+  LogSink(const Disk& disk, const Clock& clock, const std::filesystem::path& path,
+          const Banner& banner, std::int64_t epochs);
+  void on_epoch(const EpochRow& row) override;
+  void on_step(const StepRow&) override {}
+  void sync() override { file_.sync(); }
+  void write(const std::string& text) { file_.write(text); }
+  [[nodiscard]] const std::optional<EpochRow>& last() const { return last_; }
+
+ private:
+  LogFile file_;
+  std::int64_t epochs_;
+  std::int64_t samples_a_step_;
+  std::string judged_;
+  bool explained_ = false;  // what the star means
+  std::optional<EpochRow> last_;
+};
+
+}  // namespace trainyard

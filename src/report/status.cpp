@@ -1,0 +1,158 @@
+#include "report/status.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/read_file.h"
+#include "formats/json.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr int kStatusVersion = 1;
+constexpr std::uint64_t kMostStatusBytes = 1u << 20;
+
+Json best_json(const std::optional<BestValue>& best) {
+  if (!best) return nullptr;
+  return {{"metric", best->metric}, {"value", number_or_null(best->value)}, {"epoch", best->epoch}};
+}
+
+Json status_json(const RunStatus& status) {
+  Json json;
+  json["schema_version"] = kStatusVersion;
+  json["state"] = std::string(name_of(status.state));
+  json["phase"] = std::string(phase_of(status));
+  json["exit_code"] = status.exit_code ? Json(*status.exit_code) : Json(nullptr);
+  json["message"] = status.message;
+  json["pid"] = status.pid;
+  json["host"] = status.host;
+  json["started"] = utc_text(status.started);
+  json["updated"] = utc_text(status.updated);
+  json["progressed"] = utc_text(status.at.progressed);
+  json["hang_after_seconds"] = static_cast<std::int64_t>(std::ceil(status.at.hang_after_seconds));
+  json["epoch"] = status.at.epoch;
+  json["epochs"] = status.epochs;
+  json["step"] = status.at.step;
+  json["steps_per_epoch"] = status.steps_per_epoch;
+  json["loss"] = number_or_null(status.at.loss);
+  json["best"] = best_json(status.best);
+  json["last_checkpoint"] =
+      status.last_checkpoint.empty() ? Json(nullptr) : Json(status.last_checkpoint);
+  json["eta_seconds"] = number_or_null(status.at.eta_seconds);
+  json["images_per_s"] = number_or_null(status.at.images_per_s);
+  json["resume_command"] = status.resume_command;
+  json["config_hash"] = status.config_hash;
+  return json;
+}
+
+constexpr std::array kStates = {RunState::starting,  RunState::running, RunState::saving,
+                                RunState::completed, RunState::stopped, RunState::interrupted,
+                                RunState::failed,    RunState::diverged};
+constexpr std::array kPhases = {RunPhase::starting, RunPhase::reading_data, RunPhase::building,
+                                RunPhase::loading,  RunPhase::training,     RunPhase::evaluating,
+                                RunPhase::saving};
+
+template <typename Choice, std::size_t count>
+std::optional<Choice> named(const std::array<Choice, count>& choices, const std::string& name) {
+  const auto found = std::find_if(choices.begin(), choices.end(),
+                                  [&](Choice choice) { return name_of(choice) == name; });
+  return found == choices.end() ? std::nullopt : std::optional(*found);
+}
+
+/// The value under `key`; empty where it is missing or null.
+template <typename Value>
+std::optional<Value> known(const Json& json, const char* key) {
+  if (!json.contains(key) || json.at(key).is_null()) return std::nullopt;
+  return json.at(key).get<Value>();
+}
+
+std::int64_t time_at(const Json& json, const char* key) {
+  return utc_seconds_of(known<std::string>(json, key).value_or("")).value_or(0);
+}
+
+RunProgress progress_of(const Json& json) {
+  return {.phase = named(kPhases, known<std::string>(json, "phase").value_or(""))
+                       .value_or(RunPhase::starting),
+          .progressed = time_at(json, "progressed"),
+          .hang_after_seconds = known<double>(json, "hang_after_seconds").value_or(0),
+          .epoch = json.at("epoch").get<std::int64_t>(),
+          .step = known<std::int64_t>(json, "step").value_or(0),
+          .loss = known<double>(json, "loss"),
+          .eta_seconds = known<double>(json, "eta_seconds"),
+          .images_per_s = known<double>(json, "images_per_s")};
+}
+
+std::optional<BestValue> best_of(const Json& json) {
+  const auto best = known<Json>(json, "best");
+  if (!best) return std::nullopt;
+  return BestValue{.metric = best->at("metric").get<std::string>(),
+                   .value = known<double>(*best, "value").value_or(std::nan("")),
+                   .epoch = best->at("epoch").get<std::int64_t>()};
+}
+
+std::optional<RunStatus> status_of(const Json& json) {
+  const auto state = named(kStates, json.at("state").get<std::string>());
+  if (!state) return std::nullopt;
+  return RunStatus{.state = *state,
+                   .exit_code = known<int>(json, "exit_code"),
+                   .message = known<std::string>(json, "message").value_or(""),
+                   .pid = known<std::int64_t>(json, "pid").value_or(0),
+                   .host = known<std::string>(json, "host").value_or(""),
+                   .started = time_at(json, "started"),
+                   .updated = time_at(json, "updated"),
+                   .at = progress_of(json),
+                   .epochs = json.at("epochs").get<std::int64_t>(),
+                   .steps_per_epoch = known<std::int64_t>(json, "steps_per_epoch").value_or(0),
+                   .best = best_of(json),
+                   .last_checkpoint = known<std::string>(json, "last_checkpoint").value_or(""),
+                   .resume_command = known<std::string>(json, "resume_command").value_or(""),
+                   .config_hash = json.at("config_hash").get<std::string>()};
+}
+
+}  // namespace
+
+std::string_view name_of(RunState state) {
+  switch (state) {
+    case RunState::starting:
+      return "starting";
+    case RunState::running:
+      return "running";
+    case RunState::saving:
+      return "saving";
+    case RunState::completed:
+      return "completed";
+    case RunState::stopped:
+      return "stopped";
+    case RunState::interrupted:
+      return "interrupted";
+    case RunState::failed:
+      return "failed";
+    case RunState::diverged:
+      return "diverged";
+  }
+  return "?";
+}
+
+std::string_view phase_of(const RunStatus& status) {
+  const bool lives = status.state <= RunState::saving;
+  return lives ? name_of(status.at.phase) : name_of(status.state);
+}
+
+std::string status_text(const RunStatus& status) { return json_text(status_json(status)); }
+
+std::optional<RunStatus> read_status(const std::filesystem::path& path) {
+  try {
+    return status_of(parse_json(read_text(path, ErrorKind::disk, kMostStatusBytes),
+                                {path.string(), ErrorKind::disk}));
+  } catch (const Error&) {
+    return std::nullopt;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace trainyard

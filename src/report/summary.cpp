@@ -1,0 +1,57 @@
+#include "report/summary.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "report/epoch_line.h"
+
+namespace trainyard {
+
+namespace {
+
+std::string last_values(const EpochRow& row) {
+  std::string text = "loss " + value_text(row.loss);
+  const auto add = [&](const std::string& name, const std::optional<double>& value) {
+    if (value) text += fmt::format(", {} {}", name, value_text(*value));
+  };
+  for (const MetricValue& metric : row.metrics) add(metric.name, metric.training);
+  add("val_loss", row.val_loss);
+  for (const MetricValue& metric : row.metrics) add("val_" + metric.name, metric.validation);
+  return text;
+}
+
+/// The value that the run is judged by, the others of its epoch, and the epoch.
+std::string best_values(const BestValue& best, const std::vector<NamedValue>& values) {
+  std::string text = best.metric + " " + value_text(best.value);
+  for (const auto& [name, value] : values) {
+    if (name != best.metric) text += fmt::format(", {} {}", name, value_text(value));
+  }
+  return fmt::format("{} (epoch {})", text, best.epoch);
+}
+
+std::string run_text(const RunSummary& summary) {
+  if (summary.changes.empty()) return summary.run;
+  return fmt::format("{} (set: {})", summary.run, joined(summary.changes));
+}
+
+}  // namespace
+
+std::string summary_text(const RunSummary& summary) {
+  std::string text;
+  const auto line = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{}: {}\n", name, value);
+  };
+  line("run", run_text(summary));
+  line("state", fmt::format("{} (exit code {})", name_of(summary.state), summary.exit_code));
+  line("message", summary.message);
+  line("epochs", with_separators(summary.epochs));
+  line("steps", with_separators(summary.step));
+  line("time", duration_text(summary.seconds));
+  if (summary.best) line("best", best_values(*summary.best, summary.best_values));
+  if (summary.last) line("last", last_values(*summary.last));
+  line("checkpoint", summary.last_checkpoint);
+  for (const std::string& warning : summary.warnings) line("warning", warning);
+  return text;
+}
+
+}  // namespace trainyard

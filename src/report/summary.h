@@ -1,0 +1,34 @@
+// summary.txt: how a run ended, for people.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/csv_sink.h"
+#include "report/metrics.h"
+#include "report/status.h"
+
+namespace trainyard {
+
+struct RunSummary {
+  std::string run;                   // the run folder
+  std::vector<std::string> changes;  // of its config, by --set and flags: "epochs=2"
+  RunState state = RunState::completed;
+  int exit_code = 0;
+  std::string message;  // the error, if there was one
+  std::int64_t epochs = 0;
+  std::int64_t step = 0;
+  double seconds = 0;
+  std::optional<BestValue> best;
+  std::vector<NamedValue> best_values;  // of all validation columns in the best epoch
+  std::optional<EpochRow> last;         // the last finished epoch
+  std::string last_checkpoint;
+  std::vector<std::string> warnings;
+};
+
+/// A line a fact, "name: value"; what is not known is left out.
+[[nodiscard]] std::string summary_text(const RunSummary& summary);
+
+}  // namespace trainyard

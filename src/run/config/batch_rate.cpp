@@ -1,0 +1,57 @@
+#include "run/config/batch_rate.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace trainyard {
+namespace {
+
+bool scales(const RunConfig& run) {
+  return run.lr_scaling && run.lr_scaling->rule != RateScaling::Rule::none;
+}
+
+/// `global` by the batch that the rate was chosen for.
+double batch_ratio(const RunConfig& run, std::int64_t global) {
+  const std::int64_t own = run.batch.per_gpu.value_or(1) * run.accumulate;
+  return static_cast<double>(global) / static_cast<double>(run.lr_scaling->batch.value_or(own));
+}
+
+}  // namespace
+
+void check_rate_scaling(config::Fields& fields, const RunConfig& run) {
+  if (fields.describing() || !scales(run)) return;
+  const RateScaling& scaling = *run.lr_scaling;
+  if (!scaling.batch && run.batch.total) {
+    fields.error("lr_scaling", fmt::format("'{0}' wants the batch that the rate was chosen for, "
+                                           "which 'batch.total' does not say: {{{0}: {{batch: "
+                                           "64}}}}",
+                                           scaling.name()));
+  }
+  if (scaling.warmup_epochs.value_or(0) > 0 && run.schedule && run.schedule->warms_up()) {
+    fields.error("lr_scaling", fmt::format("both 'schedule' and '{}' warm up; leave out one of the "
+                                           "two",
+                                           scaling.name()));
+  }
+}
+
+double rate_factor(const RunConfig& run, std::int64_t global) {
+  return scales(run) ? run.lr_scaling->factor(batch_ratio(run, global)) : 1;
+}
+
+void scale_schedule(RunConfig& run, std::int64_t global) {
+  if (!scales(run)) return;
+  run.schedule =
+      scaled_schedule(std::move(run.schedule), *run.lr_scaling, batch_ratio(run, global));
+}
+
+std::string rate_warning(const RunConfig& run, std::int64_t ranks, std::int64_t global) {
+  if (run.lr_scaling || ranks == 1 || !run.batch.per_gpu) return "";
+  return fmt::format(
+      "the global batch {} is {} times that of one rank, and the learning rate is not: as many "
+      "epochs are {} times fewer updates, which often cost accuracy; 'lr_scaling: linear' "
+      "multiplies the rate by {} after a warm-up, 'lr_scaling: none' says that it is meant so",
+      global, ranks, ranks, ranks);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,31 @@
+// Which metric of a run says that a model is better, as its file has it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/diagnostics.h"
+#include "run/config/run_config.h"
+#include "train/best_metric.h"
+
+namespace trainyard {
+
+/// The columns of metrics.csv that `metrics` fill, in order: "accuracy", "top5_accuracy".
+[[nodiscard]] std::vector<std::string> metric_names(std::span<const std::unique_ptr<Op>> metrics);
+
+/// Reports a `checkpoint.best.metric` of `run` that is no column of its validation split, where it
+/// stands in `file`.
+void check_best_metric(const RunConfig& run, const config::Node& file,
+                       config::Diagnostics& diagnostics);
+
+/// What `checkpoint.best` and `early_stop` of a run say; left out: the first metric. `names` are
+/// the run's metrics. The column was checked when the file was read.
+[[nodiscard]] BestMetric best_metric_of(const RunConfig& config,
+                                        std::span<const std::string> names);
+/// "val_accuracy", a column of metrics.csv.
+[[nodiscard]] std::string best_metric_column(const BestMetric& best,
+                                             std::span<const std::string> names);
+
+}  // namespace trainyard

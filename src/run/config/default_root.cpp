@@ -1,0 +1,39 @@
+#include "run/config/default_root.h"
+
+#include <algorithm>
+
+#include "config/schema.h"
+#include "data/dataset.h"
+
+namespace trainyard {
+namespace {
+
+/// True if the source's own declarations give `root` a value.
+bool has_default_root(const std::string& source) {
+  const auto kinds = dataset_kinds();
+  const auto kind = std::ranges::find(kinds, source, &config::Kind<DatasetSource>::name);
+  if (kind == kinds.end()) return false;
+  config::Fields fields(config::Profile::keras2);
+  static_cast<void>(kind->read(fields));
+  return std::ranges::any_of(fields.descriptions(), [](const config::FieldDescription& field) {
+    return field.key == "root" && !field.required && field.default_text == "data";
+  });
+}
+
+}  // namespace
+
+void put_default_root(config::Node& run, const std::string& folder) {
+  config::Node* data = run.find("data");
+  if (folder.empty() || data == nullptr) return;
+  for (const char* split : {"train", "val"}) {
+    config::Node* map = data->find(split);
+    if (map == nullptr || map->find("root") != nullptr) continue;
+    const config::Node* source = map->find("source");
+    if (source == nullptr || !has_default_root(source->text)) continue;
+    map->entries.push_back({.key = "root",
+                            .where = map->where,
+                            .value = config::scalar_node(folder, true, map->where)});
+  }
+}
+
+}  // namespace trainyard

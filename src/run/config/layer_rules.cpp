@@ -1,0 +1,141 @@
+#include "run/config/layer_rules.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <set>
+
+#include "graph/build.h"
+#include "ops/loss.h"
+#include "plan/blocks.h"
+#include "run/config/shards.h"
+
+namespace trainyard {
+namespace {
+
+using config::describe;
+using config::Diagnostics;
+using Kind = config::Node::Kind;
+
+/// Paths of the layers with parameters of their own, and of what they stand in.
+std::vector<std::string> known_paths(const Graph& graph) {
+  std::set<std::string> paths;
+  for (const Node& node : graph.nodes) {
+    if (own_parameters(node).empty()) continue;
+    for (std::size_t end = 0; end != std::string::npos;) {
+      end = node.path.find('.', end + 1);
+      paths.insert(node.path.substr(0, end));
+    }
+  }
+  return {paths.begin(), paths.end()};
+}
+
+/// Calls change(node) for the layers that `pattern` names.
+template <class F>
+void change_layers(Graph& graph, const std::string& key, const std::string& pattern,
+                   const Position& where, Diagnostics& diagnostics, const F& change) {
+  bool any = false;
+  for (Node& node : graph.nodes) {
+    if (own_parameters(node).empty() || !names_layer(pattern, node.path)) continue;
+    change(node);
+    any = true;
+  }
+  if (any) return;
+  diagnostics.error(where, key + ": no layer with parameters is named by '" + pattern + "'" +
+                               config::suggestion(pattern, known_paths(graph)));
+}
+
+void freeze(const config::Node& patterns, Graph& graph, Diagnostics& diagnostics) {
+  if (patterns.kind != Kind::list) {
+    diagnostics.error(patterns.where,
+                      "freeze: expected a list of layers, found " + describe(patterns));
+  }
+  for (const config::Node& pattern : patterns.items) {
+    change_layers(graph, "freeze", pattern.text, pattern.where, diagnostics,
+                  [](Node& node) { node.frozen = true; });
+  }
+}
+
+void multiply_rates(const config::Node& factors, Graph& graph, Diagnostics& diagnostics) {
+  if (factors.kind != Kind::map) {
+    diagnostics.error(factors.where,
+                      "lr_mult: expected a map of layers to factors, found " + describe(factors));
+  }
+  for (const auto& [pattern, where, factor] : factors.entries) {
+    if (!factor.is_number() || !(factor.real >= 0)) {
+      diagnostics.error(factor.where,
+                        "lr_mult: expected a factor of at least 0, found " + describe(factor));
+      continue;
+    }
+    change_layers(graph, "lr_mult", pattern, where, diagnostics,
+                  [&](Node& node) { node.rate_multiplier = factor.real; });
+  }
+}
+
+/// A softmax whose loss is a sigmoid's, or the other way round, would be computed before the
+/// loss's.
+void check_closing(const RunConfig& run, const Graph& whole, Diagnostics& diagnostics) {
+  const std::string_view loss = run.loss->type();
+  const std::string_view wanted = activation_of(loss);
+  const std::string& found = whole.closing_activation;
+  if (found.empty() || wanted.empty() || found == wanted) return;
+  const std::string_view fitting =
+      found == "softmax" ? CrossEntropy::kName : BinaryCrossEntropy::kName;
+  diagnostics.error(whole.nodes.back().where,
+                    fmt::format("layer '{0}': the network closes with {1}, but the loss {2} has a "
+                                "{3} in it; set 'loss: {4}' for {1}, or close with {3} for {2}",
+                                whole.nodes.back().path, found, loss, wanted, fitting));
+}
+
+void follow_owners(Graph& graph) {
+  const std::vector<NodeId> owners = parameter_owners(graph);
+  for (std::size_t id = 0; id < owners.size(); ++id) {
+    graph.nodes[id].frozen = graph.nodes[owners[id]].frozen;
+  }
+}
+
+}  // namespace
+
+std::string_view activation_of(std::string_view loss) {
+  if (loss == CrossEntropy::kName) return "softmax";
+  if (loss == BinaryCrossEntropy::kName) return "sigmoid";
+  return "";
+}
+
+bool names_layer(const std::string& pattern, const std::string& path) {
+  return fnmatch(pattern.c_str(), path.c_str(), 0) == 0 ||
+         fnmatch((pattern + ".*").c_str(), path.c_str(), 0) == 0;
+}
+
+std::string frozen_warning(const Graph& network) {
+  const GraphTotals sums = totals(network);
+  if (sums.parameters_trainable > 0) return "";
+  if (sums.parameters_total == 0) return "the network has no parameters: nothing is learnt";
+  return "'freeze' names every layer with parameters: nothing is learnt";
+}
+
+bool loss_computes_closing(const RunConfig& run, const Graph& whole) {
+  return !whole.closing_activation.empty() &&
+         whole.closing_activation == activation_of(run.loss->type());
+}
+
+Graph build_network(const RunConfig& run, std::int64_t batch) {
+  Graph graph = build_whole_network(run, batch);
+  if (loss_computes_closing(run, graph)) peel_closing(graph);
+  return graph;
+}
+
+Graph build_whole_network(const RunConfig& run, std::int64_t batch) {
+  Graph graph = build_graph(network_of(run),
+                            {.batch = batch, .profile = run.profile, .peel_activation = false});
+  Diagnostics diagnostics;
+  check_closing(run, graph, diagnostics);
+  freeze(run.freeze, graph, diagnostics);
+  multiply_rates(run.lr_mult, graph, diagnostics);
+  if (run.batch.shards) check_shards_alone(graph, diagnostics);
+  diagnostics.raise();
+  follow_owners(graph);
+  return graph;
+}
+
+}  // namespace trainyard

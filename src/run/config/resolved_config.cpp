@@ -1,0 +1,33 @@
+#include "run/config/resolved_config.h"
+
+#include "base/hash.h"
+
+namespace trainyard {
+namespace {
+
+config::Node resolved_tree(const RunConfig& config) {
+  config::Node tree = config.settled;
+  *tree.find("network") = network_of(config);
+  return tree;
+}
+
+}  // namespace
+
+std::string resolved_yaml(const RunConfig& config) {
+  return config::to_yaml(resolved_tree(config));
+}
+
+std::string config_hash(std::string_view resolved, std::string_view weights) {
+  Hash128 hash;
+  hash.update(resolved);
+  // Nothing without weights: the hash of a config alone must not change.
+  if (!weights.empty()) hash.update("init: " + std::string(weights) + "\n");
+  return hash.hex();
+}
+
+std::vector<config::Difference> config_differences(const RunConfig& before,
+                                                   const RunConfig& after) {
+  return config::differences(resolved_tree(before), resolved_tree(after));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,156 @@
+// A run file: what is trained, on what, how, and what it leaves.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/rendezvous/rank_limits.h"
+#include "config/fields.h"
+#include "config/load.h"
+#include "config/node.h"
+#include "data/dataset.h"
+#include "data/pipeline.h"
+#include "ops/op.h"
+#include "optim/optimizer.h"
+#include "optim/rate_scaling.h"
+#include "optim/schedule.h"
+#include "plan/target.h"
+
+namespace trainyard {
+
+/// One split: a source with its keys, and whether its order is shuffled.
+struct SplitConfig {
+  std::unique_ptr<DatasetSource> source;
+  bool shuffle = true;
+};
+
+/// Whether data sets stay on the device.
+enum class Resident { automatic, always, never };
+
+struct DataConfig {
+  SplitConfig train;
+  SplitConfig val;
+  std::vector<std::unique_ptr<Preprocess>> preprocess;
+  std::vector<std::unique_ptr<Augmentation>> augment;
+  std::int64_t workers = 1;
+  Resident resident = Resident::automatic;
+  std::int64_t prefetch = 2;
+};
+
+/// `per_gpu` or `total`, never a bare number.
+struct BatchConfig {
+  std::optional<std::int64_t> per_gpu;
+  std::optional<std::int64_t> total;
+  std::optional<std::int64_t> shards;  // of `total`; see run/config/shards.h
+  enum class Remainder { drop } remainder = Remainder::drop;
+};
+
+struct BestConfig {
+  std::string metric;
+  enum class Mode { min, max } mode = Mode::max;
+};
+
+/// "1 epoch", "500 steps".
+struct Interval {
+  std::int64_t count = 1;
+  enum class Unit { epoch, step } unit = Unit::epoch;
+};
+
+struct CheckpointConfig {
+  std::string every = "1 epoch";
+  std::int64_t keep = 3;
+  std::optional<BestConfig> best;
+};
+
+struct EarlyStopConfig {
+  std::int64_t patience = 10;
+  double min_delta = 0;
+};
+
+/// See LossScale.
+struct LossScaleConfig {
+  double start = 1024;
+  bool dynamic = false;
+  std::int64_t growth = 2000;
+};
+
+struct PlotConfig {
+  enum class Style { panels, guide } style = Style::panels;
+  std::string title;
+};
+
+struct OutputConfig {
+  PlotConfig plot;
+  bool steps = false;
+};
+
+/// How ranks work together.
+struct RanksConfig {
+  enum class Transport { fp32, bf16, fp16 } transport = Transport::fp32;
+  std::int64_t check_weights = 0;  // updates from one comparison of all ranks' models to the next
+};
+
+struct RunConfig {
+  std::string name;
+  config::Profile profile = config::Profile::keras2;
+  config::Node network;  // inline keys, or {file, vars, defaults}
+  DataConfig data;
+  BatchConfig batch;
+  std::unique_ptr<Op> loss;
+  std::vector<std::unique_ptr<Op>> metrics;
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<Schedule> schedule;
+  std::unique_ptr<RateScaling> lr_scaling;  // not given: none, with a warning where that matters
+  std::int64_t epochs = 1;
+  std::int64_t seed = 42;
+  config::Node freeze{.kind = config::Node::Kind::list};  // patterns of layers
+  config::Node lr_mult{.kind = config::Node::Kind::map};  // pattern: factor
+  double clip_norm = 0;                                   // 0: none
+  std::int64_t accumulate = 1;                            // micro-steps an update
+  std::int64_t threads = 0;                               // a rank; 0: cores
+  std::optional<Precision> precision;         // not given: the device's own (default_precision)
+  bool deterministic = true;                  // of a GPU's engines
+  std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
+  CheckpointConfig checkpoint;
+  Interval checkpoint_every;  // from checkpoint.every
+  std::optional<EarlyStopConfig> early_stop;
+  OutputConfig output;
+  RanksConfig ranks;
+  RankLimits limits;
+
+  config::Node settled;  // the file with every default explicit
+};
+
+/// Keys of a run file that exclude each other, for extends and --set.
+[[nodiscard]] std::span<const config::Rivals> run_rivals();
+
+/// Reads a run file with its overrides. `data_folder` takes the place of "data" as the default of a
+/// data source's `root`; "" leaves it. Throws Error{config} with all errors of the file.
+[[nodiscard]] RunConfig read_run_config(const std::filesystem::path& path,
+                                        std::span<const std::string> overrides,
+                                        const std::string& data_folder = "");
+
+/// "bf16".
+[[nodiscard]] std::string_view name_of(RanksConfig::Transport transport);
+/// Throws Error{config} for gradients that cross in 16 bits and are computed in 64.
+void require_transport(const RunConfig& run, Precision precision);
+
+/// Fixes the thread count of a run, in its settled map too.
+void settle_threads(RunConfig& run, std::int64_t threads);
+/// Fixes the precision of a run, in its settled map too, and the loss scale that it wants.
+void settle_precision(RunConfig& run, Precision precision);
+
+/// The declarations of a run file, for the schema and the reference.
+[[nodiscard]] std::vector<config::FieldDescription> describe_run();
+
+/// The network map of a run: its file loaded, with vars and defaults laid over it, or the inline
+/// one. Throws Error{config}.
+[[nodiscard]] config::Node network_of(const RunConfig& run);
+
+}  // namespace trainyard

@@ -1,0 +1,118 @@
+#include "run/session/session_data.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "run/session/session.h"
+#include "run/session/shared_set.h"
+
+namespace trainyard {
+namespace {
+
+/// Throws Error{checkpoint} unless statistics that a checkpoint kept are of images of this shape.
+void check_statistics(const Statistics& known, const Shape& image) {
+  const auto has = [](const std::vector<float>& values, std::int64_t count) {
+    return static_cast<std::int64_t>(values.size()) == count;
+  };
+  if (has(known.mean_image, image.elements()) && has(known.mean, image[0]) &&
+      has(known.deviation, image[0])) {
+    return;
+  }
+  throw Error(ErrorKind::checkpoint,
+              "the checkpoint's statistics of the training split do not fit its images " +
+                  image.text() + ": a mean image of " + std::to_string(known.mean_image.size()) +
+                  " values, " + std::to_string(known.mean.size()) + " means, " +
+                  std::to_string(known.deviation.size()) +
+                  " deviations; were the data or 'preprocess' changed?");
+}
+
+void require_alike(const Dataset& train, const Dataset& val) {
+  const std::int64_t a = train.classes(), b = val.classes();
+  if (train.image_shape() == val.image_shape() && a == b) return;
+  throw Error(ErrorKind::data, "the training split holds images " + train.image_shape().text() +
+                                   " of " + std::to_string(a) + " classes, the validation split " +
+                                   val.image_shape().text() + " of " + std::to_string(b) +
+                                   "; both must be of one kind" +
+                                   classes_advice(std::max(a, b), std::min(a, b)));
+}
+
+/// Throws Error{config} with why the sets cannot stay on a device, if so.
+void require_resident(const SessionData& data) {
+  const std::string fault = DeviceImages::fault(*data.pipeline);
+  for (const auto* set : {&data.train, &data.val}) {
+    const bool held = !(*set)->held().bytes.empty();
+    if (held && fault.empty()) continue;
+    throw Error(ErrorKind::config,
+                "'data.resident: always', but the " +
+                    std::string(set == &data.train ? "training" : "validation") +
+                    " split cannot stay on the device: " +
+                    (held ? fault : "its source keeps no 8-bit images in memory") +
+                    "; set 'data.resident: auto'");
+  }
+}
+
+BatchImages images_for(const DataConfig& config, const SessionDevice& device,
+                       const SessionData& data) {
+  if (config.resident == Resident::always) {
+    require_resident(data);
+    return BatchImages::steps;
+  }
+  const bool on_gpu = device.total_bytes > 0;
+  if (!on_gpu || !data.train->eight_bit() || !data.val->eight_bit()) return BatchImages::made;
+  if (!DeviceImages::fault(*data.pipeline).empty()) return BatchImages::made;
+  const std::size_t train = data.train->held().bytes.size(), val = data.val->held().bytes.size();
+  const bool held = train > 0 && val > 0;
+  const bool fits = held && train + val <= device.device->free_bytes() / 4;
+  return config.resident == Resident::automatic && fits ? BatchImages::steps : BatchImages::bytes;
+}
+
+}  // namespace
+
+std::string classes_advice(std::int64_t wanted, std::int64_t found) {
+  if (found >= wanted) return "";
+  return "; if only the highest label is missing, say 'classes: " + std::to_string(wanted) +
+         "' (sources idx, tensors, image_folder)";
+}
+
+SessionData open_data(RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
+                      const std::function<void(const std::string&)>& warn) {
+  const auto seed = static_cast<std::uint64_t>(run.seed);
+  SessionData data;
+  data.train = open_shared(*run.data.train.source, seed, ranks, warn);
+  data.val = open_shared(*run.data.val.source, seed, ranks, warn);
+  require_alike(*data.train, *data.val);
+  data.pipeline = std::make_unique<Pipeline>(data.train->image_shape(), std::move(run.data.augment),
+                                             std::move(run.data.preprocess));
+  if (known != nullptr) {
+    if (data.pipeline->needs_statistics()) check_statistics(*known, data.train->image_shape());
+    data.statistics = *known;
+  } else if (data.pipeline->needs_statistics()) {
+    data.statistics = compute_statistics(*data.train, threads);
+  }
+  data.pipeline->prepare(data.statistics);
+  return data;
+}
+
+void place_data(const DataConfig& config, const SessionDevice& device, std::int64_t batch,
+                SessionData& data) {
+  data.images = images_for(config, device, data);
+  const auto on_device = [&](const auto&... of) {
+    return std::make_unique<DeviceImages>(*device.device, *device.queue, *device.batches, of...,
+                                          *data.pipeline);
+  };
+  if (data.images == BatchImages::steps) {
+    data.train_images = on_device(*data.train);
+    data.val_images = on_device(*data.val);
+  } else if (data.images == BatchImages::bytes) {
+    data.train_images = on_device(batch, data.train->image_shape());
+  }
+}
+
+std::string feeding_text(const SessionData& data, const SessionDevice& device) {
+  if (data.images == BatchImages::steps) return "resident";
+  if (data.images == BatchImages::bytes) return "uploaded as bytes";
+  return device.copies ? "uploaded as floats" : "";
+}
+
+}  // namespace trainyard

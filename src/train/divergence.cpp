@@ -1,0 +1,71 @@
+#include "train/divergence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace trainyard {
+namespace {
+
+/// val_loss may be so many times the training loss before that is worth a warning.
+constexpr double kFarApart = 100;
+/// Epochs in a row with one and the same metric on both splits.
+constexpr std::int64_t kConstantEpochs = 3;
+
+}  // namespace
+
+void report(const Divergence& divergence) {
+  std::string message = divergence.where.empty() ? "" : divergence.where + ": ";
+  message += fmt::format("training diverged at step {} (epoch {}): {}", divergence.step + 1,
+                         divergence.epoch + 1, divergence.text);
+  if (divergence.loss) message += fmt::format("; loss {:.5g}", *divergence.loss);
+  if (divergence.rate) message += fmt::format("; learning rate {:.4g}", *divergence.rate);
+  message += "; lower the learning rate, add a warm-up or set 'clip_norm'";
+  if (divergence.scales_loss) message += ", or change 'loss_scale'";
+  throw Error(ErrorKind::diverged, message);
+}
+
+std::string LossLimit::fault(double loss) {
+  if (!first_) first_ = loss;
+  if (!std::isfinite(loss)) return "the loss is not finite";
+  const double limit = kFactor * std::max(*first_, 1.0);
+  if (loss <= limit) return "";
+  return fmt::format("the loss began at {:.4g} and is above {:g} now", *first_, limit);
+}
+
+void EpochWatch::look(const EpochRow& row, const Warn& warn) {
+  look_at_loss(row, warn);
+  look_at_metric(row, warn);
+}
+
+void EpochWatch::look_at_loss(const EpochRow& row, const Warn& warn) {
+  if (loss_warned_ || !row.val_loss || !(*row.val_loss > 1)) return;
+  if (!(*row.val_loss > kFarApart * row.loss)) return;
+  loss_warned_ = true;
+  warn(fmt::format(
+      "epoch {}: val_loss {:.4g} is {:.0f} times the training loss; do both splits have "
+      "the same classes and preprocessing, and have the running statistics of batch norm "
+      "had enough steps ('momentum')?",
+      row.epoch, *row.val_loss, *row.val_loss / row.loss));
+}
+
+void EpochWatch::look_at_metric(const EpochRow& row, const Warn& warn) {
+  if (metric_warned_ || row.metrics.empty()) return;
+  const MetricValue& metric = row.metrics.front();
+  const bool same = metric.training == training_ && metric.validation == validation_;
+  constant_epochs_ = same ? constant_epochs_ + 1 : 1;
+  training_ = metric.training;
+  validation_ = metric.validation;
+  const bool perfect = metric.training == 1.0;
+  if (constant_epochs_ < kConstantEpochs || perfect) return;
+  metric_warned_ = true;
+  warn(fmt::format(
+      "{} has been {:.4f} for {} epochs, on both splits alike: nothing is learnt; is the "
+      "learning rate 0 or far too high, or are the layers frozen?",
+      metric.name, metric.validation.value_or(0), constant_epochs_));
+}
+
+}  // namespace trainyard

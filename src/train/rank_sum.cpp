@@ -1,0 +1,145 @@
+#include "train/rank_sum.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace trainyard {
+
+RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankBlocks& blocks,
+                 const RankSumOptions& options)
+    : compute_(compute),
+      communicator_(communicator),
+      blocks_(blocks),
+      transport_(options.transport),
+      buckets_(options.buckets),
+      queue_(options.buckets.empty() ? compute.queue : *compute.sums) {
+  if (communicator.size() == 1) return;
+  pending_.reserve(3);
+  if (buckets_.empty()) {
+    buckets_ = {{.count = blocks.parameters + blocks.statistics}};
+  } else {
+    ready_ = compute.device.make_event();
+    summed_ = compute.device.make_event();
+  }
+  if (options.in_tree && !communicator.sums_in_tree()) {
+    TY_CHECK(options.buckets.empty() && transport_ == DType::f32,
+             "sums in tree order are of whole blocks, as they are");
+    parts_ = compute.device.allocate(
+        std::max(tree_bytes(blocks.parameters + blocks.statistics, blocks.type),
+                 tree_bytes(blocks.result_count, DType::f64)));
+  }
+  if (transport_ == DType::f32) return;
+  TY_CHECK(blocks.type == DType::f32, "only gradients of f32 cross in 16 bits");
+  const std::size_t bytes = static_cast<std::size_t>(blocks.parameters) * size_of(transport_);
+  narrow_ = compute.device.allocate(bytes);
+}
+
+std::span<const GradientBucket> RankSum::beside_backward() const {
+  if (ready_ == nullptr) return {};
+  return std::span(buckets_).first(buckets_.size() - 1);
+}
+
+void RankSum::begin_next() {
+  add(buckets_[next_++]);
+  put_on();
+}
+
+std::byte* RankSum::narrow(std::int64_t element) const {
+  return static_cast<std::byte*>(narrow_->data()) +
+         static_cast<std::size_t>(element) * size_of(transport_);
+}
+
+void RankSum::add(const GradientBucket& bucket) {
+  auto* const first = static_cast<std::byte*>(blocks_.gradients) +
+                      static_cast<std::size_t>(bucket.first) * size_of(blocks_.type);
+  if (!narrows()) return pending_.push_back({first, bucket.count, blocks_.type});
+  const std::int64_t end = bucket.first + bucket.count;
+  const std::int64_t parameters = std::min(end, blocks_.parameters) - bucket.first;
+  compute_.launches.narrow(narrow(bucket.first), transport_, reinterpret_cast<float*>(first),
+                           parameters);
+  pending_.push_back({narrow(bucket.first), parameters, transport_});
+  if (end <= blocks_.parameters) return;
+  pending_.push_back({static_cast<float*>(blocks_.gradients) + blocks_.parameters,
+                      blocks_.statistics, blocks_.type});
+}
+
+void RankSum::put_on() {
+  fork();
+  if (parts_ == nullptr) {
+    communicator_.all_reduce_sums(queue_, pending_);
+  } else {
+    for (const SumPart& part : pending_) {
+      sum_in_tree(static_cast<std::byte*>(part.data), part.count, part.type);
+    }
+  }
+  pending_.clear();
+}
+
+void RankSum::finish() {
+  if (communicator_.size() == 1) return;
+  while (next_ + 1 < buckets_.size()) begin_next();
+  // The results go with the last bucket: a call costs more than their bytes.
+  if (next_ < buckets_.size()) add(buckets_[next_]);
+  next_ = 0;
+  pending_.push_back({blocks_.results, blocks_.result_count, DType::f64});
+  put_on();
+  join();
+  if (!narrows()) return;
+  compute_.launches.widen(static_cast<float*>(blocks_.gradients), narrow_->data(), transport_,
+                          blocks_.parameters);
+}
+
+std::size_t RankSum::tree_bytes(std::int64_t count, DType type) const {
+  const std::int64_t ranks = communicator_.size();
+  return static_cast<std::size_t>(ranks * std::max(count / ranks, count % ranks)) * size_of(type);
+}
+
+/// Every rank gets all ranks' values of one slice, sums them in tree order and hands the sum round:
+/// no more bytes than a ring moves. What does not divide into slices, fewer elements than ranks,
+/// all ranks sum.
+void RankSum::sum_in_tree(std::byte* data, std::int64_t count, DType type) {
+  const std::int64_t ranks = communicator_.size();
+  const std::int64_t slice = count / ranks, rest = count % ranks;
+  const std::size_t slice_bytes = static_cast<std::size_t>(slice) * size_of(type);
+  if (slice > 0) {
+    communicator_.all_to_all(queue_, data, slice_bytes, parts_->data());
+    sum_parts(slice, type);
+    communicator_.all_gather(queue_, parts_->data(), slice_bytes, data);
+  }
+  if (rest == 0) return;
+  std::byte* const tail = data + slice_bytes * static_cast<std::size_t>(ranks);
+  const std::size_t rest_bytes = static_cast<std::size_t>(rest) * size_of(type);
+  communicator_.all_gather(queue_, tail, rest_bytes, parts_->data());
+  sum_parts(rest, type);
+  queue_.copy(tail, parts_->data(), rest_bytes);
+}
+
+/// `count` elements of each rank, one rank's behind the other's, into those of rank 0.
+void RankSum::sum_parts(std::int64_t count, DType type) {
+  const std::int64_t ranks = communicator_.size();
+  const auto part = [&](std::int64_t rank) {
+    return static_cast<std::byte*>(parts_->data()) +
+           static_cast<std::size_t>(rank * count) * size_of(type);
+  };
+  for (std::int64_t stride = 1; stride < ranks; stride *= 2) {
+    for (std::int64_t rank = 0; rank + stride < ranks; rank += 2 * stride) {
+      compute_.launches.accumulate({.type = type, .gradients = part(rank)}, part(rank + stride),
+                                   count, false);
+    }
+  }
+}
+
+void RankSum::fork() {
+  if (ready_ == nullptr) return;
+  ready_->record(compute_.queue);
+  ready_->wait_on(queue_);
+}
+
+void RankSum::join() {
+  if (summed_ == nullptr) return;
+  summed_->record(queue_);
+  summed_->wait_on(compute_.queue);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,290 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "train/evaluator.h"
+#include "train/weight_check.h"
+
+namespace trainyard {
+namespace {
+
+double mean_metric(const Totals& totals, std::size_t index) {
+  return totals.metrics[index] / static_cast<double>(totals.samples);
+}
+
+constexpr Operation kTraining{"training"};
+constexpr Operation kEvaluation{"evaluation"};
+
+double mean_loss(const Totals& totals) { return totals.loss / static_cast<double>(totals.samples); }
+
+}  // namespace
+
+Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, TrainingState state)
+    : parts_(parts),
+      options_(options),
+      state_(std::move(state)),
+      step_(parts.model, parts.updater),
+      busy_(parts.gpu_busy_percent) {}
+
+Outcome Trainer::run() {
+  started_ = parts_.now() - state_.elapsed_seconds;
+  while (state_.epoch < options_.epochs) {
+    if (const auto reason = train_epoch()) {
+      state_.elapsed_seconds = elapsed();
+      if (!saved_) parts_.save(state_, false);
+      return *reason;
+    }
+    finish_epoch();
+    if (options_.patience > 0 && state_.epochs_since_best >= options_.patience) {
+      return Outcome::stopped_early;
+    }
+  }
+  return Outcome::completed;
+}
+
+std::optional<Outcome> Trainer::train_epoch() {
+  parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
+                     state_.step_in_epoch * parts_.updater.passes());
+  epoch_started_ = parts_.now();
+  epoch_first_step_ = state_.step_in_epoch;
+  busy_.start(epoch_started_);
+  const std::int64_t steps = steps_per_epoch();
+  parts_.model.set_epoch(state_.epoch);
+  while (true) {
+    const bool done = state_.step_in_epoch >= steps;
+    const auto reason = parts_.stop_reason(state_, done || state_.step_in_epoch == 0);
+    if (reason || done) {
+      take_results();
+      return reason;
+    }
+    train_step();
+    if (options_.check_weights > 0 && state_.step % options_.check_weights == 0) compare_ranks();
+    if (options_.save_every_steps > 0 && state_.step % options_.save_every_steps == 0) {
+      take_results();
+      state_.elapsed_seconds = elapsed();
+      parts_.save(state_, false);
+      saved_ = true;
+    }
+  }
+}
+
+void Trainer::micro_step(std::int64_t index) {
+  parts_.model.load(parts_.train.next());
+  if (!options_.eager) return step_.run(index);
+  const Culprit culprit = first_of_ranks(step_.check(index));
+  if (culprit.text.empty() || is_skipped(culprit)) return step_.end(index);
+  take_results();
+  report_divergence(state_.step, culprit, nullptr);
+}
+
+bool Trainer::is_skipped(const Culprit& culprit) const {
+  const std::vector<PlanStep>& steps = parts_.model.train().plan().steps;
+  return parts_.updater.skips_overflow() && steps[culprit.step].pass != Pass::forward_train;
+}
+
+void Trainer::compare_ranks() {
+  if (parts_.ranks.size() == 1) return;
+  require_equal_models(model_hash(parts_.model, compared_), parts_.ranks, state_.step);
+}
+
+void Trainer::begin(const Operation& operation, RunPhase phase) {
+  parts_.ranks.progress(state_.step, operation);
+  parts_.begins(phase);
+}
+
+void Trainer::train_step() {
+  begin(kTraining, RunPhase::training);
+  parts_.updater.prepare();
+  for (std::int64_t index = 0; index < parts_.updater.passes(); ++index) micro_step(index);
+  parts_.updater.finish();
+  saved_ = false;
+  ++state_.step;
+  ++state_.step_in_epoch;
+  if (!parts_.updater.full()) return;
+  const std::int64_t taken = state_.step - parts_.updater.pending();
+  note_updates(taken, parts_.updater.take_oldest());
+}
+
+void Trainer::take_results() {
+  if (parts_.updater.pending() == 0) return;
+  const std::int64_t taken = state_.step - parts_.updater.pending();
+  note_updates(taken, parts_.updater.take_results());
+}
+
+void Trainer::note_updates(std::int64_t step, std::span<const UpdateResult> results) {
+  for (const UpdateResult& result : results) {
+    const std::string fault = result.skipped ? "" : loss_limit_.fault(mean_loss(result.totals));
+    if (!result.finite || !fault.empty()) {
+      Culprit culprit = first_of_ranks(find_nonfinite(step));
+      // The weights have moved on where the loss was finite: what they do now may name a layer.
+      if (result.finite)
+        culprit.text = fault + (culprit.text.empty() ? "" : "; now " + culprit.text);
+      report_divergence(step, culprit, &result);
+    }
+    note_update(++step, result);
+  }
+  busy_.read_if_due(parts_.now());
+}
+
+void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
+  state_.rate = result.rate;
+  if (result.skipped) {
+    ++state_.skipped_steps;
+    state_.totals.metrics.resize(result.totals.metrics.size());
+  } else {
+    state_.gradient_norm_sum += result.gradient_norm;
+    state_.totals.add(result.totals);
+  }
+  const double seconds = parts_.now() - epoch_started_;
+  const std::int64_t done = state_.step_in_epoch - epoch_first_step_;
+  parts_.sink.on_step(
+      {.step = step,
+       .epoch = state_.epoch + 1,
+       .loss = mean_loss(result.totals),
+       .accuracy = accuracy_of(result.totals),
+       .lr = result.rate,
+       .grad_norm = result.gradient_norm,
+       .loss_scale = parts_.updater.scales_loss() ? std::optional(result.loss_scale) : std::nullopt,
+       .elapsed_s = elapsed(),
+       .images_per_s = static_cast<double>(done * result.totals.samples) / seconds});
+}
+
+std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
+  Model& model = parts_.model;
+  const std::int64_t step_in_epoch = state_.step_in_epoch - (state_.step - step);
+  parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
+                     step_in_epoch * parts_.updater.passes());
+  std::optional<NonFinite> first;
+  // All passes, which the other ranks make, too.
+  for (std::int64_t pass = 0; pass < parts_.updater.passes(); ++pass) {
+    model.load(parts_.train.next());
+    auto found = model.train().run_checked(model.compute().queue);
+    if (!found || first) continue;
+    found->step += static_cast<std::size_t>(pass) * model.train().plan().steps.size();
+    first = std::move(found);
+  }
+  return first;
+}
+
+Trainer::Culprit Trainer::first_of_ranks(const std::optional<NonFinite>& found) {
+  Culprit own;
+  if (found) {
+    own = {.step = found->step,
+           .where = found->where.text(),
+           .text = "layer '" + found->path + "': its " + found->what + " is not finite"};
+  }
+  const std::vector<std::string> steps = parts_.ranks.gather(std::to_string(own.step));
+  const std::vector<std::string> places = parts_.ranks.gather(own.where);
+  const std::vector<std::string> texts = parts_.ranks.gather(own.text);
+  Culprit first;
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    const std::size_t step = std::stoul(steps[rank]);
+    if (texts[rank].empty() || (!first.text.empty() && step >= first.step)) continue;
+    first = {.step = step, .where = places[rank], .text = texts[rank]};
+  }
+  return first;
+}
+
+void Trainer::report_divergence(std::int64_t step, const Culprit& culprit,
+                                const UpdateResult* result) {
+  Divergence divergence{
+      .step = step,
+      .epoch = state_.epoch,
+      .where = culprit.where,
+      .text = culprit.text.empty() ? "the sum of the gradients is not finite" : culprit.text,
+      .scales_loss = parts_.updater.scales_loss()};
+  if (result != nullptr) {
+    divergence.loss = mean_loss(result->totals);
+    divergence.rate = result->rate;
+  }
+  report(divergence);
+}
+
+bool Trainer::is_best(double value) {
+  const bool first = state_.best_epoch == 0;
+  const BestMetric& rule = options_.best_metric;
+  const bool better = rule.larger_is_better ? value > state_.best_value + rule.min_delta
+                                            : value < state_.best_value - rule.min_delta;
+  if (!std::isfinite(value) || !(first || better)) {
+    ++state_.epochs_since_best;
+    return false;
+  }
+  state_.best_value = value;
+  state_.best_epoch = state_.epoch;
+  state_.epochs_since_best = 0;
+  return true;
+}
+
+EpochRow Trainer::training_row() {
+  const double seconds = parts_.now() - epoch_started_;
+  const std::int64_t updates = state_.step_in_epoch - state_.skipped_steps;
+  const std::int64_t trained =
+      (state_.step_in_epoch - epoch_first_step_) * parts_.updater.samples();
+  EpochRow row{.epoch = state_.epoch + 1,
+               .step = state_.step,
+               .samples = (state_.epoch * steps_per_epoch() + state_.step_in_epoch) *
+                          parts_.updater.samples(),
+               .loss = mean_loss(state_.totals),
+               .lr = state_.rate,
+               .grad_norm = state_.gradient_norm_sum / static_cast<double>(updates),
+               .skipped_steps = state_.skipped_steps,
+               .earlier_steps = epoch_first_step_,
+               .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0,
+               .gpu_util_percent = busy_.mean()};
+  if (parts_.updater.has_regularisation()) {
+    row.reg_loss = parts_.updater.regularisation_loss();
+    row.total_loss = row.loss + *row.reg_loss;
+  }
+  return row;
+}
+
+std::optional<double> Trainer::accuracy_of(const Totals& totals) const {
+  const auto& names = options_.metric_names;
+  const auto found = std::find(names.begin(), names.end(), "accuracy");
+  if (found == names.end()) return std::nullopt;
+  return mean_metric(totals, static_cast<std::size_t>(found - names.begin()));
+}
+
+void Trainer::note_validation(std::int64_t batch) {
+  begin(kEvaluation, RunPhase::evaluating);
+  parts_.sink.on_validation(
+      {.epoch = state_.epoch + 1, .batch = batch, .batches = parts_.val.steps_per_epoch()});
+}
+
+void Trainer::finish_epoch() {
+  EpochRow row = training_row();
+  std::int64_t batch = 0;
+  const Totals val = evaluate(parts_.model, parts_.val, parts_.ranks.communicator(),
+                              [&] { note_validation(batch++); });
+  row.val_loss = mean_loss(val);
+  for (std::size_t i = 0; i < options_.metric_names.size(); ++i) {
+    row.metrics.push_back({.name = options_.metric_names[i],
+                           .training = mean_metric(state_.totals, i),
+                           .validation = mean_metric(val, i)});
+  }
+  ++state_.epoch;
+  const int metric = options_.best_metric.metric;
+  row.is_best = is_best(metric < 0 ? *row.val_loss : *row.metrics[metric].validation);
+  row.elapsed_s = state_.elapsed_seconds = elapsed();
+  row.epoch_s = parts_.now() - epoch_started_;
+  row.gpu_mem_mib = parts_.gpu_mem_mib();
+  state_.step_in_epoch = 0;
+  state_.skipped_steps = 0;
+  state_.totals = Totals{};
+  state_.gradient_norm_sum = 0;
+  parts_.sink.on_epoch(row);
+  epoch_watch_.look(row, parts_.warn);
+  const bool last = state_.epoch == options_.epochs;
+  const bool due = options_.save_every_epochs > 0 && state_.epoch % options_.save_every_epochs == 0;
+  if (due || last || row.is_best) {
+    parts_.save(state_, row.is_best);
+    saved_ = true;
+  }
+}
+
+double Trainer::elapsed() const { return parts_.now() - started_; }
+
+}  // namespace trainyard

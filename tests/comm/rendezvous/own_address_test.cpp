@@ -1,0 +1,17 @@
+#include "comm/rendezvous/own_address.h"
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+
+using namespace trainyard;
+
+TEST_CASE("towards this machine, its own address") {
+  CHECK(own_address_towards("127.0.0.1") == "127.0.0.1");
+}
+
+TEST_CASE("a host that nobody knows is refused by name") {
+  CHECK_THROWS_WITH_AS(own_address_towards("no-such-host.invalid"),
+                       doctest::Contains("no way from this machine to 'no-such-host.invalid': "),
+                       Error);
+}

@@ -1,0 +1,235 @@
+// The judgement, on a clock that the test moves.
+#include "comm/rendezvous/watchdog_board.h"
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+
+using namespace trainyard;
+
+namespace {
+
+constexpr WatchLimits kLimits{.first_step = Milliseconds(300'000),
+                              .step = Milliseconds(60'000),
+                              .median_steps = 20,
+                              .silence = Milliseconds(30'000),
+                              .cause = Milliseconds(2'000)};
+
+Moment at(double seconds) {
+  return Moment() +
+         std::chrono::duration_cast<Moment::duration>(std::chrono::duration<double>(seconds));
+}
+
+Pulse pulse(std::int64_t step, std::uint64_t ticks, const std::string& operation = "load",
+            bool waits = false) {
+  return {.step = step, .ticks = ticks, .operation = operation, .waits = waits};
+}
+
+/// A board of `ranks` that have all joined at 0 s.
+WatchBoard joined_board(int ranks) {
+  WatchBoard board(ranks, kLimits, at(0));
+  for (int rank = 0; rank < ranks; ++rank) board.join(rank, "host" + std::to_string(rank), at(0));
+  return board;
+}
+
+}  // namespace
+
+TEST_CASE("ranks that beat and go on are well") {
+  WatchBoard board = joined_board(2);
+  for (int second = 1; second <= 1000; ++second) {
+    for (const int rank : {0, 1}) {
+      board.beat(rank, pulse(second, static_cast<std::uint64_t>(second)), at(second));
+    }
+    CHECK_FALSE(board.verdict(at(second)).has_value());
+  }
+}
+
+TEST_CASE("a closed connection without farewell is a death, named with step and operation") {
+  WatchBoard board = joined_board(2);
+  board.beat(1, pulse(12, 40, "all_reduce", true), at(5));
+  board.lose(1);
+  const auto failure = board.verdict(at(5));
+  REQUIRE(failure.has_value());
+  CHECK(message_of(*failure) ==
+        "rank 1 (host1), step 12, all_reduce: the process is gone: its connection closed without "
+        "farewell; see its log, and whether its machine ran out of memory");
+  CHECK(failure->exit_code == 8);
+}
+
+TEST_CASE("a closed connection after a farewell, or after a report, is none") {
+  WatchBoard board = joined_board(3);
+  CHECK_FALSE(board.others_left(0));
+  board.farewell(1);
+  board.lose(1);
+  CHECK_FALSE(board.verdict(at(1)).has_value());
+  CHECK_FALSE(board.others_left(0));
+  board.report({.rank = 2, .text = "a collective", .exit_code = 8, .consequence = true}, at(1));
+  board.lose(2);
+  CHECK(board.others_left(0));
+  CHECK_FALSE(board.verdict(at(2.9)).has_value());
+  // Who has left does not beat any more, and need not.
+  CHECK(board.verdict(at(3))->text == "a collective");
+}
+
+TEST_CASE("silence is a stopped process") {
+  WatchBoard board = joined_board(2);
+  board.beat(0, pulse(1, 1), at(20));
+  board.beat(1, pulse(1, 1), at(1));
+  CHECK_FALSE(board.verdict(at(30.9)).has_value());
+  const auto failure = board.verdict(at(31));
+  REQUIRE(failure.has_value());
+  CHECK(failure->rank == 1);
+  CHECK(failure->text ==
+        "no heartbeat for 30 s: the process is stopped, or its machine or network is gone");
+}
+
+TEST_CASE("a first step may take its own limit, from the last progress on") {
+  WatchBoard board = joined_board(1);
+  for (int second = 1; second < 400; ++second) {
+    board.beat(0, pulse(0, second < 100 ? 1 : 2), at(second));
+    CHECK_FALSE(board.verdict(at(second)).has_value());
+  }
+  board.beat(0, pulse(0, 2), at(399.5));
+  CHECK_FALSE(board.verdict(at(399.9)).has_value());
+  const auto failure = board.verdict(at(400));
+  REQUIRE(failure.has_value());
+  CHECK(failure->text == "no progress within 300 s: the process lives, but it hangs");
+}
+
+TEST_CASE("a later step may take the limit of steps") {
+  WatchBoard board = joined_board(1);
+  board.beat(0, pulse(7, 1), at(1));
+  board.beat(0, pulse(8, 2), at(2));
+  board.beat(0, pulse(8, 2), at(61));
+  CHECK_FALSE(board.verdict(at(61.9)).has_value());
+  CHECK(board.verdict(at(62))->text == "no progress within 60 s: the process lives, but it hangs");
+}
+
+TEST_CASE("long steps may take so many medians") {
+  WatchBoard board = joined_board(1);
+  double now = 0;
+  for (int step = 1; step <= 10; ++step) {
+    // The first one and the longest one do not count: the median is 10 s.
+    now += step == 1 || step == 5 ? 100 : 10;
+    board.beat(0, pulse(step, static_cast<std::uint64_t>(step)), at(now));
+  }
+  board.beat(0, pulse(10, 10), at(now + 199));
+  CHECK_FALSE(board.verdict(at(now + 199.9)).has_value());
+  CHECK(board.verdict(at(now + 200))->text ==
+        "no progress within 200 s: the process lives, but it hangs");
+}
+
+TEST_CASE("steps between two heartbeats are counted") {
+  WatchBoard board = joined_board(1);
+  board.beat(0, pulse(0, 1), at(0));
+  board.beat(0, pulse(1, 2), at(10));
+  for (int i = 1; i <= 5; ++i) {
+    board.beat(0, pulse(1 + 4 * i, static_cast<std::uint64_t>(2 + 4 * i)), at(10 + 20 * i));
+  }
+  board.beat(0, pulse(21, 22), at(209));
+  CHECK_FALSE(board.verdict(at(209.9)).has_value());  // a step takes 5 s
+  CHECK(board.verdict(at(210)).has_value());
+}
+
+TEST_CASE("who hangs is to blame, not who waits for it") {
+  WatchBoard board = joined_board(3);
+  for (const int rank : {0, 1, 2}) {
+    board.beat(rank, pulse(1, 1), at(1));
+    board.beat(rank, pulse(2, 2), at(2));
+  }
+  board.beat(0, pulse(2, 3, "all_reduce", true), at(2.5));
+  board.beat(1, pulse(2, 3, "all_reduce", true), at(2.6));
+  board.beat(2, pulse(2, 3, "load"), at(3));
+  for (const int rank : {0, 1, 2}) {
+    const bool waits = rank != 2;
+    board.beat(rank, pulse(2, 3, waits ? "all_reduce" : "load", waits), at(62));
+  }
+  CHECK_FALSE(board.verdict(at(62.9)).has_value());
+  const auto failure = board.verdict(at(63));
+  REQUIRE(failure.has_value());
+  CHECK(failure->rank == 2);
+  CHECK(failure->operation == "load");
+}
+
+TEST_CASE("who waits may wait while another one works") {
+  WatchBoard board = joined_board(2);
+  for (const int rank : {0, 1}) {
+    board.beat(rank, pulse(1, 1), at(1));
+    board.beat(rank, pulse(2, 2), at(2));
+  }
+  for (int second = 3; second < 500; ++second) {
+    board.beat(0, pulse(2, static_cast<std::uint64_t>(second), "save"), at(second));
+    board.beat(1, pulse(2, 3, "barrier", true), at(second));
+    CHECK_FALSE(board.verdict(at(second)).has_value());
+  }
+}
+
+TEST_CASE("if every rank waits, the one that is furthest behind is named") {
+  WatchBoard board = joined_board(2);
+  for (const int rank : {0, 1}) {
+    board.beat(rank, pulse(1, 1), at(1));
+    board.beat(rank, pulse(2, 2), at(2));
+  }
+  board.beat(0, pulse(3, 3, "barrier", true), at(3));
+  board.beat(1, pulse(2, 3, "all_reduce", true), at(4));
+  board.beat(0, pulse(3, 3, "barrier", true), at(63));
+  board.beat(1, pulse(2, 3, "all_reduce", true), at(63));
+  const auto failure = board.verdict(at(64));
+  REQUIRE(failure.has_value());
+  CHECK(failure->rank == 1);
+  CHECK(failure->text ==
+        "no progress within 60 s: every rank waits for another one; was a collective called by "
+        "some ranks only?");
+}
+
+TEST_CASE("a rank that does not join is missed by its number") {
+  WatchBoard board(2, kLimits, at(0));
+  board.join(0, "host0", at(0));
+  for (int second = 1; second < 300; ++second) {
+    board.beat(0, pulse(0, static_cast<std::uint64_t>(second)), at(second));
+    CHECK_FALSE(board.verdict(at(second)).has_value());
+  }
+  const auto failure = board.verdict(at(300));
+  REQUIRE(failure.has_value());
+  CHECK(message_of(*failure) ==
+        "rank 1, step 0, start: it did not join within 300 s; was it started, and does it reach "
+        "rank 0?");
+}
+
+TEST_CASE("an error of its own counts at once, and the first failure stays") {
+  WatchBoard board = joined_board(3);
+  board.report({.rank = 2, .text = "a file is gone", .exit_code = 4}, at(1));
+  board.lose(1);
+  const auto failure = board.verdict(at(1));
+  REQUIRE(failure.has_value());
+  CHECK(failure->rank == 2);
+  CHECK(failure->exit_code == 4);
+  CHECK(board.verdict(at(1000)) == failure);
+}
+
+TEST_CASE("a failed collective waits for the failure behind it, and speaks if there is none") {
+  const Failure consequence{
+      .rank = 0, .text = "rank 1 is gone", .exit_code = 8, .consequence = true};
+  WatchBoard board = joined_board(2);
+  board.report(consequence, at(1));
+  CHECK_FALSE(board.verdict(at(2)).has_value());
+  board.lose(1);
+  CHECK(board.verdict(at(2))->rank == 1);
+
+  WatchBoard other = joined_board(2);
+  other.report(consequence, at(1));
+  CHECK_FALSE(other.verdict(at(2.9)).has_value());
+  CHECK(other.verdict(at(3)) == consequence);
+}
+
+TEST_CASE("a rank that does not exist, or exists already, does not join") {
+  WatchBoard board(2, kLimits, at(0));
+  CHECK_THROWS_WITH_AS(
+      board.join(2, "x", at(0)),
+      "rank 2 joined a job of 2 ranks; every rank needs a number of its own from 0", Error);
+  CHECK_THROWS_AS(board.join(-1, "x", at(0)), Error);
+  board.join(1, "x", at(0));
+  CHECK_THROWS_WITH_AS(board.join(1, "y", at(0)),
+                       "two processes joined as rank 1; every rank needs a number of its own",
+                       Error);
+}

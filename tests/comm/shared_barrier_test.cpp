@@ -1,0 +1,120 @@
+#include "comm/shared_barrier.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <memory>
+#include <thread>
+
+#include "base/error.h"
+#include "waiting.h"
+
+using namespace trainyard;
+using Absence = Arrivals::Absence;
+
+using trainyard::testing::kLong;
+
+namespace {
+
+Moment in(Milliseconds time) { return std::chrono::steady_clock::now() + time; }
+
+/// Two ranks of this process.
+struct Pair {
+  std::array<Seat, 2> seats;
+  std::array<pid_t, 2> processes{::getpid(), ::getpid()};
+  Arrivals first{seats, 0, processes};
+  std::unique_ptr<Arrivals> second = std::make_unique<Arrivals>(seats, 1, processes);
+};
+
+void check_absent(Arrivals& waiting, Moment deadline, int rank, Absence why) {
+  const auto absent = waiting.await_all(deadline);
+  REQUIRE(absent.has_value());
+  CHECK(absent->rank == rank);
+  CHECK(absent->why == why);
+}
+
+/// A process that does nothing until it is killed.
+pid_t start_process() {
+  const pid_t process = ::fork();
+  if (process == 0) {
+    while (true) ::pause();
+  }
+  return process;
+}
+
+}  // namespace
+
+TEST_CASE("one that waits sees what another wrote before it came") {
+  Pair pair;
+  int written = 0;
+  std::jthread other([&] {
+    written = 5;
+    pair.second->arrive(7);
+    CHECK_FALSE(pair.second->await_all(in(kLong)).has_value());
+  });
+  pair.first.arrive(3);
+  CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
+  CHECK(written == 5);
+  CHECK(pair.first.doing(0) == 3);
+  CHECK(pair.first.doing(1) == 7);
+}
+
+TEST_CASE("one that came once has not come twice") {
+  Pair pair;
+  pair.second->arrive(1);
+  pair.first.arrive(1);
+  CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
+  pair.first.arrive(1);
+  check_absent(pair.first, in(Milliseconds(5)), 1, Absence::late);
+  check_absent(pair.first, in(Milliseconds(50)), 1, Absence::late);  // and has napped
+  pair.second->arrive(1);
+  CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
+}
+
+TEST_CASE("one that left is missed at once, unless it had come before") {
+  Pair pair;
+  pair.second->arrive(1);
+  pair.second.reset();
+  pair.first.arrive(1);
+  CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
+  pair.first.arrive(1);
+  check_absent(pair.first, in(kLong), 1, Absence::left);
+}
+
+TEST_CASE("one that comes and leaves at once has come, whenever that is seen") {
+  for (int round = 0; round < 5'000; ++round) {
+    Pair pair;
+    std::jthread other([&] {
+      pair.second->arrive(1);
+      pair.second->leave();
+    });
+    pair.first.arrive(1);
+    REQUIRE_FALSE(pair.first.await_all(in(kLong)).has_value());
+  }
+}
+
+TEST_CASE("one whose process ends is missed") {
+  std::array<Seat, 2> seats;
+  const pid_t child = start_process();
+  REQUIRE(child > 0);
+  Arrivals waiting(seats, 0, std::array{::getpid(), child});
+  waiting.arrive(1);
+  check_absent(waiting, in(Milliseconds(50)), 1, Absence::late);
+  ::kill(child, SIGKILL);
+  check_absent(waiting, in(kLong), 1, Absence::ended);
+  CHECK(::waitpid(child, nullptr, 0) == child);  // it was seen before anyone waited for it
+}
+
+TEST_CASE("a process that is not there cannot be followed") {
+  const pid_t child = start_process();
+  ::kill(child, SIGKILL);
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  std::array<Seat, 2> seats;
+  const std::array processes{::getpid(), child};
+  CHECK_THROWS_WITH_AS(
+      Arrivals(seats, 0, processes),
+      ("following process " + std::to_string(child) + " failed: No such process").c_str(), Error);
+}

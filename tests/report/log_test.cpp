@@ -1,0 +1,65 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "../base/failure_at.h"
+#include "../base/temporary_folder.h"
+#include "report/log_file.h"
+#include "report/summary.h"
+
+using namespace trainyard;
+using trainyard::testing::FailureAt;
+using trainyard::testing::TemporaryFolder;
+using trainyard::testing::text_of;
+
+TEST_CASE("each line of train.log has its time and is written at once, also after a resume") {
+  const TemporaryFolder folder;
+  const FailureAt plan{.call = DiskCall::write};
+  const Disk disk(plan);
+  ManualClock clock(951827696);
+  {
+    LogFile log(disk, clock, folder / "train.log");
+    log.write("one\n");
+    clock.advance(4);
+    log.write("two\nthree");
+  }
+  LogFile log(disk, clock, folder / "train.log");
+  log.write("");
+  CHECK(*plan.seen == 3);
+  CHECK(text_of(folder / "train.log") ==
+        "2000-02-29T12:34:56Z one\n2000-02-29T12:35:00Z two\n2000-02-29T12:35:00Z three\n"
+        "2000-02-29T12:35:00Z \n");
+}
+
+TEST_CASE("colours, bars and control characters do not reach the log, UTF-8 does") {
+  CHECK(without_escapes("\x1b[1;31merror\x1b[0m: a\tb\r\n━ é\x7f") == "error: ab\n━ é");
+  CHECK(without_escapes("cut \x1b[12") == "cut ");
+  CHECK(without_escapes("\x1b") == "");
+}
+
+TEST_CASE("summary.txt says how the run ended") {
+  RunSummary summary{.run = "runs/x/0001",
+                     .changes = {"epochs=90", "seed=7"},
+                     .epochs = 90,
+                     .step = 35190,
+                     .seconds = 1102,
+                     .best = BestValue{"val_accuracy", 0.9312, 84},
+                     .best_values = {{"val_loss", 0.31}, {"val_accuracy", 0.9312}},
+                     .last_checkpoint = "epoch-0090_step-035190",
+                     .warnings = {"gnuplot is not found"}};
+  EpochRow row;
+  row.loss = 0.25;
+  row.val_loss = 0.5;
+  row.metrics = {{"accuracy", 0.875, 0.75}};
+  summary.last = row;
+  CHECK(summary_text(summary) ==
+        "run: runs/x/0001 (set: epochs=90, seed=7)\nstate: completed (exit code 0)\nepochs: "
+        "90\nsteps: 35,190\n"
+        "time: 0:18:22\nbest: val_accuracy 0.9312, val_loss 0.3100 (epoch 84)\n"
+        "last: loss 0.2500, accuracy 0.8750, val_loss 0.5000, val_accuracy 0.7500\n"
+        "checkpoint: epoch-0090_step-035190\nwarning: gnuplot is not found\n");
+  CHECK(summary_text(
+            {.run = "r", .state = RunState::diverged, .exit_code = 5, .message = "loss is nan"}) ==
+        "run: r\nstate: diverged (exit code 5)\nmessage: loss is nan\nepochs: 0\nsteps: 0\n"
+        "time: 0:00:00\n");
+}

@@ -1,0 +1,98 @@
+// Evaluation by one rank and by several.
+#include "train/evaluator.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "../comm/thread_ranks.h"
+#include "base/parallel.h"
+#include "data/synthetic.h"
+#include "small_training.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr const char* kNetwork = R"(
+input: [1, 6, 6]
+layers: [conv: {filters: 4, kernel: 3}, bn, relu, dense: 4, softmax]
+)";
+
+/// The totals of each rank.
+std::vector<Totals> evaluate_on(int ranks, std::int64_t samples, std::int64_t batch) {
+  std::vector<Totals> totals(static_cast<std::size_t>(ranks));
+  const auto work = [&](Communicator& communicator) {
+    set_threads(1);
+    SyntheticOptions options;
+    options.shape = {1, 6, 6};
+    options.classes = 4;
+    options.size = samples;
+    const auto set = open_synthetic(options, 5);
+    Pipeline pipeline({1, 6, 6}, {}, {});
+    const auto device = make_cpu_device();
+    const auto queue = device->make_queue();
+    const auto launches = make_cpu_update_launches(1);
+    const auto executors = make_cpu_executors();
+    Model model(training_graph(kNetwork, batch), {*device, *queue, *executors, *launches},
+                {.target = cpu_target(processor_has_avx512())});
+    model.initialize(3);
+    Feeder feeder(*set, pipeline,
+                  {.batch = batch,
+                   .shuffle = false,
+                   .train = false,
+                   .rank = communicator.rank(),
+                   .ranks = communicator.size()});
+    totals[static_cast<std::size_t>(communicator.rank())] = evaluate(model, feeder, communicator);
+  };
+  const testing::Outcomes outcomes = testing::run_gloo(testing::StoreKind::memory, ranks, work);
+  CHECK(outcomes == testing::Outcomes(static_cast<std::size_t>(ranks)));
+  return totals;
+}
+
+void check_ranks_agree(int ranks, std::int64_t samples, std::int64_t batch) {
+  CAPTURE(ranks);
+  CAPTURE(samples);
+  const Totals alone = evaluate_on(1, samples, batch)[0];
+  CHECK(alone.samples == samples);
+  CHECK(alone.loss > 0);
+  for (const Totals& totals : evaluate_on(ranks, samples, batch)) {
+    CHECK(totals.samples == samples);
+    CHECK(totals.loss == alone.loss);
+    CHECK(totals.metrics == alone.metrics);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("10,007 samples on 3 ranks give the loss and accuracy of one rank") {
+  check_ranks_agree(3, 10'007, 32);
+  const Totals alone = evaluate_on(1, 10'007, 32)[0];
+  REQUIRE(alone.metrics.size() == 1);
+  CHECK(alone.metrics[0] == std::floor(alone.metrics[0]));
+  CHECK(alone.metrics[0] > 0);
+  CHECK(alone.metrics[0] < 10'007);
+}
+
+TEST_CASE("ranks without a batch of their own evaluate padding alone, which counts for nothing") {
+  check_ranks_agree(2, 5, 4);  // two batches
+  check_ranks_agree(4, 5, 4);  // for two of the four
+  check_ranks_agree(3, 1, 4);
+}
+
+TEST_CASE("the feeder of several ranks is not evaluated as that of one") {
+  const auto set = open_synthetic({}, 5);
+  Pipeline pipeline(set->image_shape(), {}, {});
+  const auto device = make_cpu_device();
+  const auto queue = device->make_queue();
+  const auto launches = make_cpu_update_launches(1);
+  const auto executors = make_reference_executors();
+  Model model(training_graph("{input: [3, 32, 32], layers: [dense: 10, softmax]}", 4),
+              {*device, *queue, *executors, *launches},
+              {.target = reference_target(Precision::fp32)});
+  Feeder feeder(*set, pipeline, {.batch = 4, .shuffle = false, .train = false, .ranks = 2});
+  CHECK_THROWS_AS((void)evaluate(model, feeder), Error);
+  const auto one = make_single_communicator();
+  CHECK_THROWS_AS((void)evaluate(model, feeder, *one), Error);
+}

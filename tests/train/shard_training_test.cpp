@@ -1,0 +1,120 @@
+// `batch.shards`: the same bits on any number of ranks.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "guarded_compute.h"
+#include "rank_training.h"
+#include "train/training_step.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr const char* kAll = "weights, optimizer state, running statistics, updates, evaluation";
+
+RankTraining on_processor(std::int64_t accumulate) {
+  return {.target = cpu_target(processor_has_avx512()),
+          .onednn = true,
+          .options = {.clip_norm = 0.5, .accumulate = accumulate, .shards = 4}};
+}
+
+/// Trains on 1, 2 and 4 ranks, which must agree in every byte, and gives what one rank has.
+TrainedRank require_equal_bytes(const RankTraining& training) {
+  const TrainedRank alone = train_on_ranks(1, training)[0];
+  for (const int ranks : {2, 4}) {
+    CAPTURE(ranks);
+    for (const TrainedRank& rank : train_on_ranks(ranks, training)) {
+      CHECK(differences(rank, alone) == "");
+    }
+  }
+  return alone;
+}
+
+void require_that_it_learnt(const TrainedRank& trained, std::int64_t samples) {
+  REQUIRE(trained.updates.size() == 20);
+  CHECK(trained.updates.back().totals.loss < 0.8 * trained.updates.front().totals.loss);
+  for (const UpdateResult& update : trained.updates) {
+    CHECK(update.finite);
+    CHECK(update.totals.samples == samples);
+  }
+  CHECK(trained.evaluation.samples == 37);
+}
+
+}  // namespace
+
+TEST_CASE("with shards, float32 training on 1, 2 and 4 ranks is equal byte for byte") {
+  const TrainedRank trained = require_equal_bytes(on_processor(1));
+  require_that_it_learnt(trained, 16);
+  const auto clipped = std::count_if(trained.updates.begin(), trained.updates.end(),
+                                     [](const UpdateResult& u) { return u.gradient_norm > 0.5; });
+  CHECK(clipped > 0);
+
+  RankTraining other = on_processor(1);
+  other.seed = 12;
+  CHECK(differences(train_on_ranks(1, other)[0], trained) == kAll);
+}
+
+TEST_CASE("with shards and accumulation, training on 1, 2 and 4 ranks is equal byte for byte") {
+  const TrainedRank trained = require_equal_bytes(on_processor(2));
+  require_that_it_learnt(trained, 32);
+  CHECK(differences(train_on_ranks(1, on_processor(1))[0], trained) == kAll);
+}
+
+TEST_CASE("with shards and a dynamic loss scale, fp16 on 1, 2 and 4 ranks is equal byte for byte") {
+  const RankTraining training{
+      .target = reference_target(Precision::fp16),
+      .options = {.clip_norm = 0.5,
+                  .shards = 4,
+                  .loss_scale = {.start = LossScale::kMost, .dynamic = true, .growth = 3}}};
+  const TrainedRank trained = require_equal_bytes(training);
+  const auto skipped = std::count_if(trained.updates.begin(), trained.updates.end(),
+                                     [](const UpdateResult& u) { return u.skipped; });
+  CHECK(skipped > 0);
+  CHECK(skipped < 20);
+}
+
+TEST_CASE("a single shard a rank is all that shards cost where there are as many ranks") {
+  // One rank with one shard computes what it computes without shards, accumulation included.
+  for (const std::int64_t accumulate : {1, 2}) {
+    RankTraining training = on_processor(accumulate);
+    training.options.shards = 1;
+    const TrainedRank sharded = train_on_ranks(1, training)[0];
+    training.options.shards = 0;
+    CHECK(differences(train_on_ranks(1, training)[0], sharded) == "");
+  }
+}
+
+TEST_CASE("eight shards of one rank are summed on a device whose memory is closed to the host") {
+  const auto executors = make_reference_executors();
+  const GuardedCompute guarded(*executors);
+  const Compute compute = guarded.compute();
+  const auto ranks = make_single_communicator();
+  const auto sgd = make_optimizer("sgd", "{lr: 0.01, momentum: 0.9}");
+  const Target target = reference_target(Precision::fp32);
+  Model model(training_graph(kSmallNetwork, 2), compute,
+              {.target = target, .slots = 1, .accumulates = true, .shards = 8});
+  model.initialize(1);
+  Updater updater(model, *ranks, *sgd, nullptr, {.base = 0.01}, {.accumulate = 2, .shards = 8});
+  CHECK(updater.passes() == 16);
+  CHECK(updater.samples() == 32);
+  TrainingStep work(model, updater);
+  std::vector<float> images(2 * 3 * 9 * 7, 0.25f);
+  const std::vector<std::int32_t> labels{1, 3};
+  const std::vector<std::int64_t> index{0, 1};
+  for (int update = 0; update < 3; ++update) {
+    updater.prepare();
+    for (std::int64_t pass = 0; pass < updater.passes(); ++pass) {
+      images[0] = static_cast<float>(pass);
+      model.load({.images = images, .labels = labels, .sample_index = index, .valid = 2});
+      work.run(pass);
+    }
+    updater.finish();
+    const UpdateResult result = updater.take_results().back();
+    CHECK(result.finite);
+    CHECK(result.totals.samples == 32);
+    CHECK(result.totals.loss > 0);
+  }
+}

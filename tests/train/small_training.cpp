@@ -1,0 +1,192 @@
+#include "small_training.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include "base/philox.h"
+#include "comm/rank_statistics_sum.h"
+#include "config/load.h"
+#include "device/device.h"
+#include "graph/build.h"
+#include "ops/all.h"
+#include "tensor/float_types.h"
+#include "train/training_step.h"
+
+namespace trainyard::test {
+namespace {
+
+template <class Base>
+std::unique_ptr<Base> make_member(std::span<const config::Kind<Base>> family,
+                                  const std::string& name, const std::string& keys) {
+  config::Diagnostics diagnostics;
+  const config::Node node = config::parse_yaml(keys, name);
+  for (const config::Kind<Base>& kind : family) {
+    if (kind.name != name) continue;
+    config::Fields fields(node, nullptr, name, config::Profile::keras2, diagnostics);
+    std::unique_ptr<Base> member = kind.read(fields);
+    diagnostics.raise();
+    return member;
+  }
+  throw std::logic_error("no " + name);
+}
+
+/// Images in [-1, 1) and labels of one step, for all replicas together.
+class NoiseBatch {
+ public:
+  NoiseBatch(const Shape& images, std::int64_t classes, std::int64_t step)
+      : images_(static_cast<std::size_t>(images.elements())),
+        labels_(static_cast<std::size_t>(images.n())),
+        index_(static_cast<std::size_t>(images.n())) {
+    const auto key = static_cast<std::uint32_t>(step);
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      const Random4 draw = random4(3, RandomStream::synthetic, key, 0, i);
+      images_[i] = 2 * uniform01(draw.word[0]) - 1;
+    }
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      const Random4 draw = random4(3, RandomStream::synthetic, key, 1, i);
+      labels_[i] = static_cast<std::int32_t>(draw.word[0] % static_cast<std::uint32_t>(classes));
+    }
+    std::iota(index_.begin(), index_.end(), step * images.n());
+  }
+  std::vector<float>& images() { return images_; }
+  /// The equal share of one replica.
+  [[nodiscard]] Batch share(int replica, int replicas) const {
+    const auto cut = [&](const auto& values) {
+      const std::size_t count = values.size() / static_cast<std::size_t>(replicas);
+      return std::span(values).subspan(count * static_cast<std::size_t>(replica), count);
+    };
+    return {.images = cut(images_),
+            .labels = cut(labels_),
+            .sample_index = cut(index_),
+            .valid = static_cast<std::int64_t>(cut(labels_).size())};
+  }
+
+ private:
+  std::vector<float> images_;
+  std::vector<std::int32_t> labels_;
+  std::vector<std::int64_t> index_;
+};
+
+std::vector<double> elements(Queue& queue, const std::vector<BlockEntry>& entries,
+                             const std::byte* block, DType type) {
+  std::vector<double> values;
+  for (const BlockEntry& entry : entries) {
+    with_float_type(type, [&]<class T>(std::type_identity<T>) {
+      std::vector<T> copy(static_cast<std::size_t>(entry.shape.elements()));
+      queue.copy_to_host(copy.data(), reinterpret_cast<const T*>(block) + entry.offset,
+                         copy.size() * sizeof(T));
+      queue.wait();
+      for (const T value : copy)
+        values.push_back(static_cast<double>(static_cast<Arithmetic<T>>(value)));
+    });
+  }
+  return values;
+}
+
+void note(Trained& trained, std::span<const UpdateResult> results) {
+  for (const UpdateResult& result : results) {
+    trained.finite.push_back(result.finite);
+    trained.skipped.push_back(result.skipped);
+    trained.loss_scale.push_back(result.loss_scale);
+    trained.losses.push_back(result.totals.loss / static_cast<double>(result.totals.samples));
+  }
+}
+
+/// Weights, statistics and the evaluation of an unseen batch.
+void finish(Trained& trained, Model& model, const Batch& unseen) {
+  model.load(unseen);
+  model.evaluate();
+  trained.evaluation = model.take_totals();
+  const ModelMemory& memory = model.memory();
+  const auto read = [&](const std::vector<BlockEntry>& entries, const std::byte* block) {
+    return elements(model.compute().queue, entries, block, memory.type());
+  };
+  trained.weights = read(model.blocks().parameters, memory.weights());
+  trained.running = read(model.blocks().statistics, memory.running());
+}
+
+Trained train(const TrainingGraph& graph, const Target& target, const Compute& compute,
+              const UpdateOptions& options, const Course& course, const Jitter& jitter) {
+  Communicator& communicator = *course.communicator;
+  const auto joint_sum = make_joint_sum(communicator, compute.queue);
+  const auto sgd = make_member(optimizer_kinds(), "sgd",
+                               "{lr: " + std::to_string(course.rate) + ", momentum: 0.9}");
+  Model model(graph, compute,
+              {.target = target, .seed = 11, .slots = 1, .joint_sum = joint_sum.get()});
+  model.initialize(course.seed);
+  Updater updater(model, communicator, *sgd, nullptr, {.base = course.rate}, options);
+  TrainingStep work(model, updater);
+  const Shape& share = graph.graph.values[graph.graph.inputs[0]].shape;
+  const Shape images = share.with(0, share.n() * communicator.size());
+  const std::int64_t classes = graph.graph.values[graph.graph.output].shape.c();
+  Trained trained;
+  for (std::int64_t step = 0; step < course.steps; ++step) {
+    NoiseBatch batch(images, classes, step);
+    if (jitter) jitter(batch.images());
+    updater.prepare();
+    model.load(batch.share(communicator.rank(), communicator.size()));
+    work.run(0);
+    updater.finish();
+    if (!updater.full()) continue;
+    note(trained, updater.take_oldest());
+    trained.left.push_back(updater.pending());
+  }
+  note(trained, updater.take_results());
+  finish(trained, model,
+         NoiseBatch(images, classes, course.steps).share(communicator.rank(), communicator.size()));
+  return trained;
+}
+
+}  // namespace
+
+TrainingGraph training_graph(const std::string& yaml, std::int64_t batch) {
+  return training_graph(config::parse_yaml(yaml, "network"), batch);
+}
+
+TrainingGraph training_graph(const config::Node& network, std::int64_t batch) {
+  const std::vector<std::shared_ptr<const Op>> metrics{
+      make_member(metric_kinds(), "accuracy", "{}")};
+  return attach_loss(build_graph(network, {.batch = batch}),
+                     make_member(loss_kinds(), "cross_entropy", "{}"), metrics);
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const std::string& name, const std::string& keys) {
+  return make_member(optimizer_kinds(), name, keys);
+}
+
+Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
+                        const ExecutorFactory& executors, const Jitter& jitter) {
+  const auto device = make_cpu_device();
+  const auto queue = device->make_queue();
+  const auto launches = make_cpu_update_launches(1);
+  return train_ten_steps(graph, target, {*device, *queue, executors, *launches}, {}, jitter);
+}
+
+Trained train_ten_steps(const TrainingGraph& graph, const Target& target, const Compute& compute,
+                        const UpdateOptions& options, const Jitter& jitter) {
+  const auto alone = make_single_communicator();
+  return train(graph, target, compute, options, {.communicator = alone.get()}, jitter);
+}
+
+Trained train_replica(const TrainingGraph& graph, const Target& target, const Compute& compute,
+                      const Course& course) {
+  const auto alone = make_single_communicator();
+  Course joined = course;
+  if (joined.communicator == nullptr) joined.communicator = alone.get();
+  return train(graph, target, compute, {}, joined, nullptr);
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = std::abs(a[i] - b[i]);
+    if (std::isnan(difference)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, difference);
+  }
+  return largest;
+}
+
+}  // namespace trainyard::test

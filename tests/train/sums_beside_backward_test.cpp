@@ -1,0 +1,265 @@
+// Sums over ranks that go on beside the backward pass: on queues that are as late as events allow,
+// the same bits as sums that follow it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "forwarding_ranks.h"
+#include "late_compute.h"
+#include "no_tree_ranks.h"
+#include "plan/collectives.h"
+#include "rank_training.h"
+#include "small_training.h"
+#include "thread_ranks.h"
+#include "train/rank_sum.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+using Ahead = LateCompute::Ahead;
+
+/// Buckets of a parameter or two, so that even small networks have several.
+constexpr BucketBytes kSmallBuckets{.single = 0, .full = 256, .last = 64};
+
+/// A parameter that three layers write, one layer after another, and one that bn writes beside its
+/// input's gradient.
+const char* const kShared = R"(
+input: [3, 9, 7]
+layers:
+  - conv: {filters: 4, kernel: 3, pad: 1}
+  - {conv: {filters: 4, kernel: 3, pad: 1}, as: second}
+  - tanh
+  - repeat: {times: 2, layers: [{conv: {filters: 4, kernel: 3, pad: 1}, share: second}, tanh]}
+  - bn
+  - relu
+  - dense: 4
+  - softmax
+)";
+
+RankTraining training_on(MakeRankDevice device, const char* network = kSmallNetwork) {
+  return {.network = network,
+          .target = reference_target(Precision::fp32),
+          .updates = 6,
+          .options = {.clip_norm = 0.5, .buckets = kSmallBuckets},
+          .device = std::move(device)};
+}
+
+MakeRankDevice late(Ahead ahead) {
+  return [ahead](const ExecutorFactory& executors, Communicator& ranks) {
+    return std::make_unique<LateCompute>(executors, ranks, ahead);
+  };
+}
+
+/// Late queues over ranks that have no order of their own.
+class LateNoTree final : public RankDevice {
+ public:
+  LateNoTree(const ExecutorFactory& executors, Communicator& ranks)
+      : no_tree_(ranks), late_(executors, no_tree_, Ahead::sums) {}
+  [[nodiscard]] Compute compute() override { return late_.compute(); }
+  [[nodiscard]] Communicator& ranks() override { return late_.ranks(); }
+
+ private:
+  NoTreeRanks no_tree_;
+  LateCompute late_;
+};
+
+/// Notes what each call sums: "100 f32, 3 f64".
+class NotedRanks final : public testing::ForwardingRanks {
+ public:
+  using ForwardingRanks::ForwardingRanks;
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    std::string call;
+    for (const SumPart& part : parts) {
+      call += (call.empty() ? "" : ", ") + std::to_string(part.count) + " " +
+              std::string(name_of(part.type));
+    }
+    calls.push_back(call);
+    ranks_.all_reduce_sums(queue, parts);
+  }
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    ranks_.all_reduce_sum(queue, data, count, type);
+  }
+
+  std::vector<std::string> calls;
+};
+
+/// The calls of one update whose gradients cross in `transport`, in buckets of these elements.
+std::vector<std::string> calls_of(DType transport, const std::vector<GradientBucket>& buckets) {
+  std::vector<std::string> calls;
+  const auto outcomes = testing::run_gloo(testing::StoreKind::memory, 2, [&](Communicator& group) {
+    NotedRanks noted(group);
+    const auto device = make_cpu_device();
+    const auto queue = device->make_queue(), sums = device->make_queue();
+    const auto executors = make_reference_executors();
+    const auto launches = make_cpu_update_launches(1);
+    std::vector<float> gradients(28, 1.0F);
+    std::vector<double> results(3, 1.0);
+    RankSum sum({*device, *queue, *executors, *launches, nullptr, sums.get()}, noted,
+                {.gradients = gradients.data(),
+                 .parameters = 25,
+                 .statistics = 3,
+                 .results = results.data(),
+                 .result_count = 3},
+                {.transport = transport, .buckets = buckets});
+    for (std::size_t i = 0; i < sum.beside_backward().size(); ++i) sum.begin_next();
+    sum.finish();
+    if (gradients != std::vector<float>(28, 2.0F) || results != std::vector<double>(3, 2.0)) {
+      throw Error(ErrorKind::bug, "another sum");
+    }
+    if (group.rank() == 0) calls = noted.calls;
+  });
+  CHECK(outcomes == testing::Outcomes(2));
+  return calls;
+}
+
+/// On late queues, whichever is ahead, as on the processor, where sums follow the backward pass.
+void require_same_bits(RankTraining training, int ranks) {
+  training.device = make_processor;
+  const std::vector<TrainedRank> after = train_on_ranks(ranks, training);
+  for (const Ahead ahead : {Ahead::model, Ahead::sums}) {
+    CAPTURE(static_cast<int>(ahead));
+    training.device = late(ahead);
+    const std::vector<TrainedRank> beside = train_on_ranks(ranks, training);
+    for (const TrainedRank& rank : beside) CHECK(differences(rank, after[0]) == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("sums beside the backward pass give the bits of sums after it") {
+  for (const int ranks : {2, 3}) require_same_bits(training_on({}), ranks);
+}
+
+TEST_CASE("so do sums of parameters that layers share, and of frozen ones") {
+  require_same_bits(training_on({}, kShared), 2);
+  RankTraining frozen = training_on({}, kShared);
+  frozen.frozen = "conv1";
+  require_same_bits(frozen, 2);
+}
+
+TEST_CASE("so do sums in 16 bits, with a loss scale that overflows") {
+  for (const DType transport : {DType::bf16, DType::f16}) {
+    RankTraining training = training_on({});
+    training.options.transport = transport;
+    training.options.loss_scale = {.start = LossScale::kMost, .dynamic = true, .growth = 3};
+    require_same_bits(training, 2);
+  }
+}
+
+TEST_CASE("the results ride with the last bucket of gradients, in one call") {
+  const std::vector<GradientBucket> three{{.first = 0, .count = 10, .steps = 1},
+                                          {.first = 10, .count = 9, .steps = 2},
+                                          {.first = 19, .count = 9, .steps = 3}};
+  using Calls = std::vector<std::string>;
+  CHECK(calls_of(DType::f32, three) == Calls{"10 f32", "9 f32", "9 f32, 3 f64"});
+  CHECK(calls_of(DType::bf16, three) == Calls{"10 bf16", "9 bf16", "6 bf16, 3 f32, 3 f64"});
+  CHECK(calls_of(DType::f32, {{.first = 0, .count = 28, .steps = 3}}) == Calls{"28 f32, 3 f64"});
+}
+
+TEST_CASE("sums of several micro-steps and of shards follow the backward pass") {
+  RankTraining training = training_on({});
+  training.options.accumulate = 2;
+  require_same_bits(training, 2);
+  training.options.accumulate = 1;
+  training.options.shards = 4;
+  require_same_bits(training, 2);
+}
+
+TEST_CASE("shards on ranks whose sums have no order train the bits of any number of ranks") {
+  RankTraining training = training_on(make_processor);
+  for (const std::int64_t accumulate : {1, 2}) {
+    CAPTURE(accumulate);
+    training.options.accumulate = accumulate;
+    training.options.shards = 8;
+    training.device = make_processor;
+    const TrainedRank alone = train_on_ranks(1, training)[0];
+    training.device = [](const ExecutorFactory& executors, Communicator& ranks) {
+      return std::make_unique<LateNoTree>(executors, ranks);
+    };
+    for (const int ranks : {2, 4, 8}) {
+      for (const TrainedRank& rank : train_on_ranks(ranks, training)) {
+        CHECK(differences(rank, alone) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("an updater sums beside the backward pass where it may, and one rank sums nothing") {
+  const auto executors = make_reference_executors();
+  const auto sgd = make_optimizer("sgd", "{lr: 0.1}");
+  const auto buckets = [&](Communicator& ranks, const char* network, UpdateOptions options) {
+    LateCompute late(*executors, ranks, Ahead::model);
+    Model model(
+        training_graph(network, 2), late.compute(),
+        {.target = reference_target(Precision::fp32), .accumulates = options.accumulate > 1});
+    options.buckets = kSmallBuckets;
+    return Updater(model, late.ranks(), *sgd, nullptr, {.base = 0.1}, options)
+        .beside_backward()
+        .size();
+  };
+  const auto single = make_single_communicator();
+  CHECK(buckets(*single, kSmallNetwork, {}) == 0);
+  const auto outcomes = testing::run_gloo(testing::StoreKind::memory, 2, [&](Communicator& ranks) {
+    const auto expect = [](bool holds) {
+      if (!holds) throw std::logic_error("another number of buckets");
+    };
+    expect(buckets(ranks, kSmallNetwork, {}) > 1);
+    expect(buckets(ranks, kSmallNetwork, {.accumulate = 2}) == 0);
+    expect(buckets(ranks, kSmallNetwork, {.shards = 2}) == 0);
+    expect(buckets(ranks, "{input: [3, 9, 7], layers: [bn: {sync: true}, dense: 4, softmax]}",
+                   {}) == 0);
+  });
+  CHECK(outcomes == testing::Outcomes(2));
+}
+
+TEST_CASE("what a bucket holds after its steps is what it holds after all") {
+  const auto executors = make_reference_executors();
+  for (const char* network : {kSmallNetwork, kShared}) {
+    for (const Target& target : {reference_target(Precision::fp32), cuda_target(Precision::bf16)}) {
+      const auto device = make_cpu_device();
+      const auto queue = device->make_queue();
+      const auto launches = make_cpu_update_launches(1);
+      Model model(training_graph(network, 2), {*device, *queue, *executors, *launches},
+                  {.target = target});
+      model.initialize(3);
+      Program& program = model.train();
+      const auto* const block = reinterpret_cast<const float*>(model.memory().gradients());
+      const std::int64_t elements = model.blocks().gradient_elements();
+      // Where nothing writes, the padding of parameters, it stays.
+      std::fill_n(reinterpret_cast<float*>(model.memory().gradients()), elements, -1.0F);
+      std::vector<float> then;
+      std::size_t done = 0;
+      const auto buckets =
+          insert_collectives(program.plan(), model.blocks(), sizeof(float), kSmallBuckets);
+      CHECK(buckets.size() > 2);
+      std::vector<float> images(2 * 3 * 9 * 7);
+      for (std::size_t i = 0; i < images.size(); ++i)
+        images[i] = std::sin(static_cast<float>(i * i));
+      const std::vector<std::int32_t> labels{1, 3};
+      const std::vector<std::int64_t> index{0, 1};
+      model.load({.images = images, .labels = labels, .sample_index = index, .valid = 2});
+      model.place_training_images();
+      for (const GradientBucket& bucket : buckets) {
+        program.run(done, bucket.steps);
+        done = bucket.steps;
+        then.insert(then.end(), block + bucket.first, block + bucket.first + bucket.count);
+      }
+      CHECK(std::memcmp(then.data(), block, then.size() * sizeof(float)) == 0);
+      CHECK(static_cast<std::int64_t>(then.size()) == elements);
+      for (const BlockEntry& entry : model.blocks().parameters) {
+        const float* const first = block + entry.offset;
+        CHECK(std::any_of(first, first + entry.shape.elements(),
+                          [](float gradient) { return gradient != -1.0F; }));
+      }
+    }
+  }
+}
