@@ -22,6 +22,10 @@ SharedLibrary::SharedLibrary(const std::filesystem::path& path)
     : SharedLibrary(dlopen(named(path), RTLD_NOW | RTLD_LOCAL)) {}
 
 SharedLibrary SharedLibrary::apart(const std::filesystem::path& path) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  // A library that was compiled so would bring the sanitizer's runtime a second time.
+  return SharedLibrary(static_cast<void*>(nullptr));
+#endif
   return SharedLibrary(dlmopen(LM_ID_NEWLM, named(path), RTLD_NOW | RTLD_LOCAL));
 }
 

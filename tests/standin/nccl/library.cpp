@@ -165,7 +165,7 @@ extern "C" {
 ncclResult_t ncclGetVersion(int* version) {
   return answer([&] {
     require_pointer(version, "GetVersion", "version");
-    *version = requested_number("ncclGetVersion", NCCL_VERSION_CODE);
+    *version = standin::requested_number("ncclGetVersion", NCCL_VERSION_CODE);
     return ncclSuccess;
   });
 }
