@@ -47,7 +47,7 @@ Json driver_json(const GpuSurvey& survey) {
 
 }  // namespace
 
-Findings examine(std::string version, const GpuPlaces& places) {
+Findings examine(std::string version, const GpuSearchPaths& places) {
   Findings findings{.version = std::move(version),
                     .cores = available_cores(),
                     .vectors = processor_has_avx512() ? "AVX-512" : "AVX2",

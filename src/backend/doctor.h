@@ -28,7 +28,7 @@ struct Findings {
 };
 
 /// Looks. Throws nothing for what is missing.
-[[nodiscard]] Findings examine(std::string version, const GpuPlaces& places);
+[[nodiscard]] Findings examine(std::string version, const GpuSearchPaths& places);
 
 /// What stands between this machine and training on a GPU, each with how to mend it; empty:
 /// nothing.

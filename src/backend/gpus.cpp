@@ -234,7 +234,7 @@ void require_libraries(const UsableGpus& usable) { require(usable, false); }
 
 void require_joining_libraries(const UsableGpus& usable) { require(usable, true); }
 
-UsableGpus open_gpus(const GpuRequest& request, const GpuPlaces& places) {
+UsableGpus open_gpus(const GpuRequest& request, const GpuSearchPaths& places) {
   UsableGpus usable{.asked = request.text, .folders = places.folders};
   if (request.kind == Kind::none) return usable;
   const bool unsaid = request.kind == Kind::unsaid;

@@ -46,7 +46,7 @@ struct GpuRequest {
 /// if one can.
 [[nodiscard]] std::string survey_problem(const GpuSurvey& survey);
 /// Where this program's GPU part and its libraries are looked for.
-struct GpuPlaces {
+struct GpuSearchPaths {
   std::filesystem::path plugin;
   std::vector<std::filesystem::path> folders;
   /// Where NVIDIA's MPS has its pipes while it runs; empty: not looked for.
@@ -89,7 +89,7 @@ void require_joining_libraries(const UsableGpus& usable);
 /// The GPUs that the request means. Throws Error{device} for what is missing, in the order GPU
 /// part, driver, GPUs, libraries. A request that was left out gives the CPU where GPU part, driver
 /// or GPU are missing, and loads nothing on a machine without a driver.
-[[nodiscard]] UsableGpus open_gpus(const GpuRequest& request, const GpuPlaces& places);
+[[nodiscard]] UsableGpus open_gpus(const GpuRequest& request, const GpuSearchPaths& places);
 
 /// "13.0" for 13000.
 [[nodiscard]] std::string cuda_version_text(int version);

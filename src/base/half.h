@@ -1,5 +1,5 @@
-// The two 16-bit floats, as storage: values are widened to float to compute with, and rounded once
-// when stored.
+// The two 16-bit floats, as storage: values are converted to float to compute with, and rounded
+// once when stored.
 //
 // The conversions are built from integer operations, selects and one IEEE addition or product, so
 // that loops over them vectorise and every device gives the same bits. Rounding is to nearest, ties

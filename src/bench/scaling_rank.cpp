@@ -55,7 +55,7 @@ class RankBench {
   void check(std::span<const UpdateResult> results) const;
 
   RankGroup& ranks_;
-  MeasuredSums sums_;
+  TimedAllReduce sums_;
   Session session_;
   UpdatePosition start_;
   TrainingStep whole_{session_.model(), session_.updater()};
@@ -73,7 +73,8 @@ void RankBench::begin_again(Work work) {
   session_.model().initialize(static_cast<std::uint64_t>(session_.config().seed));
   updater.start_at(start_);
   steps_ = 0;
-  sums_.set_mode(work == Work::whole ? MeasuredSums::Mode::make : MeasuredSums::Mode::leave_out);
+  sums_.set_mode(work == Work::whole ? TimedAllReduce::Mode::make
+                                     : TimedAllReduce::Mode::leave_out);
   if (work == Work::without_data) load_next();
 }
 
@@ -146,7 +147,7 @@ double RankBench::window_of_sums(int steps) {
 /// The first step, which is not recorded, shows which sums it makes.
 void RankBench::note_sums() {
   begin_again(Work::whole);
-  sums_.set_mode(MeasuredSums::Mode::note);
+  sums_.set_mode(TimedAllReduce::Mode::note);
   step(Work::whole);
 }
 
@@ -195,7 +196,7 @@ ScalingRound measure_scaling(RunConfig run, const ScalingOptions& options, RankG
       all.push_back(measurement_of(
           parse_json(text, {.name = "what a rank measured", .kind = ErrorKind::device})));
     }
-    ranks.farewell();
+    ranks.sign_off();
     return all;
   } catch (const Error& error) {
     throw first_of_ranks(ranks, error);

@@ -56,7 +56,7 @@ ScalingSubject subject_of(const ScalingFlags& flags, const RunConfig& run, int m
   return subject;
 }
 
-int measure_as_rank(const ScalingFlags& flags, int most, const RankPlace& place,
+int measure_as_rank(const ScalingFlags& flags, int most, const RankIdentity& place,
                     Messages& messages) {
   RunConfig run = config_of(flags, most);
   RankGroup ranks(rank_group_options(place, run.limits, messages));
@@ -80,9 +80,9 @@ RankCount places_here(const ScalingFlags& flags, int most) {
   RankCount places{.count = most};
   const std::string gpus = gpus_of(flags.run);
   const bool processor =
-      gpus == "0" || (gpus.empty() && open_gpus(parse_gpus(gpus), gpu_places()).gpus.empty());
+      gpus == "0" || (gpus.empty() && open_gpus(parse_gpus(gpus), gpu_search_paths()).gpus.empty());
   if (processor) return places;
-  const UsableGpus usable = open_gpus(request_for_ranks(gpus, most), gpu_places());
+  const UsableGpus usable = open_gpus(request_for_ranks(gpus, most), gpu_search_paths());
   if (most > 1) require_joining_libraries(usable);
   for (const GpuFinding& gpu : usable.gpus) places.gpus.push_back(gpu.ordinal);
   if (static_cast<int>(places.gpus.size()) >= most) return places;
@@ -106,7 +106,7 @@ struct Starts {
 /// Counts take turns, so that slow minutes of the machine fall on all of them, the largest first:
 /// what it lacks shows before anything is measured.
 Starts start_all(const ScalingFlags& flags, const std::vector<int>& counts, const RankPool& pool,
-                 const Surroundings& surroundings) {
+                 const Context& context) {
   Starts starts;
   for (int round = 1; round <= flags.rounds; ++round) {
     for (const int count : std::views::reverse(counts)) {
@@ -114,7 +114,7 @@ Starts start_all(const ScalingFlags& flags, const std::vector<int>& counts, cons
                    count == 1 ? "rank" : "ranks");
       const RankOutput results = RankOutput::anonymous(fs::temp_directory_path());
       starts.end =
-          pool.start({.ranks = count, .arguments = surroundings.arguments, .results = &results});
+          pool.start({.ranks = count, .arguments = context.arguments, .results = &results});
       if (starts.end.exit_code != 0 || starts.end.signal != 0) return starts;
       PrintedRound printed = round_in(results.text(), count);
       std::fputs(printed.others.c_str(), stderr);
@@ -153,13 +153,13 @@ void write_files(const Picture& picture, const ScalingSubject& subject,
 }
 
 int start_and_tell(const ScalingFlags& flags, const std::vector<int>& counts,
-                   const Surroundings& surroundings) {
+                   const Context& context) {
   const ScalingSubject subject = subject_of(flags, config_of(flags, counts.back()), counts.back());
   const Picture picture = picture_of(flags);
   const RankPool pool = pool_of(flags, counts);
-  const Starts starts = start_all(flags, counts, pool, surroundings);
+  const Starts starts = start_all(flags, counts, pool, context);
   if (starts.end.exit_code != 0 || starts.end.signal != 0) {
-    return end_as(starts.end, surroundings.messages);
+    return end_as(starts.end, context.messages);
   }
   const std::vector<ScalingRow> rows = scaling_rows(starts.rounds);
   std::fputs((flags.json ? scaling_json(subject, rows) : scaling_table(subject, rows)).c_str(),
@@ -190,16 +190,16 @@ std::vector<int> parse_counts(const std::string& text, bool hosts) {
                              text, *twice));
 }
 
-int bench_scaling(const ScalingFlags& flags, const Surroundings& surroundings) {
+int bench_scaling(const ScalingFlags& flags, const Context& context) {
   const std::vector<int> counts = parse_counts(flags.counts, !flags.launch.hosts.empty());
   check_host_flags(flags.launch);
   const auto place = own_place();
-  if (!place) return start_and_tell(flags, counts, surroundings);
+  if (!place) return start_and_tell(flags, counts, context);
   if (!train_started(*place)) {
     refuse_command("--scaling starts the ranks, but " + other_launcher(*place) +
                    "; start it by itself, with --hosts for several machines");
   }
-  return measure_as_rank(flags, counts.back(), *place, surroundings.messages);
+  return measure_as_rank(flags, counts.back(), *place, context.messages);
 }
 
 }  // namespace trainyard::cli

@@ -31,6 +31,6 @@ struct ScalingFlags {
 [[nodiscard]] std::vector<int> parse_counts(const std::string& text, bool hosts);
 
 /// Measures as one of the ranks, or starts them and prints what comes of it. The exit code.
-int bench_scaling(const ScalingFlags& flags, const Surroundings& surroundings);
+int bench_scaling(const ScalingFlags& flags, const Context& context);
 
 }  // namespace trainyard::cli

@@ -38,7 +38,7 @@ constexpr const char* kByHosts = "hosts";
 fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 
 /// Flags that start ranks have no meaning in a rank that somebody else started.
-void check_started(const RankPlace& place, const RunFlags& run, const LaunchFlags& flags) {
+void check_started(const RankIdentity& place, const RunFlags& run, const LaunchFlags& flags) {
   const auto stated = stated_ranks(gpus_of(run), flags.replicas);
   const bool counts = flags.replicas || (!run.gpus.empty() && run.gpus != "0");
   if (stated && counts) require_local_ranks(place, stated->asked, stated->count);
@@ -56,23 +56,23 @@ void check_started(const RankPlace& place, const RunFlags& run, const LaunchFlag
 }
 
 /// All ranks of the pool, again and again as --max-restarts says.
-LaunchResult attempts(const RankPool& pool, const LaunchFlags& flags,
-                      const Surroundings& surroundings, const LaunchPlan& plan) {
+LaunchResult attempts(const RankPool& pool, const LaunchFlags& flags, const Context& context,
+                      const LaunchPlan& plan) {
   const auto start = [&](int number) {
-    return pool.start({.ranks = pool.most,
-                       .arguments = number == 0 ? surroundings.arguments
-                                                : plan.resume_arguments(surroundings.arguments)});
+    return pool.start(
+        {.ranks = pool.most,
+         .arguments = number == 0 ? context.arguments : plan.resume_arguments(context.arguments)});
   };
   if (flags.max_restarts == 0) return start(0);
   FailedGpus failed(flags.hosts.empty() ? fs::temp_directory_path() : fs::current_path());
   setenv(kFailedGpusVariable, failed.path().c_str(), 1);  // for the ranks
   return with_restarts(start,
                        {.most = flags.max_restarts,
-                        .tell = [&](const std::string& text) { surroundings.messages.warn(text); },
+                        .tell = [&](const std::string& text) { context.messages.warn(text); },
                         .failed_gpu = [&] { return failed.take(); }});
 }
 
-int work_as_rank(const Surroundings& own, const std::function<int(const Surroundings&)>& work) {
+int work_as_rank(const Context& own, const std::function<int(const Context&)>& work) {
   try {
     return work(own);
   } catch (const Error& error) {
@@ -205,15 +205,15 @@ void check_host_flags(const LaunchFlags& flags) {
 
 std::string gpus_of(const RunFlags& run) { return run.device.empty() ? run.gpus : "0"; }
 
-std::optional<RankPlace> own_place() {
-  return find_rank_place([](const char* name) { return std::getenv(name); });
+std::optional<RankIdentity> own_place() {
+  return find_rank_identity([](const char* name) { return std::getenv(name); });
 }
 
-bool train_started(const RankPlace& place) {
+bool train_started(const RankIdentity& place) {
   return place.source == "local" || variable("TRAINYARD_LAUNCHER") == kByHosts;
 }
 
-std::string other_launcher(const RankPlace& place) {
+std::string other_launcher(const RankIdentity& place) {
   return place.source == "environment" ? "RANK and WORLD_SIZE say that this is one already"
                                        : place.source + " has already started this one";
 }
@@ -253,7 +253,7 @@ int end_as(const LaunchResult& result, Messages& messages) {
   return result.exit_code;
 }
 
-RankGroupOptions rank_group_options(const RankPlace& place, const RankLimits& limits,
+RankGroupOptions rank_group_options(const RankIdentity& place, const RankLimits& limits,
                                     Messages& messages) {
   return {.place = place,
           .limits = limits,
@@ -273,11 +273,11 @@ DeviceChoice device_in_group(const RunFlags& run, const LaunchFlags& flags, Rank
   }
 }
 
-int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Surroundings& surroundings,
-             const LaunchPlan& plan, const std::function<int(const Surroundings&)>& work) {
+int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Context& context,
+             const LaunchPlan& plan, const std::function<int(const Context&)>& work) {
   const auto place = own_place();
   check_host_flags(flags);
-  Surroundings own = surroundings;
+  Context own = context;
   if (place) {
     check_started(*place, run, flags);
     own.place = *place;
@@ -286,14 +286,13 @@ int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Surroundings& 
   }
   if (!flags.hosts.empty()) {
     plan.check();
-    return end_as(attempts(host_pool(run, flags, {}), flags, surroundings, plan),
-                  surroundings.messages);
+    return end_as(attempts(host_pool(run, flags, {}), flags, context, plan), context.messages);
   }
-  const RankCount ranks = ranks_to_start(gpus_of(run), flags.replicas, gpu_places());
+  const RankCount ranks = ranks_to_start(gpus_of(run), flags.replicas, gpu_search_paths());
   if (ranks.count == 1 && flags.max_restarts == 0) return work(own);
   plan.check();
-  return end_as(attempts(local_pool(ranks, plan.log_folder), flags, surroundings, plan),
-                surroundings.messages);
+  return end_as(attempts(local_pool(ranks, plan.log_folder), flags, context, plan),
+                context.messages);
 }
 
 }  // namespace trainyard::cli

@@ -33,12 +33,12 @@ void check_host_flags(const LaunchFlags& flags);
 /// The text of --gpus; --device is a processor.
 [[nodiscard]] std::string gpus_of(const RunFlags& run);
 
-/// The place of this process, if a launcher started it as a rank. Throws as find_rank_place().
-[[nodiscard]] std::optional<RankPlace> own_place();
+/// The place of this process, if a launcher started it as a rank. Throws as find_rank_identity().
+[[nodiscard]] std::optional<RankIdentity> own_place();
 /// Whether that launcher was train, on this machine or by --hosts.
-[[nodiscard]] bool train_started(const RankPlace& place);
+[[nodiscard]] bool train_started(const RankIdentity& place);
 /// Which one it was otherwise: "mpirun has already started this one".
-[[nodiscard]] std::string other_launcher(const RankPlace& place);
+[[nodiscard]] std::string other_launcher(const RankIdentity& place);
 /// Ranks on each host of --hosts. Throws Error{command_line} where the flags do not say.
 [[nodiscard]] int ranks_per_host(const RunFlags& run, const LaunchFlags& flags);
 
@@ -72,8 +72,8 @@ struct RankPool {
 int end_as(const LaunchResult& result, Messages& messages);
 
 /// What a rank joins the others with. Where it is stuck when another one fails, it ends here.
-[[nodiscard]] RankGroupOptions rank_group_options(const RankPlace& place, const RankLimits& limits,
-                                                  Messages& messages);
+[[nodiscard]] RankGroupOptions rank_group_options(const RankIdentity& place,
+                                                  const RankLimits& limits, Messages& messages);
 
 /// What a verb says of its run before ranks are started.
 struct LaunchPlan {
@@ -86,9 +86,9 @@ struct LaunchPlan {
 
 /// Calls `work` in this process if it is a rank that a launcher started, or the only one; else
 /// starts the ranks (local processes, or mpirun for --hosts) and returns the exit code of the job,
-/// or ends as its signal would. `work` is given the surroundings with its place. Throws
+/// or ends as its signal would. `work` is given the context with its place. Throws
 /// Error{command_line} where flags and launcher contradict each other.
-int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Surroundings& surroundings,
-             const LaunchPlan& plan, const std::function<int(const Surroundings&)>& work);
+int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Context& context,
+             const LaunchPlan& plan, const std::function<int(const Context&)>& work);
 
 }  // namespace trainyard::cli

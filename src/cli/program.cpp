@@ -83,12 +83,12 @@ int report_command_line(const CLI::App& app, const CLI::ParseError& error,
 }
 
 int parse_and_run(int argc, char** argv, Messages& messages) {
-  const Surroundings surroundings{.command = quoted_command(argc, argv),
-                                  .arguments = std::vector<std::string>(argv + 1, argv + argc),
-                                  .program = argv[0],
-                                  .now = steady_seconds,
-                                  .started = steady_seconds(),
-                                  .messages = messages};
+  const Context context{.command = quoted_command(argc, argv),
+                        .arguments = std::vector<std::string>(argv + 1, argv + argc),
+                        .program = argv[0],
+                        .now = steady_seconds,
+                        .started = steady_seconds(),
+                        .messages = messages};
   CLI::App app("train: neural networks from YAML files", "train");
   app.formatter(std::make_shared<HelpText>());
   app.option_defaults()->always_capture_default();
@@ -98,7 +98,7 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
   std::array<Action, kVerbs.size()> actions;
   for (std::size_t i = 0; i < kVerbs.size(); ++i) {
     CLI::App* verb = app.add_subcommand(kVerbs[i].name, kVerbs[i].help);
-    kVerbs[i].declare(*verb, surroundings, actions[i]);
+    kVerbs[i].declare(*verb, context, actions[i]);
   }
   std::vector<std::string> arguments = with_verb({argv + 1, argv + argc});
   const std::vector<std::string> typed = arguments;

@@ -29,7 +29,7 @@ void require_work_for_all(std::size_t gpus, int replicas) {
 
 /// Where --gpus is left out each rank takes a GPU of its own; one alone may be what the launcher
 /// made visible to this rank.
-void match_unsaid(std::size_t gpus, const RankPlace& place) {
+void match_unsaid(std::size_t gpus, const RankIdentity& place) {
   if (gpus <= 1 || gpus >= static_cast<std::size_t>(place.local_ranks)) return;
   refuse_command(std::to_string(gpus) + " GPUs for " + std::to_string(place.local_ranks) +
                  " ranks on this host (" + place.local_ranks_from +
@@ -61,7 +61,7 @@ RankCount ranks_on(const std::vector<GpuFinding>& gpus, RankCount stated,
 }
 
 RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
-                         const GpuPlaces& places) {
+                         const GpuSearchPaths& places) {
   const GpuRequest request = parse_gpus(gpus);
   RankCount ranks = stated_ranks(gpus, replicas).value_or(RankCount{.asked = "--gpus " + gpus});
   // One rank looks for its GPU by itself.
@@ -100,7 +100,7 @@ std::string gpus_text(const std::vector<int>& gpus) {
   return joined(words, ",");
 }
 
-GpuRequest request_of_rank(const RankGpuFlags& flags, const RankPlace& place) {
+GpuRequest request_of_rank(const RankGpuFlags& flags, const RankIdentity& place) {
   if (place.source == "local" && !flags.chosen.empty()) {
     return request_for(flags.chosen, flags.gpus);
   }
@@ -111,7 +111,7 @@ GpuRequest request_of_rank(const RankGpuFlags& flags, const RankPlace& place) {
 }
 
 GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& flags,
-                       const RankPlace& place) {
+                       const RankIdentity& place) {
   TY_CHECK(!gpus.empty(), "a rank on GPUs has one");
   if (flags.replicas) {
     require_work_for_all(gpus.size(), *flags.replicas);
@@ -125,13 +125,13 @@ GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& 
 
 /// Whether the GPUs of this host's ranks are known to read each other's memory: a rank that sees
 /// its own alone does not know.
-bool are_direct(std::span<const GpuFinding> gpus, const RankPlace& place) {
+bool are_direct(std::span<const GpuFinding> gpus, const RankIdentity& place) {
   const auto ranks = static_cast<std::size_t>(place.local_ranks);
   return gpus.size() >= ranks && are_peers(gpus.first(ranks));
 }
 
-UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
-                        const GpuPlaces& places) {
+UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankIdentity& place,
+                        const GpuSearchPaths& places) {
   const GpuRequest request = request_of_rank(flags, place);
   UsableGpus usable = open_gpus(request, places);
   if (usable.gpus.empty()) return usable;

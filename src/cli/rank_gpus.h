@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/gpus.h"
-#include "launch/rank_place.h"
+#include "launch/rank_identity.h"
 
 namespace trainyard::cli {
 
@@ -28,7 +28,7 @@ struct RankCount {
 /// The ranks to start on this machine. The GPUs are looked for where there is to be more than one
 /// rank. Throws as open_gpus() and ranks_on() do.
 [[nodiscard]] RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
-                                       const GpuPlaces& places);
+                                       const GpuSearchPaths& places);
 
 /// The GPUs that `most` ranks need, one each, of those that --gpus means: as many of the first
 /// where it is left out. Throws Error{command_line} for a text that means fewer.
@@ -53,14 +53,14 @@ struct RankGpuFlags {
 /// Which GPUs of this host its ranks share out. A launcher's choice goes before the text of --gpus.
 /// Throws Error{command_line} for "auto:N" under another launcher, where each rank would find
 /// others.
-[[nodiscard]] GpuRequest request_of_rank(const RankGpuFlags& flags, const RankPlace& place);
+[[nodiscard]] GpuRequest request_of_rank(const RankGpuFlags& flags, const RankIdentity& place);
 /// Of those GPUs the one of a rank: the local_rank-th, replicas in turn, or the only one that is
 /// visible. Throws Error{command_line} where ranks and GPUs do not match: "all" that is another
 /// number than the ranks, fewer replicas than GPUs, and without replicas fewer GPUs than ranks.
 [[nodiscard]] GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& flags,
-                                     const RankPlace& place);
+                                     const RankIdentity& place);
 /// The one GPU (or none: the CPU) that a rank trains on. Throws as the functions above do.
-[[nodiscard]] UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankPlace& place,
-                                      const GpuPlaces& places);
+[[nodiscard]] UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankIdentity& place,
+                                      const GpuSearchPaths& places);
 
 }  // namespace trainyard::cli

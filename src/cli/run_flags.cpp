@@ -56,7 +56,7 @@ bool on_processor(const RunFlags& flags) {
 /// The GPU that the flags ask for, or find where they say nothing; none: the CPU.
 UsableGpus open_gpus_of(const RunFlags& flags) {
   if (on_processor(flags)) return {};
-  UsableGpus usable = open_gpus(parse_gpus(flags.gpus), gpu_places());
+  UsableGpus usable = open_gpus(parse_gpus(flags.gpus), gpu_search_paths());
   if (usable.gpus.size() > 1) {
     throw Error(ErrorKind::device, "--gpus " + flags.gpus +
                                        ": this command works on one GPU; use --gpus 1, or id:N for "
@@ -167,12 +167,12 @@ RunConfig read_config(const RunFlags& flags, int local_ranks) {
 
 DeviceChoice device_choice(const RunFlags& flags) { return choice_of(flags, open_gpus_of(flags)); }
 
-DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankPlace& place,
+DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankIdentity& place,
                                    std::optional<int> replicas) {
   if (on_processor(flags)) return choice_of(flags, {});
   const RankGpuFlags own{
       .gpus = flags.gpus, .replicas = replicas, .chosen = variable(kGpusVariable)};
-  return choice_of(flags, gpus_of_rank(own, place, gpu_places()));
+  return choice_of(flags, gpus_of_rank(own, place, gpu_search_paths()));
 }
 
 void print_warning(const std::string& text) {
@@ -180,7 +180,7 @@ void print_warning(const std::string& text) {
   std::fprintf(stderr, "train: warning: %s\n", text.c_str());
 }
 
-GpuPlaces gpu_places() {
+GpuSearchPaths gpu_search_paths() {
   const std::string pipes = variable("CUDA_MPS_PIPE_DIRECTORY");
   const std::string part = variable("TRAINYARD_GPU_PART");
   return {.plugin = part.empty() ? plugin_path(program_file(), driver_cuda()) : fs::path(part),

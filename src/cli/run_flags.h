@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/gpus.h"
-#include "launch/rank_place.h"
+#include "launch/rank_identity.h"
 #include "run/config/run_config.h"
 #include "run/session/session.h"
 
@@ -39,13 +39,13 @@ void add_device_flags(CLI::App& app, RunFlags& flags);
 /// before any data is read.
 [[nodiscard]] DeviceChoice device_choice(const RunFlags& flags);
 /// That of one rank of several: its own GPU of those that --gpus and --replicas mean.
-[[nodiscard]] DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankPlace& place,
+[[nodiscard]] DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankIdentity& place,
                                                  std::optional<int> replicas);
 /// "train: warning: TEXT" on stderr.
 void print_warning(const std::string& text);
 /// The GPU part beside this program, or that of TRAINYARD_GPU_PART, and where the environment says
 /// that CUDA's libraries lie.
-[[nodiscard]] GpuPlaces gpu_places();
+[[nodiscard]] GpuSearchPaths gpu_search_paths();
 
 /// `name` as given, then in configs/ under the current folder, then in the share folder beside the
 /// program; ".yaml" may be left out. Throws Error{config} with the places and the nearest name.

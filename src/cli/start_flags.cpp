@@ -71,8 +71,8 @@ std::optional<InitialWeights> initial_weights(const StartFlags& flags) {
   return read_initial_weights({.from = flags.init, .skip = flags.init_skip});
 }
 
-TrainingRequest request_of(const StartFlags& flags, const Surroundings& surroundings) {
-  return {.command = surroundings.command,
+TrainingRequest request_of(const StartFlags& flags, const Context& context) {
+  return {.command = context.command,
           .overrides = all_overrides(flags),
           .version = version_text(),
           .id = random_token(),

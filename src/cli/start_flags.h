@@ -30,6 +30,6 @@ void add_picture_flag(CLI::App& app, StartFlags& flags);
 /// The weights of --init, if it is given. Throws as read_initial_weights().
 [[nodiscard]] std::optional<InitialWeights> initial_weights(const StartFlags& flags);
 /// All but the config, the weights and the device.
-[[nodiscard]] TrainingRequest request_of(const StartFlags& flags, const Surroundings& surroundings);
+[[nodiscard]] TrainingRequest request_of(const StartFlags& flags, const Context& context);
 
 }  // namespace trainyard::cli

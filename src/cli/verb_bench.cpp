@@ -119,7 +119,7 @@ std::string table(const BenchResult& result, const std::vector<PeerRate>& peers)
   return out;
 }
 
-int bench_steps(const BenchFlags& flags, const Surroundings& surroundings) {
+int bench_steps(const BenchFlags& flags, const Context& context) {
   BenchOptions options = flags.options;
   options.device = device_choice(flags.scaling.run);
   options.windows = flags.scaling.windows;
@@ -131,7 +131,7 @@ int bench_steps(const BenchFlags& flags, const Surroundings& surroundings) {
     require_file("--compare", flags.compare, ErrorKind::data);
     peers = read_peer_rates(flags.compare, run.name, options.batch);
   }
-  const BenchResult result = bench(std::move(run), options, surroundings.now, surroundings.started);
+  const BenchResult result = bench(std::move(run), options, context.now, context.started);
   std::fputs((flags.scaling.json ? json_row(result, peers) : table(result, peers)).c_str(), stdout);
   return 0;
 }
@@ -166,7 +166,7 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
 
 }  // namespace
 
-void declare_bench(CLI::App& app, const Surroundings& surroundings, Action& action) {
+void declare_bench(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<BenchFlags>();  // shared with the action, which outlives parsing
   ScalingFlags& shared = flags->scaling;
   add_run_flags(app, shared.run);
@@ -182,9 +182,9 @@ void declare_bench(CLI::App& app, const Surroundings& surroundings, Action& acti
   app.add_flag("--json", shared.json, "JSON lines instead of the table");
   add_step_flags(app, *flags);
   add_scaling_flags(app, shared);
-  action = [flags, surroundings] {
-    return flags->scaling.counts.empty() ? bench_steps(*flags, surroundings)
-                                         : bench_scaling(flags->scaling, surroundings);
+  action = [flags, context] {
+    return flags->scaling.counts.empty() ? bench_steps(*flags, context)
+                                         : bench_scaling(flags->scaling, context);
   };
 }
 

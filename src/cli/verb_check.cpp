@@ -94,7 +94,7 @@ int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ran
   const std::string config = resolved_yaml(request.config);
   const ReadyRun ready = ready_run(request, ranks, Disk());
   const std::vector<std::string> lines = facts(*ready.session, request);
-  ranks.farewell();
+  ranks.sign_off();
   if (ranks.rank() != 0) return 0;
   // The config with the verdict as comments is a run file.
   if (flags.show_config) std::fputs(config.c_str(), stdout);
@@ -110,13 +110,13 @@ int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ran
   return 0;
 }
 
-int check(const CheckFlags& flags, const Surroundings& surroundings) {
-  RunConfig config = read_config(with_overrides(flags), surroundings.place.local_ranks);
-  TrainingRequest request = request_of(flags, surroundings);
-  Messages& messages = surroundings.messages;
+int check(const CheckFlags& flags, const Context& context) {
+  RunConfig config = read_config(with_overrides(flags), context.place.local_ranks);
+  TrainingRequest request = request_of(flags, context);
+  Messages& messages = context.messages;
   request.config = std::move(config);
   request.init = initial_weights(flags);
-  RankGroup ranks(rank_group_options(surroundings.place, request.config.limits, messages));
+  RankGroup ranks(rank_group_options(context.place, request.config.limits, messages));
   request.device = device_in_group(flags.run, flags.launch, ranks);
   request.device.warn = [&messages](const std::string& text) { messages.warn(text); };
   try {
@@ -126,24 +126,24 @@ int check(const CheckFlags& flags, const Surroundings& surroundings) {
   }
 }
 
-int check_in_ranks(const CheckFlags& flags, const Surroundings& surroundings) {
+int check_in_ranks(const CheckFlags& flags, const Context& context) {
   const LaunchPlan plan{
       .check = [&] { static_cast<void>(read_config(with_overrides(flags))); },
       .resume_arguments = [](std::vector<std::string> arguments) { return arguments; }};
-  return in_ranks(flags.run, flags.launch, surroundings, plan,
-                  [&](const Surroundings& own) { return check(flags, own); });
+  return in_ranks(flags.run, flags.launch, context, plan,
+                  [&](const Context& own) { return check(flags, own); });
 }
 
 }  // namespace
 
-void declare_check(CLI::App& app, const Surroundings& surroundings, Action& action) {
+void declare_check(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<CheckFlags>();  // shared with the action, which outlives parsing
   add_start_flags(app, *flags);
   add_picture_flag(app, *flags);
   add_host_flags(app, flags->launch);
   app.add_flag("--show-config", flags->show_config,
                "print the run file with every default first, as a run's config.yaml has it");
-  action = [flags, surroundings] { return check_in_ranks(*flags, surroundings); };
+  action = [flags, context] { return check_in_ranks(*flags, context); };
 }
 
 }  // namespace trainyard::cli

@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-void declare_data(CLI::App& app, const Surroundings&, Action& action) {
+void declare_data(CLI::App& app, const Context&, Action& action) {
   struct Flags {
     std::string destination;
     ShapesOptions options;

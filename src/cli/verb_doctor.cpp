@@ -20,7 +20,7 @@ struct DoctorFlags {
 };
 
 int examine_machine(bool json) {
-  const Findings findings = examine(version_text(), gpu_places());
+  const Findings findings = examine(version_text(), gpu_search_paths());
   const std::string text = json ? json_line(doctor_json(findings)) : doctor_text(findings);
   std::fputs(text.c_str(), stdout);
   return doctor_exit_code(findings);
@@ -42,7 +42,7 @@ int examine_run(const DoctorFlags& flags) {
 
 }  // namespace
 
-void declare_doctor(CLI::App& app, const Surroundings&, Action& action) {
+void declare_doctor(CLI::App& app, const Context&, Action& action) {
   auto flags = std::make_shared<DoctorFlags>();  // shared with the action, which outlives parsing
   app.add_option("run", flags->run,
                  "a run folder: says whether the run works (exit 10), hangs (11), is dead (12) or "

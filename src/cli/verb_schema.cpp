@@ -16,7 +16,7 @@ struct SchemaFlags {
 
 }  // namespace
 
-void declare_schema(CLI::App& app, const Surroundings&, Action& action) {
+void declare_schema(CLI::App& app, const Context&, Action& action) {
   auto flags = std::make_shared<SchemaFlags>();  // shared with the action, which outlives parsing
   app.add_flag("--network", flags->network, "of network files instead of run files");
   app.add_flag("--reference", flags->reference, "as Markdown for people");

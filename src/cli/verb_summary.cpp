@@ -59,7 +59,7 @@ int summarise_run(const SummaryFlags& flags) {
 
 }  // namespace
 
-void declare_summary(CLI::App& app, const Surroundings&, Action& action) {
+void declare_summary(CLI::App& app, const Context&, Action& action) {
   auto flags = std::make_shared<SummaryFlags>();  // shared with the action, which outlives parsing
   add_run_flags(app, flags->run);
   app.add_flag("--json", flags->json, "as JSON");

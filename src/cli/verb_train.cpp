@@ -92,7 +92,7 @@ void log_to(const fs::path& path) {
   move_output(path);
 }
 
-int train_with(TrainingRequest request, const TrainFlags& flags, const Surroundings& own) {
+int train_with(TrainingRequest request, const TrainFlags& flags, const Context& own) {
   Messages& messages = own.messages;
   const auto warn = [&messages](const std::string& text) { messages.warn(text); };
   if (!request.resume.empty()) messages.set_run(request.resume.string());
@@ -103,24 +103,23 @@ int train_with(TrainingRequest request, const TrainFlags& flags, const Surroundi
   const SystemClock clock;
   const StopSignals signals;
   const ConsoleOptions options = console_options(flags);
-  const RunSurroundings surroundings{.disk = disk,
-                                     .clock = clock,
-                                     .signals = signals,
-                                     .ranks = ranks,
-                                     .console =
-                                         [&](const Banner& banner, std::int64_t epochs) {
-                                           messages.set_run(banner.run);
-                                           return make_console(options, clock, messages, banner,
-                                                               epochs);
-                                         },
-                                     .warn = warn,
-                                     .log_to = log_to};
-  const RunResult result = run_training(std::move(request), surroundings);
+  const RunContext context{.disk = disk,
+                           .clock = clock,
+                           .signals = signals,
+                           .ranks = ranks,
+                           .console =
+                               [&](const Banner& banner, std::int64_t epochs) {
+                                 messages.set_run(banner.run);
+                                 return make_console(options, clock, messages, banner, epochs);
+                               },
+                           .warn = warn,
+                           .log_to = log_to};
+  const RunResult result = run_training(std::move(request), context);
   return report(result, flags, own.place.rank == 0, messages);
 }
 
-TrainingRequest training_request(const TrainFlags& flags, const Surroundings& surroundings) {
-  TrainingRequest request = request_of(flags, surroundings);
+TrainingRequest training_request(const TrainFlags& flags, const Context& context) {
+  TrainingRequest request = request_of(flags, context);
   request.max_seconds = flags.max_seconds;
   request.eager = flags.eager;
   return request;
@@ -150,19 +149,19 @@ RunConfig config_of_run(const fs::path& folder, const RunFlags& flags) {
 
 /// True, and said by rank 0, if the run has nothing left to train.
 bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFlags& flags,
-                 const Surroundings& surroundings) {
+                 const Context& context) {
   const auto text = completion_text(folder, config);
   if (!text) return false;
-  if (flags.quiet || surroundings.place.rank != 0) return true;
-  surroundings.messages.say(*text,
-                            {{"event", "complete"}, {"run", folder.string()}, {"message", *text}});
+  if (flags.quiet || context.place.rank != 0) return true;
+  context.messages.say(*text,
+                       {{"event", "complete"}, {"run", folder.string()}, {"message", *text}});
   return true;
 }
 
-int train(const TrainFlags& flags, const Surroundings& surroundings) {
+int train(const TrainFlags& flags, const Context& context) {
   const RunFlags run = with_overrides(flags);
-  RunConfig config = read_config(run, surroundings.place.local_ranks);
-  TrainingRequest request = training_request(flags, surroundings);
+  RunConfig config = read_config(run, context.place.local_ranks);
+  TrainingRequest request = training_request(flags, context);
   if (!flags.resume) request.init = initial_weights(flags);
   if (flags.skip_done) {
     const std::string hash =
@@ -170,8 +169,8 @@ int train(const TrainFlags& flags, const Surroundings& surroundings) {
     const auto done = completed_run("runs", config.name, hash);
     if (done) {
       if (!flags.quiet) {
-        surroundings.messages.say("skipped: " + done->string() + " is done",
-                                  {{"event", "skipped"}, {"run", done->string()}});
+        context.messages.say("skipped: " + done->string() + " is done",
+                             {{"event", "skipped"}, {"run", done->string()}});
       }
       return 0;
     }
@@ -187,20 +186,20 @@ int train(const TrainFlags& flags, const Surroundings& surroundings) {
     const char* data = std::getenv("TRAINYARD_DATA");
     require_config_of_run(read_run_config(file, overrides_of(run), data == nullptr ? "" : data),
                           file.string(), config, request.resume);
-    if (is_complete(request.resume, config, flags, surroundings)) return 0;
+    if (is_complete(request.resume, config, flags, context)) return 0;
   }
   request.original_yaml =
       read_text(find_config(run.config), ErrorKind::config, config::FileLimits{}.bytes);
   request.config = std::move(config);
-  return train_with(std::move(request), flags, surroundings);
+  return train_with(std::move(request), flags, context);
 }
 
-int resume(const TrainFlags& flags, const Surroundings& surroundings) {
-  TrainingRequest request = training_request(flags, surroundings);
+int resume(const TrainFlags& flags, const Context& context) {
+  TrainingRequest request = training_request(flags, context);
   request.resume = flags.resume_folder;
   request.config = config_of_run(request.resume, flags.run);
-  if (is_complete(request.resume, request.config, flags, surroundings)) return 0;
-  return train_with(std::move(request), flags, surroundings);
+  if (is_complete(request.resume, request.config, flags, context)) return 0;
+  return train_with(std::move(request), flags, context);
 }
 
 /// The arguments that go on with what an attempt of `arguments` has left behind: the same, and
@@ -219,7 +218,7 @@ std::vector<std::string> resume_arguments(std::vector<std::string> arguments,
   return arguments;
 }
 
-int train_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
+int train_in_ranks(const TrainFlags& flags, const Context& context) {
   std::string name;
   std::optional<fs::path> before;
   const LaunchPlan plan{.check =
@@ -232,23 +231,23 @@ int train_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
                             [&](std::vector<std::string> arguments) {
                               return resume_arguments(std::move(arguments), flags, name, before);
                             }};
-  return in_ranks(flags.run, flags.launch, surroundings, plan,
-                  [&](const Surroundings& own) { return train(flags, own); });
+  return in_ranks(flags.run, flags.launch, context, plan,
+                  [&](const Context& own) { return train(flags, own); });
 }
 
-int resume_in_ranks(const TrainFlags& flags, const Surroundings& surroundings) {
+int resume_in_ranks(const TrainFlags& flags, const Context& context) {
   const fs::path folder = flags.resume_folder;
   const LaunchPlan plan{
       .check = [&] { static_cast<void>(config_of_run(folder, flags.run)); },
       .resume_arguments = [](std::vector<std::string> arguments) { return arguments; },
       .log_folder = is_run_folder(folder) ? folder / "logs" : fs::path()};
-  return in_ranks(flags.run, flags.launch, surroundings, plan,
-                  [&](const Surroundings& own) { return resume(flags, own); });
+  return in_ranks(flags.run, flags.launch, context, plan,
+                  [&](const Context& own) { return resume(flags, own); });
 }
 
 }  // namespace
 
-void declare_train(CLI::App& app, const Surroundings& surroundings, Action& action) {
+void declare_train(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
   add_start_flags(app, *flags);
   app.add_flag("--resume", flags->resume,
@@ -256,16 +255,16 @@ void declare_train(CLI::App& app, const Surroundings& surroundings, Action& acti
   app.add_flag("--skip-done", flags->skip_done, "do nothing if this very config has completed");
   add_launch_flags(app, flags->launch);
   add_output_flags(app, *flags);
-  action = [flags, surroundings] { return train_in_ranks(*flags, surroundings); };
+  action = [flags, context] { return train_in_ranks(*flags, context); };
 }
 
-void declare_resume(CLI::App& app, const Surroundings& surroundings, Action& action) {
+void declare_resume(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
   app.add_option("run", flags->resume_folder, "run folder")->required()->type_name("RUN");
   add_device_flags(app, flags->run);
   add_launch_flags(app, flags->launch);
   add_output_flags(app, *flags);
-  action = [flags, surroundings] { return resume_in_ranks(*flags, surroundings); };
+  action = [flags, context] { return resume_in_ranks(*flags, context); };
 }
 
 }  // namespace trainyard::cli

@@ -87,8 +87,8 @@ ncclResult_t sum_all(const Functions& nccl, ncclComm_t group, std::span<const Su
   return calls.end();
 }
 
-Group::Group(const Library& library, const Clock& clock, GroupPlace place, const ncclUniqueId& id,
-             std::chrono::milliseconds limit)
+Group::Group(const Library& library, const Clock& clock, GroupIdentity place,
+             const ncclUniqueId& id, std::chrono::milliseconds limit)
     : library_(library), clock_(clock), place_(std::move(place)), limit_(limit) {
   const std::string operation = fmt::format("joining {} ranks", place_.ranks);
   ncclConfig_t settings = config();

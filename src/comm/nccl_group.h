@@ -15,7 +15,7 @@
 
 namespace trainyard::nccl {
 
-struct GroupPlace {
+struct GroupIdentity {
   int rank = 0;
   int ranks = 1;
   std::string host;  // name of this machine, for messages
@@ -43,7 +43,7 @@ class Group {
  public:
   /// Joins the group of `id`. Library and clock outlive it. Throws Error{device} naming the rank if
   /// NCCL fails, or not all ranks have come within `limit`, which every call has too.
-  Group(const Library& library, const Clock& clock, GroupPlace place, const ncclUniqueId& id,
+  Group(const Library& library, const Clock& clock, GroupIdentity place, const ncclUniqueId& id,
         std::chrono::milliseconds limit);
   /// Leaves the group in order, within the limit; after a failure, or where an error is on its way
   /// out, gives it up.
@@ -51,7 +51,7 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  [[nodiscard]] const GroupPlace& place() const { return place_; }
+  [[nodiscard]] const GroupIdentity& place() const { return place_; }
 
   /// Aborts the group: kernels that wait for other ranks end. Recordings that hold its work are
   /// destroyed before, or NCCL never lets go of its memory. No call may follow.
@@ -74,7 +74,7 @@ class Group {
 
   const Library& library_;
   const Clock& clock_;
-  GroupPlace place_;
+  GroupIdentity place_;
   std::chrono::milliseconds limit_;
   ncclComm_t communicator_ = nullptr;  // null: given up
   bool failed_ = false;

@@ -32,9 +32,9 @@ struct NcclSettings {
 
 /// Joins the group; every rank from 0 to ranks - 1 does. A call has put its work on the queue when
 /// it returns; one thread at a time. Work of a collective that lacks a rank is never done: whoever
-/// waits for its queue relies on the watch (watch.h) to end it. After an error recordings that hold
-/// its work are destroyed with it. The order of its sums is NCCL's own. Throws Error{device} if
-/// NCCL is missing or too old, or a rank does not appear.
+/// waits for its queue relies on the watchdog (watchdog.h) to end it. After an error recordings
+/// that hold its work are destroyed with it. The order of its sums is NCCL's own. Throws
+/// Error{device} if NCCL is missing or too old, or a rank does not appear.
 [[nodiscard]] std::unique_ptr<Communicator> make_nccl_ranks(const NcclSettings& settings);
 
 }  // namespace trainyard

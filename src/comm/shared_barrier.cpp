@@ -27,7 +27,8 @@ constexpr int kNapMilliseconds = 1;
 
 }  // namespace
 
-Arrivals::Arrivals(std::span<Seat> seats, int rank, std::span<const pid_t> processes)
+SharedBarrier::SharedBarrier(std::span<BarrierSlot> seats, int rank,
+                             std::span<const pid_t> processes)
     : seats_(seats), rank_(rank) {
   for (const pid_t process : processes) {
     processes_.emplace_back(FileNumber{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))});
@@ -37,31 +38,31 @@ Arrivals::Arrivals(std::span<Seat> seats, int rank, std::span<const pid_t> proce
     }
     ends_.push_back({.fd = processes_.back().get().value, .events = POLLIN, .revents = 0});
   }
-  new (&seat(rank)) Seat;
+  new (&seat(rank)) BarrierSlot;
 }
 
-void Arrivals::arrive(std::uint64_t doing) {
+void SharedBarrier::arrive(std::uint64_t doing) {
   seat(rank_).doing.store(doing, std::memory_order_relaxed);
   seat(rank_).arrived.store(++arrived_, std::memory_order_release);
 }
 
-std::uint64_t Arrivals::doing(int rank) const {
+std::uint64_t SharedBarrier::doing(int rank) const {
   return seat(rank).doing.load(std::memory_order_relaxed);
 }
 
-void Arrivals::leave() { seat(rank_).gone.store(true, std::memory_order_release); }
+void SharedBarrier::leave() { seat(rank_).gone.store(true, std::memory_order_release); }
 
-bool Arrivals::has_come(int rank) const {
+bool SharedBarrier::has_come(int rank) const {
   return seat(rank).arrived.load(std::memory_order_acquire) >= arrived_;
 }
 
-int Arrivals::missing() const {
+int SharedBarrier::missing() const {
   int rank = 0;
   while (rank < static_cast<int>(seats_.size()) && has_come(rank)) ++rank;
   return rank;
 }
 
-std::optional<Arrivals::Absence> Arrivals::absence_of(int rank) const {
+std::optional<SharedBarrier::Absence> SharedBarrier::absence_of(int rank) const {
   const bool left = seat(rank).gone.load(std::memory_order_acquire);
   const bool ended = ends_[static_cast<std::size_t>(rank)].revents != 0;
   // It may have come before it went.
@@ -69,7 +70,7 @@ std::optional<Arrivals::Absence> Arrivals::absence_of(int rank) const {
   return left ? Absence::left : Absence::ended;
 }
 
-std::optional<Arrivals::Absent> Arrivals::await_all(Moment deadline) {
+std::optional<SharedBarrier::Absent> SharedBarrier::await_all(Moment deadline) {
   const Moment begin = SteadyClock::now();
   while (true) {
     const int rank = missing();
@@ -81,6 +82,6 @@ std::optional<Arrivals::Absent> Arrivals::await_all(Moment deadline) {
   }
 }
 
-void Arrivals::nap() { ::poll(ends_.data(), ends_.size(), kNapMilliseconds); }
+void SharedBarrier::nap() { ::poll(ends_.data(), ends_.size(), kNapMilliseconds); }
 
 }  // namespace trainyard

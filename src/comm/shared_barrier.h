@@ -16,7 +16,7 @@
 namespace trainyard {
 
 /// What a rank tells the others: in memory that all share, a cache line each.
-struct alignas(64) Seat {
+struct alignas(64) BarrierSlot {
   std::atomic<std::uint64_t> arrived{0};  // how often it has come
   std::atomic<std::uint64_t> doing{0};    // what for: written before it comes
   std::atomic<bool> gone{false};          // it does not come any more
@@ -24,7 +24,7 @@ struct alignas(64) Seat {
 
 /// Counts how often each rank has come, and waits until all have. What a rank wrote before it came
 /// is seen by those that wait for it. Where a rank's process ends, those that wait are told.
-class Arrivals {
+class SharedBarrier {
  public:
   enum class Absence { left, ended, late };
   struct Absent {
@@ -34,11 +34,11 @@ class Arrivals {
 
   /// `seats` and `processes`, one a rank; this one sits down on its own. Throws Error{device} where
   /// the system does not tell of a process's end, or there is none with such a number.
-  Arrivals(std::span<Seat> seats, int rank, std::span<const pid_t> processes);
+  SharedBarrier(std::span<BarrierSlot> seats, int rank, std::span<const pid_t> processes);
   /// Tells the others that this rank does not come any more.
-  ~Arrivals() { leave(); }
-  Arrivals(const Arrivals&) = delete;
-  Arrivals& operator=(const Arrivals&) = delete;
+  ~SharedBarrier() { leave(); }
+  SharedBarrier(const SharedBarrier&) = delete;
+  SharedBarrier& operator=(const SharedBarrier&) = delete;
 
   /// This rank has come, for what it says.
   void arrive(std::uint64_t doing);
@@ -50,14 +50,14 @@ class Arrivals {
   void leave();
 
  private:
-  [[nodiscard]] Seat& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] BarrierSlot& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool has_come(int rank) const;
   /// The first rank that has not come; the number of ranks: none.
   [[nodiscard]] int missing() const;
   [[nodiscard]] std::optional<Absence> absence_of(int rank) const;
   void nap();
 
-  std::span<Seat> seats_;
+  std::span<BarrierSlot> seats_;
   int rank_;
   std::uint64_t arrived_ = 0;
   std::vector<Descriptor> processes_;  // a rank

@@ -23,7 +23,7 @@ namespace {
 // Bytes of a rank's slot. Larger sums go in pieces, which lie in the cores' caches.
 constexpr std::size_t kSlot = 256 * 1024;
 
-std::size_t size_for(std::size_t ranks) { return ranks * (sizeof(Seat) + 2 * kSlot); }
+std::size_t size_for(std::size_t ranks) { return ranks * (sizeof(BarrierSlot) + 2 * kSlot); }
 
 /// A call as a number that others can compare.
 std::uint64_t number_of(std::int64_t count, DType type) {
@@ -83,8 +83,8 @@ class SharedRanks final : public Communicator {
   std::vector<std::string> hosts_;  // a rank
   Milliseconds limit_;
   std::unique_ptr<Communicator> others_;
-  SharedMemory memory_;  // [rank] Seat, [2][rank] slot
-  Arrivals arrivals_;
+  SharedMemory memory_;  // [rank] BarrierSlot, [2][rank] slot
+  SharedBarrier arrivals_;
   std::byte* slots_;
   TreeSum sum_;
   std::vector<const void*> inputs_;  // a rank
@@ -100,9 +100,9 @@ SharedRanks::SharedRanks(int rank, const SharedMemoryName& memory, const Neighbo
       hosts_(neighbours.hosts),
       limit_(limit),
       memory_(memory, size_for(hosts_.size())),
-      arrivals_({reinterpret_cast<Seat*>(memory_.data()), hosts_.size()}, rank,
+      arrivals_({reinterpret_cast<BarrierSlot*>(memory_.data()), hosts_.size()}, rank,
                 neighbours.processes),
-      slots_(memory_.data() + hosts_.size() * sizeof(Seat)),
+      slots_(memory_.data() + hosts_.size() * sizeof(BarrierSlot)),
       inputs_(hosts_.size()) {
   // The pages are taken now, and not within a step.
   for (pieces_ = 0; pieces_ < 2; ++pieces_) std::memset(slot_of(rank), 0, kSlot);
@@ -145,11 +145,11 @@ void SharedRanks::meet() {
   if (!absent) return;
   const std::string name = name_of(absent->rank);
   switch (absent->why) {
-    case Arrivals::Absence::left:
+    case SharedBarrier::Absence::left:
       fail(gone_text(name, "it left the group"));
-    case Arrivals::Absence::ended:
+    case SharedBarrier::Absence::ended:
       fail(gone_text(name, "its process has ended"));
-    case Arrivals::Absence::late:
+    case SharedBarrier::Absence::late:
       fail(late_text(name, limit_, "in shared memory"));
   }
 }

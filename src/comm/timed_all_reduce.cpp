@@ -2,12 +2,12 @@
 
 namespace trainyard {
 
-Communicator& MeasuredSums::around(Communicator& ranks) {
+Communicator& TimedAllReduce::around(Communicator& ranks) {
   ranks_ = &ranks;
   return *this;
 }
 
-void MeasuredSums::clear_noted() {
+void TimedAllReduce::clear_noted() {
   for (const Call& call : noted_) {
     for (const SumPart& part : call.parts) {
       const std::size_t bytes = static_cast<std::size_t>(part.count) * size_of(part.type);
@@ -16,29 +16,29 @@ void MeasuredSums::clear_noted() {
   }
 }
 
-void MeasuredSums::make_noted() {
+void TimedAllReduce::make_noted() {
   for (const Call& call : noted_) ranks_->all_reduce_sums(*call.queue, call.parts);
 }
 
-void MeasuredSums::wait() {
+void TimedAllReduce::wait() {
   for (const Call& call : noted_) call.queue->wait();
 }
 
-void MeasuredSums::all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
+void TimedAllReduce::all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
   if (mode_ == Mode::leave_out) return;
   if (mode_ == Mode::note) noted_.push_back({&queue, {parts.begin(), parts.end()}});
   ranks_->all_reduce_sums(queue, parts);
 }
 
-void MeasuredSums::broadcast(Queue& queue, void* data, std::size_t bytes, int root) {
+void TimedAllReduce::broadcast(Queue& queue, void* data, std::size_t bytes, int root) {
   ranks_->broadcast(queue, data, bytes, root);
 }
 
-void MeasuredSums::all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) {
+void TimedAllReduce::all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) {
   ranks_->all_gather(queue, mine, bytes, out);
 }
 
-void MeasuredSums::all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) {
+void TimedAllReduce::all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) {
   ranks_->all_to_all(queue, mine, bytes, out);
 }
 

@@ -10,7 +10,7 @@ namespace trainyard {
 
 /// Stands before a communicator, which makes all calls but the sums that are left out. Whatever
 /// asks for sums, and in whatever pieces, needs to know nothing of it.
-class MeasuredSums final : public Communicator {
+class TimedAllReduce final : public Communicator {
  public:
   enum class Mode {
     make,

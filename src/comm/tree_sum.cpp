@@ -17,12 +17,12 @@ template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, std::int32_t>, std::uint32_t, Arithmetic<T>>;
 
 template <class T>
-void widen(const T* from, std::int64_t count, SumOf<T>* to) {
+void upcast(const T* from, std::int64_t count, SumOf<T>* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<SumOf<T>>(from[i]);
 }
 
 template <class T>
-void narrow(const SumOf<T>* from, std::int64_t count, T* to) {
+void downcast(const SumOf<T>* from, std::int64_t count, T* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(from[i]);
 }
 
@@ -50,10 +50,10 @@ void TreeSum::run_as(std::span<const void* const> inputs, void* out, std::int64_
     const std::int64_t size = std::min(kBlock, count - begin);
     for (std::int64_t rank = 0; rank < ranks; ++rank) {
       const auto* const input = static_cast<const T*>(inputs[static_cast<std::size_t>(rank)]);
-      widen(input + begin, size, blocks + rank * kBlock);
+      upcast(input + begin, size, blocks + rank * kBlock);
     }
     sum_blocks(blocks, ranks, size);
-    narrow(blocks, size, static_cast<T*>(out) + begin);
+    downcast(blocks, size, static_cast<T*>(out) + begin);
   }
 }
 

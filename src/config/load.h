@@ -26,22 +26,24 @@ struct FileLimits {
 [[nodiscard]] Node load_yaml(const std::filesystem::path& path, const FileLimits& limits = {});
 
 /// Keys that exclude each other: naming one of `keys` under `path` (dotted, "" for the top)
-/// replaces an inherited one. An empty list means that all keys under `path` are rivals (the
-/// members of `optimizer:`).
-struct Rivals {
+/// replaces an inherited one. An empty list means that all keys under `path` are exclusive_keys
+/// (the members of `optimizer:`).
+struct ExclusiveKeys {
   std::string path;
   std::vector<std::string> keys;
 };
 
-/// Loads a run file and the one it extends, and so on (maps merge, lists replace, rivals replace),
-/// then applies `overrides` ("a.b.c=value", the value parsed as YAML; the path goes through maps,
-/// keys that are not there yet are made). Every value keeps the position of whatever wrote it;
-/// values of overrides have the file name "--set a.b.c". `extends` itself is gone from the result.
-/// Throws Error{config}, or Error{command_line} for a malformed override.
+/// Loads a run file and the one it extends, and so on (maps merge, lists replace, exclusive_keys
+/// replace), then applies `overrides` ("a.b.c=value", the value parsed as YAML; the path goes
+/// through maps, keys that are not there yet are made). Every value keeps the position of whatever
+/// wrote it; values of overrides have the file name "--set a.b.c". `extends` itself is gone from
+/// the result. Throws Error{config}, or Error{command_line} for a malformed override.
 [[nodiscard]] Node load_run(const std::filesystem::path& path,
-                            std::span<const std::string> overrides, std::span<const Rivals> rivals);
+                            std::span<const std::string> overrides,
+                            std::span<const ExclusiveKeys> exclusive_keys);
 /// Merges `over` onto `base` by the same rules; `path` is where both stand.
-[[nodiscard]] Node merged(const Node& base, const Node& over, std::span<const Rivals> rivals,
+[[nodiscard]] Node merged(const Node& base, const Node& over,
+                          std::span<const ExclusiveKeys> exclusive_keys,
                           const std::string& path = "");
 
 /// A file named in a config file, seen from the current folder: names are relative to the file that

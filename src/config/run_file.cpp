@@ -23,15 +23,16 @@ std::string below(const std::string& path, std::string_view key) {
   return path.empty() ? std::string(key) : path + "." + std::string(key);
 }
 
-bool is_rival(const Rivals& rivals, const std::string& key) {
-  return rivals.keys.empty() ||
-         std::find(rivals.keys.begin(), rivals.keys.end(), key) != rivals.keys.end();
+bool is_rival(const ExclusiveKeys& exclusive_keys, const std::string& key) {
+  return exclusive_keys.keys.empty() ||
+         std::find(exclusive_keys.keys.begin(), exclusive_keys.keys.end(), key) !=
+             exclusive_keys.keys.end();
 }
 
 // Drops what `over` replaces by naming a rival of it.
-void drop_rivals(Node& base, const Node& over, std::span<const Rivals> rivals,
+void drop_rivals(Node& base, const Node& over, std::span<const ExclusiveKeys> exclusive_keys,
                  const std::string& path) {
-  for (const Rivals& rule : rivals) {
+  for (const ExclusiveKeys& rule : exclusive_keys) {
     if (rule.path != path) continue;
     const bool named = std::any_of(over.entries.begin(), over.entries.end(),
                                    [&](const Entry& entry) { return is_rival(rule, entry.key); });
@@ -45,7 +46,7 @@ void drop_rivals(Node& base, const Node& over, std::span<const Rivals> rivals,
 // A chain of run files, the one asked for first.
 class Chain {
  public:
-  Node load(const std::filesystem::path& path, std::span<const Rivals> rivals) {
+  Node load(const std::filesystem::path& path, std::span<const ExclusiveKeys> exclusive_keys) {
     files_.push_back(path);
     Node node = load_yaml(path);
     if (node.kind == Node::Kind::null) node.kind = Node::Kind::map;
@@ -60,7 +61,7 @@ class Chain {
     }
     const Node name = extends->value;
     node.entries.erase(extends);
-    return merged(load(base_of(name), rivals), node, rivals);
+    return merged(load(base_of(name), exclusive_keys), node, exclusive_keys);
   }
 
  private:
@@ -138,14 +139,15 @@ Override parse_override(const std::string& text) {
 }
 
 // True if any member of a family may stand at `path`, so that a bare name gives way to a map.
-bool is_family(std::span<const Rivals> rivals, const std::string& path) {
-  return std::any_of(rivals.begin(), rivals.end(),
-                     [&](const Rivals& rule) { return rule.path == path && rule.keys.empty(); });
+bool is_family(std::span<const ExclusiveKeys> exclusive_keys, const std::string& path) {
+  return std::any_of(exclusive_keys.begin(), exclusive_keys.end(), [&](const ExclusiveKeys& rule) {
+    return rule.path == path && rule.keys.empty();
+  });
 }
 
 // Makes room along the path: nothing becomes a map, the bare name `sgd` becomes `sgd: {}` where the
 // path goes on into it. Refuses lists and other values.
-void open_path(Node& root, const Override& wanted, std::span<const Rivals> rivals,
+void open_path(Node& root, const Override& wanted, std::span<const ExclusiveKeys> exclusive_keys,
                const std::string& text) {
   Node* node = &root;
   std::string path;
@@ -159,7 +161,7 @@ void open_path(Node& root, const Override& wanted, std::span<const Rivals> rival
       *node = std::move(map);
     }
     const bool gives_way = node->kind == Node::Kind::null ||
-                           (node->kind == Node::Kind::text && is_family(rivals, path));
+                           (node->kind == Node::Kind::text && is_family(exclusive_keys, path));
     if (gives_way) return;
     if (node->kind != Node::Kind::map) {
       refuse_override(text, "'" + path + "' is " + describe(*node) + " (" + node->where.text() +
@@ -191,11 +193,11 @@ std::filesystem::path path_beside(const Position& where, const std::string& name
   return std::filesystem::path(where.file).parent_path() / path;
 }
 
-Node merged(const Node& base, const Node& over, std::span<const Rivals> rivals,
+Node merged(const Node& base, const Node& over, std::span<const ExclusiveKeys> exclusive_keys,
             const std::string& path) {
   if (base.kind != Node::Kind::map || over.kind != Node::Kind::map) return over;
   Node result = base;
-  drop_rivals(result, over, rivals, path);
+  drop_rivals(result, over, exclusive_keys, path);
   std::unordered_map<std::string_view, std::size_t> index;
   for (std::size_t i = 0; i < result.entries.size(); ++i) {
     index.emplace(result.entries[i].key, i);
@@ -208,7 +210,7 @@ Node merged(const Node& base, const Node& over, std::span<const Rivals> rivals,
       continue;
     }
     Entry& target = result.entries[found->second];
-    target.value = merged(target.value, entry.value, rivals, below(path, entry.key));
+    target.value = merged(target.value, entry.value, exclusive_keys, below(path, entry.key));
     target.where = entry.where;
   }
   for (const Entry* entry : fresh) result.entries.push_back(*entry);
@@ -217,13 +219,13 @@ Node merged(const Node& base, const Node& over, std::span<const Rivals> rivals,
 }
 
 Node load_run(const std::filesystem::path& path, std::span<const std::string> overrides,
-              std::span<const Rivals> rivals) {
-  Node run = Chain().load(path, rivals);
+              std::span<const ExclusiveKeys> exclusive_keys) {
+  Node run = Chain().load(path, exclusive_keys);
   for (const std::string& text : overrides) {
     const Override wanted = parse_override(text);
-    open_path(run, wanted, rivals, text);
+    open_path(run, wanted, exclusive_keys, text);
     const Position where = run.where;
-    run = merged(run, tree_of(wanted), rivals);
+    run = merged(run, tree_of(wanted), exclusive_keys);
     run.where = where;
   }
   return run;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "device/joint_sum.h"
+#include "device/statistics_sum.h"
 #include "exec/executor.h"
 #include "ops/bn.h"
 
@@ -34,10 +34,10 @@ TY_HD Moments moments_of(const TwoSums& sums, double count) {
 
 /// The part of a batch norm that goes over all replicas: nothing unless it has `sync`, trains, and
 /// there are several.
-class JoinedBatch {
+class SyncedBatch {
  public:
-  explicit JoinedBatch(const StepDescription& step)
-      : sum_(joins(step) ? step.joint_sum : nullptr) {}
+  explicit SyncedBatch(const StepDescription& step)
+      : sum_(joins(step) ? step.statistics_sum : nullptr) {}
 
   [[nodiscard]] bool joined() const { return sum_ != nullptr; }
   [[nodiscard]] int replicas() const { return joined() ? sum_->replicas() : 1; }
@@ -56,11 +56,11 @@ class JoinedBatch {
 
  private:
   [[nodiscard]] static bool joins(const StepDescription& step) {
-    return step.joint_sum != nullptr && step.joint_sum->replicas() > 1 &&
+    return step.statistics_sum != nullptr && step.statistics_sum->replicas() > 1 &&
            step.pass != Pass::forward_eval && static_cast<const BnOp&>(*step.op).values().sync;
   }
 
-  JointSum* sum_;
+  StatisticsSum* sum_;
   TwoSums* sums_ = nullptr;
 };
 

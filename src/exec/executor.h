@@ -14,7 +14,7 @@
 
 namespace trainyard {
 
-class JointSum;
+class StatisticsSum;
 
 /// What an executor is built from. Layouts are final, addresses are not known yet.
 struct StepDescription {
@@ -36,7 +36,7 @@ struct StepDescription {
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
   /// For ops whose training passes go over the batches of all replicas (`bn: {sync: true}`). Null:
   /// there is one replica. Outlives the executor.
-  JointSum* joint_sum = nullptr;
+  StatisticsSum* statistics_sum = nullptr;
 };
 
 /// Runs one step. After bind() neither allocates, looks up nor branches on shape.

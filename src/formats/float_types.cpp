@@ -31,7 +31,7 @@ void with_float(StoredType type, const F& f) {
 
 /// What a 16-bit type has, a float has too: rounding twice loses nothing that once would not.
 template <class To>
-To narrowed(double value) {
+To converted(double value) {
   if constexpr (std::same_as<To, double>)
     return value;
   else
@@ -39,7 +39,7 @@ To narrowed(double value) {
 }
 
 template <class T>
-double widened(T value) {
+double as_double(T value) {
   if constexpr (std::same_as<T, double>)
     return value;
   else
@@ -53,9 +53,9 @@ ConvertedTensor convert(std::span<const std::byte> from) {
   for (std::size_t i = 0; i < count; ++i) {
     From stored;  // bytes of a file need not be aligned
     std::memcpy(&stored, from.data() + i * sizeof(From), sizeof(From));
-    const double value = widened(stored);
-    const To changed = narrowed<To>(value);
-    const double back = widened(changed);
+    const double value = as_double(stored);
+    const To changed = converted<To>(value);
+    const double back = as_double(changed);
     if (!result.lost && back != value && !(std::isnan(back) && std::isnan(value))) {
       result.lost = value;
     }

@@ -21,7 +21,7 @@ namespace {
   throw Error(ErrorKind::device, doing + ": " + std::generic_category().message(errno));
 }
 
-RankPlace local_place(int rank, int ranks, int port, const std::string& token) {
+RankIdentity local_place(int rank, int ranks, int port, const std::string& token) {
   return {.rank = rank,
           .ranks = ranks,
           .local_rank = rank,

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "launch/rank_identity.h"
 #include "launch/rank_output.h"
-#include "launch/rank_place.h"
 #include "launch/rank_process.h"
 
 namespace trainyard {

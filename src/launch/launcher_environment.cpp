@@ -38,26 +38,26 @@ struct FourNames {
   const char* local_ranks;
 };
 
-RankClaim claim_of(const Variables& variables, const FourNames& names) {
-  RankClaim claim;
-  claim.rank = needed(variables, names.rank, 0, names.ranks);
-  claim.ranks = needed(variables, names.ranks, 1, names.rank);
-  claim.local_rank = needed(variables, names.local_rank, 0, names.rank);
-  claim.local_ranks = needed(variables, names.local_ranks, 1, names.local_rank);
-  check_ranges(claim);
-  return claim;
+LauncherEnvironment of_variables(const Variables& variables, const FourNames& names) {
+  LauncherEnvironment launcher;
+  launcher.rank = needed(variables, names.rank, 0, names.ranks);
+  launcher.ranks = needed(variables, names.ranks, 1, names.rank);
+  launcher.local_rank = needed(variables, names.local_rank, 0, names.rank);
+  launcher.local_ranks = needed(variables, names.local_ranks, 1, names.local_rank);
+  check_ranges(launcher);
+  return launcher;
 }
 
 /// RANK and WORLD_SIZE alone: one rank on each host.
-RankClaim claim_of_lone_ranks(const Variables& variables) {
-  RankClaim claim;
-  claim.rank = needed(variables, "RANK", 0, "WORLD_SIZE");
-  claim.ranks = needed(variables, "WORLD_SIZE", 1, "RANK");
-  claim.local_rank = {"LOCAL_RANK", 0};
-  claim.local_ranks = {"LOCAL_WORLD_SIZE", 1};
-  claim.local_known = false;
-  check_ranges(claim);
-  return claim;
+LauncherEnvironment of_lone_ranks(const Variables& variables) {
+  LauncherEnvironment launcher;
+  launcher.rank = needed(variables, "RANK", 0, "WORLD_SIZE");
+  launcher.ranks = needed(variables, "WORLD_SIZE", 1, "RANK");
+  launcher.local_rank = {"LOCAL_RANK", 0};
+  launcher.local_ranks = {"LOCAL_WORLD_SIZE", 1};
+  launcher.local_known = false;
+  check_ranges(launcher);
+  return launcher;
 }
 
 }  // namespace
@@ -81,45 +81,45 @@ std::optional<NamedNumber> number_of_variable(const Variables& variables, const 
   return NamedNumber{name, static_cast<int>(*value)};
 }
 
-void check_ranges(const RankClaim& claim) {
-  check_below(claim.rank, claim.ranks);
-  check_below(claim.local_rank, claim.local_ranks);
-  if (claim.local_ranks.value <= claim.ranks.value) return;
-  refuse_command(claim.local_ranks.text() + " is more than " + claim.ranks.text() +
+void check_ranges(const LauncherEnvironment& launcher) {
+  check_below(launcher.rank, launcher.ranks);
+  check_below(launcher.local_rank, launcher.local_ranks);
+  if (launcher.local_ranks.value <= launcher.ranks.value) return;
+  refuse_command(launcher.local_ranks.text() + " is more than " + launcher.ranks.text() +
                  ": a host cannot have more ranks than the job");
 }
 
-std::optional<RankClaim> environment_claim(const Variables& variables) {
+std::optional<LauncherEnvironment> generic_environment(const Variables& variables) {
   const bool local = any_is_set(variables, {"LOCAL_RANK", "LOCAL_WORLD_SIZE"});
   if (!local && !any_is_set(variables, {"RANK", "WORLD_SIZE"})) return std::nullopt;
-  RankClaim claim =
-      local ? claim_of(variables, {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"})
-            : claim_of_lone_ranks(variables);
+  LauncherEnvironment launcher =
+      local ? of_variables(variables, {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"})
+            : of_lone_ranks(variables);
   const bool own = text_of_variable(variables, "TRAINYARD_LAUNCHER") == "local";
-  claim.source = own ? "local" : "environment";
-  return claim;
+  launcher.source = own ? "local" : "environment";
+  return launcher;
 }
 
-std::optional<RankClaim> open_mpi_claim(const Variables& variables) {
+std::optional<LauncherEnvironment> open_mpi_environment(const Variables& variables) {
   if (!any_is_set(variables, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"})) return std::nullopt;
-  RankClaim claim =
-      claim_of(variables, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-                           "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"});
-  claim.source = "mpirun";
+  LauncherEnvironment launcher =
+      of_variables(variables, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+                               "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"});
+  launcher.source = "mpirun";
   // Open MPI 4 has the first; from 5 on only the name space is left.
   for (const char* name : {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}) {
-    if (claim.job.empty()) claim.job = text_of_variable(variables, name);
+    if (launcher.job.empty()) launcher.job = text_of_variable(variables, name);
   }
-  return claim;
+  return launcher;
 }
 
-std::optional<RankClaim> pmi_claim(const Variables& variables) {
+std::optional<LauncherEnvironment> pmi_environment(const Variables& variables) {
   if (!any_is_set(variables, {"PMI_RANK", "PMI_SIZE"})) return std::nullopt;
-  RankClaim claim =
-      claim_of(variables, {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"});
-  claim.source = "mpirun";
-  claim.job = text_of_variable(variables, "PMI_JOBID");
-  return claim;
+  LauncherEnvironment launcher =
+      of_variables(variables, {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"});
+  launcher.source = "mpirun";
+  launcher.job = text_of_variable(variables, "PMI_JOBID");
+  return launcher;
 }
 
 }  // namespace trainyard

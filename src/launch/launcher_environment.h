@@ -22,7 +22,7 @@ struct NamedNumber {
 };
 
 /// What one launcher says of this process.
-struct RankClaim {
+struct LauncherEnvironment {
   std::string source;  // "local", "mpirun", "srun", "environment"
   NamedNumber rank;    // 0 to ranks - 1
   NamedNumber ranks;
@@ -41,16 +41,16 @@ struct RankClaim {
                                                             int most);
 /// Checks that ranks lie within their counts, and local counts within whole ones. Throws
 /// Error{command_line} naming both variables.
-void check_ranges(const RankClaim& claim);
+void check_ranges(const LauncherEnvironment& launcher);
 
 /// RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE: set by train for its own ranks, by
 /// Kubernetes' training operators, by torchrun and its like. Without the two local ones each host
 /// has one rank. Empty where none of the four is set. Throws Error{command_line} where a pair is
 /// not whole.
-[[nodiscard]] std::optional<RankClaim> environment_claim(const Variables& variables);
+[[nodiscard]] std::optional<LauncherEnvironment> generic_environment(const Variables& variables);
 /// OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE of Open MPI's mpirun.
-[[nodiscard]] std::optional<RankClaim> open_mpi_claim(const Variables& variables);
+[[nodiscard]] std::optional<LauncherEnvironment> open_mpi_environment(const Variables& variables);
 /// PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS of the mpiexec of MPICH and Intel MPI.
-[[nodiscard]] std::optional<RankClaim> pmi_claim(const Variables& variables);
+[[nodiscard]] std::optional<LauncherEnvironment> pmi_environment(const Variables& variables);
 
 }  // namespace trainyard

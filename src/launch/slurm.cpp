@@ -56,21 +56,21 @@ bool in_slurm_step(const Variables& variables) {
          !text_of_variable(variables, "SLURM_PROCID").empty();
 }
 
-std::optional<RankClaim> slurm_claim(const Variables& variables) {
+std::optional<LauncherEnvironment> slurm_environment(const Variables& variables) {
   if (!in_slurm_step(variables)) return std::nullopt;
   const auto ranks = first_number(variables, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS");
   // A step of one task starts its own ranks, as on any other machine.
   if (!ranks || ranks->value == 1) return std::nullopt;
-  RankClaim claim;
-  claim.source = "srun";
-  claim.rank = rank_number(variables, "SLURM_PROCID");
-  claim.ranks = *ranks;
-  claim.local_rank = rank_number(variables, "SLURM_LOCALID");
-  claim.local_ranks = local_ranks(variables, *ranks);
-  claim.job = text_of_variable(variables, "SLURM_JOB_ID") + "." +
-              text_of_variable(variables, "SLURM_STEP_ID");
-  check_ranges(claim);
-  return claim;
+  LauncherEnvironment launcher;
+  launcher.source = "srun";
+  launcher.rank = rank_number(variables, "SLURM_PROCID");
+  launcher.ranks = *ranks;
+  launcher.local_rank = rank_number(variables, "SLURM_LOCALID");
+  launcher.local_ranks = local_ranks(variables, *ranks);
+  launcher.job = text_of_variable(variables, "SLURM_JOB_ID") + "." +
+                 text_of_variable(variables, "SLURM_STEP_ID");
+  check_ranges(launcher);
+  return launcher;
 }
 
 std::string first_slurm_host(std::string_view list) {

@@ -16,7 +16,7 @@ namespace trainyard {
 /// SLURM_NTASKS), SLURM_LOCALID and SLURM_STEP_TASKS_PER_NODE (else SLURM_NTASKS_PER_NODE). Empty
 /// outside a step, in the shells of salloc and sbatch (which have most of these variables too), and
 /// in a step of one task. Throws Error{command_line} for a variable that is malformed or lacking.
-[[nodiscard]] std::optional<RankClaim> slurm_claim(const Variables& variables);
+[[nodiscard]] std::optional<LauncherEnvironment> slurm_environment(const Variables& variables);
 
 /// The first host of "node[01-04],other": "node01". Throws Error{command_line} naming the text if
 /// it is no such list.

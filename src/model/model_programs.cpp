@@ -63,12 +63,12 @@ std::size_t ModelPrograms::transient_bytes() const {
 
 ModelPrograms make_programs(const TrainingGraph& graph, const ExecutorFactory& executors,
                             const ModelOptions& options) {
-  const int replicas = options.joint_sum == nullptr ? 1 : options.joint_sum->replicas();
+  const int replicas = options.statistics_sum == nullptr ? 1 : options.statistics_sum->replicas();
   ModelPlans plans = make_plans(with_replicas(graph, replicas), options.target, options.train);
   ModelPrograms programs{.blocks = std::move(plans.blocks)};
   const auto make = [&](Plan&& plan) {
     return std::make_unique<Program>(std::move(plan), programs.blocks, executors, options.threads,
-                                     options.joint_sum);
+                                     options.statistics_sum);
   };
   if (plans.train) programs.train = make(std::move(*plans.train));
   programs.eval = make(std::move(plans.eval));

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "device/joint_sum.h"
+#include "device/statistics_sum.h"
 #include "exec/executor.h"
 #include "model/training_graph.h"
 #include "plan/forecast.h"
@@ -24,7 +24,7 @@ struct ModelOptions {
   bool train = true;         // false: the evaluation program alone
   /// Over the replicas that train together, on the model's queue; null: one replica. Outlives the
   /// model.
-  JointSum* joint_sum = nullptr;
+  StatisticsSum* statistics_sum = nullptr;
 };
 
 /// Steps and tensors of both programs. They share graph, layouts and blocks.

@@ -84,7 +84,7 @@ Contract BnOp::contract() const {
   return {
       .backward_reads_inputs = true,
       .backward_reads_outputs = attributes_.relu,  // its sign says where the ReLU was open
-      .joined_backward = true,
+      .synced_backward = true,
       .in_place_backward = true,
       // The residual's gradient is the output's, cut: the input's comes from it in a second pass.
       .in_place_gradient = attributes_.residual ? 1 : 0,

@@ -58,9 +58,9 @@ struct RunMap {
 };
 
 /// Splits a row number into n, c, h.
-struct RowPlace {
+struct RowIndex {
   std::int64_t n, c, h;
-  TY_HD RowPlace(const Layout& layout, std::int64_t row)
+  TY_HD RowIndex(const Layout& layout, std::int64_t row)
       : n(row / layout.extent[2] / layout.extent[1]),
         c(row / layout.extent[2] % layout.extent[1]),
         h(row % layout.extent[2]) {}
@@ -77,7 +77,7 @@ struct StridedMap {
   Layout layout[3];  // of out, a, b
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const RowPlace at(layout[0], row);
+    const RowIndex at(layout[0], row);
     const std::int64_t o = layout[0].offset(at.n, at.c, at.h, 0);
     const std::int64_t i = layout[1].offset(at.n, at.c, at.h, 0);
     const std::int64_t j = layout[2].offset(at.n, at.c, at.h, 0);

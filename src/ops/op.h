@@ -83,7 +83,7 @@ struct Signature {
 struct Contract {
   bool backward_reads_inputs = false;
   bool backward_reads_outputs = false;
-  bool joined_backward = false;     // backward_data computes the parameters' gradients too
+  bool synced_backward = false;     // backward_data computes the parameters' gradients too
   bool in_place_forward = false;    // output 0 may overwrite input 0, if that is given only once
   bool in_place_backward = false;   // one input gradient may overwrite output gradient 0:
   int in_place_gradient = 0;        // that of this input

@@ -12,7 +12,7 @@ namespace {
 using PoolKind = PoolAttributes::Kind;
 
 /// A window must reach past the padding, or it would see padding alone.
-void require_narrow_padding(const Padding& pad, const config::Pair& size) {
+void require_padding_below_window(const Padding& pad, const config::Pair& size) {
   if (pad.kind != Padding::Kind::pixels) return;
   if (pad.amount.h < size.h && pad.amount.w < size.w) return;
   throw ShapeError(fmt::format("padding {} must be smaller than the window {}", text_of(pad.amount),
@@ -70,7 +70,7 @@ std::string_view PoolOp::type() const {
 Signature PoolOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_images(input);
-  require_narrow_padding(attributes_.pad, attributes_.size);
+  require_padding_below_window(attributes_.pad, attributes_.size);
   const Geometry window = geometry(input);
   Signature signature;
   if (attributes_.global) {

@@ -10,9 +10,9 @@
 namespace trainyard {
 
 /// Splits a row number into n, h, w.
-struct PixelPlace {
+struct PixelIndex {
   std::int64_t n, h, w;
-  TY_HD PixelPlace(const Layout& layout, std::int64_t row)
+  TY_HD PixelIndex(const Layout& layout, std::int64_t row)
       : n(row / layout.extent[3] / layout.extent[2]),
         h(row / layout.extent[3] % layout.extent[2]),
         w(row % layout.extent[3]) {}
@@ -27,7 +27,7 @@ struct SoftmaxValue {
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
     using A = Arithmetic<T>;
-    const PixelPlace at(in, row);
+    const PixelIndex at(in, row);
     const std::int64_t channels = in.extent[1];
     const auto value = [&](std::int64_t c) -> A { return x[in.offset(at.n, c, at.h, at.w)]; };
     const A top = team.template max<A>(channels, -math::kInfinity<A>, value);
@@ -49,7 +49,7 @@ struct SoftmaxGradient {
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
     using A = Arithmetic<T>;
-    const PixelPlace at(out, row);
+    const PixelIndex at(out, row);
     const auto from = [&](std::int64_t c) { return out.offset(at.n, c, at.h, at.w); };
     const A dot = team.template sum<A>(out.extent[1], [&](std::int64_t c) -> A {
       return static_cast<A>(dy[from(c)]) * static_cast<A>(y[from(c)]);

@@ -44,8 +44,8 @@ class UpdateLaunches {
   virtual void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                           bool first) const = 0;
   /// to[i] = from[i], rounded to `type` (f16 or bf16), and back: see optim/transport.h.
-  virtual void narrow(void* to, DType type, const float* from, std::int64_t elements) const = 0;
-  virtual void widen(float* to, const void* from, DType type, std::int64_t elements) const = 0;
+  virtual void downcast(void* to, DType type, const float* from, std::int64_t elements) const = 0;
+  virtual void upcast(float* to, const void* from, DType type, std::int64_t elements) const = 0;
   virtual void unscale(const UpdateBlocks& blocks) const = 0;
   virtual void add_l2(const UpdateBlocks& blocks) const = 0;
   /// See optim/gradient.h for these.

@@ -31,13 +31,13 @@ class UpdateLaunchesOn final : public UpdateLaunches {
                                                static_cast<const T*>(gradients), first});
     });
   }
-  void narrow(void* to, DType type, const float* from, std::int64_t elements) const override {
+  void downcast(void* to, DType type, const float* from, std::int64_t elements) const override {
     with_half(type, [&](auto zero) {
       using T = decltype(zero);
       launcher_.each(elements, Narrow<T>{static_cast<T*>(to), from});
     });
   }
-  void widen(float* to, const void* from, DType type, std::int64_t elements) const override {
+  void upcast(float* to, const void* from, DType type, std::int64_t elements) const override {
     with_half(type, [&](auto zero) {
       using T = decltype(zero);
       launcher_.each(elements, Widen<T>{to, static_cast<const T*>(from)});

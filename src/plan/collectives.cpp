@@ -10,7 +10,7 @@ bool writes_own_entries(const Plan& plan, const PlanStep& step) {
   if (step.kind != PlanStep::Kind::op || !step.parameter_gradients.empty()) return false;
   if (step.pass == Pass::backward_parameters) return true;
   return step.pass == Pass::backward_data &&
-         plan.laid_out.graph.nodes[step.node].op->contract().joined_backward;
+         plan.laid_out.graph.nodes[step.node].op->contract().synced_backward;
 }
 
 /// The entries of the block that a step writes or adds to.

@@ -147,12 +147,12 @@ class Differentiator {
       return;
     }
     const bool trains = trains_parameters(node);
-    if (trains && !contract.joined_backward) {
+    if (trains && !contract.synced_backward) {
       push_with_parameters(backward_step(id, Pass::backward_parameters, arrived));
     }
     bool wants_input = false;
     for (const ValueId input : node.inputs) wants_input = wants_input || wants_gradient_[input];
-    if (wants_input || (trains && contract.joined_backward)) backward_data(id, arrived);
+    if (wants_input || (trains && contract.synced_backward)) backward_data(id, arrived);
   }
 
   /// Appends a step that computes gradients of parameters. The first one to reach parameters that
@@ -239,7 +239,7 @@ class Differentiator {
       step.input_gradients.push_back(gradient);
     }
     const std::vector<TensorId> written = step.input_gradients;
-    if (contract.joined_backward && !node.signature.parameters.empty()) {
+    if (contract.synced_backward && !node.signature.parameters.empty()) {
       push_with_parameters(std::move(step));
     } else {
       plan_.steps.push_back(std::move(step));

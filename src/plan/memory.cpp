@@ -84,16 +84,16 @@ std::size_t offset_in_root(const Plan& plan, TensorId id) {
 
 /// Lowest offset at which `block` meets no placed block that lives at the same time.
 std::size_t lowest_free_offset(const Block& block, const std::vector<Block>& placed) {
-  std::vector<const Block*> rivals;
+  std::vector<const Block*> exclusive_keys;
   for (const Block& other : placed) {
     if (other.life.first <= block.life.last && block.life.first <= other.life.last) {
-      rivals.push_back(&other);
+      exclusive_keys.push_back(&other);
     }
   }
-  std::sort(rivals.begin(), rivals.end(),
+  std::sort(exclusive_keys.begin(), exclusive_keys.end(),
             [](const Block* a, const Block* b) { return a->offset < b->offset; });
   std::size_t offset = 0;
-  for (const Block* rival : rivals) {
+  for (const Block* rival : exclusive_keys) {
     if (offset + block.bytes <= rival->offset) break;
     offset = std::max(offset, rival->offset + rival->bytes);
   }

@@ -67,11 +67,11 @@ std::optional<std::string> nonfinite(Queue& queue, Pass pass, const StepTensors&
 }  // namespace
 
 Program::Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads,
-                 JointSum* joint_sum)
+                 StatisticsSum* statistics_sum)
     : plan_(std::move(plan)), blocks_(blocks) {
   std::vector<StepNeeds> needs;
   for (const PlanStep& step : plan_.steps) {
-    make_executor(factory, step, threads, joint_sum);
+    make_executor(factory, step, threads, statistics_sum);
     const Executor& executor = *steps_.back().executor;
     needs.push_back({.workspace = executor.workspace_bytes(), .reserve = executor.reserve_bytes()});
   }
@@ -79,7 +79,7 @@ Program::Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& fa
 }
 
 void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,
-                            JointSum* joint_sum) {
+                            StatisticsSum* statistics_sum) {
   BoundStep bound;
   if (step.kind == PlanStep::Kind::op) {
     const Node& node = plan_.laid_out.graph.nodes[step.node];
@@ -93,7 +93,7 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
                                 .node = key_of(node.path),
                                 .threads = threads,
                                 .workspace_cap = plan_.target.workspace_cap,
-                                .joint_sum = joint_sum};
+                                .statistics_sum = statistics_sum};
     for (const TensorId gradient : step.input_gradients) {
       description.wants_input_gradient.push_back(gradient != kNoTensor);
     }

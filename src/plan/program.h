@@ -92,10 +92,10 @@ struct StepTime {
 /// memory that they ask for; bind() fixes addresses. After that run() allocates nothing.
 class Program {
  public:
-  /// `factory` and `joint_sum` (null: one replica) must outlive the program. A workspace above the
-  /// target's cap is our bug.
+  /// `factory` and `statistics_sum` (null: one replica) must outlive the program. A workspace above
+  /// the target's cap is our bug.
   Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads,
-          JointSum* joint_sum);
+          StatisticsSum* statistics_sum);
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   /// `transient` holds plan().transient_bytes and may be shared by programs that run in turn.
@@ -118,7 +118,7 @@ class Program {
     StepTensors tensors;
   };
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,
-                     JointSum* joint_sum);
+                     StatisticsSum* statistics_sum);
   [[nodiscard]] TensorView view_of(TensorId id) const;
   void bind_blocks(const ModelMemory& memory, const PlanStep& step, StepTensors& tensors) const;
 

@@ -44,7 +44,7 @@ bool is_forward(const PlanStep& step) {
 
 bool writes_parameter_gradients(const PlanStep& step, const Op& op) {
   return step.pass == Pass::backward_parameters ||
-         (step.pass == Pass::backward_data && op.contract().joined_backward);
+         (step.pass == Pass::backward_data && op.contract().synced_backward);
 }
 
 std::size_t bytes_read(const Plan& plan, const PlanStep& step) {

@@ -96,7 +96,7 @@ std::string json_end(const RunEnd& end) {
 
 }  // namespace
 
-std::string place_text(const RunPlace& place) {
+std::string place_text(const RunPosition& place) {
   const std::string step = fmt::format(" (step {} of the run)", place.step);
   if (place.step_in_epoch == 0)
     return fmt::format("after epoch {}/{}", place.epoch, place.epochs) + step;

@@ -34,7 +34,7 @@ enum class LogStyle { keras, json, plain };
 // Lines.
 
 /// Where a run stands.
-struct RunPlace {
+struct RunPosition {
   std::int64_t epoch = 0;          // finished epochs
   std::int64_t epochs = 0;         // that it is to have
   std::int64_t step_in_epoch = 0;  // finished steps of the epoch under way
@@ -43,11 +43,11 @@ struct RunPlace {
 };
 /// "in epoch 4/90 after its step 117/391 (step 1290 of the run)", between epochs "after epoch 3/90
 /// (step 1173 of the run)".
-[[nodiscard]] std::string place_text(const RunPlace& place);
+[[nodiscard]] std::string place_text(const RunPosition& place);
 
 /// What a resume begins with.
 struct ResumedFrom {
-  RunPlace place;
+  RunPosition place;
   std::string checkpoint;  // its path
 };
 
@@ -130,7 +130,7 @@ struct RunEnd {
   int signal = 0;           // that interrupted it
   double max_seconds = 0;   // --max-time
   std::int64_t waited = 0;  // epochs without a better value, of an early stop
-  RunPlace place;
+  RunPosition place;
   double seconds = 0;  // over all resumes
   std::string judged;  // as in Banner
   std::optional<BestValue> best;

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "checkpoint/run_identity.h"
-#include "checkpoint/tensor_places.h"
+#include "checkpoint/tensor_slots.h"
 #include "config/diagnostics.h"
 #include "formats/float_types.h"
 #include "run/config/layer_rules.h"
@@ -27,9 +27,9 @@ bool is_skipped(const InitFlags& flags, const std::string& name) {
 std::string layer_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind('.')); }
 
 /// Throws for a pattern that names nothing.
-void require_known(const InitialWeights& weights, const std::vector<TensorPlace>& places) {
+void require_known(const InitialWeights& weights, const std::vector<TensorSlot>& places) {
   Names names;
-  for (const TensorPlace& place : places) names.push_back(place.name);
+  for (const TensorSlot& place : places) names.push_back(place.name);
   for (const NamedTensor& tensor : weights.tensors->tensors()) names.push_back(tensor.name);
   for (const std::string& pattern : weights.flags.skip) {
     const auto fits = [&](const std::string& name) { return names_layer(pattern, name); };
@@ -48,7 +48,7 @@ class Filling {
   Filling(Model& model, const InitialWeights& weights)
       : model_(model), weights_(weights), type_(stored_type_of(model.memory().type())) {}
 
-  void fill(const TensorPlace& place) {
+  void fill(const TensorSlot& place) {
     const NamedTensor* tensor = weights_.tensors->find(place.name);
     if (tensor == nullptr || is_skipped(weights_.flags, place.name)) {
       report_.left_new.push_back(place.name);
@@ -73,7 +73,7 @@ class Filling {
   }
 
  private:
-  void take(const TensorPlace& place, const NamedTensor& tensor) {
+  void take(const TensorSlot& place, const NamedTensor& tensor) {
     known_.insert(place.name);
     if (tensor.type == type_) {
       put(place, tensor.bytes);
@@ -90,7 +90,7 @@ class Filling {
     }
   }
 
-  void put(const TensorPlace& place, std::span<const std::byte> bytes) {
+  void put(const TensorSlot& place, std::span<const std::byte> bytes) {
     model_.compute().queue.copy_from_host(place.data, bytes.data(), place.bytes);
     report_.loaded.push_back(place.name);
   }
@@ -168,10 +168,10 @@ InitialWeights read_initial_weights(const InitFlags& flags) {
 }
 
 void initialize_from(Model& model, InitialWeights& weights) {
-  const std::vector<TensorPlace> places = weight_places(model);
+  const std::vector<TensorSlot> places = weight_slots(model);
   require_known(weights, places);
   Filling filling(model, weights);
-  for (const TensorPlace& place : places) filling.fill(place);
+  for (const TensorSlot& place : places) filling.fill(place);
   weights.report = filling.finish();
   weights.tensors.reset();
 }

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "checkpoint/checkpoint_names.h"
-#include "checkpoint/tensor_places.h"
+#include "checkpoint/tensor_slots.h"
 
 namespace trainyard {
 namespace {
@@ -14,11 +14,11 @@ constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kData = "data.safetensors";
 
 /// Copies the tensors to the host, into memory that `content` keeps.
-std::vector<NamedTensor> copied(const std::vector<TensorPlace>& places, const Model& model,
+std::vector<NamedTensor> copied(const std::vector<TensorSlot>& places, const Model& model,
                                 CheckpointContent& content) {
   Queue& queue = model.compute().queue;
   std::vector<NamedTensor> tensors;
-  for (const TensorPlace& place : places) {
+  for (const TensorSlot& place : places) {
     std::vector<std::byte>& copy = content.copies.emplace_back(place.bytes);
     queue.copy_to_host(copy.data(), place.data, place.bytes);
     tensors.push_back({.name = place.name,
@@ -38,7 +38,7 @@ NamedTensor named(const std::string& name, const std::vector<float>& values) {
 }
 
 /// Why `tensor` cannot fill `place`, or "".
-std::string mismatch(const TensorPlace& place, const NamedTensor* tensor, DType type) {
+std::string mismatch(const TensorSlot& place, const NamedTensor* tensor, DType type) {
   if (tensor == nullptr) return place.name + ": is not in the file";
   if (tensor->type != stored_type_of(type)) {
     return place.name + ": has type " + std::string(safetensors_name(tensor->type)) + ", wants " +
@@ -47,9 +47,9 @@ std::string mismatch(const TensorPlace& place, const NamedTensor* tensor, DType 
   return shape_fault(place, *tensor);
 }
 
-void fill(const std::vector<TensorPlace>& places, const SafetensorsFile& file, const Model& model,
+void fill(const std::vector<TensorSlot>& places, const SafetensorsFile& file, const Model& model,
           std::vector<std::string>& faults) {
-  for (const TensorPlace& place : places) {
+  for (const TensorSlot& place : places) {
     const NamedTensor* tensor = file.find(place.name);
     const std::string fault = mismatch(place, tensor, model.memory().type());
     if (fault.empty()) {
@@ -165,9 +165,9 @@ CheckpointContent snapshot(Session& session, const TrainingState& state) {
   Model& model = session.model();
   const Statistics& statistics = session.data().statistics;
   CheckpointContent content{.epoch = state.epoch, .step = state.step};
-  content.files[kWeights] = copied(weight_places(model), model, content);
+  content.files[kWeights] = copied(weight_slots(model), model, content);
   content.files[kOptimizer] =
-      copied(optimizer_places(model, *session.config().optimizer), model, content);
+      copied(optimizer_slots(model, *session.config().optimizer), model, content);
   content.files[kData] = {named("mean_image", statistics.mean_image),
                           named("mean", statistics.mean), named("deviation", statistics.deviation)};
   content.state = state_json(session, state);
@@ -204,8 +204,8 @@ std::int64_t global_batch_of(const LoadedCheckpoint& checkpoint) {
 TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   Model& model = session.model();
   std::vector<std::string> faults;
-  fill(weight_places(model), file_of(checkpoint, kWeights), model, faults);
-  fill(optimizer_places(model, *session.config().optimizer), file_of(checkpoint, kOptimizer), model,
+  fill(weight_slots(model), file_of(checkpoint, kWeights), model, faults);
+  fill(optimizer_slots(model, *session.config().optimizer), file_of(checkpoint, kOptimizer), model,
        faults);
   raise_misfits(faults, checkpoint.path.string());
   TrainingState state = counters_of(checkpoint, state_of);

@@ -45,11 +45,11 @@ std::string network_table(const RunConfig& config, int ranks) {
 /// One run while it lives, on one rank.
 class TrainingRun {
  public:
-  TrainingRun(TrainingRequest request, const RunSurroundings& surroundings)
+  TrainingRun(TrainingRequest request, const RunContext& context)
       : request_(std::move(request)),
-        surroundings_(surroundings),
-        ranks_(surroundings.ranks),
-        stop_vote_(ranks_, surroundings.signals, surroundings.clock, request_.max_seconds),
+        context_(context),
+        ranks_(context.ranks),
+        stop_vote_(ranks_, context.signals, context.clock, request_.max_seconds),
         resolved_(resolved_yaml(request_.config)),
         name_(request_.config.name),
         identity_(request_.resume.empty()
@@ -97,7 +97,7 @@ class TrainingRun {
   RunResult finish(Outcome outcome, const TrainingState& state);
 
   TrainingRequest request_;
-  const RunSurroundings& surroundings_;
+  const RunContext& context_;
   RankGroup& ranks_;
   StopVote stop_vote_;
   std::string resolved_;
@@ -117,7 +117,7 @@ class TrainingRun {
 
 void TrainingRun::prepare() {
   network_ = network_table(request_.config, ranks_.size());
-  require_request(request_, ranks_, surroundings_.disk);
+  require_request(request_, ranks_, context_.disk);
   open_keeper();
   request_.device.begins = [this](RunPhase phase) { note(phase); };
   if (request_.resume.empty()) {
@@ -125,8 +125,7 @@ void TrainingRun::prepare() {
   } else {
     resume();
   }
-  warnings_ =
-      require_start(*session_, request_, ranks_, resolved_, state_.step, surroundings_.disk);
+  warnings_ = require_start(*session_, request_, ranks_, resolved_, state_.step, context_.disk);
   lasts_ = true;
   share_log_folder();
   if (!keeper_) return;
@@ -139,8 +138,8 @@ void TrainingRun::open_keeper() {
   const RankLimits& limits = request_.config.limits;
   lasts_ = !request_.resume.empty();
   keeper_ = std::make_unique<RunKeeper>(
-      surroundings_.disk, surroundings_.clock, open_folder(request_, name_, surroundings_.disk),
-      ProgressLimits{.first_step = limits.first_step, .step = limits.step}, surroundings_.warn);
+      context_.disk, context_.clock, open_folder(request_, name_, context_.disk),
+      ProgressLimits{.first_step = limits.first_step, .step = limits.step}, context_.warn);
   keeper_->status().host = host_name();
   keeper_->status().config_hash = config_hash(resolved_, identity_.weights);
   keeper_->status().epochs = request_.config.epochs;
@@ -203,7 +202,7 @@ void TrainingRun::share_log_folder() {
   if (ranks_.size() == 1) return;
   const std::string own = keeper_ ? fs::absolute(keeper_->folder().subfolder("logs")).string() : "";
   const fs::path folder = ranks_.from_first(own);
-  if (!keeper_) surroundings_.log_to(folder / output_name(ranks_.rank()));
+  if (!keeper_) context_.log_to(folder / output_name(ranks_.rank()));
 }
 
 void TrainingRun::record() {
@@ -273,13 +272,13 @@ void TrainingRun::open_sinks() {
   for (const std::string& name : session_->metric_names()) {
     if (name != "accuracy") kept.columns.extra_metrics.push_back(name);
   }
-  keeper_->open_sinks(kept, surroundings_.console(banner(kFewNames), kept.epochs));
+  keeper_->open_sinks(kept, context_.console(banner(kFewNames), kept.epochs));
   for (const std::string& warning : warnings_) warn(warning);
 }
 
 void TrainingRun::warn(const std::string& text) {
   if (keeper_) return keeper_->warn(text);
-  surroundings_.warn(text);
+  context_.warn(text);
 }
 
 void TrainingRun::note(RunPhase phase) {
@@ -321,7 +320,7 @@ TrainerParts TrainingRun::trainer_parts() {
                 return stop_vote_.reason(state.step, edge, session_->device().results_kept);
               },
           .begins = [this](RunPhase phase) { note(phase); },
-          .now = [this] { return surroundings_.clock.seconds(); },
+          .now = [this] { return context_.clock.seconds(); },
           .warn =
               [this](const std::string& text) {
                 if (keeper_) warn(text);
@@ -377,12 +376,12 @@ RunResult TrainingRun::finish(Outcome outcome, const TrainingState& state) {
 
 }  // namespace
 
-RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings) {
-  RunResult result = TrainingRun(std::move(request), surroundings).run();
+RunResult run_training(TrainingRequest request, const RunContext& context) {
+  RunResult result = TrainingRun(std::move(request), context).run();
   try {
-    surroundings.ranks.farewell();
+    context.ranks.sign_off();
   } catch (const Error& error) {
-    throw first_of_ranks(surroundings.ranks, error);
+    throw first_of_ranks(context.ranks, error);
   }
   return result;
 }

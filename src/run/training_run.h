@@ -40,7 +40,7 @@ struct TrainingRequest {
 };
 
 /// What a run talks to. All outlive it.
-struct RunSurroundings {
+struct RunContext {
   const Disk& disk;
   const Clock& clock;
   const StopSignals& signals;
@@ -60,6 +60,6 @@ struct RunResult {
 /// Trains to the end or to a reason to stop, as one of the ranks; rank 0 alone keeps the folder.
 /// Throws Error of any kind; the folder's status.json then says so. The errors of several ranks are
 /// one: that of the first, wherever it happened.
-[[nodiscard]] RunResult run_training(TrainingRequest request, const RunSurroundings& surroundings);
+[[nodiscard]] RunResult run_training(TrainingRequest request, const RunContext& context);
 
 }  // namespace trainyard

@@ -29,17 +29,17 @@ Milliseconds milliseconds(double seconds) {
 }
 
 StoreServerOptions server_options(const RankGroupOptions& options) {
-  const RankPlace& place = options.place;
+  const RankIdentity& place = options.place;
   return {.endpoint = {place.master_address, static_cast<std::uint16_t>(place.master_port)},
           .token = place.token,
           .ranks = place.ranks,
           .store = {},
-          .watch = {.first_step = milliseconds(options.limits.first_step),
-                    .step = milliseconds(options.limits.step),
-                    .silence = milliseconds(options.limits.silence)}};
+          .watchdog = {.first_step = milliseconds(options.limits.first_step),
+                       .step = milliseconds(options.limits.step),
+                       .silence = milliseconds(options.limits.silence)}};
 }
 
-StoreAddress store_address(const RankPlace& place) {
+StoreAddress store_address(const RankIdentity& place) {
   return {.endpoint = {place.master_address, static_cast<std::uint16_t>(place.master_port)},
           .token = place.token};
 }
@@ -55,15 +55,15 @@ class RankGroup::Meeting {
                                         : nullptr),
         store_(connect_to_store(store_address(options.place),
                                 milliseconds(options.limits.first_step))),
-        watch_({.store = store_address(options.place),
-                .rank = options.place.rank,
-                .host = options.host,
-                .silence = milliseconds(options.limits.silence),
-                .connect = milliseconds(options.limits.first_step)},
-               std::move(on_failure)) {}
+        watchdog_({.store = store_address(options.place),
+                   .rank = options.place.rank,
+                   .host = options.host,
+                   .silence = milliseconds(options.limits.silence),
+                   .connect = milliseconds(options.limits.first_step)},
+                  std::move(on_failure)) {}
 
   [[nodiscard]] Store& store() { return *store_; }
-  [[nodiscard]] Watch& watch() { return watch_; }
+  [[nodiscard]] Watchdog& watchdog() { return watchdog_; }
 
   /// This rank's own thread deals with a failure from now on.
   void take_over() {
@@ -83,7 +83,7 @@ class RankGroup::Meeting {
   bool taken_over_ = false;
   std::unique_ptr<StoreServer> server_;
   std::unique_ptr<Store> store_;
-  Watch watch_;  // last: its thread ends before the rest goes
+  Watchdog watchdog_;  // last: its thread ends before the rest goes
 };
 
 /// Ends a rank that has failed and does not come to its end: a driver or a file system may hold its
@@ -103,10 +103,10 @@ class RankGroup::Leaving {
   std::jthread thread_;  // last: it ends before the rest goes
 };
 
-/// Tells the watch what it waits for, and what goes on afterwards.
-class RankGroup::WatchedCommunicator final : public Communicator {
+/// Tells the watchdog what it waits for, and what goes on afterwards.
+class RankGroup::ReportingCommunicator final : public Communicator {
  public:
-  WatchedCommunicator(RankGroup& group, std::unique_ptr<Communicator> inner)
+  ReportingCommunicator(RankGroup& group, std::unique_ptr<Communicator> inner)
       : group_(group), inner_(std::move(inner)) {}
   [[nodiscard]] int rank() const override { return inner_->rank(); }
   [[nodiscard]] int size() const override { return inner_->size(); }
@@ -142,10 +142,10 @@ class RankGroup::WatchedCommunicator final : public Communicator {
 
   template <class Call>
   void waiting(const Operation& operation, const Call& call) {
-    Watch& watch = group_.meeting_->watch();
-    watch.progress(group_.step_, operation);
+    Watchdog& watchdog = group_.meeting_->watchdog();
+    watchdog.progress(group_.step_, operation);
     call();
-    watch.progress(group_.step_, *group_.operation_);
+    watchdog.progress(group_.step_, *group_.operation_);
   }
 
   RankGroup& group_;
@@ -175,7 +175,7 @@ RankGroup::RankGroup(const RankGroupOptions& options)
   auto shared = share_sums(
       std::move(sockets), {.host = options_.host, .machine = own_machine(), .limit = call_limit()});
   shares_memory_ = shared.get() != unshared;
-  communicator_ = std::make_unique<WatchedCommunicator>(*this, std::move(shared));
+  communicator_ = std::make_unique<ReportingCommunicator>(*this, std::move(shared));
 }
 
 std::string RankGroup::name() const { return name_of_rank(rank(), options_.host); }
@@ -186,8 +186,8 @@ Milliseconds RankGroup::call_limit() const {
 
 RankGroup::~RankGroup() = default;
 
-/// From the watch's thread. A rank whose collective broke comes to report() by itself; one that is
-/// stuck is ended here.
+/// From the watchdog's thread. A rank whose collective broke comes to report() by itself; one that
+/// is stuck is ended here.
 void RankGroup::handle(const Failure& failure) {
   if (meeting_ && meeting_->await_take_over()) return;
   const std::lock_guard lock(last_words_mutex_);
@@ -203,7 +203,7 @@ void RankGroup::set_last_words(std::function<void(const Failure&)> last_words) {
 void RankGroup::progress(std::int64_t step, const Operation& operation) noexcept {
   step_ = step;
   operation_ = &operation;
-  if (meeting_) meeting_->watch().progress(step, operation);
+  if (meeting_) meeting_->watchdog().progress(step, operation);
 }
 
 std::vector<std::string> RankGroup::gather(std::string_view mine) {
@@ -223,9 +223,9 @@ std::string RankGroup::once_a_machine(const std::function<std::string()>& make) 
   const std::string key = machine + " " + std::to_string(made_once_++);
   const std::string answer = key + " made";
   if (store.add(key, 1) > 1) {
-    meeting_->watch().progress(step_, kWaitForMachine);
+    meeting_->watchdog().progress(step_, kWaitForMachine);
     const std::string made = store.get(answer, call_limit());
-    meeting_->watch().progress(step_, *operation_);
+    meeting_->watchdog().progress(step_, *operation_);
     if (made != kNotMade) return made.substr(1);
     throw Error(ErrorKind::device, "a rank of this machine failed at what the others wait for");
   }
@@ -265,15 +265,15 @@ Failure RankGroup::report(const Error& error) {
   }
   meeting_->take_over();
   const bool consequence = error.kind() == ErrorKind::device;
-  const Failure first = meeting_->watch().report(text, error.exit_code(), consequence, kOwnEnd);
+  const Failure first = meeting_->watchdog().report(text, error.exit_code(), consequence, kOwnEnd);
   leaving_ =
       std::make_unique<Leaving>(options_.leave, [this, first] { options_.on_failure(first); });
   return first;
 }
 
-void RankGroup::farewell() {
+void RankGroup::sign_off() {
   if (!meeting_) return;
-  if (meeting_->watch().farewell(milliseconds(options_.limits.step))) return;
+  if (meeting_->watchdog().sign_off(milliseconds(options_.limits.step))) return;
   throw Error(ErrorKind::device, "the other ranks did not end within the limit of a step");
 }
 

@@ -16,12 +16,12 @@
 #include "comm/rendezvous/rank_limits.h"
 #include "comm/rendezvous/watchdog.h"
 #include "device/device.h"
-#include "launch/rank_place.h"
+#include "launch/rank_identity.h"
 
 namespace trainyard {
 
 struct RankGroupOptions {
-  RankPlace place;
+  RankIdentity place;
   RankLimits limits;
   std::string host;  // name of this machine, for messages
   /// Called from a thread of the group when another rank has failed and this one's own thread does
@@ -32,8 +32,8 @@ struct RankGroupOptions {
   Milliseconds leave{12'000};
 };
 
-/// Where the ranks meet, the watch over them and the communicator among their processors. A group
-/// of one has no connection to anything. What several ranks do, they do in the same order.
+/// Where the ranks meet, the watchdog over them and the communicator among their processors. A
+/// group of one has no connection to anything. What several ranks do, they do in the same order.
 class RankGroup {
  public:
   /// Meets the others. Throws Error{device} if one does not appear.
@@ -42,7 +42,7 @@ class RankGroup {
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
 
-  [[nodiscard]] const RankPlace& place() const { return options_.place; }
+  [[nodiscard]] const RankIdentity& place() const { return options_.place; }
   [[nodiscard]] int rank() const { return options_.place.rank; }
   [[nodiscard]] int size() const { return options_.place.ranks; }
   /// "rank 2 (node1)", for messages.
@@ -53,11 +53,11 @@ class RankGroup {
   /// Whether sums of communicator() go through memory that the ranks share, and not over TCP.
   [[nodiscard]] bool shares_memory() const { return shares_memory_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
-  /// How long a call of a communicator of these ranks may take. The watch judges sooner who is to
-  /// blame, and ends a rank whose own thread waits for one that is gone, also for its GPU.
+  /// How long a call of a communicator of these ranks may take. The watchdog judges sooner who is
+  /// to blame, and ends a rank whose own thread waits for one that is gone, also for its GPU.
   [[nodiscard]] Milliseconds call_limit() const;
 
-  /// Notes what this rank begins, for the watch. Cheap, for the path of a step.
+  /// Notes what this rank begins, for the watchdog. Cheap, for the path of a step.
   void progress(std::int64_t step, const Operation& operation) noexcept;
   /// Every rank's text, by rank.
   [[nodiscard]] std::vector<std::string> gather(std::string_view mine);
@@ -83,11 +83,11 @@ class RankGroup {
   /// unless it only met what another had caused. This rank has RankGroupOptions::leave from now on.
   [[nodiscard]] Failure report(const Error& error);
   /// Leaves at the end; rank 0 waits for the others. Throws Error{device} for a rank that failed.
-  void farewell();
+  void sign_off();
 
  private:
   class Meeting;
-  class WatchedCommunicator;
+  class ReportingCommunicator;
   class Leaving;
 
   void handle(const Failure& failure);

@@ -32,10 +32,10 @@ RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankB
   if (transport_ == DType::f32) return;
   TY_CHECK(blocks.type == DType::f32, "only gradients of f32 cross in 16 bits");
   const std::size_t bytes = static_cast<std::size_t>(blocks.parameters) * size_of(transport_);
-  narrow_ = compute.device.allocate(bytes);
+  downcast_ = compute.device.allocate(bytes);
 }
 
-std::span<const GradientBucket> RankSum::beside_backward() const {
+std::span<const GradientBucket> RankSum::overlapped() const {
   if (ready_ == nullptr) return {};
   return std::span(buckets_).first(buckets_.size() - 1);
 }
@@ -45,20 +45,20 @@ void RankSum::begin_next() {
   put_on();
 }
 
-std::byte* RankSum::narrow(std::int64_t element) const {
-  return static_cast<std::byte*>(narrow_->data()) +
+std::byte* RankSum::downcast_at(std::int64_t element) const {
+  return static_cast<std::byte*>(downcast_->data()) +
          static_cast<std::size_t>(element) * size_of(transport_);
 }
 
 void RankSum::add(const GradientBucket& bucket) {
   auto* const first = static_cast<std::byte*>(blocks_.gradients) +
                       static_cast<std::size_t>(bucket.first) * size_of(blocks_.type);
-  if (!narrows()) return pending_.push_back({first, bucket.count, blocks_.type});
+  if (!downcasts()) return pending_.push_back({first, bucket.count, blocks_.type});
   const std::int64_t end = bucket.first + bucket.count;
   const std::int64_t parameters = std::min(end, blocks_.parameters) - bucket.first;
-  compute_.launches.narrow(narrow(bucket.first), transport_, reinterpret_cast<float*>(first),
-                           parameters);
-  pending_.push_back({narrow(bucket.first), parameters, transport_});
+  compute_.launches.downcast(downcast_at(bucket.first), transport_, reinterpret_cast<float*>(first),
+                             parameters);
+  pending_.push_back({downcast_at(bucket.first), parameters, transport_});
   if (end <= blocks_.parameters) return;
   pending_.push_back({static_cast<float*>(blocks_.gradients) + blocks_.parameters,
                       blocks_.statistics, blocks_.type});
@@ -85,9 +85,9 @@ void RankSum::finish() {
   pending_.push_back({blocks_.results, blocks_.result_count, DType::f64});
   put_on();
   join();
-  if (!narrows()) return;
-  compute_.launches.widen(static_cast<float*>(blocks_.gradients), narrow_->data(), transport_,
-                          blocks_.parameters);
+  if (!downcasts()) return;
+  compute_.launches.upcast(static_cast<float*>(blocks_.gradients), downcast_->data(), transport_,
+                           blocks_.parameters);
 }
 
 std::size_t RankSum::tree_bytes(std::int64_t count, DType type) const {

@@ -44,15 +44,15 @@ class RankSum {
 
   /// The buckets that are summed beside the backward pass: all but the last, which finish() sums
   /// with the results. None: all is summed by finish().
-  [[nodiscard]] std::span<const GradientBucket> beside_backward() const;
+  [[nodiscard]] std::span<const GradientBucket> overlapped() const;
   /// Puts on the sum of the next of them, whose gradients the model's queue has then.
   void begin_next();
   /// Puts on what is left, and lets the model's queue wait for all.
   void finish();
 
  private:
-  [[nodiscard]] bool narrows() const { return narrow_ != nullptr; }
-  [[nodiscard]] std::byte* narrow(std::int64_t element) const;
+  [[nodiscard]] bool downcasts() const { return downcast_ != nullptr; }
+  [[nodiscard]] std::byte* downcast_at(std::int64_t element) const;
   [[nodiscard]] std::size_t tree_bytes(std::int64_t count, DType type) const;
   void add(const GradientBucket& bucket);
   void put_on();
@@ -67,11 +67,11 @@ class RankSum {
   DType transport_;
   std::vector<GradientBucket> buckets_;
   std::size_t next_ = 0;
-  std::vector<SumPart> pending_;          // added, and not yet put on
-  Queue& queue_;                          // of the sums
-  std::unique_ptr<Event> ready_;          // of the model's queue; null: it is the same
-  std::unique_ptr<Event> summed_;         // of the other one, likewise
-  std::unique_ptr<DeviceBuffer> narrow_;  // [parameters] of the transport; null: as they are
+  std::vector<SumPart> pending_;            // added, and not yet put on
+  Queue& queue_;                            // of the sums
+  std::unique_ptr<Event> ready_;            // of the model's queue; null: it is the same
+  std::unique_ptr<Event> summed_;           // of the other one, likewise
+  std::unique_ptr<DeviceBuffer> downcast_;  // [parameters] of the transport; null: as they are
   // All ranks' values of a slice, for sums in tree order; null: the communicator has that order, or
   // none is asked for.
   std::unique_ptr<DeviceBuffer> parts_;

@@ -52,7 +52,7 @@ void TrainingStep::begin(std::int64_t index) {
 void TrainingStep::run_program() {
   Program& program = model_.train();
   std::size_t done = 0;
-  for (const GradientBucket& bucket : updater_.beside_backward()) {
+  for (const GradientBucket& bucket : updater_.overlapped()) {
     program.run(done, bucket.steps);
     updater_.sum_next_bucket();
     done = bucket.steps;

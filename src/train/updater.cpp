@@ -127,7 +127,7 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
           shards_),
       rank_sum_(model.compute(), communicator, rank_blocks(),
                 {.transport = options.transport,
-                 .buckets = buckets_beside_backward(),
+                 .buckets = overlapped_buckets(),
                  .in_tree = options.shards > 0}),
       blocks_(blocks_of(model.memory())) {
   const ModelMemory& memory = model.memory();
@@ -170,7 +170,7 @@ RankBlocks Updater::rank_blocks() const {
           .result_count = results_count()};
 }
 
-std::vector<GradientBucket> Updater::buckets_beside_backward() const {
+std::vector<GradientBucket> Updater::overlapped_buckets() const {
   // Gradients that are added to others first are complete at the end. Batch norms that sync use the
   // communicator on the model's queue, and all of its calls stay on one queue.
   const bool sooner = model_.compute().sums != nullptr && communicator_.size() > 1 &&

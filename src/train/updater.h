@@ -80,8 +80,8 @@ class Updater {
   /// Sets the state that the update's kernels read.
   void begin();
   /// Buckets of gradients that sum_next_bucket() sums while the pass goes on; see RankSum.
-  [[nodiscard]] std::span<const GradientBucket> beside_backward() const {
-    return rank_sum_.beside_backward();
+  [[nodiscard]] std::span<const GradientBucket> overlapped() const {
+    return rank_sum_.overlapped();
   }
   void sum_next_bucket() { rank_sum_.begin_next(); }
   /// False if sum_over_ranks() may not be part of recorded work.
@@ -129,7 +129,7 @@ class Updater {
   }
   void add_micro_step(std::int64_t index);
   [[nodiscard]] RankBlocks rank_blocks() const;
-  [[nodiscard]] std::vector<GradientBucket> buckets_beside_backward() const;
+  [[nodiscard]] std::vector<GradientBucket> overlapped_buckets() const;
   /// Loss and metrics, summed over the batches since they were cleared: results_count() doubles.
   [[nodiscard]] double* batch_results() const {
     return model_.memory().results() + ResultRow::loss;

@@ -253,7 +253,8 @@ TEST_CASE("a library that only spares something is not asked for") {
 }
 
 TEST_CASE("without a GPU part a request is refused and silence means the CPU") {
-  const GpuPlaces nowhere{.plugin = "/nowhere/lib/trainyard/libtrainyard_cuda.so", .folders = {}};
+  const GpuSearchPaths nowhere{.plugin = "/nowhere/lib/trainyard/libtrainyard_cuda.so",
+                               .folders = {}};
   const Refusal found = refusal([&] { static_cast<void>(open_gpus(parse_gpus("1"), nowhere)); });
   CHECK(found.code == 8);
   CHECK(found.text ==

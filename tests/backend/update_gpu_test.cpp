@@ -146,8 +146,8 @@ TEST_CASE("gradients are rounded to 16 bits and back as on the CPU" * doctest::s
     const GpuArray<std::uint16_t> between(gpu, narrow);
     const auto run = [&](const UpdateLaunches& launches, float* wide, const float* own,
                          std::uint16_t* half) {
-      launches.narrow(half, type, own, count);
-      launches.widen(wide, half, type, count);
+      launches.downcast(half, type, own, count);
+      launches.upcast(wide, half, type, count);
     };
     run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), back.data(), blocks.gradients.data(),
         narrow.data());

@@ -64,7 +64,7 @@ Half of_bits(std::uint32_t bits) {
 }
 
 template <class Half>
-void check_widening() {
+void check_conversion() {
   for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
     const float wide = of_bits<Half>(bits);
     const double expected = meaning<Half>(static_cast<std::uint16_t>(bits));
@@ -128,9 +128,9 @@ void check_edges(std::uint16_t infinity) {
 
 }  // namespace
 
-TEST_CASE("every 16-bit float widens to the number that it means") {
-  check_widening<Float16>();
-  check_widening<BFloat16>();
+TEST_CASE("every 16-bit float converts to the number that it means") {
+  check_conversion<Float16>();
+  check_conversion<BFloat16>();
 }
 
 TEST_CASE("every 16-bit float comes back from float as it was") {

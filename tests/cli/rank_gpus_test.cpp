@@ -16,7 +16,7 @@ std::vector<GpuFinding> gpus(const std::vector<int>& ordinals) {
   return list;
 }
 
-RankPlace place_of(int local_rank, int local_ranks, const std::string& source = "mpirun") {
+RankIdentity place_of(int local_rank, int local_ranks, const std::string& source = "mpirun") {
   return {.rank = local_rank,
           .ranks = local_ranks,
           .local_rank = local_rank,

@@ -85,7 +85,7 @@ class RushingClock final : public Clock {
   mutable double seconds_ = 0;
 };
 
-const GroupPlace kPlace{.rank = 1, .ranks = 4, .host = "node1"};
+const GroupIdentity kPlace{.rank = 1, .ranks = 4, .host = "node1"};
 
 ncclResult_t some_call(const Functions&, ncclComm_t group) {
   CHECK(group == handle());

@@ -60,7 +60,7 @@ TEST_CASE("a killed process is named by all others") {
   std::deque<RankProgram> job = start_job("idle", 3);
   await_ready(job);
   job[1].signal(SIGKILL);
-  check_end(job, 1, "rank 1 (host1), step ", "closed without farewell");
+  check_end(job, 1, "rank 1 (host1), step ", "closed without signing off");
 }
 
 TEST_CASE("a process that is killed while all sum is the cause, not the sums that fail") {

@@ -7,8 +7,8 @@
 // What it does is one of
 //   suite  all that a communicator must do; prints "rank R of N: C checks, all well" and ends with
 //          0, or a line for each thing that was not well and 1
-//   idle   joins the watch, prints "ready" and does nothing
-//   sums   joins the watch and sums over all ranks for ever
+//   idle   joins the watchdog, prints "ready" and does nothing
+//   sums   joins the watchdog and sums over all ranks for ever
 //   shared-suite, shared-sums  the same, with sums through memory that the ranks share
 // HOST is that of rank 0, ADDRESS where the others reach this rank: where it is left out, HOST.
 // Rank 0 serves the store; at port 0 it takes a free one and prints "port P". A failure of another
@@ -61,7 +61,7 @@ struct Place {
   std::string address;
 };
 
-WatchOptions watch_options(const Place& place) {
+WatchdogOptions watch_options(const Place& place) {
   return {.store = place.store,
           .rank = place.rank,
           .host = "host" + std::to_string(place.rank),
@@ -70,7 +70,7 @@ WatchOptions watch_options(const Place& place) {
           .connect = kPatience};
 }
 
-/// From the watch's thread, whatever the others do.
+/// From the watchdog's thread, whatever the others do.
 [[noreturn]] void end_with(const Failure& failure) {
   say("failure: " + message_of(failure));
   ::_exit(failure.exit_code);
@@ -89,34 +89,34 @@ std::unique_ptr<Communicator> make_group(const Place& place) {
   return shared;
 }
 
-int run_suite(const Place& place, Watch& watch) {
+int run_suite(const Place& place, Watchdog& watchdog) {
   const auto device = make_cpu_device();
   const auto group = make_group(place);
   const std::vector<std::string> breaches = testing::breaches_of(*group, *device);
   for (const std::string& breach : breaches) say(breach);
-  if (!watch.farewell(kPatience)) say("no farewell");
+  if (!watchdog.sign_off(kPatience)) say("no sign-off");
   if (!breaches.empty()) return 1;
   say("rank " + std::to_string(place.rank) + " of " + std::to_string(place.ranks) + ": " +
       std::to_string(testing::checks_of_conformance(place.ranks)) + " checks, all well");
   return 0;
 }
 
-int run_idle(Watch& watch) {
-  watch.progress(5, kIdle);
+int run_idle(Watchdog& watchdog) {
+  watchdog.progress(5, kIdle);
   say("ready");
   while (true) ::pause();
 }
 
-int run_sums(const Place& place, Watch& watch) {
+int run_sums(const Place& place, Watchdog& watchdog) {
   const auto group = make_group(place);
   const auto queue = make_cpu_device()->make_queue();
   std::vector<float> values(100'000, 0.0F);
   for (std::int64_t step = 1;; ++step) {
-    watch.progress(step, kSum);
+    watchdog.progress(step, kSum);
     try {
       group->all_reduce_sum(*queue, values.data(), 100'000, DType::f32);
     } catch (const Error& error) {
-      const Failure failure = watch.report(error.what(), error.exit_code(), true, kPatience);
+      const Failure failure = watchdog.report(error.what(), error.exit_code(), true, kPatience);
       say("failure: " + message_of(failure));
       return failure.exit_code;
     }
@@ -133,13 +133,13 @@ int run(std::string work, Place place) {
     server.emplace(StoreServerOptions{.endpoint = place.store.endpoint,
                                       .token = place.store.token,
                                       .ranks = place.ranks,
-                                      .watch = {.silence = Milliseconds(1'000)}});
+                                      .watchdog = {.silence = Milliseconds(1'000)}});
     place.store.endpoint.port = server->port();
     say("port " + std::to_string(server->port()));
   }
-  Watch watch(watch_options(place), end_with);
-  if (work == "suite") return run_suite(place, watch);
-  return work == "idle" ? run_idle(watch) : run_sums(place, watch);
+  Watchdog watchdog(watch_options(place), end_with);
+  if (work == "suite") return run_suite(place, watchdog);
+  return work == "idle" ? run_idle(watchdog) : run_sums(place, watchdog);
 }
 
 }  // namespace

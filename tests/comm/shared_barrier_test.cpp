@@ -13,7 +13,7 @@
 #include "waiting.h"
 
 using namespace trainyard;
-using Absence = Arrivals::Absence;
+using Absence = SharedBarrier::Absence;
 
 using trainyard::testing::kLong;
 
@@ -23,13 +23,13 @@ Moment in(Milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
 /// Two ranks of this process.
 struct Pair {
-  std::array<Seat, 2> seats;
+  std::array<BarrierSlot, 2> seats;
   std::array<pid_t, 2> processes{::getpid(), ::getpid()};
-  Arrivals first{seats, 0, processes};
-  std::unique_ptr<Arrivals> second = std::make_unique<Arrivals>(seats, 1, processes);
+  SharedBarrier first{seats, 0, processes};
+  std::unique_ptr<SharedBarrier> second = std::make_unique<SharedBarrier>(seats, 1, processes);
 };
 
-void check_absent(Arrivals& waiting, Moment deadline, int rank, Absence why) {
+void check_absent(SharedBarrier& waiting, Moment deadline, int rank, Absence why) {
   const auto absent = waiting.await_all(deadline);
   REQUIRE(absent.has_value());
   CHECK(absent->rank == rank);
@@ -97,10 +97,10 @@ TEST_CASE("one that comes and leaves at once has come, whenever that is seen") {
 }
 
 TEST_CASE("one whose process ends is missed") {
-  std::array<Seat, 2> seats;
+  std::array<BarrierSlot, 2> seats;
   const pid_t child = start_process();
   REQUIRE(child > 0);
-  Arrivals waiting(seats, 0, std::array{::getpid(), child});
+  SharedBarrier waiting(seats, 0, std::array{::getpid(), child});
   waiting.arrive(1);
   check_absent(waiting, in(Milliseconds(50)), 1, Absence::late);
   ::kill(child, SIGKILL);
@@ -112,9 +112,9 @@ TEST_CASE("a process that is not there cannot be followed") {
   const pid_t child = start_process();
   ::kill(child, SIGKILL);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
-  std::array<Seat, 2> seats;
+  std::array<BarrierSlot, 2> seats;
   const std::array processes{::getpid(), child};
   CHECK_THROWS_WITH_AS(
-      Arrivals(seats, 0, processes),
+      SharedBarrier(seats, 0, processes),
       ("following process " + std::to_string(child) + " failed: No such process").c_str(), Error);
 }

@@ -33,7 +33,7 @@ struct Measured {
   std::unique_ptr<Device> device = make_cpu_device();
   std::unique_ptr<Queue> queue = device->make_queue();
   Doubling ranks;
-  MeasuredSums sums;
+  TimedAllReduce sums;
   std::array<float, 3> values = {1, 2, 3};
 
   Measured() { CHECK(&sums.around(ranks) == &sums); }
@@ -46,7 +46,7 @@ TEST_CASE("sums are made, and left out when that is asked for") {
   Measured measured;
   measured.sum_of(3);
   CHECK(measured.values == std::array<float, 3>{2, 4, 6});
-  measured.sums.set_mode(MeasuredSums::Mode::leave_out);
+  measured.sums.set_mode(TimedAllReduce::Mode::leave_out);
   measured.sum_of(3);
   CHECK(measured.values == std::array<float, 3>{2, 4, 6});
   CHECK(measured.sums.noted() == 0);
@@ -54,12 +54,12 @@ TEST_CASE("sums are made, and left out when that is asked for") {
 
 TEST_CASE("noted sums are made, and made again alone over zeros") {
   Measured measured;
-  measured.sums.set_mode(MeasuredSums::Mode::note);
+  measured.sums.set_mode(TimedAllReduce::Mode::note);
   measured.sum_of(3);
   measured.sum_of(2);
   CHECK(measured.values == std::array<float, 3>{4, 8, 6});
   CHECK(measured.sums.noted() == 2);
-  measured.sums.set_mode(MeasuredSums::Mode::leave_out);
+  measured.sums.set_mode(TimedAllReduce::Mode::leave_out);
   measured.sums.make_noted();
   CHECK(measured.ranks.sums == 4);
   CHECK(measured.values == std::array<float, 3>{16, 32, 12});
@@ -71,7 +71,7 @@ TEST_CASE("noted sums are made, and made again alone over zeros") {
 
 TEST_CASE("everything but sums is the ranks' own") {
   Measured measured;
-  measured.sums.set_mode(MeasuredSums::Mode::leave_out);
+  measured.sums.set_mode(TimedAllReduce::Mode::leave_out);
   CHECK(measured.sums.rank() == 1);
   CHECK(measured.sums.size() == 2);
   measured.sums.broadcast(*measured.queue, measured.values.data(), 4, 0);

@@ -8,7 +8,8 @@ using namespace trainyard::config;
 
 namespace {
 
-const std::vector<Rivals> kRivals = {{"batch", {"per_gpu", "total"}}, {"optimizer", {}}};
+const std::vector<ExclusiveKeys> kExclusiveKeys = {{"batch", {"per_gpu", "total"}},
+                                                   {"optimizer", {}}};
 
 // Paths as text, which is what messages hold.
 class Folder : public testing::TemporaryFolder {
@@ -20,16 +21,16 @@ class Folder : public testing::TemporaryFolder {
 };
 
 std::string run(const std::string& path, const std::vector<std::string>& overrides = {}) {
-  return to_yaml(load_run(path, overrides, kRivals));
+  return to_yaml(load_run(path, overrides, kExclusiveKeys));
 }
 
 std::string run_refusal(const std::string& path, const std::vector<std::string>& overrides = {}) {
-  return message_of([&] { static_cast<void>(load_run(path, overrides, kRivals)); });
+  return message_of([&] { static_cast<void>(load_run(path, overrides, kExclusiveKeys)); });
 }
 
 ErrorKind kind_of(const std::string& path, const std::vector<std::string>& overrides) {
   try {
-    static_cast<void>(load_run(path, overrides, kRivals));
+    static_cast<void>(load_run(path, overrides, kExclusiveKeys));
   } catch (const Error& error) {
     return error.kind();
   }
@@ -50,7 +51,7 @@ TEST_CASE("values keep the position of the file that wrote them") {
   const Folder folder;
   const std::string base = folder.file("sub/base.yaml", "network: {file: net.yaml, n: 1}\n");
   const std::string path = folder.file("run.yaml", "extends: sub/base.yaml\nnetwork: {n: 2}\n");
-  const Node node = load_run(path, {}, kRivals);
+  const Node node = load_run(path, {}, kExclusiveKeys);
   const Node& file = *node.find("network")->find("file");
   CHECK(file.where.text() == base + ":1:17");
   CHECK(path_beside(file.where, file.text) == folder.path("sub") + "/net.yaml");
@@ -74,7 +75,7 @@ TEST_CASE("naming one of several rival keys replaces the inherited one") {
         std::string::npos);
 }
 
-TEST_CASE("rivals in one file both stay, for the reader to refuse") {
+TEST_CASE("exclusive_keys in one file both stay, for the reader to refuse") {
   const Folder folder;
   static_cast<void>(folder.file("base.yaml", "batch: {per_gpu: 64}\n"));
   CHECK(run(folder.file("a.yaml", "extends: base.yaml\nbatch: {per_gpu: 1, total: 2}\n")) ==
@@ -128,14 +129,14 @@ TEST_CASE("an override sets any key, with a value read as YAML") {
   const std::string path = folder.file("run.yaml", "a: {b: {c: 1, d: 2}}\nlist: [1]\n");
   CHECK(run(path, {"a.b.c=5"}) == "a:\n  b:\n    c: 5\n    d: 2\nlist: [1]\n");
   CHECK(run(path, {"list=[x, 2]", "a="}) == "a: null\nlist: [x, 2]\n");
-  CHECK(load_run(path, std::vector<std::string>{"new.key=x=y"}, kRivals)
+  CHECK(load_run(path, std::vector<std::string>{"new.key=x=y"}, kExclusiveKeys)
             .find("new")
             ->find("key")
             ->text == "x=y");
   CHECK(run(path, {"a.b.c=5", "a.b.c=6"}).find("c: 6") != std::string::npos);
 }
 
-TEST_CASE("an override replaces rivals and opens bare names") {
+TEST_CASE("an override replaces exclusive_keys and opens bare names") {
   const Folder folder;
   const std::string path = folder.file("run.yaml", "batch: {per_gpu: 64}\noptimizer: sgd\n");
   CHECK(run(path, {"batch.total=8"}) == "batch:\n  total: 8\noptimizer: sgd\n");
@@ -148,7 +149,8 @@ TEST_CASE("an override replaces rivals and opens bare names") {
 TEST_CASE("values of overrides are placed in the override") {
   const Folder folder;
   const std::string path = folder.file("run.yaml", "optimizer: {sgd: {lr: 1}}\n");
-  const Node node = load_run(path, std::vector<std::string>{"optimizer.sgd.lr=[1, abc]"}, kRivals);
+  const Node node =
+      load_run(path, std::vector<std::string>{"optimizer.sgd.lr=[1, abc]"}, kExclusiveKeys);
   const Node& rate = *node.find("optimizer")->find("sgd")->find("lr");
   CHECK(rate.items[1].where.text() == "--set optimizer.sgd.lr:1:5");
   CHECK(node.where.text() == path + ":1:1");

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-ThreadPlace threadIdx, blockIdx;
+ThreadIndex threadIdx, blockIdx;
 
 namespace trainyard::emulated {
 namespace {

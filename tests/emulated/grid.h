@@ -11,10 +11,10 @@
 #include "cuda_runtime_api.h"
 
 /// What the running thread sees of itself. Launches have one dimension.
-struct ThreadPlace {
+struct ThreadIndex {
   unsigned x = 0;
 };
-extern ThreadPlace threadIdx, blockIdx;
+extern ThreadIndex threadIdx, blockIdx;
 
 namespace trainyard::emulated {
 

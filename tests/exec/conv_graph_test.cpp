@@ -12,7 +12,7 @@
 #include "base/shared_library.h"
 #include "config/load.h"
 #include "device_profiles.h"
-#include "exec/cudnn/conv_places.h"
+#include "exec/cudnn/conv_offsets.h"
 #include "exec/cudnn/engines.h"
 #include "graph/build.h"
 #include "ops/conv.h"
@@ -62,7 +62,7 @@ const std::vector<DescriptorPtr>& devices() {
 
 /// What a deterministic run admits.
 EngineRules rules_for(const StepDescription& step, const ConvGraph& graph) {
-  const ConvPlaces places = conv_places(step, graph, cuda_target(Precision::fp32).workspace_cap);
+  const ConvOffsets places = conv_places(step, graph, cuda_target(Precision::fp32).workspace_cap);
   return {.deterministic = true,
           .f32 = step.storage == DType::f32,
           .tf32 = step.tf32,

@@ -174,7 +174,7 @@ bool intact(Bench<T>& bench) {
 
 template <class T>
 void run_backward(Bench<T>& bench, GuardedMemory& reserve, NodeResults& results) {
-  const bool joined = bench.node.op->contract().joined_backward;
+  const bool joined = bench.node.op->contract().synced_backward;
   bool guards = true;
   if (!joined && !bench.parameters.empty()) {
     guards = run_pass(bench, Pass::backward_parameters, reserve, results);

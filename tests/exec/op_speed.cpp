@@ -94,7 +94,7 @@ void time_case(const ExecutorFactory& factory, const Case& test, int threads) {
   std::printf("%-28s", test.name.c_str());
   for (const Pass pass : {Pass::forward_train, Pass::backward_data, Pass::backward_parameters}) {
     const bool skipped = pass == Pass::backward_parameters &&
-                         (test.op->contract().joined_backward || signature.parameters.empty());
+                         (test.op->contract().synced_backward || signature.parameters.empty());
     const bool first = pass == Pass::backward_data && test.input.c() < 8 && out.rank() == 4;
     if (skipped || first) {
       std::printf(" %9s", "-");

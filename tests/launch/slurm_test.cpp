@@ -54,7 +54,7 @@ TEST_CASE("ranks of a host come from the step, else from the option, else from a
                      {"SLURM_LOCALID", "1"},
                      {"SLURM_NTASKS", "4"},
                      {"SLURM_NODEID", "1"}};
-  const auto local_ranks = [&] { return slurm_claim(variables_in(map))->local_ranks.text(); };
+  const auto local_ranks = [&] { return slurm_environment(variables_in(map))->local_ranks.text(); };
   CHECK(error_of(ErrorKind::command_line, [&] { static_cast<void>(local_ranks()); }) ==
         "neither SLURM_STEP_TASKS_PER_NODE nor SLURM_NTASKS_PER_NODE says how many ranks this host "
         "has; give srun --ntasks-per-node");
@@ -69,7 +69,7 @@ TEST_CASE("ranks of a host come from the step, else from the option, else from a
 TEST_CASE("a step without a local number is refused with the variable that lacks") {
   const VariableMap map = {{"SLURM_STEP_ID", "1"}, {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}};
   CHECK(error_of(ErrorKind::command_line, [&] {
-          static_cast<void>(slurm_claim(variables_in(map)));
+          static_cast<void>(slurm_environment(variables_in(map)));
         }) == "SLURM_STEP_ID is set, but SLURM_LOCALID is not; srun sets both");
 }
 

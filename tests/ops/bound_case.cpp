@@ -58,7 +58,7 @@ BoundCase::BoundCase(const OpCase& op_case, const ExecutorFactory& factory,
   if (!case_.has_backward) return;
   backward_data_ = make_pass(factory, Pass::backward_data);
   bind(backward_data_, backward_tensors());
-  if (parameters_.empty() || contract_.joined_backward) return;
+  if (parameters_.empty() || contract_.synced_backward) return;
   backward_parameters_ = make_pass(factory, Pass::backward_parameters);
   bind(backward_parameters_, backward_tensors());
 }
@@ -115,7 +115,7 @@ StepDescription BoundCase::description(Pass pass) const {
                        .wants_input_gradient = {},
                        .node = 5,
                        .threads = options_.threads,
-                       .joint_sum = options_.joint_sum};
+                       .statistics_sum = options_.statistics_sum};
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     step.inputs.push_back(inputs_[i].view().layout);
     if (pass == Pass::backward_data) step.wants_input_gradient.push_back(wants(i));

@@ -32,9 +32,9 @@ struct BindOptions {
   DType type = DType::f64;  // that activations are stored in
   LayoutChoice layouts;
   int threads = 1;
-  bool in_place = false;              // where the contract allows it
-  std::vector<bool> wants_gradients;  // of the inputs; empty: all
-  JointSum* joint_sum = nullptr;      // as StepDescription has it
+  bool in_place = false;                    // where the contract allows it
+  std::vector<bool> wants_gradients;        // of the inputs; empty: all
+  StatisticsSum* statistics_sum = nullptr;  // as StepDescription has it
 };
 
 class BoundCase {

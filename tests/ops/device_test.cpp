@@ -41,7 +41,7 @@ void check_unwanted(const OpCase& op_case, const DeviceUnderTest& device,
                     const LayoutChoice& layouts, const CaseResults& expected) {
   const Contract contract = op_case.op->contract();
   const bool many = op_case.inputs.size() > 1 && !op_case.is_loss;
-  if (!op_case.has_backward || !(contract.joined_backward || many)) return;
+  if (!op_case.has_backward || !(contract.synced_backward || many)) return;
   const auto factory = device.make();
   BindOptions options{.type = device.type,
                       .layouts = layouts,

@@ -111,12 +111,12 @@ void check_16_bit_copies() {
   const TensorView from{values.data(), DType::f32, plain};
   const TensorView middle{stored.data(), DTypeOf<T>::value, padded};
   const TensorView to{back.data(), DType::f32, plain};
-  const auto narrow = make_functor_reorder(plain, DType::f32, padded, DTypeOf<T>::value, 2);
-  narrow->bind({.inputs = {from}, .outputs = {middle}});
-  narrow->run();
-  const auto widen = make_functor_reorder(padded, DTypeOf<T>::value, plain, DType::f32, 2);
-  widen->bind({.inputs = {middle}, .outputs = {to}});
-  widen->run();
+  const auto downcast = make_functor_reorder(plain, DType::f32, padded, DTypeOf<T>::value, 2);
+  downcast->bind({.inputs = {from}, .outputs = {middle}});
+  downcast->run();
+  const auto upcast = make_functor_reorder(padded, DTypeOf<T>::value, plain, DType::f32, 2);
+  upcast->bind({.inputs = {middle}, .outputs = {to}});
+  upcast->run();
   CHECK(back == rounded<T>(values));
   for (std::int64_t c = 11; c < 16; ++c) CHECK(stored[padded.offset(1, c, 2, 4)].bits == 0);
 
@@ -124,7 +124,7 @@ void check_16_bit_copies() {
   const auto sum = make_functor_accumulate(padded, padded, DTypeOf<T>::value, 2);
   sum->bind({.inputs = {middle}, .outputs = {middle}});
   sum->run();
-  widen->run();
+  upcast->run();
   std::vector<float> doubled;
   for (const float value : rounded<T>(values)) doubled.push_back(T(value + value));
   CHECK(back == doubled);

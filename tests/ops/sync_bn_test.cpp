@@ -6,7 +6,7 @@
 
 #include "case_check.h"
 #include "case_values.h"
-#include "comm/rank_statistics_sum.h"
+#include "comm/statistics_over_ranks.h"
 #include "ops/bn.h"
 #include "thread_ranks.h"
 
@@ -98,12 +98,12 @@ std::vector<std::vector<CaseResults>> run_replicas(const std::vector<DeviceUnder
   const Outcomes outcomes =
       testing::run_gloo(testing::StoreKind::memory, replicas, [&](Communicator& group) {
         const auto queue = make_cpu_device()->make_queue();
-        const auto joint_sum = make_joint_sum(group, *queue);
+        const auto statistics_sum = make_statistics_sum(group, *queue);
         std::vector<std::unique_ptr<ExecutorFactory>> factories;
         for (const DeviceUnderTest& device : devices) factories.push_back(device.make());
         for (const Subject& subject : subjects) {
           BindOptions options = subject.options;
-          options.joint_sum = joint_sum.get();
+          options.statistics_sum = statistics_sum.get();
           results[static_cast<std::size_t>(group.rank())].push_back(
               run_once(subject.part, *factories[subject.device], options,
                        share_of(subject.values, group.rank(), replicas)));
@@ -149,7 +149,7 @@ void check_replicas(int replicas, std::int64_t batch) {
 }
 
 /// Notes the sums that are asked for and leaves each as it is.
-class NotedSums final : public JointSum {
+class NotedSums final : public StatisticsSum {
  public:
   explicit NotedSums(int replicas) : replicas_(replicas) {}
   [[nodiscard]] int replicas() const override { return replicas_; }
@@ -162,7 +162,7 @@ class NotedSums final : public JointSum {
 };
 
 /// Another replica with the same samples.
-class Twin final : public JointSum {
+class Twin final : public StatisticsSum {
  public:
   [[nodiscard]] int replicas() const override { return 2; }
   void sum(double* values, std::int64_t count) override {
@@ -210,7 +210,7 @@ TEST_CASE("a training pass that syncs makes one joint sum of two values a channe
       CAPTURE(subject.part.name);
       const Counts one = sync ? Counts{2 * subject.part.inputs[0].c()} : Counts{};
       NotedSums sums(2);
-      subject.options.joint_sum = &sums;
+      subject.options.statistics_sum = &sums;
       const auto factory = devices[subject.device].make();
       BoundCase bound(subject.part, *factory, subject.options);
       bound.load(subject.values);
@@ -246,7 +246,7 @@ TEST_CASE("one replica syncs with nobody: the bits are those without sync") {
     const CaseResults expected =
         run_once(without[s].part, *factory, without[s].options, without[s].values);
     CHECK(run_once(with[s].part, *factory, with[s].options, with[s].values) == expected);
-    with[s].options.joint_sum = &alone;
+    with[s].options.statistics_sum = &alone;
     CHECK(run_once(with[s].part, *factory, with[s].options, with[s].values) == expected);
     CHECK(alone.take().empty());
   }
@@ -262,7 +262,7 @@ TEST_CASE("the moments of two replicas with the same samples are those of one, b
     Twin twin;
     BindOptions options{.type = device.type, .layouts = {16, 16}};
     compare_all(run_once(alone, *factory, options, values), expected, allowed, alone);
-    options.joint_sum = &twin;
+    options.statistics_sum = &twin;
     compare_all(run_once(joined, *factory, options, values), expected, allowed, joined);
   }
 }

@@ -80,7 +80,7 @@ TEST_CASE("a frozen node has no gradient of its parameters but passes one on") {
 
 TEST_CASE("a frozen node that makes all gradients in one step leaves the gradient block alone") {
   FakeTraits norm = conv_like();
-  norm.contract.joined_backward = true;
+  norm.contract.synced_backward = true;
   FakeNetwork network({2, 4});
   network(norm, {network(conv_like(), {0})});
   network.graph.nodes[1].frozen = true;

@@ -22,7 +22,7 @@ FakeTraits counted_conv(std::int64_t multiply_adds) {
 /// Batch norm as it is described: statistics, and both gradients in one step.
 FakeTraits bn_like() {
   return {.type = "bn",
-          .contract = {.backward_reads_inputs = true, .joined_backward = true},
+          .contract = {.backward_reads_inputs = true, .synced_backward = true},
           .parameter_elements = 100,
           .statistic_elements = 50};
 }

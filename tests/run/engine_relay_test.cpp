@@ -54,7 +54,7 @@ TEST_CASE("every rank takes what rank 0 gives, and may go on to tick") {
   CHECK(outcomes == testing::Outcomes(3));
 }
 
-TEST_CASE("the watch knows that a rank chooses engines, from its first tick on") {
+TEST_CASE("the watchdog knows that a rank chooses engines, from its first tick on") {
   const auto operation_of = [](bool ticks) {
     std::string operation;
     static_cast<void>(run_groups(2, [&](RankGroup& group) {

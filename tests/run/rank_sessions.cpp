@@ -114,7 +114,7 @@ testing::Outcomes run_groups(int ranks, const std::function<void(RankGroup&)>& w
       static_cast<void>(group.report(error));
       throw;
     }
-    group.farewell();
+    group.sign_off();
   });
 }
 

@@ -36,7 +36,7 @@ void train(RankGroup& ranks, const StopSignals& signals, const DeviceChoice& cho
            const std::filesystem::path& folder) {
   const Disk disk;
   const SystemClock clock;
-  const RunSurroundings surroundings{
+  const RunContext context{
       .disk = disk,
       .clock = clock,
       .signals = signals,
@@ -44,8 +44,8 @@ void train(RankGroup& ranks, const StopSignals& signals, const DeviceChoice& cho
       .console = [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); },
       .warn = [](const std::string&) {},
       .log_to = [](const std::filesystem::path&) {}};
-  static_cast<void>(run_training({.config = read_run(kTrainedRun), .device = choice, .out = folder},
-                                 surroundings));
+  static_cast<void>(
+      run_training({.config = read_run(kTrainedRun), .device = choice, .out = folder}, context));
 }
 
 /// What a run of one rank ends with whose GPU fails to do this; the exit code before the text.

@@ -155,7 +155,7 @@ class Rules {
   void write_block(const PlanStep& step, const std::string& name) {
     if (step.kind != PlanStep::Kind::op || !step.parameter_gradients.empty()) return;
     const Node& node = plan_.laid_out.graph.nodes[step.node];
-    const bool joined = node.op->contract().joined_backward;
+    const bool joined = node.op->contract().synced_backward;
     const bool writes = step.pass == (joined ? Pass::backward_data : Pass::backward_parameters);
     if (!writes || node.frozen || node.signature.parameters.empty()) return;
     if (block_holds_[owners_[step.node]]) fault(name, "overwrites a parameter's gradient");

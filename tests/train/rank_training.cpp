@@ -6,7 +6,7 @@
 
 #include "../comm/thread_ranks.h"
 #include "base/parallel.h"
-#include "comm/rank_statistics_sum.h"
+#include "comm/statistics_over_ranks.h"
 #include "data/flip.h"
 #include "data/pad_crop.h"
 #include "data/preprocess.h"
@@ -99,7 +99,7 @@ class Rank {
                 .slots = 1,
                 .accumulates = training.options.accumulate > 1,
                 .shards = own_shards(training.options, ranks),
-                .joint_sum = joint_sum_.get()}),
+                .statistics_sum = statistics_sum_.get()}),
         updater_(model_, device_->ranks(), *optimizer_, nullptr, {.base = optimizer_->rate()},
                  training.options) {
     model_.initialize(training.seed);
@@ -158,7 +158,8 @@ class Rank {
   Communicator& ranks_;
   std::unique_ptr<ExecutorFactory> executors_;
   std::unique_ptr<RankDevice> device_;
-  std::unique_ptr<JointSum> joint_sum_ = make_joint_sum(device_->ranks(), device_->compute().queue);
+  std::unique_ptr<StatisticsSum> statistics_sum_ =
+      make_statistics_sum(device_->ranks(), device_->compute().queue);
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer("sgd", "{lr: 0.02, momentum: 0.9}");
   std::unique_ptr<Dataset> own_set_;
   const Dataset& set_;

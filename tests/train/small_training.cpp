@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "base/philox.h"
-#include "comm/rank_statistics_sum.h"
+#include "comm/statistics_over_ranks.h"
 #include "config/load.h"
 #include "device/device.h"
 #include "graph/build.h"
@@ -110,11 +110,11 @@ void finish(Trained& trained, Model& model, const Batch& unseen) {
 Trained train(const TrainingGraph& graph, const Target& target, const Compute& compute,
               const UpdateOptions& options, const Course& course, const Jitter& jitter) {
   Communicator& communicator = *course.communicator;
-  const auto joint_sum = make_joint_sum(communicator, compute.queue);
+  const auto statistics_sum = make_statistics_sum(communicator, compute.queue);
   const auto sgd = make_member(optimizer_kinds(), "sgd",
                                "{lr: " + std::to_string(course.rate) + ", momentum: 0.9}");
   Model model(graph, compute,
-              {.target = target, .seed = 11, .slots = 1, .joint_sum = joint_sum.get()});
+              {.target = target, .seed = 11, .slots = 1, .statistics_sum = statistics_sum.get()});
   model.initialize(course.seed);
   Updater updater(model, communicator, *sgd, nullptr, {.base = course.rate}, options);
   TrainingStep work(model, updater);

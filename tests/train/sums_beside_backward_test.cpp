@@ -110,7 +110,7 @@ std::vector<std::string> calls_of(DType transport, const std::vector<GradientBuc
                  .results = results.data(),
                  .result_count = 3},
                 {.transport = transport, .buckets = buckets});
-    for (std::size_t i = 0; i < sum.beside_backward().size(); ++i) sum.begin_next();
+    for (std::size_t i = 0; i < sum.overlapped().size(); ++i) sum.begin_next();
     sum.finish();
     if (gradients != std::vector<float>(28, 2.0F) || results != std::vector<double>(3, 2.0)) {
       throw Error(ErrorKind::bug, "another sum");
@@ -202,9 +202,7 @@ TEST_CASE("an updater sums beside the backward pass where it may, and one rank s
         training_graph(network, 2), late.compute(),
         {.target = reference_target(Precision::fp32), .accumulates = options.accumulate > 1});
     options.buckets = kSmallBuckets;
-    return Updater(model, late.ranks(), *sgd, nullptr, {.base = 0.1}, options)
-        .beside_backward()
-        .size();
+    return Updater(model, late.ranks(), *sgd, nullptr, {.base = 0.1}, options).overlapped().size();
   };
   const auto single = make_single_communicator();
   CHECK(buckets(*single, kSmallNetwork, {}) == 0);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "comm/rank_statistics_sum.h"
+#include "comm/statistics_over_ranks.h"
 #include "device/device.h"
 #include "small_training.h"
 #include "thread_ranks.h"
@@ -158,11 +158,11 @@ TEST_CASE("the unbiased running variance counts the samples of all replicas, wit
 TEST_CASE("a joint sum goes over the communicator's ranks; one rank has none") {
   const auto queue = make_cpu_device()->make_queue();
   const auto single = make_single_communicator();
-  CHECK(make_joint_sum(*single, *queue) == nullptr);
+  CHECK(make_statistics_sum(*single, *queue) == nullptr);
   std::vector<std::vector<double>> values{{1, 10}, {2, 20}, {4, 40}};
   const auto outcomes = testing::run_gloo(testing::StoreKind::memory, 3, [&](Communicator& group) {
     const auto host = make_cpu_device()->make_queue();
-    const auto sum = make_joint_sum(group, *host);
+    const auto sum = make_statistics_sum(group, *host);
     if (sum->replicas() != 3) throw std::logic_error("replicas");
     sum->sum(values[static_cast<std::size_t>(group.rank())].data(), 2);
   });

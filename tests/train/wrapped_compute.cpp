@@ -63,11 +63,11 @@ class WrappedLaunches final : public UpdateLaunches {
                   bool first) const override {
     around_.run([=, this] { cpu_->accumulate(blocks, gradients, elements, first); });
   }
-  void narrow(void* to, DType type, const float* from, std::int64_t elements) const override {
-    around_.run([=, this] { cpu_->narrow(to, type, from, elements); });
+  void downcast(void* to, DType type, const float* from, std::int64_t elements) const override {
+    around_.run([=, this] { cpu_->downcast(to, type, from, elements); });
   }
-  void widen(float* to, const void* from, DType type, std::int64_t elements) const override {
-    around_.run([=, this] { cpu_->widen(to, from, type, elements); });
+  void upcast(float* to, const void* from, DType type, std::int64_t elements) const override {
+    around_.run([=, this] { cpu_->upcast(to, from, type, elements); });
   }
   void unscale(const UpdateBlocks& blocks) const override {
     around_.run([this, blocks] { cpu_->unscale(blocks); });

@@ -26,7 +26,8 @@ Milliseconds left_until(Moment deadline) {
 
 }  // namespace
 
-Dialogue::Dialogue(const StoreAddress& address, Milliseconds limit) : endpoint_(address.endpoint) {
+StoreChannel::StoreChannel(const StoreAddress& address, Milliseconds limit)
+    : endpoint_(address.endpoint) {
   const std::string token = padded_token(address.token);
   const Moment deadline = SteadyClock::now() + limit;
   do {
@@ -42,7 +43,7 @@ Dialogue::Dialogue(const StoreAddress& address, Milliseconds limit) : endpoint_(
        "it room for this rank?");
 }
 
-bool Dialogue::greet(const std::string& token, Moment deadline) {
+bool StoreChannel::greet(const std::string& token, Moment deadline) {
   post({.kind = MessageKind::hello, .number = kWireVersion, .value = token});
   bool open = true;
   const auto answer = await_message(deadline, open);
@@ -53,7 +54,7 @@ bool Dialogue::greet(const std::string& token, Moment deadline) {
   return true;
 }
 
-Message Dialogue::ask(const Message& request, Milliseconds limit) {
+Message StoreChannel::ask(const Message& request, Milliseconds limit) {
   post(request);
   bool open = true;
   const auto answer = await_message(SteadyClock::now() + limit, open);
@@ -66,7 +67,7 @@ Message Dialogue::ask(const Message& request, Milliseconds limit) {
   return *answer;
 }
 
-std::optional<Message> Dialogue::await_message(Moment deadline, bool& open) {
+std::optional<Message> StoreChannel::await_message(Moment deadline, bool& open) {
   while (true) {
     open = flush() && open;
     open = receive() && open;
@@ -81,15 +82,15 @@ std::optional<Message> Dialogue::await_message(Moment deadline, bool& open) {
   }
 }
 
-void Dialogue::await(int wake, Milliseconds limit) {
+void StoreChannel::await(int wake, Milliseconds limit) {
   [[maybe_unused]] const bool readable = await_socket(socket_, !all_sent(), wake, limit);
 }
 
-bool Dialogue::receive() { return receive_into(socket_, incoming_, 2 * kMaxValueBytes); }
+bool StoreChannel::receive() { return receive_into(socket_, incoming_, 2 * kMaxValueBytes); }
 
-bool Dialogue::flush() { return send_from(socket_, outgoing_); }
+bool StoreChannel::flush() { return send_from(socket_, outgoing_); }
 
-std::optional<Message> Dialogue::take() {
+std::optional<Message> StoreChannel::take() {
   std::string_view rest = incoming_;
   std::optional<Message> message = take_message(rest);
   incoming_.erase(0, incoming_.size() - rest.size());

@@ -11,10 +11,10 @@
 namespace trainyard {
 
 /// One connection that rank 0 has let in. For one thread at a time.
-class Dialogue {
+class StoreChannel {
  public:
   /// Connects and shows the token. Throws Error{device} that names the address.
-  Dialogue(const StoreAddress& address, Milliseconds limit);
+  StoreChannel(const StoreAddress& address, Milliseconds limit);
 
   /// Sends a request and waits for what answers it. Throws Error{device} if the connection is gone,
   /// if the answer takes longer than `limit`, and for a refusal, whose reason it repeats.

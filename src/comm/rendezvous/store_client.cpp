@@ -35,7 +35,7 @@ class StoreClientConnection final : public Store {
     return answer;
   }
 
-  Dialogue dialogue_;
+  StoreChannel dialogue_;
 };
 
 }  // namespace

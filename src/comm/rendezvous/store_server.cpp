@@ -44,7 +44,7 @@ class StoreServer::Loop {
   explicit Loop(const StoreServerOptions& options)
       : greeting_(options.greeting),
         most_(most_connections(options.ranks)),
-        service_(options.token, options.ranks, options.store, options.watch, SteadyClock::now()),
+        service_(options.token, options.ranks, options.store, options.watchdog, SteadyClock::now()),
         listener_(listen_on(options.endpoint)),
         port_(port_of(listener_)),
         thread_([this](const std::stop_token& stop) { run(stop); }) {}

@@ -1,4 +1,4 @@
-// Rank 0's store and watch over TCP, served by a thread.
+// Rank 0's store and watchdog over TCP, served by a thread.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct StoreServerOptions {
   std::string token;  // 1 to 64 bytes; who does not know it is turned away
   int ranks = 1;
   StoreLimits store;
-  WatchLimits watch;
+  WatchdogLimits watchdog;
   Milliseconds greeting{10'000};  // a connection that has not shown the token by then is closed
 };
 

@@ -101,7 +101,7 @@ void StoreService::handle(StoreClient& client, Message message, Moment now) {
     case MessageKind::join:
     case MessageKind::beat:
     case MessageKind::report:
-    case MessageKind::farewell:
+    case MessageKind::sign_off:
       return handle_watch(client, message, now);
     default:
       refuse_client("a rank sent what only the store of the ranks may say");
@@ -110,7 +110,7 @@ void StoreService::handle(StoreClient& client, Message message, Moment now) {
 
 void StoreService::handle_watch(StoreClient& client, const Message& message, Moment now) {
   const bool joins = message.kind == MessageKind::join;
-  if (joins != (client.rank < 0)) refuse_client("a watch joins once, before anything else");
+  if (joins != (client.rank < 0)) refuse_client("a watchdog joins once, before anything else");
   if (joins) {
     const int rank = static_cast<int>(std::clamp<std::int64_t>(message.number, -1, 1 << 30));
     board_.join(rank, message.key, now);
@@ -123,7 +123,7 @@ void StoreService::handle_watch(StoreClient& client, const Message& message, Mom
     return board_.report(failure, now);
   } else {
     client.leaves = true;
-    return board_.farewell(client.rank);
+    return board_.sign_off(client.rank);
   }
   send(client, {.kind = MessageKind::done});
 }

@@ -31,9 +31,9 @@ struct StoreClient {
   bool greeted = false;    // it has shown the token
   bool closing = false;    // closed once `outgoing` is sent
   bool told = false;       // of the first failure
-  bool leaves = false;     // a farewell that has not been answered
+  bool leaves = false;     // a sign-off that has not been answered
   bool held_back = false;  // whole messages may lie in `incoming`
-  int rank = -1;           // that its watch joined as
+  int rank = -1;           // that its watchdog joined as
   std::optional<Pending> pending;
   std::string incoming;  // bytes that are not yet a message
   std::string outgoing;  // bytes that were not yet sent
@@ -42,8 +42,8 @@ struct StoreClient {
 class StoreService {
  public:
   StoreService(std::string_view token, int ranks, const StoreLimits& store,
-               const WatchLimits& watch, Moment start)
-      : token_(padded_token(token)), table_(store), board_(ranks, watch, start) {}
+               const WatchdogLimits& watchdog, Moment start)
+      : token_(padded_token(token)), table_(store), board_(ranks, watchdog, start) {}
 
   /// Takes the whole messages off `client.incoming`, up to one that must wait, or while answers of
   /// more than a value's size lie unsent. A client that breaks
@@ -63,7 +63,7 @@ class StoreService {
 
   std::string token_;
   StoreTable table_;
-  WatchBoard board_;
+  WatchdogBoard board_;
 };
 
 }  // namespace trainyard

@@ -22,9 +22,9 @@ constexpr Operation kStart{"start"};
 
 }  // namespace
 
-class Watch::Part {
+class Watchdog::Part {
  public:
-  Part(const WatchOptions& options, OnFailure on_failure);
+  Part(const WatchdogOptions& options, OnFailure on_failure);
   ~Part() {
     thread_.request_stop();
     wake_.signal();
@@ -37,7 +37,7 @@ class Watch::Part {
     ticks_.store(ticks_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   Failure report(const std::string& text, int exit_code, bool consequence, Milliseconds limit);
-  bool farewell(Milliseconds limit);
+  bool sign_off(Milliseconds limit);
 
  private:
   enum class Wish { none, report, leave };
@@ -55,7 +55,7 @@ class Watch::Part {
   std::string host_;
   Milliseconds interval_, silence_;
   OnFailure on_failure_;
-  Dialogue dialogue_;
+  StoreChannel dialogue_;
   Wake wake_;
   std::atomic<std::int64_t> step_{0};
   std::atomic<const Operation*> operation_{&kStart};
@@ -74,7 +74,7 @@ class Watch::Part {
   std::jthread thread_;  // last: it ends before the rest goes
 };
 
-Watch::Part::Part(const WatchOptions& options, OnFailure on_failure)
+Watchdog::Part::Part(const WatchdogOptions& options, OnFailure on_failure)
     : rank_(options.rank),
       host_(options.host),
       interval_(options.interval),
@@ -88,8 +88,8 @@ Watch::Part::Part(const WatchOptions& options, OnFailure on_failure)
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
-Failure Watch::Part::report(const std::string& text, int exit_code, bool consequence,
-                            Milliseconds limit) {
+Failure Watchdog::Part::report(const std::string& text, int exit_code, bool consequence,
+                               Milliseconds limit) {
   Failure mine = own_failure(text);
   mine.exit_code = exit_code;
   mine.consequence = consequence;
@@ -103,7 +103,7 @@ Failure Watch::Part::report(const std::string& text, int exit_code, bool consequ
   return announced_ || (failure_ && consequence) ? *failure_ : mine;
 }
 
-bool Watch::Part::farewell(Milliseconds limit) {
+bool Watchdog::Part::sign_off(Milliseconds limit) {
   std::unique_lock lock(mutex_);
   wish_ = Wish::leave;
   wake_.signal();
@@ -111,7 +111,7 @@ bool Watch::Part::farewell(Milliseconds limit) {
   return ended_ && !failure_;
 }
 
-void Watch::Part::run(const std::stop_token& stop) {
+void Watchdog::Part::run(const std::stop_token& stop) {
   std::string lost;
   try {
     while (!stop.stop_requested()) {
@@ -144,7 +144,7 @@ void Watch::Part::run(const std::stop_token& stop) {
   if (!lost.empty()) end(loss_of_store(lost));
 }
 
-void Watch::Part::beat(Moment now) {
+void Watchdog::Part::beat(Moment now) {
   next_beat_ = now + interval_;
   // One that could not be sent is enough; a stopped reader must not fill the memory.
   if (!dialogue_.all_sent()) return;
@@ -156,23 +156,23 @@ void Watch::Part::beat(Moment now) {
                   .value = encode_pulse({.ticks = ticks, .waits = operation.waits})});
 }
 
-void Watch::Part::take_wish() {
+void Watchdog::Part::take_wish() {
   const std::scoped_lock lock(mutex_);
   if (wish_ == Wish::report) {
     dialogue_.post({.kind = MessageKind::report, .value = encode(told_)});
   } else if (wish_ == Wish::leave) {
-    dialogue_.post({.kind = MessageKind::farewell});
+    dialogue_.post({.kind = MessageKind::sign_off});
   }
   wish_ = Wish::none;
 }
 
-bool Watch::Part::exchange() {
+bool Watchdog::Part::exchange() {
   const bool sent = dialogue_.flush();
   const bool received = dialogue_.receive();
   return sent && received;
 }
 
-bool Watch::Part::heed(const Message& message) {
+bool Watchdog::Part::heed(const Message& message) {
   switch (message.kind) {
     case MessageKind::failed:
       announced_ = true;
@@ -189,7 +189,7 @@ bool Watch::Part::heed(const Message& message) {
   }
 }
 
-void Watch::Part::end(std::optional<Failure> failure) {
+void Watchdog::Part::end(std::optional<Failure> failure) {
   bool call = false;
   {
     const std::scoped_lock lock(mutex_);
@@ -202,7 +202,7 @@ void Watch::Part::end(std::optional<Failure> failure) {
   if (call) on_failure_(*failure_);
 }
 
-Failure Watch::Part::own_failure(std::string text) const {
+Failure Watchdog::Part::own_failure(std::string text) const {
   return {.rank = rank_,
           .host = host_,
           .step = step_.load(std::memory_order_relaxed),
@@ -210,7 +210,7 @@ Failure Watch::Part::own_failure(std::string text) const {
           .text = std::move(text)};
 }
 
-Failure Watch::Part::loss_of_store(const std::string& how) const {
+Failure Watchdog::Part::loss_of_store(const std::string& how) const {
   Failure failure = own_failure("rank 0 is gone for rank " + std::to_string(rank_) + ": " + how +
                                 "; see what rank 0 said, and whether its machine ran out of "
                                 "memory");
@@ -220,20 +220,20 @@ Failure Watch::Part::loss_of_store(const std::string& how) const {
   return failure;
 }
 
-Watch::Watch(const WatchOptions& options, OnFailure on_failure)
+Watchdog::Watchdog(const WatchdogOptions& options, OnFailure on_failure)
     : part_(std::make_unique<Part>(options, std::move(on_failure))) {}
 
-Watch::~Watch() = default;
+Watchdog::~Watchdog() = default;
 
-void Watch::progress(std::int64_t step, const Operation& operation) noexcept {
+void Watchdog::progress(std::int64_t step, const Operation& operation) noexcept {
   part_->progress(step, operation);
 }
 
-Failure Watch::report(const std::string& text, int exit_code, bool consequence,
-                      Milliseconds limit) {
+Failure Watchdog::report(const std::string& text, int exit_code, bool consequence,
+                         Milliseconds limit) {
   return part_->report(text, exit_code, consequence, limit);
 }
 
-bool Watch::farewell(Milliseconds limit) { return part_->farewell(limit); }
+bool Watchdog::sign_off(Milliseconds limit) { return part_->sign_off(limit); }
 
 }  // namespace trainyard

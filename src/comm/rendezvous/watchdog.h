@@ -1,5 +1,5 @@
-// A rank's part in the watch over all ranks: it tells rank 0 that it lives, and hears of the first
-// failure.
+// A rank's part in the watchdog over all ranks: it tells rank 0 that it lives, and hears of the
+// first failure.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace trainyard {
 
-/// What a rank is doing. Constants with static lifetime: the watch keeps their address.
+/// What a rank is doing. Constants with static lifetime: the watchdog keeps their address.
 struct Operation {
   const char* name;    // as messages have it: "all_reduce"
   bool waits = false;  // it ends only when other ranks do the same
 };
 
-struct WatchOptions {
+struct WatchdogOptions {
   StoreAddress store;
   int rank = 0;
   std::string host;              // name of this machine, for messages
@@ -28,21 +28,20 @@ struct WatchOptions {
   Milliseconds connect{60'000};  // that rank 0 may take to appear
 };
 
-/// One thread with a connection of its own to rank 0's store. Destroyed without farewell() or
+/// One thread with a connection of its own to rank 0's store. Destroyed without signing off() or
 /// report(), this rank counts as dead.
-class Watch {
+class Watchdog {
  public:
-  /// Called once, from the watch's thread, with the first failure of all ranks, whatever the other
-  /// threads are stuck in. It may end the process, and throws
-  /// nothing.
+  /// Called once, from the watchdog's thread, with the first failure of all ranks, whatever the
+  /// other threads are stuck in. It may end the process, and throws nothing.
   using OnFailure = std::function<void(const Failure&)>;
 
   /// Joins; every rank does, rank 0 too. Throws Error{device} if rank 0 cannot be reached or has
   /// such a rank.
-  Watch(const WatchOptions& options, OnFailure on_failure);
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  Watchdog(const WatchdogOptions& options, OnFailure on_failure);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
 
   /// Notes what this rank begins: two stores, for the path of a step. Each call is progress. From
   /// one thread at a time; `operation` lives for ever.
@@ -55,7 +54,7 @@ class Watch {
                                Milliseconds limit);
   /// Leaves. On rank 0 it waits for the others to leave. False if a failure came before, or if it
   /// took longer than `limit`.
-  [[nodiscard]] bool farewell(Milliseconds limit);
+  [[nodiscard]] bool sign_off(Milliseconds limit);
 
  private:
   class Part;

@@ -25,10 +25,10 @@ double median_of(const std::deque<double>& values) {
 
 }  // namespace
 
-WatchBoard::WatchBoard(int ranks, const WatchLimits& limits, Moment start)
+WatchdogBoard::WatchdogBoard(int ranks, const WatchdogLimits& limits, Moment start)
     : limits_(limits), start_(start), ranks_(static_cast<std::size_t>(ranks)) {}
 
-void WatchBoard::join(int rank, const std::string& host, Moment now) {
+void WatchdogBoard::join(int rank, const std::string& host, Moment now) {
   const bool exists = rank >= 0 && static_cast<std::size_t>(rank) < ranks_.size();
   if (!exists) {
     throw Error(ErrorKind::device, "rank " + std::to_string(rank) + " joined a job of " +
@@ -46,7 +46,7 @@ void WatchBoard::join(int rank, const std::string& host, Moment now) {
   one.heard = one.progressed = one.step_began = now;
 }
 
-void WatchBoard::beat(int rank, const Pulse& pulse, Moment now) {
+void WatchdogBoard::beat(int rank, const Heartbeat& pulse, Moment now) {
   Rank& one = ranks_[static_cast<std::size_t>(rank)];
   one.heard = now;
   if (pulse.ticks == one.pulse.ticks && pulse.step == one.pulse.step) return;
@@ -65,19 +65,21 @@ void WatchBoard::beat(int rank, const Pulse& pulse, Moment now) {
   one.pulse = pulse;
 }
 
-void WatchBoard::lose(int rank) {
+void WatchdogBoard::lose(int rank) {
   Rank& one = ranks_[static_cast<std::size_t>(rank)];
   const bool died = one.state == State::there;
   one.state = State::left;
   if (!died || first_) return;
   first_ = failure_of(rank,
-                      "the process is gone: its connection closed without farewell; see its "
+                      "the process is gone: its connection closed without signing off; see its "
                       "log, and whether its machine ran out of memory");
 }
 
-void WatchBoard::farewell(int rank) { ranks_[static_cast<std::size_t>(rank)].state = State::left; }
+void WatchdogBoard::sign_off(int rank) {
+  ranks_[static_cast<std::size_t>(rank)].state = State::left;
+}
 
-void WatchBoard::report(const Failure& failure, Moment now) {
+void WatchdogBoard::report(const Failure& failure, Moment now) {
   ranks_[static_cast<std::size_t>(failure.rank)].state = State::told;
   if (first_) return;
   if (!failure.consequence) {
@@ -88,7 +90,7 @@ void WatchBoard::report(const Failure& failure, Moment now) {
   }
 }
 
-const std::optional<Failure>& WatchBoard::verdict(Moment now) {
+const std::optional<Failure>& WatchdogBoard::verdict(Moment now) {
   if (!first_) judge_absence(now);
   if (!first_) judge_silence(now);
   if (!first_) judge_progress(now);
@@ -96,7 +98,7 @@ const std::optional<Failure>& WatchBoard::verdict(Moment now) {
   return first_;
 }
 
-bool WatchBoard::others_left(int rank) const {
+bool WatchdogBoard::others_left(int rank) const {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const bool gone = ranks_[i].state == State::left || ranks_[i].state == State::told;
     if (static_cast<int>(i) != rank && !gone) return false;
@@ -104,7 +106,7 @@ bool WatchBoard::others_left(int rank) const {
   return true;
 }
 
-Failure WatchBoard::failure_of(int rank, std::string text) const {
+Failure WatchdogBoard::failure_of(int rank, std::string text) const {
   const Rank& one = ranks_[static_cast<std::size_t>(rank)];
   return {.rank = rank,
           .host = one.host,
@@ -114,19 +116,19 @@ Failure WatchBoard::failure_of(int rank, std::string text) const {
           .exit_code = static_cast<int>(ErrorKind::device)};
 }
 
-Milliseconds WatchBoard::progress_limit(const Rank& rank) const {
+Milliseconds WatchdogBoard::progress_limit(const Rank& rank) const {
   if (!rank.stepped) return limits_.first_step;
   if (rank.step_seconds.empty()) return limits_.step;
   const std::chrono::duration<double> medians(limits_.median_steps * median_of(rank.step_seconds));
   return std::max(limits_.step, std::chrono::ceil<Milliseconds>(medians));
 }
 
-bool WatchBoard::all_wait() const {
+bool WatchdogBoard::all_wait() const {
   return std::ranges::all_of(
       ranks_, [](const Rank& one) { return one.state != State::there || one.pulse.waits; });
 }
 
-void WatchBoard::judge_absence(Moment now) {
+void WatchdogBoard::judge_absence(Moment now) {
   if (now - start_ < limits_.first_step) return;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     if (ranks_[i].state != State::absent) continue;
@@ -138,7 +140,7 @@ void WatchBoard::judge_absence(Moment now) {
   }
 }
 
-void WatchBoard::judge_silence(Moment now) {
+void WatchdogBoard::judge_silence(Moment now) {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& one = ranks_[i];
     if (one.state != State::there || now - one.heard < limits_.silence) continue;
@@ -149,7 +151,7 @@ void WatchBoard::judge_silence(Moment now) {
   }
 }
 
-void WatchBoard::judge_progress(Moment now) {
+void WatchdogBoard::judge_progress(Moment now) {
   // Who waits for others is not to blame while one of them works within its limit. Of several, the
   // one that is furthest behind, and then the one that has been still for longest.
   const bool judge_waiting = all_wait();
@@ -168,16 +170,16 @@ void WatchBoard::judge_progress(Moment now) {
                       "no progress within " + limit_text(progress_limit(*worst)) + ": " + why);
 }
 
-std::string encode_pulse(const Pulse& pulse) {
+std::string encode_pulse(const Heartbeat& pulse) {
   std::string bytes;
   put_number(bytes, pulse.ticks);
   put_number(bytes, pulse.waits ? 1 : 0);
   return bytes;
 }
 
-Pulse decode_pulse(std::int64_t step, std::string operation, std::string_view value) {
+Heartbeat decode_pulse(std::int64_t step, std::string operation, std::string_view value) {
   FieldReader reader(value);
-  Pulse pulse{.step = step, .ticks = reader.number(), .operation = std::move(operation)};
+  Heartbeat pulse{.step = step, .ticks = reader.number(), .operation = std::move(operation)};
   const std::uint64_t waits = reader.number();
   reader.finish();
   if (waits > 1) throw Error(ErrorKind::device, "a heartbeat's fields are out of range");

@@ -13,7 +13,7 @@
 namespace trainyard {
 
 /// How long a rank may take before it has failed.
-struct WatchLimits {
+struct WatchdogLimits {
   Milliseconds first_step{300'000};  // until it joins, and then until its step changes
   Milliseconds step{60'000};         // without any progress from then on, or
   double median_steps = 20;          // so many of its median step, whichever is longer
@@ -22,24 +22,24 @@ struct WatchLimits {
 };
 
 /// What a heartbeat says.
-struct Pulse {
+struct Heartbeat {
   std::int64_t step = 0;
-  std::uint64_t ticks = 0;  // calls of Watch::progress so far
+  std::uint64_t ticks = 0;  // calls of Watchdog::progress so far
   std::string operation;
   bool waits = false;  // the operation ends only when other ranks do the same
 };
 
 /// Keeps what the ranks say and finds the first failure. Ranks lie in 0 to ranks - 1.
-class WatchBoard {
+class WatchdogBoard {
  public:
-  WatchBoard(int ranks, const WatchLimits& limits, Moment start);
+  WatchdogBoard(int ranks, const WatchdogLimits& limits, Moment start);
 
   /// Throws Error{device} if there is no such rank, or if it has joined before.
   void join(int rank, const std::string& host, Moment now);
-  void beat(int rank, const Pulse& pulse, Moment now);
-  /// Its connection closed: it died, unless it has said why or farewell.
+  void beat(int rank, const Heartbeat& pulse, Moment now);
+  /// Its connection closed: it died, unless it has reported why, or signed off.
   void lose(int rank);
-  void farewell(int rank);
+  void sign_off(int rank);
   /// It says itself what happened to it.
   void report(const Failure& failure, Moment now);
 
@@ -53,7 +53,7 @@ class WatchBoard {
   struct Rank {
     State state = State::absent;
     std::string host;
-    Pulse pulse;
+    Heartbeat pulse;
     bool stepped = false;  // its step has changed since the first that it told of
     Moment heard, progressed, step_began;
     std::deque<double> step_seconds;  // of the latest steps
@@ -66,7 +66,7 @@ class WatchBoard {
   void judge_silence(Moment now);
   void judge_progress(Moment now);
 
-  WatchLimits limits_;
+  WatchdogLimits limits_;
   Moment start_;
   std::vector<Rank> ranks_;
   std::optional<Failure> first_;
@@ -74,9 +74,10 @@ class WatchBoard {
   Moment cause_deadline_;
 };
 
-/// Pulse::ticks and waits, as the value of a beat.
-[[nodiscard]] std::string encode_pulse(const Pulse& pulse);
+/// Heartbeat::ticks and waits, as the value of a beat.
+[[nodiscard]] std::string encode_pulse(const Heartbeat& pulse);
 /// From the fields of a beat. Throws Error{device} for bytes that encode_pulse() does not make.
-[[nodiscard]] Pulse decode_pulse(std::int64_t step, std::string operation, std::string_view value);
+[[nodiscard]] Heartbeat decode_pulse(std::int64_t step, std::string operation,
+                                     std::string_view value);
 
 }  // namespace trainyard

@@ -17,16 +17,16 @@ enum class MessageKind : std::uint8_t {
   get,        // milliseconds that the answer may take; key
   wait,       // the same
   add,        // what to add; key
-  join,       // the rank whose watch this is; key: its host
+  join,       // the rank whose watchdog this is; key: its host
   beat,       // the step; key: the operation; value: see encode_pulse
   report,     // -; value: a Failure
-  farewell,   // -
+  sign_off,   // -
   // the store to a rank
   done,     // the sum (of add), else -
   found,    // -; value: that of the key
   late,     // -: the key did not come in time
   refused,  // -; value: why; the store closes the connection
-  left,     // -: the farewell was heard
+  left,     // -: the sign-off was received
   failed,   // -; value: the first Failure of all ranks
 };
 

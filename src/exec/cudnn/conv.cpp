@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "device/cuda/check.h"
-#include "exec/cudnn/conv_places.h"
+#include "exec/cudnn/conv_offsets.h"
 #include "exec/cudnn/engine_tuner.h"
 #include "exec/cudnn/executors.h"
 #include "exec/cudnn/kernels.h"
@@ -63,7 +63,7 @@ class ConvStep : public Executor {
   ConvAttributes attributes_;
   DType storage_;
   ConvGraph graph_;
-  ConvPlaces places_;
+  ConvOffsets places_;
   bool clears_padding_;
   bool tf32_;
   EnginePlan engine_;

@@ -88,7 +88,7 @@ class BnRows : public Executor {
 
   Launcher launcher_;
   BnAttributes attributes_;
-  JoinedBatch batch_;
+  SyncedBatch batch_;
   ChannelRows input_, output_;
   std::int64_t padded_;
   bool packs_;

@@ -42,7 +42,7 @@ struct PoolAxis {
 };
 
 /// A pixel of a map and the first of its channels.
-struct PackPlace {
+struct PackIndex {
   std::int64_t n, h, w, c;
 };
 
@@ -54,7 +54,7 @@ struct PoolMaps {
 
   /// The place of call `i` in a map of height x width pixels.
   template <int P>
-  TY_HD PackPlace place(std::int64_t i, std::int64_t height, std::int64_t width) const {
+  TY_HD PackIndex place(std::int64_t i, std::int64_t height, std::int64_t width) const {
     const std::uint32_t at = static_cast<std::uint32_t>(i);
     const std::uint32_t pixel = at / packs;
     const std::uint32_t row = pixel / static_cast<std::uint32_t>(width);
@@ -64,16 +64,16 @@ struct PoolMaps {
             static_cast<std::int64_t>(at - pixel * packs) * P};
   }
   template <int P>
-  TY_HD PackPlace output_place(std::int64_t i) const {
+  TY_HD PackIndex output_place(std::int64_t i) const {
     return place<P>(i, h.output, w.output);
   }
   template <int P>
-  TY_HD PackPlace input_place(std::int64_t i) const {
+  TY_HD PackIndex input_place(std::int64_t i) const {
     return place<P>(i, h.input, w.input);
   }
   /// The number of the call that makes the output at this window.
   template <int P>
-  TY_HD std::int64_t output_call(const PackPlace& at, std::int64_t oh, std::int64_t ow) const {
+  TY_HD std::int64_t output_call(const PackIndex& at, std::int64_t oh, std::int64_t ow) const {
     return ((at.n * h.output + oh) * w.output + ow) * packs + at.c / P;
   }
   /// Divisor of the average over one window.
@@ -95,7 +95,7 @@ struct MaxPoolWindow {
   Tap* taps;  // [calls, P], or null
 
   TY_HD void operator()(std::int64_t i) const {
-    const PackPlace at = maps.output_place<P>(i);
+    const PackIndex at = maps.output_place<P>(i);
     const PoolAxis::Span rows = maps.h.span(at.h), columns = maps.w.span(at.w);
     Pack<T, P> best = load(at, rows.first, columns.first);
     std::int32_t tap[P];
@@ -118,7 +118,7 @@ struct MaxPoolWindow {
   }
 
  private:
-  TY_HD Pack<T, P> load(const PackPlace& at, std::int64_t h, std::int64_t w) const {
+  TY_HD Pack<T, P> load(const PackIndex& at, std::int64_t h, std::int64_t w) const {
     return load_pack<T, P>(x + maps.input.offset(at.n, at.c, h, w));
   }
   TY_HD std::int32_t tap_of(const PoolAxis::Span& rows, const PoolAxis::Span& columns,
@@ -137,7 +137,7 @@ struct MaxPoolGradient {
   T* dx;
 
   TY_HD void operator()(std::int64_t i) const {
-    const PackPlace at = maps.input_place<P>(i);
+    const PackIndex at = maps.input_place<P>(i);
     A total[P] = {};
     for (std::int64_t oh = maps.h.first_window(at.h); oh < maps.h.last_window(at.h); ++oh) {
       for (std::int64_t ow = maps.w.first_window(at.w); ow < maps.w.last_window(at.w); ++ow) {
@@ -166,7 +166,7 @@ struct AveragePoolWindow {
   bool count_pad;
 
   TY_HD void operator()(std::int64_t i) const {
-    const PackPlace at = maps.output_place<P>(i);
+    const PackIndex at = maps.output_place<P>(i);
     const PoolAxis::Span rows = maps.h.span(at.h), columns = maps.w.span(at.w);
     A total[P] = {};
     for (std::int64_t h = rows.first; h < rows.last; ++h) {
@@ -192,7 +192,7 @@ struct AveragePoolGradient {
   bool count_pad;
 
   TY_HD void operator()(std::int64_t i) const {
-    const PackPlace at = maps.input_place<P>(i);
+    const PackIndex at = maps.input_place<P>(i);
     A total[P] = {};
     for (std::int64_t oh = maps.h.first_window(at.h); oh < maps.h.last_window(at.h); ++oh) {
       for (std::int64_t ow = maps.w.first_window(at.w); ow < maps.w.last_window(at.w); ++ow) {

@@ -124,7 +124,7 @@ bool has_whole_blocks(const StepDescription& step) {
 
 std::unique_ptr<Executor> make_bn(const LibraryPtr& library, const StepDescription& step) {
   // oneDNN sums over no other replicas.
-  const bool joined = JoinedBatch(step).joined();
+  const bool joined = SyncedBatch(step).joined();
   if (has_plane_code(step) && (joined || has_whole_blocks(step))) return make_bn_planes(step);
   const bool residual = static_cast<const BnOp&>(*step.op).values().residual;
   if (joined || residual) return make_channel_executor(step);

@@ -104,7 +104,7 @@ class BnPlanes : public Executor {
 
   CpuLauncher launcher_;
   BnAttributes attributes_;
-  JoinedBatch batch_;
+  SyncedBatch batch_;
   Planes planes_;
   PlaneAddress input_, output_;
   std::int64_t channels_, blocks_, group_ = 1;

@@ -193,7 +193,7 @@ struct OwnGradient {
 
 /// And after. A row is a channel.
 template <class T>
-struct JointGradient {
+struct SyncedGradient {
   BnGradient<T> gradient;
   const TwoSums* sums;
   double count;  // values a channel
@@ -205,9 +205,9 @@ struct JointGradient {
 };
 
 /// Sums over all replicas in the workspace.
-class JointPlace {
+class SyncedSums {
  public:
-  JointPlace(const StepDescription& step, std::int64_t channels, Carver& scratch)
+  SyncedSums(const StepDescription& step, std::int64_t channels, Carver& scratch)
       : batch_(step), channels_(channels) {
     if (batch_.joined()) offset_ = scratch.take(batch_.bytes(channels));
   }
@@ -223,7 +223,7 @@ class JointPlace {
   }
 
  private:
-  JoinedBatch batch_;
+  SyncedBatch batch_;
   std::int64_t channels_;
   std::size_t offset_ = 0;
 };
@@ -282,7 +282,7 @@ class BnForward final : public Executor {
   ChannelWalk walk_;
   Carver scratch_;
   PlainTensor<T> input_, residual_, output_;  // the residual's is the input's where there is none
-  JointPlace joint_;
+  SyncedSums joint_;
   T* mean_ = nullptr;  // written in training, read in evaluation
   T* variance_ = nullptr;
   const T* gamma_ = nullptr;
@@ -343,7 +343,7 @@ class BnBackward final : public Executor {
     launcher_.rows(walk_.channels, OwnGradient<T>{gradient, joint_.sums()});
     if (gradient.dx == nullptr) return;  // nobody wants the joint means
     joint_.sum();
-    launcher_.rows(walk_.channels, JointGradient<T>{gradient, joint_.sums(), joint_.count(walk_)});
+    launcher_.rows(walk_.channels, SyncedGradient<T>{gradient, joint_.sums(), joint_.count(walk_)});
   }
 
   CpuLauncher launcher_;
@@ -351,7 +351,7 @@ class BnBackward final : public Executor {
   ChannelWalk walk_;
   Carver scratch_;
   PlainTensor<T> input_, output_, output_gradient_, input_gradient_, residual_gradient_;
-  JointPlace joint_;
+  SyncedSums joint_;
   const T* mean_ = nullptr;
   const T* variance_ = nullptr;
   const T* gamma_ = nullptr;

@@ -267,10 +267,11 @@ void declare(Fields& fields, RunConfig& run) {
   fields.field("limits", run.limits, "when a rank of several counts as stuck, and ends them all");
 }
 
-std::span<const config::Rivals> run_rivals() {
+std::span<const config::ExclusiveKeys> run_rivals() {
   static const std::array list{
-      config::Rivals{"optimizer", {}}, config::Rivals{"schedule", {}}, config::Rivals{"loss", {}},
-      config::Rivals{"batch", {"per_gpu", "total"}}, config::Rivals{"network", {"file", "layers"}}};
+      config::ExclusiveKeys{"optimizer", {}}, config::ExclusiveKeys{"schedule", {}},
+      config::ExclusiveKeys{"loss", {}}, config::ExclusiveKeys{"batch", {"per_gpu", "total"}},
+      config::ExclusiveKeys{"network", {"file", "layers"}}};
   return list;
 }
 

@@ -128,7 +128,7 @@ struct RunConfig {
 };
 
 /// Keys of a run file that exclude each other, for extends and --set.
-[[nodiscard]] std::span<const config::Rivals> run_rivals();
+[[nodiscard]] std::span<const config::ExclusiveKeys> run_rivals();
 
 /// Reads a run file with its overrides. `data_folder` takes the place of "data" as the default of a
 /// data source's `root`; "" leaves it. Throws Error{config} with all errors of the file.

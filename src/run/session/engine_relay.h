@@ -15,8 +15,8 @@ class EngineRelay {
   /// `seconds` between two such words, well below the limit of a call. Ranks and clock outlive it.
   EngineRelay(RankGroup& ranks, const Clock& clock, double seconds);
 
-  /// On every rank while engines are chosen or made, any number of times: the watch sees progress.
-  /// On rank 0 also the word to the others, if it is time.
+  /// On every rank while engines are chosen or made, any number of times: the watchdog sees
+  /// progress. On rank 0 also the word to the others, if it is time.
   void tick();
   /// Rank 0, once: gives the others what was chosen (ExecutorFactory::choices()).
   void give(const std::string& choices);

@@ -196,12 +196,12 @@ TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
 }
 
 Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known,
-                 RankGroup& ranks, MeasuredSums* measured)
+                 RankGroup& ranks, TimedAllReduce* measured)
     : run_(std::move(run)),
       device_(make_device(choice, run_, &ranks)),
       ranks_(ranks),
       measured_(measured),
-      joint_sum_(make_joint_sum(device_ranks(), *device_.queue)),
+      statistics_sum_(make_statistics_sum(device_ranks(), *device_.queue)),
       give_up_(device_.ranks.get()) {
   batch_.ranks = ranks_.size();
   batch_.replica = replica_batch(run_, batch_.ranks);
@@ -224,7 +224,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                    .slots = static_cast<int>(run_.optimizer->slots().size()),
                    .accumulates = run_.accumulate > 1,
                    .shards = shards,
-                   .joint_sum = joint_sum_.get()});
+                   .statistics_sum = statistics_sum_.get()});
   if (device_.relay && ranks_.rank() == 0) device_.relay->give(device_.executors->choices());
   if (data_.train_images) {
     model_->feed_from(*data_.train_images, *data_.images_of_val(), data_.pipeline->spatial_steps());

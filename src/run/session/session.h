@@ -9,7 +9,7 @@
 #include <string>
 
 #include "backend/gpus.h"
-#include "comm/rank_statistics_sum.h"
+#include "comm/statistics_over_ranks.h"
 #include "comm/timed_all_reduce.h"
 #include "device/device.h"
 #include "exec/executor.h"
@@ -98,7 +98,7 @@ class Session {
   /// One of the run's ranks, which outlive it. `measured`, if given, stands between the steps and
   /// the ranks' sums, and outlives it too.
   Session(RunConfig run, const DeviceChoice& choice, const Statistics* known, RankGroup& ranks,
-          MeasuredSums* measured = nullptr);
+          TimedAllReduce* measured = nullptr);
 
   [[nodiscard]] const RunConfig& config() const { return run_; }
   [[nodiscard]] const BatchNumbers& batch() const { return batch_; }
@@ -119,8 +119,8 @@ class Session {
   std::vector<std::string> metric_names_;
   SessionDevice device_;
   RankGroup& ranks_;
-  MeasuredSums* measured_;
-  std::unique_ptr<JointSum> joint_sum_;  // null: one rank
+  TimedAllReduce* measured_;
+  std::unique_ptr<StatisticsSum> statistics_sum_;  // null: one rank
   BatchNumbers batch_;
   SessionData data_;
   std::unique_ptr<Model> model_;

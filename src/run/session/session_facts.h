@@ -10,6 +10,6 @@ namespace trainyard {
 /// What the session itself knows: without run, init, judged and resumed.
 [[nodiscard]] Banner banner_of(Session& session);
 
-[[nodiscard]] RunPlace place_of(const Session& session, const TrainingState& state);
+[[nodiscard]] RunPosition place_of(const Session& session, const TrainingState& state);
 
 }  // namespace trainyard

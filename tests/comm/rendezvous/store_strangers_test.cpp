@@ -123,7 +123,7 @@ TEST_CASE("a rank that breaks the rules is told and dropped, and changes nothing
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::failed}), true) ==
         "a rank sent what only the store of the ranks may say");
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::beat}), true) ==
-        "a watch joins once, before anything else");
+        "a watchdog joins once, before anything else");
   CHECK(port.serves());
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("a refusal ends what the client had sent behind it") {
   CHECK_THROWS_AS(port.store()->wait("behind", Milliseconds(50)), Error);
 }
 
-TEST_CASE("a watch that lies about its rank is dropped") {
+TEST_CASE("a watchdog that lies about its rank is dropped") {
   const Port port({.ranks = 2});
   const auto join = [](std::int64_t rank) {
     return encode(Message{.kind = MessageKind::join, .number = rank, .key = "host"});

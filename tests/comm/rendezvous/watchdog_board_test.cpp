@@ -9,25 +9,25 @@ using namespace trainyard;
 
 namespace {
 
-constexpr WatchLimits kLimits{.first_step = Milliseconds(300'000),
-                              .step = Milliseconds(60'000),
-                              .median_steps = 20,
-                              .silence = Milliseconds(30'000),
-                              .cause = Milliseconds(2'000)};
+constexpr WatchdogLimits kLimits{.first_step = Milliseconds(300'000),
+                                 .step = Milliseconds(60'000),
+                                 .median_steps = 20,
+                                 .silence = Milliseconds(30'000),
+                                 .cause = Milliseconds(2'000)};
 
 Moment at(double seconds) {
   return Moment() +
          std::chrono::duration_cast<Moment::duration>(std::chrono::duration<double>(seconds));
 }
 
-Pulse pulse(std::int64_t step, std::uint64_t ticks, const std::string& operation = "load",
-            bool waits = false) {
+Heartbeat pulse(std::int64_t step, std::uint64_t ticks, const std::string& operation = "load",
+                bool waits = false) {
   return {.step = step, .ticks = ticks, .operation = operation, .waits = waits};
 }
 
 /// A board of `ranks` that have all joined at 0 s.
-WatchBoard joined_board(int ranks) {
-  WatchBoard board(ranks, kLimits, at(0));
+WatchdogBoard joined_board(int ranks) {
+  WatchdogBoard board(ranks, kLimits, at(0));
   for (int rank = 0; rank < ranks; ++rank) board.join(rank, "host" + std::to_string(rank), at(0));
   return board;
 }
@@ -35,7 +35,7 @@ WatchBoard joined_board(int ranks) {
 }  // namespace
 
 TEST_CASE("ranks that beat and go on are well") {
-  WatchBoard board = joined_board(2);
+  WatchdogBoard board = joined_board(2);
   for (int second = 1; second <= 1000; ++second) {
     for (const int rank : {0, 1}) {
       board.beat(rank, pulse(second, static_cast<std::uint64_t>(second)), at(second));
@@ -44,22 +44,22 @@ TEST_CASE("ranks that beat and go on are well") {
   }
 }
 
-TEST_CASE("a closed connection without farewell is a death, named with step and operation") {
-  WatchBoard board = joined_board(2);
+TEST_CASE("a closed connection without signing off is a death, named with step and operation") {
+  WatchdogBoard board = joined_board(2);
   board.beat(1, pulse(12, 40, "all_reduce", true), at(5));
   board.lose(1);
   const auto failure = board.verdict(at(5));
   REQUIRE(failure.has_value());
   CHECK(message_of(*failure) ==
         "rank 1 (host1), step 12, all_reduce: the process is gone: its connection closed without "
-        "farewell; see its log, and whether its machine ran out of memory");
+        "signing off; see its log, and whether its machine ran out of memory");
   CHECK(failure->exit_code == 8);
 }
 
-TEST_CASE("a closed connection after a farewell, or after a report, is none") {
-  WatchBoard board = joined_board(3);
+TEST_CASE("a closed connection after signing off, or after a report, is none") {
+  WatchdogBoard board = joined_board(3);
   CHECK_FALSE(board.others_left(0));
-  board.farewell(1);
+  board.sign_off(1);
   board.lose(1);
   CHECK_FALSE(board.verdict(at(1)).has_value());
   CHECK_FALSE(board.others_left(0));
@@ -72,7 +72,7 @@ TEST_CASE("a closed connection after a farewell, or after a report, is none") {
 }
 
 TEST_CASE("silence is a stopped process") {
-  WatchBoard board = joined_board(2);
+  WatchdogBoard board = joined_board(2);
   board.beat(0, pulse(1, 1), at(20));
   board.beat(1, pulse(1, 1), at(1));
   CHECK_FALSE(board.verdict(at(30.9)).has_value());
@@ -84,7 +84,7 @@ TEST_CASE("silence is a stopped process") {
 }
 
 TEST_CASE("a first step may take its own limit, from the last progress on") {
-  WatchBoard board = joined_board(1);
+  WatchdogBoard board = joined_board(1);
   for (int second = 1; second < 400; ++second) {
     board.beat(0, pulse(0, second < 100 ? 1 : 2), at(second));
     CHECK_FALSE(board.verdict(at(second)).has_value());
@@ -97,7 +97,7 @@ TEST_CASE("a first step may take its own limit, from the last progress on") {
 }
 
 TEST_CASE("a later step may take the limit of steps") {
-  WatchBoard board = joined_board(1);
+  WatchdogBoard board = joined_board(1);
   board.beat(0, pulse(7, 1), at(1));
   board.beat(0, pulse(8, 2), at(2));
   board.beat(0, pulse(8, 2), at(61));
@@ -106,7 +106,7 @@ TEST_CASE("a later step may take the limit of steps") {
 }
 
 TEST_CASE("long steps may take so many medians") {
-  WatchBoard board = joined_board(1);
+  WatchdogBoard board = joined_board(1);
   double now = 0;
   for (int step = 1; step <= 10; ++step) {
     // The first one and the longest one do not count: the median is 10 s.
@@ -120,7 +120,7 @@ TEST_CASE("long steps may take so many medians") {
 }
 
 TEST_CASE("steps between two heartbeats are counted") {
-  WatchBoard board = joined_board(1);
+  WatchdogBoard board = joined_board(1);
   board.beat(0, pulse(0, 1), at(0));
   board.beat(0, pulse(1, 2), at(10));
   for (int i = 1; i <= 5; ++i) {
@@ -132,7 +132,7 @@ TEST_CASE("steps between two heartbeats are counted") {
 }
 
 TEST_CASE("who hangs is to blame, not who waits for it") {
-  WatchBoard board = joined_board(3);
+  WatchdogBoard board = joined_board(3);
   for (const int rank : {0, 1, 2}) {
     board.beat(rank, pulse(1, 1), at(1));
     board.beat(rank, pulse(2, 2), at(2));
@@ -152,7 +152,7 @@ TEST_CASE("who hangs is to blame, not who waits for it") {
 }
 
 TEST_CASE("who waits may wait while another one works") {
-  WatchBoard board = joined_board(2);
+  WatchdogBoard board = joined_board(2);
   for (const int rank : {0, 1}) {
     board.beat(rank, pulse(1, 1), at(1));
     board.beat(rank, pulse(2, 2), at(2));
@@ -165,7 +165,7 @@ TEST_CASE("who waits may wait while another one works") {
 }
 
 TEST_CASE("if every rank waits, the one that is furthest behind is named") {
-  WatchBoard board = joined_board(2);
+  WatchdogBoard board = joined_board(2);
   for (const int rank : {0, 1}) {
     board.beat(rank, pulse(1, 1), at(1));
     board.beat(rank, pulse(2, 2), at(2));
@@ -183,7 +183,7 @@ TEST_CASE("if every rank waits, the one that is furthest behind is named") {
 }
 
 TEST_CASE("a rank that does not join is missed by its number") {
-  WatchBoard board(2, kLimits, at(0));
+  WatchdogBoard board(2, kLimits, at(0));
   board.join(0, "host0", at(0));
   for (int second = 1; second < 300; ++second) {
     board.beat(0, pulse(0, static_cast<std::uint64_t>(second)), at(second));
@@ -197,7 +197,7 @@ TEST_CASE("a rank that does not join is missed by its number") {
 }
 
 TEST_CASE("an error of its own counts at once, and the first failure stays") {
-  WatchBoard board = joined_board(3);
+  WatchdogBoard board = joined_board(3);
   board.report({.rank = 2, .text = "a file is gone", .exit_code = 4}, at(1));
   board.lose(1);
   const auto failure = board.verdict(at(1));
@@ -210,20 +210,20 @@ TEST_CASE("an error of its own counts at once, and the first failure stays") {
 TEST_CASE("a failed collective waits for the failure behind it, and speaks if there is none") {
   const Failure consequence{
       .rank = 0, .text = "rank 1 is gone", .exit_code = 8, .consequence = true};
-  WatchBoard board = joined_board(2);
+  WatchdogBoard board = joined_board(2);
   board.report(consequence, at(1));
   CHECK_FALSE(board.verdict(at(2)).has_value());
   board.lose(1);
   CHECK(board.verdict(at(2))->rank == 1);
 
-  WatchBoard other = joined_board(2);
+  WatchdogBoard other = joined_board(2);
   other.report(consequence, at(1));
   CHECK_FALSE(other.verdict(at(2.9)).has_value());
   CHECK(other.verdict(at(3)) == consequence);
 }
 
 TEST_CASE("a rank that does not exist, or exists already, does not join") {
-  WatchBoard board(2, kLimits, at(0));
+  WatchdogBoard board(2, kLimits, at(0));
   CHECK_THROWS_WITH_AS(
       board.join(2, "x", at(0)),
       "rank 2 joined a job of 2 ranks; every rank needs a number of its own from 0", Error);

@@ -1,4 +1,4 @@
-// The watch through real sockets, its ranks in threads; those that must die are processes, see
+// The watchdog through real sockets, its ranks in threads; those that must die are processes, see
 // process_test.cpp.
 #include "comm/rendezvous/watchdog.h"
 
@@ -28,16 +28,16 @@ constexpr Operation kAllReduce{"all_reduce", true};
 const std::string kJobToken = "a token";
 
 /// Limits of a test: what it does not wait for does not come.
-constexpr WatchLimits kPatient{.first_step = kLong,
-                               .step = kLong,
-                               .median_steps = 20,
-                               .silence = kLong,
-                               .cause = Milliseconds(50)};
+constexpr WatchdogLimits kPatient{.first_step = kLong,
+                                  .step = kLong,
+                                  .median_steps = 20,
+                                  .silence = kLong,
+                                  .cause = Milliseconds(50)};
 
-/// Takes the failure that a watch calls with.
+/// Takes the failure that a watchdog calls with.
 class Ear {
  public:
-  [[nodiscard]] Watch::OnFailure callback() {
+  [[nodiscard]] Watchdog::OnFailure callback() {
     return [this](const Failure& failure) {
       const std::scoped_lock lock(mutex_);
       heard_.push_back(failure);
@@ -61,15 +61,15 @@ class Ear {
   std::vector<Failure> heard_;
 };
 
-/// A job whose ranks are watches of this process.
+/// A job whose ranks are watchdogs of this process.
 class Job {
  public:
-  explicit Job(int ranks, const WatchLimits& limits = kPatient)
+  explicit Job(int ranks, const WatchdogLimits& limits = kPatient)
       : ears(static_cast<std::size_t>(ranks)),
-        watches(static_cast<std::size_t>(ranks)),
+        watchdogs(static_cast<std::size_t>(ranks)),
         server_(std::make_unique<StoreServer>(server_options(ranks, limits))) {}
 
-  [[nodiscard]] WatchOptions options(int rank) const {
+  [[nodiscard]] WatchdogOptions options(int rank) const {
     return {.store = {.endpoint = {"127.0.0.1", server_->port()}, .token = kJobToken},
             .rank = rank,
             .host = "host" + std::to_string(rank),
@@ -79,23 +79,23 @@ class Job {
   }
   void join(int rank) {
     const auto at = static_cast<std::size_t>(rank);
-    watches[at] = std::make_unique<Watch>(options(rank), ears[at].callback());
+    watchdogs[at] = std::make_unique<Watchdog>(options(rank), ears[at].callback());
   }
   void join_all() {
-    for (std::size_t rank = 0; rank < watches.size(); ++rank) join(static_cast<int>(rank));
+    for (std::size_t rank = 0; rank < watchdogs.size(); ++rank) join(static_cast<int>(rank));
   }
   void end_server() { server_.reset(); }
 
   std::vector<Ear> ears;
-  std::vector<std::unique_ptr<Watch>> watches;
+  std::vector<std::unique_ptr<Watchdog>> watchdogs;
 
  private:
-  static StoreServerOptions server_options(int ranks, const WatchLimits& limits) {
+  static StoreServerOptions server_options(int ranks, const WatchdogLimits& limits) {
     StoreServerOptions options;
     options.endpoint.host = "127.0.0.1";
     options.token = kJobToken;
     options.ranks = ranks;
-    options.watch = limits;
+    options.watchdog = limits;
     return options;
   }
   std::unique_ptr<StoreServer> server_;
@@ -103,19 +103,19 @@ class Job {
 
 }  // namespace
 
-TEST_CASE("a watch that ends without farewell is a death, told to all others once") {
+TEST_CASE("a watchdog that ends without signing off is a death, told to all others once") {
   Job job(3);
   job.join_all();
-  job.watches[1].reset();
+  job.watchdogs[1].reset();
   for (const std::size_t rank : {0U, 2U}) {
     const Failure failure = job.ears[rank].failure();
     CHECK(failure.rank == 1);
     CHECK(failure.host == "host1");
     CHECK(failure.exit_code == 8);
-    CHECK(failure.text.find("its connection closed without farewell") != std::string::npos);
+    CHECK(failure.text.find("its connection closed without signing off") != std::string::npos);
   }
-  job.watches[2].reset();
-  CHECK_FALSE(job.watches[0]->farewell(kLong));
+  job.watchdogs[2].reset();
+  CHECK_FALSE(job.watchdogs[0]->sign_off(kLong));
   CHECK(job.ears[0].calls() == 1);
   CHECK(job.ears[1].calls() == 0);
 }
@@ -123,25 +123,25 @@ TEST_CASE("a watch that ends without farewell is a death, told to all others onc
 TEST_CASE("a rank that reports is told to all others, and not called back") {
   Job job(2);
   job.join_all();
-  job.watches[1]->progress(7, kLoad);
-  const Failure told = job.watches[1]->report("data/x is gone", 4, false, kLong);
+  job.watchdogs[1]->progress(7, kLoad);
+  const Failure told = job.watchdogs[1]->report("data/x is gone", 4, false, kLong);
   const Failure heard = job.ears[0].failure();
   CHECK(heard == told);
   CHECK(message_of(heard) == "rank 1 (host1), step 7, load: data/x is gone");
   CHECK(heard.exit_code == 4);
-  job.watches[1].reset();
+  job.watchdogs[1].reset();
   CHECK(job.ears[1].calls() == 0);
 }
 
 TEST_CASE("a rank whose collective failed hears of the cause") {
-  WatchLimits limits = kPatient;
+  WatchdogLimits limits = kPatient;
   limits.cause = kLong;
   Job job(3, limits);
   job.join_all();
   std::optional<Failure> told;
   std::thread waiting(
-      [&] { told = job.watches[0]->report("rank 2 (host2) is gone", 8, true, kLong); });
-  const Failure cause = job.watches[2]->report("a bug", 1, false, kLong);
+      [&] { told = job.watchdogs[0]->report("rank 2 (host2) is gone", 8, true, kLong); });
+  const Failure cause = job.watchdogs[2]->report("a bug", 1, false, kLong);
   waiting.join();
   CHECK(told == cause);
   CHECK(job.ears[1].failure() == cause);
@@ -150,18 +150,18 @@ TEST_CASE("a rank whose collective failed hears of the cause") {
 TEST_CASE("a failed collective without another cause is the failure") {
   Job job(2);
   job.join_all();
-  const Failure told = job.watches[0]->report("the network is gone", 8, true, kLong);
+  const Failure told = job.watchdogs[0]->report("the network is gone", 8, true, kLong);
   CHECK(told.text == "the network is gone");
   CHECK(job.ears[1].failure() == told);
 }
 
 TEST_CASE("a rank that makes no progress is named by all, itself too, with what it last did") {
-  WatchLimits limits = kPatient;
+  WatchdogLimits limits = kPatient;
   limits.first_step = Milliseconds(200);
   Job job(2, limits);
   job.join_all();
-  job.watches[0]->progress(3, kAllReduce);
-  job.watches[1]->progress(3, kLoad);
+  job.watchdogs[0]->progress(3, kAllReduce);
+  job.watchdogs[1]->progress(3, kLoad);
   for (Ear& ear : job.ears) {
     const Failure failure = ear.failure();
     CHECK(message_of(failure) ==
@@ -171,38 +171,38 @@ TEST_CASE("a rank that makes no progress is named by all, itself too, with what 
 }
 
 TEST_CASE("calls of progress keep a rank well, also within one step") {
-  WatchLimits limits = kPatient;
+  WatchdogLimits limits = kPatient;
   limits.first_step = Milliseconds(1000);
   limits.step = Milliseconds(1000);
   Job job(1, limits);
   job.join_all();
   const Moment end = std::chrono::steady_clock::now() + Milliseconds(1500);
-  while (std::chrono::steady_clock::now() < end) job.watches[0]->progress(3, kLoad);
+  while (std::chrono::steady_clock::now() < end) job.watchdogs[0]->progress(3, kLoad);
   CHECK(job.ears[0].calls() == 0);
   CHECK(job.ears[0].failure().step == 3);
 }
 
 TEST_CASE("a rank that does not join is told to those that have") {
-  WatchLimits limits = kPatient;
+  WatchdogLimits limits = kPatient;
   limits.first_step = Milliseconds(100);
   Job job(2, limits);
   job.join(0);
   const Moment begin = std::chrono::steady_clock::now();
   for (std::int64_t step = 0; job.ears[0].calls() == 0; ++step) {
-    job.watches[0]->progress(step, kLoad);
+    job.watchdogs[0]->progress(step, kLoad);
     REQUIRE(std::chrono::steady_clock::now() - begin < kLong);
   }
   CHECK(job.ears[0].failure().text ==
         "it did not join within 0.1 s; was it started, and does it reach rank 0?");
 }
 
-TEST_CASE("ranks that say farewell leave without a failure, rank 0 last") {
+TEST_CASE("ranks that sign off leave without a failure, rank 0 last") {
   Job job(3);
   job.join_all();
   std::mutex mutex;
   std::vector<int> left;
   const Outcomes outcomes = run_threads(3, [&](int rank) {
-    const bool well = job.watches[static_cast<std::size_t>(rank)]->farewell(kLong);
+    const bool well = job.watchdogs[static_cast<std::size_t>(rank)]->sign_off(kLong);
     const std::scoped_lock lock(mutex);
     left.push_back(well ? rank : -1);
     if (rank == 0) job.end_server();
@@ -216,15 +216,15 @@ TEST_CASE("ranks that say farewell leave without a failure, rank 0 last") {
 TEST_CASE("rank 0 waits for the others to leave, as long as it is told to") {
   Job job(2);
   job.join_all();
-  CHECK_FALSE(job.watches[0]->farewell(Milliseconds(100)));
-  CHECK(job.watches[1]->farewell(kLong));
+  CHECK_FALSE(job.watchdogs[0]->sign_off(Milliseconds(100)));
+  CHECK(job.watchdogs[1]->sign_off(kLong));
   CHECK(job.ears[1].calls() == 0);
 }
 
 TEST_CASE("when rank 0's store goes, every other rank knows") {
   Job job(2);
   job.join_all();
-  job.watches[1]->progress(9, kAllReduce);
+  job.watchdogs[1]->progress(9, kAllReduce);
   const std::string address = job.options(1).store.endpoint.text();
   job.end_server();
   const Failure failure = job.ears[1].failure();
@@ -233,7 +233,7 @@ TEST_CASE("when rank 0's store goes, every other rank knows") {
             "), step 9, all_reduce: rank 0 is gone for rank 1: its connection closed; see what "
             "rank 0 said, and whether its machine ran out of memory");
   CHECK(failure.exit_code == 8);
-  CHECK_FALSE(job.watches[1]->farewell(kLong));
+  CHECK_FALSE(job.watchdogs[1]->sign_off(kLong));
 }
 
 TEST_CASE("what a rank met itself says more than that rank 0 is gone") {
@@ -241,20 +241,20 @@ TEST_CASE("what a rank met itself says more than that rank 0 is gone") {
   job.join_all();
   job.end_server();
   static_cast<void>(job.ears[1].failure());
-  CHECK(job.watches[1]->report("a bug", 1, false, kLong).text == "a bug");
-  CHECK(job.watches[1]->report("rank 0 is gone", 8, true, kLong).rank == 0);
+  CHECK(job.watchdogs[1]->report("a bug", 1, false, kLong).text == "a bug");
+  CHECK(job.watchdogs[1]->report("rank 0 is gone", 8, true, kLong).rank == 0);
 }
 
-TEST_CASE("a watch that nobody answers says so") {
+TEST_CASE("a watchdog that nobody answers says so") {
   Job job(1);
-  WatchOptions options = job.options(0);
+  WatchdogOptions options = job.options(0);
   options.store.token = "another";
-  CHECK_THROWS_AS(Watch(options, [](const Failure&) {}), Error);
+  CHECK_THROWS_AS(Watchdog(options, [](const Failure&) {}), Error);
   options = job.options(5);
-  CHECK_THROWS_AS(Watch(options, [](const Failure&) {}), Error);
+  CHECK_THROWS_AS(Watchdog(options, [](const Failure&) {}), Error);
 }
 
-TEST_CASE("a watch that breaks the rules is dropped, and its rank is lost") {
+TEST_CASE("a watchdog that breaks the rules is dropped, and its rank is lost") {
   Job job(2);
   job.join(0);
   RawClient other(job.options(1).store.endpoint.port);
@@ -263,14 +263,14 @@ TEST_CASE("a watch that breaks the rules is dropped, and its rank is lost") {
   other.send("no message, but more than a header of bytes");
   const Failure failure = job.ears[0].failure();
   CHECK(failure.rank == 1);
-  CHECK(failure.text.find("its connection closed without farewell") != std::string::npos);
+  CHECK(failure.text.find("its connection closed without signing off") != std::string::npos);
 }
 
 TEST_CASE("who joins after the failure is told it") {
   Job job(3);
   job.join(0);
   job.join(1);
-  job.watches[1].reset();
+  job.watchdogs[1].reset();
   static_cast<void>(job.ears[0].failure());
   job.join(2);
   CHECK(job.ears[2].failure().rank == 1);

@@ -143,7 +143,7 @@ TEST_CASE("a long text of a failure is cut") {
 
 TEST_CASE("a pulse is read as it was written, and only then") {
   const std::string value = encode_pulse({.step = 3, .ticks = 9, .operation = "x", .waits = true});
-  const Pulse pulse = decode_pulse(3, "x", value);
+  const Heartbeat pulse = decode_pulse(3, "x", value);
   CHECK(pulse.step == 3);
   CHECK(pulse.ticks == 9);
   CHECK(pulse.operation == "x");

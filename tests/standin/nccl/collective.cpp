@@ -41,7 +41,7 @@ bool Collective::advance() {
 
 void Collective::show() {
   const std::uint64_t piece = share_.pieces;
-  Seat& own = share_.own_seat();
+  BarrierSlot& own = share_.own_seat();
   now_ = std::min<std::uint64_t>(kSlotBytes / size_, call_.count - done_);
   own.calls[piece % 2] = call_;
   if (shows()) std::memcpy(own.slots[piece % 2], from_ + done_ * size_, now_ * size_);
@@ -50,7 +50,7 @@ void Collective::show() {
 
 bool Collective::all_show_alike() {
   for (int rank = 0; rank < share_.ranks; ++rank) {
-    const Seat& seat = share_.meeting->seat(rank);
+    const BarrierSlot& seat = share_.meeting->seat(rank);
     if (seat.posted.load(std::memory_order_acquire) <= share_.pieces) return false;
     if (seat.calls[share_.pieces % 2] != call_) return false;
   }

@@ -92,7 +92,7 @@ void Communicator::meet(const ncclUniqueId& id, std::uint64_t bus) {
   Table& table = share_->meeting->table();
   const bool fits =
       table.ranks.compare_exchange_strong(ranks, place_.ranks) || ranks == place_.ranks;
-  Seat& own = share_->own_seat();
+  BarrierSlot& own = share_->own_seat();
   if (!fits || own.taken.exchange(1) != 0) wait_for([] { return false; });
   own.host = host_hash();
   own.bus = bus;
@@ -105,16 +105,16 @@ void Communicator::meet(const ncclUniqueId& id, std::uint64_t bus) {
       return true;
     };
   };
-  wait_for(all([](const Seat& seat) { return seat.introduced != 0; }));
+  wait_for(all([](const BarrierSlot& seat) { return seat.introduced != 0; }));
   require_own_gpu(bus);
   own.content = 1;
-  wait_for(all([](const Seat& seat) { return seat.content != 0; }));
+  wait_for(all([](const BarrierSlot& seat) { return seat.content != 0; }));
 }
 
 /// As initTransportsRank of init.cc; others wait for a rank that finds its GPU taken.
 void Communicator::require_own_gpu(std::uint64_t bus) {
   for (int rank = 0; rank < place_.ranks; ++rank) {
-    const Seat& seat = share_->meeting->seat(rank);
+    const BarrierSlot& seat = share_->meeting->seat(rank);
     if (rank == place_.rank || seat.host != share_->own_seat().host || seat.bus != bus) continue;
     std::ostringstream text;
     text << "Duplicate GPU detected : rank " << place_.rank << " and rank " << rank

@@ -40,7 +40,7 @@ struct Mailbox {
 
 /// What one rank shows. Pieces of collectives are counted over all of them; piece p stands in slot
 /// p % 2, where nobody reads any more: who shows p has read p - 1 of all, who all had read p - 2.
-struct Seat {
+struct BarrierSlot {
   std::atomic<std::uint32_t> taken;       // somebody sits there
   std::atomic<std::uint32_t> introduced;  // host and bus are known
   std::atomic<std::uint32_t> content;     // with all others
@@ -54,7 +54,7 @@ struct Seat {
 struct Table {
   std::atomic<std::uint64_t> mark;  // that it is one
   std::atomic<std::int32_t> ranks;
-  Seat seats[kMostRanks];
+  BarrierSlot seats[kMostRanks];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -70,7 +70,7 @@ class Meeting {
   Meeting& operator=(const Meeting&) = delete;
 
   [[nodiscard]] Table& table() { return *table_; }
-  [[nodiscard]] Seat& seat(int rank) { return table_->seats[rank]; }
+  [[nodiscard]] BarrierSlot& seat(int rank) { return table_->seats[rank]; }
 
  private:
   Table* table_ = nullptr;

@@ -21,7 +21,7 @@ struct Share {
   Order order = {};
   std::uint64_t pieces = 0;  // of collectives so far; the device's thread's
 
-  [[nodiscard]] Seat& own_seat() { return meeting->seat(rank); }
+  [[nodiscard]] BarrierSlot& own_seat() { return meeting->seat(rank); }
 };
 
 /// Memory that work reads or writes.

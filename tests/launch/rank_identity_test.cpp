@@ -1,5 +1,5 @@
 // Who says which rank a process is, and what is said when launchers disagree or say too little.
-#include "launch/rank_place.h"
+#include "launch/rank_identity.h"
 
 #include <doctest/doctest.h>
 
@@ -42,39 +42,40 @@ const VariableMap kSrun = {{"SLURM_JOB_ID", "4711"},
                            {"SLURM_STEP_TASKS_PER_NODE", "2(x3)"},
                            {"SLURM_STEP_NODELIST", "node[07-09]"}};
 
-RankPlace place_in(const VariableMap& map) {
-  const auto place = find_rank_place(variables_in(map));
+RankIdentity place_in(const VariableMap& map) {
+  const auto place = find_rank_identity(variables_in(map));
   REQUIRE(place.has_value());
   return *place;
 }
 
 std::string refusal_in(const VariableMap& map) {
   return error_of(ErrorKind::command_line,
-                  [&] { static_cast<void>(find_rank_place(variables_in(map))); });
+                  [&] { static_cast<void>(find_rank_identity(variables_in(map))); });
 }
 
 TEST_CASE("a process that nobody started as a rank has no place") {
-  CHECK_FALSE(find_rank_place(variables_in({})).has_value());
+  CHECK_FALSE(find_rank_identity(variables_in({})).has_value());
   const VariableMap left_over = {{"MASTER_ADDR", "node0"}, {"MASTER_PORT", "1"}, {"RANK", ""}};
-  CHECK_FALSE(find_rank_place(variables_in(left_over)).has_value());
+  CHECK_FALSE(find_rank_identity(variables_in(left_over)).has_value());
 }
 
 TEST_CASE("RANK and its like are read as torchrun sets them") {
-  RankPlace place = place_in(kTorchrun);
+  RankIdentity place = place_in(kTorchrun);
   CHECK(place.token.size() == 32);
   place.token.clear();
-  CHECK(place == RankPlace{.rank = 5,
-                           .ranks = 8,
-                           .local_rank = 1,
-                           .local_ranks = 4,
-                           .master_address = "node0",
-                           .master_port = 29500,
-                           .source = "environment",
-                           .local_ranks_from = "LOCAL_WORLD_SIZE=4"});
+  CHECK(place == RankIdentity{.rank = 5,
+                              .ranks = 8,
+                              .local_rank = 1,
+                              .local_ranks = 4,
+                              .master_address = "node0",
+                              .master_port = 29500,
+                              .source = "environment",
+                              .local_ranks_from = "LOCAL_WORLD_SIZE=4"});
 }
 
 TEST_CASE("RANK and WORLD_SIZE alone mean one rank on each host") {
-  const RankPlace place = place_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
+  const RankIdentity place =
+      place_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
   CHECK(place.rank == 5);
   CHECK(place.local_rank == 0);
   CHECK(place.local_ranks == 1);
@@ -127,14 +128,14 @@ TEST_CASE("without address or port the ranks cannot meet, and the message says h
 }
 
 TEST_CASE("one rank needs neither address nor port") {
-  const RankPlace place = place_in({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  const RankIdentity place = place_in({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
   CHECK(place.ranks == 1);
   CHECK(place.master_address == "");
   CHECK(place.master_port == 0);
 }
 
 TEST_CASE("Open MPI's ranks on one host meet at 127.0.0.1 and a port of their job") {
-  const RankPlace place = place_in(kOpenMpi);
+  const RankIdentity place = place_in(kOpenMpi);
   CHECK(place.rank == 1);
   CHECK(place.ranks == 2);
   CHECK(place.local_rank == 1);
@@ -145,7 +146,7 @@ TEST_CASE("Open MPI's ranks on one host meet at 127.0.0.1 and a port of their jo
 }
 
 TEST_CASE("Open MPI 5 knows its job by the name space alone") {
-  const RankPlace place = place_in(
+  const RankIdentity place = place_in(
       with(kOpenMpi, {{"OMPI_MCA_ess_base_jobid", ""}, {"PMIX_NAMESPACE", "prterun-1@1"}}));
   CHECK(place.master_port == port_of_job("prterun-1@1"));
   CHECK(place.master_port != place_in(kOpenMpi).master_port);
@@ -165,7 +166,7 @@ TEST_CASE("ports of jobs lie below those that systems hand out, and differ from 
 }
 
 TEST_CASE("given addresses and ports go before derived ones") {
-  const RankPlace place =
+  const RankIdentity place =
       place_in(with(kOpenMpi, {{"MASTER_ADDR", "fe80::1%eth0"}, {"MASTER_PORT", "4000"}}));
   CHECK(place.master_address == "fe80::1%eth0");
   CHECK(place.master_port == 4000);
@@ -176,7 +177,7 @@ TEST_CASE("MPICH's ranks are read, and need a port, since no variable names thei
         "MASTER_PORT is not set, and nothing else says where PMI_SIZE=2 ranks meet; give it to all "
         "ranks (Open MPI: mpirun -x MASTER_PORT=29500; MPICH: mpiexec -genv MASTER_PORT 29500), or "
         "start with train --hosts");
-  const RankPlace place = place_in(with(kMpich, {{"MASTER_PORT", "29500"}}));
+  const RankIdentity place = place_in(with(kMpich, {{"MASTER_PORT", "29500"}}));
   CHECK(place.rank == 1);
   CHECK(place.local_ranks == 2);
   CHECK(place.master_address == "127.0.0.1");
@@ -184,7 +185,7 @@ TEST_CASE("MPICH's ranks are read, and need a port, since no variable names thei
 }
 
 TEST_CASE("srun's ranks meet on the first host of the step") {
-  const RankPlace place = place_in(kSrun);
+  const RankIdentity place = place_in(kSrun);
   CHECK(place.rank == 5);
   CHECK(place.ranks == 6);
   CHECK(place.local_rank == 1);
@@ -195,7 +196,7 @@ TEST_CASE("srun's ranks meet on the first host of the step") {
 }
 
 TEST_CASE("srun's ranks of one host meet at 127.0.0.1") {
-  const RankPlace place = place_in(with(
+  const RankIdentity place = place_in(with(
       kSrun,
       {{"SLURM_STEP_NUM_TASKS", "6"}, {"SLURM_STEP_TASKS_PER_NODE", "6"}, {"SLURM_NODEID", "0"}}));
   CHECK(place.master_address == "127.0.0.1");
@@ -207,7 +208,7 @@ TEST_CASE("shells of salloc and sbatch, and steps of one task, are no ranks") {
        {VariableMap{{"SLURM_STEP_ID", ""}}, VariableMap{{"SLURM_STEP_ID", "4294967290"}},
         VariableMap{{"SLURM_STEP_ID", "4294967291"}}, VariableMap{{"SLURM_PROCID", ""}},
         VariableMap{{"SLURM_STEP_NUM_TASKS", "1"}}}) {
-    CHECK_FALSE(find_rank_place(variables_in(with(kSrun, change))).has_value());
+    CHECK_FALSE(find_rank_identity(variables_in(with(kSrun, change))).has_value());
   }
 }
 
@@ -215,7 +216,7 @@ TEST_CASE("srun --mpi=pmi2 is Slurm's word, though PMI's variables are set") {
   const VariableMap both = with(kSrun, {{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}});
   CHECK(place_in(both).source == "srun");
   const VariableMap alone = with(both, {{"SLURM_STEP_NUM_TASKS", "1"}});
-  CHECK_FALSE(find_rank_place(variables_in(alone)).has_value());
+  CHECK_FALSE(find_rank_identity(variables_in(alone)).has_value());
 }
 
 TEST_CASE("under mpirun in a Slurm job Slurm speaks of the daemons, and is not asked") {
@@ -231,7 +232,7 @@ TEST_CASE("under mpirun in a Slurm job Slurm speaks of the daemons, and is not a
 TEST_CASE("a launcher that srun started once a host knows better than srun") {
   VariableMap both = kSrun;
   both.insert(kTorchrun.begin(), kTorchrun.end());
-  const RankPlace place = place_in(with(both, {{"SLURM_PROCID", "1"}, {"SLURM_LOCALID", "0"}}));
+  const RankIdentity place = place_in(with(both, {{"SLURM_PROCID", "1"}, {"SLURM_LOCALID", "0"}}));
   CHECK(place.source == "environment");
   CHECK(place.rank == 5);
 }
@@ -264,28 +265,29 @@ TEST_CASE("a token is taken as given, else follows from the job") {
 }
 
 TEST_CASE("a count of --gpus that the launcher did not start is refused with both") {
-  const RankPlace place = place_in(kTorchrun);
+  const RankIdentity place = place_in(kTorchrun);
   require_local_ranks(place, "--gpus 4", 4);
   CHECK(
       error_of(ErrorKind::command_line, [&] { require_local_ranks(place, "--gpus 2", 2); }) ==
       "--gpus 2 asks for 2 ranks on this host, but LOCAL_WORLD_SIZE=4 means 4 (of 8 in all); give "
       "the launcher and train the same count");
-  const RankPlace lone = place_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
+  const RankIdentity lone =
+      place_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
   CHECK(error_of(ErrorKind::command_line, [&] { require_local_ranks(lone, "--gpus 2", 2); })
             .starts_with("--gpus 2 asks for 2 ranks on this host, but WORLD_SIZE without "
                          "LOCAL_WORLD_SIZE means 1 (of 8 in all); "));
 }
 
 TEST_CASE("a place survives the environment of a child") {
-  const RankPlace place{.rank = 2,
-                        .ranks = 4,
-                        .local_rank = 2,
-                        .local_ranks = 4,
-                        .master_address = "127.0.0.1",
-                        .master_port = 4321,
-                        .token = "abc",
-                        .source = "local",
-                        .local_ranks_from = "LOCAL_WORLD_SIZE=4"};
+  const RankIdentity place{.rank = 2,
+                           .ranks = 4,
+                           .local_rank = 2,
+                           .local_ranks = 4,
+                           .master_address = "127.0.0.1",
+                           .master_port = 4321,
+                           .token = "abc",
+                           .source = "local",
+                           .local_ranks_from = "LOCAL_WORLD_SIZE=4"};
   const std::vector<std::string> child = environment_of({"PATH=/bin", "RANK=9", "RANKS=1"}, place);
   VariableMap map;
   for (const std::string& variable : child) {

@@ -1,9 +1,9 @@
-#include "comm/rank_statistics_sum.h"
+#include "comm/statistics_over_ranks.h"
 
 namespace trainyard {
 namespace {
 
-class CommunicatorSum final : public JointSum {
+class CommunicatorSum final : public StatisticsSum {
  public:
   CommunicatorSum(Communicator& communicator, Queue& queue)
       : communicator_(communicator), queue_(queue) {}
@@ -19,7 +19,7 @@ class CommunicatorSum final : public JointSum {
 
 }  // namespace
 
-std::unique_ptr<JointSum> make_joint_sum(Communicator& communicator, Queue& queue) {
+std::unique_ptr<StatisticsSum> make_statistics_sum(Communicator& communicator, Queue& queue) {
   if (communicator.size() == 1) return nullptr;
   return std::make_unique<CommunicatorSum>(communicator, queue);
 }

@@ -1,12 +1,12 @@
-#include "checkpoint/tensor_places.h"
+#include "checkpoint/tensor_slots.h"
 
 #include "base/error.h"
 
 namespace trainyard {
 namespace {
 
-TensorPlace place_in(std::byte* block, const BlockEntry& entry, DType type,
-                     const std::string& prefix) {
+TensorSlot place_in(std::byte* block, const BlockEntry& entry, DType type,
+                    const std::string& prefix) {
   const std::size_t element = size_of(type);
   return {.name = prefix + entry.name,
           .shape = entry.shape,
@@ -16,8 +16,8 @@ TensorPlace place_in(std::byte* block, const BlockEntry& entry, DType type,
 
 }  // namespace
 
-std::vector<TensorPlace> weight_places(Model& model) {
-  std::vector<TensorPlace> places;
+std::vector<TensorSlot> weight_slots(Model& model) {
+  std::vector<TensorSlot> places;
   const ModelMemory& memory = model.memory();
   for (const BlockEntry& entry : model.blocks().parameters) {
     places.push_back(place_in(memory.weights(), entry, memory.type(), ""));
@@ -28,8 +28,8 @@ std::vector<TensorPlace> weight_places(Model& model) {
   return places;
 }
 
-std::vector<TensorPlace> optimizer_places(Model& model, const Optimizer& optimizer) {
-  std::vector<TensorPlace> places;
+std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& optimizer) {
+  std::vector<TensorSlot> places;
   const ModelMemory& memory = model.memory();
   const std::vector<std::string> slots = optimizer.slots();
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
@@ -47,7 +47,7 @@ std::vector<std::int64_t> extents(const Shape& shape) {
   return list;
 }
 
-std::string shape_fault(const TensorPlace& place, const NamedTensor& tensor) {
+std::string shape_fault(const TensorSlot& place, const NamedTensor& tensor) {
   if (tensor.shape == extents(place.shape)) return "";
   std::string found = "[";
   for (const std::int64_t extent : tensor.shape) {

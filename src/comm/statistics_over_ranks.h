@@ -4,12 +4,13 @@
 #include <memory>
 
 #include "comm/communicator.h"
-#include "device/joint_sum.h"
+#include "device/statistics_sum.h"
 
 namespace trainyard {
 
 /// Sums over the communicator's ranks, put on `queue`. Null for one rank, which has nothing to sum.
 /// Both outlive it.
-[[nodiscard]] std::unique_ptr<JointSum> make_joint_sum(Communicator& communicator, Queue& queue);
+[[nodiscard]] std::unique_ptr<StatisticsSum> make_statistics_sum(Communicator& communicator,
+                                                                 Queue& queue);
 
 }  // namespace trainyard

@@ -11,7 +11,7 @@ namespace trainyard::cudnn {
 
 /// A convolution's weights, and the places in the workspace of a step that come before its
 /// engine's: what workspace.left() says then is all that an engine may take.
-struct ConvPlaces {
+struct ConvOffsets {
   WeightShape weights;
   bool direct = false;           // the weights of the flat block are read and written as they are
   std::size_t packed_bytes = 0;  // of the weights in the storage type
@@ -22,8 +22,8 @@ struct ConvPlaces {
 };
 
 /// `graph` is conv_graph(step), `cap` the bytes that step and engine may take together.
-[[nodiscard]] ConvPlaces conv_places(const StepDescription& step, const ConvGraph& graph,
-                                     std::size_t cap);
+[[nodiscard]] ConvOffsets conv_places(const StepDescription& step, const ConvGraph& graph,
+                                      std::size_t cap);
 /// An engine that adds the bias takes it in the storage type.
 [[nodiscard]] bool rounds_bias(const StepDescription& step);
 

@@ -1,4 +1,4 @@
-#include "exec/cudnn/conv_places.h"
+#include "exec/cudnn/conv_offsets.h"
 
 #include "exec/cudnn/kernels.h"
 #include "ops/conv.h"
@@ -20,7 +20,7 @@ WeightShape weight_shape(const StepDescription& step, const ConvGraph& graph) {
           .padded_channels = graph.weight.extents[1]};
 }
 
-void take_forward(const StepDescription& step, ConvPlaces& places) {
+void take_forward(const StepDescription& step, ConvOffsets& places) {
   const bool training = step.pass == Pass::forward_train;
   if (!places.direct && training) places.workspace.leave(places.packed_bytes);  // in the reserve
   if (!places.direct && !training) places.packed = places.workspace.take(places.packed_bytes);
@@ -29,7 +29,7 @@ void take_forward(const StepDescription& step, ConvPlaces& places) {
       static_cast<std::size_t>(attributes_of(step).filters) * size_of(step.storage));
 }
 
-void take_backward_parameters(const StepDescription& step, ConvPlaces& places) {
+void take_backward_parameters(const StepDescription& step, ConvOffsets& places) {
   if (!places.direct) places.packed = places.workspace.take(places.packed_bytes);
   if (!attributes_of(step).bias) return;
   places.partials = places.workspace.take(bias_partial_bytes(ChannelRows(step.outputs[0])));
@@ -41,9 +41,9 @@ bool rounds_bias(const StepDescription& step) {
   return attributes_of(step).bias && step.storage != DType::f32;
 }
 
-ConvPlaces conv_places(const StepDescription& step, const ConvGraph& graph, std::size_t cap) {
+ConvOffsets conv_places(const StepDescription& step, const ConvGraph& graph, std::size_t cap) {
   const WeightShape weights = weight_shape(step, graph);
-  ConvPlaces places{
+  ConvOffsets places{
       .weights = weights,
       .direct = step.storage == DType::f32 && weights.same_order(),
       .packed_bytes = static_cast<std::size_t>(weights.packed_elements()) * size_of(step.storage),

@@ -13,7 +13,7 @@
 namespace trainyard {
 
 /// A tensor of a model and where it lies in the device's memory.
-struct TensorPlace {
+struct TensorSlot {
   std::string name;
   Shape shape;
   std::byte* data;
@@ -21,13 +21,13 @@ struct TensorPlace {
 };
 
 /// Parameters and running statistics under their layers' paths.
-[[nodiscard]] std::vector<TensorPlace> weight_places(Model& model);
+[[nodiscard]] std::vector<TensorSlot> weight_slots(Model& model);
 /// State blocks of the optimizer, "momentum.PATH".
-[[nodiscard]] std::vector<TensorPlace> optimizer_places(Model& model, const Optimizer& optimizer);
+[[nodiscard]] std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& optimizer);
 
 [[nodiscard]] std::vector<std::int64_t> extents(const Shape& shape);
 /// Why the shape of `tensor` is not the place's, or "".
-[[nodiscard]] std::string shape_fault(const TensorPlace& place, const NamedTensor& tensor);
+[[nodiscard]] std::string shape_fault(const TensorSlot& place, const NamedTensor& tensor);
 
 /// Throws Error{checkpoint} with the first of `faults`, if there are any, and then `advice`.
 void raise_misfits(const std::vector<std::string>& faults, const std::string& where,

@@ -7,9 +7,9 @@ namespace trainyard {
 
 /// Replicas that compute the same steps on batches of the same size. Every replica calls sum() in
 /// the same order with the same counts.
-class JointSum {
+class StatisticsSum {
  public:
-  virtual ~JointSum() = default;
+  virtual ~StatisticsSum() = default;
   [[nodiscard]] virtual int replicas() const = 0;
   /// Puts on: `count` values in memory of the device, summed over all replicas in place, equal bits
   /// on every replica. In the order of the queue that the device's executors run on. Throws

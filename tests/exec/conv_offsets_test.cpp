@@ -1,5 +1,5 @@
 // What a convolution's step leaves of its workspace to an engine.
-#include "exec/cudnn/conv_places.h"
+#include "exec/cudnn/conv_offsets.h"
 
 #include <doctest/doctest.h>
 

@@ -10,7 +10,7 @@
 namespace trainyard {
 
 /// The place of a process among the ranks of a job.
-struct RankPlace {
+struct RankIdentity {
   int rank = 0;         // 0 to ranks - 1
   int ranks = 1;        // of the whole job
   int local_rank = 0;   // 0 to local_ranks - 1, among those of this host
@@ -24,7 +24,7 @@ struct RankPlace {
   std::string token;
   std::string source;            // "local", "mpirun", "srun", "environment"
   std::string local_ranks_from;  // "LOCAL_WORLD_SIZE=4": what said local_ranks
-  bool operator==(const RankPlace&) const = default;
+  bool operator==(const RankIdentity&) const = default;
 };
 
 /// The place that a launcher gave this process, or empty if nobody started it as a rank. RANK and
@@ -34,17 +34,17 @@ struct RankPlace {
 /// first of SLURM_STEP_NODELIST, at a port and with a token that follow from the job's number.
 /// Throws Error{command_line} for variables that are malformed, lacking or contradict each other,
 /// both named.
-[[nodiscard]] std::optional<RankPlace> find_rank_place(const Variables& variables);
+[[nodiscard]] std::optional<RankIdentity> find_rank_identity(const Variables& variables);
 
 /// Throws Error{command_line} unless the flag's count (`asked`: "--gpus 4") is what the launcher
 /// started on this host.
-void require_local_ranks(const RankPlace& place, const std::string& asked, int count);
+void require_local_ranks(const RankIdentity& place, const std::string& asked, int count);
 
-/// The variables that tell a child of ours its place; find_rank_place() reads them.
-[[nodiscard]] std::vector<std::string> variables_of(const RankPlace& place);
+/// The variables that tell a child of ours its place; find_rank_identity() reads them.
+[[nodiscard]] std::vector<std::string> variables_of(const RankIdentity& place);
 /// `environment` ("NAME=value" each) with the variables of `place` instead of those it has.
 [[nodiscard]] std::vector<std::string> environment_of(std::vector<std::string> environment,
-                                                      const RankPlace& place);
+                                                      const RankIdentity& place);
 
 /// A port between 16384 and 32767, below those that systems hand out by themselves, the same for
 /// the same job.
