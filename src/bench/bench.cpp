@@ -78,7 +78,7 @@ class Runner {
   void step() {
     model_.set_epoch(++epoch_);
     updater_.prepare();
-    for (std::int64_t pass = 0; pass < updater_.passes(); ++pass) step_.run(pass);
+    for (std::int64_t pass = 0; pass < updater_.reducer().passes(); ++pass) step_.run(pass);
     finish();
   }
   /// What follows the backward pass, alone.
@@ -110,7 +110,7 @@ class Runner {
  private:
   void finish() {
     updater_.finish();
-    if (updater_.full()) totals_ = updater_.take_oldest().back().totals;
+    if (updater_.results().full()) totals_ = updater_.results().take_oldest().back().totals;
   }
 
   const SessionDevice& device_;

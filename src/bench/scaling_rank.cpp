@@ -69,7 +69,7 @@ class RankBench {
 /// apart where nothing is summed, and are of the size that training has them.
 void RankBench::begin_again(Work work) {
   Updater& updater = session_.updater();
-  if (updater.pending() > 0) check(updater.take_results());
+  if (updater.results().pending() > 0) check(updater.results().take_all());
   session_.model().initialize(static_cast<std::uint64_t>(session_.config().seed));
   updater.start_at(start_);
   steps_ = 0;
@@ -97,12 +97,12 @@ void RankBench::step(Work work) {
   if (work == Work::whole && votes()) static_cast<void>(ranks_.largest(0));
   ranks_.progress(++steps_, kMeasuring);
   updater.prepare();
-  for (std::int64_t index = 0; index < updater.passes(); ++index) {
+  for (std::int64_t index = 0; index < updater.reducer().passes(); ++index) {
     if (work != Work::without_data) load_next();
     training.run(index);
   }
   updater.finish();
-  if (updater.full()) check(updater.take_oldest());
+  if (updater.results().full()) check(updater.results().take_oldest());
 }
 
 /// What all ranks do together in a step, and nothing else.
@@ -178,7 +178,7 @@ RankMeasurement RankBench::measure(const ScalingOptions& options) {
           .threads = session_.device().threads,
           .cores = available_cores(),
           .local_ranks = ranks_.place().local_ranks,
-          .samples = updater.samples() / ranks_.size(),
+          .samples = updater.reducer().samples() / ranks_.size(),
           .seconds = {.whole = median(whole),
                       .without_sums = median(whole) - median(exposed),
                       .without_data = median(whole) - median(exposed) - median(data),

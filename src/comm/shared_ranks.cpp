@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "comm/collective_call.h"
 #include "comm/control.h"
+#include "comm/forwarding_communicator.h"
 #include "comm/rendezvous/failure.h"
 #include "comm/shared_barrier.h"
 #include "comm/shared_memory.h"
@@ -39,29 +40,24 @@ struct Neighbours {
   std::vector<std::string> hosts;
 };
 
-class SharedRanks final : public Communicator {
+class SharedRanks final : public ForwardingCommunicator {
  public:
   /// Throws Error{device} if this rank cannot open the memory, or follow the others' ends.
   SharedRanks(int rank, const SharedMemoryName& memory, const Neighbours& neighbours,
               Milliseconds limit);
 
-  /// What it hands calls on to, from now on.
-  void take(std::unique_ptr<Communicator> others) { others_ = std::move(others); }
+  /// What it forwards all calls but sums to, from now on.
+  void take(std::unique_ptr<Communicator> others) {
+    others_ = std::move(others);
+    forward_to(*others_);
+  }
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return static_cast<int>(hosts_.size()); }
-  [[nodiscard]] bool recordable() const override { return others_->recordable(); }
   [[nodiscard]] bool sums_in_tree() const override { return true; }
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override;
-  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
-    others_->broadcast(queue, data, bytes, root);
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    Communicator::all_reduce_sums(queue, parts);
   }
-  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    others_->all_gather(queue, mine, bytes, out);
-  }
-  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    others_->all_to_all(queue, mine, bytes, out);
-  }
-  void barrier() override { others_->barrier(); }
 
  private:
   void sum_piece(std::byte* data, std::int64_t count, DType type);

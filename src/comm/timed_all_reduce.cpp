@@ -3,7 +3,7 @@
 namespace trainyard {
 
 Communicator& TimedAllReduce::around(Communicator& ranks) {
-  ranks_ = &ranks;
+  forward_to(ranks);
   return *this;
 }
 
@@ -17,7 +17,7 @@ void TimedAllReduce::clear_noted() {
 }
 
 void TimedAllReduce::make_noted() {
-  for (const Call& call : noted_) ranks_->all_reduce_sums(*call.queue, call.parts);
+  for (const Call& call : noted_) inner().all_reduce_sums(*call.queue, call.parts);
 }
 
 void TimedAllReduce::wait() {
@@ -27,19 +27,7 @@ void TimedAllReduce::wait() {
 void TimedAllReduce::all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
   if (mode_ == Mode::leave_out) return;
   if (mode_ == Mode::note) noted_.push_back({&queue, {parts.begin(), parts.end()}});
-  ranks_->all_reduce_sums(queue, parts);
-}
-
-void TimedAllReduce::broadcast(Queue& queue, void* data, std::size_t bytes, int root) {
-  ranks_->broadcast(queue, data, bytes, root);
-}
-
-void TimedAllReduce::all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) {
-  ranks_->all_gather(queue, mine, bytes, out);
-}
-
-void TimedAllReduce::all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) {
-  ranks_->all_to_all(queue, mine, bytes, out);
+  inner().all_reduce_sums(queue, parts);
 }
 
 }  // namespace trainyard

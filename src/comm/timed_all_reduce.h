@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "comm/communicator.h"
+#include "comm/forwarding_communicator.h"
 
 namespace trainyard {
 
 /// Stands before a communicator, which makes all calls but the sums that are left out. Whatever
 /// asks for sums, and in whatever pieces, needs to know nothing of it.
-class TimedAllReduce final : public Communicator {
+class TimedAllReduce final : public ForwardingCommunicator {
  public:
   enum class Mode {
     make,
@@ -29,19 +29,11 @@ class TimedAllReduce final : public Communicator {
   /// Waits for the queues of the noted sums.
   void wait();
 
-  [[nodiscard]] int rank() const override { return ranks_->rank(); }
-  [[nodiscard]] int size() const override { return ranks_->size(); }
-  [[nodiscard]] bool recordable() const override { return ranks_->recordable(); }
-  [[nodiscard]] bool sums_in_tree() const override { return ranks_->sums_in_tree(); }
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     const SumPart part{data, count, type};
     all_reduce_sums(queue, {&part, 1});
   }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override;
-  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override;
-  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
-  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override;
-  void barrier() override { ranks_->barrier(); }
 
  private:
   struct Call {
@@ -49,7 +41,6 @@ class TimedAllReduce final : public Communicator {
     std::vector<SumPart> parts;
   };
 
-  Communicator* ranks_ = nullptr;
   Mode mode_ = Mode::make;
   std::vector<Call> noted_;
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "data/batch_launches.h"
-#include "tensor/float_types.h"
 
 namespace trainyard {
 
@@ -13,7 +12,7 @@ class BatchLaunchesOn final : public BatchLaunches {
 
   void gather(const GatherSource& from, const TensorView& images) const override {
     const auto& extent = images.layout.extent;
-    with_float_type(images.type, [&]<class T>(std::type_identity<T>) {
+    typename Launcher::Floats{}(images.type, [&]<class T>(std::type_identity<T>) {
       launcher_.each(extent[0] * extent[2] * extent[3],
                      GatherBatch<T>{from, images.layout, images.as<T>()});
     });

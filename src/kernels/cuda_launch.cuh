@@ -13,6 +13,7 @@
 #include "kernels/columns.h"
 #include "kernels/cuda_error.h"
 #include "kernels/team.h"
+#include "tensor/float_types.h"
 
 namespace trainyard {
 
@@ -134,6 +135,7 @@ __global__ void __launch_bounds__(kEachThreads)
 class CudaLauncher {
  public:
   using Team = CudaTeam;
+  using Floats = GpuFloats;
 
   explicit CudaLauncher(cudaStream_t stream) : stream_(stream) {}
   [[nodiscard]] cudaStream_t stream() const { return stream_; }

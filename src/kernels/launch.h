@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "kernels/columns.h"
 #include "kernels/team.h"
+#include "tensor/float_types.h"
 
 namespace trainyard {
 
@@ -113,6 +114,7 @@ enum class Vectors { widest, narrow };
 class CpuLauncher {
  public:
   using Team = CpuTeam;
+  using Floats = AllFloats;
 
   explicit CpuLauncher(int threads, Vectors vectors = Vectors::widest)
       : threads_(threads), wide_(vectors == Vectors::widest && processor_has_avx512()) {}

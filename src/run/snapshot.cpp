@@ -171,7 +171,7 @@ CheckpointContent snapshot(Session& session, const TrainingState& state) {
   content.files[kData] = {named("mean_image", statistics.mean_image),
                           named("mean", statistics.mean), named("deviation", statistics.deviation)};
   content.state = state_json(session, state);
-  if (session.updater().scales_loss()) {
+  if (session.updater().optimizer_step().scales_loss()) {
     content.state.update(loss_scale_json(session.updater().position()));
   }
   return content;
@@ -229,7 +229,7 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   const BatchNumbers& batch = session.batch();
   count_in_batches(state, saved, batch.global, batch.steps);
   const bool scaled = checkpoint.state.contains("loss_scale");
-  if (scaled != session.updater().scales_loss()) {
+  if (scaled != session.updater().optimizer_step().scales_loss()) {
     refuse_state(checkpoint, std::string(scaled ? "has a loss scale, the run has none"
                                                 : "has no loss scale, the run has one") +
                                  "; was 'loss_scale' or 'precision' changed?");

@@ -257,18 +257,19 @@ void TrainingRun::open_sinks() {
   judged_ = best_metric_column(best_metric_of(config, session_->metric_names()),
                                session_->metric_names());
   const PlotConfig& plot = config.output.plot;
-  KeptRun kept{.columns = {.regularisation = session_->updater().has_regularisation()},
-               .from = {.epoch = state_.epoch, .step = state_.step},
-               .steps = config.output.steps,
-               .plots = {.title = plot.title.empty() ? config.name : plot.title,
-                         .metrics = session_->metric_names(),
-                         .steps = config.output.steps,
-                         .guide = plot.style == PlotConfig::Style::guide},
-               .gnuplot = request_.gnuplot,
-               .output = request_.output,
-               .stopped = [this] { return stop_vote_.signalled(); },
-               .banner = banner(kAllNames),
-               .epochs = config.epochs};
+  KeptRun kept{
+      .columns = {.regularisation = session_->updater().optimizer_step().has_regularisation()},
+      .from = {.epoch = state_.epoch, .step = state_.step},
+      .steps = config.output.steps,
+      .plots = {.title = plot.title.empty() ? config.name : plot.title,
+                .metrics = session_->metric_names(),
+                .steps = config.output.steps,
+                .guide = plot.style == PlotConfig::Style::guide},
+      .gnuplot = request_.gnuplot,
+      .output = request_.output,
+      .stopped = [this] { return stop_vote_.signalled(); },
+      .banner = banner(kAllNames),
+      .epochs = config.epochs};
   for (const std::string& name : session_->metric_names()) {
     if (name != "accuracy") kept.columns.extra_metrics.push_back(name);
   }

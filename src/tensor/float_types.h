@@ -8,20 +8,30 @@
 
 namespace trainyard {
 
-/// f(std::type_identity<T>{}) for the float type T that `type` names. An integer type is our bug.
+/// Calls f(std::type_identity<T>{}) for the one of the float types T that a DType names. Any other
+/// DType is our bug.
+template <class First, class... Rest>
+struct FloatTypes {
+  template <class F>
+  decltype(auto) operator()(DType type, const F& f) const {
+    if constexpr (sizeof...(Rest) == 0) {
+      TY_CHECK(type == DTypeOf<First>::value, name_of(type));
+      return f(std::type_identity<First>{});
+    } else {
+      if (type == DTypeOf<First>::value) return f(std::type_identity<First>{});
+      return FloatTypes<Rest...>{}(type, f);
+    }
+  }
+};
+
+using AllFloats = FloatTypes<float, BFloat16, Float16, double>;
+/// Those that activations are stored in on GPUs: no kernel is compiled for double there.
+using GpuFloats = FloatTypes<float, BFloat16, Float16>;
+
+/// AllFloats, as a function.
 template <class F>
 decltype(auto) with_float_type(DType type, const F& f) {
-  switch (type) {
-    case DType::f64:
-      return f(std::type_identity<double>{});
-    case DType::bf16:
-      return f(std::type_identity<BFloat16>{});
-    case DType::f16:
-      return f(std::type_identity<Float16>{});
-    default:
-      TY_CHECK(type == DType::f32, name_of(type));
-      return f(std::type_identity<float>{});
-  }
+  return AllFloats{}(type, f);
 }
 
 }  // namespace trainyard

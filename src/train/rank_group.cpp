@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "comm/control.h"
+#include "comm/forwarding_communicator.h"
 #include "comm/gloo_communicator.h"
 #include "comm/rendezvous/own_address.h"
 #include "comm/rendezvous/own_machine.h"
@@ -104,36 +105,32 @@ class RankGroup::Leaving {
 };
 
 /// Tells the watchdog what it waits for, and what goes on afterwards.
-class RankGroup::ReportingCommunicator final : public Communicator {
+class RankGroup::ReportingCommunicator final : public ForwardingCommunicator {
  public:
   ReportingCommunicator(RankGroup& group, std::unique_ptr<Communicator> inner)
-      : group_(group), inner_(std::move(inner)) {}
-  [[nodiscard]] int rank() const override { return inner_->rank(); }
-  [[nodiscard]] int size() const override { return inner_->size(); }
-  [[nodiscard]] bool recordable() const override { return inner_->recordable(); }
-  [[nodiscard]] bool sums_in_tree() const override { return inner_->sums_in_tree(); }
+      : ForwardingCommunicator(*inner), group_(group), owned_(std::move(inner)) {}
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    waiting(kAllReduce, [&] { inner_->all_reduce_sum(queue, data, count, type); });
+    waiting(kAllReduce, [&] { inner().all_reduce_sum(queue, data, count, type); });
   }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
     VoteFlag& flag = group_.vote_flag_;
     votes_ = flag.own ? 1 : 0;
     parts_.assign(parts.begin(), parts.end());
     parts_.push_back({&votes_, 1, DType::f64});
-    waiting(kAllReduce, [&] { inner_->all_reduce_sums(queue, parts_); });
+    waiting(kAllReduce, [&] { inner().all_reduce_sums(queue, parts_); });
     flag.seen = votes_ > 0;
   }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
-    waiting(kBroadcast, [&] { inner_->broadcast(queue, data, bytes, root); });
+    waiting(kBroadcast, [&] { inner().broadcast(queue, data, bytes, root); });
   }
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    waiting(kAllGather, [&] { inner_->all_gather(queue, mine, bytes, out); });
+    waiting(kAllGather, [&] { inner().all_gather(queue, mine, bytes, out); });
   }
   void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    waiting(kAllToAll, [&] { inner_->all_to_all(queue, mine, bytes, out); });
+    waiting(kAllToAll, [&] { inner().all_to_all(queue, mine, bytes, out); });
   }
   void barrier() override {
-    waiting(kBarrier, [&] { inner_->barrier(); });
+    waiting(kBarrier, [&] { inner().barrier(); });
   }
 
  private:
@@ -149,7 +146,7 @@ class RankGroup::ReportingCommunicator final : public Communicator {
   }
 
   RankGroup& group_;
-  std::unique_ptr<Communicator> inner_;
+  std::unique_ptr<Communicator> owned_;
   std::vector<SumPart> parts_;  // of a call
   double votes_ = 0;            // summed with them
 };

@@ -47,7 +47,7 @@ Outcome Trainer::run() {
 
 std::optional<Outcome> Trainer::train_epoch() {
   parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
-                     state_.step_in_epoch * parts_.updater.passes());
+                     state_.step_in_epoch * parts_.updater.reducer().passes());
   epoch_started_ = parts_.now();
   epoch_first_step_ = state_.step_in_epoch;
   busy_.start(epoch_started_);
@@ -82,7 +82,8 @@ void Trainer::micro_step(std::int64_t index) {
 
 bool Trainer::is_skipped(const Culprit& culprit) const {
   const std::vector<PlanStep>& steps = parts_.model.train().plan().steps;
-  return parts_.updater.skips_overflow() && steps[culprit.step].pass != Pass::forward_train;
+  return parts_.updater.optimizer_step().skips_overflow() &&
+         steps[culprit.step].pass != Pass::forward_train;
 }
 
 void Trainer::compare_ranks() {
@@ -98,20 +99,21 @@ void Trainer::begin(const Operation& operation, RunPhase phase) {
 void Trainer::train_step() {
   begin(kTraining, RunPhase::training);
   parts_.updater.prepare();
-  for (std::int64_t index = 0; index < parts_.updater.passes(); ++index) micro_step(index);
+  for (std::int64_t index = 0; index < parts_.updater.reducer().passes(); ++index)
+    micro_step(index);
   parts_.updater.finish();
   saved_ = false;
   ++state_.step;
   ++state_.step_in_epoch;
-  if (!parts_.updater.full()) return;
-  const std::int64_t taken = state_.step - parts_.updater.pending();
-  note_updates(taken, parts_.updater.take_oldest());
+  if (!parts_.updater.results().full()) return;
+  const std::int64_t taken = state_.step - parts_.updater.results().pending();
+  note_updates(taken, parts_.updater.results().take_oldest());
 }
 
 void Trainer::take_results() {
-  if (parts_.updater.pending() == 0) return;
-  const std::int64_t taken = state_.step - parts_.updater.pending();
-  note_updates(taken, parts_.updater.take_results());
+  if (parts_.updater.results().pending() == 0) return;
+  const std::int64_t taken = state_.step - parts_.updater.results().pending();
+  note_updates(taken, parts_.updater.results().take_all());
 }
 
 void Trainer::note_updates(std::int64_t step, std::span<const UpdateResult> results) {
@@ -147,7 +149,9 @@ void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
        .accuracy = accuracy_of(result.totals),
        .lr = result.rate,
        .grad_norm = result.gradient_norm,
-       .loss_scale = parts_.updater.scales_loss() ? std::optional(result.loss_scale) : std::nullopt,
+       .loss_scale = parts_.updater.optimizer_step().scales_loss()
+                         ? std::optional(result.loss_scale)
+                         : std::nullopt,
        .elapsed_s = elapsed(),
        .images_per_s = static_cast<double>(done * result.totals.samples) / seconds});
 }
@@ -156,10 +160,10 @@ std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
   Model& model = parts_.model;
   const std::int64_t step_in_epoch = state_.step_in_epoch - (state_.step - step);
   parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
-                     step_in_epoch * parts_.updater.passes());
+                     step_in_epoch * parts_.updater.reducer().passes());
   std::optional<NonFinite> first;
   // All passes, which the other ranks make, too.
-  for (std::int64_t pass = 0; pass < parts_.updater.passes(); ++pass) {
+  for (std::int64_t pass = 0; pass < parts_.updater.reducer().passes(); ++pass) {
     model.load(parts_.train.next());
     auto found = model.train().run_checked(model.compute().queue);
     if (!found || first) continue;
@@ -195,7 +199,7 @@ void Trainer::report_divergence(std::int64_t step, const Culprit& culprit,
       .epoch = state_.epoch,
       .where = culprit.where,
       .text = culprit.text.empty() ? "the sum of the gradients is not finite" : culprit.text,
-      .scales_loss = parts_.updater.scales_loss()};
+      .scales_loss = parts_.updater.optimizer_step().scales_loss()};
   if (result != nullptr) {
     divergence.loss = mean_loss(result->totals);
     divergence.rate = result->rate;
@@ -222,11 +226,11 @@ EpochRow Trainer::training_row() {
   const double seconds = parts_.now() - epoch_started_;
   const std::int64_t updates = state_.step_in_epoch - state_.skipped_steps;
   const std::int64_t trained =
-      (state_.step_in_epoch - epoch_first_step_) * parts_.updater.samples();
+      (state_.step_in_epoch - epoch_first_step_) * parts_.updater.reducer().samples();
   EpochRow row{.epoch = state_.epoch + 1,
                .step = state_.step,
                .samples = (state_.epoch * steps_per_epoch() + state_.step_in_epoch) *
-                          parts_.updater.samples(),
+                          parts_.updater.reducer().samples(),
                .loss = mean_loss(state_.totals),
                .lr = state_.rate,
                .grad_norm = state_.gradient_norm_sum / static_cast<double>(updates),
@@ -234,8 +238,8 @@ EpochRow Trainer::training_row() {
                .earlier_steps = epoch_first_step_,
                .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0,
                .gpu_util_percent = busy_.mean()};
-  if (parts_.updater.has_regularisation()) {
-    row.reg_loss = parts_.updater.regularisation_loss();
+  if (parts_.updater.optimizer_step().has_regularisation()) {
+    row.reg_loss = parts_.updater.optimizer_step().regularisation_loss();
     row.total_loss = row.loss + *row.reg_loss;
   }
   return row;

@@ -105,7 +105,7 @@ class Trainer {
   [[nodiscard]] bool is_best(double value);
   /// Updates.
   [[nodiscard]] std::int64_t steps_per_epoch() const {
-    return parts_.train.steps_per_epoch() / parts_.updater.passes();
+    return parts_.train.steps_per_epoch() / parts_.updater.reducer().passes();
   }
   [[nodiscard]] double elapsed() const;
   /// Mean over the samples, where the network has it.

@@ -7,11 +7,11 @@ namespace trainyard {
 TrainingStep::TrainingStep(Model& model, Updater& updater)
     : model_(model),
       updater_(updater),
-      recorded_(updater.sums_recordable()                  ? Recorded::whole
+      recorded_(updater.reducer().recordable()             ? Recorded::whole
                 : syncs_batch_norms(model.planned_graph()) ? Recorded::nothing
                                                            : Recorded::around_sums) {
   if (recorded_ == Recorded::nothing) return;
-  for (std::int64_t index = 0; index < updater.passes(); ++index) {
+  for (std::int64_t index = 0; index < updater.reducer().passes(); ++index) {
     if (recorded_ == Recorded::whole) {
       work_.push_back(repeated([this, index] { pass(index); }));
       continue;
@@ -34,7 +34,7 @@ void TrainingStep::run(std::int64_t index) {
   if (recorded_ == Recorded::nothing) return pass(index);
   work_[at].run();
   if (recorded_ == Recorded::whole) return;
-  updater_.sum_over_ranks(index);
+  updater_.reducer().all_reduce(index);
   behind_[at].run();
 }
 
@@ -52,9 +52,9 @@ void TrainingStep::begin(std::int64_t index) {
 void TrainingStep::run_program() {
   Program& program = model_.train();
   std::size_t done = 0;
-  for (const GradientBucket& bucket : updater_.overlapped()) {
+  for (const GradientBucket& bucket : updater_.reducer().overlapped()) {
     program.run(done, bucket.steps);
-    updater_.sum_next_bucket();
+    updater_.reducer().reduce_next_bucket();
     done = bucket.steps;
   }
   program.run(done, program.plan().steps.size());
@@ -62,12 +62,12 @@ void TrainingStep::run_program() {
 
 void TrainingStep::end_program(std::int64_t index) {
   model_.add_results(model_.train());
-  updater_.accumulate(index);
+  updater_.reducer().accumulate(index);
 }
 
 void TrainingStep::end(std::int64_t index) {
   end_program(index);
-  updater_.sum_over_ranks(index);
+  updater_.reducer().all_reduce(index);
   updater_.end_pass(index);
 }
 

@@ -54,7 +54,7 @@ class PlayedRanks final : public testing::ForwardingRanks {
  public:
   PlayedRanks(Communicator& hosts, GpuEvents& events) : ForwardingRanks(hosts), events_(events) {}
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    ranks_.all_reduce_sum(queue, data, count, type);
+    inner().all_reduce_sum(queue, data, count, type);
   }
   void give_up() noexcept override { events_.emplace_back("give up"); }
 

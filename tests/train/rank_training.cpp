@@ -110,7 +110,7 @@ class Rank {
     for (std::int64_t update = 0; update < training_.updates; ++update) {
       begin_epoch_if_due(update);
       step();
-      const auto taken = updater_.take_results();
+      const auto taken = updater_.results().take_all();
       result.updates.insert(result.updates.end(), taken.begin(), taken.end());
     }
     read_memory(result);
@@ -120,14 +120,14 @@ class Rank {
 
  private:
   void begin_epoch_if_due(std::int64_t update) {
-    const std::int64_t updates = feeder_.steps_per_epoch() / updater_.passes();
+    const std::int64_t updates = feeder_.steps_per_epoch() / updater_.reducer().passes();
     if (update % updates != 0) return;
     feeder_.start(static_cast<std::uint32_t>(update / updates));
     model_.set_epoch(update / updates);
   }
   void step() {
     updater_.prepare();
-    for (std::int64_t pass = 0; pass < updater_.passes(); ++pass) {
+    for (std::int64_t pass = 0; pass < updater_.reducer().passes(); ++pass) {
       model_.load(feeder_.next());
       work_.run(pass);
     }

@@ -98,21 +98,21 @@ TEST_CASE("eight shards of one rank are summed on a device whose memory is close
               {.target = target, .slots = 1, .accumulates = true, .shards = 8});
   model.initialize(1);
   Updater updater(model, *ranks, *sgd, nullptr, {.base = 0.01}, {.accumulate = 2, .shards = 8});
-  CHECK(updater.passes() == 16);
-  CHECK(updater.samples() == 32);
+  CHECK(updater.reducer().passes() == 16);
+  CHECK(updater.reducer().samples() == 32);
   TrainingStep work(model, updater);
   std::vector<float> images(2 * 3 * 9 * 7, 0.25f);
   const std::vector<std::int32_t> labels{1, 3};
   const std::vector<std::int64_t> index{0, 1};
   for (int update = 0; update < 3; ++update) {
     updater.prepare();
-    for (std::int64_t pass = 0; pass < updater.passes(); ++pass) {
+    for (std::int64_t pass = 0; pass < updater.reducer().passes(); ++pass) {
       images[0] = static_cast<float>(pass);
       model.load({.images = images, .labels = labels, .sample_index = index, .valid = 2});
       work.run(pass);
     }
     updater.finish();
-    const UpdateResult result = updater.take_results().back();
+    const UpdateResult result = updater.results().take_all().back();
     CHECK(result.finite);
     CHECK(result.totals.samples == 32);
     CHECK(result.totals.loss > 0);

@@ -129,11 +129,11 @@ Trained train(const TrainingGraph& graph, const Target& target, const Compute& c
     model.load(batch.share(communicator.rank(), communicator.size()));
     work.run(0);
     updater.finish();
-    if (!updater.full()) continue;
-    note(trained, updater.take_oldest());
-    trained.left.push_back(updater.pending());
+    if (!updater.results().full()) continue;
+    note(trained, updater.results().take_oldest());
+    trained.left.push_back(updater.results().pending());
   }
-  note(trained, updater.take_results());
+  note(trained, updater.results().take_all());
   finish(trained, model,
          NoiseBatch(images, classes, course.steps).share(communicator.rank(), communicator.size()));
   return trained;

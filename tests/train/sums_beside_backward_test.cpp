@@ -83,10 +83,10 @@ class NotedRanks final : public testing::ForwardingRanks {
               std::string(name_of(part.type));
     }
     calls.push_back(call);
-    ranks_.all_reduce_sums(queue, parts);
+    inner().all_reduce_sums(queue, parts);
   }
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    ranks_.all_reduce_sum(queue, data, count, type);
+    inner().all_reduce_sum(queue, data, count, type);
   }
 
   std::vector<std::string> calls;
@@ -202,7 +202,10 @@ TEST_CASE("an updater sums beside the backward pass where it may, and one rank s
         training_graph(network, 2), late.compute(),
         {.target = reference_target(Precision::fp32), .accumulates = options.accumulate > 1});
     options.buckets = kSmallBuckets;
-    return Updater(model, late.ranks(), *sgd, nullptr, {.base = 0.1}, options).overlapped().size();
+    return Updater(model, late.ranks(), *sgd, nullptr, {.base = 0.1}, options)
+        .reducer()
+        .overlapped()
+        .size();
   };
   const auto single = make_single_communicator();
   CHECK(buckets(*single, kSmallNetwork, {}) == 0);

@@ -1,6 +1,5 @@
 #include "exec/cudnn/kernels.h"
 #include "exec/functor/bias.h"
-#include "exec/functor/cuda/gpu_floats.h"
 #include "kernels/columns.h"
 #include "kernels/cuda_launch.cuh"
 #include "ops/elementwise.h"
@@ -9,7 +8,7 @@ namespace trainyard::cudnn {
 
 void pack_weights(cudaStream_t stream, DType type, const WeightShape& shape, const float* from,
                   void* to) {
-  cuda::GpuFloat{}(type, [&]<class T>(std::type_identity<T>) {
+  GpuFloats{}(type, [&]<class T>(std::type_identity<T>) {
     CudaLauncher(stream).each(shape.packed_elements(),
                               PackWeights<T>{shape, from, static_cast<T*>(to)});
   });
@@ -17,7 +16,7 @@ void pack_weights(cudaStream_t stream, DType type, const WeightShape& shape, con
 
 void unpack_weights(cudaStream_t stream, DType type, const WeightShape& shape, const void* from,
                     float* to) {
-  cuda::GpuFloat{}(type, [&]<class T>(std::type_identity<T>) {
+  GpuFloats{}(type, [&]<class T>(std::type_identity<T>) {
     CudaLauncher(stream).each(shape.plain_elements(),
                               UnpackWeights<T>{shape, static_cast<const T*>(from), to});
   });
@@ -31,7 +30,7 @@ void round_bias(cudaStream_t stream, DType type, std::int64_t filters, const flo
 
 void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y,
               const float* bias) {
-  cuda::GpuFloat{}(type, [&]<class T>(std::type_identity<T>) {
+  GpuFloats{}(type, [&]<class T>(std::type_identity<T>) {
     const CudaLauncher launcher(stream);
     T* const values = static_cast<T*>(y);
     if (rows.packs(kPack<T>)) {
@@ -45,7 +44,7 @@ void add_bias(cudaStream_t stream, DType type, const ChannelRows& rows, void* y,
 
 void bias_gradient(cudaStream_t stream, DType type, const ChannelRows& rows, const void* dy,
                    float* gradient, void* partials) {
-  cuda::GpuFloat{}(type, [&]<class T>(std::type_identity<T>) {
+  GpuFloats{}(type, [&]<class T>(std::type_identity<T>) {
     CudaLauncher(stream).columns(rows.count, rows.channels,
                                  BiasGradientRows<T>{rows, static_cast<const T*>(dy), gradient},
                                  static_cast<double*>(partials));
@@ -57,7 +56,7 @@ std::size_t bias_partial_bytes(const ChannelRows& rows) {
 }
 
 void zero_padding_channels(cudaStream_t stream, const TensorView& tensor) {
-  cuda::GpuFloat{}(tensor.type, [&]<class T>(std::type_identity<T>) {
+  GpuFloats{}(tensor.type, [&]<class T>(std::type_identity<T>) {
     zero_padding<T>(CudaLauncher(stream), tensor);
   });
 }

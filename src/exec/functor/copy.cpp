@@ -2,23 +2,17 @@
 #include "exec/functor/copy_executors.h"
 #include "exec/functor/functor.h"
 #include "kernels/launch.h"
-#include "tensor/float_types.h"
 
 namespace trainyard {
-namespace {
-
-constexpr auto kTypes = [](DType type, const auto& f) { return with_float_type(type, f); };
-
-}  // namespace
 
 std::unique_ptr<Executor> make_functor_reorder(const Layout& from, DType from_type,
                                                const Layout& to, DType to_type, int threads) {
-  return make_reorder_on(CpuLauncher(threads), kTypes, from, from_type, to, to_type);
+  return make_reorder_on(CpuLauncher(threads), from, from_type, to, to_type);
 }
 
 std::unique_ptr<Executor> make_functor_accumulate(const Layout& from, const Layout& to, DType type,
                                                   int threads) {
-  return make_accumulate_on(CpuLauncher(threads), kTypes, from, to, type);
+  return make_accumulate_on(CpuLauncher(threads), from, to, type);
 }
 
 }  // namespace trainyard

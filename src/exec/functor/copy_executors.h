@@ -46,27 +46,26 @@ class AccumulateExecutor final : public Executor {
   TensorView from_, to_;
 };
 
-/// A reorder from elements of one type. `types` as in functor_executor.h.
-template <class From, class Launcher, class Types>
+/// A reorder from elements of one type.
+template <class From, class Launcher>
 [[nodiscard]] std::unique_ptr<Executor> make_reorder_from(DType to, const Walk& walk,
-                                                          const Launcher& launcher,
-                                                          const Types& types) {
-  return types(to, [&]<class To>(std::type_identity<To>) -> std::unique_ptr<Executor> {
-    if constexpr (std::is_constructible_v<To, Arithmetic<From>>) {
-      return std::make_unique<ReorderExecutor<From, To, Launcher>>(walk, launcher);
-    } else {
-      TY_CHECK(false, "reorders write f16 and bf16 from f32, f16 and bf16 alone");
-      return nullptr;
-    }
-  });
+                                                          const Launcher& launcher) {
+  return typename Launcher::Floats{}(
+      to, [&]<class To>(std::type_identity<To>) -> std::unique_ptr<Executor> {
+        if constexpr (std::is_constructible_v<To, Arithmetic<From>>) {
+          return std::make_unique<ReorderExecutor<From, To, Launcher>>(walk, launcher);
+        } else {
+          TY_CHECK(false, "reorders write f16 and bf16 from f32, f16 and bf16 alone");
+          return nullptr;
+        }
+      });
 }
 
 /// See make_functor_reorder() of functor.h.
-template <class Launcher, class Types>
+template <class Launcher>
 [[nodiscard]] std::unique_ptr<Executor> make_reorder_on(const Launcher& launcher,
-                                                        const Types& types, const Layout& from,
-                                                        DType from_type, const Layout& to,
-                                                        DType to_type) {
+                                                        const Layout& from, DType from_type,
+                                                        const Layout& to, DType to_type) {
   const Layout layouts[] = {to, from};
   const Walk walk = plan_walk(layouts);
   if (from_type == DType::i32 && to_type == DType::i32) {
@@ -74,26 +73,27 @@ template <class Launcher, class Types>
     return std::make_unique<Labels>(walk, launcher);
   }
   if (from_type == DType::i32) {
-    return make_reorder_from<std::int32_t>(to_type, walk, launcher, types);
+    return make_reorder_from<std::int32_t>(to_type, walk, launcher);
   }
   if (from_type == DType::u8) {
-    return make_reorder_from<std::uint8_t>(to_type, walk, launcher, types);
+    return make_reorder_from<std::uint8_t>(to_type, walk, launcher);
   }
-  return types(from_type, [&]<class From>(std::type_identity<From>) {
-    return make_reorder_from<From>(to_type, walk, launcher, types);
+  return typename Launcher::Floats{}(from_type, [&]<class From>(std::type_identity<From>) {
+    return make_reorder_from<From>(to_type, walk, launcher);
   });
 }
 
 /// See make_functor_accumulate() of functor.h.
-template <class Launcher, class Types>
+template <class Launcher>
 [[nodiscard]] std::unique_ptr<Executor> make_accumulate_on(const Launcher& launcher,
-                                                           const Types& types, const Layout& from,
-                                                           const Layout& to, DType type) {
+                                                           const Layout& from, const Layout& to,
+                                                           DType type) {
   const Layout layouts[] = {to, from};
   const Walk walk = plan_walk(layouts);
-  return types(type, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
-    return std::make_unique<AccumulateExecutor<T, Launcher>>(walk, launcher);
-  });
+  return typename Launcher::Floats{}(
+      type, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
+        return std::make_unique<AccumulateExecutor<T, Launcher>>(walk, launcher);
+      });
 }
 
 }  // namespace trainyard

@@ -34,31 +34,29 @@ class FunctorExecutor final : public Executor {
   return plan_walk(layouts);
 }
 
-/// The executor of a step if its op is a FunctorOp, else null. `types(storage, f)` calls f with the
-/// C++ type of the elements, and decides which the launcher is compiled for.
-template <class FunctorOp, class Launcher, class Types>
+/// The executor of a step if its op is a FunctorOp, else null. Launcher::Floats are the storage
+/// types that it is compiled for.
+template <class FunctorOp, class Launcher>
 [[nodiscard]] std::unique_ptr<Executor> make_executor_of(const StepDescription& description,
-                                                         const Launcher& launcher,
-                                                         const Types& types) {
+                                                         const Launcher& launcher) {
   const auto* op = dynamic_cast<const FunctorOp*>(description.op);
   if (op == nullptr) return nullptr;
   FunctorStep step{
       .pass = description.pass, .node = description.node, .walk = {}, .inputs = description.inputs};
   if constexpr (FunctorOp::kElementwise) step.walk = walk_of(description);
-  return types(
+  return typename Launcher::Floats{}(
       description.storage, [&]<class T>(std::type_identity<T>) -> std::unique_ptr<Executor> {
         return std::make_unique<FunctorExecutor<FunctorOp, T, Launcher>>(*op, step, launcher);
       });
 }
 
 /// The executor of a step whose op is in the list, else null.
-template <class Launcher, class Types, class... Ops>
+template <class Launcher, class... Ops>
 [[nodiscard]] std::unique_ptr<Executor> make_listed_executor(const StepDescription& step,
                                                              const Launcher& launcher,
-                                                             const Types& types,
                                                              const std::tuple<Ops...>* /*list*/) {
   std::unique_ptr<Executor> executor;
-  static_cast<void>(((executor = make_executor_of<Ops>(step, launcher, types)) || ...));
+  static_cast<void>(((executor = make_executor_of<Ops>(step, launcher)) || ...));
   return executor;
 }
 

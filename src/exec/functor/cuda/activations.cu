@@ -1,5 +1,4 @@
 #include "exec/functor/cuda/functors.h"
-#include "exec/functor/cuda/gpu_floats.h"
 #include "exec/functor/functor_executor.h"
 #include "kernels/cuda_launch.cuh"
 #include "ops/functor_ops.h"
@@ -8,7 +7,7 @@ namespace trainyard::cuda {
 
 std::unique_ptr<Executor> make_activation_executor(cudaStream_t stream,
                                                    const StepDescription& step) {
-  return make_listed_executor(step, CudaLauncher(stream), GpuFloat{},
+  return make_listed_executor(step, CudaLauncher(stream),
                               static_cast<const ActivationOpsOf<Activations>::Types*>(nullptr));
 }
 

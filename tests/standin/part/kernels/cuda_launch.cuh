@@ -11,6 +11,7 @@
 #include "kernels/cuda_error.h"
 #include "kernels/launch.h"
 #include "runtime/kernel.h"
+#include "tensor/float_types.h"
 
 namespace trainyard {
 
@@ -18,6 +19,7 @@ namespace trainyard {
 class CudaLauncher {
  public:
   using Team = CpuTeam;
+  using Floats = GpuFloats;
 
   explicit CudaLauncher(cudaStream_t stream) : stream_(stream) {}
   [[nodiscard]] cudaStream_t stream() const { return stream_; }

@@ -1,0 +1,138 @@
+#include "train/gradient_reducer.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.h"
+
+namespace trainyard {
+namespace {
+
+/// Sums of a rank's results: one row for the micro-batches, then those of the shards.
+std::int64_t result_rows(std::int64_t shards) {
+  return 1 + std::countr_zero(static_cast<std::uint64_t>(shards));
+}
+
+ShardBlocks gradient_blocks(const Model& model) {
+  const ModelMemory& memory = model.memory();
+  return {.type = memory.type(),
+          .elements = model.blocks().gradient_elements(),
+          .values = memory.gradients(),
+          .sums = memory.shard_sums(),
+          .stride = memory.shard_sum_stride()};
+}
+
+/// `sums` are of `count` doubles each.
+ShardBlocks result_blocks(double* results, std::int64_t count, double* sums) {
+  return {.type = DType::f64,
+          .elements = count,
+          .values = results,
+          .sums = reinterpret_cast<std::byte*>(sums),
+          .stride = static_cast<std::size_t>(count) * sizeof(double)};
+}
+
+std::int64_t shards_of_rank(std::int64_t shards, std::int64_t ranks) {
+  TY_CHECK(shards % ranks == 0, "the number of ranks divides that of shards");
+  return std::max<std::int64_t>(shards / ranks, 1);
+}
+
+}  // namespace
+
+GradientReducer::GradientReducer(Model& model, Communicator& communicator,
+                                 const ReducerOptions& options)
+    : model_(model),
+      communicator_(communicator),
+      options_(options),
+      shards_(shards_of_rank(options.shards, communicator.size())),
+      result_sums_(model.compute().device,
+                   static_cast<std::size_t>(result_rows(shards_) * result_count())),
+      gradient_sum_{.type = model.memory().type(), .gradients = model.memory().gradient_sum()},
+      gradient_shards_(model.compute().launches, gradient_blocks(model), shards_),
+      result_shards_(
+          model.compute().launches,
+          result_blocks(batch_results(), result_count(), result_sums_.data() + result_count()),
+          shards_),
+      rank_sum_(model.compute(), communicator, rank_blocks(),
+                {.transport = options.transport,
+                 .buckets = overlapped_buckets(),
+                 .in_tree = options.shards > 0}) {
+  TY_CHECK(model.memory().shards() == shards_,
+           "the model's memory has blocks for the shards of its rank");
+  result_sum_ = static_cast<double*>(result_shards_.total());
+  if (options.shards > 0 && options.accumulate > 1) result_sum_ = result_sums_.data();
+}
+
+double* GradientReducer::batch_results() const {
+  return model_.memory().results() + ResultRow::loss;
+}
+std::int64_t GradientReducer::result_count() const {
+  return model_.programs().sizes.results - ResultRow::loss;
+}
+std::size_t GradientReducer::result_bytes() const {
+  return static_cast<std::size_t>(result_count()) * sizeof(double);
+}
+
+RankBlocks GradientReducer::rank_blocks() const {
+  // With shards the sum over those of a micro-batch, else that over the micro-batches.
+  const ModelMemory& memory = model_.memory();
+  const bool sharded = options_.shards > 0;
+  return {.type = memory.type(),
+          .gradients = sharded ? gradient_shards_.total() : memory.gradient_sum(),
+          .parameters = model_.blocks().parameter_elements,
+          .statistics = model_.blocks().statistic_elements,
+          .results = static_cast<double*>(result_shards_.total()),
+          .result_count = result_count()};
+}
+
+std::vector<GradientBucket> GradientReducer::overlapped_buckets() const {
+  // Gradients that are added to others first are complete at the end. Synchronised batch norms use
+  // the communicator on the model's queue, and all of its calls stay on one queue.
+  const bool overlaps = model_.compute().sums != nullptr && communicator_.size() > 1 &&
+                        communicator_.recordable() && options_.accumulate == 1 &&
+                        options_.shards == 0 && !syncs_batch_norms(model_.planned_graph());
+  if (!overlaps) return {};
+  const DType type = options_.transport == DType::f32 ? model_.memory().type() : options_.transport;
+  return insert_collectives(model_.train().plan(), model_.blocks(), size_of(type),
+                            options_.buckets);
+}
+
+void GradientReducer::accumulate(std::int64_t index) {
+  const std::int64_t position = index % shards_;
+  gradient_shards_.add(position);
+  result_shards_.add(position);
+  if (options_.shards == 0) add_micro_batch(index);
+}
+
+void GradientReducer::all_reduce(std::int64_t index) {
+  // Shards are summed within a micro-batch first, and some of them are on other ranks.
+  const bool complete = options_.shards > 0 ? ends_micro_batch(index) : index == passes() - 1;
+  if (complete) rank_sum_.finish();
+}
+
+void GradientReducer::end_pass(std::int64_t index) {
+  if (options_.shards > 0 && ends_micro_batch(index)) add_micro_batch(index / shards_);
+  // Where it is not one row that all passes add to.
+  if (result_sum_ != batch_results()) {
+    model_.compute().queue.fill(batch_results(), std::byte{0}, result_bytes());
+  }
+  if (index == passes() - 1) publish_results();
+}
+
+void GradientReducer::add_micro_batch(std::int64_t index) {
+  if (options_.accumulate == 1) return;  // the sums are there already
+  void* const gradients = gradient_shards_.total();
+  void* const results = result_shards_.total();
+  const UpdateLaunches& launches = model_.compute().launches;
+  const bool first = index == 0;
+  launches.accumulate(gradient_sum_, gradients, model_.blocks().gradient_elements(), first);
+  if (result_sum_ == results) return;
+  launches.accumulate({.type = DType::f64, .gradients = result_sum_}, results, result_count(),
+                      first);
+}
+
+void GradientReducer::publish_results() {
+  if (result_sum_ == batch_results()) return;
+  model_.compute().queue.copy(batch_results(), result_sum_, result_bytes());
+}
+
+}  // namespace trainyard

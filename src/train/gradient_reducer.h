@@ -1,0 +1,85 @@
+// From the gradients of single passes to those of a step: sums over shards, ranks and
+// micro-batches.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "device/device_array.h"
+#include "model/model.h"
+#include "train/rank_sum.h"
+#include "train/shard_sum.h"
+
+namespace trainyard {
+
+struct ReducerOptions {
+  std::int64_t accumulate = 1;  // micro-batches per step
+  // Equal parts of a micro-batch over all ranks, a power of two that the number of ranks divides,
+  // summed in one order on any number of ranks; 0: one part per rank, in the communicator's order.
+  std::int64_t shards = 0;
+  DType transport = DType::f32;  // of gradients between ranks, see RankSumOptions
+  BucketBytes buckets;           // of gradients whose all-reduce overlaps with the backward pass
+};
+
+/// Reduces gradients, batch statistics and the sums of loss and metrics (results). A step has
+/// passes() passes on this rank, forward and backward; after each come accumulate(), all_reduce()
+/// and end_pass(), which enqueue the same work in every step, so that it may be recorded. After the
+/// last one the model's gradient_sum() and results() hold the step's sums, equal on all ranks.
+class GradientReducer {
+ public:
+  /// Model and communicator outlive it. The model's shards (ModelOptions) are those of the options
+  /// divided by the number of ranks.
+  GradientReducer(Model& model, Communicator& communicator, const ReducerOptions& options);
+
+  /// Passes per step on this rank: micro-batches times the shards of each.
+  [[nodiscard]] std::int64_t passes() const { return options_.accumulate * shards_; }
+  /// Samples of a step, on all ranks.
+  [[nodiscard]] std::int64_t samples() const {
+    return model_.memory().batch() * passes() * communicator_.size();
+  }
+  /// False if all_reduce() may not be part of recorded work.
+  [[nodiscard]] bool recordable() const {
+    return communicator_.size() == 1 || communicator_.recordable();
+  }
+  /// Buckets that reduce_next_bucket() takes while the backward pass goes on; see RankSum.
+  [[nodiscard]] std::span<const GradientBucket> overlapped() const {
+    return rank_sum_.overlapped();
+  }
+  void reduce_next_bucket() { rank_sum_.begin_next(); }
+  /// Adds the gradients of pass `index` to the sums, and with shards its results.
+  void accumulate(std::int64_t index);
+  /// All-reduces, if pass `index` completes what is reduced at once: a micro-batch with shards,
+  /// else the step.
+  void all_reduce(std::int64_t index);
+  /// Prepares for the next pass; after the last one the step's results are in the model's memory.
+  void end_pass(std::int64_t index);
+  /// The last part of end_pass() alone, for gradients that are summed already.
+  void publish_results();
+
+ private:
+  [[nodiscard]] bool ends_micro_batch(std::int64_t index) const {
+    return index % shards_ == shards_ - 1;
+  }
+  void add_micro_batch(std::int64_t index);
+  [[nodiscard]] RankBlocks rank_blocks() const;
+  [[nodiscard]] std::vector<GradientBucket> overlapped_buckets() const;
+  /// Loss and metrics, summed over the batches since they were cleared: result_count() doubles.
+  [[nodiscard]] double* batch_results() const;
+  [[nodiscard]] std::int64_t result_count() const;
+  [[nodiscard]] std::size_t result_bytes() const;
+
+  Model& model_;
+  Communicator& communicator_;
+  ReducerOptions options_;
+  std::int64_t shards_;              // of a micro-batch on this rank
+  DeviceArray<double> result_sums_;  // [1 + log2(shards_)][result_count()]: micro-batches, shards
+  double* result_sum_ = nullptr;     // over shards and micro-batches; may be batch_results()
+  UpdateBlocks gradient_sum_;        // over shards and micro-batches
+  ShardSum gradient_shards_;
+  ShardSum result_shards_;
+  RankSum rank_sum_;
+};
+
+}  // namespace trainyard

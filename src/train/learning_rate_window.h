@@ -1,0 +1,36 @@
+// The learning rates of the next steps, in memory of the device.
+#pragma once
+
+#include <cstdint>
+
+#include "device/device_array.h"
+#include "model/compute.h"
+#include "optim/schedule.h"
+#include "optim/step_functors.h"
+
+namespace trainyard {
+
+/// Kernels read the learning rate from a window of RateWindow::kRates steps, so that a recorded
+/// step needs nothing from the host. The host refills the window when its end is reached.
+class LearningRateWindow {
+ public:
+  /// `schedule` may be null: `context.base` for every step. Device, queue and schedule outlive it.
+  LearningRateWindow(const Compute& compute, const Schedule* schedule,
+                     const ScheduleContext& context);
+
+  /// Discards what is on the device: prepare() refills it.
+  void reset() { end_ = 0; }
+  /// Copies the rates from step `step` (counted from 0) on, unless the device has that one.
+  void prepare(std::int64_t step);
+  /// On the device.
+  [[nodiscard]] const RateWindow* data() const { return window_.data(); }
+
+ private:
+  Queue& queue_;
+  const Schedule* schedule_;
+  ScheduleContext context_;
+  std::int64_t end_ = 0;            // the first step that the window has no rate for
+  DeviceArray<RateWindow> window_;  // one element
+};
+
+}  // namespace trainyard
