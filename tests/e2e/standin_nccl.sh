@@ -93,7 +93,7 @@ write_tiny_run tiny.yaml
 fails "ncclGetUniqueId=ncclSystemError Bootstrap : no socket interface found" \
   "(Bootstrap : no socket interface found); see that this machine has a network interface"
 fails "ncclCommInitRankConfig@1=ncclUnhandledCudaError Cuda failure 'out of memory'" \
-  "rank 1 ($(uname -n)): NCCL: joining 4 ranks: unhandled cuda error"
+  "rank 1 ($(uname -n)), step 0, start: NCCL: joining 4 ranks: unhandled cuda error"
 fails "ncclJoining@2=ncclSystemError Error while creating shared memory segment /dev/shm/nccl-JmFn2p \
 (size 9637888), error: No space left on device (28)" \
   "/dev/shm is too small: start the container with --shm-size=1g"
@@ -103,7 +103,7 @@ expect_no_path a
 begin "NCCL that fails on one rank in a run ends all with its words, and nobody waits for it"
 write_tiny_run tiny.yaml
 fails "ncclAllReduce@2:3=ncclInternalError" \
-  "rank 2 ($(uname -n)): NCCL: all_reduce_sum of 1152 f32, 2 f64: internal error"
+  "rank 2 ($(uname -n)), step 1, training: NCCL: all_reduce_sum of 1152 f32, 2 f64: internal error"
 rm -r a
 fails "ncclLaunching@3:1=ncclRemoteError" "remote process exited or there was a network error"
 rm -r a
