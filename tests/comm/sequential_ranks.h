@@ -18,7 +18,7 @@ class SequentialRanks final : public ForwardingRanks {
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     const std::size_t bytes = static_cast<std::size_t>(count) * size_of(type);
     std::vector<std::byte> all(bytes * static_cast<std::size_t>(size()));
-    ranks_.all_gather(queue, data, bytes, all.data());
+    inner().all_gather(queue, data, bytes, all.data());
     for (int other = 1; other < summed_; ++other) {
       const std::array<const void*, 2> pair{all.data(),
                                             all.data() + static_cast<std::size_t>(other) * bytes};
