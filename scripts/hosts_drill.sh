@@ -136,14 +136,14 @@ for ranks in 1 2; do
   use_ranks "$ranks"
   on_host a "$train" --config drill.yaml --hosts hosts.txt "${devices[@]}" \
     --out "$scratch/hosts$ranks" >"hosts$ranks.log" 2>&1 || die "$(tail -n 5 "hosts$ranks.log")"
-  grep -q "$local_text" "local$ranks.log" || die "local ranks say nothing of $local_text"
-  grep -q "$hosts_text" "hosts$ranks.log" || die "ranks of two hosts say nothing of $hosts_text"
+  grep -q "$local_text" "local$ranks.log" || die "the log of local ranks does not contain '$local_text'"
+  grep -q "$hosts_text" "hosts$ranks.log" || die "the log of two hosts does not contain '$hosts_text'"
   same "local$ranks" "hosts$ranks"
-  say "2 hosts with $ranks rank(s) each: the bytes of $((2 * ranks)) local ranks"
+  say "2 hosts with $ranks rank(s) each: bit-identical to $((2 * ranks)) local ranks"
 done
 fingerprint local1 >one
 fingerprint local2 >two
-[[ -z $(equal_parts one two) ]] || die "other numbers of ranks leave the same $(equal_parts one two)"
+[[ -z $(equal_parts one two) ]] || die "different numbers of ranks give the same $(equal_parts one two)"
 
 use_ranks 1
 mkdir job
