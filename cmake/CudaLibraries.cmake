@@ -1,12 +1,12 @@
-# The libraries that the CUDA part is built with. TRAINYARD_CUDA_LACKS says what is missing, "" if
+# The libraries that the GPU part is built with. TRAINYARD_CUDA_LACKS describes what is missing; "" if
 # nothing is.
 
-# From 9.8 on a GPU can be described to cuDNN as data, which the tests do.
+# Since 9.8 a GPU can be described to cuDNN as data, which the tests do.
 set(least_CUDNN 9.8)
 set(least_NCCL 2)
 set(least_CUDAToolkit 12.8)
 
-# The others are looked for in it first.
+# The other packages are searched for in the toolkit first.
 find_package(CUDAToolkit QUIET)
 set(TRAINYARD_CUDA_LACKS "")
 foreach(package CUDNN NCCL CUDAToolkit)
@@ -14,7 +14,7 @@ foreach(package CUDNN NCCL CUDAToolkit)
   if(NOT ${package}_FOUND)
     set(found "")
     if(${package}_VERSION)
-      set(found " (${${package}_VERSION} was)")
+      set(found " (found ${${package}_VERSION})")
     endif()
     set(TRAINYARD_CUDA_LACKS
       "${package} ${least_${package}} or newer was not found${found}; set ${package}_ROOT to its folder")

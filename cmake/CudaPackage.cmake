@@ -1,7 +1,7 @@
-# The find modules of libraries beside the CUDA toolkit.
+# Helpers for the find modules of NVIDIA libraries outside the CUDA toolkit.
 include_guard()
 
-# The folders of the wheels that this machine's Python holds (nvidia/cudnn, nvidia/nccl).
+# The folders of the wheels installed in this machine's Python (nvidia/cudnn, nvidia/nccl).
 if(NOT DEFINED CUDA_WHEELS)
   execute_process(COMMAND python3 -c "import nvidia; print(*nvidia.__path__, sep=';')"
     OUTPUT_VARIABLE wheels OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
@@ -26,17 +26,17 @@ function(cuda_header_version result header)
 endfunction()
 
 # cuda_package(NAME LIBRARY MAJOR HEADER DEFINES...): the body of a find module. Sets NAME_FOUND,
-# NAME_LIBRARY and NAME_VERSION (the DEFINES of HEADER), and makes NAME::headers (the program opens
-# the library by path) and NAME::NAME (the library too, for tests). Looked for in NAME_ROOT,
-# $NAME_HOME, the toolkit, the wheels of Python (CUDA_WHEELS) and the system.
+# NAME_LIBRARY and NAME_VERSION (from the DEFINES of HEADER), and creates NAME::headers (the program opens
+# the library by path) and NAME::NAME (with the library, for tests). Searches NAME_ROOT, $NAME_HOME, the
+# toolkit, Python wheels (CUDA_WHEELS) and the system.
 macro(cuda_package name library major header)
-  set(places ${CUDA_WHEELS})
-  list(TRANSFORM places APPEND /${library})
-  set(places ${${name}_ROOT} $ENV{${name}_HOME} ${CUDAToolkit_ROOT} ${CUDAToolkit_LIBRARY_ROOT}
-    /usr/local/cuda ${places})
-  find_path(${name}_INCLUDE_DIR ${header} HINTS ${places} PATH_SUFFIXES include)
-  # Wheels ship the versioned name alone.
-  find_library(${name}_LIBRARY NAMES ${library} lib${library}.so.${major} HINTS ${places}
+  set(hints ${CUDA_WHEELS})
+  list(TRANSFORM hints APPEND /${library})
+  set(hints ${${name}_ROOT} $ENV{${name}_HOME} ${CUDAToolkit_ROOT} ${CUDAToolkit_LIBRARY_ROOT}
+    /usr/local/cuda ${hints})
+  find_path(${name}_INCLUDE_DIR ${header} HINTS ${hints} PATH_SUFFIXES include)
+  # Wheels contain only the versioned name.
+  find_library(${name}_LIBRARY NAMES ${library} lib${library}.so.${major} HINTS ${hints}
     PATH_SUFFIXES lib lib64)
   cuda_header_version(${name}_VERSION "${${name}_INCLUDE_DIR}/${header}" ${ARGN})
   include(FindPackageHandleStandardArgs)

@@ -1,4 +1,4 @@
-# oneDNN without its CMake package, which wants OpenCL headers on Debian: target ONEDNN::ONEDNN.
+# oneDNN without its CMake package, which requires OpenCL headers on Debian: target ONEDNN::ONEDNN.
 find_path(ONEDNN_INCLUDE_DIR dnnl.hpp)
 find_library(ONEDNN_LIBRARY NAMES dnnl)
 include(FindPackageHandleStandardArgs)

@@ -1,4 +1,4 @@
-# xxHash, used as a header (XXH_INLINE_ALL): target XXHASH::XXHASH.
+# xxHash, used header-only (XXH_INLINE_ALL): target XXHASH::XXHASH.
 find_path(XXHASH_INCLUDE_DIR xxhash.h)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(XXHASH REQUIRED_VARS XXHASH_INCLUDE_DIR

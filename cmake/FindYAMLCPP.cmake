@@ -1,4 +1,4 @@
-# yaml-cpp's static archive (its CMake package offers only the shared one): target YAMLCPP::YAMLCPP.
+# yaml-cpp's static archive (its CMake package provides only the shared library): target YAMLCPP::YAMLCPP.
 find_path(YAMLCPP_INCLUDE_DIR yaml-cpp/yaml.h)
 find_library(YAMLCPP_LIBRARY NAMES libyaml-cpp.a yaml-cpp)
 include(FindPackageHandleStandardArgs)

@@ -1,8 +1,8 @@
-# The functions that make the GPU part. What they are given is also kept as global properties, so that it
-# can be built once more, on another runtime: ty_cuda_folders and ty_cuda_sources, ty_plugin_sources and
+# Functions that build the GPU part. Their arguments are also stored as global properties, so that it can be
+# built again on another runtime: ty_cuda_folders and ty_cuda_sources, ty_plugin_sources and
 # ty_plugin_definitions, ty_gpu_tests and for each of these ty_gpu_test_NAME.
 
-# ty_absolute(RESULT files...): the files by their whole paths.
+# ty_absolute(RESULT files...): absolute paths of the files.
 function(ty_absolute result)
   set(paths ${ARGN})
   list(TRANSFORM paths PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
@@ -10,8 +10,8 @@ function(ty_absolute result)
 endfunction()
 
 # ty_cuda_library(NAME SOURCES files... LINK targets...)
-# One static library a folder of the CUDA part. It links none of the other folders: in the plugin
-# they are the program's own, in tests the test links them.
+# One static library per folder of the GPU part. It links none of the other folders: the plugin uses the
+# program's symbols, and a test links them itself.
 function(ty_cuda_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   ty_absolute(sources ${arg_SOURCES})
@@ -26,9 +26,8 @@ function(ty_cuda_library name)
 endfunction()
 
 # ty_plugin(NAME SOURCES files... DEFINITIONS definitions... LINK targets...)
-# The plugin. What it uses of the other folders are the program's own symbols, and it links none of
-# CUDA's libraries but the static runtime: it opens them where they are found. Its one symbol is that of
-# plugin.map.
+# The plugin. It uses the program's symbols for the other folders, and links no CUDA library except the
+# static runtime: it opens them at the paths where they are found. It exports only the symbol in plugin.map.
 function(ty_plugin name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEFINITIONS;LINK" ${ARGN})
   ty_absolute(sources ${arg_SOURCES})
@@ -48,8 +47,8 @@ function(ty_make_plugin name)
   set_target_properties(${name} PROPERTIES LINK_DEPENDS ${map})
 endfunction()
 
-# ty_serves_plugin(TARGET): a program that loads the plugin. It exports its symbols, and holds all of
-# the folders below, used by itself or not; building it builds the plugin.
+# ty_serves_plugin(TARGET): a program that loads the plugin. It exports its symbols, and contains all of the
+# folders below, whether it uses them or not; building it builds the plugin.
 function(ty_serves_plugin target)
   set_target_properties(${target} PROPERTIES ENABLE_EXPORTS ON)
   set(whole "")
@@ -63,8 +62,8 @@ function(ty_serves_plugin target)
 endfunction()
 
 # ty_gpu_test(NAME SOURCES files... LINK targets... INCLUDE folders...)
-# A test that needs a GPU. Where there is none all of its cases are skipped, and CTest says so. It is
-# told where NVIDIA's libraries lie (TY_CUDNN_LIBRARY, TY_CUBLASLT_LIBRARY, TY_NCCL_LIBRARY).
+# A test that needs a GPU. Without one all of its cases are skipped, and CTest reports that. The paths of
+# NVIDIA's libraries are TY_CUDNN_LIBRARY, TY_CUBLASLT_LIBRARY and TY_NCCL_LIBRARY.
 function(ty_gpu_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;INCLUDE" ${ARGN})
   ty_absolute(sources ${arg_SOURCES})
@@ -84,8 +83,8 @@ function(ty_gpu_test name)
     SKIP_REGULAR_EXPRESSION "cases: +0 . +0 passed . +0 failed . +[1-9][0-9]* skipped")
 endfunction()
 
-# ty_gpu_test_on(PART NAME PROGRAM LABELS labels...): such a test once more, as PROGRAM, on a library that
-# stands for the GPU part. Files that end in .cu are C++ there.
+# ty_gpu_test_on(PART NAME PROGRAM LABELS labels...): builds such a test again, as PROGRAM, on a library that
+# replaces the GPU part. Files that end in .cu are C++ there.
 function(ty_gpu_test_on part name program)
   cmake_parse_arguments(arg "" "" "LABELS" ${ARGN})
   foreach(what sources link include)

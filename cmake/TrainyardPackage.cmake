@@ -1,16 +1,16 @@
-# What `cmake --install` and the package (`--target package`, a .tar.gz) hold: bin/train, lib/ with
-# the GPU part and the libraries that a bare system lacks, share/ with configs, models and pages. The
-# tree may lie anywhere.
+# Contents of `cmake --install` and the package (`--target package`, a .tar.gz): bin/train, lib/ with the
+# GPU part and the libraries that a bare system lacks, share/ with configs, models and documents. The tree is
+# relocatable.
 
-# RPATH, not RUNPATH: only that one also serves what libdnnl itself needs. The C and C++ libraries are
-# the target's own, since older ones beside the program would hide newer ones from other libraries.
+# RPATH, not RUNPATH: only RPATH also applies to the dependencies of libdnnl. The C and C++ libraries of the
+# target system are used, since older ones in the package would hide newer ones from other libraries.
 target_link_options(train PRIVATE -Wl,--disable-new-dtags)
 set_target_properties(train PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS train RUNTIME_DEPENDENCY_SET beside_train)
 install(RUNTIME_DEPENDENCY_SET beside_train
   PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s)\\.so")
 
-# bin/train finds the configs in share/trainyard, and they their networks and schemas beside them.
+# bin/train finds the configs in share/trainyard, and they find their networks and schemas relative to them.
 install(DIRECTORY configs models DESTINATION share/trainyard)
 install(DIRECTORY docs DESTINATION share/trainyard FILES_MATCHING PATTERN "*.md" PATTERN "*.json"
   PATTERN results EXCLUDE)

@@ -1,9 +1,9 @@
-# The stand-ins of NVIDIA's libraries, which tests run the GPU part on where there is no GPU:
-# TRAINYARD_HAS_STANDIN says whether they are built. They want NVIDIA's C headers, neither its compiler
-# nor its libraries. Include it from the top CMakeLists.txt.
+# The stand-ins of NVIDIA's libraries, on which tests run the GPU part without a GPU. TRAINYARD_HAS_STANDIN:
+# whether they are built. They require NVIDIA's C headers, but neither its compiler nor its libraries. Include
+# this from the top-level CMakeLists.txt.
 
 set(TRAINYARD_STANDIN AUTO CACHE STRING
-  "Build the stand-ins of NVIDIA's libraries: AUTO (where its headers are found), ON (which requires them), OFF")
+  "Build the stand-ins of NVIDIA's libraries: AUTO (if its headers are found), ON (which requires them), OFF")
 set_property(CACHE TRAINYARD_STANDIN PROPERTY STRINGS AUTO ON OFF)
 set(TRAINYARD_HAS_STANDIN OFF)
 if(TRAINYARD_STANDIN STREQUAL "OFF")
@@ -19,14 +19,14 @@ include(CudaPackage)
 add_library(standin_headers INTERFACE)
 foreach(header cuda_runtime_api.h cublasLt.h cudnn_graph.h nccl.h)
   string(MAKE_C_IDENTIFIER ${header} word)
-  set(places ${CUDA_WHEELS})
-  list(TRANSFORM places APPEND "/*" OUTPUT_VARIABLE wheels)
+  set(hints ${CUDA_WHEELS})
+  list(TRANSFORM hints APPEND "/*" OUTPUT_VARIABLE wheels)
   file(GLOB wheels LIST_DIRECTORIES ON ${wheels})
   find_path(STANDIN_${word} ${header} HINTS ${CUDNN_ROOT} ${NCCL_ROOT} ${CUDAToolkit_ROOT}
     $ENV{CUDA_HOME} /usr/local/cuda ${wheels} PATH_SUFFIXES include)
   if(NOT STANDIN_${word})
     if(TRAINYARD_STANDIN STREQUAL "ON")
-      message(FATAL_ERROR "TRAINYARD_STANDIN=ON, and ${header} was not found: install it, or set "
+      message(FATAL_ERROR "TRAINYARD_STANDIN=ON, but ${header} was not found: install it, or set "
         "CUDAToolkit_ROOT, CUDNN_ROOT or NCCL_ROOT to its folder")
     endif()
     message(STATUS "No stand-ins of NVIDIA's libraries: ${header} was not found")

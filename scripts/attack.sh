@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Attacks the program as hostile machines, files and users do, and says what fell. A slow test of the suite.
+# Attacks the program as hostile machines, files and users would, and reports failures. A slow test of the suite.
 #
 #   scripts/attack.sh [--train FILE] [--seed N] [PART[=COUNT]...]
 #
-# Parts are the files of scripts/attack/; default: each of them, with its own count, within a quarter of an
-# hour. The same seed makes the same attacks (moments of signals are as exact as the machine's clock). A part
-# is a file that sets `default_count` and defines `attack COUNT`, which calls tried() for every attack and
-# finding() where the program fell: where it hung, crashed, called itself wrong (exit 1), or where a run that
-# was broken off does not end, resumed, as one that never was. Ends with 1 if there are findings.
+# Parts are the files of scripts/attack/; default: all of them, with their default counts, within 15
+# minutes. The same seed gives the same attacks (the timing of signals is as exact as the machine's clock). A
+# part is a file that sets `default_count` and defines `attack COUNT`, which calls tried() for every attack and
+# finding() for every failure: a hang, a crash, a reported bug (exit 1), or an interrupted run that, resumed,
+# does not end like an uninterrupted one. Exit code 1 if there are findings.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -32,52 +32,52 @@ scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch"' EXIT
 cd "$scratch"
 most_seconds=60
-# Plots are no part of what is attacked here, a program that runs itself anew would count its calls twice,
-# and what is compared must not depend on who calls.
+# Plots are not attacked here, a program that re-executes itself would have its calls counted twice, and the
+# results compared must not depend on the caller's environment.
 export GOMP_SPINCOUNT=1000 LC_ALL=C
-# A program under ASan wants to be told that another library may come before its own.
+# Under ASan another library may be loaded before ASan's only with this option.
 export ASAN_OPTIONS=verify_asan_link_order=0
 unset TRAINYARD_DATA
 search_path=/nonexistent
 program=(env PATH=/nonexistent "$train")
-ranks=(--gpus 0) # a part may have its own, in a local variable as these all
+ranks=(--gpus 0) # a part may override it, like the variables above, with a local variable
 
 count=0
 findings=0
 code=0
 tried() { count=$((count + 1)); }
 
-# finding TEXT: one line, and the end of what the program printed.
+# finding TEXT: prints one line, and the end of the program's output.
 finding() {
   findings=$((findings + 1))
   printf 'FOUND by %s: %s\n' "$part" "$1"
   tail -n 3 log 2>/dev/null | cut -c 1-300 | sed 's/^/    /'
 }
 
-# pick WORD...: one of them, in $picked (a subshell would not move RANDOM on).
+# pick WORD...: stores one of them in $picked (in a subshell RANDOM would not advance).
 pick() {
   local words=("$@")
   # shellcheck disable=SC2034  # used by the parts
   picked=${words[RANDOM % ${#words[@]}]}
 }
 
-# attempt COMMAND...: fills $code and the file log. A crash, a hang and a "bug" are findings.
+# attempt COMMAND...: sets $code and writes the file log. A crash, a hang and a "bug" are findings.
 attempt() {
   code=0
   timeout --signal=KILL "$most_seconds" "$@" >log 2>&1 </dev/null || code=$?
   judge_code "$*"
 }
 
-# judge_code WHAT: by $code.
+# judge_code WHAT: reports a finding according to $code.
 judge_code() {
   case $code in
-    1) finding "exit 1, which is a bug: $1" ;;
+    1) finding "exit 1 (a bug): $1" ;;
     137) finding "it hung or was killed: $1" ;;
     132 | 134 | 135 | 136 | 139) finding "it crashed with signal $((code - 128)): $1" ;;
   esac
 }
 
-# A run of part of a second that carries every kind of state and saves often.
+# A run that takes a fraction of a second, has every kind of state and saves often.
 write_run() {
   cat >"$1" <<'YAML'
 name: attack
@@ -108,7 +108,7 @@ output: {steps: true}
 YAML
 }
 
-# Trains run.yaml, or write_run's, without any attack into whole/; its fingerprint is in expected, its time in $length.
+# Trains run.yaml, or write_run's, into whole/ without an attack; writes its fingerprint to expected and its time to $length.
 train_whole() {
   [[ -f run.yaml ]] || write_run run.yaml
   local begin=$EPOCHREALTIME
@@ -119,8 +119,8 @@ train_whole() {
   [[ $(wc -l <expected) -ge 3 ]] || die "too little to compare: $(cat expected)"
 }
 
-# ends_equal FOLDER WHAT: a run that was broken off, resumed, must leave what the whole one left. One that
-# was broken off before it had a config has lost nothing.
+# ends_equal FOLDER WHAT: an interrupted run, resumed, must leave the same results as the uninterrupted one. A
+# run interrupted before it wrote its config has lost nothing.
 ends_equal() {
   if [[ -f $1/config.yaml ]]; then
     if [[ -f $1/checkpoints/last ]] && fingerprint "$1" 2>/dev/null | cmp -s - expected; then
@@ -137,13 +137,13 @@ ends_equal() {
   rm -rf -- "$1"
 }
 
-# choose_command FOLDER: in $command; a run that has left its config there is resumed.
+# choose_command FOLDER: sets $command; resumes a run that has written its config there.
 choose_command() {
   command=(--config run.yaml --out "$1")
   [[ ! -f $1/config.yaml ]] || command=(resume "$1")
 }
 
-# start FOLDER [VARIABLE=VALUE...]: a run or a resume in the background, with signals of its own; $pid.
+# start FOLDER [VARIABLE=VALUE...]: a run or a resume in the background, in its own process group; sets $pid.
 start() {
   choose_command "$1"
   set -m
@@ -152,8 +152,8 @@ start() {
   set +m
 }
 
-# make_disk: a library that attacks at calls which change the folder broken/, as the variables $attacked_disk; the
-# number of a run's calls in $calls.
+# make_disk: builds the library that attacks calls which change the folder broken/, sets $attacked_disk to its
+# variables, and $calls to the number of such calls in a run.
 make_disk() {
   cc -shared -fPIC -O1 -o failing_disk.so "$folder_of_parts/failing_disk.c" -ldl
   attacked_disk=(LD_PRELOAD="$PWD/failing_disk.so" ATTACK_FOLDER="$PWD/broken")
@@ -163,13 +163,13 @@ make_disk() {
   [[ $calls -ge 50 ]] || die "only $calls calls were seen"
 }
 
-# on_attacked_disk VARIABLE=VALUE...: a run into broken/, or a resume of the one that is there; fills $code.
+# on_attacked_disk VARIABLE=VALUE...: a run into broken/, or a resume of the one there; sets $code.
 on_attacked_disk() {
   choose_command "$PWD/broken"
   attempt env PATH=/nonexistent "${attacked_disk[@]}" "$@" "$train" "${command[@]}" "${ranks[@]}"
 }
 
-# await TEST...: up to $most_seconds.
+# await TEST...: waits until TEST succeeds, at most $most_seconds.
 await() {
   local until=$((SECONDS + most_seconds))
   until "$@" >/dev/null 2>&1; do
@@ -178,10 +178,10 @@ await() {
   done
 }
 
-# sleep_part FRACTION-OF-THE-RUN: up to so much of the whole run's time, drawn.
+# sleep_part FRACTION: sleeps a random time, at most that fraction of the uninterrupted run's time.
 sleep_part() { sleep "$(awk -v s="$RANDOM" -v t="$length" -v f="$1" 'BEGIN { print s / 32768 * t * f }')"; }
 
-# wait_for_end WHAT: of $pid; fills $code.
+# wait_for_end WHAT: waits for $pid; sets $code.
 wait_for_end() {
   local until=$((SECONDS + most_seconds))
   while kill -0 "$pid" 2>/dev/null && ((SECONDS < until)); do sleep 0.02; done
@@ -197,10 +197,10 @@ for part_and_count in "${parts[@]}"; do
   RANDOM=$seed count=0 findings=0 default_count=0
   # shellcheck source=/dev/null
   source "$folder_of_parts/$part.sh"
-  wanted=$default_count
-  [[ $part_and_count != *=* ]] || wanted=${part_and_count#*=}
+  requested=$default_count
+  [[ $part_and_count != *=* ]] || requested=${part_and_count#*=}
   begin=$SECONDS
-  attack "$wanted"
+  attack "$requested"
   printf '%s: %s attacks, %s findings, %s\n' "$part" "$count" "$findings" "$(span $((SECONDS - begin)))"
   [[ $count -gt 0 ]] || finding "no attack was made"
   all=$((all + findings))

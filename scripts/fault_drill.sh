@@ -1,20 +1,19 @@
 #!/usr/bin/env bash
-# Faults on every rank in every phase of a job of three ranks, on processors or on a GPU each: kill -9,
-# SIGSTOP, SIGTERM, data that vanish, a full disk. Each must end all ranks within its limit, with the right
-# exit code, one message that names the rank, and a last checkpoint that can be gone on with. A slow test of
-# the suite: about 10 minutes.
+# Injects faults into every rank in every phase of a job of three ranks, on CPUs or on one GPU each: kill -9,
+# SIGSTOP, SIGTERM, vanishing data, a full disk. Each must end all ranks within its limit, with the right
+# exit code, one message that names the rank, and a last checkpoint from which the run can be resumed. A slow
+# test of the suite: about 10 minutes.
 #
 #   scripts/fault_drill.sh [--gpus] [TRAIN [PATTERN]]   (default: build/release/bin/train and all cases)
 #
-# Without GPUs, on ones that stand-ins play: scripts/standin.sh --build build/release 3 scripts/fault_drill.sh
-# --gpus
-# A line a case, and "N of M". The phase is where the rank spends nearly all of its time in that
-# case's run; the message says where it was.
+# Without GPUs, on simulated ones: scripts/standin.sh --build build/release 3 scripts/fault_drill.sh --gpus
+# Prints one line per case, then "N of M". The phase is where the rank spends nearly all of its time in that
+# case's run; the message says where it actually was.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# The ranks' devices, and as much for ranks that are started by hand.
+# Device flags for the whole job, and for each rank if started by hand.
 devices=(--gpus 0 --replicas 3)
 own_device=(--gpus 0)
 if [[ ${1-} == --gpus ]]; then
@@ -33,7 +32,7 @@ most_seconds=30
 good=0
 cases=0
 
-# write_run FILE HIDDEN TRAIN VAL EVERY: a run whose weight lies where the numbers put it.
+# write_run FILE HIDDEN TRAIN VAL EVERY: a run; the numbers decide which phase takes most of the time.
 write_run() {
   cat >"$1" <<YAML
 name: drill
@@ -75,7 +74,7 @@ rank_process() {
   done
 }
 
-# await TEST...: up to 30 s.
+# await TEST...: waits until TEST succeeds, at most 30 s.
 await() {
   local i
   for ((i = 0; i < 600; ++i)); do
@@ -93,7 +92,7 @@ judge() {
   local name=$1 out=$2 code=$3 expected=$4 text=$5 seconds=$6 fault=""
   [[ $code -eq $expected ]] || fault+=" exit code $code instead of $expected;"
   grep -q -- "$text" "$out.log" || fault+=" no message with '$text';"
-  # What a launcher quotes of a rank's log comes behind its own message.
+  # The launcher quotes a rank's log after its own message.
   [[ $(sed '/the end of its output/q' "$out.log" | grep -c 'train: error') -le 1 ]] ||
     fault+=" more than one message;"
   awk -v s="$seconds" -v most="$most_seconds" 'BEGIN { exit !(s <= most) }' || fault+=" took too long;"
@@ -132,8 +131,8 @@ drill() {
   judge "$name" "$out" "$code" "$4" "$5" "$seconds"
 }
 
-# vanish RANK: the pictures of one rank, each of which has a folder of its own, go away while it
-# reads them; the ranks are started by hand.
+# vanish RANK: the images of one rank are deleted while it reads them; each rank has a folder of its own,
+# and the ranks are started by hand.
 vanish() {
   local rank=$1 other out="$scratch/vanish_$1$note" code=0 begin seconds pids=()
   out=${out// /_}
@@ -157,11 +156,11 @@ vanish() {
   wait || true
   seconds=$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
   mv "$out.0.log" "$out.log"
-  rm -r "$out/checkpoints" # with the data gone there is nothing to go on with
+  rm -r "$out/checkpoints" # without data the run cannot be resumed
   judge "data vanish rank $rank$note" "$out" "$code" 4 "data/" "$seconds"
 }
 
-# full_disk KIBIBYTES: the run's folder lies on a file system of that size.
+# full_disk KIBIBYTES: the run's folder is on a file system of that size.
 full_disk() {
   local out="full_$1${note// /_}" code=0 begin=$EPOCHREALTIME seconds
   [[ "full disk of $1 KiB$note" =~ $only ]] || return 0
@@ -187,8 +186,8 @@ done
 for rank in 0 1 2; do vanish "$rank"; done
 for size in 64 2048 9000; do full_disk "$size"; done
 
-# One case of each fault at the limits that a run has by itself: 30 seconds of silence, and up to 15
-# until a stopped process is killed.
+# One case of each fault with the default limits: 30 seconds of silence, and up to 15 until a stopped
+# process is killed.
 limits=()
 note=" at defaults"
 most_seconds=60

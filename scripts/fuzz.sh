@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of files that strangers hand over (tests/fuzz/targets.cpp) with clang's
-# libFuzzer under ASan and UBSan. By hand, slow. Wants clang 18 or newer and its runtime:
+# Fuzzes the readers of untrusted files (tests/fuzz/targets.cpp) with clang's libFuzzer under ASan and
+# UBSan. Run by hand, slow. Requires clang 18 or newer and its runtime:
 # apt-get install clang-19 libclang-rt-19-dev
 #
 #   scripts/fuzz.sh [TARGET...] [--seconds 60]      (default: every target, a minute each)
 #
-# What a target learns grows in build/fuzz/corpus/TARGET from run to run. A finding ends its target:
-# the input lies in build/fuzz/crashes/TARGET, what the fuzzer said in build/fuzz/TARGET.log, and
-# the exit code is 1.
+# A target's corpus in build/fuzz/corpus/TARGET grows from run to run. A finding ends its target: the
+# input is in build/fuzz/crashes/TARGET, the fuzzer's output in build/fuzz/TARGET.log, and the exit
+# code is 1.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ targets=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --seconds)
-      [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "--seconds wants a whole number from 1, found '${2:-}'"
+      [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || die "--seconds requires a whole number from 1, found '${2:-}'"
       seconds=$2
       shift
       ;;
@@ -31,15 +31,15 @@ while [[ $# -gt 0 ]]; do
 done
 [[ ${#targets[@]} -gt 0 ]] || mapfile -t targets < <(ls tests/fuzz/corpus)
 
-# Clang 17 and older know no levels of x86-64 in __builtin_cpu_supports (src/base/parallel.cpp).
+# Clang 17 and older do not know the x86-64 levels in __builtin_cpu_supports (src/base/parallel.cpp).
 CXX=$(command -v clang++-21 clang++-20 clang++-19 clang++-18 | head -n 1 || true)
 [[ -n $CXX ]] || die "no clang 18 to 21 found; install clang-19 and libclang-rt-19-dev"
 export CXX
 
-# figure NAME LOG: that of the last line of progress ("#8192 pulse cov: 1406 ft: 3017 ...").
+# figure NAME LOG: its value in the last progress line ("#8192 pulse cov: 1406 ft: 3017 ...").
 figure() { grep -oE "$1: +[0-9]+" "$2" | tail -n 1 | grep -oE '[0-9]+$'; }
 
-# fuzz TARGET: prints its line; 1 if there was a finding.
+# fuzz TARGET: prints its result line; returns 1 on a finding.
 fuzz() {
   local target=$1 log=build/fuzz/$1.log dictionary=build/fuzz/$1.words code=0
   local executions options=()
@@ -53,11 +53,11 @@ fuzz() {
     "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target" >"$log" 2>&1 || code=$?
   executions=$(figure 'stat::average_exec_per_sec' "$log")
   printf '%-12s %8s executions/s  %6s edges  %6s features  %s\n' "$target" "${executions:-?}" \
-    "$(figure cov "$log")" "$(figure ft "$log")" "$([[ $code -eq 0 ]] && echo well || echo FINDING)"
+    "$(figure cov "$log")" "$(figure ft "$log")" "$([[ $code -eq 0 ]] && echo ok || echo FINDING)"
   [[ $code -ne 0 ]] || return 0
   grep -E 'ERROR|SUMMARY|runtime error|what\(\)|Test unit written' "$log" | sed 's/^/  /'
-  printf '  mend it, then keep the input: cp CRASH tests/fuzz/corpus/%s/refused/NAME\n' "$target"
-  printf '  (or accepted/, if it is a good file)\n'
+  printf '  fix it, then add the input: cp CRASH tests/fuzz/corpus/%s/refused/NAME\n' "$target"
+  printf '  (or accepted/ if the file is valid)\n'
   return 1
 }
 

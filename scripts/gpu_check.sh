@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# What only a machine with an NVIDIA GPU can show, as one Markdown page.
+# Checks that need a machine with an NVIDIA GPU; writes one Markdown page.
 #
 #   scripts/gpu_check.sh [--build DIR] [--output FILE] [--label LABEL] [PART...]
 #
 # Parts, all by default, in this order:
-#   doctor      what the machine is
+#   doctor      description of the machine
 #   tests       the tests labelled gpu (or LABEL)
 #   memcheck    the same under compute-sanitizer's memory checker
-#   racecheck   the same under its checker of shared memory
-#   initcheck   the same under its checker of memory that nobody wrote
-#   captured    a small run twice and with --eager: the same bytes; and how far the CPU's losses are
-#   replicas    that run's data in shards, on one rank and on four that share the GPU: the same bytes
+#   racecheck   the same under its shared memory checker
+#   initcheck   the same under its uninitialized memory checker
+#   captured    a small run twice and with --eager: the same bytes; and its first losses next to the CPU's
+#   replicas    that run with shards, on one rank and on four that share the GPU: the same bytes
 #   resume      three kills of that run, resumed: the same bytes
-#   cifar10     MiniGoogLeNet for an epoch, where $TRAINYARD_DATA holds CIFAR-10
-#   speed       train bench in fp32, tf32 and bf16, and PyTorch's script $PEER if that is set
-# The build must hold the GPU part (default: build/release). The page goes to FILE, or to the standard
-# output. A part for which the machine lacks something that is no GPU (compute-sanitizer, CIFAR-10) is left
-# out, and says so; COMPUTE_SANITIZER names the program where it lies elsewhere. Exit code: 0 if no part
-# failed and one passed, 1 otherwise, 2 for a wrong call.
+#   cifar10     MiniGoogLeNet for an epoch, if $TRAINYARD_DATA contains CIFAR-10
+#   speed       train bench in fp32, tf32 and bf16, and the PyTorch script $PEER if set
+# The build must contain the GPU part (default: build/release). The page is written to FILE, or to standard
+# output. A part that needs something other than a GPU that is missing (compute-sanitizer, CIFAR-10) is left
+# out, and says so; COMPUTE_SANITIZER is the path of the program if not in the usual place. Exit code: 0 if no
+# part failed and at least one passed, 1 otherwise, 2 for a usage error.
 #
-# The script itself is tried on stand-ins of GPUs, with what is not about speed:
+# The script itself is tested on stand-ins of GPUs, except for speed:
 #   scripts/standin.sh 1 scripts/gpu_check.sh --label standin doctor tests captured replicas resume
 
 # shellcheck source=scripts/lib.sh
@@ -38,9 +38,9 @@ usage() {
 
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --build) build_dir=${2:?--build wants a folder} && shift ;;
-    --label) label=${2:?--label wants a label} && shift ;;
-    --output) output=${2:?--output wants a file} && shift ;;
+    --build) build_dir=${2:?--build requires a folder} && shift ;;
+    --label) label=${2:?--label requires a label} && shift ;;
+    --output) output=${2:?--output requires a file} && shift ;;
     -*) usage ;;
     *)
       [[ " ${all_parts[*]} " == *" $1 "* ]] || usage
@@ -53,16 +53,16 @@ done
 [[ -n ${TRAINYARD_GPU_PART-} ]] || compgen -G "$build_dir/lib/trainyard/libtrainyard_cuda*.so" >/dev/null ||
   die "$build_dir has no GPU part; build it with cmake --preset cuda"
 
-# Test programs with the label, one a line: their paths.
+# Paths of the test programs with the label, one per line.
 gpu_programs() {
   ctest --test-dir "$build_dir" --label-regex "^$label\$" --show-only=json-v1 |
     grep -oE '"[^"]+/test_[a-z_]+_'"$label"'"' | tr -d '"' | sort -u
 }
 
-# A part that returns this was left out.
+# Return code of a part that was left out.
 left_out=77
 
-# leave_out WHY: what such a part ends with.
+# leave_out WHY: prints why a part is left out, and returns that code.
 leave_out() {
   echo "left out: $1"
   return "$left_out"
@@ -73,11 +73,11 @@ sanitizer() {
     { [[ -z ${COMPUTE_SANITIZER:-} ]] && command -v /usr/local/cuda/bin/compute-sanitizer; }
 }
 
-# under_sanitizer TOOL: every gpu test under one tool.
+# under_sanitizer TOOL: runs every gpu test under one tool.
 under_sanitizer() {
   local program checker failures=0
   if ! checker=$(sanitizer); then
-    leave_out "compute-sanitizer is not there; install the CUDA toolkit's sanitizer"
+    leave_out "compute-sanitizer is not installed; install the CUDA toolkit's sanitizer"
     return
   fi
   while IFS= read -r program; do
@@ -119,7 +119,7 @@ replicas() {
 
 cifar10() {
   if [[ ! -f ${TRAINYARD_DATA:-}/cifar-10-batches-bin/test_batch.bin ]]; then
-    leave_out "TRAINYARD_DATA names no CIFAR-10"
+    leave_out "TRAINYARD_DATA does not contain CIFAR-10"
     return
   fi
   local folder
@@ -151,7 +151,7 @@ run_part() {
   esac
 }
 
-# section PART: its output and verdict as Markdown. Sets verdict.
+# section PART: prints its output and verdict as Markdown; sets verdict.
 section() {
   local log seconds=$SECONDS code=0
   log=$(mktemp)

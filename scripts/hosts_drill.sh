@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Two hosts, which are network namespaces with host names, addresses, a file system below /srv and an
-# sshd of their own, train one model through `train --hosts`: with ssh, mpirun and rsync as they are.
-# What they leave must equal, byte for byte, what ranks leave that were started on one host. As root.
+# Two hosts, simulated by network namespaces with their own host names, addresses, file system below /srv
+# and sshd, train one model through `train --hosts`, with the real ssh, mpirun and rsync. The resulting files
+# must equal, byte for byte, those of ranks started on one host. Requires root.
 #
 #   scripts/hosts_drill.sh [TRAIN]   (default: build/release/bin/train)
 #
-# Ranks are on processors; under scripts/standin.sh 4 they are on GPUs that stand-ins play, four a host.
-# A slow test of the suite. Ends with 77 where it cannot run, and says why.
+# Ranks run on CPUs; under scripts/standin.sh 4 they run on simulated GPUs, four per host. A slow test of
+# the suite. Ends with 77 if it cannot run, and says why.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -15,15 +15,15 @@ cannot_run() {
   say "cannot run: $*"
   exit 77
 }
-[[ $(id -u) -eq 0 ]] || cannot_run "namespaces want root"
+[[ $(id -u) -eq 0 ]] || cannot_run "namespaces require root"
 for program in ip ssh sshd ssh-keygen mpirun rsync unshare nsenter; do
   command -v "$program" >/dev/null ||
-    cannot_run "$program is not there (apt install iproute2 openssh-server openmpi-bin rsync)"
+    cannot_run "$program is not installed (apt install iproute2 openssh-server openmpi-bin rsync)"
 done
 
 train=$(realpath "${1:-build/release/bin/train}")
 scratch=$(mktemp -d)
-# use_ranks N: `devices` are the flags for N ranks on a host.
+# use_ranks N: sets `devices`, the flags for N ranks on a host.
 use_ranks() { devices=(--gpus 0 --replicas "$1"); }
 local_text="sums in shared memory"
 hosts_text="sums over TCP"
@@ -32,7 +32,7 @@ if [[ -n ${STANDIN_GPUS-} ]]; then
   use_ranks() { devices=(--gpus "$1" --no-tune); }
   local_text="a GPU ("
   hosts_text=$local_text
-  # What ssh does not carry over; the second host's GPUs are none of the first's.
+  # Variables that ssh does not forward; the second host has GPUs of its own.
   exec {gpus_of_b}<>"$scratch/gpus_of_b"
   for name in STANDIN_GPUS TRAINYARD_GPU_PART TRAINYARD_CUDA_PATH LD_LIBRARY_PATH XDG_CACHE_HOME; do
     host_settings+=("$name=${!name}")
@@ -51,7 +51,7 @@ clean_up() {
 trap clean_up EXIT
 cd "$scratch" || exit 1
 for space in "${spaces[@]}"; do
-  ip netns add "$space" 2>/dev/null || cannot_run "no namespace can be made here"
+  ip netns add "$space" 2>/dev/null || cannot_run "network namespaces cannot be created here"
 done
 ip link add trainyard_a0 netns trainyard_a type veth peer name trainyard_b0 netns trainyard_b
 for host in a b; do
@@ -61,7 +61,7 @@ for host in a b; do
   ip -n "trainyard_$host" link set lo up
 done
 
-# Keys and settings of ssh for these two hosts alone.
+# ssh keys and settings for these two hosts only.
 ssh-keygen -q -t ed25519 -N '' -f host_key
 ssh-keygen -q -t ed25519 -N '' -f user_key
 mkdir -p bin /run/sshd
@@ -74,7 +74,7 @@ SH
 chmod +x bin/ssh
 export PATH="$scratch/bin:$PATH"
 
-# on_host HOST COMMAND...: in the host's namespaces, which its sshd holds open.
+# on_host HOST COMMAND...: runs it in the host's namespaces, which its sshd keeps alive.
 on_host() {
   local host=$1
   shift
@@ -122,7 +122,7 @@ YAML
 printf '10.77.0.1 slots=2\n10.77.0.2 slots=2\n' >hosts.txt
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-# same A B: both runs left the same bytes.
+# same A B: checks that both runs left the same bytes.
 same() {
   fingerprint "$1" >expected
   fingerprint "$2" >found
@@ -136,14 +136,14 @@ for ranks in 1 2; do
   use_ranks "$ranks"
   on_host a "$train" --config drill.yaml --hosts hosts.txt "${devices[@]}" \
     --out "$scratch/hosts$ranks" >"hosts$ranks.log" 2>&1 || die "$(tail -n 5 "hosts$ranks.log")"
-  grep -q "$local_text" "local$ranks.log" || die "local ranks say nothing of $local_text"
-  grep -q "$hosts_text" "hosts$ranks.log" || die "ranks of two hosts say nothing of $hosts_text"
+  grep -q "$local_text" "local$ranks.log" || die "the log of local ranks does not contain '$local_text'"
+  grep -q "$hosts_text" "hosts$ranks.log" || die "the log of two hosts does not contain '$hosts_text'"
   same "local$ranks" "hosts$ranks"
-  say "2 hosts with $ranks rank(s) each: the bytes of $((2 * ranks)) local ranks"
+  say "2 hosts with $ranks rank(s) each: bit-identical to $((2 * ranks)) local ranks"
 done
 fingerprint local1 >one
 fingerprint local2 >two
-[[ -z $(equal_parts one two) ]] || die "other numbers of ranks leave the same $(equal_parts one two)"
+[[ -z $(equal_parts one two) ]] || die "different numbers of ranks give the same $(equal_parts one two)"
 
 use_ranks 1
 mkdir job
@@ -163,7 +163,7 @@ on_host a "$train" bench --config drill.yaml --hosts hosts.txt "${devices[@]}" -
   die "the bench did not measure a rank on each host: $(cat scaling.csv)"
 say "train bench --scaling over two hosts: $(tail -n 1 scaling.log)"
 
-# A rank of the other host dies: all end, and the message names rank and host.
+# If a rank of the other host dies, all ranks end, and the message names rank and host.
 on_host a "$train" --config drill.yaml --hosts hosts.txt "${devices[@]}" --epochs 100000 \
   --out "$scratch/killed" >killed.log 2>&1 &
 launcher=$!

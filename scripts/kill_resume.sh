@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Kills a run at random moments, resumes it, and compares what it leaves with an uninterrupted run.
+# Kills a run at random moments, resumes it, and compares its results with those of an uninterrupted run.
 #
 #   scripts/kill_resume.sh CONFIG [KILLS] [-- TRAIN-FLAGS...]      (default: 25 kills)
 #
-# Each trial starts CONFIG anew, sends SIGKILL after a random part of the uninterrupted run's time,
+# Each trial starts CONFIG from scratch, sends SIGKILL after a random part of the uninterrupted run's time,
 # and resumes until the run ends. Its newest checkpoint (weights, optimizer state, statistics,
 # counters) and the untimed columns of its metrics.csv and steps.csv must then equal the uninterrupted
 # run's byte for byte. A run from another seed must differ in each of them. Choose a CONFIG of some
@@ -22,7 +22,7 @@ if [[ ${1:-} =~ ^[0-9]+$ ]]; then
 fi
 [[ ${1:-} != -- ]] || shift
 flags=("$@")
-# What is no key of the run, and a resume wants again.
+# Flags that are not keys of the run, and must be given to a resume again.
 ranks=()
 for ((i = 0; i < $#; ++i)); do
   case ${flags[i]} in --gpus | --replicas) ranks+=("${flags[i]}" "${flags[i + 1]}") ;; esac
@@ -65,7 +65,7 @@ for trial in $(seq "$kills"); do
   sleep "$delay"
   if kill -KILL "$pid" 2>/dev/null; then killed=$((killed + 1)); fi
   wait "$pid" 2>/dev/null || true
-  # A run killed before it made its folder starts anew; one that had ended is resumed to no effect.
+  # A run killed before it made its folder is started again; resuming one that had ended has no effect.
   if [[ -f $folder/config.yaml ]]; then
     "$train" resume "$folder" "${ranks[@]}" >>"$work/log" 2>&1 || die "resume failed: $(tail -n 3 "$work/log")"
   else

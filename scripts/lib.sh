@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Shared by the scripts: messages, packages, builds, what runs leave. Source it; it changes to the project's root.
+# Shared by the scripts: messages, packages, builds, results of runs. Source it; it changes to the project's root.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -22,7 +22,7 @@ as_root() {
   elif command -v sudo >/dev/null; then
     sudo "$@"
   else
-    die "packages are missing: $* wants root; run it as root, or install sudo"
+    die "packages are missing: $* requires root; run this as root, or install sudo"
   fi
 }
 
@@ -30,7 +30,7 @@ is_installed() {
   [[ $(dpkg-query --show --showformat '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
 
-# install_missing PACKAGE...: apt-get is called only where something is missing.
+# install_missing PACKAGE...: calls apt-get only if something is missing.
 install_missing() {
   command -v dpkg-query >/dev/null || die "this script installs with apt-get (Debian 12 or newer)"
   local package missing=()
@@ -44,8 +44,8 @@ install_missing() {
     apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# Jobs that fit the processors and the memory: a compiler of this project takes up to 1.5 GiB. CMake's
-# own variable has the last word.
+# Number of jobs that fit the processors and the memory: compiling this project takes up to 1.5 GiB per job.
+# CMake's own variable takes precedence.
 job_count() {
   if [[ -n ${CMAKE_BUILD_PARALLEL_LEVEL-} ]]; then
     echo "$CMAKE_BUILD_PARALLEL_LEVEL"
@@ -62,7 +62,7 @@ job_count() {
 # span SECONDS: "0:02:20", as the program writes durations.
 span() { printf '%d:%02d:%02d' $(($1 / 3600)) $(($1 / 60 % 60)) $(($1 % 60)); }
 
-# bar DONE ALL: as the program draws that of an epoch.
+# bar DONE ALL: a bar like the program's for an epoch.
 bar() {
   local full="#" empty="-" text="" i
   if [[ ${LC_ALL:-${LC_CTYPE:-${LANG-}}} =~ [Uu][Tt][Ff] ]]; then full="━" empty="─"; fi
@@ -72,8 +72,8 @@ bar() {
   printf '%5d/%d %s' "$1" "$2" "$text"
 }
 
-# build_bar LOG [terminal]: reads what ninja prints ("[93/327] Building X"), keeps it in LOG, and shows a bar:
-# on a terminal one line that moves, else a line each tenth. What a failed command printed is shown whole.
+# build_bar LOG [terminal]: reads ninja's output ("[93/327] Building X"), stores it in LOG, and shows a bar: on
+# a terminal one line that is redrawn, else a line per tenth. Output of failed commands is shown in full.
 build_bar() {
   local line failing="" tenth=0 tenths
   local step='^\[([0-9]+)/([1-9][0-9]*)\] '
@@ -100,7 +100,7 @@ build_bar() {
   [[ -z ${2-} ]] || printf '\r\033[K' >&2
 }
 
-# build PRESET [TARGET...]: all targets where none is named.
+# build PRESET [TARGET...]: all targets if none is given.
 build() {
   local preset=$1 log=build/$1/configure.log
   shift
@@ -116,16 +116,16 @@ build() {
   if [[ -t 2 ]]; then terminal=yes; fi
   cmake --build "build/$preset" -j "$(job_count)" "${targets[@]}" 2>&1 |
     build_bar "build/$preset/build.log" "$terminal" ||
-    die "the build of $preset failed; all that it printed is in build/$preset/build.log"
+    die "the build of $preset failed; its full output is in build/$preset/build.log"
 }
 
-# untimed FILE.csv: all columns but the timing ones, which come last.
+# untimed FILE.csv: all columns except the timing ones, which are last.
 untimed() {
   awk -F, 'NR == 1 { last = NF; for (i = 1; i <= NF; ++i) if ($i == "elapsed_s") last = i - 1 }
            { row = $1; for (i = 2; i <= last; ++i) row = row "," $i; print row }' "$1"
 }
 
-# fingerprint FOLDER: a line a compared thing, its name and its SHA-256. Files that hold times are
+# fingerprint FOLDER: one line per compared file, its name and its SHA-256. Files that contain times are
 # left out: manifest.json has the hash of state.json, which has the seconds trained.
 fingerprint() {
   local folder=$1 last file
@@ -138,8 +138,8 @@ fingerprint() {
   done
 }
 
-# equal_parts A B: what two files of fingerprint have in common, a name a line, less the statistics of the
-# data, which are the same for all seeds.
+# equal_parts A B: names common to two files written by fingerprint, one per line, except the statistics of
+# the data, which are the same for all seeds.
 equal_parts() { comm -12 <(sort "$1") <(sort "$2") | cut -d ' ' -f 1 | grep -vx data.safetensors || true; }
 
 # little_endian NUMBER: four bytes.

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# How much faster than one rank two could be on this machine if their sums cost nothing. ResNet-20, 64
-# images a step, one thread each: one run alone; two runs at once, each on its core, which know nothing of
-# each other; the same two as if each step waited for the slower of them; two ranks. Some minutes.
+# Measures how much faster than one rank two could be on this machine if all-reduce took no time. ResNet-20,
+# 64 images per step, one thread each: one run alone; two independent runs at once, each on its core; the same
+# two as if each step waited for the slower of them; two ranks. Takes some minutes.
 #
 #   DATA=FOLDER scripts/lockstep.sh
 #
-# FOLDER holds CIFAR-10 (cifar-10-batches-bin). ROUNDS: default 5. The program: $TRAIN, else
+# FOLDER contains CIFAR-10 (cifar-10-batches-bin). ROUNDS: default 5. The program: $TRAIN, else
 # build/release/bin/train. Keep the machine otherwise idle.
 
 # shellcheck source=scripts/lib.sh
@@ -16,7 +16,7 @@ data=$(realpath "${DATA:?the folder of CIFAR-10}")
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
-# start NAME SAMPLES COMMAND...: one epoch into the folder NAME.
+# start NAME SAMPLES COMMAND...: trains one epoch into the folder NAME.
 start() {
   local name=$1 samples=$2
   shift 2
@@ -26,13 +26,13 @@ start() {
     --out "$work/$name" >"$work/$name.log" 2>&1 || die "$(cat "$work/$name.log")"
 }
 
-# Milliseconds of each step but the first ones.
+# Milliseconds of each step except the first ones.
 steps_of() {
   awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "elapsed_s") column = i; next }
            NR > 6 { print 1e3 * ($column - before) } { before = $column }' "$work/$1/steps.csv"
 }
 
-printf '| alone, ms a step | deviation | two at once, times | in lockstep, times | two ranks, times |\n'
+printf '| alone, ms per step | deviation | two at once, speed-up | in lockstep, speed-up | two ranks, speed-up |\n'
 printf '|---|---|---|---|---|\n'
 for ((round = 0; round < ${ROUNDS:-5}; ++round)); do
   rm -rf "${work:?}"/*

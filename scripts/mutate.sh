@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Tests of the tests: changes one operator, sign or number of the arithmetic at a time and expects
-# the family's test program to fail. By hand, slow (half an hour).
+# Mutation testing: changes one operator, sign or number of the arithmetic at a time and expects
+# the family's test program to fail. Run by hand, slow (half an hour).
 #
-#   scripts/mutate.sh [--all] [FAMILY...]     (default: ops optim data; two changes a function)
+#   scripts/mutate.sh [--all] [FAMILY...]     (default: ops optim data; two changes per function)
 #
-# One build holds every change, each behind a number that the environment switches on
+# One build contains every change, each enabled by its number in an environment variable
 # (scripts/mutate/mutant.h); it is made from a copy of the sources in build/mutate, so the working
-# tree is only read. Changes that cannot change a result stand in scripts/mutate/equivalent.txt with
-# the reason. What the tests let pass is listed; then the exit code is 1.
+# tree is only read. Changes that cannot affect a result are listed in scripts/mutate/equivalent.txt with
+# the reason. Changes that the tests do not catch are listed, and the exit code is then 1.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# The sources of a family that hold arithmetic.
+# The sources of a family that contain arithmetic.
 files_of() {
   case $1 in
     ops) echo src/ops/*.h src/ops/*.cpp ;;
@@ -31,7 +31,7 @@ all=no
 families=("$@")
 [[ $# -gt 0 ]] || families=(ops optim data)
 
-# Copies the sources and puts the changes in; work/changes gets number, family, function, text.
+# Copies the sources and applies the changes; writes number, family, function and text to work/changes.
 make_tree() {
   rm -rf "$tree"
   mkdir -p "$tree"
@@ -55,8 +55,8 @@ build_tree() {
   } >"$work/log" 2>&1 || die "the copy does not build: see $work/log"
 }
 
-# run_tests FAMILY NUMBER SECONDS DOCTEST-ARGUMENT: true if the cases do not notice the change. An
-# endless loop ends after the seconds; the shell's own words on a crash go nowhere.
+# run_tests FAMILY NUMBER SECONDS DOCTEST-ARGUMENT: true if the cases do not detect the change. An
+# endless loop ends after SECONDS; the shell's own message on a crash is discarded.
 run_tests() {
   {
     TRAINYARD_MUTANT=$2 OMP_WAIT_POLICY=passive timeout "$3" \
@@ -64,8 +64,8 @@ run_tests() {
   } 2>/dev/null
 }
 
-# passes FAMILY NUMBER, where 0 is no change. The comparison of all devices takes most of the time of
-# the ops tests and runs last.
+# passes FAMILY NUMBER; 0: no change. The comparison of all devices takes most of the time of the ops
+# tests and runs last.
 passes() {
   run_tests "$1" "$2" 60 --source-file-exclude='*/device_test.cpp' &&
     run_tests "$1" "$2" 600 --source-file='*/device_test.cpp'
@@ -76,7 +76,7 @@ chosen() {
   if [[ $all == yes ]]; then
     cut -f 1 "$work/changes"
   else
-    awk -F '\t' '$3 != place { print number; print $1 } { place = $3; number = $1 }
+    awk -F '\t' '$3 != name { print number; print $1 } { name = $3; number = $1 }
       END { print number }' "$work/changes" | sort --numeric-sort --unique | grep .
   fi
 }
@@ -84,7 +84,7 @@ chosen() {
 # equivalent TEXT
 equivalent() { grep --quiet --fixed-strings --line-regexp -- "$1" scripts/mutate/equivalent.txt; }
 
-# An entry of the list that fits no change any more would hide the next one.
+# A list entry that no longer matches a change could hide a future one.
 check_equivalents() {
   local text
   while IFS= read -r text; do

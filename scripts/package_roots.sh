@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Makes root folders of systems in which the package is to start, by debootstrap, as root: Debian 12 and
-# 13, and Ubuntu 22.04 and 24.04 where its packages can be had (UBUNTU names the mirror). What is there
-# stays. TRAINYARD_ROOTS, which is printed, then makes tests/e2e/package.sh use them.
+# Makes root folders of systems on which the package must start, with debootstrap, as root: Debian 12 and
+# 13, and Ubuntu 22.04 and 24.04 if its packages are available (UBUNTU: URL of the mirror). Existing ones are
+# left alone. TRAINYARD_ROOTS, which is printed, then makes tests/e2e/package.sh use them.
 #
 #   scripts/package_roots.sh FOLDER
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-[[ $# -eq 1 ]] || die "wants a folder"
-command -v debootstrap >/dev/null || die "debootstrap is not there; apt-get install debootstrap"
+[[ $# -eq 1 ]] || die "requires a folder"
+command -v debootstrap >/dev/null || die "debootstrap is not installed; apt-get install debootstrap"
 mkdir -p "$1"
 folder=$(realpath "$1")
 

@@ -3,9 +3,9 @@
 #
 #   scripts/quickstart.sh
 #
-# Says what it does, what comes next and how long each part took. Data: CIFAR-10 from $TRAINYARD_DATA or
-# data/, else downloaded, else the drawn shapes set. Run it as root or with sudo installed. Runs go to
-# runs/quickstart/.
+# Prints what it does, what comes next and how long each part took. Data: CIFAR-10 from $TRAINYARD_DATA or
+# data/, else downloaded, else the drawn shapes set. Run it as root or with sudo installed. Runs are written
+# to runs/quickstart/.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ train=build/release/bin/train
 
 holds_cifar() { [[ -f $1/cifar-10-batches-bin/test_batch.bin || -f $1/test_batch.bin ]]; }
 
-# Fetches CIFAR-10 into data/; false where the network, the server or the checksum says no.
+# Downloads CIFAR-10 into data/; false if the network, the server or the checksum fails.
 download_cifar() {
   local temporary
   temporary=$(mktemp)
@@ -28,7 +28,7 @@ download_cifar() {
     return 1
   fi
   if ! sha256sum --check --status <<<"$sha256  $temporary"; then
-    say "$archive: its SHA-256 is not $sha256; it is not used"
+    say "$archive: its SHA-256 is not $sha256; ignoring it"
     rm -f "$temporary"
     return 1
   fi
@@ -38,14 +38,14 @@ download_cifar() {
 
 parts=(packages build data training)
 declare -A about=(
-  [packages]="what is missing of the compiler and the libraries is installed with apt-get"
-  [build]="the program is compiled; nothing is done again that is there already"
-  [data]="CIFAR-10 is looked for, else fetched, else drawn shapes take its place"
-  [training]="a small network learns for a few epochs, which takes minutes"
+  [packages]="installing missing compilers and libraries with apt-get"
+  [build]="compiling the program; up-to-date files are not recompiled"
+  [data]="looking for CIFAR-10, else downloading it, else using drawn shapes instead"
+  [training]="training a small network for a few epochs, which takes minutes"
 )
 times=()
 
-# part NUMBER COMMAND...: runs a part between what it is and how long it took.
+# part NUMBER COMMAND...: runs a part, printing its description before and its duration after.
 part() {
   local name=${parts[$1 - 1]} begin=$SECONDS
   say "$1 of ${#parts[@]}, $name: ${about[$name]}"
@@ -69,7 +69,7 @@ find_data() {
     echo data
     return
   fi
-  say "CIFAR-10 is not to be had here: training on the drawn shapes set instead (data/shapes)"
+  say "CIFAR-10 is not available: training on the drawn shapes set instead (data/shapes)"
   [[ -f data/shapes/test_batch.bin || -f data/shapes/cifar-10-batches-bin/test_batch.bin ]] ||
     "$train" data make shapes data/shapes >&2
   echo data/shapes
@@ -92,4 +92,4 @@ run=runs/quickstart/$(comm -13 <(echo "$before") <(ls runs/quickstart) | tail -n
 all_times=$(printf '%s, ' "${times[@]}")
 say "done in $(span "$SECONDS"): ${all_times%, }"
 printf 'run folder: %s\nplot: %s\n' "$run" "$(find "$run/plots" -name '*.png' | sort | head -n 1)"
-say "what next: $train --config configs/resnet_cifar10.yaml (README.md and docs/language.md say what can be trained)"
+say "what next: $train --config configs/resnet_cifar10.yaml (README.md and docs/language.md describe what can be trained)"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# `batch.shards` on real networks and data: 50 updates on 1, 2 and 4 ranks on processors, and on 4 that are
-# killed and then resumed on 1, must leave the same bytes (weights, optimizer state, statistics, untimed
-# columns); another seed must leave others. By hand, some minutes a network.
+# Tests `batch.shards` on real networks and data: 50 steps on 1, 2 and 4 CPU ranks, and on 4 that are killed
+# and then resumed on 1, must give the same bytes (weights, optimizer state, statistics, untimed columns);
+# another seed must give different ones. Run by hand, some minutes per network.
 #
 #   DATA=FOLDER scripts/shard_ranks.sh [CONFIG...]   (default: resnet_cifar10 minigooglenet_cifar10)
 #
-# FOLDER holds CIFAR-10 (cifar-10-batches-bin). The program: $TRAIN, else build/release/bin/train.
+# FOLDER contains CIFAR-10 (cifar-10-batches-bin). The program: $TRAIN, else build/release/bin/train.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -17,12 +17,12 @@ configs=("$@")
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT
 
-# Two epochs of 25 updates, saved every tenth.
+# Two epochs of 25 steps, saved every tenth.
 flags=(--set 'batch={total: 64, shards: 4}' --set epochs=2 --set data.train.limit=1600
   --set data.val.limit=400 --set "data.train.root=$data" --set "data.val.root=$data"
   --set 'checkpoint.every=10 steps' --set output.steps=true)
 
-# start NAME RANKS FLAGS...: the run of $config into the folder NAME.
+# start NAME RANKS FLAGS...: runs $config into the folder NAME.
 start() {
   local name=$1 ranks=$2
   shift 2
@@ -30,7 +30,7 @@ start() {
     >>"$work/log" 2>&1
 }
 
-# compare NAME TEXT: with the run on one rank.
+# compare NAME TEXT: compares with the run on one rank.
 compare() {
   fingerprint "$work/$1" >"$work/found"
   cmp -s "$work/expected" "$work/found" ||
@@ -57,7 +57,7 @@ for config in "${configs[@]}"; do
   [[ $(wc -l <"$work/expected") -ge 4 ]] || die "$config: too little to compare"
   start other 1 --seed 7
   fingerprint "$work/other" >"$work/found"
-  [[ -z $(equal_parts "$work/expected" "$work/found") ]] || die "$config: another seed leaves the same"
+  [[ -z $(equal_parts "$work/expected" "$work/found") ]] || die "$config: another seed gives the same"
   for ranks in 2 4; do
     start "on$ranks" "$ranks"
     compare "on$ranks" "$ranks ranks"

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Compares the number of skipped cases of each test in a log of CTest with tests/skipped.txt.
+# Compares the number of skipped cases of each test in a CTest log with tests/skipped.txt.
 #
 #   scripts/skips.sh build/release/Testing/Temporary/LastTest.log [CONDITION...]
 #
-# Which conditions hold is asked of the machine, or given: those named hold, "none" says that none does.
+# The conditions are checked on this machine, or given: those named hold; "none": none holds.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-[[ $# -ge 1 && -s $1 ]] || die "wants a log of CTest that holds something"
+[[ $# -ge 1 && -s $1 ]] || die "requires a CTest log that is not empty"
 log=$1
 shift
 given=("$@")
 
-# Whether the machine is as a condition of tests/skipped.txt says.
+# Whether a condition of tests/skipped.txt holds on this machine.
 machine_is() {
   case $1 in
     no-cifar10) [[ ! -f ${TRAINYARD_DATA:-}/cifar-10-batches-bin/test_batch.bin ]] ;;

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# Training speed beside PyTorch's, on the same cores, taken in turn.
+# Measures training throughput against PyTorch's, on the same cores, alternately.
 #
 #   PEER=torch_train_speed.py scripts/speed_table.sh [NET...]
 #
 # NET: resnet20, minigooglenet, cnn (default: all three); their files are in scripts/bench/.
-# PEER prints one JSON line a network for: --device cpu --nets N --modes M --batches B --threads T.
+# PEER prints one JSON line per network when called with: --device cpu --nets N --modes M --batches B --threads T.
 #
-# ROUNDS   how often both are measured, in turn (default 5)
+# ROUNDS   how often both are measured, alternately (default 5)
 # THREADS  "2 1"
 # BATCH    128
 # MODES    of the peer, comma-separated: fp32,fp32nchw
-# OUT      docs/results/speed.jsonl; a line a measurement, with round and load average
+# OUT      docs/results/speed.jsonl; one line per measurement, with round and load average
 #
 # PyTorch from Debian links a slow BLAS unless libopenblas0-openmp is installed. Keep the machine
-# otherwise idle: each line carries the load average at its start, so a disturbed one shows.
+# otherwise idle: each line has the load average at its start, which reveals a disturbed measurement.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -33,7 +33,7 @@ is_installed libopenblas0-openmp || say "libopenblas0-openmp is missing: the pee
 
 load_average() { cut -d ' ' -f 1 /proc/loadavg; }
 
-# record ROUND THREADS LOAD: adds these to the JSON lines that hold a rate.
+# record ROUND THREADS LOAD: adds these to the JSON lines that contain a throughput.
 record() {
   local lines
   lines=$(cat)
@@ -42,7 +42,7 @@ record() {
     tee -a "$output"
 }
 
-# Both sides choose how their threads wait.
+# Both programs choose how their threads wait.
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT OMP_NUM_THREADS
 
 build release train

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs a command with stand-ins of GPUs: the GPU part on the processor, for tests (docs/architecture.md,
-# "Stand-ins"). It is slow, and shows nothing of a GPU's speed.
+# Runs a command with stand-ins of GPUs: the GPU part on the CPU, for tests (docs/architecture.md,
+# "Stand-ins"). It is slow, and says nothing about a GPU's speed.
 #
 #   scripts/standin.sh [--build DIR] GPUS COMMAND...
 #
 # GPUS is a number, or a list of kinds: h200,rtx4090 (also a100, rtx5090, t4). DIR is the build whose
-# stand-ins are used: by default that of the command (its ../), else build/release. More can be set in the
-# environment: failures by STANDIN_FAULTS and STANDIN_ONCE (tests/standin/faults.h), and what the machine is
-# by STANDIN_MEMORY_MIB, STANDIN_DRIVER and STANDIN_COMPUTE_MODE (tests/standin/runtime/kinds.h). Timed engines
-# are kept in STANDIN_CACHE, by default beside the stand-ins.
+# stand-ins are used: by default that of the command (its ../), else build/release. More environment
+# variables: failures by STANDIN_FAULTS and STANDIN_ONCE (tests/standin/faults.h), the simulated machine by
+# STANDIN_MEMORY_MIB, STANDIN_DRIVER and STANDIN_COMPUTE_MODE (tests/standin/runtime/kinds.h). Timed engines
+# are stored in STANDIN_CACHE, by default next to the stand-ins.
 
 set -euo pipefail
 
@@ -19,14 +19,14 @@ usage() {
 
 build=""
 if [[ ${1-} == --build ]]; then
-  build=${2:?--build wants a folder}
+  build=${2:?--build requires a folder}
   shift 2
 fi
 [[ $# -ge 2 && $1 != -* ]] || usage
 gpus=$1
 shift
 
-# build_of PROGRAM: the build that it lies in, in bin/ or elsewhere; "" for none.
+# build_of PROGRAM: the build that contains it, in bin/ or elsewhere; "" for none.
 build_of() {
   local folder
   folder=$(dirname "$(readlink -f "$(command -v "$1" || echo "$1")")")
@@ -38,12 +38,12 @@ build_of() {
 [[ -n $build ]] || build=$(dirname "$(readlink -f "$0")")/../build/release
 standin=$(readlink -f "$build")/lib/standin
 if [[ ! -e $standin/libtrainyard_cuda_standin.so ]]; then
-  echo "${0##*/}: $build has no stand-ins (lib/standin); build it where NVIDIA's headers are" >&2
+  echo "${0##*/}: $build has no stand-ins (lib/standin); build it with NVIDIA's headers installed" >&2
   exit 1
 fi
 
-# What the processes of this machine use of its GPUs, as a driver knows it: a file without a name, which
-# goes with the last of them.
+# The GPU usage of this machine's processes, as a driver tracks it: an unnamed file that disappears with the
+# last of them.
 state=$(mktemp)
 exec {descriptor}<>"$state"
 rm "$state"
@@ -54,6 +54,6 @@ export TRAINYARD_GPU_PART=$standin/libtrainyard_cuda_standin.so
 export TRAINYARD_CUDA_PATH=$standin
 # The driver's own libraries have no path of their own.
 export LD_LIBRARY_PATH=$standin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-# Engines that are timed here are none of a GPU's of that name.
+# Keep engines timed here apart from those of a real GPU with the same name.
 export XDG_CACHE_HOME=${STANDIN_CACHE:-$standin/cache}
 exec "$@"

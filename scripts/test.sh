@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs what is missing, checks the sources' form, builds, and runs the suite without its slow
+# Installs missing packages, checks formatting, builds, and runs the test suite without its slow
 # cases.
 #
 #   scripts/test.sh [release] [dev] [tsan]     (default: all three)
 #
-# release: everything. dev: everything under ASan and UBSan, warnings are errors. tsan: what works
-# with threads of its own. Cases that are skipped are those of tests/skipped.txt. The last lines are
-# ctest's summary of each, and what failed.
+# release: everything. dev: everything under ASan and UBSan, warnings are errors. tsan: the code that
+# starts its own threads. Skipped cases must match tests/skipped.txt. The last lines are ctest's
+# summary of each preset, and the failures.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -64,6 +64,6 @@ done
 say "the suite without its slow cases"
 printf '%s\n' "${summaries[@]}"
 if [[ ${#failures[@]} -gt 0 ]]; then
-  printf 'FAILED: %s (said above)\n' "${failures[@]}"
+  printf 'FAILED: %s (see above)\n' "${failures[@]}"
   exit 1
 fi

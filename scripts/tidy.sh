@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# clang-tidy over the sources, by the rules of .clang-tidy. Wants clang-tidy 16 or newer and a
+# Runs clang-tidy over the sources, with the rules of .clang-tidy. Requires clang-tidy 16 or newer and a
 # configured release build.
 #
 #   scripts/tidy.sh [FILE.cpp...]     (default: every .cpp of src; minutes)
@@ -11,7 +11,7 @@ tidy=$(command -v clang-tidy-19 clang-tidy-18 clang-tidy-17 clang-tidy-16 | head
 [[ -n $tidy ]] || die "no clang-tidy 16 to 19 found; install clang-tidy-16"
 [[ -f build/release/compile_commands.json ]] || cmake --preset release >/dev/null
 files=("$@")
-# parallel.cpp is left out: it includes GCC's omp.h and asks for GCC's names of processors.
+# parallel.cpp is left out: it includes GCC's omp.h and uses GCC's processor names.
 [[ $# -gt 0 ]] || mapfile -t files < <(find src -name '*.cpp' ! -path src/base/parallel.cpp | sort)
 printf '%s\0' "${files[@]}" |
   xargs -0 -n 1 -P "$(job_count)" "$tidy" -p build/release --quiet

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2059  # variables are shared with scripts/attack.sh
-# One file of the newest checkpoint of a killed run is damaged, every fourth time one of each checkpoint. Resume must
-# use an older checkpoint and end as a run that never stopped, or say what is damaged (exit 9); never train on from
-# what is wrong.
+# Damages one file of the newest checkpoint of a killed run, every fourth time one file of each checkpoint. Resume must
+# use an older checkpoint and end like an uninterrupted run, or report the damage (exit 9); it must never continue from
+# damaged data.
 
 default_count=200
 
-# damage FILE: in a way that is drawn; says which in $how.
+# damage FILE: in a random way, stored in $how.
 damage() {
   local size at
   size=$(stat --format %s "$1")
@@ -13,7 +13,7 @@ damage() {
   pick flip cut remove empty zero append folder
   how=$picked
   case $how in
-    flip) # a byte that is another for certain
+    flip) # always changes the byte
       [[ $at -lt $size ]] || at=$((size - 1))
       local byte
       byte=$(od -An -tu1 -j "$at" -N 1 "$1")
@@ -28,7 +28,7 @@ damage() {
   esac
 }
 
-# damage_one FOLDER [FILE]: one of its files, or FILE; says which in $file.
+# damage_one FOLDER [FILE]: damages one of its files, or FILE; stores which in $file.
 damage_one() {
   local files
   mapfile -t files < <(find "$1" -type f | sort)
@@ -37,10 +37,10 @@ damage_one() {
   damage "$file"
 }
 
-# checkpoints_of FOLDER: their number.
+# checkpoints_of FOLDER: the number of its checkpoints.
 checkpoints_of() { find "$1/checkpoints" -name MANIFEST.json 2>/dev/null | wc -l; }
 
-# A run that was killed when it had several checkpoints, in killed/. One that ended before is started again.
+# Makes killed/, a run that was killed when it had several checkpoints. A run that ends before is started again.
 make_killed() {
   local pid length try
   train_whole
@@ -69,13 +69,13 @@ attack() {
     fi
     damage_one "$last" damaged/checkpoints/last
     attempt "${program[@]}" resume damaged --gpus 0
-    # A folder where the pointer is to be written is not removed by the program, which says so.
+    # The program does not remove a folder in place of the pointer file, and reports it.
     if [[ $code -eq 7 && $how == folder && $file == */last ]]; then
       rmdir "$file"
       attempt "${program[@]}" resume damaged --gpus 0
     fi
     if [[ $code -eq 0 ]]; then
-      if ! fingerprint damaged >found || ! cmp -s found expected; then finding "$how of $file is taken for good"; fi
+      if ! fingerprint damaged >found || ! cmp -s found expected; then finding "$how of $file was accepted as intact"; fi
     elif [[ $code -eq 9 ]]; then
       refused=$((refused + 1))
     else

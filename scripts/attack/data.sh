@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2059  # variables are shared with scripts/attack.sh
-# Pictures that a run reads change or vanish while it reads them: it ends with 4 and names the file, or with 0 where it
-# needed it no more; with the pictures back it can be gone on with.
+# Images change or vanish while a run reads them: it ends with 4 and names the file, or with 0 if it no longer needed
+# the file; once the images are restored it can be resumed.
 
 default_count=200
 
-# change: some of data/, in the way $how, and what that was in $file.
+# change: changes part of data/ according to $how; stores what in $file.
 change() {
   local files
   mapfile -t files < <(find data -name '*.bmp' | sort)
@@ -35,7 +35,7 @@ attack() {
     pick vanish cut empty folder noise other class fifo all
     how=$picked
     start reading
-    # What is gone before the run has listed its data is no part of them: it would train on the others.
+    # A file removed before the run has listed its data is not part of them: it would train on the others.
     if [[ $how =~ ^(vanish|class|fifo|folder)$ ]]; then await grep -q fingerprint reading/run.json || true; fi
     sleep_part 1
     change
@@ -50,9 +50,9 @@ attack() {
     fi
     rm -rf data
     cp -r pictures data
-    # Other pixels in a whole picture are other data, with which a run ends otherwise.
+    # Changed pixels in an intact image are different data, with which a run ends differently.
     if [[ $how == other ]]; then rm -rf reading; fi
     ends_equal reading "$what"
   done
-  printf 'data: %s of %s runs ended with exit 4, the others had read what changed\n' "$refused" "$count"
+  printf 'data: %s of %s runs ended with exit 4, the others had already read the changed file\n' "$refused" "$count"
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# The n-th call that changes the run's folder fails, once or from there on, for every n (COUNT spreads fewer
-# over all of them), and after every second n a drawn call of the resume too, which writes or reads: the run ends with
-# exit 7 (3 where its config cannot be read, 9 where no checkpoint can), or with 0 where the call did not matter, and can
-# be gone on with.
+# The n-th call that changes the run's folder fails, once or from then on, for every n (a smaller COUNT is spread
+# over all of them), and for every second n also a random writing or reading call of the resume: the run ends with
+# exit 7 (3 if its config cannot be read, 9 if no checkpoint can), or with 0 if the call did not matter, and can
+# be resumed.
 
 default_count=400
 
@@ -11,7 +11,7 @@ attack() {
   train_whole
   make_disk
   printf 'disk: %s calls change the folder of a run\n' "$calls"
-  turns=$(((${1} + 1) / 2 < calls ? (${1} + 1) / 2 : calls)) # each fails once, and from there on
+  turns=$(((${1} + 1) / 2 < calls ? (${1} + 1) / 2 : calls)) # each fails once, and from then on
   for ((i = 0; i < 2 * turns; ++i)); do
     tried
     n=$((i / 2))
@@ -32,6 +32,6 @@ attack() {
     fi
     ends_equal broken "$what"
   done
-  printf 'disk: %s of %s runs ended with exit 7, the others needed the call not\n' "$refused" "$count"
+  printf 'disk: %s of %s runs ended with exit 7, the others did not need the call\n' "$refused" "$count"
   [[ $refused -gt 0 ]] || finding "no failing call was noticed"
 }

@@ -1,7 +1,7 @@
-// Loaded with LD_PRELOAD by scripts/attack.sh: calls that change the folder $ATTACK_FOLDER are counted from 1, and
-// the one with the number $ATTACK_AT fails, or with $ATTACK_SIGNAL brings that signal; with $ATTACK_FROM_THEN_ON
-// all after it too. With $ATTACK_READS these are the calls that read from it. At the end their number is written to $ATTACK_COUNT_FILE. One process is counted: the first
-// that is loaded.
+// Loaded with LD_PRELOAD by scripts/attack.sh: counts calls that change the folder $ATTACK_FOLDER from 1; call number
+// $ATTACK_AT fails, or with $ATTACK_SIGNAL raises that signal; with $ATTACK_FROM_THEN_ON so do all after it. With
+// $ATTACK_READS it counts the calls that read from the folder instead. At exit the count is written to
+// $ATTACK_COUNT_FILE. Only the first process that loads it is counted.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -59,7 +59,7 @@ static int below_fd(int fd) {
   return below(path);
 }
 
-// True where this call must fail; errno is set.
+// True if this call must fail; sets errno.
 static int fails_as(int reads, int error) {
   if (reads != attacks_reads) return 0;
   const long number = atomic_fetch_add(&calls, 1) + 1;

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# The gnuplot that is found first hangs, floods its output or a picture, crashes, or leaves what is no picture: the
-# run is as one without plots, ends with 0, ends at once when stopped, fills no disk, and leaves no process.
+# The first gnuplot in PATH hangs, floods its output or a picture, crashes, or writes an invalid picture: the run
+# behaves like one without plots, ends with 0, ends at once when stopped, does not fill the disk, and leaves no process.
 
 default_count=60
 most_mib=150 # of a run's folder, whatever gnuplot writes
@@ -40,7 +40,7 @@ attack() {
     make_gnuplot "$kind"
     rm -rf picture
     start drawn
-    # One that hangs has a minute, which all but a few of these runs are stopped in.
+    # A hanging gnuplot is given a minute; most of these runs are stopped within it.
     if [[ $kind == hang ]] && ((RANDOM % 8)); then
       sleep_part 2
       kill -TERM "$pid" 2>/dev/null || true
@@ -53,7 +53,7 @@ attack() {
     fi
     judge_code "$what"
     [[ $code -eq 0 || $code -eq 143 ]] || finding "exit $code: $what"
-    await has_no_child || finding "a gnuplot is left: $what"
+    await has_no_child || finding "a gnuplot process is left: $what"
     if [[ -d drawn && $(du -sm drawn | cut -f 1) -gt $most_mib ]]; then
       finding "$(du -sm drawn | cut -f 1) MiB in the folder: $what"
     fi

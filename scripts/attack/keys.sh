@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# A letter of one key of a run file is dropped, doubled, exchanged or turned: `train` must refuse it with exit 3
-# and the line of the mutant.
+# Drops, doubles, replaces or swaps a letter of one key of a run file: `train` must refuse it with exit 3 and the
+# location of the mutant.
 
 default_count=400
 
-# mutate_word WORD: in $mutant.
+# mutate_word WORD: stores the result in $mutant.
 mutate_word() {
   local at=$((RANDOM % ${#1})) letters=abcdefghijklmnopqrstuvwxyz_
   local letter=${letters:RANDOM % ${#letters}:1}
@@ -17,28 +17,28 @@ mutate_word() {
 }
 
 attack() {
-  local places place line word mutant text
+  local positions position line word mutant text
   write_run run.yaml
-  # line:word of every key, and the words that are keys or names themselves.
-  mapfile -t places < <(awk '{ rest = $0
+  # line:word of every key, and all words that are valid keys or names.
+  mapfile -t positions < <(awk '{ rest = $0
     while (match(rest, /[a-z_]+:/)) {
       print NR ":" substr(rest, RSTART, RLENGTH - 1)
       rest = substr(rest, RSTART + RLENGTH)
     } }' run.yaml)
   { "$train" schema --reference && "$train" schema --network --reference; } | grep -oE '[a-z_0-9]+' | sort -u >known
   while ((count < $1)); do
-    pick "${places[@]}"
-    place=$picked line=${picked%%:*} word=${picked#*:}
+    pick "${positions[@]}"
+    position=$picked line=${picked%%:*} word=${picked#*:}
     mutate_word "$word"
     if [[ -z $mutant || $mutant == "$word" ]] || grep -qx -- "$mutant" known; then continue; fi
     sed "${line}s/\\b$word:/$mutant:/" run.yaml >mutant.yaml
     tried
     attempt "$train" summary --config mutant.yaml --gpus 0
-    text="line $place became '$mutant'"
+    text="line $position became '$mutant'"
     if [[ $code -ne 3 ]]; then
       finding "exit $code instead of 3: $text"
     elif ! grep -q "mutant.yaml:[0-9]*:[0-9]*: " log; then
-      finding "no place in the message: $text"
+      finding "no location in the message: $text"
     fi
   done
 }

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
 # SIGKILL at a random moment, every second time at a call that changes the run's folder; every third resume is killed
-# too. The last one must end as a run that never stopped.
+# too. The last resume must end like an uninterrupted run.
 
 default_count=200
 
-# kill_once: what is in broken/ goes on until it is killed; adds to $what.
+# kill_once: starts or resumes broken/ and kills it; appends to $what.
 kill_once() {
   if ((RANDOM % 2)); then
     what+=", at call $((1 + RANDOM % calls))"

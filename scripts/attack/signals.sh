@@ -1,11 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# SIGTERM or SIGINT at a random moment, or at a call that changes the run's folder (in a save, mostly), every second
-# time once more soon after: the run ends at once with 128 and the signal's number (or had ended), and can be gone on
-# with.
+# SIGTERM or SIGINT at a random moment, or at a call that changes the run's folder (mostly during a save), every second
+# time repeated soon after: the run ends at once with 128 plus the signal's number (or had ended), and can be resumed.
 
 default_count=200
 
-# start_signalled: a run to which $signal comes, as $what is to say.
+# start_signalled: starts a run and sends it $signal; appends how to $what.
 start_signalled() {
   local twice=$((RANDOM % 2)) then_on=()
   if ((RANDOM % 2)); then

@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# SIGSTOP of a rank or of the launcher at a random moment: one that goes on soon costs nothing; a rank that does not
-# ends the run with 8 within its limits, named, without a process left, and the run can be gone on with. Only rank 0
-# after all others have left has no limit: it may be saving, and is then as a run of one process.
+# SIGSTOP of a rank or of the launcher at a random moment: if it continues soon, nothing happens; if a rank does not,
+# the run ends with 8 within its limits, names the rank, leaves no process, and can be resumed. Only rank 0, after all
+# others have left, has no limit: it may be saving, and then behaves like a single-process run.
 
-default_count=40 # a rank that is stopped for good costs 20 seconds
+default_count=40 # each rank that is stopped for good takes 20 seconds
 
 ranks_of() { pgrep -f -- "--out $PWD/still( |\$)"; }
 none_is_left() { ! ranks_of; }
 
-# stop_one: one of the run's processes, in $victim, unless all have ended.
+# stop_one: stops one of the run's processes, stored in $victim, unless all have ended.
 stop_one() {
   local processes
   mapfile -t processes < <(ranks_of)
@@ -49,7 +49,7 @@ attack() {
     judge_code "$what"
     if [[ $code -eq 8 && $kind == "for good" ]]; then
       ended=$((ended + 1))
-      grep -q 'rank [0-2] (' log || finding "no rank is named: $what"
+      grep -q 'rank [0-2] (' log || finding "the message names no rank: $what"
       ((SECONDS - began <= 40)) || finding "it took $((SECONDS - began)) s: $what"
     elif [[ $code -ne 0 ]]; then
       finding "exit $code: $what"
@@ -57,5 +57,5 @@ attack() {
     await none_is_left || finding "a rank is left: $what"
     ends_equal "$PWD/still" "$what"
   done
-  printf 'still: %s of %s runs ended with exit 8, the others as whole ones\n' "$ended" "$count"
+  printf 'still: %s of %s runs ended with exit 8, the others normally\n' "$ended" "$count"
 }

@@ -1,17 +1,17 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# Strangers connect to every port on which a run of two ranks listens, when it opens or some time after, and are
-# silent, noisy or nearly right. On the port of rank 0's store they change nothing; on Gloo's, which has no token, a
-# run may end with 8, within its limits, and can be gone on with.
+# Strangers connect to every port on which a run of two ranks listens, when it opens or some time later, and send
+# nothing, noise or almost valid messages. On the port of rank 0's store they have no effect; on Gloo's, which has no
+# token, the run may end with 8, within its limits, and can be resumed.
 
 default_count=120
 
-# greeting VERSION TOKEN: the bytes with which a rank begins (src/comm/rendezvous/wire.h).
+# greeting VERSION TOKEN: the bytes that a rank sends first (src/comm/rendezvous/wire.h).
 greeting() {
   little_endian $((0x31725954)) && printf '\x01\0\0\0' && little_endian 64 && little_endian "$1" && little_endian 0
   printf %s "$2" && head -c $((64 - ${#2})) /dev/zero
 }
 
-# speak ADDRESS PORT: as $kind says, then listens until it is turned away.
+# speak ADDRESS PORT: sends data according to $kind, then reads until disconnected.
 speak() {
   local i
   exec 3<>"/dev/tcp/$1/$2"
@@ -29,7 +29,7 @@ speak() {
   cat <&3 >/dev/null
 }
 
-# receive_ports: strangers to the ports of $whose, as they open.
+# receive_ports: starts strangers on the ports of $whose, as they open.
 receive_ports() {
   local owner address port
   while read -r owner address port; do
@@ -65,7 +65,7 @@ attack() {
     wait_for_end "$what"
     kill -KILL -- -"$strangers"
     wait "$strangers" 2>/dev/null || true
-    [[ -f met ]] || finding "no stranger came: $what"
+    [[ -f met ]] || finding "no stranger connected: $what"
     judge_code "$what"
     if [[ $code -eq 8 && $whose == gloo ]]; then
       refused=$((refused + 1))

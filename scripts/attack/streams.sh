@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154  # variables are shared with scripts/attack.sh
-# Standard input, output and errors are each closed, full (/dev/full), a pipe that nobody reads, or whole: the run
-# ends with 0, with 7 or SIGPIPE where its output is lost, writes nothing foreign into its files, and can be gone on with.
+# Standard input, output and error are each closed, full (/dev/full), a pipe without a reader, or intact: the run
+# ends with 0, with 7 or SIGPIPE if its output is lost, corrupts none of its files, and can be resumed.
 
 default_count=200
 
-# run_with INPUT OUTPUT ERRORS FOLDER: fills $code; what is not whole is lost.
+# run_with INPUT OUTPUT ERRORS FOLDER: sets $code; output to a stream that is not intact is lost.
 run_with() {
   code=0
   # shellcheck disable=SC2016  # the inner shell's
@@ -13,7 +13,7 @@ run_with() {
       case $2 in
         closed) eval "exec $1>&-" ;;
         full) eval "exec $1<>/dev/full" ;;
-        pipe) # opened while its reader is there: bash fails at times to open one without
+        pipe) # opened while its reader exists: bash sometimes fails to open one without
           eval "exec $1> >(exec cat >/dev/null)"
           kill -KILL $!
           wait $! || true

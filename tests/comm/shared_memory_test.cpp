@@ -12,7 +12,7 @@ using namespace trainyard;
 
 namespace {
 
-std::string refusal_of(const SharedMemoryName& name, std::size_t bytes) {
+std::string mapping_refusal(const SharedMemoryName& name, std::size_t bytes) {
   try {
     const SharedMemory memory(name, bytes);
   } catch (const Error& error) {
@@ -40,7 +40,7 @@ TEST_CASE("what one has written, another reads, and what has no owner is gone") 
     made.reset();
     CHECK(opened.data()[99] == std::byte{7});
   }
-  CHECK(refusal_of(name, 100) == "opening the shared memory " + path_of(name.descriptor) +
+  CHECK(mapping_refusal(name, 100) == "opening the shared memory " + path_of(name.descriptor) +
                                      " failed: No such file or directory");
 }
 
@@ -49,12 +49,12 @@ TEST_CASE("what is no such memory, or not of the size that was told, is refused"
       " failed: it is not the memory of 100 bytes that it should be; do all ranks run the same "
       "program?";
   const SharedMemory larger(101);
-  CHECK(refusal_of(larger.name(), 100) ==
+  CHECK(mapping_refusal(larger.name(), 100) ==
         "opening the shared memory " + path_of(larger.name().descriptor) + end);
   std::FILE* const file = std::tmpfile();
   REQUIRE(file != nullptr);
   REQUIRE(::ftruncate(::fileno(file), 100) == 0);
-  CHECK(refusal_of({::getpid(), ::fileno(file)}, 100) ==
+  CHECK(mapping_refusal({::getpid(), ::fileno(file)}, 100) ==
         "opening the shared memory " + path_of(::fileno(file)) + end);
   std::fclose(file);
 }

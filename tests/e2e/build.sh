@@ -18,7 +18,7 @@ for minor in 7 8; do
   run cmake -G Ninja -B "build$minor" -D CUDNN_ROOT="$PWD/cudnn" -D CUDA_WHEELS=
   expect_code 0
   case $minor in
-    7) expect_out "lacks: CUDNN 9.8 or newer was not found (9.7.1 was); set CUDNN_ROOT to its folder." ;;
+    7) expect_out "lacks: CUDNN 9.8 or newer was not found (found 9.7.1); set CUDNN_ROOT to its folder." ;;
     8) ! grep -q "lacks: CUDNN" <<<"$out" || fail "cuDNN 9.8.1 is not taken: $out" ;;
   esac
 done
@@ -38,6 +38,6 @@ expect_out "No stand-ins of NVIDIA's libraries: cuda_runtime_api.h was not found
 expect_out "stand-ins: OFF."
 run cmake -G Ninja -B on "${nothing[@]}" -D TRAINYARD_STANDIN=ON
 expect_code 1
-expect_err "TRAINYARD_STANDIN=ON, and cuda_runtime_api.h was not found: install it"
+expect_err "TRAINYARD_STANDIN=ON, but cuda_runtime_api.h was not found: install it"
 
 finish 2 0

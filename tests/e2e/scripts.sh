@@ -137,7 +137,7 @@ expect_code 0
 out=$(<page.md)
 expect_out "## doctor: passed"
 expect_out "## initcheck: left out"
-expect_out "left out: compute-sanitizer is not there"
+expect_out "left out: compute-sanitizer is not installed"
 run env COMPUTE_SANITIZER=/nowhere "$source_dir/scripts/gpu_check.sh" --build "$PWD/build" --output "$PWD/page.md" initcheck
 expect_code 1
 ln -sf "$(type -P false)" build/bin/train
