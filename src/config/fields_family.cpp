@@ -82,7 +82,7 @@ void Fields::State::refuse_second(const Node& value, std::string_view key, Names
   const bool is_member = std::find(names.begin(), names.end(), second.key) != names.end();
   const std::string text =
       is_member ? "' and '" + second.key + "'; keep one of them"
-                : "' with '" + second.key + "' beside it; its keys go into its own map";
+                : "' with '" + second.key + "' next to it; its keys belong in its own map";
   diagnostics->error(second.where,
                      "'" + std::string(key) + "' takes one member, found '" + first + text);
 }

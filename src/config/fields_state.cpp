@@ -124,7 +124,7 @@ void Fields::State::adopt(Fields& body, std::string_view key, const std::string&
 
 void Fields::State::wrong(const Node& value, std::string_view key, const std::string& wanted,
                           const std::string& hint) const {
-  diagnostics->error(value.where, "'" + std::string(key) + "' wants " + wanted + ", found " +
+  diagnostics->error(value.where, "'" + std::string(key) + "' must be " + wanted + ", found " +
                                       config::describe(value) + hint);
 }
 
@@ -189,7 +189,7 @@ std::optional<std::size_t> Fields::State::index_of(const Node& value, const std:
   const std::vector<std::string> candidates(names.begin(), names.end());
   const std::string found =
       value.kind == Node::Kind::map ? "'" + word + "'" : config::describe(value);
-  diagnostics->error(position, "'" + std::string(key) + "' wants one of " + joined(candidates) +
+  diagnostics->error(position, "'" + std::string(key) + "' must be one of " + joined(candidates) +
                                    ", found " + found +
                                    (is_word ? suggestion(word, candidates) : ""));
   return std::nullopt;

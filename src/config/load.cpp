@@ -21,7 +21,7 @@ namespace {
 }
 
 std::string size_limit_text(std::size_t bytes) {
-  return "is larger than " + std::to_string(bytes) + " bytes, the most that a config file may have";
+  return "is larger than " + std::to_string(bytes) + " bytes, the limit for a config file";
 }
 
 // What yaml-cpp's own messages leave open.
@@ -30,10 +30,10 @@ std::string syntax_hint(const std::string& message) {
     return "; check indentation, quotes and brackets here and above";
   }
   if (message.find("map value") != message.npos) {
-    return "; a text that holds ': ' needs quotes";
+    return "; text that contains ': ' needs quotes";
   }
   if (message.find("unknown token") != message.npos) {
-    return "; a text that begins with % @ or ` needs quotes";
+    return "; text that begins with % @ or ` needs quotes";
   }
   return "";
 }

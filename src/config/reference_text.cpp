@@ -90,7 +90,7 @@ void write_section(const std::vector<FieldDescription>& fields, const std::strin
       write_section(field.fields, name, level + 1, out);
     }
     if (!field.beside.empty()) {
-      out += "\n" + heading(level, "Beside a name in " + code(name));
+      out += "\n" + heading(level, "Next to a name in " + code(name));
       write_table(field.beside, out);
     }
     write_members(field, name, level, out);

@@ -76,22 +76,22 @@ class Chain {
 
   std::filesystem::path base_of(const Node& name) const {
     if (name.kind != Node::Kind::text) {
-      refuse(name.where, "'extends' wants the name of one run file, found " + describe(name));
+      refuse(name.where, "'extends' must be the name of one run file, found " + describe(name));
     }
     const std::filesystem::path path = path_beside(name.where, name.text);
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
-      refuse(name.where, "'extends' names a file that is not there" +
+      refuse(name.where, "'extends' names a missing file" +
                              (error ? " (" + error.message() + ")" : "") + ": " + path.string() +
                              near_file(path));
     }
     for (const std::filesystem::path& file : files_) {
       if (std::filesystem::equivalent(file, path, error)) {
-        refuse(name.where, "'extends' goes in a circle: " + chain_text() + " -> " + path.string());
+        refuse(name.where, "'extends' forms a cycle: " + chain_text() + " -> " + path.string());
       }
     }
     if (files_.size() >= kExtendsDepth) {
-      refuse(name.where, "'extends' goes through more than " + std::to_string(kExtendsDepth) +
+      refuse(name.where, "'extends' chains more than " + std::to_string(kExtendsDepth) +
                              " files: " + chain_text());
     }
     return path;
@@ -128,7 +128,7 @@ Override parse_override(const std::string& text) {
   for (const std::string& key : result.keys) {
     if (key.empty()) refuse_override(text, "a key is empty in '" + path + "'");
   }
-  if (path == "extends") refuse_override(text, "'extends' stands in the run file only");
+  if (path == "extends") refuse_override(text, "'extends' is allowed only in a run file");
   result.where = {std::string(kSet) + path, 1, 1};
   try {
     result.value = parse_yaml(text.substr(equals + 1), result.where.file);

@@ -48,7 +48,7 @@ void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
   if (rest.substr(0, 3) == "---" || rest.substr(0, 3) == "...") {
     stop(position(mark), "a second document begins; a file holds one");
   }
-  stop(position(mark), "cannot read on from '" + std::string(rest.substr(0, 20)) +
+  stop(position(mark), "cannot parse '" + std::string(rest.substr(0, 20)) +
                            "'; a comma, bracket or indentation is out of place here or above");
 }
 
@@ -77,7 +77,7 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const bool in_flow_list =
       !open_.empty() && !open_.back().block && open_.back().node.kind == Node::Kind::list;
   if (in_flow_list && !null_is_written(mark)) {
-    stop(position(mark), "an item of the list is left out");
+    stop(position(mark), "a list item is missing");
   }
   add(scalar_node("", false, null_position(mark)), anchor, {1, 0, 0});
 }
@@ -106,7 +106,7 @@ void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const std::string_view rest = rest_of_line(mark);
   const std::string name(rest.substr(0, rest.find_first_of(" ,]}\r")));
   if (found == anchors_.end()) {
-    stop(position(mark), "'" + name + "' stands inside the value that it names");
+    stop(position(mark), "'" + name + "' is inside the value that it names");
   }
   if (wants_key()) stop(position(mark), "'" + name + "' is a key; write the key itself");
   const Anchored& anchored = found->second;
@@ -267,8 +267,8 @@ void TreeBuilder::add_key(const Node& key) {
   }
   const auto [found, fresh] = frame.key_line.emplace(key.text, key.where.line);
   if (!fresh) {
-    diagnostics_.error(key.where, "duplicate key '" + key.text + "'; it stands in line " +
-                                      std::to_string(found->second) + " already");
+    diagnostics_.error(key.where, "duplicate key '" + key.text + "'; first given on line " +
+                                      std::to_string(found->second));
     return;
   }
   frame.dropped = false;

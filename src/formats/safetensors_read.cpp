@@ -115,12 +115,12 @@ Entry read_entry(const std::string& name, const Json& value, const Source& sourc
   entry.type = read_type(member(value, "dtype", name, source), name, source);
   const Json& shape = member(value, "shape", name, source);
   const Json& offsets = member(value, "data_offsets", name, source);
-  if (!shape.is_array()) source.fail("tensor '" + name + "' has a shape that is no list");
+  if (!shape.is_array()) source.fail("tensor '" + name + "' has a shape that is not a list");
   for (const Json& extent : shape) {
     entry.shape.push_back(static_cast<std::int64_t>(read_count(extent, name, source)));
   }
   if (!offsets.is_array() || offsets.size() != 2) {
-    source.fail("tensor '" + name + "' has data_offsets that are no pair");
+    source.fail("tensor '" + name + "' has data_offsets that are not a pair");
   }
   entry.begin = read_count(offsets[0], name, source);
   entry.end = read_count(offsets[1], name, source);
@@ -132,7 +132,7 @@ SafetensorsMetadata read_metadata(const Json& value, const Source& source) {
   if (!value.is_object()) source.fail("'__metadata__' is not an object");
   SafetensorsMetadata metadata;
   for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) source.fail("'__metadata__' has '" + key + "' that is no text");
+    if (!text.is_string()) source.fail("'__metadata__' has '" + key + "' that is not text");
     metadata[key] = text.get<std::string>();
   }
   return metadata;

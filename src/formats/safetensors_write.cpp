@@ -19,7 +19,7 @@ void check_tensor(const NamedTensor& tensor) {
   }
   TY_CHECK(fits && bytes == tensor.bytes.size(),
            "tensor '" + tensor.name + "' does not hold the bytes of its shape");
-  TY_CHECK(tensor.name != "__metadata__", "'__metadata__' is no tensor's name");
+  TY_CHECK(tensor.name != "__metadata__", "'__metadata__' is not a valid tensor name");
 }
 
 std::vector<const NamedTensor*> in_file_order(std::span<const NamedTensor> tensors) {

@@ -154,7 +154,7 @@ Graph build_graph(const config::Node& network, const BuildOptions& options) {
     graph.output = Expander(file, graph, diagnostics).run(0);
   }
   if (diagnostics.empty() && graph.nodes.empty()) {
-    diagnostics.error(file.layers.where, "layers: the network holds no layer once expanded");
+    diagnostics.error(file.layers.where, "layers: the network has no layers after expansion");
   }
   if (diagnostics.empty()) refuse_dead_layers(graph, diagnostics);
   diagnostics.raise();

@@ -82,7 +82,8 @@ void Expander::bind_name(const Item& item, const Place& place, ValueId value) {
   const auto earlier = place.names->find(item.as->text);
   // The same item again is a repetition: the name moves on to its newest value.
   if (earlier != place.names->end() && !(earlier->second.where == item.as->where)) {
-    diagnostics_.error(item.as->where, "as: the name '" + item.as->text + "' is taken in line " +
+    diagnostics_.error(item.as->where, "as: the name '" + item.as->text +
+                                           "' is already used on line " +
                                            std::to_string(earlier->second.where.line));
     return;
   }

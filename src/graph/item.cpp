@@ -18,7 +18,7 @@ bool is_extra_key(const std::string& key, const std::string& name) {
 /// A key beside the layer's name that does not belong there.
 void report_stray_key(const config::Entry& entry, const Item& item, const NetworkFile& file,
                       Diagnostics& diagnostics) {
-  const std::string beside = "'" + entry.key + "' beside '" + item.name + "'";
+  const std::string beside = "'" + entry.key + "' next to '" + item.name + "'";
   if (item_kind(entry.key, file) != Item::Kind::malformed) {
     diagnostics.error(entry.where,
                       "an item holds one layer, found " + beside + "; begin a new item with '- '");
@@ -52,7 +52,7 @@ void read_map(const config::Node& map, const NetworkFile& file, Item& item,
               Diagnostics& diagnostics) {
   const config::Entry* named = naming_entry(map, file);
   if (named == nullptr) {
-    diagnostics.error(map.where, "expected a layer beside if, as, from and share, found none");
+    diagnostics.error(map.where, "expected a layer next to if, as, from and share, found none");
     return;
   }
   item.name = named->key;
@@ -87,18 +87,18 @@ void check_modifiers(const Item& item, Diagnostics& diagnostics) {
   if (item.kind != Item::Kind::repeat && item.kind != Item::Kind::loop) return;
   if (item.from != nullptr) {
     diagnostics.error(item.from->where,
-                      "'from' beside '" + item.name + "'; write it at the first layer inside");
+                      "'from' next to '" + item.name + "'; write it at the first layer inside");
   }
   if (item.share != nullptr) {
     diagnostics.error(item.share->where,
-                      "'share' beside '" + item.name + "'; write it at the layers inside");
+                      "'share' next to '" + item.name + "'; write it at the layers inside");
   }
 }
 
 const config::Node* checked_list(const config::Node* node, const Position& where,
                                  const std::string& what, Diagnostics& diagnostics) {
   if (node == nullptr) {
-    const std::string place = what == "for" ? " beside 'for'" : "";
+    const std::string place = what == "for" ? " next to 'for'" : "";
     diagnostics.missing(where, what + ": missing key 'layers'" + place);
     return nullptr;
   }

@@ -232,7 +232,7 @@ void check_required(const config::Node& network, Diagnostics& diagnostics) {
                            : layers ? "key 'input'"
                                     : "keys 'input' and 'layers'";
   diagnostics.missing(network.where, "missing " + keys +
-                                         " in 'network'; it wants input: [channels, height, "
+                                         " in 'network'; it needs input: [channels, height, "
                                          "width] and layers: [...]");
 }
 

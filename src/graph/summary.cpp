@@ -113,9 +113,9 @@ std::string summary_text(const Summary& summary) {
          "\n\n" + aligned(table_lines(summary)) + "\nparameters     " +
          with_separators(summary.totals.parameters_total) + " (" + with_separators(trainable) +
          " trainable)\nmultiply-adds  " + with_separators(summary.totals.multiply_adds) +
-         " a sample, forward\nactivations    " +
+         " per sample, forward\nactivations    " +
          fixed_text(static_cast<double>(summary.activation_bytes) / (1024 * 1024), 1) +
-         " MiB a batch of " + std::to_string(summary.input.n()) + "\n";
+         " MiB per batch of " + std::to_string(summary.input.n()) + "\n";
 }
 
 std::string summary_json(const Summary& summary) {

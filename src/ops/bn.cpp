@@ -51,7 +51,7 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_features_or_images(input);
   if (attributes_.residual && inputs[1] != input) {
-    throw ShapeError(fmt::format("adds {} to its own {}; both must be of one shape",
+    throw ShapeError(fmt::format("adds {} to its own {}; both must have the same shape",
                                  inputs[1].text(), input.text()));
   }
   const std::int64_t channels = input.c();

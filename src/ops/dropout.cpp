@@ -32,7 +32,7 @@ bool in_logical_order(const Layout& layout) {
 Signature DropoutOp::infer(std::span<const Shape> inputs) const {
   // Positions are counted in 32 bits.
   if (inputs[0].elements() / inputs[0].n() > std::int64_t{1} << 32) {
-    throw ShapeError("wants at most 4294967296 values a sample, found " + inputs[0].text());
+    throw ShapeError("takes at most 4294967296 values per sample, found " + inputs[0].text());
   }
   Signature signature;
   signature.outputs = {inputs[0]};

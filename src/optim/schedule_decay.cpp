@@ -34,10 +34,10 @@ class Multistep final : public TimedSchedule {
     fields.rest("at", boundaries_, "boundaries; one applies once t has reached it", {.minimum = 0});
     fields.field("gamma", gamma_, "factor of a drop", {.minimum = 0});
     declare_time(fields);
-    if (!fields.given("at")) fields.error("", "'multistep' wants boundaries, as in [80, 120]");
+    if (!fields.given("at")) fields.error("", "'multistep' needs boundaries, as in [80, 120]");
     if (std::adjacent_find(boundaries_.begin(), boundaries_.end(), std::greater_equal<>{}) !=
         boundaries_.end()) {
-      fields.error("at", "'at' wants rising boundaries");
+      fields.error("at", "'at' must hold rising boundaries");
     }
   }
   [[nodiscard]] std::string_view name() const override { return "multistep"; }

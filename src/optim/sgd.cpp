@@ -59,7 +59,7 @@ std::unique_ptr<Optimizer> read_sgd(config::Fields& fields) {
   declare_time_decay(fields, sgd.time_decay);
   if (sgd.nesterov && sgd.momentum == 0) {
     fields.error("nesterov",
-                 "'nesterov' needs a momentum above 0; give momentum or leave nesterov");
+                 "'nesterov' needs a momentum above 0; set momentum or remove nesterov");
   }
   return std::make_unique<Sgd>(std::move(sgd));
 }

@@ -15,7 +15,7 @@ void declare(config::Fields& fields, Warmup& warmup) {
   fields.field("steps", warmup.steps, "length in steps", {.minimum = 0});
   fields.field("from", warmup.from, "rate at the first step", {.minimum = 0});
   if (warmup.epochs > 0 && warmup.steps > 0) {  // a resolved config gives both, one of them as 0
-    fields.error("steps", "'epochs' and 'steps' exclude each other; leave one of them");
+    fields.error("steps", "'epochs' and 'steps' exclude each other; remove one of them");
   }
 }
 

@@ -33,8 +33,8 @@ TEST_CASE("trees that mean the same do not differ, however they are written") {
 }
 
 TEST_CASE("what one tree lacks is said") {
-  CHECK(compared("a: 1\nb: 2", "a: 1") == "b: 2 -> (not there)\n");
-  CHECK(compared("a: {}", "a: {b: {c: 1}}") == "a.b: (not there) -> {c: 1}\n");
+  CHECK(compared("a: 1\nb: 2", "a: 1") == "b: 2 -> (not set)\n");
+  CHECK(compared("a: {}", "a: {b: {c: 1}}") == "a.b: (not set) -> {c: 1}\n");
 }
 
 TEST_CASE("lists of different length, and values of different kinds, differ as a whole") {

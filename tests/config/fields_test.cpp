@@ -37,7 +37,7 @@ TEST_CASE("mistakes in defaults are reported where they stand") {
   sample::Window window;
   CHECK(read_into("{size: 3}", window, "pool", &defaults) ==
         "d.yaml:1:2: unknown key 'strde' in 'pool'; did you mean 'stride'?\n"
-        "d.yaml:1:18: 'fill' wants one of constant, nearest, reflect, wrap, found number 3");
+        "d.yaml:1:18: 'fill' must be one of constant, nearest, reflect, wrap, found number 3");
 }
 
 TEST_CASE("every kind of field is read") {
@@ -146,19 +146,20 @@ TEST_CASE("a list of rest values has the same meaning under its key") {
 
 TEST_CASE("all errors of a map come in one go, in file order") {
   sample::Run run;
-  CHECK(read_into("{epochs: 1e1, smoothing: two, deterministic: yes, nme: y,\n"
-                  " sizes: [1, 0], window: {fill: warp}, optimizer: {sgd: {lr: 0}}}",
-                  run, "run") ==
-        "t.yaml:1:10: 'epochs' wants a whole number from 1 to 10000, found number 1e1; write it "
-        "without point or exponent\n"
-        "t.yaml:1:26: 'smoothing' wants a number from 0 to 1, found text 'two'\n"
-        "t.yaml:1:46: 'deterministic' wants true or false, found text 'yes'\n"
-        "t.yaml:1:51: unknown key 'nme' in 'run'; did you mean 'name'?\n"
-        "t.yaml:2:13: 'sizes' wants a list of whole numbers of at least 1, found number 0\n"
-        "t.yaml:2:17: missing key 'size' in 'window'\n"
-        "t.yaml:2:32: 'fill' wants one of constant, nearest, reflect, wrap, found text 'warp'; did "
-        "you mean 'wrap'?\n"
-        "t.yaml:2:61: 'lr' wants a number above 0, found number 0");
+  CHECK(
+      read_into("{epochs: 1e1, smoothing: two, deterministic: yes, nme: y,\n"
+                " sizes: [1, 0], window: {fill: warp}, optimizer: {sgd: {lr: 0}}}",
+                run, "run") ==
+      "t.yaml:1:10: 'epochs' must be a whole number from 1 to 10000, found number 1e1; write it "
+      "without point or exponent\n"
+      "t.yaml:1:26: 'smoothing' must be a number from 0 to 1, found text 'two'\n"
+      "t.yaml:1:46: 'deterministic' must be true or false, found text 'yes'\n"
+      "t.yaml:1:51: unknown key 'nme' in 'run'; did you mean 'name'?\n"
+      "t.yaml:2:13: 'sizes' must be a list of whole numbers of at least 1, found number 0\n"
+      "t.yaml:2:17: missing key 'size' in 'window'\n"
+      "t.yaml:2:32: 'fill' must be one of constant, nearest, reflect, wrap, found text 'warp'; did "
+      "you mean 'wrap'?\n"
+      "t.yaml:2:61: 'lr' must be a number above 0, found number 0");
 }
 
 TEST_CASE("where and given know the keys of the map and of its defaults") {

@@ -75,7 +75,7 @@ TEST_CASE("what yaml-cpp drops in silence is an error") {
 TEST_CASE("all slips of a file are reported together, in file order") {
   CHECK(parse_refusal("a: 010\nb: 1\nb: 2\n<<: 3\n") ==
         "t.yaml:1:4: '010' looks octal; drop the leading zero, or quote it if text is meant\n"
-        "t.yaml:3:1: duplicate key 'b'; it stands in line 2 already\n"
+        "t.yaml:3:1: duplicate key 'b'; first given on line 2\n"
         "t.yaml:4:1: '<<' is not part of the language; a run file takes over another one with "
         "'extends: FILE'");
 }

@@ -129,5 +129,5 @@ TEST_CASE("items of an open family may hold lists of such items") {
           "maxProperties": 2)"));
   CHECK(contains(schema, R"("item": {)"));
   CHECK(contains(schema, R"("items": {"$ref": "#/definitions/item"})"));
-  CHECK(contains(reference_text({layers}, "Network"), "## Beside a name in `layers`"));
+  CHECK(contains(reference_text({layers}, "Network"), "## Next to a name in `layers`"));
 }

@@ -161,16 +161,16 @@ TEST_CASE("each bad field of a tensor has its own message") {
   CHECK(with(R"({"dtype":"Q4","shape":[4],"data_offsets":[0,4]})") ==
         "tensor 'a' has dtype 'Q4'; F64, F32, F16, BF16, I64, I32 and U8 are read");
   CHECK(with(R"({"dtype":"U8","shape":4,"data_offsets":[0,4]})") ==
-        "tensor 'a' has a shape that is no list");
+        "tensor 'a' has a shape that is not a list");
   CHECK(with(R"({"dtype":"U8","shape":[-4],"data_offsets":[0,4]})") ==
         "tensor 'a' has -4 where a count of 0 or more is expected");
   CHECK(with(R"({"dtype":"U8","shape":[4],"data_offsets":[0,4,4]})") ==
-        "tensor 'a' has data_offsets that are no pair");
+        "tensor 'a' has data_offsets that are not a pair");
   CHECK(with(R"({"dtype":"F32","shape":[2],"data_offsets":[0,4]})") ==
         "tensor 'a' needs 8 bytes by shape and dtype, its data_offsets are [0, 4)");
   CHECK(with(R"({"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,4]})") ==
         "tensor 'a' has a shape of more than 2^64 bytes");
-  CHECK(refusal(R"({"__metadata__":{"n":1}})", 0) == "'__metadata__' has 'n' that is no text");
+  CHECK(refusal(R"({"__metadata__":{"n":1}})", 0) == "'__metadata__' has 'n' that is not text");
 }
 
 TEST_CASE("1,000 random corruptions are refused or leave a whole file, and never crash") {

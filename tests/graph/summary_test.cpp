@@ -44,8 +44,8 @@ TEST_CASE("the text table aligns its columns and ends in the totals") {
         "dense1               dense     [10]              730            720  0.2\n"
         "\n"
         "parameters     858 (850 trainable)\n"
-        "multiply-adds  4,608 a sample, forward\n"
-        "activations    0.0 MiB a batch of 5\n");
+        "multiply-adds  4,608 per sample, forward\n"
+        "activations    0.0 MiB per batch of 5\n");
 }
 
 TEST_CASE("the JSON is a valid YAML flow map with the same rows") {

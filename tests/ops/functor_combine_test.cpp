@@ -107,7 +107,7 @@ TEST_CASE("branches of different shapes and single branches are refused with bot
                        ShapeError);
   const std::vector<Shape> one = {{2, 3}};
   CHECK_THROWS_WITH_AS(static_cast<void>(MultiplyOp().infer(one)),
-                       "multiply wants at least two branches, found 1", ShapeError);
+                       "multiply needs at least two branches, found 1", ShapeError);
 }
 
 }  // namespace

@@ -151,14 +151,14 @@ TEST_CASE("losses refuse shapes that are not a row a sample, and say what to do"
     static_cast<void>(op.infer(shapes));
   };
   CHECK_THROWS_WITH_AS(infer(kCross, {{8, 10, 4, 4}, {8}}),
-                       "cross_entropy wants features [n, classes], found [8, 10, 4, 4]; end the "
+                       "cross_entropy needs features [n, classes], found [8, 10, 4, 4]; end the "
                        "network with dense, flatten or a global pool",
                        ShapeError);
   CHECK_THROWS_WITH_AS(infer(kCross, {{8, 1}, {8}}),
-                       "cross_entropy wants at least 2 classes, found 1; binary_cross_entropy "
+                       "cross_entropy needs at least 2 classes, found 1; binary_cross_entropy "
                        "takes one",
                        ShapeError);
-  CHECK_THROWS_WITH_AS(infer(kSquared, {{8, 1}, {7}}), "mse wants labels [8], found [7]",
+  CHECK_THROWS_WITH_AS(infer(kSquared, {{8, 1}, {7}}), "mse needs labels [8], found [7]",
                        ShapeError);
 }
 

@@ -71,7 +71,8 @@ TEST_CASE("schedules know whether they warm up") {
 TEST_CASE("a reference batch below 1 is refused") {
   CHECK(test::message_of([] {
           return scaling("linear: 0");
-        }).find("'batch' wants a whole number of at least 1, found number 0") != std::string::npos);
+        }).find("'batch' must be a whole number of at least 1, found number 0") !=
+        std::string::npos);
 }
 
 }  // namespace

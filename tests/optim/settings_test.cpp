@@ -41,25 +41,25 @@ TEST_CASE("an unknown decay group is refused with the nearest one") {
 
 TEST_CASE("Nesterov without momentum is refused") {
   CHECK(message_of([] { return optimizer("sgd: {nesterov: true}"); }) ==
-        "t.yaml:2:19: 'nesterov' needs a momentum above 0; give momentum or leave nesterov");
+        "t.yaml:2:19: 'nesterov' needs a momentum above 0; set momentum or remove nesterov");
 }
 
 TEST_CASE("warm-up in epochs and steps at once is refused") {
   CHECK(message_of([] { return schedule("constant: {warmup: {epochs: 1, steps: 1}}"); }) ==
-        "t.yaml:2:41: 'epochs' and 'steps' exclude each other; leave one of them");
+        "t.yaml:2:41: 'epochs' and 'steps' exclude each other; remove one of them");
 }
 
 TEST_CASE("tables and boundaries must rise and be there") {
   CHECK(message_of([] { return schedule("piecewise: [[0, 1e-3], [0, 1e-4]]"); }) ==
-        "t.yaml:2:15: 'table' wants rows [t, rate] with rising t; row 2 is not one");
+        "t.yaml:2:15: 'table' must hold rows [t, rate] with rising t; row 2 is not one");
   CHECK(message_of([] { return schedule("piecewise: [[0, 1e-3, 2]]"); }) ==
-        "t.yaml:2:15: 'table' wants rows [t, rate] with rising t; row 1 is not one");
+        "t.yaml:2:15: 'table' must hold rows [t, rate] with rising t; row 1 is not one");
   CHECK(message_of([] { return schedule("piecewise"); }) ==
-        "t.yaml:2:3: 'piecewise' wants rows [t, rate], as in [[0, 1e-3], [81, 1e-4]]");
+        "t.yaml:2:3: 'piecewise' needs rows [t, rate], as in [[0, 1e-3], [81, 1e-4]]");
   CHECK(message_of([] { return schedule("multistep: [20, 10]"); }) ==
-        "t.yaml:2:15: 'at' wants rising boundaries");
+        "t.yaml:2:15: 'at' must hold rising boundaries");
   CHECK(message_of([] { return schedule("multistep"); }) ==
-        "t.yaml:2:3: 'multistep' wants boundaries, as in [80, 120]");
+        "t.yaml:2:3: 'multistep' needs boundaries, as in [80, 120]");
 }
 
 }  // namespace
