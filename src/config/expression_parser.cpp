@@ -15,7 +15,7 @@ struct BinarySymbol {
   TermKind kind;
 };
 
-// From loosest to tightest; each level is read from left to right.
+// From loosest to tightest; each level is left-associative.
 constexpr std::array<BinarySymbol, 1> kOr = {{{"or", TermKind::logical_or}}};
 constexpr std::array<BinarySymbol, 1> kAnd = {{{"and", TermKind::logical_and}}};
 constexpr std::array<BinarySymbol, 6> kCompare = {{{"<", TermKind::less},

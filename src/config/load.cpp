@@ -24,7 +24,7 @@ std::string size_limit_text(std::size_t bytes) {
   return "is larger than " + std::to_string(bytes) + " bytes, the limit for a config file";
 }
 
-// What yaml-cpp's own messages leave open.
+// A hint that yaml-cpp's own message lacks.
 std::string syntax_hint(const std::string& message) {
   if (message.find("end of map") != message.npos || message.find("end of seq") != message.npos) {
     return "; check indentation, quotes and brackets here and above";
@@ -64,7 +64,7 @@ Node parse_yaml(std::string_view text, const std::string& name, const FileLimits
 
 Node load_yaml(const std::filesystem::path& path, const FileLimits& limits) {
   const std::string name = path.string();
-  std::error_code ignored;  // opening it says more
+  std::error_code ignored;  // opening the file gives a better message
   if (std::filesystem::is_directory(path, ignored)) {
     refuse_file(name, "is a folder; expected a YAML file");
   }

@@ -48,7 +48,7 @@ std::string heading(std::size_t level, const std::string& text) {
   return std::string(std::min<std::size_t>(level, 6), '#') + " " + text + "\n\n";
 }
 
-// A bar ends a cell of a table.
+// A bar would end the table cell.
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2) text.insert(at, "\\");
   return text;

@@ -42,7 +42,7 @@ std::string_view TreeBuilder::rest_of_line(const YAML::Mark& mark) const {
 
 void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
   if (++documents_ == 1) return;
-  // yaml-cpp also comes here when it stopped in the middle: `, a: 1` is an empty document and a
+  // yaml-cpp also gets here if it stopped in the middle: to it `, a: 1` is an empty document and a
   // rest that its own loader drops.
   const std::string_view rest = rest_of_line(mark);
   if (rest.substr(0, 3) == "---" || rest.substr(0, 3) == "...") {
@@ -62,7 +62,7 @@ bool TreeBuilder::null_is_written(const YAML::Mark& mark) const {
 }
 
 Position TreeBuilder::null_position(const YAML::Mark& mark) const {
-  // Of a value left out yaml-cpp gives the place of whatever comes next.
+  // For an omitted value yaml-cpp gives the position of the next token.
   if (!null_is_written(mark) && !open_.empty()) {
     return open_.back().has_key ? open_.back().key_where : open_.back().node.where;
   }
@@ -82,8 +82,8 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   add(scalar_node("", false, null_position(mark)), anchor, {1, 0, 0});
 }
 
-// yaml-cpp takes a line without ':' at the end of a block map for a key without a value; it then
-// gives the place of the key itself.
+// yaml-cpp treats a line without ':' at the end of a block map as a key without a value, and gives
+// the position of the key itself.
 void TreeBuilder::require_colon(const YAML::Mark& mark) const {
   if (open_.empty() || !open_.back().block || !open_.back().has_key) return;
   if (position(mark) == open_.back().key_where) {
@@ -91,8 +91,7 @@ void TreeBuilder::require_colon(const YAML::Mark& mark) const {
   }
 }
 
-// yaml-cpp takes a text of several lines for the value of the key above even where it is not
-// indented.
+// yaml-cpp treats multi-line text as the value of the key above even if it is not indented.
 void TreeBuilder::require_indentation(const Position& where) const {
   if (open_.empty() || !open_.back().block || !open_.back().has_key) return;
   const Frame& frame = open_.back();
@@ -141,10 +140,10 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   add(scalar_node(value, quoted, where), anchor, {nodes, value.size(), 0});
 }
 
-// yaml-cpp takes the end of the file for the end of a quoted text.
+// yaml-cpp treats the end of the file as the end of quoted text.
 void TreeBuilder::require_closed_quote(const YAML::Mark& mark) const {
   std::string_view rest = rest_of_file(mark);
-  // An anchor, a tag and comments may stand before.
+  // An anchor, a tag and comments may precede.
   while (!rest.empty() && (rest[0] == '&' || rest[0] == '!' || rest[0] == '#')) {
     rest.remove_prefix(std::min(rest.find_first_of(rest[0] == '#' ? "\n" : " \n"), rest.size()));
     rest.remove_prefix(std::min(rest.find_first_not_of(" \r\n"), rest.size()));

@@ -15,7 +15,7 @@ bool is_extra_key(const std::string& key, const std::string& name) {
   return is_modifier(key) || (key == "layers" && name == "for");
 }
 
-/// A key beside the layer's name that does not belong there.
+/// Reports a key that does not belong next to the layer's name.
 void report_stray_key(const config::Entry& entry, const Item& item, const NetworkFile& file,
                       Diagnostics& diagnostics) {
   const std::string beside = "'" + entry.key + "' next to '" + item.name + "'";
@@ -36,7 +36,7 @@ void report_stray_key(const config::Entry& entry, const Item& item, const Networ
                                      config::suggestion(entry.key, modifiers));
 }
 
-/// The entry that names the layer: the first that means something, else the first that is no
+/// The entry that names the layer: the first with a known name, else the first that is not a
 /// modifier.
 const config::Entry* naming_entry(const config::Node& map, const NetworkFile& file) {
   const config::Entry* first = nullptr;

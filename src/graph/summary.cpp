@@ -58,7 +58,7 @@ std::vector<Line> table_lines(const Summary& summary) {
   return lines;
 }
 
-/// Text columns to the left, numbers to the right, two blanks between.
+/// Text columns left-aligned, numbers right-aligned, two spaces between.
 std::string aligned(const std::vector<Line>& lines) {
   std::array<std::size_t, kColumns> width{};
   for (const Line& line : lines) {
