@@ -35,7 +35,7 @@ std::vector<const NamedTensor*> in_file_order(std::span<const NamedTensor> tenso
 
 std::string header_text(const std::vector<const NamedTensor*>& order,
                         const SafetensorsMetadata& metadata) {
-  // Pieces are joined by hand: an ordered Json of many tensors would search for every key.
+  // Joined by hand: an ordered Json of many tensors would search linearly for every key.
   std::string text = "{";
   if (!metadata.empty()) text += "\"__metadata__\":" + Json(metadata).dump();
   std::uint64_t at = 0;

@@ -38,7 +38,7 @@ std::string text_of(const LossAttributes& loss) {
 
 void declare(config::Fields& fields, LossAttributes& loss) {
   fields.field("label_smoothing", loss.label_smoothing,
-               "weight of the even distribution in the target, below 1", {.minimum = 0});
+               "weight of the uniform distribution in the target, below 1", {.minimum = 0});
   if (loss.label_smoothing >= 1) {
     fields.error("label_smoothing",
                  "'label_smoothing' must be below 1, found " + number_text(loss.label_smoothing));

@@ -32,7 +32,7 @@ TEST_CASE("explicit values beat defaults, defaults beat the declaration") {
   CHECK(positional.fill == sample::Fill::wrap);
 }
 
-TEST_CASE("mistakes in defaults are reported where they stand") {
+TEST_CASE("mistakes in defaults are reported at their own position") {
   const Node defaults = parse_yaml("{strde: 2, fill: 3}", "d.yaml");
   sample::Window window;
   CHECK(read_into("{size: 3}", window, "pool", &defaults) ==
@@ -80,7 +80,7 @@ augment: [hflip, shift: {x: 0.1, fill: wrap}, pad_crop: 2]
   CHECK(run.augment[1]->value == 0.1);
 }
 
-TEST_CASE("what is not given keeps its default, and null empties an optional value") {
+TEST_CASE("an absent key keeps its default, and null clears an optional value") {
   sample::Run run;
   run.clip = 1;
   CHECK(read_into("{name: x, optimizer: adam, clip: ~}", run).empty());
@@ -144,7 +144,7 @@ TEST_CASE("a list of rest values has the same meaning under its key") {
   CHECK(a.schedule->table == b.schedule->table);
 }
 
-TEST_CASE("all errors of a map come in one go, in file order") {
+TEST_CASE("all errors of a map are reported at once, in file order") {
   sample::Run run;
   CHECK(
       read_into("{epochs: 1e1, smoothing: two, deterministic: yes, nme: y,\n"
@@ -162,7 +162,7 @@ TEST_CASE("all errors of a map come in one go, in file order") {
       "t.yaml:2:61: 'lr' must be a number above 0, found number 0");
 }
 
-TEST_CASE("where and given know the keys of the map and of its defaults") {
+TEST_CASE("where() and given() cover the keys of the map and of its defaults") {
   const Node node = parse_yaml("{stride: 2, fill: ~}", "t.yaml");
   const Node defaults = parse_yaml("{size: 3}", "d.yaml");
   Diagnostics diagnostics;
@@ -178,7 +178,7 @@ TEST_CASE("where and given know the keys of the map and of its defaults") {
   CHECK(fields.where().text() == "t.yaml:1:1");
 }
 
-TEST_CASE("a layer's path stands in its messages until the scope ends") {
+TEST_CASE("messages contain the layer's path until the scope ends") {
   Diagnostics diagnostics;
   {
     const Diagnostics::LayerScope scope(diagnostics, "stage1.conv1");
@@ -194,7 +194,7 @@ TEST_CASE("a layer's path stands in its messages until the scope ends") {
         "b.yaml:1:1: third");
 }
 
-TEST_CASE("a hundred errors are shown and the others counted") {
+TEST_CASE("the first hundred errors are shown and the rest counted") {
   Diagnostics diagnostics;
   for (int i = 1; i <= 250; ++i) diagnostics.error({"a.yaml", i, 1}, "wrong");
   const std::string text = message_of([&] { diagnostics.raise(); });

@@ -11,7 +11,7 @@ namespace {
 const std::vector<ExclusiveKeys> kExclusiveKeys = {{"batch", {"per_gpu", "total"}},
                                                    {"optimizer", {}}};
 
-// Paths as text, which is what messages hold.
+// Paths as text, as in messages.
 class Folder : public testing::TemporaryFolder {
  public:
   [[nodiscard]] std::string file(const std::string& name, const std::string& contents) const {
@@ -75,14 +75,14 @@ TEST_CASE("naming one of several rival keys replaces the inherited one") {
         std::string::npos);
 }
 
-TEST_CASE("exclusive_keys in one file both stay, for the reader to refuse") {
+TEST_CASE("exclusive keys in one file are both kept, for the reader to refuse") {
   const Folder folder;
   static_cast<void>(folder.file("base.yaml", "batch: {per_gpu: 64}\n"));
   CHECK(run(folder.file("a.yaml", "extends: base.yaml\nbatch: {per_gpu: 1, total: 2}\n")) ==
         "batch:\n  per_gpu: 1\n  total: 2\n");
 }
 
-TEST_CASE("extends in a circle, too deep, or to nothing is refused") {
+TEST_CASE("extends is refused if cyclic, too deep or naming a missing file") {
   const Folder folder;
   const std::string a = folder.file("a.yaml", "extends: b.yaml\n");
   const std::string b = folder.file("b.yaml", "x: 1\nextends: ./a.yaml\n");
@@ -135,7 +135,7 @@ TEST_CASE("an override sets any key, with a value read as YAML") {
   CHECK(run(path, {"a.b.c=5", "a.b.c=6"}).find("c: 6") != std::string::npos);
 }
 
-TEST_CASE("an override replaces exclusive_keys and opens bare names") {
+TEST_CASE("an override replaces exclusive keys and turns bare names into maps") {
   const Folder folder;
   const std::string path = folder.file("run.yaml", "batch: {per_gpu: 64}\noptimizer: sgd\n");
   CHECK(run(path, {"batch.total=8"}) == "batch:\n  total: 8\noptimizer: sgd\n");
@@ -145,7 +145,7 @@ TEST_CASE("an override replaces exclusive_keys and opens bare names") {
         std::string::npos);
 }
 
-TEST_CASE("values of overrides are placed in the override") {
+TEST_CASE("values of overrides have the position of the override") {
   const Folder folder;
   const std::string path = folder.file("run.yaml", "optimizer: {sgd: {lr: 1}}\n");
   const Node node =
@@ -155,7 +155,7 @@ TEST_CASE("values of overrides are placed in the override") {
   CHECK(node.where.text() == path + ":1:1");
 }
 
-TEST_CASE("malformed overrides are errors of the command line") {
+TEST_CASE("malformed overrides are command-line errors") {
   const Folder folder;
   const std::string path =
       folder.file("run.yaml", "data: {augment: [hflip]}\nepochs: 3\nloss: mse\n");

@@ -106,7 +106,7 @@ TEST_CASE("rmsprop divides by the root of the running square plus epsilon") {
              });
 }
 
-TEST_CASE("adam in Keras form puts epsilon beside the uncorrected root") {
+TEST_CASE("adam in Keras form adds epsilon to the uncorrected root") {
   check_rule(*optimizer("adam: {epsilon: 0.01}"),
              [](Reference& e, double g, double rate, double decay, int done) {
                const double gradient = g + decay * e.w;

@@ -51,11 +51,11 @@ TEST_CASE("warm-up in epochs and steps at once is refused") {
 
 TEST_CASE("tables and boundaries must rise and be there") {
   CHECK(message_of([] { return schedule("piecewise: [[0, 1e-3], [0, 1e-4]]"); }) ==
-        "t.yaml:2:15: 'table' must hold rows [t, rate] with rising t; row 2 is not one");
+        "t.yaml:2:15: 'table' must hold rows [t, lr] with rising t; row 2 is not one");
   CHECK(message_of([] { return schedule("piecewise: [[0, 1e-3, 2]]"); }) ==
-        "t.yaml:2:15: 'table' must hold rows [t, rate] with rising t; row 1 is not one");
+        "t.yaml:2:15: 'table' must hold rows [t, lr] with rising t; row 1 is not one");
   CHECK(message_of([] { return schedule("piecewise"); }) ==
-        "t.yaml:2:3: 'piecewise' needs rows [t, rate], as in [[0, 1e-3], [81, 1e-4]]");
+        "t.yaml:2:3: 'piecewise' needs rows [t, lr], as in [[0, 1e-3], [81, 1e-4]]");
   CHECK(message_of([] { return schedule("multistep: [20, 10]"); }) ==
         "t.yaml:2:15: 'at' must hold rising boundaries");
   CHECK(message_of([] { return schedule("multistep"); }) ==
