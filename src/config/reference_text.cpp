@@ -72,8 +72,8 @@ void write_section(const std::vector<FieldDescription>& fields, const std::strin
 void write_members(const FieldDescription& field, const std::string& path, std::size_t level,
                    std::string& out) {
   for (const FieldDescription::Member& member : field.members) {
-    const bool beside = field.type == "selected";
-    const std::string name = beside ? path + ": " + member.name : path + "." + member.name;
+    const bool selected = field.type == "selected";
+    const std::string name = selected ? path + ": " + member.name : path + "." + member.name;
     out += "\n" + heading(level, code(name));
     if (!member.help.empty()) out += member.help + "\n\n";
     write_section(member.fields, name, level + 1, out);

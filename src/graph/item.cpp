@@ -18,21 +18,21 @@ bool is_extra_key(const std::string& key, const std::string& name) {
 /// Reports a key that does not belong next to the layer's name.
 void report_stray_key(const config::Entry& entry, const Item& item, const NetworkFile& file,
                       Diagnostics& diagnostics) {
-  const std::string beside = "'" + entry.key + "' next to '" + item.name + "'";
+  const std::string both = "'" + entry.key + "' next to '" + item.name + "'";
   if (item_kind(entry.key, file) != Item::Kind::malformed) {
     diagnostics.error(entry.where,
-                      "an item holds one layer, found " + beside + "; begin a new item with '- '");
+                      "an item holds one layer, found " + both + "; begin a new item with '- '");
     return;
   }
   const config::Kind<Op>* op = find_op(item.name);
   const std::vector<std::string> keys =
       op == nullptr ? std::vector<std::string>{} : keys_of(*op, file.profile);
   if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) {
-    diagnostics.error(entry.where, "key " + beside + " belongs to it; indent it further");
+    diagnostics.error(entry.where, "key " + both + " belongs to it; indent it further");
     return;
   }
   const std::vector<std::string> modifiers{"if", "as", "from", "share"};
-  diagnostics.error(entry.where, "unknown key " + beside + "; expected if, as, from or share" +
+  diagnostics.error(entry.where, "unknown key " + both + "; expected if, as, from or share" +
                                      config::suggestion(entry.key, modifiers));
 }
 

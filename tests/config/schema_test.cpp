@@ -96,8 +96,8 @@ TEST_CASE("the reference of a window matches the expected text") {
         "window |\n"
         "| `pad` | one of `valid`, `same_upper`, or a whole number of at least 0 or two of them, "
         "[h, w] | `valid` | around the input |\n"
-        "| `fill` | one of `constant`, `nearest`, `reflect`, `wrap` | `nearest` | what lies "
-        "outside |\n");
+        "| `fill` | one of `constant`, `nearest`, `reflect`, `wrap` | `nearest` | value outside "
+        "the image |\n");
 }
 
 TEST_CASE("the reference has a section for every map and member") {
