@@ -18,7 +18,7 @@ struct BuildOptions {
   bool peel_activation = true;
 };
 
-/// Builds the graph of a network map with keys profile, vars, input, defaults, blocks, layers.
+/// Checks a network map (keys profile, vars, input, defaults, blocks, layers) and builds its graph.
 [[nodiscard]] Graph build_graph(const config::Node& network, const BuildOptions& options);
 
 /// Removes a final softmax or sigmoid, if there is one, for a loss that computes it itself.

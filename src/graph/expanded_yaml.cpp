@@ -13,14 +13,14 @@ std::string input_text(const Shape& shape) {
   return text + "]\n";
 }
 
-/// True if the node reads only the output of the node before it, so that its item needs no `from:`.
+/// True if the node reads only the value of the item before it, so that it needs no `from:`.
 bool is_chained(const Graph& graph, std::size_t index) {
   const Node& node = graph.nodes[index];
   const ValueId before = index == 0 ? graph.inputs.at(0) : graph.nodes[index - 1].outputs.at(0);
   return node.inputs.size() == 1 && node.inputs[0] == before;
 }
 
-/// The network's input has no item to name it by: an identity names it.
+/// The network's input has no item that could name it: an identity takes that role.
 constexpr const char* kInputName = "input";
 
 std::string name_of(const Graph& graph, ValueId value) {

@@ -160,8 +160,7 @@ void read_arguments(const config::Node* node, const std::string& name, Block& bl
   }
 }
 
-/// Block names share the namespace of layer paths with ops: "inc" and "inc1" would both give
-/// "inc11".
+/// Block names share the namespace of layer paths: "inc" and "inc1" would both give "inc11".
 bool check_block_name(const config::Entry& entry, const config::Node& blocks,
                       Diagnostics& diagnostics) {
   const std::string& name = entry.key;

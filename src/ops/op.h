@@ -76,7 +76,7 @@ struct Signature {
   std::vector<ParameterSpec> parameters;
   std::vector<StatisticSpec> statistics;
   std::int64_t multiply_adds = 0;  // of one forward pass over the whole batch (conv and dense)
-  std::int64_t saved_bytes = 0;    // at most this is saved for backward besides values
+  std::int64_t saved_bytes = 0;    // the most that forward_train saves for backward besides values
 };
 
 /// Op traits: what the planner must know for gradients, lifetimes and in-place execution.

@@ -28,8 +28,8 @@ class PoolOp final : public Op {
   struct Geometry {
     config::Pair size, stride;
     Margins margins;  // ceil mode may add to bottom and right
-    /// The padding as written: an average with count_pad counts it, but not what ceil mode adds (as
-    /// Caffe and PyTorch do).
+    /// The padding as written: an average with count_pad counts it, but never what ceil mode adds
+    /// (Caffe and PyTorch clip the divisor's window there).
     Margins counted;
     std::int64_t output_h = 1, output_w = 1;
   };

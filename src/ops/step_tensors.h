@@ -13,7 +13,7 @@ namespace trainyard {
 /// between steps, by copies on the queue, so that a captured step needs no host value.
 struct StepState {
   std::int64_t step = 0;             // finished steps
-  std::int64_t tried = 0;            // steps begun, skipped ones too: the schedule's position
+  std::int64_t tried = 0;            // steps begun, withheld ones too: the schedule's position
   std::int64_t epoch = 0;            // finished epochs, for the random draws
   double rate = 0;                   // learning rate of this step
   double gradient_scale = 1;         // loss scale / (samples in the global batch * accumulation)

@@ -11,8 +11,7 @@
 namespace trainyard::op_tests {
 namespace {
 
-constexpr std::size_t kElementsPerTensor =
-    24;  // differences per tensor: enough to cover every path
+constexpr std::size_t kElementsPerTensor = 24;  // per tensor: enough to cover every path
 constexpr double kStep = 1e-4;
 constexpr double kEps = 2.2e-16;
 
