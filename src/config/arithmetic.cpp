@@ -23,7 +23,7 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
 }
 
 std::int64_t modulo(std::int64_t a, std::int64_t b) {
-  if (b == -1) return 0;  // a % b would trap for the least integer
+  if (b == -1) return 0;  // a % b would trap for the smallest integer
   const std::int64_t rest = a % b;
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
@@ -71,7 +71,7 @@ double modulo(double a, double b) {
   return rest == 0 ? std::copysign(0.0, b) : rest;
 }
 
-// As Python's: the quotient of what modulo() leaves, rounded where division was not exact.
+// As in Python: the quotient without modulo()'s remainder, rounded if the division was inexact.
 double floor_divide(double a, double b) {
   const double quotient = (a - modulo(a, b)) / b;
   const double down = std::floor(quotient);

@@ -13,16 +13,17 @@ namespace trainyard::config {
 [[nodiscard]] Node real_node(double value);
 [[nodiscard]] Node boolean_node(bool value);
 
-/// One of power to subtract. `/` always gives a real; `//` rounds down and `%` has the sign of the
-/// right operand. Throws ExpressionError for operands that are no numbers, division by zero,
-/// overflow and results that are not finite.
+/// For kinds from power to subtract. `/` always gives a real; `//` rounds down and `%` has the sign
+/// of the right operand. Throws ExpressionError for non-numeric operands, division by zero,
+/// overflow and non-finite results.
 [[nodiscard]] Node arithmetic(Term::Kind kind, const Node& left, const Node& right);
-/// One of less to not_equal. Order is for numbers; values of two kinds are unequal.
+/// For kinds from less to not_equal. Only numbers are ordered; values of different kinds are
+/// unequal.
 [[nodiscard]] Node comparison(Term::Kind kind, const Node& left, const Node& right);
 [[nodiscard]] Node negated(const Node& value);
-/// int(x): towards zero.
+/// int(x): rounds towards zero.
 [[nodiscard]] Node truncated(const Node& value);
-/// The least or greatest of numbers, the first of equals.
+/// The smallest or largest number; the first one on a tie.
 [[nodiscard]] Node extreme(std::span<const Node> values, bool greatest);
 /// Throws ExpressionError unless `value` is true or false.
 [[nodiscard]] bool truth(const Node& value);

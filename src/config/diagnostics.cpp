@@ -67,7 +67,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   std::string found;
   for (const std::string& candidate : candidates) {
     const std::string other = lower_case(candidate);
-    // Of a word of one letter a replacement leaves nothing: "b" is near "bn", not near "x".
+    // Replacing the letter of a one-letter word leaves nothing: "b" is near "bn", not "x".
     if (lower.empty() || other.empty() || (lower.size() == 1 && other.find(lower) == other.npos)) {
       continue;
     }

@@ -1,4 +1,4 @@
-// Collects the errors of a file so that all are reported in one go.
+// Collects the errors of a file so that all are reported at once.
 #pragma once
 
 #include <set>
@@ -13,13 +13,13 @@ namespace trainyard::config {
 
 class Diagnostics {
  public:
-  /// Adds "path:line:column: [layer 'x': ]text". The same position is reported once, so that one
-  /// mistake in a block that is called ten times gives one line.
+  /// Adds "path:line:column: [layer 'x': ]text". Each position is reported once, so that a mistake
+  /// in a block called ten times gives one line.
   void error(const Position& where, const std::string& text);
-  /// As error(), for what a map lacks: a map begins where its first key does, and an error of that
-  /// key may stand beside it.
+  /// As error(), for a key missing from a map. A map begins at its first key, so an error in that
+  /// key may be reported at the same position.
   void missing(const Position& where, const std::string& text);
-  /// Adds to every later message "layer 'x': " until the returned scope ends.
+  /// Prefixes every message with "layer 'x': " while the scope lives.
   class LayerScope {
    public:
     LayerScope(Diagnostics& owner, std::string path);
@@ -33,8 +33,8 @@ class Diagnostics {
   };
   [[nodiscard]] bool empty() const { return messages_.empty(); }
   [[nodiscard]] std::size_t size() const { return messages_.size(); }
-  /// Throws Error{config} with one line an error, in file order, if there are any; beyond 100 lines
-  /// only their number.
+  /// Throws Error{config} with one line per error, in file order, if there are any; errors beyond
+  /// 100 are only counted.
   void raise() const;
 
  private:
@@ -49,8 +49,9 @@ class Diagnostics {
   std::string layer_;
 };
 
-/// The candidate nearest to `word`, or empty if none is near: edit distance at most 1, or 2 from 4
-/// letters on; case is ignored. Of several the first that begins as the word does, else the first.
+/// The candidate nearest to `word`, or empty if none is near: edit distance at most 1, or 2 for
+/// words of 4 letters or more; case is ignored. On a tie, the first that begins like the word, else
+/// the first.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);
 /// "; did you mean 'x'?" for nearest(), else "".
 [[nodiscard]] std::string suggestion(std::string_view word,

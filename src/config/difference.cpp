@@ -49,7 +49,7 @@ void compare(const std::string& path, const Node* before, const Node* after,
 
 std::string shortened(const std::string& text) {
   constexpr std::size_t kMost = 60;
-  if (text.empty()) return "(not there)";
+  if (text.empty()) return "(not set)";
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 

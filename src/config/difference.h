@@ -1,4 +1,4 @@
-// Where two trees say different things.
+// Differences between two trees.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace trainyard::config {
 
-/// One value that is not the same in both; "" where a tree does not have it.
+/// A value that differs; "" if a tree does not have it.
 struct Difference {
   std::string key;     // "optimizer.sgd.lr", "augment[0].hflip"
-  std::string before;  // on one line
+  std::string before;  // as one line
   std::string after;
 };
 
-/// What differs between two trees, in the order of `before`, then what `after` alone has. Lists of
-/// different length differ as a whole.
+/// The differences in the order of `before`, then the values only in `after`. Lists of different
+/// length differ as a whole.
 [[nodiscard]] std::vector<Difference> differences(const Node& before, const Node& after);
 
-/// "optimizer.sgd.lr: 0.05 -> 0.001"; long values are cut.
+/// "optimizer.sgd.lr: 0.05 -> 0.001"; long values are truncated.
 [[nodiscard]] std::string text_of(const Difference& difference);
 
 }  // namespace trainyard::config

@@ -53,7 +53,7 @@ class Evaluation {
                                        : arithmetic(term.kind, left, right);
   }
 
-  /// Names in branches that are not taken are looked up too: a misspelt one is an error.
+  /// Names in branches not taken are also looked up: a misspelt one is an error.
   void check_names() const {
     for (const Term& term : tree_.terms) {
       if (term.kind == TermKind::name) static_cast<void>(named(term.name));
@@ -101,7 +101,7 @@ void append_value(const Node& value, std::string& out) {
   }
 }
 
-// Text with `${...}` in it. A single one without text around keeps its type.
+// Text with `${...}`. A single one with no text around it keeps its type.
 Node interpolated(std::string_view text, const Scope& scope) {
   std::string out;
   const bool begins = begins_with(text, "${");
@@ -123,7 +123,7 @@ std::string unknown_text(const std::string& name, const std::string& text, const
   for (const auto& [known, value] : scope) names.push_back(known);
   std::string hint = suggestion(name, names);
   if (hint.empty()) {
-    hint = names.empty() ? "; there are no variables here" : "; the names are " + joined(names);
+    hint = names.empty() ? "; no variables are defined here" : "; the names are " + joined(names);
   }
   return "unknown name '" + name + "' in '" + shortened(text) + "'" + hint;
 }

@@ -15,7 +15,7 @@ struct BinarySymbol {
   TermKind kind;
 };
 
-// From loosest to tightest; each level is read from left to right.
+// From loosest to tightest; each level is left-associative.
 constexpr std::array<BinarySymbol, 1> kOr = {{{"or", TermKind::logical_or}}};
 constexpr std::array<BinarySymbol, 1> kAnd = {{{"and", TermKind::logical_and}}};
 constexpr std::array<BinarySymbol, 6> kCompare = {{{"<", TermKind::less},
@@ -72,7 +72,7 @@ class ExpressionParser {
 
   [[noreturn]] void fail(const std::string& expected) const {
     const std::string found =
-        now().kind == Token::Kind::end ? "found its end" : "found '" + now().text + "'";
+        now().kind == Token::Kind::end ? "found the end" : "found '" + now().text + "'";
     throw ExpressionError("expected " + expected + ", " + found);
   }
 
@@ -183,7 +183,7 @@ class ExpressionParser {
 
   std::size_t call(const std::string& name) {
     if (name != "min" && name != "max" && name != "int") {
-      throw ExpressionError("'" + name + "' is not a function; there are min, max and int");
+      throw ExpressionError("'" + name + "' is not a function; the functions are min, max and int");
     }
     expect("(");
     std::vector<std::size_t> arguments = {choice()};

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 17> kSymbols = {
     "**", "//", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "(", ")", ",", "<", ">", ""};
 
-// Digits, points, letters and, behind an e, a sign: whatever a person means as one number.
+// Digits, points, letters and, after an e, a sign: anything meant as one number.
 std::size_t number_length(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size()) {

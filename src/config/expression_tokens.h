@@ -12,11 +12,11 @@ namespace trainyard::config {
 struct Token {
   enum class Kind { number, text, word, symbol, end };
   Kind kind = Kind::end;
-  std::string text;  // as written; of a text what stands between the quotes
+  std::string text;  // as written; for kind text, without the quotes
   Node number;       // kind number
 };
 
-/// Cuts an expression into tokens, the last of kind end. Throws ExpressionError.
+/// Splits an expression into tokens, the last of kind end. Throws ExpressionError.
 [[nodiscard]] std::vector<Token> tokenize(std::string_view text);
 
 }  // namespace trainyard::config

@@ -1,4 +1,4 @@
-// The tree of an expression, between its parser and its evaluation.
+// Expression tree: output of the parser, input of the evaluator.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@
 
 namespace trainyard::config {
 
-/// What is wrong with an expression; evaluate() adds the place.
+/// An error in an expression; evaluate() adds the position.
 struct ExpressionError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -46,7 +46,7 @@ struct Term {
   std::vector<std::size_t> operands;  // indices of terms
 };
 
-/// Terms in the order of parsing; an operand stands before the term that uses it.
+/// Terms in parsing order; an operand precedes the term that uses it.
 struct ExpressionTree {
   std::vector<Term> terms;
   std::size_t root = 0;
@@ -55,7 +55,7 @@ struct ExpressionTree {
 inline constexpr std::size_t kExpressionTokens = 1000;
 inline constexpr int kExpressionDepth = 64;
 
-/// Parses the text behind the `$`. Precedence as in Python, comparisons without chains. Throws
+/// Parses the text after the `$`. Precedence as in Python; comparisons do not chain. Throws
 /// ExpressionError.
 [[nodiscard]] ExpressionTree parse_expression(std::string_view text);
 

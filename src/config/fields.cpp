@@ -14,7 +14,7 @@ void read_field(State& state, Declaration declaration, T& out) {
   const Node* value = state.take(declaration);
   if (value == nullptr) {
     if (state.describing()) return;
-    // A null that empties an optional stands as null.
+    // A null that clears an optional is settled as null.
     if (state.value_of(declaration.key) != nullptr) return state.settle(declaration.key, {});
     if (!absent_is_empty) state.settle(declaration.key, node_of(out));
     return;

@@ -1,7 +1,7 @@
-// Typed reading of a map, and from the same declarations the reference text and the JSON Schema.
+// Typed reading of a map; the same declarations give the reference text and the JSON Schema.
 //
-// A type that can be configured has a free function `void declare(Fields&, T&)`, found by argument
-// dependent lookup, that names each key once:
+// A configurable type has a free function `void declare(Fields&, T&)`, found by argument-dependent
+// lookup, that declares each key once:
 //
 //   void declare(Fields& fields, ConvAttributes& conv) {
 //     fields.required("filters", conv.filters, "output channels", {.minimum = 1});
@@ -10,7 +10,7 @@
 //   }
 //
 // The order of the calls is the order of positional values (`conv: [64, 3]`, `dense: 10`). A
-// field's default is the value that its variable holds when it is declared.
+// field's default is the value of its variable at declaration.
 #pragma once
 
 #include <array>
@@ -29,10 +29,10 @@
 
 namespace trainyard::config {
 
-/// Whose conventions give the defaults (semantics.md).
+/// The framework whose conventions give the defaults.
 enum class Profile { keras2, torch };
 
-/// Range of a number (each of the numbers of a list); `exclusive_minimum` makes minimum exclusive.
+/// Range of a number, or of each number in a list; `exclusive_minimum` makes minimum exclusive.
 struct Limits {
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
@@ -46,7 +46,7 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-/// The words of an enum, in order. Specialise as an overload beside the enum:
+/// The words of an enum, in order. Provide an overload next to the enum:
 ///   std::span<const Word<Fill>> words(Fill);
 template <class E>
 struct Word {
@@ -65,17 +65,17 @@ struct Kind {
   std::unique_ptr<Base> (*read)(Fields&);
 };
 
-/// What a declaration looks like to the reference and the JSON Schema.
+/// A declaration as the reference text and the JSON Schema show it.
 struct FieldDescription;
 
 class Fields {
  public:
   /// Reads `node` (null, scalar, list or map; positional values are matched in declaration order),
-  /// with `defaults` (a map or null) under it. `what` names the thing in messages ("conv",
+  /// falling back to `defaults` (a map or null). `what` is its name in messages ("conv",
   /// "optimizer"). Errors go to `diagnostics`.
   Fields(const Node& node, const Node* defaults, std::string what, Profile profile,
          Diagnostics& diagnostics);
-  /// Describe mode: reads nothing, records every declaration.
+  /// Describe mode: reads nothing and records every declaration.
   explicit Fields(Profile profile);
   ~Fields();
   Fields(const Fields&) = delete;
@@ -83,15 +83,15 @@ class Fields {
 
   [[nodiscard]] Profile profile() const;
   [[nodiscard]] bool describing() const;
-  /// Position of the map (or of the value of `key` where that is given in it).
+  /// Position of the map, or of the value of `key` if the map has it.
   [[nodiscard]] Position where(std::string_view key = {}) const;
   /// True if the key was given explicitly or by `defaults`.
   [[nodiscard]] bool given(std::string_view key) const;
-  /// A semantic error at `key` ("" for the whole map): a combination that makes no sense.
+  /// A semantic error at `key` ("" for the whole map), such as an invalid combination.
   void error(std::string_view key, const std::string& text);
 
-  /// For a map without positional form; call it first. False if something else was given: then it
-  /// is reported with `example` ("{per_gpu: 64}") and there is nothing to read.
+  /// For a map without positional form; call it first. False if something else was given; it is
+  /// reported with `example` ("{per_gpu: 64}") and there is nothing to read.
   [[nodiscard]] bool keys_only(std::string_view example);
 
   void field(std::string_view key, std::int64_t& out, std::string_view help, Limits limits = {});
@@ -107,7 +107,7 @@ class Fields {
   /// A list of rows of numbers (`[[0, 1e-3], [81, 1e-4]]`).
   void field(std::string_view key, std::vector<std::vector<double>>& out, std::string_view help,
              Limits limits = {});
-  /// A value kept as a tree (free-form maps such as `vars:`).
+  /// A value stored as a tree (free-form maps such as `vars:`).
   void field(std::string_view key, Node& out, std::string_view help);
   /// A word of an enum (see Word).
   template <class E>
@@ -125,8 +125,8 @@ class Fields {
   template <class T>
   void required(std::string_view key, T& out, std::string_view help, Limits limits = {});
 
-  /// One member of a family: `key: name`, `key: {name: ...}`. Two members are an error. `out` stays
-  /// as it is if the key is not given.
+  /// One member of a family: `key: name`, `key: {name: ...}`. Two members are an error. `out` is
+  /// unchanged if the key is not given.
   template <class Base>
   void one_of(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
               std::span<const Kind<Base>> family);
@@ -139,28 +139,28 @@ class Fields {
   template <class Base>
   void required_one_of(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
                        std::span<const Kind<Base>> family);
-  /// A member chosen by a word, its keys beside it: `source: cifar10, split: train`. The key is
-  /// required; `read` of the member gets this same map.
+  /// A member selected by a word, with its keys next to it: `source: cifar10, split: train`. The
+  /// key is required; the member's `read` gets this same map.
   template <class Base>
   void select(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
               std::span<const Kind<Base>> family);
-  /// As field() for a list or a tree; in positional form it takes all values that are left, as a
-  /// list: `piecewise: [[0, 1e-3], [81, 1e-4]]` is `piecewise: {table: [[0, 1e-3], [81, 1e-4]]}`.
+  /// As field() for a list or a tree; in positional form it takes all remaining values as a list:
+  /// `piecewise: [[0, 1e-3], [81, 1e-4]]` is `piecewise: {table: [[0, 1e-3], [81, 1e-4]]}`.
   template <class T>
   void rest(std::string_view key, T& out, std::string_view help, Limits limits = {});
   /// One of `words` or one or two numbers (`pad: same_upper`, `pad: 1`, `pad: [1, 2]`). `word` is
-  /// the word's index, empty for numbers; both hold the default before.
+  /// the word's index, empty for numbers; on entry both hold the default.
   void word_or_pair(std::string_view key, std::optional<std::size_t>& word, Pair& pair,
                     std::span<const std::string_view> words, std::string_view help,
                     Limits limits = {});
 
-  /// Reports unknown keys and surplus positional values (with suggestions). Call last; the
-  /// templates above do so for nested maps.
+  /// Reports unknown keys and surplus positional values, with suggestions. Call it last; the
+  /// templates above call it for nested maps.
   void finish();
-  /// Read mode, after finish(): the map as it was settled, every default explicit, that reads to
-  /// the same values. Members of families stand in full ({name: {keys}}).
+  /// Read mode, after finish(): the settled map with every default explicit; it reads to the same
+  /// values. Members of families are written in full ({name: {keys}}).
   [[nodiscard]] const Node& settled() const;
-  /// Describe mode: what was declared, in order.
+  /// Describe mode: the declarations in order.
   [[nodiscard]] const std::vector<FieldDescription>& descriptions() const;
 
  private:
@@ -169,7 +169,7 @@ class Fields {
     std::size_t index;               // into the family
     std::unique_ptr<Fields> fields;  // its body
   };
-  /// How the key of the next declaration may be absent.
+  /// Whether the key of the next declaration is there.
   enum class Presence { absent, null, given };
   using Names = std::span<const std::string_view>;
 
@@ -181,7 +181,7 @@ class Fields {
   template <class T>
   void limited(std::string_view key, T& out, std::string_view help, const Limits& limits);
   void field_word(std::string_view key, std::size_t& index, std::string_view help, Names words);
-  /// The body of a nested map, also in describe mode; null if the key is absent.
+  /// The body of a nested map, in describe mode too; null if the key is absent.
   std::unique_ptr<Fields> nested(std::string_view key, std::string_view help);
   std::optional<Member> member(std::string_view key, Names names);
   /// False if the key is absent.
@@ -190,11 +190,11 @@ class Fields {
   std::size_t selected(std::string_view key, Names names);
 
   enum class FamilyForm { one, list, selected };
-  /// Describe mode: the family with what its members declare.
+  /// Describe mode: the family and its members' declarations.
   template <class Base>
   void describe_family(std::string_view key, std::string_view help, FamilyForm form,
                        std::span<const Kind<Base>> family, const std::string& default_text);
-  /// Begins the description of a family; false if it is nested too deep to go on.
+  /// Begins the description of a family; false if it is nested too deeply.
   bool begin_family(std::string_view key, std::string_view help, FamilyForm form,
                     const std::string& default_text);
   std::unique_ptr<Fields> family_member(std::string_view name, std::string_view help);

@@ -7,8 +7,8 @@
 namespace trainyard::config {
 namespace {
 
-// A family may hold itself (a list of members that hold lists of members): the reference shows so
-// many levels.
+// A family may contain itself (members that hold lists of members): the reference shows this many
+// levels.
 constexpr int kDescribedDepth = 4;
 
 // The map's entry with this key, for its position.
@@ -82,7 +82,7 @@ void Fields::State::refuse_second(const Node& value, std::string_view key, Names
   const bool is_member = std::find(names.begin(), names.end(), second.key) != names.end();
   const std::string text =
       is_member ? "' and '" + second.key + "'; keep one of them"
-                : "' with '" + second.key + "' beside it; its keys go into its own map";
+                : "' with '" + second.key + "' next to it; its keys belong in its own map";
   diagnostics->error(second.where,
                      "'" + std::string(key) + "' takes one member, found '" + first + text);
 }
@@ -133,7 +133,7 @@ std::size_t Fields::selected(std::string_view key, Names names) {
     state.report_missing();
   }
   if (index) state.settle(key, *value);
-  // Without the member its keys are not known: finish() then judges none.
+  // Without the member its keys are unknown, so finish() checks none.
   state.unknown_member = !index.has_value();
   return index.value_or(names.size());
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kShownKeys = 12;
 
-// "; its keys are a, b, c", as far as that is short.
+// "; its keys are a, b, c", truncated if long.
 std::string listing(std::span<const std::string> words, std::string_view lead) {
   if (words.empty()) return "";
   const std::size_t shown = std::min(words.size(), kShownKeys);
@@ -25,12 +25,12 @@ const Node* Fields::State::explicit_value(std::string_view key) const {
   if (describing()) return nullptr;
   if (node->kind == Node::Kind::map) return node->find(key);
   if (!positional) return nullptr;
-  // Positional values are matched in the order of the declarations; the key asked for is the next
-  // one or one declared before.
+  // Positional values are matched in the order of the declarations; the requested key is the next
+  // one or one declared earlier.
   const auto found = std::find(declared.begin(), declared.end(), key);
   const auto index = static_cast<std::size_t>(found - declared.begin());
   if (node->kind != Node::Kind::list) return index == 0 ? node : nullptr;
-  // A rest() has taken all from its own place on.
+  // A rest() has taken all values from its own position on.
   if (taken_rest && index > rest_begin) return nullptr;
   return index < node->items.size() ? &node->items[index] : nullptr;
 }
@@ -124,7 +124,7 @@ void Fields::State::adopt(Fields& body, std::string_view key, const std::string&
 
 void Fields::State::wrong(const Node& value, std::string_view key, const std::string& wanted,
                           const std::string& hint) const {
-  diagnostics->error(value.where, "'" + std::string(key) + "' wants " + wanted + ", found " +
+  diagnostics->error(value.where, "'" + std::string(key) + "' must be " + wanted + ", found " +
                                       config::describe(value) + hint);
 }
 
@@ -189,7 +189,7 @@ std::optional<std::size_t> Fields::State::index_of(const Node& value, const std:
   const std::vector<std::string> candidates(names.begin(), names.end());
   const std::string found =
       value.kind == Node::Kind::map ? "'" + word + "'" : config::describe(value);
-  diagnostics->error(position, "'" + std::string(key) + "' wants one of " + joined(candidates) +
+  diagnostics->error(position, "'" + std::string(key) + "' must be one of " + joined(candidates) +
                                    ", found " + found +
                                    (is_word ? suggestion(word, candidates) : ""));
   return std::nullopt;

@@ -1,4 +1,4 @@
-// What a Fields keeps while it reads or describes; seen by fields*.cpp alone.
+// The state of a Fields; used only by fields*.cpp.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@
 
 namespace trainyard::config {
 
-/// One declaration, as the reference shows it.
+/// One declaration as the reference shows it.
 struct Declaration {
   std::string_view key;
   std::string_view help;
@@ -24,7 +24,7 @@ struct Declaration {
 };
 
 struct Fields::State {
-  // How the next declaration is marked; used up by it.
+  // Marks for the next declaration, which consumes them.
   struct Next {
     bool required = false;
     bool optional = false;
@@ -41,20 +41,20 @@ struct Fields::State {
   Next next;
   std::vector<std::string> declared;
   std::vector<std::string> missing;
-  std::deque<Node> made;  // lists of the values that a rest() takes, bodies of bare names
+  std::deque<Node> made;  // lists of values that a rest() took, bodies of bare names
   bool positional = false;
   bool taken_rest = false;
   std::size_t rest_begin = 0;   // index of the first value that a rest() took
-  bool unknown_member = false;  // a failed select() or keys_only(): finish() judges no keys
+  bool unknown_member = false;  // a failed select() or keys_only(): finish() checks no keys
   bool finished = false;
 
-  // Read mode: the values as they were settled, defaults included, and whom finish() hands them to.
+  // Read mode: the settled values, defaults included, and the parent that finish() passes them to.
   Node settled;
   State* parent = nullptr;
   std::string parent_key;   // of the parent's map
   std::string member_name;  // of a family, "" for a nested map
   bool in_list = false;     // the parent's key holds a list of members
-  bool assumed = false;     // an absent map read as an empty one: what it misses is no error
+  bool assumed = false;     // an absent map read as an empty one: missing keys are no error
 
   // Describe mode.
   std::vector<FieldDescription> descriptions;
@@ -63,24 +63,24 @@ struct Fields::State {
   int depth = 0;
 
   [[nodiscard]] bool describing() const { return diagnostics == nullptr; }
-  /// The value given explicitly, else by the defaults, else null.
+  /// The explicit value, else that of the defaults, else null.
   [[nodiscard]] const Node* value_of(std::string_view key) const;
   [[nodiscard]] const Node* explicit_value(std::string_view key) const;
-  /// Registers the key; its value, or null if it is absent or the state describes.
+  /// Registers the key; returns its value, or null if it is absent or in describe mode.
   const Node* take(const Declaration& declaration);
   void describe(const Declaration& declaration, const Next& marks);
   /// Records the settled value of a key.
   void settle(std::string_view key, Node value);
-  /// Hands the settled map to the parent.
+  /// Passes the settled map to the parent.
   void settle_in_parent();
-  /// Makes `body` hand its settled map to this key.
+  /// Makes `body` pass its settled map to this key.
   void adopt(Fields& body, std::string_view key, const std::string& member, bool list);
   const Node* remaining();
   void wrong(const Node& value, std::string_view key, const std::string& wanted,
              const std::string& hint = "") const;
   [[nodiscard]] std::string inside() const;
   void report_unknown(const Node& map);
-  /// A key of the map that is near the missing `key`, where the other keys are not known yet.
+  /// Reports a key of the map that resembles the missing `key`, before the other keys are known.
   void report_misspelt(std::string_view key);
   void report_surplus();
   void report_missing();
@@ -91,7 +91,8 @@ struct Fields::State {
     Position where;
   };
   std::optional<Item> item_of(const Node& value, std::string_view key, Names names);
-  /// A family's map with two keys: two members, or a key that belongs below the first.
+  /// Reports a family's map with two keys: two members, or a key that belongs in the first one's
+  /// map.
   void refuse_second(const Node& value, std::string_view key, Names names) const;
   std::optional<std::size_t> index_of(const Node& value, const std::string& word,
                                       const Position& position, std::string_view key,

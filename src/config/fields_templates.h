@@ -1,4 +1,4 @@
-// The templates of Fields; included by fields.h alone.
+// The templates of Fields; included only by fields.h.
 #pragma once
 
 #include "config/fields.h"
@@ -60,7 +60,7 @@ void Fields::rest(std::string_view key, T& out, std::string_view help, Limits li
   limited(key, out, help, limits);
 }
 
-/// The words of a family, in its order.
+/// The names of a family's members, in order.
 template <class Base>
 [[nodiscard]] std::vector<std::string_view> names_of(std::span<const Kind<Base>> family) {
   std::vector<std::string_view> names;

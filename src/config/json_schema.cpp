@@ -58,10 +58,10 @@ Json pair_list(const FieldDescription& field) {
 Json body(const std::vector<FieldDescription>& fields, bool keys_only = false);
 Json member_form(const FieldDescription& field);
 
-// An item of the open family, which may hold lists of such items again.
+// An item of the open family, which may itself contain lists of such items.
 Json open_item() { return Json::object({{"$ref", Json::string("#/definitions/item")}}); }
 
-// What an item of a list field may be.
+// The schema of an item of a list field.
 Json item_of(const FieldDescription& field) {
   if (field.type == "list of integers") return number(field, "integer");
   if (field.type == "list of numbers") return number(field, "number");
@@ -157,30 +157,31 @@ Json positional(const std::vector<FieldDescription>& fields) {
     }
     items.add(value_of(field));
   }
-  if (items.size() == 0) return json.add("items", std::move(more));  // draft-07 wants no empty list
+  if (items.size() == 0) return json.add("items", std::move(more));  // no empty list in draft-07
   return json.add("items", std::move(items)).add("additionalItems", std::move(more));
 }
 
-// A body in all its forms: nothing, one value, values in order, a map.
+// A body in all its forms: empty, one value, values in order, a map.
 Json body(const std::vector<FieldDescription>& fields, bool keys_only) {
   std::vector<Json> forms = {object_of(fields)};
   const bool needs = std::any_of(fields.begin(), fields.end(),
                                  [](const FieldDescription& field) { return field.required; });
   if (!needs) forms.push_back(typed("null"));
   if (!fields.empty() && !keys_only) {
-    // A list that takes the rest has no single value; a tree may be anything, one word included.
+    // A list that takes the rest has no single-value form; a tree may be anything, a single word
+    // too.
     if (!fields[0].rest || fields[0].type == "tree") forms.push_back(value_of(fields[0]));
     forms.push_back(positional(fields));
   }
   return any_of(std::move(forms));
 }
 
-// `name` or `name: body`, with the keys that may stand beside.
+// `name` or `name: body`, with the keys allowed next to the name.
 Json member_form(const FieldDescription& field) {
   Json properties = Json::object();
   for (const FieldDescription::Member& member : field.members) {
     std::vector<FieldDescription> keys = member.fields;
-    // An open family's members take what is missing from the file's own defaults.
+    // The file's own defaults may supply missing keys of an open family's members.
     for (FieldDescription& key : keys) key.required = key.required && !field.open;
     Json value = body(keys);
     if (!member.help.empty()) value.add("description", Json::string(member.help));

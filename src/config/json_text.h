@@ -1,4 +1,4 @@
-// A small JSON tree for writing.
+// A small JSON tree, for writing only.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace trainyard::config {
 
-/// A JSON value: text that is JSON already, an object or an array. Objects keep their order.
+/// A JSON value: raw JSON text, an object or an array. Objects keep their order.
 class Json {
  public:
   /// A string, with quotes and escapes added.
@@ -22,7 +22,7 @@ class Json {
   Json& add(Json item);
   [[nodiscard]] Json* find(std::string_view key);
   [[nodiscard]] std::size_t size() const { return items_.size(); }
-  /// Two spaces a level; what holds no inner objects stands on one line.
+  /// Two spaces per level; a value without inner objects is written on one line.
   [[nodiscard]] std::string text(std::size_t indent = 0) const;
   bool operator==(const Json&) const = default;
 

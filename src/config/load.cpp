@@ -21,19 +21,19 @@ namespace {
 }
 
 std::string size_limit_text(std::size_t bytes) {
-  return "is larger than " + std::to_string(bytes) + " bytes, the most that a config file may have";
+  return "is larger than " + std::to_string(bytes) + " bytes, the limit for a config file";
 }
 
-// What yaml-cpp's own messages leave open.
+// A hint that yaml-cpp's own message lacks.
 std::string syntax_hint(const std::string& message) {
   if (message.find("end of map") != message.npos || message.find("end of seq") != message.npos) {
     return "; check indentation, quotes and brackets here and above";
   }
   if (message.find("map value") != message.npos) {
-    return "; a text that holds ': ' needs quotes";
+    return "; text that contains ': ' needs quotes";
   }
   if (message.find("unknown token") != message.npos) {
-    return "; a text that begins with % @ or ` needs quotes";
+    return "; text that begins with % @ or ` needs quotes";
   }
   return "";
 }
@@ -64,7 +64,7 @@ Node parse_yaml(std::string_view text, const std::string& name, const FileLimits
 
 Node load_yaml(const std::filesystem::path& path, const FileLimits& limits) {
   const std::string name = path.string();
-  std::error_code ignored;  // opening it says more
+  std::error_code ignored;  // opening the file gives a better message
   if (std::filesystem::is_directory(path, ignored)) {
     refuse_file(name, "is a folder; expected a YAML file");
   }

@@ -1,4 +1,4 @@
-// YAML files to trees, run files with `extends:` and `--set`.
+// Loads YAML files as trees, and run files with `extends:` and `--set`.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ struct FileLimits {
   std::size_t scalar_bytes = 64 << 10;
 };
 
-/// Parses `text`; `name` stands in positions. Throws Error{config}: syntax errors (the first), or
+/// Parses `text`; positions contain `name`. Throws Error{config}: syntax errors (the first), or
 /// duplicate keys, `<<`, tabs, octal-looking numbers, second documents, limits (all of them).
 [[nodiscard]] Node parse_yaml(std::string_view text, const std::string& name,
                               const FileLimits& limits = {});
@@ -26,28 +26,28 @@ struct FileLimits {
 [[nodiscard]] Node load_yaml(const std::filesystem::path& path, const FileLimits& limits = {});
 
 /// Keys that exclude each other: naming one of `keys` under `path` (dotted, "" for the top)
-/// replaces an inherited one. An empty list means that all keys under `path` are exclusive_keys
-/// (the members of `optimizer:`).
+/// replaces an inherited one. An empty list means that all keys under `path` are exclusive (the
+/// members of `optimizer:`).
 struct ExclusiveKeys {
   std::string path;
   std::vector<std::string> keys;
 };
 
-/// Loads a run file and the one it extends, and so on (maps merge, lists replace, exclusive_keys
-/// replace), then applies `overrides` ("a.b.c=value", the value parsed as YAML; the path goes
-/// through maps, keys that are not there yet are made). Every value keeps the position of whatever
-/// wrote it; values of overrides have the file name "--set a.b.c". `extends` itself is gone from
-/// the result. Throws Error{config}, or Error{command_line} for a malformed override.
+/// Loads a run file and the chain it extends (maps merge; lists and exclusive keys replace), then
+/// applies `overrides` ("a.b.c=value", the value parsed as YAML; the path goes through maps;
+/// missing keys are created). Every value keeps the position where it was written; values of
+/// overrides have the file name "--set a.b.c". The result has no `extends`. Throws Error{config},
+/// or Error{command_line} for a malformed override.
 [[nodiscard]] Node load_run(const std::filesystem::path& path,
                             std::span<const std::string> overrides,
                             std::span<const ExclusiveKeys> exclusive_keys);
-/// Merges `over` onto `base` by the same rules; `path` is where both stand.
+/// Merges `over` onto `base` by the same rules; `path` is the path of both.
 [[nodiscard]] Node merged(const Node& base, const Node& over,
                           std::span<const ExclusiveKeys> exclusive_keys,
                           const std::string& path = "");
 
-/// A file named in a config file, seen from the current folder: names are relative to the file that
-/// wrote them (`where.file`), those of `--set` to the current folder.
+/// The path of a file named in a config file: names are relative to the file that contains them
+/// (`where.file`), those in `--set` to the current folder.
 [[nodiscard]] std::filesystem::path path_beside(const Position& where, const std::string& name);
 
 }  // namespace trainyard::config

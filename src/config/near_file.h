@@ -1,4 +1,4 @@
-// What was meant by the name of a file or folder that is not there.
+// Suggestions for the name of a missing file or folder.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace trainyard::config {
 
-/// "; did you mean 'configs/tiny.yaml'?" for the nearest name in the folder of `path`, as it would
-/// be written instead; else "".
+/// "; did you mean 'configs/tiny.yaml'?" for the most similar name in the folder of `path`, written
+/// as a path; else "".
 [[nodiscard]] std::string near_file(const std::filesystem::path& path);
 
 }  // namespace trainyard::config

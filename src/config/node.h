@@ -39,18 +39,19 @@ struct Entry {
   Node value;
 };
 
-/// What a message says was found: "text 'two'", "number 3", "true", "nothing", "a list", "a map".
+/// The found value as messages name it: "text 'two'", "number 3", "true", "nothing", "a list", "a
+/// map".
 [[nodiscard]] std::string describe(const Node& node);
 
-/// True if both trees mean the same: kinds, values, keys in order; not positions or spelling.
+/// True if kinds, values and the order of keys are equal; positions and spelling do not matter.
 [[nodiscard]] bool same_value(const Node& a, const Node& b);
 
-/// A scalar node of YAML 1.2's core schema made from its text, as the loader makes it: decimal
+/// A scalar node of YAML 1.2's core schema from its text, as the loader creates it: decimal
 /// integers, floats, true/false, null/~/empty; `010` and the like become a text node that the
-/// loader refuses. Used for expression results and `--set` values too.
+/// loader rejects. Also used for expression results and `--set` values.
 [[nodiscard]] Node scalar_node(std::string text, bool quoted, Position where);
 
-/// The tree as YAML again (block style, two spaces), values as they would be read.
+/// The tree as YAML (block style, two spaces) that reads to the same values.
 [[nodiscard]] std::string to_yaml(const Node& node);
 
 }  // namespace trainyard::config

@@ -48,7 +48,7 @@ std::string heading(std::size_t level, const std::string& text) {
   return std::string(std::min<std::size_t>(level, 6), '#') + " " + text + "\n\n";
 }
 
-// A bar ends a cell of a table.
+// A bar would end the table cell.
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2) text.insert(at, "\\");
   return text;
@@ -72,8 +72,8 @@ void write_section(const std::vector<FieldDescription>& fields, const std::strin
 void write_members(const FieldDescription& field, const std::string& path, std::size_t level,
                    std::string& out) {
   for (const FieldDescription::Member& member : field.members) {
-    const bool beside = field.type == "selected";
-    const std::string name = beside ? path + ": " + member.name : path + "." + member.name;
+    const bool selected = field.type == "selected";
+    const std::string name = selected ? path + ": " + member.name : path + "." + member.name;
     out += "\n" + heading(level, code(name));
     if (!member.help.empty()) out += member.help + "\n\n";
     write_section(member.fields, name, level + 1, out);
@@ -90,7 +90,7 @@ void write_section(const std::vector<FieldDescription>& fields, const std::strin
       write_section(field.fields, name, level + 1, out);
     }
     if (!field.beside.empty()) {
-      out += "\n" + heading(level, "Beside a name in " + code(name));
+      out += "\n" + heading(level, "Next to a name in " + code(name));
       write_table(field.beside, out);
     }
     write_members(field, name, level, out);

@@ -29,7 +29,7 @@ bool is_rival(const ExclusiveKeys& exclusive_keys, const std::string& key) {
              exclusive_keys.keys.end();
 }
 
-// Drops what `over` replaces by naming a rival of it.
+// Drops keys of `base` that `over` replaces by naming a rival key.
 void drop_rivals(Node& base, const Node& over, std::span<const ExclusiveKeys> exclusive_keys,
                  const std::string& path) {
   for (const ExclusiveKeys& rule : exclusive_keys) {
@@ -43,7 +43,7 @@ void drop_rivals(Node& base, const Node& over, std::span<const ExclusiveKeys> ex
   }
 }
 
-// A chain of run files, the one asked for first.
+// A chain of run files, the requested one first.
 class Chain {
  public:
   Node load(const std::filesystem::path& path, std::span<const ExclusiveKeys> exclusive_keys) {
@@ -65,7 +65,7 @@ class Chain {
   }
 
  private:
-  // Taken for a key of the run, it would be followed by a list of all that the base file says.
+  // As a key of the run, it would be followed by errors for everything in the base file.
   static void refuse_misspelt_extends(const Node& node) {
     const std::vector<std::string> key{"extends"};
     for (const Entry& entry : node.entries) {
@@ -76,22 +76,22 @@ class Chain {
 
   std::filesystem::path base_of(const Node& name) const {
     if (name.kind != Node::Kind::text) {
-      refuse(name.where, "'extends' wants the name of one run file, found " + describe(name));
+      refuse(name.where, "'extends' must be the name of one run file, found " + describe(name));
     }
     const std::filesystem::path path = path_beside(name.where, name.text);
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
-      refuse(name.where, "'extends' names a file that is not there" +
+      refuse(name.where, "'extends' names a missing file" +
                              (error ? " (" + error.message() + ")" : "") + ": " + path.string() +
                              near_file(path));
     }
     for (const std::filesystem::path& file : files_) {
       if (std::filesystem::equivalent(file, path, error)) {
-        refuse(name.where, "'extends' goes in a circle: " + chain_text() + " -> " + path.string());
+        refuse(name.where, "'extends' forms a cycle: " + chain_text() + " -> " + path.string());
       }
     }
     if (files_.size() >= kExtendsDepth) {
-      refuse(name.where, "'extends' goes through more than " + std::to_string(kExtendsDepth) +
+      refuse(name.where, "'extends' chains more than " + std::to_string(kExtendsDepth) +
                              " files: " + chain_text());
     }
     return path;
@@ -106,7 +106,7 @@ class Chain {
   std::vector<std::filesystem::path> files_;
 };
 
-// "a.b.c=value" taken apart.
+// "a.b.c=value", split.
 struct Override {
   std::vector<std::string> keys;
   Node value;
@@ -128,7 +128,7 @@ Override parse_override(const std::string& text) {
   for (const std::string& key : result.keys) {
     if (key.empty()) refuse_override(text, "a key is empty in '" + path + "'");
   }
-  if (path == "extends") refuse_override(text, "'extends' stands in the run file only");
+  if (path == "extends") refuse_override(text, "'extends' is allowed only in a run file");
   result.where = {std::string(kSet) + path, 1, 1};
   try {
     result.value = parse_yaml(text.substr(equals + 1), result.where.file);
@@ -138,15 +138,15 @@ Override parse_override(const std::string& text) {
   return result;
 }
 
-// True if any member of a family may stand at `path`, so that a bare name gives way to a map.
+// True if `path` holds a member of a family, so that a bare name may become a map.
 bool is_family(std::span<const ExclusiveKeys> exclusive_keys, const std::string& path) {
   return std::any_of(exclusive_keys.begin(), exclusive_keys.end(), [&](const ExclusiveKeys& rule) {
     return rule.path == path && rule.keys.empty();
   });
 }
 
-// Makes room along the path: nothing becomes a map, the bare name `sgd` becomes `sgd: {}` where the
-// path goes on into it. Refuses lists and other values.
+// Creates the maps along the path: null becomes a map, and the bare name `sgd` becomes `sgd: {}` if
+// the path continues into it. Rejects lists and other values.
 void open_path(Node& root, const Override& wanted, std::span<const ExclusiveKeys> exclusive_keys,
                const std::string& text) {
   Node* node = &root;

@@ -125,7 +125,7 @@ std::string number_trap(std::string_view text) {
   }
   if (text.empty() || without_sign(text).empty()) return {};
   if (has_underscores(text)) {
-    return found + " is not a number here; leave the underscores out, or quote it if text is meant";
+    return found + " is not a number here; remove the underscores, or quote it if text is meant";
   }
   const Form form = number_form(text);
   if (form == Form::text) return {};

@@ -1,4 +1,4 @@
-// Reference text and JSON Schema from the declarations (Fields in describe mode).
+// Reference text and JSON Schema, from the declarations (Fields in describe mode).
 #pragma once
 
 #include <string>
@@ -7,18 +7,18 @@
 
 namespace trainyard::config {
 
-/// How one key looks from outside. Nested maps and families carry their own fields.
+/// Description of one key. Nested maps and families contain their own fields.
 struct FieldDescription {
   std::string key;
   std::string help;
   std::string type;          // "integer", "number", "boolean", "text", "pair", "list of ...",
                              // "word", "map", "one of", "list of members", "selected" (members
-                             // whose keys stand beside this one), "word or pair", "tree",
-                             // "items" and "branches": a list, or lists, of items of the one open
-                             // family at the top (layers within layers)
+                             // whose keys are next to this one), "word or pair", "tree", "items"
+                             // and "branches": a list, or lists, of items of the one open family at
+                             // the top (layers within layers)
   std::string default_text;  // as it would be written; "" for required or absent
   bool required = false;
-  bool rest = false;  // in positional form it takes all values that are left
+  bool rest = false;  // in positional form it takes all remaining values
   double minimum = 0, maximum = 0;
   bool has_minimum = false, has_maximum = false, exclusive_minimum = false;
   std::vector<std::string> words;        // type "word"
@@ -26,9 +26,9 @@ struct FieldDescription {
   bool keys_only = false;                // type "map": no positional form
   struct Member;
   std::vector<Member> members;  // families
-  bool open = false;  // families: names beyond the members are allowed (a network's blocks)
+  bool open = false;            // families: other names are allowed (a network's blocks)
   std::vector<FieldDescription>
-      beside;  // families: keys beside a member's name (if, as, from, share)
+      beside;  // families: keys next to a member's name (if, as, from, share)
 };
 
 struct FieldDescription::Member {
@@ -37,11 +37,11 @@ struct FieldDescription::Member {
   std::vector<FieldDescription> fields;
 };
 
-/// Draft-07 JSON Schema (text) of a map with these fields. Expressions (`$...`) are admitted for
-/// every scalar; positional forms for every member.
+/// Draft-07 JSON Schema (text) of a map with these fields. Expressions (`$...`) are allowed for
+/// every scalar, positional forms for every member.
 [[nodiscard]] std::string json_schema(const std::vector<FieldDescription>& fields,
                                       std::string_view title);
-/// Markdown reference of the same.
+/// The same as a Markdown reference.
 [[nodiscard]] std::string reference_text(const std::vector<FieldDescription>& fields,
                                          std::string_view title);
 

@@ -41,7 +41,7 @@ bool begins_comment(std::string_view line, std::size_t i) {
   return line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t');
 }
 
-// Reports the first offence of a line.
+// Reports the first error of a line.
 void check_line(std::string_view line, Position where, Diagnostics& diagnostics) {
   bool comment = false;
   for (std::size_t i = 0; i < line.size();) {

@@ -42,13 +42,13 @@ std::string_view TreeBuilder::rest_of_line(const YAML::Mark& mark) const {
 
 void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
   if (++documents_ == 1) return;
-  // yaml-cpp also comes here when it stopped in the middle: `, a: 1` is an empty document and a
+  // yaml-cpp also gets here if it stopped in the middle: to it `, a: 1` is an empty document and a
   // rest that its own loader drops.
   const std::string_view rest = rest_of_line(mark);
   if (rest.substr(0, 3) == "---" || rest.substr(0, 3) == "...") {
     stop(position(mark), "a second document begins; a file holds one");
   }
-  stop(position(mark), "cannot read on from '" + std::string(rest.substr(0, 20)) +
+  stop(position(mark), "cannot parse '" + std::string(rest.substr(0, 20)) +
                            "'; a comma, bracket or indentation is out of place here or above");
 }
 
@@ -62,7 +62,7 @@ bool TreeBuilder::null_is_written(const YAML::Mark& mark) const {
 }
 
 Position TreeBuilder::null_position(const YAML::Mark& mark) const {
-  // Of a value left out yaml-cpp gives the place of whatever comes next.
+  // For an omitted value yaml-cpp gives the position of the next token.
   if (!null_is_written(mark) && !open_.empty()) {
     return open_.back().has_key ? open_.back().key_where : open_.back().node.where;
   }
@@ -77,13 +77,13 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const bool in_flow_list =
       !open_.empty() && !open_.back().block && open_.back().node.kind == Node::Kind::list;
   if (in_flow_list && !null_is_written(mark)) {
-    stop(position(mark), "an item of the list is left out");
+    stop(position(mark), "a list item is missing");
   }
   add(scalar_node("", false, null_position(mark)), anchor, {1, 0, 0});
 }
 
-// yaml-cpp takes a line without ':' at the end of a block map for a key without a value; it then
-// gives the place of the key itself.
+// yaml-cpp treats a line without ':' at the end of a block map as a key without a value, and gives
+// the position of the key itself.
 void TreeBuilder::require_colon(const YAML::Mark& mark) const {
   if (open_.empty() || !open_.back().block || !open_.back().has_key) return;
   if (position(mark) == open_.back().key_where) {
@@ -91,8 +91,7 @@ void TreeBuilder::require_colon(const YAML::Mark& mark) const {
   }
 }
 
-// yaml-cpp takes a text of several lines for the value of the key above even where it is not
-// indented.
+// yaml-cpp treats multi-line text as the value of the key above even if it is not indented.
 void TreeBuilder::require_indentation(const Position& where) const {
   if (open_.empty() || !open_.back().block || !open_.back().has_key) return;
   const Frame& frame = open_.back();
@@ -106,7 +105,7 @@ void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const std::string_view rest = rest_of_line(mark);
   const std::string name(rest.substr(0, rest.find_first_of(" ,]}\r")));
   if (found == anchors_.end()) {
-    stop(position(mark), "'" + name + "' stands inside the value that it names");
+    stop(position(mark), "'" + name + "' is inside the value that it names");
   }
   if (wants_key()) stop(position(mark), "'" + name + "' is a key; write the key itself");
   const Anchored& anchored = found->second;
@@ -141,10 +140,10 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   add(scalar_node(value, quoted, where), anchor, {nodes, value.size(), 0});
 }
 
-// yaml-cpp takes the end of the file for the end of a quoted text.
+// yaml-cpp treats the end of the file as the end of quoted text.
 void TreeBuilder::require_closed_quote(const YAML::Mark& mark) const {
   std::string_view rest = rest_of_file(mark);
-  // An anchor, a tag and comments may stand before.
+  // An anchor, a tag and comments may precede.
   while (!rest.empty() && (rest[0] == '&' || rest[0] == '!' || rest[0] == '#')) {
     rest.remove_prefix(std::min(rest.find_first_of(rest[0] == '#' ? "\n" : " \n"), rest.size()));
     rest.remove_prefix(std::min(rest.find_first_not_of(" \r\n"), rest.size()));
@@ -267,8 +266,8 @@ void TreeBuilder::add_key(const Node& key) {
   }
   const auto [found, fresh] = frame.key_line.emplace(key.text, key.where.line);
   if (!fresh) {
-    diagnostics_.error(key.where, "duplicate key '" + key.text + "'; it stands in line " +
-                                      std::to_string(found->second) + " already");
+    diagnostics_.error(key.where, "duplicate key '" + key.text + "'; first given on line " +
+                                      std::to_string(found->second));
     return;
   }
   frame.dropped = false;

@@ -1,4 +1,4 @@
-// The tree of a YAML file from yaml-cpp's events, under limits.
+// Builds the tree of a YAML file from yaml-cpp's events, under limits.
 #pragma once
 
 #include <yaml-cpp/eventhandler.h>
@@ -16,8 +16,8 @@
 
 namespace trainyard::config {
 
-/// Receives the events of one document. What ends the parse (limits, a second document) is thrown
-/// as Error{config}; duplicate keys, `<<`, tags and misread numbers go to the diagnostics.
+/// Receives the events of one document. Errors that end the parse (limits, a second document) are
+/// thrown as Error{config}; duplicate keys, `<<`, tags and misread numbers go to the diagnostics.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   TreeBuilder(std::string_view source, std::string name, const FileLimits& limits,
@@ -41,7 +41,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  // What a subtree costs, so that an alias is charged before it is copied.
+  // Size of a subtree, so that an alias is charged before it is copied.
   struct Cost {
     std::size_t nodes = 0;
     std::size_t bytes = 0;
@@ -55,7 +55,7 @@ class TreeBuilder final : public YAML::EventHandler {
     std::unordered_map<std::string, int> key_line;  // keys so far
     bool block = false;                             // block style, not {flow}
     bool has_key = false;
-    bool dropped = false;  // the pending key is refused; its value is parsed and forgotten
+    bool dropped = false;  // the pending key is rejected; its value is parsed and discarded
     std::string key;
     Position key_where;
   };

@@ -98,7 +98,7 @@ std::string value_hint(std::string_view type, const Node& found) {
 std::string written(std::int64_t value) { return number_text(value); }
 
 std::string written(double value) {
-  // Whole numbers go without a point as long as they read back.
+  // Whole numbers are written without a point if they read back unchanged.
   const std::string text = number_text(value);
   return parse_integer(text) ? text : real_scalar(value);
 }

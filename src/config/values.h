@@ -1,4 +1,4 @@
-// Scalars and lists of the tree as typed values: what is wanted, and whether it is found.
+// Scalars and lists of the tree as typed values, and the words for expected values.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace trainyard::config {
 
-/// What a message says was expected: "a whole number of at least 1".
+/// The expected value as messages name it: "a whole number of at least 1".
 [[nodiscard]] std::string wanted_text(std::string_view type, const Limits& limits);
 
-/// Reads `node` into `out`; on failure `out` stays and the answer is the node at fault (`node` or
-/// one of its items), else null.
+/// Reads `node` into `out`; returns null, or on failure leaves `out` unchanged and returns the
+/// invalid node (`node` or one of its items).
 const Node* read_value(const Node& node, const Limits& limits, std::int64_t& out);
 const Node* read_value(const Node& node, const Limits& limits, double& out);
 const Node* read_value(const Node& node, const Limits& limits, bool& out);
@@ -49,7 +49,7 @@ template <class T>
   return text + "]";
 }
 
-/// A value as the node that its written form reads as, without a position.
+/// The node that the value's written form would parse to, without a position.
 template <class T>
 [[nodiscard]] Node node_of(const T& value) {
   return scalar_node(written(value), false, {});

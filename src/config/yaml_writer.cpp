@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kFlowColumns = 90;  // longer lists of scalars are written line by line
 
-// Letters that mean nothing to YAML wherever they stand in a plain scalar after its first one.
+// Characters with no meaning to YAML anywhere in a plain scalar after its first character.
 bool is_plain_letter(char c) {
   const auto byte = static_cast<unsigned char>(c);
   const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -61,7 +61,7 @@ std::string text_scalar(const std::string& text) {
 }
 
 std::string scalar(const Node& node) {
-  // As written, where that still says the same.
+  // As written, if that still reads the same.
   if (node.kind != Node::Kind::text && !node.text.empty() &&
       same_value(scalar_node(node.text, false, {}), node)) {
     return node.text;
@@ -80,7 +80,7 @@ std::string scalar(const Node& node) {
   }
 }
 
-// Lists of scalars (and of such lists) on one line; empty where that does not fit.
+// Lists of scalars (and of such lists) on one line; empty if that does not fit.
 std::string flow(const Node& node) {
   if (node.is_scalar()) return scalar(node);
   if (node.kind == Node::Kind::map) return node.entries.empty() ? "{}" : "";
@@ -96,7 +96,7 @@ std::string flow(const Node& node) {
 
 void write(const Node& node, std::size_t indent, std::string& out);
 
-// What follows `key:` or `-`.
+// Writes the part after `key:` or `-`.
 void write_value(const Node& node, std::size_t indent, std::string& out) {
   const std::string line = flow(node);
   if (!line.empty()) {
@@ -125,7 +125,7 @@ void write(const Node& node, std::size_t indent, std::string& out) {
       write_value(item, indent + 2, out);
       continue;
     }
-    // The first key of a map stands on the line of its dash.
+    // The first key of a map is on the line of its dash.
     for (std::size_t i = 0; i < item.entries.size(); ++i) {
       out += i == 0 ? " " : margin + "  ";
       write_entry(item.entries[i], indent + 2, out);

@@ -10,10 +10,9 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr const char* kConvert =
-    "; Python's package 'safetensors' writes the tensors of such a file as safetensors";
+constexpr const char* kConvert = "; Python's package 'safetensors' can convert its tensors";
 
-/// Files that begin with `first`; `holds_tensors` are those that can be converted.
+/// Files that begin with `first`; those with `holds_tensors` can be converted.
 struct Kind {
   std::string_view first;
   std::string_view name;
@@ -21,9 +20,9 @@ struct Kind {
 };
 
 constexpr std::array kKinds = {
-    Kind{"\x89HDF\r\n\x1a\n"sv, "an HDF5 file, as Keras' .h5", true},
+    Kind{"\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras .h5)", true},
     Kind{"\x93NUMPY"sv, "a NumPy array (.npy)", true},
-    Kind{"\x80\x02"sv, "a Python pickle, as old .pt and .pth", true},
+    Kind{"\x80\x02"sv, "a Python pickle (old .pt, .pth)", true},
     Kind{"\x80\x03"sv, "a Python pickle", true},
     Kind{"\x80\x04"sv, "a Python pickle", true},
     Kind{"\x80\x05"sv, "a Python pickle", true},
@@ -34,7 +33,7 @@ constexpr std::array kKinds = {
     Kind{"\x7f"
          "ELF"sv,
          "a program or library (ELF)"},
-    Kind{"version https://git-lfs"sv, "a Git LFS pointer; 'git lfs pull' gets the file itself"},
+    Kind{"version https://git-lfs"sv, "a Git LFS pointer; fetch the file with 'git lfs pull'"},
     Kind{"<!DOCTYPE"sv, "a web page (HTML)"},
     Kind{"<html"sv, "a web page (HTML)"},
 };
@@ -45,7 +44,7 @@ bool is_text(std::string_view head) {
   });
 }
 
-/// Zip archives are told apart by the name of their first file (APPNOTE.TXT 4.3.7: its length at
+/// Zip archives are distinguished by the name of their first file (APPNOTE.TXT 4.3.7: its length at
 /// byte 26, its text from byte 30).
 std::string zip_kind(std::string_view head) {
   constexpr std::size_t kLengthAt = 26, kNameAt = 30;
@@ -57,7 +56,7 @@ std::string zip_kind(std::string_view head) {
   if (name.find("data.pkl") != name.npos || name.find(".format_version") != name.npos) {
     return "a zip archive of PyTorch (.pt, .pth)";
   }
-  return "a zip archive, as PyTorch's .pt and .pth, NumPy's .npz and Keras' .keras";
+  return "a zip archive (PyTorch .pt or .pth, NumPy .npz, Keras .keras)";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a file is that was given in place of one of tensors.
+// Identifies a file given in place of a tensor file.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace trainyard {
 
-/// Bytes of a file's begin by which file_kind() tells all that it can.
+/// Bytes that file_kind() needs from the start of a file.
 inline constexpr std::size_t kFileKindBytes = 64;
 
-/// What a file that begins with `head` is, with its article and what to do where there is
-/// something: "a PNG image"; "" if it is of no known kind.
+/// The kind of a file that begins with `head`, with article and, if possible, advice: "a PNG
+/// image"; "" if unknown.
 [[nodiscard]] std::string file_kind(std::span<const std::byte> head);
 
 }  // namespace trainyard

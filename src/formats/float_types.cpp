@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-/// Calls f with a value of the float type that `type` is stored as; not at all for other types.
+/// Calls f with a value of the float type of `type`; not called for other types.
 template <class F>
 void with_float(StoredType type, const F& f) {
   switch (type) {
@@ -29,7 +29,7 @@ void with_float(StoredType type, const F& f) {
   }
 }
 
-/// What a 16-bit type has, a float has too: rounding twice loses nothing that once would not.
+/// float holds every value of a 16-bit type, so rounding twice loses no more than rounding once.
 template <class To>
 To converted(double value) {
   if constexpr (std::same_as<To, double>)
@@ -51,7 +51,7 @@ ConvertedTensor convert(std::span<const std::byte> from) {
   const std::size_t count = from.size() / sizeof(From);
   ConvertedTensor result{.bytes = std::vector<std::byte>(count * sizeof(To))};
   for (std::size_t i = 0; i < count; ++i) {
-    From stored;  // bytes of a file need not be aligned
+    From stored;  // bytes of a file may be unaligned
     std::memcpy(&stored, from.data() + i * sizeof(From), sizeof(From));
     const double value = as_double(stored);
     const To changed = converted<To>(value);

@@ -1,4 +1,4 @@
-// Tensors of one float type as another, where no value is lost.
+// Lossless conversion of tensors between float types.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace trainyard {
 
 struct ConvertedTensor {
   std::vector<std::byte> bytes;
-  /// The first value that the new type has not; NaN counts as one value.
+  /// The first value that the new type cannot represent; NaN counts as one value.
   std::optional<double> lost;
 };
 

@@ -10,8 +10,8 @@ namespace trainyard {
 
 namespace {
 
-/// Builds the value and refuses what the limits refuse. nlohmann's parser calls it without
-/// recursion, so that nesting costs no stack.
+/// Builds the value and enforces the limits. nlohmann's parser calls it without recursion, so
+/// nesting costs no stack.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, const JsonSource& source, const JsonLimits& limits)
@@ -74,7 +74,7 @@ class Builder : public nlohmann::json_sax<Json> {
       auto& items = parent.get_ref<Json::array_t&>();
       return &items.emplace_back(std::move(value));
     }
-    // Appended without a search: key() has already refused duplicates.
+    // Appended without a search: key() has already rejected duplicates.
     auto& items = parent.get_ref<Json::object_t&>();
     return &items
                 .std::vector<std::pair<const std::string, Json>>::emplace_back(key_,
@@ -104,7 +104,7 @@ class Builder : public nlohmann::json_sax<Json> {
   std::int64_t values_ = 0;
 };
 
-/// Paths and messages may hold bytes that are no UTF-8: those become U+FFFD.
+/// Paths and messages may contain bytes that are not UTF-8: those become U+FFFD.
 std::string dump(const Json& value, int indent) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,4 +1,4 @@
-// JSON that keeps the order of keys: strict reading under limits, and writing.
+// JSON with ordered keys: strict parsing under limits, and writing.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace trainyard {
 /// Keys in the order of the file or of insertion.
 using Json = nlohmann::ordered_json;
 
-/// What is read and what its errors are.
+/// The source of a text and the kind of its errors.
 struct JsonSource {
   std::string name;  // a path, for messages
   ErrorKind kind = ErrorKind::data;
@@ -22,20 +22,20 @@ struct JsonSource {
 
 struct JsonLimits {
   std::int64_t depth = 32;        // nested arrays and objects
-  std::int64_t values = 1000000;  // numbers, texts, arrays, objects
+  std::int64_t values = 1000000;  // numbers, strings, arrays, objects
 };
 
 /// Parses one JSON text. Throws Error{source.kind}: with source:line:column for a syntax error or a
-/// number out of range, with the key for a duplicate, and for more than `limits`.
+/// number out of range, with the key for a duplicate, and beyond `limits`.
 [[nodiscard]] Json parse_json(std::string_view text, const JsonSource& source,
                               const JsonLimits& limits = {});
 
-/// Null for no number, and for one that is not finite, which JSON lacks.
+/// Null for no value, and for non-finite numbers, which JSON lacks.
 [[nodiscard]] Json number_or_null(const std::optional<double>& value);
 
-/// Two blanks of indentation and a line feed at the end: for files that people read.
+/// Indented by two spaces, with a final newline: for files that people read.
 [[nodiscard]] std::string json_text(const Json& value);
-/// One line with a line feed: for streams of objects.
+/// One line with a newline: for streams of objects.
 [[nodiscard]] std::string json_line(const Json& value);
 
 }  // namespace trainyard

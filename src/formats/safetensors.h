@@ -17,7 +17,7 @@
 
 namespace trainyard {
 
-/// Element types of a file: those of DType, and i64, in which nothing computes.
+/// Element types of a file: those of DType, and i64, which no op computes in.
 enum class StoredType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8 };
 
 /// "F32", as in the file.
@@ -28,8 +28,8 @@ enum class StoredType : std::uint8_t { f64, f32, f16, bf16, i64, i32, u8 };
 /// Empty for i64.
 [[nodiscard]] std::optional<DType> dtype_of(StoredType type);
 
-/// A tensor in somebody's memory, row-major. `bytes` need not be aligned to the element when it
-/// comes from a file: copy it out.
+/// A row-major tensor that does not own its memory. From a file, `bytes` need not be aligned to the
+/// element: copy it out.
 struct NamedTensor {
   std::string name;
   StoredType type = StoredType::f32;
@@ -37,15 +37,15 @@ struct NamedTensor {
   std::span<const std::byte> bytes;
 };
 
-/// Text to text; the header's `__metadata__`.
+/// The header's `__metadata__`, text to text.
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
-/// A file read into memory and checked whole: header at most 100,000,000 bytes, known types, no
+/// A file read into memory and fully checked: header at most 100,000,000 bytes, known types, no
 /// duplicate names, sizes that match the shapes, no holes, no overlap, data up to the last byte.
 class SafetensorsFile {
  public:
   /// Reads `path`; the header is checked against the file's size before the data are allocated.
-  /// Throws Error{kind} naming the file and what is wrong.
+  /// Throws Error{kind} with the file and the reason.
   [[nodiscard]] static SafetensorsFile open(const std::filesystem::path& path,
                                             ErrorKind kind = ErrorKind::data);
   /// The same from memory; `source` is the name for messages.
@@ -57,7 +57,7 @@ class SafetensorsFile {
   [[nodiscard]] const SafetensorsMetadata& metadata() const { return metadata_; }
   /// Null if there is none of that name. Valid as long as this object.
   [[nodiscard]] const NamedTensor* find(std::string_view name) const;
-  /// As find(), but throws Error{kind} that names the file and the tensors that are there.
+  /// As find(), but throws Error{kind} with the file and the names of its tensors.
   [[nodiscard]] const NamedTensor& at(std::string_view name) const;
 
  private:
@@ -71,18 +71,18 @@ class SafetensorsFile {
   SafetensorsMetadata metadata_;
 };
 
-/// What a file will hold: the length and header, then the tensors' own bytes, not copied.
+/// Contents of a file: the length and header, then the tensors' own bytes, not copied.
 struct SafetensorsImage {
   std::string head;
   std::vector<std::span<const std::byte>> data;
 
   /// Bytes of the file.
   [[nodiscard]] std::uint64_t size() const;
-  /// head and data in the order of the file; valid as long as this object and the tensors.
+  /// Head and data in the order of the file; valid as long as this object and the tensors.
   [[nodiscard]] std::vector<std::span<const std::byte>> parts() const;
 };
 
-/// Sorted by falling element size, then by name; header padded with blanks to 8 bytes. Names must
+/// Sorted by falling element size, then by name; header padded with spaces to 8 bytes. Names must
 /// differ, and each tensor's bytes must match its shape.
 [[nodiscard]] SafetensorsImage encode_safetensors(std::span<const NamedTensor> tensors,
                                                   const SafetensorsMetadata& metadata = {});

@@ -13,11 +13,11 @@ namespace trainyard {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "data are read as they lie");
+static_assert(std::endian::native == std::endian::little, "data are read without byte swapping");
 
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeaderBytes = 100000000;
-/// Header (object), tensor (object), list: 3; one more to name what is wrong.
+/// Header (object), tensor (object), list: 3; one more to report errors.
 constexpr JsonLimits kHeaderLimits = {.depth = 4, .values = 2000000};
 
 struct Source {
@@ -27,7 +27,7 @@ struct Source {
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(kind, name + ": not a usable safetensors file: " + what);
   }
-  /// `head` is no safetensors header: says what it is where that is known, else `what`.
+  /// `head` is not a safetensors header: reports its kind if known, else `what`.
   [[noreturn]] void fail_as(std::span<const std::byte> head, const std::string& what) const {
     const std::string found = file_kind(head);
     if (found.empty()) fail(what);
@@ -35,7 +35,7 @@ struct Source {
   }
 };
 
-/// A tensor as the header tells it; [begin, end) are bytes of the data area.
+/// A tensor as described by the header; [begin, end) are bytes of the data area.
 struct Entry {
   std::string name;
   StoredType type = StoredType::f32;
@@ -53,7 +53,7 @@ struct Header {
 std::uint64_t header_bytes(std::span<const std::byte> head, std::uint64_t file_bytes,
                            const Source& source) {
   if (head.empty()) source.fail("it is empty");
-  if (head.size() < kLengthBytes) source.fail_as(head, "it holds less than 8 bytes");
+  if (head.size() < kLengthBytes) source.fail_as(head, "it is shorter than 8 bytes");
   std::uint64_t length = 0;
   std::memcpy(&length, head.data(), sizeof length);
   if (length > kMaxHeaderBytes || length > file_bytes - kLengthBytes) {
@@ -71,11 +71,11 @@ StoredType read_type(const Json& value, const std::string& tensor, const Source&
     if (text == safetensors_name(type)) return type;
   }
   source.fail("tensor '" + tensor + "' has dtype '" + text +
-              "'; F64, F32, F16, BF16, I64, I32 and U8 are read");
+              "'; supported are F64, F32, F16, BF16, I64, I32 and U8");
 }
 
 std::uint64_t read_count(const Json& value, const std::string& tensor, const Source& source) {
-  // nlohmann keeps whole numbers from 0 as unsigned; half of the range leaves room for sums.
+  // nlohmann stores non-negative integers as unsigned; half of the range leaves room for sums.
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > (std::uint64_t{1} << 62)) {
     source.fail("tensor '" + tensor + "' has " + value.dump() +
                 " where a count of 0 or more is expected");
@@ -107,20 +107,18 @@ void check_size(const Entry& entry, const Source& source) {
 Entry read_entry(const std::string& name, const Json& value, const Source& source) {
   if (!value.is_object()) source.fail("tensor '" + name + "' is not an object");
   if (value.size() != 3)
-    source.fail("tensor '" + name +
-                "' has other keys than dtype, shape and "
-                "data_offsets");
+    source.fail("tensor '" + name + "' has keys other than dtype, shape and data_offsets");
   Entry entry;
   entry.name = name;
   entry.type = read_type(member(value, "dtype", name, source), name, source);
   const Json& shape = member(value, "shape", name, source);
   const Json& offsets = member(value, "data_offsets", name, source);
-  if (!shape.is_array()) source.fail("tensor '" + name + "' has a shape that is no list");
+  if (!shape.is_array()) source.fail("tensor '" + name + "' has a shape that is not a list");
   for (const Json& extent : shape) {
     entry.shape.push_back(static_cast<std::int64_t>(read_count(extent, name, source)));
   }
   if (!offsets.is_array() || offsets.size() != 2) {
-    source.fail("tensor '" + name + "' has data_offsets that are no pair");
+    source.fail("tensor '" + name + "' has data_offsets that are not a pair");
   }
   entry.begin = read_count(offsets[0], name, source);
   entry.end = read_count(offsets[1], name, source);
@@ -132,13 +130,13 @@ SafetensorsMetadata read_metadata(const Json& value, const Source& source) {
   if (!value.is_object()) source.fail("'__metadata__' is not an object");
   SafetensorsMetadata metadata;
   for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) source.fail("'__metadata__' has '" + key + "' that is no text");
+    if (!text.is_string()) source.fail("'__metadata__' has '" + key + "' that is not text");
     metadata[key] = text.get<std::string>();
   }
   return metadata;
 }
 
-/// No holes, no overlap, the last byte is the file's last.
+/// Checks for no holes, no overlap and no bytes after the last tensor.
 void check_cover(const std::vector<Entry>& entries, std::uint64_t data_bytes,
                  const Source& source) {
   std::uint64_t at = 0;
@@ -211,7 +209,7 @@ SafetensorsFile SafetensorsFile::parse(std::vector<std::byte> bytes, std::string
                              data.subspan(entry.begin, entry.end - entry.begin)});
   }
   file.metadata_ = std::move(header.metadata);
-  file.bytes_ = std::move(bytes);  // the spans stay: a moved vector keeps its memory
+  file.bytes_ = std::move(bytes);  // the spans stay valid: a moved vector keeps its memory
   file.source_ = std::move(source_name);
   file.kind_ = kind;
   return file;

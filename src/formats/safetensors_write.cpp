@@ -19,7 +19,7 @@ void check_tensor(const NamedTensor& tensor) {
   }
   TY_CHECK(fits && bytes == tensor.bytes.size(),
            "tensor '" + tensor.name + "' does not hold the bytes of its shape");
-  TY_CHECK(tensor.name != "__metadata__", "'__metadata__' is no tensor's name");
+  TY_CHECK(tensor.name != "__metadata__", "'__metadata__' is not a valid tensor name");
 }
 
 std::vector<const NamedTensor*> in_file_order(std::span<const NamedTensor> tensors) {
@@ -35,7 +35,7 @@ std::vector<const NamedTensor*> in_file_order(std::span<const NamedTensor> tenso
 
 std::string header_text(const std::vector<const NamedTensor*>& order,
                         const SafetensorsMetadata& metadata) {
-  // Pieces are joined by hand: an ordered Json of many tensors would search for every key.
+  // Joined by hand: an ordered Json of many tensors would search linearly for every key.
   std::string text = "{";
   if (!metadata.empty()) text += "\"__metadata__\":" + Json(metadata).dump();
   std::uint64_t at = 0;

@@ -19,7 +19,7 @@ Shape input_shape(const NetworkFile& file, std::int64_t batch) {
   return {batch, file.input[0], file.input[1], file.input[2]};
 }
 
-/// Notes whether a softmax or sigmoid closes the network.
+/// Records a final softmax or sigmoid.
 void note_closing(Graph& graph) {
   if (graph.nodes.empty()) return;
   const Node& last = graph.nodes.back();
@@ -31,7 +31,7 @@ void note_closing(Graph& graph) {
   graph.output_is_logits = false;
 }
 
-/// Which nodes the output is computed from.
+/// The nodes that the output depends on.
 std::vector<bool> reaching_output(const Graph& graph) {
   std::vector<bool> reaches(graph.nodes.size(), false);
   const auto mark = [&](ValueId value) {
@@ -56,7 +56,7 @@ std::string listed(const std::vector<std::string>& paths) {
   return text;
 }
 
-/// Reports layers that nothing leads from to the output: an error an item of the file.
+/// Reports layers that do not reach the output: one error per item of the file.
 void refuse_dead_layers(const Graph& graph, Diagnostics& diagnostics) {
   const std::vector<bool> reaches = reaching_output(graph);
   std::vector<std::pair<Position, std::vector<std::string>>> items;
@@ -99,7 +99,7 @@ void set_entry(config::Node& map, const config::Entry& entry) {
   }
 }
 
-/// The key that was meant to be `vars` in a network without it, or null.
+/// A misspelt `vars` key of a network that has no `vars`, or null.
 const config::Entry* misspelt_variables(const config::Node& network) {
   const std::vector<std::string> wanted{"vars"};
   const auto is_near = [&](const config::Entry& entry) {
@@ -154,7 +154,7 @@ Graph build_graph(const config::Node& network, const BuildOptions& options) {
     graph.output = Expander(file, graph, diagnostics).run(0);
   }
   if (diagnostics.empty() && graph.nodes.empty()) {
-    diagnostics.error(file.layers.where, "layers: the network holds no layer once expanded");
+    diagnostics.error(file.layers.where, "layers: the network has no layers after expansion");
   }
   if (diagnostics.empty()) refuse_dead_layers(graph, diagnostics);
   diagnostics.raise();

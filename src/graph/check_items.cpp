@@ -11,13 +11,13 @@ namespace {
 
 using Kind = config::Node::Kind;
 
-/// A call of a block and where it stands.
+/// A call of a block and its position.
 struct Call {
   std::string block;
   Position where;
 };
 
-/// Checks a list of layers and what is inside; collects the blocks it calls.
+/// Checks a list of layers and the lists inside it; collects the blocks it calls.
 void check_list(const config::Node& list, const NetworkFile& file, config::Diagnostics& diagnostics,
                 std::vector<Call>& calls) {
   for (const config::Node& node : list.items) {
@@ -33,14 +33,14 @@ void check_list(const config::Node& list, const NetworkFile& file, config::Diagn
   }
 }
 
-/// Depth-first search for a circle of calls; three-coloured by `open` and `done`.
+/// Depth-first search for a cycle of calls; three-coloured by `open` and `done`.
 class CircleSearch {
  public:
   CircleSearch(const std::map<std::string, std::vector<Call>>& calls,
                config::Diagnostics& diagnostics)
       : calls_(calls), diagnostics_(diagnostics) {}
 
-  /// True if no circle is reachable from `block`.
+  /// True if no cycle is reachable from `block`.
   bool visit(const std::string& block) {
     if (done_.count(block) != 0) return true;
     open_.push_back(block);

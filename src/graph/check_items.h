@@ -1,4 +1,4 @@
-// Checks of a network file that need no expansion: every block, whether it is called or not.
+// Checks of a network file that need no expansion; they include blocks that are never called.
 #pragma once
 
 #include "config/diagnostics.h"
@@ -7,7 +7,7 @@
 namespace trainyard {
 
 /// Reports malformed items and unknown layers in `layers` and all blocks, and blocks that call
-/// themselves. False if a block does: such a file cannot be expanded.
+/// themselves. Returns false if a block does: such a file cannot be expanded.
 [[nodiscard]] bool check_items(const NetworkFile& file, config::Diagnostics& diagnostics);
 
 }  // namespace trainyard

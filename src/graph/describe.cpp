@@ -25,7 +25,7 @@ std::vector<FieldDescription> fields_of(const config::Kind<Op>& op, config::Prof
 
 FieldDescription describe_profile(config::Profile profile) {
   FieldDescription field =
-      described("profile", "word", "whose conventions give the defaults of the layers");
+      described("profile", "word", "framework whose conventions give the layers' defaults");
   field.words = {"keras2", "torch"};
   field.default_text = profile == config::Profile::torch ? "torch" : "keras2";
   return field;
@@ -56,9 +56,9 @@ FieldDescription describe_defaults(config::Profile profile) {
 }
 
 std::vector<FieldDescription> describe_repeat() {
-  FieldDescription times = described("times", "integer", "how often");
+  FieldDescription times = described("times", "integer", "number of repetitions");
   times.required = times.has_minimum = true;
-  FieldDescription layers = described("layers", "items", "what is repeated");
+  FieldDescription layers = described("layers", "items", "layers to repeat");
   layers.required = true;
   return {times, layers};
 }
@@ -72,8 +72,8 @@ FieldDescription describe_layers(config::Profile profile) {
   for (const config::Kind<Op>& op : op_kinds()) {
     std::vector<FieldDescription> keys = fields_of(op, profile);
     if (joins_branches(op.name)) {
-      keys = {
-          described("branches", "branches", "lists of layers; an empty one is the input itself")};
+      keys = {described("branches", "branches",
+                        "lists of layers; an empty one passes the input through")};
       keys[0].rest = true;
     }
     field.members.push_back({std::string(op.name), std::string(op.help), std::move(keys)});
@@ -82,10 +82,10 @@ FieldDescription describe_layers(config::Profile profile) {
       {"act", "the layer of this name, or none", {described("name", "text", "relu, none, ...")}});
   field.members.push_back({"repeat", "the same layers several times", describe_repeat()});
   field.members.push_back({"for",
-                           "layers once for each value of a variable; `layers` stands beside",
+                           "layers once for each value of a variable; takes `layers` next to it",
                            {described("values", "tree", "{variable: list}")}});
   field.beside = {
-      described("if", "boolean", "the item is there where this is true"),
+      described("if", "boolean", "the item is included if this is true"),
       described("as", "text", "name of the item's output, for a later `from`"),
       described("from", "tree", "name or list of names to read instead of the item before"),
       described("share", "text", "name or path of an earlier layer whose parameters it uses"),
@@ -96,13 +96,12 @@ FieldDescription describe_layers(config::Profile profile) {
 }  // namespace
 
 std::vector<FieldDescription> describe_network(config::Profile profile) {
-  return {
-      describe_profile(profile),
-      described("vars", "tree", "variables of the expressions: names and scalars or lists"),
-      describe_input(),
-      describe_defaults(profile),
-      described("blocks", "tree", "layers of your own: {name: {args: [f, k=3], layers: [...]}}"),
-      describe_layers(profile)};
+  return {describe_profile(profile),
+          described("vars", "tree", "variables for expressions: names with scalars or lists"),
+          describe_input(),
+          describe_defaults(profile),
+          described("blocks", "tree", "your own layers: {name: {args: [f, k=3], layers: [...]}}"),
+          describe_layers(profile)};
 }
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// The network language for `train schema`: keys of a network map, from the ops' own declarations.
+// The network language for `train schema`: the keys of a network map, from the ops' declarations.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// profile, vars, input, defaults (the keys of every op), blocks, layers (the ops and structures;
-/// blocks add names of their own).
+/// blocks add names).
 [[nodiscard]] std::vector<config::FieldDescription> describe_network(
     config::Profile profile = config::Profile::keras2);
 

@@ -89,8 +89,7 @@ ValueId Expander::expand_sharing(const std::string& path, const Item& item, cons
   inside.share = share.owner.empty() ? nullptr : &share;
   const ValueId value = expand_at(path, item, inside, std::move(inputs));
   if (inside.share != nullptr && value != kUnknown && share.layers == 0) {
-    diagnostics_.error(item.share->where,
-                       "share: '" + path + "' has no parameters that could be shared");
+    diagnostics_.error(item.share->where, "share: '" + path + "' has no parameters to share");
   }
   return value;
 }

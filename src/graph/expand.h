@@ -1,4 +1,4 @@
-// Expansion: lists of items to nodes of a graph.
+// Expands lists of items to nodes of a graph.
 #pragma once
 
 #include "config/diagnostics.h"
@@ -16,7 +16,7 @@ inline constexpr std::int64_t kMostItems =
 inline constexpr int kDeepestCalls = 32;
 
 /// Walks a file's layers once and appends their nodes. After an error in a layer its output is
-/// unknown: what follows is still read, but no shapes are inferred from it.
+/// unknown: the layers after it are still read, but without shape inference.
 class Expander {
  public:
   Expander(const NetworkFile& file, Graph& graph, config::Diagnostics& diagnostics)
@@ -28,7 +28,7 @@ class Expander {
  private:
   static constexpr ValueId kUnknown = -1;
 
-  /// Where a list stands.
+  /// Context of a list.
   struct Place {
     const config::Scope* scope = nullptr;
     PathScope* paths = nullptr;
@@ -37,7 +37,7 @@ class Expander {
     int depth = 0;           // of block calls
     Share* share = nullptr;  // of the innermost item with share:, if any
   };
-  /// A layer that is about to become a node.
+  /// A layer before it becomes a node.
   struct Layer {
     std::string name, path;
     Position where;

@@ -1,4 +1,4 @@
-// The parts of Expander that deal with one layer: condition, inputs, name, attributes, shapes.
+// The parts of Expander for one layer: condition, inputs, name, attributes, shapes.
 #include <algorithm>
 #include <cctype>
 
@@ -13,7 +13,7 @@ using config::describe;
 using config::Diagnostics;
 using Kind = config::Node::Kind;
 
-/// Names of values may hold dots, so that an expanded network can use its paths.
+/// Value names may contain dots, so that an expanded network can use its paths.
 bool is_value_name(const config::Node& node) {
   if (node.kind != Kind::text || node.text.empty()) return false;
   return std::all_of(node.text.begin(), node.text.end(), [](char c) {
@@ -80,9 +80,10 @@ void Expander::bind_name(const Item& item, const Place& place, ValueId value) {
     return;
   }
   const auto earlier = place.names->find(item.as->text);
-  // The same item again is a repetition: the name moves on to its newest value.
+  // The same item again is a repetition: the name moves to the newest value.
   if (earlier != place.names->end() && !(earlier->second.where == item.as->where)) {
-    diagnostics_.error(item.as->where, "as: the name '" + item.as->text + "' is taken in line " +
+    diagnostics_.error(item.as->where, "as: the name '" + item.as->text +
+                                           "' is already used on line " +
                                            std::to_string(earlier->second.where.line));
     return;
   }

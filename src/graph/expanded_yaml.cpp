@@ -13,14 +13,14 @@ std::string input_text(const Shape& shape) {
   return text + "]\n";
 }
 
-/// True if an item without `from:` would read the right value: that of the item before it.
+/// True if the node reads only the value of the item before it, so that it needs no `from:`.
 bool is_chained(const Graph& graph, std::size_t index) {
   const Node& node = graph.nodes[index];
   const ValueId before = index == 0 ? graph.inputs.at(0) : graph.nodes[index - 1].outputs.at(0);
   return node.inputs.size() == 1 && node.inputs[0] == before;
 }
 
-/// The network's input has no item that could name it: an identity stands in for it.
+/// The network's input has no item that could name it: an identity takes that role.
 constexpr const char* kInputName = "input";
 
 std::string name_of(const Graph& graph, ValueId value) {
@@ -36,7 +36,7 @@ std::string from_text(const Graph& graph, const Node& node) {
   return node.inputs.size() == 1 ? text : "[" + text + "]";
 }
 
-/// Paths of nodes, and the input's name, that some item names in `from:` or `share:`.
+/// Paths of nodes, and the input's name, that appear in a `from:` or `share:`.
 std::set<std::string> named_items(const Graph& graph) {
   std::set<std::string> named;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {

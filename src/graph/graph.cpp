@@ -6,12 +6,12 @@
 namespace trainyard {
 namespace {
 
-/// More elements than any machine holds; far below overflow in what follows.
+/// More elements than any machine can hold; far below overflow in later products.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 bool too_large(const Shape& shape) { return shape.elements() > kMostElements; }
 
-/// a + b, held at the largest integer.
+/// a + b, saturated at the largest integer.
 std::int64_t held_sum(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;

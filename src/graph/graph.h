@@ -1,4 +1,4 @@
-// A network as a graph of ops with shapes: what the planner works on.
+// A network as a graph of ops with shapes: the input of the planner.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace trainyard {
 using ValueId = std::int32_t;
 using NodeId = std::int32_t;
 
-/// A tensor between nodes. Its batch extent is that of one replica (or shard).
+/// A tensor between nodes. Its batch extent is that of one rank (or shard).
 struct Value {
   Shape shape;
   NodeId producer = -1;     // -1: an input of the graph
-  DType type = DType::f32;  // f32 stands for the type of the device's activations; labels are i32
+  DType type = DType::f32;  // f32 means the device's activation type; labels are i32
 };
 
-/// One op at its place in the network.
+/// One op in the network.
 struct Node {
-  std::string path;              // "stage2.unit3.add1.0.cbr1.conv1" (DECISIONS 11)
+  std::string path;              // "stage2.unit3.add1.0.cbr1.conv1"
   std::shared_ptr<const Op> op;  // shared: a graph and its fused or shard copies hold the same op
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
@@ -41,36 +41,37 @@ struct Graph {
   std::vector<Node> nodes;
   std::vector<Value> values;
   std::vector<ValueId> inputs;   // the images first
-  ValueId output = -1;           // logits, where the file ends in softmax and the loss peels it
-  bool output_is_logits = true;  // false: a softmax or sigmoid closes the network for predict
-  /// "softmax" or "sigmoid" where the file ends in one, peeled or not; else "".
+  ValueId output = -1;           // logits, if the file ends in softmax and the loss peels it
+  bool output_is_logits = true;  // false: the network ends in softmax or sigmoid, for predict
+  /// "softmax" or "sigmoid" if the file ends in one, peeled or not; else "".
   std::string closing_activation;
 };
 
-/// The parameters of a node, none where it uses those of another.
+/// The parameters of a node; none if it uses those of another.
 [[nodiscard]] std::span<const ParameterSpec> own_parameters(const Node& node);
 
-/// How often each value is read, by ValueId; the graph's output once more.
+/// Number of readers of each value, by ValueId; the graph's output counts as one more.
 [[nodiscard]] std::vector<int> count_readers(const Graph& graph);
 
 /// Totals over a graph.
 struct GraphTotals {
   std::int64_t parameters_trainable = 0;
   std::int64_t parameters_total = 0;  // with running statistics, as Keras counts
-  std::int64_t multiply_adds = 0;     // of one sample, forward, conv and dense
+  std::int64_t multiply_adds = 0;     // of one sample, forward; conv and dense
 };
 [[nodiscard]] GraphTotals totals(const Graph& graph);
 
-/// Infers `node.signature` from its inputs' shapes. Answers "" or, where that fails, the reason
-/// with the inputs' shapes and origins.
+/// Infers `node.signature` from its inputs' shapes. Returns "" or, on failure, the reason with the
+/// inputs' shapes and origins.
 [[nodiscard]] std::string infer_signature(const Graph& graph, Node& node);
 /// Appends a node whose signature is set, and its output values.
 NodeId append_inferred(Graph& graph, Node node);
-/// Both: throws Error{config} at `node.where` with the reason, path and input shapes where
-/// inference fails.
+/// Does both; if inference fails, throws Error{config} at `node.where` with the reason, path and
+/// input shapes.
 NodeId append_node(Graph& graph, Node node);
 
-/// The same graph with `batch` samples, every signature inferred anew. Throws as append_node().
+/// The same graph for `batch` samples, with every signature inferred again. Throws as
+/// append_node().
 [[nodiscard]] Graph with_batch(const Graph& graph, std::int64_t batch);
 
 }  // namespace trainyard

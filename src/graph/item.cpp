@@ -15,28 +15,28 @@ bool is_extra_key(const std::string& key, const std::string& name) {
   return is_modifier(key) || (key == "layers" && name == "for");
 }
 
-/// A key beside the layer's name that does not belong there.
+/// Reports a key that does not belong next to the layer's name.
 void report_stray_key(const config::Entry& entry, const Item& item, const NetworkFile& file,
                       Diagnostics& diagnostics) {
-  const std::string beside = "'" + entry.key + "' beside '" + item.name + "'";
+  const std::string both = "'" + entry.key + "' next to '" + item.name + "'";
   if (item_kind(entry.key, file) != Item::Kind::malformed) {
     diagnostics.error(entry.where,
-                      "an item holds one layer, found " + beside + "; begin a new item with '- '");
+                      "an item holds one layer, found " + both + "; begin a new item with '- '");
     return;
   }
   const config::Kind<Op>* op = find_op(item.name);
   const std::vector<std::string> keys =
       op == nullptr ? std::vector<std::string>{} : keys_of(*op, file.profile);
   if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) {
-    diagnostics.error(entry.where, "key " + beside + " belongs to it; indent it further");
+    diagnostics.error(entry.where, "key " + both + " belongs to it; indent it further");
     return;
   }
   const std::vector<std::string> modifiers{"if", "as", "from", "share"};
-  diagnostics.error(entry.where, "unknown key " + beside + "; expected if, as, from or share" +
+  diagnostics.error(entry.where, "unknown key " + both + "; expected if, as, from or share" +
                                      config::suggestion(entry.key, modifiers));
 }
 
-/// The entry that names the layer: the first that means something, else the first that is no
+/// The entry that names the layer: the first with a known name, else the first that is not a
 /// modifier.
 const config::Entry* naming_entry(const config::Node& map, const NetworkFile& file) {
   const config::Entry* first = nullptr;
@@ -52,7 +52,7 @@ void read_map(const config::Node& map, const NetworkFile& file, Item& item,
               Diagnostics& diagnostics) {
   const config::Entry* named = naming_entry(map, file);
   if (named == nullptr) {
-    diagnostics.error(map.where, "expected a layer beside if, as, from and share, found none");
+    diagnostics.error(map.where, "expected a layer next to if, as, from and share, found none");
     return;
   }
   item.name = named->key;
@@ -87,18 +87,18 @@ void check_modifiers(const Item& item, Diagnostics& diagnostics) {
   if (item.kind != Item::Kind::repeat && item.kind != Item::Kind::loop) return;
   if (item.from != nullptr) {
     diagnostics.error(item.from->where,
-                      "'from' beside '" + item.name + "'; write it at the first layer inside");
+                      "'from' next to '" + item.name + "'; write it at the first layer inside");
   }
   if (item.share != nullptr) {
     diagnostics.error(item.share->where,
-                      "'share' beside '" + item.name + "'; write it at the layers inside");
+                      "'share' next to '" + item.name + "'; write it at the layers inside");
   }
 }
 
 const config::Node* checked_list(const config::Node* node, const Position& where,
                                  const std::string& what, Diagnostics& diagnostics) {
   if (node == nullptr) {
-    const std::string place = what == "for" ? " beside 'for'" : "";
+    const std::string place = what == "for" ? " next to 'for'" : "";
     diagnostics.missing(where, what + ": missing key 'layers'" + place);
     return nullptr;
   }

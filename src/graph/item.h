@@ -1,4 +1,4 @@
-// One item of a list of layers, taken apart.
+// One parsed item of a list of layers.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace trainyard {
 
 /// `name`, `name: value` or `{name: value, if: ..., as: ..., from: ..., share: ...}`; `for` also
-/// has `layers`. Pointers into the file's tree, null where a part is not written.
+/// has `layers`. Pointers into the file's tree; null if a part is absent.
 struct Item {
   enum class Kind { malformed, op, join, block, act, repeat, loop } kind = Kind::malformed;
   std::string name;
@@ -24,17 +24,17 @@ struct Item {
   const config::Node* layers = nullptr;  // of `for`
 };
 
-/// What `name` stands for in this file; malformed if nothing.
+/// The kind of item that `name` denotes in this file; malformed if none.
 [[nodiscard]] Item::Kind item_kind(const std::string& name, const NetworkFile& file);
 /// "unknown layer 'con'; did you mean 'conv'?".
 [[nodiscard]] std::string unknown_layer(const std::string& name, const NetworkFile& file);
 
-/// Takes `node` apart; errors go to `diagnostics` and give kind malformed.
+/// Parses `node`; errors go to `diagnostics` and give kind malformed.
 [[nodiscard]] Item read_item(const config::Node& node, const NetworkFile& file,
                              config::Diagnostics& diagnostics);
 
-/// The lists of layers inside an item: branches, the body of a repeat or a for. Lists that are
-/// missing or no lists are reported.
+/// The lists of layers inside an item: branches, the body of a repeat or a for. Missing and
+/// malformed lists are reported.
 [[nodiscard]] std::vector<const config::Node*> inner_lists(const Item& item,
                                                            config::Diagnostics& diagnostics);
 

@@ -33,15 +33,14 @@ void read_profile(const config::Node* node, NetworkFile& file, Diagnostics& diag
   }
 }
 
-/// Names that expressions will use: variables, arguments, loop variables.
+/// Checks a name for use in expressions: variables, arguments, loop variables.
 bool check_name(const std::string& name, const std::string& what, const Position& where,
                 Diagnostics& diagnostics) {
   if (is_identifier(name) && !is_expression_word(name)) return true;
-  diagnostics.error(where,
-                    what + " '" + name + "' " +
-                        (is_identifier(name) ? "is a word of expressions; choose another name"
-                                             : "must be letters, digits and '_', and not "
-                                               "begin with a digit"));
+  diagnostics.error(where, what + " '" + name + "' " +
+                               (is_identifier(name) ? "is a reserved word; choose another name"
+                                                    : "must be letters, digits and '_', and not "
+                                                      "begin with a digit"));
   return false;
 }
 
@@ -161,7 +160,7 @@ void read_arguments(const config::Node* node, const std::string& name, Block& bl
   }
 }
 
-/// Block names share the space of layer paths with ops: "inc" and "inc1" would both give "inc11".
+/// Block names share the namespace of layer paths: "inc" and "inc1" would both give "inc11".
 bool check_block_name(const config::Entry& entry, const config::Node& blocks,
                       Diagnostics& diagnostics) {
   const std::string& name = entry.key;
@@ -172,8 +171,7 @@ bool check_block_name(const config::Entry& entry, const config::Node& blocks,
     return false;
   }
   if (find_op(name) != nullptr || is_structure(name) || is_modifier(name) || name == "layers") {
-    diagnostics.error(entry.where,
-                      "block '" + name + "' has the name of a built-in; give it another name");
+    diagnostics.error(entry.where, "block '" + name + "' has the name of a built-in; rename it");
     return false;
   }
   const std::string stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
@@ -232,7 +230,7 @@ void check_required(const config::Node& network, Diagnostics& diagnostics) {
                            : layers ? "key 'input'"
                                     : "keys 'input' and 'layers'";
   diagnostics.missing(network.where, "missing " + keys +
-                                         " in 'network'; it wants input: [channels, height, "
+                                         " in 'network'; it needs input: [channels, height, "
                                          "width] and layers: [...]");
 }
 

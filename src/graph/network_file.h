@@ -1,4 +1,4 @@
-// The parts of a network map, checked, before expansion.
+// The parts of a network map, checked but not expanded.
 #pragma once
 
 #include <map>

@@ -34,7 +34,7 @@ void bind_map(const config::Node& values, const Item& call, const Block& block,
     }
     diagnostics.error(entry.where, call.name + ": unknown argument '" + entry.key + "'" +
                                        config::suggestion(entry.key, names));
-    // The misspelt argument is the one meant: one message is enough.
+    // The misspelt argument counts as given: one message is enough.
     const std::string meant = config::nearest(entry.key, names);
     if (!meant.empty()) bound.emplace(meant, entry.value);
   }

@@ -12,14 +12,14 @@
 
 namespace trainyard {
 
-/// Hands out layer paths under one parent: name + ordinal among the parent's same-named children,
-/// from 1 (DECISIONS 11).
+/// Generates layer paths under one parent: name + ordinal among the parent's children of that name,
+/// from 1.
 class PathScope {
  public:
   explicit PathScope(std::string parent = {}) : parent_(std::move(parent)) {}
   /// "stage2.unit3" for the third unit under stage2.
   [[nodiscard]] std::string next(const std::string& name);
-  /// What next() answered last.
+  /// The last result of next().
   [[nodiscard]] const std::string& last() const { return last_; }
 
  private:
@@ -37,7 +37,7 @@ struct NamedItem {
 using ItemNames = std::map<std::string, NamedItem>;
 
 /// Matches the value of a block call (nothing, a scalar, a list or a map; evaluated in `caller`)
-/// with the block's arguments, and answers the scope of its body: the file's variables and the
+/// with the block's arguments, and returns the scope of its body: the file's variables and the
 /// arguments. Surplus, unknown and missing arguments are reported.
 [[nodiscard]] config::Scope bind_arguments(const Item& call, const NetworkFile& file,
                                            const config::Scope& caller,

@@ -49,8 +49,8 @@ std::string ParameterLayers::give(const Share& share, Node& node) const {
            text_of(layer.parameters);
   }
   if (own != layer.parameters) {
-    return "share: its parameters have another init, l2 or decay than those of '" + owner +
-           "'; write them alike";
+    return "share: its parameters have a different init, l2 or decay from those of '" + owner +
+           "'; make them equal";
   }
   node.parameters_of = layer.parameters_of.empty() ? owner : layer.parameters_of;
   return "";

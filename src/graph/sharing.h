@@ -21,10 +21,10 @@ struct Share {
 class ParameterLayers {
  public:
   void add(const Node& node);
-  /// True if there is one at `path` or below it.
+  /// True if there is a layer at `path` or below it.
   [[nodiscard]] bool any_at(const std::string& path) const;
-  /// Gives `node`, whose signature is set, the parameters that `share` names. Answers "" or why
-  /// that cannot be: parameters must be alike in name, shape, init, l2 and decay group.
+  /// Gives `node`, whose signature is set, the parameters that `share` names. Returns "" or why it
+  /// cannot: parameters must agree in name, shape, init, l2 and decay group.
   [[nodiscard]] std::string give(const Share& share, Node& node) const;
 
  private:

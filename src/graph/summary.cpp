@@ -58,7 +58,7 @@ std::vector<Line> table_lines(const Summary& summary) {
   return lines;
 }
 
-/// Text columns to the left, numbers to the right, two blanks between.
+/// Text columns left-aligned, numbers right-aligned, two spaces between.
 std::string aligned(const std::vector<Line>& lines) {
   std::array<std::size_t, kColumns> width{};
   for (const Line& line : lines) {
@@ -113,9 +113,9 @@ std::string summary_text(const Summary& summary) {
          "\n\n" + aligned(table_lines(summary)) + "\nparameters     " +
          with_separators(summary.totals.parameters_total) + " (" + with_separators(trainable) +
          " trainable)\nmultiply-adds  " + with_separators(summary.totals.multiply_adds) +
-         " a sample, forward\nactivations    " +
+         " per sample, forward\nactivations    " +
          fixed_text(static_cast<double>(summary.activation_bytes) / (1024 * 1024), 1) +
-         " MiB a batch of " + std::to_string(summary.input.n()) + "\n";
+         " MiB per batch of " + std::to_string(summary.input.n()) + "\n";
 }
 
 std::string summary_json(const Summary& summary) {

@@ -1,4 +1,4 @@
-// What `train summary` shows of a network.
+// The output of `train summary`.
 #pragma once
 
 #include <cstddef>
@@ -32,18 +32,17 @@ struct Summary {
   GraphTotals totals;
   std::size_t activation_bytes = 0;
 };
-/// `closing_with_loss`: the loss computes the activation that closes the network, which takes no
-/// memory then.
+/// `closing_with_loss`: the loss computes the final activation, which then takes no memory.
 [[nodiscard]] Summary summarise(const Graph& graph, bool closing_with_loss = false);
 
 /// A table of path, type, output (without the batch), parameters, multiply-adds and activation KiB,
-/// and the totals below it.
+/// with totals below.
 [[nodiscard]] std::string summary_text(const Summary& summary);
 /// The same as JSON, with attributes.
 [[nodiscard]] std::string summary_json(const Summary& summary);
 
-/// The network without vars, defaults, blocks, repeat, for and if: one item a node, in YAML that
-/// builds an equal graph. Values that more than the next item reads are named by their path.
+/// The network without vars, defaults, blocks, repeat, for and if: one item per node, in YAML that
+/// builds an equal graph. Values read by more than the next item are named by their path.
 [[nodiscard]] std::string expanded_yaml(const Graph& graph, config::Profile profile);
 
 }  // namespace trainyard

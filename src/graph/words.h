@@ -1,4 +1,4 @@
-// The words of the network language and what makes a name.
+// The words of the network language and the rules for names.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ namespace trainyard {
 [[nodiscard]] const config::Kind<Op>* find_op(std::string_view name);
 /// True for add, concat, multiply, average: the ops that join branches.
 [[nodiscard]] bool joins_branches(std::string_view name);
-/// True for act, repeat, for: items that are no layers themselves.
+/// True for act, repeat, for: items that are not layers themselves.
 [[nodiscard]] bool is_structure(std::string_view name);
-/// True for if, as, from, share: keys beside the name of an item.
+/// True for if, as, from, share: keys next to the name of an item.
 [[nodiscard]] bool is_modifier(std::string_view name);
 /// Letters, digits and '_', not beginning with a digit.
 [[nodiscard]] bool is_identifier(std::string_view name);
-/// True if no expression could name it: and, or, not, if, else, min, max, int, true, false.
+/// True for words that expressions reserve: and, or, not, if, else, min, max, int, true, false.
 [[nodiscard]] bool is_expression_word(std::string_view name);
-/// Names of all ops and structures: what an item may be called besides the file's blocks.
+/// Names of all ops and structures: the valid item names besides the file's blocks.
 [[nodiscard]] std::vector<std::string> item_words();
 /// The keys of an op, in order.
 [[nodiscard]] std::vector<std::string> keys_of(const config::Kind<Op>& op, config::Profile profile);

@@ -1,6 +1,6 @@
 // Activations: y = f(x), one element at a time.
 //
-// To add one: a struct here with its value and gradient, and one word in the list at the end.
+// To add one: a struct here with its value and gradient, and one entry in the list at the end.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,9 @@
 
 namespace trainyard {
 
-// Each function states its name and help, whether zero gives zero, and whether its gradient is a
-// function of the output (then the input need not be kept) or of the input. `gradient(dy, kept)` is
-// dy * f'(x).
+// Each function declares its name and help, whether zero gives zero, and whether its gradient is a
+// function of the output (the input need not be kept) or of the input. `gradient(dy, kept)` is dy *
+// f'(x).
 
 /// y = max(x, 0); NaN stays NaN.
 struct Relu {
@@ -136,7 +136,7 @@ struct Swish {
   }
 };
 
-/// y = min(max(0.2 x + 0.5, 0), 1), as Keras has it; NaN stays NaN.
+/// y = min(max(0.2 x + 0.5, 0), 1), as in Keras; NaN stays NaN.
 struct HardSigmoid {
   static constexpr std::string_view kName = "hard_sigmoid", kHelp = "0.2 x + 0.5 cut to [0, 1]";
   static constexpr bool kKeepsZero = false, kReadsOutput = true;
@@ -182,7 +182,7 @@ struct Softplus {
   }
 };
 
-/// y = x. The planner aliases it away; the functor serves where no planner is.
+/// y = x. The planner aliases it away; the functor is used without a planner.
 struct Identity {
   static constexpr std::string_view kName = "identity", kHelp = "the input itself";
   static constexpr bool kKeepsZero = true, kReadsOutput = true;
@@ -198,7 +198,7 @@ struct Identity {
 
 void declare(config::Fields& fields, LeakyRelu& leaky_relu);
 void declare(config::Fields& fields, Elu& elu);
-/// The attributes as YAML flow text; functions without attributes need none.
+/// The attributes as YAML flow text; functions without attributes need no overload.
 [[nodiscard]] std::string text_of(const LeakyRelu& leaky_relu);
 [[nodiscard]] std::string text_of(const Elu& elu);
 

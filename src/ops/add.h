@@ -1,4 +1,4 @@
-// Sum of branches, optionally fused with the ReLU behind it.
+// Sum of branches, optionally fused with the following ReLU.
 #pragma once
 
 #include <string>
@@ -33,8 +33,8 @@ struct SumReluGradient {
   }
 };
 
-/// Two or more inputs of one shape to that shape, summed in the order of the inputs. Every input's
-/// gradient is the output's gradient (with relu: where the output is above 0), written once.
+/// Two or more inputs of one shape to that shape, summed in the order of the inputs. All inputs
+/// share one gradient, that of the output (with relu: where the output is above 0), written once.
 class AddOp final : public Op {
  public:
   static constexpr bool kElementwise = true;

@@ -1,4 +1,4 @@
-// The lists of ops that YAML can name. (op_kinds() is declared in op.h.)
+// The losses and metrics that YAML can name; op_kinds() is in op.h.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 namespace trainyard {
 
 /// Losses that the session attaches to a network: inputs [values [n, classes], labels i32 [n]],
-/// output [n]. A loss from here reads as `loss: cross_entropy` in a run file.
+/// output [n]. A run file names one as `loss: cross_entropy`.
 [[nodiscard]] std::span<const config::Kind<Op>> loss_kinds();
 /// Metrics, with the same inputs and output.
 [[nodiscard]] std::span<const config::Kind<Op>> metric_kinds();

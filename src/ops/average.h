@@ -31,7 +31,7 @@ struct Scaled {
 };
 
 /// Two or more inputs of one shape to that shape: their sum in order, times 1 / count. Every
-/// input's gradient is dy / count, written once.
+/// input's gradient is dy / count, written once for all.
 class AverageOp final : public Op {
  public:
   static constexpr bool kElementwise = true;

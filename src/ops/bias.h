@@ -1,4 +1,4 @@
-// The bias that stands beside a kernel.
+// The bias that goes with a kernel.
 #pragma once
 
 #include "ops/op.h"

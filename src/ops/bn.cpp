@@ -18,8 +18,8 @@ constexpr std::array<config::Word<RunningVariance>, 3> kRunningVarianceWords{{
     {RunningVariance::keras, "keras"},
 }};
 
-/// What the biased variance of `count` values is multiplied by on its way into the running one. A
-/// single value has variance 0, which any factor leaves so.
+/// Factor from the biased variance of `count` values to the running one. A single value has
+/// variance 0, so any factor will do.
 double variance_scale(const BnAttributes& bn, std::int64_t count) {
   if (count < 2) return 1;
   const double n = static_cast<double>(count);
@@ -51,7 +51,7 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_features_or_images(input);
   if (attributes_.residual && inputs[1] != input) {
-    throw ShapeError(fmt::format("adds {} to its own {}; both must be of one shape",
+    throw ShapeError(fmt::format("adds {} to its own {}; both must have the same shape",
                                  inputs[1].text(), input.text()));
   }
   const std::int64_t channels = input.c();
@@ -81,15 +81,15 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
 }
 
 Contract BnOp::contract() const {
-  return {
-      .backward_reads_inputs = true,
-      .backward_reads_outputs = attributes_.relu,  // its sign says where the ReLU was open
-      .synced_backward = true,
-      .in_place_backward = true,
-      // The residual's gradient is the output's, cut: the input's comes from it in a second pass.
-      .in_place_gradient = attributes_.residual ? 1 : 0,
-      .slices = true,
-      .layouts = Contract::Layouts::same};
+  return {.backward_reads_inputs = true,
+          .backward_reads_outputs = attributes_.relu,  // positive where the ReLU was open
+          .synced_backward = true,
+          .in_place_backward = true,
+          // The residual's gradient is the output's, masked; the input's is computed from it in a
+          // second pass.
+          .in_place_gradient = attributes_.residual ? 1 : 0,
+          .slices = true,
+          .layouts = Contract::Layouts::same};
 }
 
 std::string BnOp::attributes() const {
@@ -109,24 +109,24 @@ void declare(config::Fields& fields, BnAttributes& bn) {
     bn.running_var = RunningVariance::unbiased;
   }
   fields.field("momentum", written,
-               torch ? "weight of the new statistics, as PyTorch counts"
+               torch ? "weight of the new statistics, as in PyTorch"
                      : "weight of the old running statistics",
                {.minimum = 0, .maximum = 1});
-  fields.field("eps", bn.eps, "added to the variance under the root",
+  fields.field("eps", bn.eps, "added to the variance inside the square root",
                {.minimum = 0, .exclusive_minimum = true});
-  fields.field("scale", bn.scale, "learn a factor for each channel (gamma)");
-  fields.field("center", bn.center, "learn an offset for each channel (beta)");
+  fields.field("scale", bn.scale, "learn a factor per channel (gamma)");
+  fields.field("center", bn.center, "learn an offset per channel (beta)");
   fields.field("running_var", bn.running_var,
                "how the batch variance enters the running one: biased, unbiased (n / (n - 1)) or "
                "keras (n / (n - 1 - eps))");
   fields.field("sync", bn.sync,
-               "mean and variance over the batches of all replicas, as one replica with the whole "
-               "batch would have them; else each replica normalises by its own batch");
+               "mean and variance over the batches of all replicas, as for one replica with the "
+               "whole batch; else each replica normalises by its own batch");
   bn.momentum = torch ? 1 - written : written;
 }
 
 config::Kind<Op> bn_kind() {
-  return {"bn", "batch normalisation of each channel",
+  return {"bn", "batch normalisation per channel",
           [](config::Fields& fields) -> std::unique_ptr<Op> {
             BnAttributes attributes;
             declare(fields, attributes);

@@ -1,5 +1,5 @@
-// Batch normalisation (Ioffe and Szegedy 2015), optionally fused with the ReLU behind it, or with
-// the sum and the ReLU that end a residual block.
+// Batch normalisation (Ioffe and Szegedy 2015), optionally fused with the following ReLU, or with
+// the sum and ReLU that end a residual block.
 #pragma once
 
 #include <string>
@@ -21,16 +21,16 @@ struct BnAttributes {
   bool relu = false;      // y = max(bn(x), 0)
   bool residual = false;  // with relu: y = max(bn(x) + z, 0), where z is the second input
   // Set by the run, never by YAML:
-  int replicas = 1;  // with sync: those whose samples the unbiased running variance counts
+  int replicas = 1;  // with sync: replicas whose samples the unbiased running variance counts
 };
 
 /// Per channel over n, h, w (features [n, c]: over n). y = gamma * (x - mean) / sqrt(var + eps) +
 /// beta with the biased batch variance; forward_eval uses the running values. Statistics:
 /// running_mean, running_var (both [c]); in training the node writes the batch mean and the biased
 /// batch variance. With sync the batch is that of all replicas, in the statistics and in the means
-/// that the input's gradient has; the parameters' gradients are sums over the replica's own batch,
-/// as those of other ops. Parameters: gamma, beta (each [c], where on). A residual has the shape of
-/// x; its gradient is the output's where the ReLU was open.
+/// in the input's gradient; the parameters' gradients are sums over the replica's own batch, as in
+/// other ops. Parameters: gamma, beta (each [c], if enabled). A residual has the shape of x; its
+/// gradient is the output's where the ReLU was open.
 class BnOp final : public Op {
  public:
   explicit BnOp(BnAttributes attributes) : attributes_(attributes) {}

@@ -32,7 +32,7 @@ Signature ConcatOp::infer(std::span<const Shape> inputs) const {
 Contract ConcatOp::contract() const { return {.layouts = Contract::Layouts::same}; }
 
 config::Kind<Op> concat_kind() {
-  return {"concat", "branches side by side along channels",
+  return {"concat", "concatenation of branches along channels",
           [](config::Fields&) -> std::unique_ptr<Op> { return std::make_unique<ConcatOp>(); }};
 }
 

@@ -1,4 +1,4 @@
-// Inputs side by side along channels.
+// Concatenation along channels.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// Copies channels of one tensor to channels of another, in layouts whose blocks do not meet. A row
-/// is the elements along w at one n, channel, h.
+/// Copies channels of one tensor to channels of another, in layouts whose blocks do not align. A
+/// row is the elements along w at one n, channel, h.
 template <class T>
 struct ChannelCopy {
   T* to;

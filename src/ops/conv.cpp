@@ -78,9 +78,10 @@ void declare(config::Fields& fields, ConvAttributes& conv) {
                {.minimum = 1, .maximum = kLargestWindow});
   declare_padding(fields, "pad", conv.pad,
                   "pixels, [h, w], valid, same_upper, same_lower or same_symmetric");
-  fields.field("dilation", conv.dilation, "distance of the window's taps; one number or [h, w]",
+  fields.field("dilation", conv.dilation,
+               "distance between the window's taps; one number or [h, w]",
                {.minimum = 1, .maximum = kLargestWindow});
-  fields.field("groups", conv.groups, "groups of channels that do not see each other",
+  fields.field("groups", conv.groups, "number of independent channel groups",
                {.minimum = 1, .maximum = kMostChannels});
   fields.field("bias", conv.bias, "add a bias to each output channel");
   declare_initializer(fields, "init", conv.init, "initializer of the kernel");

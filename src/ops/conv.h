@@ -1,4 +1,4 @@
-// Two-dimensional convolution (cross-correlation, as every framework means it).
+// Two-dimensional convolution (cross-correlation, as in every framework).
 #pragma once
 
 #include <string>

@@ -41,7 +41,7 @@ std::string DenseOp::attributes() const {
 void declare(config::Fields& fields, DenseAttributes& dense) {
   const bool torch = fields.profile() == config::Profile::torch;
   dense.init.kind = torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
-  fields.required("units", dense.units, "outputs of the layer",
+  fields.required("units", dense.units, "number of outputs",
                   {.minimum = 1, .maximum = kMostChannels});
   fields.field("bias", dense.bias, "add a bias to each output");
   declare_initializer(fields, "init", dense.init, "initializer of the kernel");
@@ -50,7 +50,7 @@ void declare(config::Fields& fields, DenseAttributes& dense) {
 }
 
 config::Kind<Op> dense_kind() {
-  return {"dense", "fully connected layer; images are read as one row of features",
+  return {"dense", "fully connected layer; an image is read as one row of features",
           [](config::Fields& fields) -> std::unique_ptr<Op> {
             DenseAttributes attributes;
             declare(fields, attributes);

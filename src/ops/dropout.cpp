@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-/// Channels that lie side by side, at pixels of equal distance; 0 where it is not so.
+/// Number of adjacent channels, if pixels are evenly spaced; else 0.
 std::int64_t side_by_side(const Layout& layout) {
   const bool even = layout.stride[2] == layout.extent[3] * layout.stride[3];
   if (!even) return 0;
@@ -32,7 +32,7 @@ bool in_logical_order(const Layout& layout) {
 Signature DropoutOp::infer(std::span<const Shape> inputs) const {
   // Positions are counted in 32 bits.
   if (inputs[0].elements() / inputs[0].n() > std::int64_t{1} << 32) {
-    throw ShapeError("wants at most 4294967296 values a sample, found " + inputs[0].text());
+    throw ShapeError("takes at most 4294967296 values per sample, found " + inputs[0].text());
   }
   Signature signature;
   signature.outputs = {inputs[0]};
@@ -58,7 +58,7 @@ std::uint32_t DropoutOp::threshold() const {
 }
 
 void declare(config::Fields& fields, DropoutAttributes& dropout) {
-  fields.field("rate", dropout.rate, "share of values set to zero in training, below 1",
+  fields.field("rate", dropout.rate, "fraction of values set to zero in training, below 1",
                {.minimum = 0});
   if (dropout.rate >= 1) {
     fields.error("rate", "'rate' must be below 1, found " + number_text(dropout.rate));
@@ -67,7 +67,7 @@ void declare(config::Fields& fields, DropoutAttributes& dropout) {
 }
 
 config::Kind<Op> dropout_kind() {
-  return {"dropout", "zeros at random in training, the rest scaled up",
+  return {"dropout", "sets random values to zero in training and scales up the rest",
           [](config::Fields& fields) -> std::unique_ptr<Op> {
             DropoutAttributes attributes;
             declare(fields, attributes);

@@ -1,4 +1,4 @@
-// Dropout with inverted scaling (Srivastava et al. 2014, in Keras's and Caffe's form).
+// Dropout with inverted scaling (Srivastava et al. 2014, as in Keras and Caffe).
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 namespace trainyard {
 
 /// The mask of one layer in one step: four neighbours in the logical order c, h, w of a sample
-/// share a draw. It is a function of (seed, node, epoch, sample, position) alone: a key made of the
-/// first three, and the sample's index with a quarter of the position as counter (DECISIONS 7).
-/// Forward and backward draw it again instead of keeping it.
+/// share a draw. It is a function of (seed, node, epoch, sample, position) alone: the key comes
+/// from the first three, the counter from the sample's index and a quarter of the position.
+/// Backward draws it again instead of saving it.
 struct DropoutMask {
   BatchContext batch;
   std::uint32_t node;
   std::uint32_t threshold;  // kept if the draw is at least this
 
-  /// What all draws of a sample have in common.
+  /// The part common to all draws of a sample.
   struct Sample {
     Random4 key;
     std::uint32_t low, high;
@@ -37,7 +37,7 @@ struct DropoutMask {
   }
 };
 
-/// Elements of a sample that lie in logical order.
+/// Elements of a sample in logical order.
 struct DropoutInOrder {
   std::int64_t sample_stride;
   [[nodiscard]] TY_HD std::int64_t offset(std::int64_t n, std::int64_t position) const {
@@ -45,7 +45,7 @@ struct DropoutInOrder {
   }
 };
 
-/// Elements that lie anyhow.
+/// Elements in any layout.
 struct DropoutAnywhere {
   Layout layout;
   [[nodiscard]] TY_HD std::int64_t offset(std::int64_t n, std::int64_t position) const {
@@ -54,8 +54,8 @@ struct DropoutAnywhere {
   }
 };
 
-/// out = kept ? in * scale : 0, quad after quad in logical order. A row is up to kRowQuads quads of
-/// a sample.
+/// out = kept ? in * scale : 0, by quads in logical order. A row is up to kRowQuads quads of a
+/// sample.
 template <class T, class Address>
 struct DropoutQuads {
   static constexpr std::int64_t kRowQuads = 256;
@@ -63,7 +63,7 @@ struct DropoutQuads {
   const T* in;
   T* out;
   Address from, to;
-  std::int64_t elements;  // a sample
+  std::int64_t elements;  // per sample
   DropoutMask mask;
   Arithmetic<T> scale;
 
@@ -92,8 +92,8 @@ struct DropoutQuads {
   }
 };
 
-/// The same where channels lie side by side (blocked, or n, h, w, c). A row is up to kRowPixels
-/// pixels of a map in up to `lanes` channels, four pixels at a time; with two draws each, since a
+/// The same for layouts with adjacent channels (blocked, or n, h, w, c). A row is up to kRowPixels
+/// pixels of a map in up to `lanes` channels, four pixels at a time, with two draws each since a
 /// quad may begin at any of the four.
 template <class T>
 struct DropoutChannels {
@@ -156,14 +156,13 @@ struct DropoutChannels {
   }
 };
 
-/// Channels that lie side by side in both layouts, at pixels of equal distance; 0 where it is not
-/// so.
+/// Number of channels adjacent in both layouts, if pixels are evenly spaced; else 0.
 [[nodiscard]] std::int64_t dropout_lanes(const Layout& from, const Layout& to);
-/// True if the elements of a sample lie in logical order.
+/// True if the elements of a sample are in logical order.
 [[nodiscard]] bool in_logical_order(const Layout& layout);
 
 struct DropoutAttributes {
-  double rate = 0.5;  // share of zeros, in [0, 1)
+  double rate = 0.5;  // fraction of zeros, in [0, 1)
 };
 
 /// Any shape to the same shape. forward_eval copies.
@@ -219,7 +218,7 @@ class DropoutOp final : public Op {
         mask,       scale};
     launcher.rows(shape.extent[0] * rows.rows_a_sample(), rows);
   }
-  /// rate * 2^32, rounded; at most the largest word.
+  /// rate * 2^32, rounded, at most 2^32 - 1.
   [[nodiscard]] std::uint32_t threshold() const;
 
   DropoutAttributes attributes_;

@@ -1,9 +1,9 @@
-// Elementwise steps over tensors of any layouts, written once: out = body(a) or out = body(a, b).
+// Elementwise ops over tensors of any layout, written once: out = body(a) or out = body(a, b).
 //
-// Tensors are stored in T or in types of their own; a body sees their values in Arithmetic<T>. A
-// body is a struct with a const operator() on values and a constant kKeepsZero, true if zeros
-// give zero: then the padding of the inputs becomes the padding of the output. Otherwise the
-// padding is zeroed afterwards. The output may be one of the inputs.
+// Tensors are stored in T or in their own types; a body sees their values in Arithmetic<T>. A body
+// is a struct with a const operator() on values and a constant kKeepsZero, true if zeros give zero:
+// then the inputs' padding gives the output's padding. Otherwise the padding is zeroed afterwards.
+// The output may be one of the inputs.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct BinaryElement {
   }
 };
 
-/// One run over the whole memory.
+/// A single run over the whole memory.
 template <class Element>
 struct DenseMap {
   Element element;
@@ -65,7 +65,7 @@ struct RowIndex {
         c(row / layout.extent[2] % layout.extent[1]),
         h(row % layout.extent[2]) {}
 };
-/// Rows along w that a tensor has.
+/// Number of rows along w.
 TY_HD std::int64_t w_rows(const Layout& layout) {
   return layout.extent[0] * layout.extent[1] * layout.extent[2];
 }
@@ -112,7 +112,7 @@ void zero_padding(const Launcher& launcher, const TensorView& tensor) {
   if (rows > 0) launcher.rows(rows, PaddingZeros<T>{tensor.as<T>(), layout});
 }
 
-/// Runs `element` along the walk; `b` is any layout where the element has one input.
+/// Runs `element` along the walk; for an element with one input `b` is any layout.
 template <class Launcher, class Element>
 void map_elements(const Launcher& launcher, const Walk& walk, const Element& element,
                   const Layout& out, const Layout& a, const Layout& b) {
@@ -148,7 +148,7 @@ void map(const Launcher& launcher, const Walk& walk, const Body& body, const Ten
   if (!Body::kKeepsZero || walk.kind == Walk::Kind::strided) zero_padding<T>(launcher, out);
 }
 
-/// The value as it is, or converted.
+/// The value, converted if the types differ.
 struct Copy {
   static constexpr bool kKeepsZero = true;
   template <class T>

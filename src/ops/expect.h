@@ -1,4 +1,4 @@
-// What ops expect of the rank of an input.
+// Checks of the dimensions of an input.
 #pragma once
 
 #include "ops/op.h"

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// [n, c, h, w] to [n, c * h * w], row-major; features pass as they are. Values stay where they
-/// lie, so the planner aliases input and output wherever both are plain; run() copies.
+/// [n, c, h, w] to [n, c * h * w], row-major; features pass unchanged. Values do not move, so the
+/// planner aliases input and output wherever both are plain; run() copies.
 class FlattenOp final : public Op {
  public:
   static constexpr bool kElementwise = false;

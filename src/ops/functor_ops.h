@@ -1,4 +1,4 @@
-// The ops that are functors: the generic executor serves each of them on every device.
+// The functor ops: the generic executor runs each of them on every device.
 #pragma once
 
 #include <tuple>
@@ -23,7 +23,7 @@ struct ActivationOpsOf<std::tuple<Functions...>> {
   using Types = std::tuple<ActivationOp<Functions>...>;
 };
 
-/// Every functor op beside the activations.
+/// Every functor op except the activations.
 using OtherFunctorOps =
     std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MultiplyOp, SoftmaxOp, DropoutOp,
                CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp>;

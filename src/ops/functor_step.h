@@ -1,4 +1,4 @@
-// What a functor op is told beside its tensors.
+// The arguments of a functor op other than its tensors.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace trainyard {
 ///   template <class T, class Launcher>
 ///   void run(const FunctorStep&, const StepTensors&, const Launcher&) const;
 ///   static constexpr bool kElementwise;  // true: all tensors have one shape, and walk is planned
-/// where T is the type that activations and their gradients are stored in; arithmetic, losses and
-/// metrics are in Arithmetic<T> (float, or double in gradient checks). Functor ops have no
-/// parameters, so that passes are the two forward ones and backward_data.
+/// where T is the storage type of activations and their gradients; arithmetic, losses and metrics
+/// are in Arithmetic<T> (float, or double in gradient checks). Functor ops have no parameters, so
+/// their passes are the two forward passes and backward_data.
 struct FunctorStep {
   Pass pass = Pass::forward_train;
   std::uint32_t node = 0;      // keys random draws
   Walk walk;                   // over all inputs and outputs
-  std::vector<Layout> inputs;  // of all inputs, also where no gradient is wanted
+  std::vector<Layout> inputs;  // of all inputs, those without a gradient too
 
   [[nodiscard]] bool backward() const { return pass == Pass::backward_data; }
 };

@@ -1,4 +1,4 @@
-// Initializers as they are written in YAML.
+// Initializers as written in YAML.
 #include <memory>
 
 #include "base/error.h"
@@ -23,13 +23,13 @@ std::unique_ptr<Member> plain(config::Fields&) {
 
 std::unique_ptr<Member> constant(config::Fields& fields) {
   Member member{{.kind = Kind::constant}};
-  fields.required("value", member.initializer.value, "every element");
+  fields.required("value", member.initializer.value, "value of every element");
   return std::make_unique<Member>(member);
 }
 
 std::unique_ptr<Member> uniform(config::Fields& fields) {
   Member member{{.kind = Kind::uniform}};
-  fields.required("bound", member.initializer.value, "largest size of an element",
+  fields.required("bound", member.initializer.value, "largest magnitude of an element",
                   {.minimum = 0, .exclusive_minimum = true});
   return std::make_unique<Member>(member);
 }
@@ -48,8 +48,8 @@ constexpr config::Kind<Member> kMembers[] = {
     {"ones", "all 1", plain<Kind::ones>},
     {"constant", "all equal", constant},
     {"uniform", "uniform between -bound and bound", uniform},
-    {"normal", "normal with a deviation", normal<Kind::normal>},
-    {"truncated_normal", "normal, cut at two deviations", normal<Kind::truncated_normal>},
+    {"normal", "normal with a standard deviation", normal<Kind::normal>},
+    {"truncated_normal", "normal, truncated at two deviations", normal<Kind::truncated_normal>},
     {"glorot_uniform", "uniform, bound sqrt(6 / (fan_in + fan_out))", plain<Kind::glorot_uniform>},
     {"glorot_normal", "truncated, deviation sqrt(2 / (fan_in + fan_out))",
      plain<Kind::glorot_normal>},

@@ -27,7 +27,7 @@ class Draws {
   [[nodiscard]] double uniform(std::int64_t element) const {
     return unit(words(element, 0).word[0]);
   }
-  /// Standard normal (Box and Muller 1958), cut at +-`bound` by drawing again.
+  /// Standard normal (Box and Muller 1958), truncated at +-`bound` by drawing again.
   [[nodiscard]] double normal(std::int64_t element, double bound) const {
     for (std::uint64_t attempt = 0;; ++attempt) {
       const Random4 draw = words(element, attempt);
@@ -55,9 +55,9 @@ class Draws {
 };
 
 constexpr double kUncut = std::numeric_limits<double>::infinity();
-constexpr double kCut = 2;  // deviations at which truncated normals are cut
+constexpr double kCut = 2;  // deviations at which truncated normals end
 
-/// What the draws of one kind look like.
+/// The distribution of one kind of initializer.
 struct Distribution {
   enum class Form { constant, uniform, normal, truncated } form = Form::constant;
   double scale = 0;  // the value, the bound or the deviation
@@ -121,7 +121,7 @@ double draw(const Distribution& distribution, const Draws& draws, std::int64_t e
 }
 
 /// A set of vectors made orthonormal one after the other (modified Gram-Schmidt, run twice over
-/// each vector, which leaves them orthogonal to rounding: Giraud et al. 2005).
+/// each vector, so that they are orthogonal to rounding: Giraud et al. 2005).
 class OrthonormalVectors {
  public:
   OrthonormalVectors(std::int64_t count, std::int64_t length, const Draws& draws)
@@ -147,7 +147,7 @@ class OrthonormalVectors {
     for (std::int64_t k = 0; k < length_; ++k) sum += vector(i)[k] * vector(j)[k];
     return sum;
   }
-  /// Takes the part along vector j out of vector i.
+  /// Subtracts from vector i its component along vector j.
   void subtract(std::int64_t i, std::int64_t j) {
     const double part = dot(i, j);
     for (std::int64_t k = 0; k < length_; ++k) vector(i)[k] -= part * vector(j)[k];

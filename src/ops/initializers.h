@@ -1,4 +1,4 @@
-// How weights begin (semantics.md section 8), as a pure function of the seed and the parameter.
+// Initial weights as a pure function of the seed and the parameter.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 namespace trainyard {
 
 /// Fills `out` (parameter.shape.elements() values, row-major). Every element is drawn by Philox
-/// from (seed, parameter_key, element), so that a weight does not depend on other layers, on the
-/// order of parameters or on threads. `parameter_key` is a hash of the parameter's path.
+/// from (seed, parameter_key, element), so a weight does not depend on other layers, the order of
+/// parameters or threads. `parameter_key` is a hash of the parameter's path.
 ///
 /// With i = fan_in and o = fan_out: glorot +-sqrt(6 / (i + o)) or deviation sqrt(2 / (i + o))
 /// (Glorot and Bengio 2010); he sqrt(6 / i), sqrt(2 / i) (He et al. 2015); lecun sqrt(3 / i),
-/// sqrt(1 / i); the three normal ones cut at two deviations without correcting the deviation for it
-/// (Keras before 2018-05-07). msra: normal, sqrt(2 / i), uncut, and xavier: uniform +-sqrt(3 / i),
-/// as in Caffe. torch_default: uniform +-1 / sqrt(i), PyTorch's for conv and linear. orthogonal:
-/// the matrix [shape[0], rest] has orthonormal rows, or columns where it has more rows than columns
-/// (Saxe et al. 2014). dirac: the centre tap of kernel j passes channel j.
+/// sqrt(1 / i); the three normal ones truncated at two deviations without correcting the deviation
+/// for it (Keras before 2018-05-07). msra: normal, sqrt(2 / i), not truncated, and xavier: uniform
+/// +-sqrt(3 / i), as in Caffe. torch_default: uniform +-1 / sqrt(i), PyTorch's for conv and linear.
+/// orthogonal: the matrix [shape[0], rest] has orthonormal rows, or columns where it has more rows
+/// than columns (Saxe et al. 2014). dirac: kernel j passes channel j through its centre tap.
 void initialize(const ParameterSpec& parameter, std::uint64_t seed, std::uint64_t parameter_key,
                 std::span<float> out);
 

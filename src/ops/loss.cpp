@@ -12,20 +12,20 @@ Signature infer_per_sample(std::string_view op, std::span<const Shape> inputs,
   const Shape& values = inputs[0];
   if (values.rank() != 2) {
     throw ShapeError(fmt::format(
-        "{} wants features [n, classes], found {}; end the network with dense, flatten or a global "
+        "{} needs features [n, classes], found {}; end the network with dense, flatten or a global "
         "pool",
         op, values.text()));
   }
   if (values.c() < least_classes) {
     throw ShapeError(
-        fmt::format("{} wants at least {} classes, found {}; binary_cross_entropy "
+        fmt::format("{} needs at least {} classes, found {}; binary_cross_entropy "
                     "takes one",
                     op, least_classes, values.c()));
   }
   TY_CHECK(inputs.size() == 2, "losses and metrics have two inputs");
   if (inputs[1] != Shape{values.n()}) {
     throw ShapeError(
-        fmt::format("{} wants labels [{}], found {}", op, values.n(), inputs[1].text()));
+        fmt::format("{} needs labels [{}], found {}", op, values.n(), inputs[1].text()));
   }
   Signature signature;
   signature.outputs = {Shape{values.n()}};
@@ -38,7 +38,7 @@ std::string text_of(const LossAttributes& loss) {
 
 void declare(config::Fields& fields, LossAttributes& loss) {
   fields.field("label_smoothing", loss.label_smoothing,
-               "weight of the even distribution in the target, below 1", {.minimum = 0});
+               "weight of the uniform distribution in the target, below 1", {.minimum = 0});
   if (loss.label_smoothing >= 1) {
     fields.error("label_smoothing",
                  "'label_smoothing' must be below 1, found " + number_text(loss.label_smoothing));

@@ -1,10 +1,10 @@
-// Losses on the network's output: a loss and a gradient for each sample.
+// Losses on the network's output: a loss and a gradient per sample.
 //
-// Inputs: values [n, classes] (logits where the loss has an activation in it) and labels i32 [n].
-// Output: the loss of each sample [n], in the arithmetic type. With one class the label itself, 0
-// or 1, is the target, else the target is 1 for the label's class and 0 for the others. Backward
-// gives the gradient of gradient_scale * sum of losses. Samples from StepState::valid on (padding)
-// give zero by selection, whatever they hold. A label that is no class gives NaN.
+// Inputs: values [n, classes] (logits if the loss includes an activation) and labels i32 [n].
+// Output: the loss of each sample [n], in the arithmetic type. With one class the target is the
+// label itself, 0 or 1; else it is 1 for the label's class and 0 for the others. Backward gives the
+// gradient of gradient_scale * sum of losses. Samples from StepState::valid on (padding) give zero
+// by selection, whatever they contain. A label that is not a class gives NaN.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ struct CrossEntropy {
   TY_HD T value(const Team& team, const LossRow<S>& row) const {
     const T most = top(team, row);
     const T log_sum = math::log(sum_of_exp(team, row, most));
-    // -log p_c = log_sum - (x_c - most), a sum of two terms that are never below 0.
+    // -log p_c = log_sum - (x_c - most), a sum of two non-negative terms.
     const T of_label = log_sum - (row.value(row.label) - most);
     if (!(row.smoothing > 0)) return of_label;
     const T all = team.template sum<T>(
@@ -224,8 +224,8 @@ using CrossEntropyOp = LossOp<CrossEntropy>;
 using BinaryCrossEntropyOp = LossOp<BinaryCrossEntropy>;
 using MeanSquaredErrorOp = LossOp<MeanSquaredError>;
 
-/// Shapes of values and labels to the shape [n] of a result a sample. Throws ShapeError unless they
-/// are [n, classes] with at least `least_classes` and [n].
+/// The shape [n] of one result per sample. Throws ShapeError unless values are [n, classes] with at
+/// least `least_classes` and labels are [n].
 [[nodiscard]] Signature infer_per_sample(std::string_view op, std::span<const Shape> inputs,
                                          std::int64_t least_classes);
 [[nodiscard]] std::string text_of(const LossAttributes& loss);

@@ -22,22 +22,21 @@ std::string TopKOp::attributes() const {
 }
 
 config::Kind<Op> accuracy_kind() {
-  return {"accuracy", "share of samples whose largest output is the label's",
+  return {"accuracy", "fraction of samples whose largest output is the label's",
           [](config::Fields& fields) -> std::unique_ptr<Op> {
             MetricAttributes attributes;
-            fields.field(
-                "threshold", attributes.threshold,
-                "a single output above it predicts 1; left out: 0 where the loss reads logits "
-                "(binary_cross_entropy), else 0.5, between the labels 0 and 1");
+            fields.field("threshold", attributes.threshold,
+                         "a single output above it predicts 1; default: 0 if the loss reads logits "
+                         "(binary_cross_entropy), else 0.5, between the labels 0 and 1");
             return std::make_unique<TopKOp>("accuracy", attributes);
           }};
 }
 
 config::Kind<Op> top_k_kind() {
-  return {"top_k", "share of samples whose label is among the k largest outputs",
+  return {"top_k", "fraction of samples whose label is among the k largest outputs",
           [](config::Fields& fields) -> std::unique_ptr<Op> {
             MetricAttributes attributes{.k = 5};
-            fields.field("k", attributes.k, "outputs that count", {.minimum = 1});
+            fields.field("k", attributes.k, "number of largest outputs", {.minimum = 1});
             return std::make_unique<TopKOp>("top_k", attributes);
           }};
 }

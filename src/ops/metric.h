@@ -1,4 +1,4 @@
-// Metrics of each sample: 1 if the prediction is right, else 0.
+// Per-sample metrics: 1 if the prediction is correct, else 0.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace trainyard {
 
-/// 1 if fewer than k classes come before the label's: a class comes before if its value is larger,
-/// or equal at a lower index. A NaN at the label's class is wrong; NaNs elsewhere come first. With
-/// one class the prediction is 1 for values above `threshold`. Padding (from StepState::valid on)
-/// gives 0. A row is a sample.
+/// 1 if fewer than k classes rank before the label's: a class ranks before it if its value is
+/// larger, or equal at a lower index. A NaN at the label's class is wrong; NaNs elsewhere rank
+/// first. With one class the prediction is 1 for values above `threshold`. Padding (from
+/// StepState::valid on) gives 0. A row is a sample.
 template <class T>
 struct TopKRows {
   const T* x;  // [n, classes]
@@ -48,7 +48,7 @@ struct TopKRows {
 
 struct MetricAttributes {
   std::int64_t k = 1;
-  /// Of a single output; left out: what suits the loss, see with_threshold().
+  /// For a single output; by default it follows the loss, see with_threshold().
   std::optional<double> threshold;
 };
 
@@ -71,7 +71,7 @@ class TopKOp final : public Op {
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
-    if (step.backward()) return;  // a step function: no gradient, and nobody asks for one
+    if (step.backward()) return;  // a step function has no gradient, and none is requested
     const TensorView& values = tensors.inputs[0];
     launcher.rows(
         values.layout.extent[0],
@@ -89,7 +89,7 @@ class TopKOp final : public Op {
 [[nodiscard]] config::Kind<Op> accuracy_kind();
 [[nodiscard]] config::Kind<Op> top_k_kind();
 
-/// `metric` with this threshold for a single output, unless it has one of its own.
+/// `metric` with this threshold for a single output, unless it sets its own.
 [[nodiscard]] std::shared_ptr<const Op> with_threshold(std::unique_ptr<Op> metric,
                                                        double threshold);
 

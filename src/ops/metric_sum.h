@@ -8,8 +8,9 @@
 
 namespace trainyard {
 
-/// Adds the sum of values[0 .. state->valid) to *total, in double and in the Team's fixed order. Of
-/// one row: launcher.rows(1, MetricSum<T>{...}). Samples beyond are left out by selection.
+/// Adds the sum of values[0 .. state->valid) to *total, in double and in the Team's fixed order.
+/// Launch with one row: launcher.rows(1, MetricSum<T>{...}). Later samples are excluded by
+/// selection.
 template <class T>
 struct MetricSum {
   const T* values;  // [samples], losses or metrics of one batch

@@ -1,4 +1,4 @@
-// What an operation is: attributes, shape rule and gradient contract. Devices supply executors.
+// An op: attributes, shape rule and op traits (Contract). Devices supply executors.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace trainyard {
 /// A pass of a node. A step of the plan runs one pass of one node.
 enum class Pass { forward_train, forward_eval, backward_data, backward_parameters };
 
-/// How weights begin (semantics.md section 8).
+/// Initial values of weights.
 struct Initializer {
   enum class Kind {
     zeros,
@@ -60,62 +60,62 @@ struct ParameterSpec {
   bool operator==(const ParameterSpec&) const = default;
 };
 
-/// A running statistic of a node. In training the node writes this batch's value; the running value
-/// becomes momentum * running + (1 - momentum) * batch_scale * batch after the step.
+/// A running statistic of a node. In training the node writes the batch's value; after the step the
+/// running value becomes momentum * running + (1 - momentum) * batch_scale * batch.
 struct StatisticSpec {
   std::string name;  // "running_mean", "running_var"
   Shape shape;
   double initial = 0;
   double momentum = 0.99;  // weight of the old value
-  double batch_scale = 1;  // n / (n - 1) and the like, where the convention is unbiased
+  double batch_scale = 1;  // n / (n - 1) or similar, if the convention is unbiased
 };
 
-/// What `infer` answers.
+/// The result of `infer`.
 struct Signature {
   std::vector<Shape> outputs;
   std::vector<ParameterSpec> parameters;
   std::vector<StatisticSpec> statistics;
   std::int64_t multiply_adds = 0;  // of one forward pass over the whole batch (conv and dense)
-  std::int64_t saved_bytes = 0;    // the most that forward_train keeps for backward beside values
+  std::int64_t saved_bytes = 0;    // the most that forward_train saves for backward besides values
 };
 
-/// What differentiation, lifetimes and in-place rules need to know.
+/// Op traits: what the planner must know for gradients, lifetimes and in-place execution.
 struct Contract {
   bool backward_reads_inputs = false;
   bool backward_reads_outputs = false;
   bool synced_backward = false;     // backward_data computes the parameters' gradients too
-  bool in_place_forward = false;    // output 0 may overwrite input 0, if that is given only once
+  bool in_place_forward = false;    // output 0 may overwrite input 0, if that appears only once
   bool in_place_backward = false;   // one input gradient may overwrite output gradient 0:
   int in_place_gradient = 0;        // that of this input
   bool alias_forward = false;       // output 0 is input 0, no step needed in either direction
-                                    // (identity; flatten where the layouts agree)
+                                    // (identity; flatten if the layouts agree)
   bool alias_gradient = false;      // every input's gradient is the output's gradient (add)
-  bool shared_gradient = false;     // backward_data writes one gradient that serves every input
+  bool shared_gradient = false;     // backward_data writes one gradient for all inputs
   bool draws = false;               // draws random numbers
   bool eval_is_identity = false;    // forward_eval copies (dropout): aliased by the planner
-  bool slices = false;              // output 0, and its gradient, may be channels of a wider map
-                                    // (a concatenation), in whole blocks
-  bool arithmetic_outputs = false;  // outputs are of the arithmetic type, however activations are
-                                    // stored (losses, metrics)
+  bool slices = false;              // output 0 and its gradient may be channels of a wider map (a
+                                    // concatenation), in whole blocks
+  bool arithmetic_outputs = false;  // outputs have the arithmetic type, whatever the storage type
+                                    // of activations (losses, metrics)
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;
-  /// `any` = inputs as they come, the output gets the target's layout (convolution, pooling).
+  /// `any` = inputs in any layout, the output in the target's layout (convolution, pooling).
   enum class Layouts { same, plain, any } layouts = Layouts::same;
 };
 
-/// A failed inference: what is wrong, without position (the builder adds it).
+/// The reason why inference failed, without position (the builder adds it).
 struct ShapeError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An operation with its attributes. Immutable.
+/// An op with its attributes. Immutable.
 class Op {
  public:
   virtual ~Op() = default;
   /// The YAML name ("conv").
   [[nodiscard]] virtual std::string_view type() const = 0;
-  /// Number of inputs: -1 for any number of at least one.
+  /// Number of inputs; -1 for one or more.
   [[nodiscard]] virtual int arity() const { return 1; }
-  /// Shapes in, shapes out. Throws ShapeError with the reason.
+  /// Output shapes from input shapes. Throws ShapeError with the reason.
   [[nodiscard]] virtual Signature infer(std::span<const Shape> inputs) const = 0;
   [[nodiscard]] virtual Contract contract() const = 0;
   /// The attributes as YAML flow text ("{filters: 16, kernel: [3, 3], ...}"), for the resolved
@@ -123,7 +123,7 @@ class Op {
   [[nodiscard]] virtual std::string attributes() const { return "{}"; }
 };
 
-/// Every op, in the order of the reference. The list stands in ops/all.cpp.
+/// Every op, in the order of the reference. The list is in ops/all.cpp.
 [[nodiscard]] std::span<const config::Kind<Op>> op_kinds();
 
 }  // namespace trainyard

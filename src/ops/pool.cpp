@@ -11,7 +11,7 @@ namespace {
 
 using PoolKind = PoolAttributes::Kind;
 
-/// A window must reach past the padding, or it would see padding alone.
+/// A window must extend past the padding, or it would see only padding.
 void require_padding_below_window(const Padding& pad, const config::Pair& size) {
   if (pad.kind != Padding::Kind::pixels) return;
   if (pad.amount.h < size.h && pad.amount.w < size.w) return;
@@ -78,7 +78,7 @@ Signature PoolOp::infer(std::span<const Shape> inputs) const {
   } else {
     signature.outputs = {{input.n(), input.c(), window.output_h, window.output_w}};
   }
-  if (attributes_.kind == PoolKind::max) {  // where each maximum stood
+  if (attributes_.kind == PoolKind::max) {  // position of each maximum
     signature.saved_bytes = size_product({signature.outputs[0].elements(), sizeof(std::int32_t)});
   }
   return signature;

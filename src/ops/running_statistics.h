@@ -1,4 +1,4 @@
-// How running statistics follow the batches.
+// The update of running statistics.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace trainyard {
 
-/// What the update of one statistic needs; one entry a chunk of the block.
+/// The rule for one statistic; one entry per chunk of the block.
 struct StatisticRule {
   double momentum = 0.99;  // weight of the old value
-  double batch_scale = 1;  // n / (n - 1) where the convention is unbiased
+  double batch_scale = 1;  // n / (n - 1) if the convention is unbiased
 };
 
 /// running = momentum * running + (1 - momentum) * batch_scale * batch / replicas, where `batch`
-/// holds the sum over replicas. After a non-finite step the old values keep their bits. One call
-/// does a chunk of kChunk elements.
+/// holds the sum over replicas. After a non-finite step the old values are unchanged. One call
+/// updates a chunk of kChunk elements.
 template <class T>
 struct UpdateRunning {
   T* running;

@@ -6,7 +6,7 @@ namespace trainyard {
 
 Signature infer_same_shapes(std::string_view op, std::span<const Shape> inputs) {
   if (inputs.size() < 2) {
-    throw ShapeError(fmt::format("{} wants at least two branches, found {}", op, inputs.size()));
+    throw ShapeError(fmt::format("{} needs at least two branches, found {}", op, inputs.size()));
   }
   for (std::size_t i = 1; i < inputs.size(); ++i) {
     if (inputs[i] == inputs[0]) continue;

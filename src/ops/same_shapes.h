@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// One output of the inputs' shape. Throws ShapeError unless there are at least two inputs, all of
-/// one shape.
+/// the same shape.
 [[nodiscard]] Signature infer_same_shapes(std::string_view op, std::span<const Shape> inputs);
 
 }  // namespace trainyard

@@ -17,7 +17,7 @@ Contract SoftmaxOp::contract() const {
 }
 
 config::Kind<Op> softmax_kind() {
-  return {"softmax", "e^x over its sum along channels",
+  return {"softmax", "e^x divided by its sum over channels",
           [](config::Fields&) -> std::unique_ptr<Op> { return std::make_unique<SoftmaxOp>(); }};
 }
 

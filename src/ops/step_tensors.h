@@ -1,4 +1,4 @@
-// The tensors that one step reads and writes, as executors see them.
+// The tensors that one step reads and writes, as passed to executors.
 #pragma once
 
 #include <cstddef>
@@ -9,29 +9,29 @@
 
 namespace trainyard {
 
-/// State of the run that kernels read: lives in the persistent arena, written by kernels and,
+/// State of the run that kernels read. It is in the persistent arena, written by kernels and,
 /// between steps, by copies on the queue, so that a captured step needs no host value.
 struct StepState {
-  std::int64_t step = 0;             // finished updates
-  std::int64_t tried = 0;            // updates begun, withheld ones too: the schedule's position
-  std::int64_t epoch = 0;            // finished epochs, as the random draws count them
+  std::int64_t step = 0;             // finished steps
+  std::int64_t tried = 0;            // steps begun, withheld ones too: the schedule's position
+  std::int64_t epoch = 0;            // finished epochs, for the random draws
   double rate = 0;                   // learning rate of this step
   double gradient_scale = 1;         // loss scale / (samples in the global batch * accumulation)
-  double loss_scale = 1;             // keeps gradients of 16 bits from vanishing
-  std::int64_t good_steps = 0;       // finite updates since a dynamic loss scale last changed
-  std::int64_t valid = 0;            // true samples in this batch (evaluation pads the last one)
+  double loss_scale = 1;             // keeps 16-bit gradients from underflowing
+  std::int64_t good_steps = 0;       // finite steps since a dynamic loss scale last changed
+  std::int64_t valid = 0;            // real samples in this batch (evaluation pads the last one)
   std::int64_t nonfinite_step = -1;  // first step with a non-finite gradient or loss, or -1
 };
 
-/// Per-batch facts that ops with random draws need; pointers into the persistent arena.
+/// Per-batch data for ops with random draws; pointers into the persistent arena.
 struct BatchContext {
-  const std::int64_t* sample_index = nullptr;  // [n], index of each sample in its data set
+  const std::int64_t* sample_index = nullptr;  // [n], index of each sample in its dataset
   const StepState* state = nullptr;
   std::uint64_t seed = 0;
 };
 
-/// Tensors of a step in the order of the op's Signature. Null data = not wanted (an input gradient
-/// that nobody reads) or not there. Gradients have the layouts of their values; parameters,
+/// Tensors of a step in the order of the op's Signature. Null data = not needed (an input gradient
+/// that is never read) or absent. Gradients have the layouts of their values; parameters,
 /// statistics and their gradients are plain.
 struct StepTensors {
   std::vector<TensorView> inputs = {};
@@ -43,12 +43,12 @@ struct StepTensors {
   std::vector<TensorView> running = {};              // statistics, read by forward_eval
   std::vector<TensorView> batch_statistics = {};     // written by forward_train, read by backward
   void* reserve = nullptr;                           // from forward_train to backward
-  void* workspace = nullptr;                         // this step alone
+  void* workspace = nullptr;                         // only for this step
   BatchContext batch = {};
 };
 
-/// Where an op with Contract::shared_gradient writes: the first input gradient that is wanted. The
-/// others, where given, are the same tensor.
+/// The output of an op with Contract::shared_gradient: the first input gradient with data. The
+/// others, if present, are the same tensor.
 [[nodiscard]] inline const TensorView& shared_gradient(const StepTensors& tensors) {
   std::size_t first = 0;
   while (first + 1 < tensors.input_gradients.size() &&

@@ -12,7 +12,7 @@ bool steps_by(const Layout& layout, int axis, std::int64_t expected) {
   return layout.extent[axis] == 1 || layout.stride[axis] == expected;
 }
 
-/// n, c, h, w or blocked channels without holes inside an image.
+/// n, c, h, w or blocked channels without gaps inside an image.
 bool image_is_run(const Layout& layout) {
   const std::int64_t row = layout.extent[3] * layout.block;
   const std::int64_t map = layout.extent[2] * row;
@@ -20,7 +20,7 @@ bool image_is_run(const Layout& layout) {
          (layout.padded_channels == layout.block || layout.stride[1] == map);
 }
 
-/// n, h, w, c with pixels at equal distances, whatever lies between them.
+/// n, h, w, c with evenly spaced pixels, whatever is between them.
 bool pixel_is_run(const Layout& layout) {
   const std::int64_t row = layout.extent[3] * layout.stride[3];
   return layout.block == 1 && steps_by(layout, 1, 1) && steps_by(layout, 2, row) &&
@@ -34,7 +34,7 @@ Walk plan_walk(std::span<const Layout> layouts) {
   const auto all = [&](const auto& holds) { return std::ranges::all_of(layouts, holds); };
   TY_CHECK(
       all([&](const Layout& layout) { return std::ranges::equal(layout.extent, first.extent); }),
-      "tensors of one elementwise step have one shape");
+      "all tensors of an elementwise op must have the same shape");
   if (is_dense(first) && all([&](const Layout& layout) { return same_memory(layout, first); })) {
     return {Walk::Kind::dense, 1, span_elements(first)};
   }

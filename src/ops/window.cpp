@@ -24,7 +24,7 @@ std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / 
 /// Pixels under a window, holes of the dilation included.
 std::int64_t reach(const WindowAxis& axis) { return (axis.kernel - 1) * axis.dilation + 1; }
 
-/// Keras on TensorFlow, and on MXNet with the odd pixel on the other side.
+/// Keras on TensorFlow; on MXNet the odd pixel is on the other side.
 AxisPlan plan_same(const WindowAxis& axis, bool upper) {
   AxisPlan plan;
   plan.output = ceil_divide(axis.input, axis.stride);
@@ -52,7 +52,7 @@ AxisPlan plan_margin(const WindowAxis& axis, std::int64_t margin, bool ceil) {
     return plan;
   }
   plan.output = room < 0 ? 1 : ceil_divide(room, axis.stride) + 1;
-  // Caffe: a window that would start behind the input sees padding alone.
+  // Caffe: a window that would start after the input sees only padding.
   while (plan.output > 1 && (plan.output - 1) * axis.stride >= axis.input + margin) --plan.output;
   plan.after =
       std::max(margin, (plan.output - 1) * axis.stride + reach(axis) - axis.input - margin);

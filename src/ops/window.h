@@ -1,5 +1,4 @@
-// Windows that slide over h and w: padding words, margins and output sizes (semantics.md section
-// 1).
+// Windows that slide over h and w: padding words, margins and output sizes.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,8 @@
 
 namespace trainyard {
 
-/// Largest kernel, stride, dilation or padding, and most channels of a layer: far beyond use, and
-/// far below where products of sizes would overflow.
+/// Limits on kernel, stride, dilation and padding, and on channels of a layer: far above practical
+/// sizes and far below overflow of their products.
 inline constexpr double kLargestWindow = 65'536;
 inline constexpr double kMostChannels = 1 << 24;
 
@@ -29,7 +28,8 @@ struct Padding {
   bool operator==(const Padding&) const = default;
 };
 
-/// Pixels added on each side. Pooling in ceil mode may need more behind than the attributes say.
+/// Pixels added on each side. Pooling in ceil mode may need more after the input than the
+/// attributes say.
 struct Margins {
   std::int64_t top = 0, left = 0, bottom = 0, right = 0;
   bool operator==(const Margins&) const = default;
@@ -44,7 +44,7 @@ struct WindowAxis {
 /// MXNet-full pooling); a window that would start outside the padded input is dropped.
 struct AxisPlan {
   std::int64_t before = 0, after = 0, output = 0;
-  std::int64_t written_after = 0;  // as the attributes say: `after` less what ceil mode adds
+  std::int64_t written_after = 0;  // from the attributes: `after` minus what ceil mode adds
 };
 /// Throws ShapeError if no window fits.
 [[nodiscard]] AxisPlan plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,

@@ -1,4 +1,4 @@
-// The sum of gradients over the micro-steps of an update.
+// The sum of gradients over the micro-batches of a step.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// sum = gradients in the first micro-step, sum += gradients in the others.
+/// sum = gradients for the first micro-batch, sum += gradients for the others.
 template <class T>
 struct AddGradients {
   T* sum;

@@ -1,4 +1,4 @@
-// Adam; its arithmetic stands in adam_rule.h.
+// Adam; its arithmetic is in adam_rule.h.
 #include "optim/adam_rule.h"
 #include "optim/kinds.h"
 #include "optim/settings.h"
@@ -55,7 +55,8 @@ std::unique_ptr<Optimizer> read_adam(config::Fields& fields) {
                {.minimum = 0, .maximum = 0.999999});
   fields.field("epsilon", adam.epsilon, "added to the root",
                {.minimum = 0, .exclusive_minimum = true});
-  fields.field("form", adam.form, "keras: epsilon beside the uncorrected root; torch: corrected");
+  fields.field("form", adam.form,
+               "keras: epsilon added to the uncorrected root; torch: to the corrected one");
   declare_weight_decay(fields, adam.weight_decay);
   declare_time_decay(fields, adam.time_decay);
   return std::make_unique<Adam>(std::move(adam));

@@ -1,6 +1,6 @@
 // The arithmetic of Adam (Kingma and Ba 2015, algorithm 1).
 //
-//   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g g;  t = this update, from 1
+//   m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g g;  t = this step, from 1
 //   keras, caffe: w -= lr sqrt(1 - b2^t) / (1 - b1^t) m / (sqrt(v) + eps)   ("epsilon hat")
 //   torch:        w -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
 #pragma once
@@ -16,8 +16,7 @@ namespace trainyard {
 enum class AdamForm { keras, torch };
 
 /// base^exponent by squaring: a fixed sequence of products, so every device gives the same bits.
-/// The relative error is below exponent * 2^-52, of a value that has long vanished where that
-/// matters.
+/// The relative error is below exponent * 2^-52; where that matters the value has long vanished.
 TY_HD double integer_power(double base, std::int64_t exponent) {
   double result = 1;
   for (; exponent > 0; exponent /= 2) {

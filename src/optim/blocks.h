@@ -1,4 +1,4 @@
-// The memory that an update works on.
+// The memory that an optimizer step works on.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace trainyard {
 
-/// What the update needs to know of one parameter.
+/// Per-parameter data of the optimizer step.
 struct Segment {
   double rate_multiplier = 1;
   double l2 = 0;     // Keras's l2 coefficient: gradient += 2 * l2 * w
-  double decay = 0;  // weight decay of the parameter's group (already 0 where it has none)
+  double decay = 0;  // weight decay of the parameter's group (0 if it has none)
   std::int32_t frozen = 0;
 };
 
-/// The blocks of one update. All arrays of arithmetic type `type` and chunks * kChunk elements.
+/// The blocks of one step. All arrays have arithmetic type `type` and chunks * kChunk elements.
 struct UpdateBlocks {
   DType type = DType::f32;
   void* weights = nullptr;
@@ -26,7 +26,7 @@ struct UpdateBlocks {
   const Segment* segments = nullptr;
   const std::int32_t* segment_of_chunk = nullptr;
   std::int64_t chunks = 0;
-  const StepState* state = nullptr;  // rate of this step; a non-finite step freezes updates
+  const StepState* state = nullptr;  // has lr; a non-finite step changes no weights
 };
 
 }  // namespace trainyard

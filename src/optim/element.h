@@ -1,4 +1,4 @@
-// What one step of an optimizer's rule changes.
+// The element that one step of an optimizer's rule changes.
 #pragma once
 
 namespace trainyard {

@@ -1,4 +1,4 @@
-// What happens to the flat gradient block between the sum over replicas and the update, on any
+// Processing of the flat gradient block between the all-reduce and the optimizer step, on any
 // launcher.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace trainyard {
   return (chunks + kChunksPerPartial - 1) / kChunksPerPartial;
 }
 
-/// True if a segment has an l2 term, so that add_l2 and regularisation_loss have work.
+/// True if a segment has an l2 term, so that add_l2 and regularisation_loss have work to do.
 [[nodiscard]] inline bool has_l2(std::span<const Segment> segments) {
   return std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return s.l2 != 0; });
 }
@@ -28,7 +28,7 @@ void with_arithmetic(DType type, const F& f) {
   type == DType::f64 ? f(double{}) : f(float{});
 }
 
-/// gradient += 2 * l2 * w, as Keras's l2 in the loss gives it; frozen parameters are left alone.
+/// gradient += 2 * l2 * w, as Keras's l2 in the loss gives; frozen parameters are unchanged.
 template <class Launcher>
 void add_l2(const Launcher& launcher, const UpdateBlocks& blocks) {
   with_arithmetic(blocks.type, [&](auto zero) {
@@ -46,7 +46,7 @@ template <class Launcher>
 void square_sums(const Launcher& launcher, const UpdateBlocks& blocks, const void* values,
                  const Segment* segments, std::span<double> scratch) {
   TY_CHECK(static_cast<std::int64_t>(scratch.size()) >= sum_scratch(blocks.chunks),
-           "the scratch of a sum over the flat block is too small");
+           "scratch for a sum over the flat block is too small");
   with_arithmetic(blocks.type, [&](auto zero) {
     using T = decltype(zero);
     launcher.rows(sum_scratch(blocks.chunks),
@@ -56,7 +56,8 @@ void square_sums(const Launcher& launcher, const UpdateBlocks& blocks, const voi
 }
 
 /// Writes the sum of l2 * w^2 over all parameters to `sum`, in double, in a fixed order. Frozen
-/// parameters count, as in Keras. `scratch` and `sum` lie where the launcher's functors write.
+/// parameters count, as in Keras. `scratch` and `sum` are in memory that the launcher's functors
+/// can write.
 template <class Launcher>
 void regularisation_loss(const Launcher& launcher, const UpdateBlocks& blocks,
                          std::span<double> scratch, double* sum) {
@@ -64,7 +65,8 @@ void regularisation_loss(const Launcher& launcher, const UpdateBlocks& blocks,
   launcher.each(1, SumOfPartials{scratch.data(), sum_scratch(blocks.chunks), false, sum});
 }
 
-/// Writes the 2-norm of the whole gradient block to `norm`, likewise. NaN and infinity are kept.
+/// Writes the 2-norm of the whole gradient block to `norm` in the same way. NaN and infinity
+/// propagate.
 template <class Launcher>
 void gradient_norm(const Launcher& launcher, const UpdateBlocks& blocks, std::span<double> scratch,
                    double* norm) {

@@ -1,4 +1,4 @@
-// The arithmetic between the sum of gradients over replicas and the update.
+// The arithmetic between the all-reduce of gradients and the optimizer step.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace trainyard {
 /// Chunks whose partial sums are added in one run; fixed, so that sums do not depend on threads.
 inline constexpr std::int64_t kChunksPerPartial = 256;
 
-/// Factor that clips a gradient of this norm to `maximum`: maximum / norm where it is larger, else
-/// exactly 1 (also for NaN).
+/// Factor that clips a gradient of this norm to `maximum`: maximum / norm if the norm is larger,
+/// else exactly 1 (also for NaN).
 [[nodiscard]] TY_HD double clip_factor(double norm, double maximum) {
   return norm > maximum ? maximum / norm : 1.0;
 }
 
-/// One row a chunk: gradient += 2 * l2 * w.
+/// One row per chunk: gradient += 2 * l2 * w.
 template <class T>
 struct AddL2 {
   const T* weights;
@@ -37,7 +37,7 @@ struct AddL2 {
   }
 };
 
-/// One row a run of kChunksPerPartial chunks: partial[row] = sum of factor(chunk) * x^2.
+/// One row per run of kChunksPerPartial chunks: partial[row] = sum of factor(chunk) * x^2.
 template <class T>
 struct SquareSum {
   const T* values;
@@ -63,12 +63,12 @@ struct SquareSum {
   }
 };
 
-/// Adds the partial sums in order: few (one in 16,384 elements), so one lane does it. Of one
-/// element.
+/// Adds the partial sums in order; they are few (one per 16,384 elements), so one lane does it.
+/// Launch with one element.
 struct SumOfPartials {
   const double* partial;
   std::int64_t count;
-  bool root;  // of the sum
+  bool root;  // take the square root of the sum
   double* out;
 
   TY_HD void operator()(std::int64_t /*unused*/) const {
@@ -78,7 +78,7 @@ struct SumOfPartials {
   }
 };
 
-/// gradient /= the loss scale, which is a power of two, so that nothing is rounded.
+/// gradient /= the loss scale, which is a power of two, so nothing is rounded.
 template <class T>
 struct Unscale {
   T* gradients;
@@ -100,7 +100,7 @@ struct ClipGradients {
 };
 
 /// Marks the step as the first non-finite one if *value (a loss or a norm) is not finite and none
-/// was marked before. Of one element.
+/// was marked before. Launch with one element.
 struct NoteNonfinite {
   StepState* state;
   const double* value;

@@ -1,4 +1,4 @@
-// Readers of the optimizers and schedules, one a member; the lists stand in optimizer.cpp and
+// Readers of the optimizers and schedules, one per member; the lists are in optimizer.cpp and
 // schedule.cpp.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Optimizers: the update of the flat parameter block.
+// Optimizers: how a step changes the flat parameter block.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ class Optimizer {
   [[nodiscard]] virtual double decay(ParameterGroup group) const = 0;
   /// Names of the state blocks ("momentum").
   [[nodiscard]] virtual std::vector<std::string> slots() const = 0;
-  /// The arithmetic of an update.
+  /// The arithmetic of a step.
   [[nodiscard]] virtual UpdateRule rule() const = 0;
-  /// Keras's decay: the rate is divided by 1 + time_decay * finished updates.
+  /// Keras's decay: the learning rate is divided by 1 + time_decay * finished steps.
   [[nodiscard]] virtual double time_decay() const = 0;
 };
 

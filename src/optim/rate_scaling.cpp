@@ -44,11 +44,11 @@ std::unique_ptr<RateScaling> read_none(config::Fields& /*fields*/) {
 std::unique_ptr<RateScaling> read_scaling(config::Fields& fields, Rule rule) {
   auto scaling = std::make_unique<RateScaling>(RateScaling{.rule = rule});
   fields.field("batch", scaling->batch,
-               "samples an update that the rate was chosen for; left out: those of one rank",
+               "samples per step that the learning rate was chosen for; default: those of one rank",
                {.minimum = 1});
   fields.field("warmup_epochs", scaling->warmup_epochs,
-               "epochs over which a factor above 1 grows from 1; left out: 5, or 0 where the "
-               "schedule warms up by itself",
+               "epochs over which a factor above 1 grows from 1; default: 5, or 0 if the schedule "
+               "has its own warm-up",
                {.minimum = 0});
   return scaling;
 }
@@ -82,9 +82,9 @@ double RateScaling::factor(double ratio) const {
 std::span<const config::Kind<RateScaling>> rate_scaling_kinds() {
   static constexpr std::array kKinds{
       // in the order of Rule
-      config::Kind<RateScaling>{"none", "the rate stays", read_none},
-      config::Kind<RateScaling>{"linear", "rate * batch / reference batch", read_linear},
-      config::Kind<RateScaling>{"sqrt", "rate * sqrt(batch / reference batch)", read_sqrt}};
+      config::Kind<RateScaling>{"none", "the learning rate is unchanged", read_none},
+      config::Kind<RateScaling>{"linear", "lr * batch / reference batch", read_linear},
+      config::Kind<RateScaling>{"sqrt", "lr * sqrt(batch / reference batch)", read_sqrt}};
   return kKinds;
 }
 

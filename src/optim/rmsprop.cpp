@@ -1,4 +1,4 @@
-// RMSprop; its arithmetic stands in rmsprop_rule.h.
+// RMSprop; its arithmetic is in rmsprop_rule.h.
 #include "optim/kinds.h"
 #include "optim/rmsprop_rule.h"
 #include "optim/settings.h"

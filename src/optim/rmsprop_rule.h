@@ -1,5 +1,5 @@
-// The arithmetic of RMSprop (Tieleman and Hinton 2012, lecture 6.5), epsilon outside the root as
-// Keras and torch have it:  a = rho a + (1 - rho) g g;  w -= lr g / (sqrt(a) + eps)
+// The arithmetic of RMSprop (Tieleman and Hinton 2012, lecture 6.5), epsilon outside the root as in
+// Keras and torch:  a = rho a + (1 - rho) g g;  w -= lr g / (sqrt(a) + eps)
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// The arithmetic of every optimizer, as plain data that launchers of any device take.
+// The arithmetic of every optimizer, as plain data for the launchers of any device.
 //
-// A rule has kSlots (state blocks, 0 to 2) and step<T>(rate, decay, finished updates), which
-// answers a functor (gradient, Element&) that changes one element.
+// A rule has kSlots (state blocks, 0 to 2) and step<T>(learning rate, decay, finished steps), which
+// returns a functor (gradient, Element&) that changes one element.
 #pragma once
 
 #include <variant>

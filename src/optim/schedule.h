@@ -1,4 +1,4 @@
-// Learning-rate schedules (semantics.md section 3).
+// Learning-rate schedules.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace trainyard {
 
-/// What a schedule may depend on. t counts finished epochs or steps, 0 at the start.
+/// The inputs of a schedule. t counts finished epochs or steps, from 0.
 struct ScheduleContext {
-  double base = 0;  // the optimizer's rate
+  double base = 0;  // the optimizer's learning rate
   std::int64_t epochs = 1;
   std::int64_t steps_per_epoch = 1;
 };
@@ -21,9 +21,9 @@ class Schedule {
  public:
   virtual ~Schedule() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// The rate of the update that follows `step` finished updates. Pure.
+  /// The learning rate of the step after `step` finished steps. Pure.
   [[nodiscard]] virtual double rate(std::int64_t step, const ScheduleContext& context) const = 0;
-  /// Whether it begins below the rate that it is for.
+  /// Whether it starts below its full learning rate.
   [[nodiscard]] virtual bool warms_up() const { return false; }
 };
 

@@ -1,5 +1,5 @@
-// Schedules that multiply the base rate by a falling factor, as Caffe names them: step, multistep,
-// exponential, inverse.
+// Schedules that multiply the base learning rate by a falling factor, with Caffe's names: step,
+// multistep, exponential, inverse.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -31,13 +31,13 @@ class Step final : public TimedSchedule {
 class Multistep final : public TimedSchedule {
  public:
   explicit Multistep(config::Fields& fields) {
-    fields.rest("at", boundaries_, "boundaries; one applies once t has reached it", {.minimum = 0});
+    fields.rest("at", boundaries_, "boundaries; each applies once t reaches it", {.minimum = 0});
     fields.field("gamma", gamma_, "factor of a drop", {.minimum = 0});
     declare_time(fields);
-    if (!fields.given("at")) fields.error("", "'multistep' wants boundaries, as in [80, 120]");
+    if (!fields.given("at")) fields.error("", "'multistep' needs boundaries, as in [80, 120]");
     if (std::adjacent_find(boundaries_.begin(), boundaries_.end(), std::greater_equal<>{}) !=
         boundaries_.end()) {
-      fields.error("at", "'at' wants rising boundaries");
+      fields.error("at", "'at' must hold rising boundaries");
     }
   }
   [[nodiscard]] std::string_view name() const override { return "multistep"; }
@@ -55,7 +55,7 @@ class Multistep final : public TimedSchedule {
 class Exponential final : public TimedSchedule {
  public:
   explicit Exponential(config::Fields& fields) {
-    fields.required("gamma", gamma_, "factor of one epoch or step", {.minimum = 0});
+    fields.required("gamma", gamma_, "factor per epoch or step", {.minimum = 0});
     declare_time(fields);
   }
   [[nodiscard]] std::string_view name() const override { return "exponential"; }

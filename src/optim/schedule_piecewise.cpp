@@ -1,4 +1,4 @@
-// A table of rates: `piecewise: [[0, 1e-3], [81, 1e-4]]`.
+// A table of learning rates: `piecewise: [[0, 1e-3], [81, 1e-4]]`.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,7 @@ class Piecewise final : public TimedSchedule {
  public:
   explicit Piecewise(config::Fields& fields) {
     fields.rest("table", rows_,
-                "rows [t, rate] with rising t; before the first t, the optimizer's rate",
+                "rows [t, lr] with rising t; before the first t, the optimizer's learning rate",
                 {.minimum = 0});
     declare_time(fields);
     check(fields);
@@ -22,11 +22,11 @@ class Piecewise final : public TimedSchedule {
  private:
   void check(config::Fields& fields) const {
     if (!fields.given("table")) {
-      fields.error("", "'piecewise' wants rows [t, rate], as in [[0, 1e-3], [81, 1e-4]]");
+      fields.error("", "'piecewise' needs rows [t, lr], as in [[0, 1e-3], [81, 1e-4]]");
     }
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (rows_[i].size() == 2 && (i == 0 || rows_[i][0] > rows_[i - 1][0])) continue;
-      fields.error("table", "'table' wants rows [t, rate] with rising t; row " +
+      fields.error("table", "'table' must hold rows [t, lr] with rising t; row " +
                                 std::to_string(i + 1) + " is not one");
       return;
     }

@@ -1,4 +1,4 @@
-// Schedules that run from the base rate to an end over the whole run: constant, poly, cosine.
+// Schedules from the base learning rate to an end value over the whole run: constant, poly, cosine.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -19,15 +19,14 @@ class Constant final : public TimedSchedule {
   [[nodiscard]] double at(double, double, double base) const override { return base; }
 };
 
-/// Where a ramp ends: t / length, at most 1.
+/// The end of a ramp; progress is t / length, at most 1.
 struct Ramp {
   double end = 0;
   std::optional<std::int64_t> length;
 
   void declare_keys(config::Fields& fields) {
-    fields.field("end", end, "rate at the end", {.minimum = 0});
-    fields.field("length", length, "T, in units of `by`; the whole run where left out",
-                 {.minimum = 1});
+    fields.field("end", end, "final learning rate", {.minimum = 0});
+    fields.field("length", length, "T, in units of `by`; default: the whole run", {.minimum = 1});
   }
   [[nodiscard]] double part(double t, double total) const {
     return std::min(1.0, t / (length ? static_cast<double>(*length) : total));

@@ -37,8 +37,7 @@ void declare_weight_decay(config::Fields& fields, WeightDecay& decay) {
 }
 
 void declare_time_decay(config::Fields& fields, double& decay) {
-  fields.field("decay", decay, "Keras's decay: lr / (1 + decay * finished updates)",
-               {.minimum = 0});
+  fields.field("decay", decay, "Keras's decay: lr / (1 + decay * finished steps)", {.minimum = 0});
 }
 
 }  // namespace trainyard

@@ -23,7 +23,7 @@ struct WeightDecay {
 
 /// `weight_decay` and `decay_on`; an unknown group is an error.
 void declare_weight_decay(config::Fields& fields, WeightDecay& decay);
-/// `decay`: Keras's time-based decay of the rate, lr / (1 + decay * finished updates).
+/// `decay`: Keras's time-based decay, lr / (1 + decay * finished steps).
 void declare_time_decay(config::Fields& fields, double& decay);
 
 }  // namespace trainyard

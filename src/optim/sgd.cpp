@@ -1,4 +1,4 @@
-// Stochastic gradient descent; its arithmetic stands in sgd_rule.h.
+// Stochastic gradient descent; its arithmetic is in sgd_rule.h.
 #include "optim/kinds.h"
 #include "optim/settings.h"
 #include "optim/sgd_rule.h"
@@ -54,12 +54,13 @@ std::unique_ptr<Optimizer> read_sgd(config::Fields& fields) {
                {.minimum = 0, .maximum = 1});
   fields.field("nesterov", sgd.nesterov, "Nesterov's momentum");
   fields.field("momentum_form", sgd.form,
-               "keras (caffe, mxnet): the rate enters the velocity; torch: it multiplies it");
+               "keras (caffe, mxnet): the learning rate is in the velocity; torch: it multiplies "
+               "the velocity");
   declare_weight_decay(fields, sgd.weight_decay);
   declare_time_decay(fields, sgd.time_decay);
   if (sgd.nesterov && sgd.momentum == 0) {
     fields.error("nesterov",
-                 "'nesterov' needs a momentum above 0; give momentum or leave nesterov");
+                 "'nesterov' needs a momentum above 0; set momentum or remove nesterov");
   }
   return std::make_unique<Sgd>(std::move(sgd));
 }

@@ -1,12 +1,12 @@
-// The arithmetic of stochastic gradient descent (semantics.md section 2 of the design's reference).
+// The arithmetic of stochastic gradient descent.
 //
 //   keras, caffe, mxnet: v = m v + lr (g + decay w);  w -= v
 //                        Nesterov: w -= m v + lr (g + decay w)
 //   torch:               v = m v + g + decay w;       w -= lr v
 //                        Nesterov: w -= lr (g + decay w + m v)
 //
-// Keras keeps -v and adds it; the weights are the same bits. The forms differ once the rate
-// changes.
+// Keras stores -v and adds it; the weights are bit-identical. The forms differ once the learning
+// rate changes.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ struct PlainRule {
   }
 };
 
-/// The rules with momentum. The velocity is v; `scale` is what the gradient enters it with (the
-/// rate, or 1) and `apply` what it leaves with (1, or the rate).
+/// The rules with momentum. The velocity is v; `scale` multiplies the gradient entering it (the
+/// learning rate, or 1) and `apply` the velocity applied to the weight (1, or the learning rate).
 struct MomentumRule {
   static constexpr std::size_t kSlots = 1;
   double momentum = 0;

@@ -1,5 +1,5 @@
-// How the state that kernels read goes from update to update, without the host. Each functor is of
-// one element.
+// Updates of the state that kernels read, between steps and without the host. Launch each functor
+// with one element.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,27 @@
 
 namespace trainyard {
 
-/// Learning rates of the next updates, from the host's schedule.
+/// Learning rates of the next steps, from the host's schedule.
 struct RateWindow {
   static constexpr std::int64_t kRates = 1024;
-  std::int64_t first = 0;  // the update (StepState::tried) that rates[0] is for
+  std::int64_t first = 0;  // the step (StepState::tried) that rates[0] is for
   double rates[kRates] = {};
 };
 
-/// The factor of the loss, and so of all gradients until they are unscaled.
+/// The factor on the loss, and so on all gradients until they are unscaled.
 struct LossScale {
   double start = 1;
-  bool dynamic = false;  // halved by an overflow, doubled after `growth` good updates
+  bool dynamic = false;  // halved after an overflow, doubled after `growth` good steps
   std::int64_t growth = 2000;
-  static constexpr double kLeast = 1;  // gradients that overflow without a scale are no overflow
+  static constexpr double kLeast = 1;  // an overflow at this scale does not come from scaling
   static constexpr double kMost = 1 << 24;
 };
 
-/// Sets the rate and the gradients' scale of the update that begins.
+/// Sets the learning rate and gradient scale of the step that begins.
 struct BeginUpdate {
   StepState* state;
   const RateWindow* window;
-  double samples;  // of an update, all replicas and micro-steps together
+  double samples;  // per step, over all ranks and micro-batches
 
   TY_HD void operator()(std::int64_t /*unused*/) const {
     state->rate = window->rates[state->tried - window->first];
@@ -37,14 +37,14 @@ struct BeginUpdate {
   }
 };
 
-/// What one update measured, as it lies in device memory: doubles, the loss and then the metrics
-/// last.
+/// The results of one step in device memory: doubles, ending with the loss and then the metrics.
 struct ResultRow {
   enum Column : std::int64_t { rate, gradient_norm, loss_scale, withheld, skipped, loss };
 };
 
-/// Ends an update: keeps its results until the host reads them, clears the sums for the next,
-/// counts, and follows a dynamic loss scale: an update that overflowed is skipped, not the end.
+/// Ends a step: stores its results until the host reads them, clears the sums for the next step,
+/// counts it, and adjusts a dynamic loss scale: a step that overflowed is skipped and does not end
+/// the run.
 struct EndUpdate {
   StepState* state;
   double* current;  // [width], see ResultRow

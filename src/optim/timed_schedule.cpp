@@ -13,15 +13,15 @@ std::span<const config::Word<TimeUnit>> words(TimeUnit) {
 void declare(config::Fields& fields, Warmup& warmup) {
   fields.field("epochs", warmup.epochs, "length in epochs; fractions are allowed", {.minimum = 0});
   fields.field("steps", warmup.steps, "length in steps", {.minimum = 0});
-  fields.field("from", warmup.from, "rate at the first step", {.minimum = 0});
-  if (warmup.epochs > 0 && warmup.steps > 0) {  // a resolved config gives both, one of them as 0
-    fields.error("steps", "'epochs' and 'steps' exclude each other; leave one of them");
+  fields.field("from", warmup.from, "learning rate at the first step", {.minimum = 0});
+  if (warmup.epochs > 0 && warmup.steps > 0) {  // a resolved config has both, one of them 0
+    fields.error("steps", "'epochs' and 'steps' exclude each other; remove one of them");
   }
 }
 
 void TimedSchedule::declare_time(config::Fields& fields) {
   fields.field("by", by_, "what t counts: finished epochs or finished steps");
-  fields.field("warmup", warmup_, "linear warm-up; the rate changes every step");
+  fields.field("warmup", warmup_, "linear warm-up; the learning rate changes every step");
 }
 
 double TimedSchedule::main_rate(std::int64_t step, const ScheduleContext& context) const {

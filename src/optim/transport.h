@@ -1,4 +1,4 @@
-// Gradients in 16 bits, as they cross between ranks.
+// Conversion of gradients to and from a 16-bit gradient dtype for the all-reduce.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The loop that every optimizer shares, on every device: one row a chunk, arithmetic by a rule.
+// The loop that all optimizers share, on every device: one row per chunk, arithmetic by a rule.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace trainyard {
 
 /// Updates one chunk by a rule of rules.h. A frozen parameter, and every parameter after a
-/// non-finite step, keeps its bits: the new value is computed and not selected.
+/// non-finite step, is unchanged: the new value is computed but not selected.
 template <class T, class Rule>
 struct UpdateChunk {
   Rule rule;
@@ -24,7 +24,7 @@ struct UpdateChunk {
   const Segment* segments;
   const std::int32_t* segment_of_chunk;
   const StepState* state;
-  double time_decay;  // Keras's decay: rate / (1 + time_decay * finished updates)
+  double time_decay;  // Keras's decay: lr / (1 + time_decay * finished steps)
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t chunk) const {
@@ -47,7 +47,7 @@ struct UpdateChunk {
   }
 };
 
-/// A state block of an update; null for one that the rule does not have.
+/// A state block; null if the rule does not have it.
 template <class T, class Rule, std::size_t index>
 [[nodiscard]] T* slot_of(const UpdateBlocks& blocks) {
   if constexpr (index < Rule::kSlots) return static_cast<T*>(blocks.slots.at(index));
@@ -65,7 +65,7 @@ void update_chunks(const Launcher& launcher, const UpdateBlocks& blocks, const R
                     blocks.segment_of_chunk, blocks.state, time_decay});
 }
 
-/// One update of all chunks, in arithmetic type T.
+/// One step over all chunks, in arithmetic type T.
 template <class T, class Launcher>
 void run_update(const Launcher& launcher, const UpdateBlocks& blocks, const UpdateRule& rule,
                 double time_decay) {

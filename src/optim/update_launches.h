@@ -1,5 +1,4 @@
-// Everything between the gradients and the new weights as launches on one device, whatever the
-// device.
+// Everything between the gradients and the new weights, as launches on one device of any kind.
 #pragma once
 
 #include <cstdint>
@@ -13,42 +12,42 @@
 
 namespace trainyard {
 
-/// Results of the samples of a batch, one a sample.
+/// Results of a batch, one per sample.
 struct SampleResults {
   const void* values = nullptr;  // [samples] of `type`
   DType type = DType::f32;
   std::int64_t samples = 0;
-  const StepState* state = nullptr;  // how many of them are valid
+  const StepState* state = nullptr;  // number of valid samples
 };
 
 /// Running statistics and those of a batch, flat.
 struct StatisticBlocks {
   DType type = DType::f32;
   void* running = nullptr;
-  const void* batch = nullptr;  // summed over replicas and micro-steps
+  const void* batch = nullptr;  // summed over ranks and micro-batches
   const StatisticRule* rules = nullptr;
   const StepState* state = nullptr;
   double replicas = 1;
   std::int64_t chunks = 0;
 };
 
-/// Pointers lie where the device's functors read and write; scalars are those of the launch for
-/// ever, so that a step may be captured. Nothing allocates or waits. Types are f32 or f64.
+/// Pointers refer to memory that the device's functors can access; scalars are fixed at launch, so
+/// that a step can be captured. Nothing allocates or waits. Types are f32 or f64.
 class UpdateLaunches {
  public:
   virtual ~UpdateLaunches() = default;
   virtual void begin(const BeginUpdate& begin) const = 0;
   /// Adds the sum over the valid samples to *total.
   virtual void add_results(const SampleResults& results, double* total) const = 0;
-  /// blocks.gradients = gradients in the first micro-step of an update, += in the others.
+  /// blocks.gradients = gradients for the first micro-batch of a step, += for the others.
   virtual void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                           bool first) const = 0;
-  /// to[i] = from[i], rounded to `type` (f16 or bf16), and back: see optim/transport.h.
+  /// to[i] = from[i], rounded to `type` (f16 or bf16), and the reverse: see optim/transport.h.
   virtual void downcast(void* to, DType type, const float* from, std::int64_t elements) const = 0;
   virtual void upcast(float* to, const void* from, DType type, std::int64_t elements) const = 0;
   virtual void unscale(const UpdateBlocks& blocks) const = 0;
   virtual void add_l2(const UpdateBlocks& blocks) const = 0;
-  /// See optim/gradient.h for these.
+  /// For these see optim/gradient.h.
   virtual void gradient_norm(const UpdateBlocks& blocks, std::span<double> scratch,
                              double* norm) const = 0;
   virtual void regularisation_loss(const UpdateBlocks& blocks, std::span<double> scratch,

@@ -1,4 +1,4 @@
-// The launches of an update on one launcher: compiled for the CPU and, by nvcc, for GPUs.
+// The launches of an optimizer step on one launcher: compiled for the CPU and, by nvcc, for GPUs.
 #pragma once
 
 #include "ops/metric_sum.h"

@@ -3,8 +3,8 @@
 // A bad file begins with comment lines:
 //   # expect: 4:3: unknown key 'strde' in 'conv'; did you mean 'stride'?
 //   # as: window
-// Every `expect` line is one line of the message without the file's name (which is put in front
-// with a colon), in order; `as` names what the file is read as and may be left out.
+// The `expect` lines are the lines of the message, in order, without the leading file name and
+// colon; `as` names the schema the file is read with and is optional.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,9 +18,9 @@
 namespace trainyard::config {
 
 struct BadFile {
-  std::string name;      // without folder; the message's file name
+  std::string name;      // without the folder, as in the message
   std::string text;      // the whole file
-  std::string as;        // "" if the file names none
+  std::string as;        // "" if absent
   std::string expected;  // the whole message
 };
 

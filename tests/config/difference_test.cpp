@@ -9,7 +9,7 @@ using namespace trainyard::config;
 
 namespace {
 
-/// A line a difference.
+/// One line per difference.
 std::string compared(const std::string& before, const std::string& after) {
   std::string text;
   for (const Difference& difference :
@@ -27,14 +27,14 @@ TEST_CASE("differences are values, named by their paths, in the order of the fir
   CHECK(compared("a: [1, {b: 2}]", "a: [1, {b: 3}]") == "a[1].b: 2 -> 3\n");
 }
 
-TEST_CASE("trees that mean the same do not differ, however they are written") {
+TEST_CASE("trees with the same meaning do not differ, however they are written") {
   CHECK(compared("a: 1\nb: [1, 2]", "{b: [1, 2], a: +1}").empty());
   CHECK(compared("lr: 0.001", "lr: 1e-3").empty());
 }
 
-TEST_CASE("what one tree lacks is said") {
-  CHECK(compared("a: 1\nb: 2", "a: 1") == "b: 2 -> (not there)\n");
-  CHECK(compared("a: {}", "a: {b: {c: 1}}") == "a.b: (not there) -> {c: 1}\n");
+TEST_CASE("values missing from one tree are reported") {
+  CHECK(compared("a: 1\nb: 2", "a: 1") == "b: 2 -> (not set)\n");
+  CHECK(compared("a: {}", "a: {b: {c: 1}}") == "a.b: (not set) -> {c: 1}\n");
 }
 
 TEST_CASE("lists of different length, and values of different kinds, differ as a whole") {
@@ -42,7 +42,7 @@ TEST_CASE("lists of different length, and values of different kinds, differ as a
   CHECK(compared("a: {b: 1}", "a: 1") == "a: {b: 1} -> 1\n");
 }
 
-TEST_CASE("a long value is cut") {
+TEST_CASE("a long value is truncated") {
   std::string list = "[1";
   for (int i = 0; i < 40; ++i) list += ", 1";
   CHECK(compared("a: " + list + "]", "a: 2") == "a: " + list.substr(0, 60) + "... -> 2\n");

@@ -93,13 +93,13 @@ TEST_CASE("functions") {
   CHECK(value("$int(n / 4)") == "4");
 }
 
-TEST_CASE("names give their values whole") {
+TEST_CASE("a name gives its value with its type") {
   CHECK(value("$act") == "relu");
   CHECK(value("$sizes") == "[1, 2]");
   CHECK(value("${n + 1}") == "19");
 }
 
-TEST_CASE("expressions stand inside text") {
+TEST_CASE("expressions can be inside text") {
   CHECK(value("run-${n}-${act}") == "run-18-relu");
   CHECK(value("${n}x") == "18x");
   CHECK(value("${n}${classes}") == "\"1810\"");
@@ -115,7 +115,7 @@ TEST_CASE("unknown names are reported with the nearest one") {
   CHECK(value("$1 if true else widht").find("unknown name 'widht'") != std::string::npos);
 }
 
-TEST_CASE("what cannot be computed is an error with its reason") {
+TEST_CASE("an expression that cannot be evaluated is an error with the reason") {
   CHECK(value("$n / 0") == error("$n / 0", "division by zero"));
   CHECK(value("$n % 0") == error("$n % 0", "division by zero"));
   CHECK(value("$0 ** -1") == error("$0 ** -1", "division by zero"));
@@ -134,16 +134,16 @@ TEST_CASE("what cannot be computed is an error with its reason") {
 }
 
 TEST_CASE("bad syntax is an error with what was expected") {
-  CHECK(value("$") == error("$", "expected a value, found its end"));
-  CHECK(value("$n -") == error("$n -", "expected a value, found its end"));
+  CHECK(value("$") == error("$", "expected a value, found the end"));
+  CHECK(value("$n -") == error("$n -", "expected a value, found the end"));
   CHECK(value("$n 2") == error("$n 2", "expected an operator, found '2'"));
-  CHECK(value("$(n") == error("$(n", "expected ')', found its end"));
-  CHECK(value("$1 if true") == error("$1 if true", "expected 'else', found its end"));
+  CHECK(value("$(n") == error("$(n", "expected ')', found the end"));
+  CHECK(value("$1 if true") == error("$1 if true", "expected 'else', found the end"));
   CHECK(value("$1 < 2 < 3") ==
         error("$1 < 2 < 3", "comparisons do not chain; join them with 'and'"));
   CHECK(value("$n ^ 2") == error("$n ^ 2", "'^' is not part of an expression"));
   CHECK(value("$log(2)") ==
-        error("$log(2)", "'log' is not a function; there are min, max and int"));
+        error("$log(2)", "'log' is not a function; the functions are min, max and int"));
   CHECK(value("$int(1, 2)") == error("$int(1, 2)", "'int' takes one value"));
   CHECK(value("$2n") == error("$2n", "'2n' is not a number"));
   CHECK(value("$'a") == error("$'a", "the quote ' is not closed"));

@@ -32,12 +32,12 @@ TEST_CASE("explicit values beat defaults, defaults beat the declaration") {
   CHECK(positional.fill == sample::Fill::wrap);
 }
 
-TEST_CASE("mistakes in defaults are reported where they stand") {
+TEST_CASE("mistakes in defaults are reported at their own position") {
   const Node defaults = parse_yaml("{strde: 2, fill: 3}", "d.yaml");
   sample::Window window;
   CHECK(read_into("{size: 3}", window, "pool", &defaults) ==
         "d.yaml:1:2: unknown key 'strde' in 'pool'; did you mean 'stride'?\n"
-        "d.yaml:1:18: 'fill' wants one of constant, nearest, reflect, wrap, found number 3");
+        "d.yaml:1:18: 'fill' must be one of constant, nearest, reflect, wrap, found number 3");
 }
 
 TEST_CASE("every kind of field is read") {
@@ -80,7 +80,7 @@ augment: [hflip, shift: {x: 0.1, fill: wrap}, pad_crop: 2]
   CHECK(run.augment[1]->value == 0.1);
 }
 
-TEST_CASE("what is not given keeps its default, and null empties an optional value") {
+TEST_CASE("an absent key keeps its default, and null clears an optional value") {
   sample::Run run;
   run.clip = 1;
   CHECK(read_into("{name: x, optimizer: adam, clip: ~}", run).empty());
@@ -144,24 +144,25 @@ TEST_CASE("a list of rest values has the same meaning under its key") {
   CHECK(a.schedule->table == b.schedule->table);
 }
 
-TEST_CASE("all errors of a map come in one go, in file order") {
+TEST_CASE("all errors of a map are reported at once, in file order") {
   sample::Run run;
-  CHECK(read_into("{epochs: 1e1, smoothing: two, deterministic: yes, nme: y,\n"
-                  " sizes: [1, 0], window: {fill: warp}, optimizer: {sgd: {lr: 0}}}",
-                  run, "run") ==
-        "t.yaml:1:10: 'epochs' wants a whole number from 1 to 10000, found number 1e1; write it "
-        "without point or exponent\n"
-        "t.yaml:1:26: 'smoothing' wants a number from 0 to 1, found text 'two'\n"
-        "t.yaml:1:46: 'deterministic' wants true or false, found text 'yes'\n"
-        "t.yaml:1:51: unknown key 'nme' in 'run'; did you mean 'name'?\n"
-        "t.yaml:2:13: 'sizes' wants a list of whole numbers of at least 1, found number 0\n"
-        "t.yaml:2:17: missing key 'size' in 'window'\n"
-        "t.yaml:2:32: 'fill' wants one of constant, nearest, reflect, wrap, found text 'warp'; did "
-        "you mean 'wrap'?\n"
-        "t.yaml:2:61: 'lr' wants a number above 0, found number 0");
+  CHECK(
+      read_into("{epochs: 1e1, smoothing: two, deterministic: yes, nme: y,\n"
+                " sizes: [1, 0], window: {fill: warp}, optimizer: {sgd: {lr: 0}}}",
+                run, "run") ==
+      "t.yaml:1:10: 'epochs' must be a whole number from 1 to 10000, found number 1e1; write it "
+      "without point or exponent\n"
+      "t.yaml:1:26: 'smoothing' must be a number from 0 to 1, found text 'two'\n"
+      "t.yaml:1:46: 'deterministic' must be true or false, found text 'yes'\n"
+      "t.yaml:1:51: unknown key 'nme' in 'run'; did you mean 'name'?\n"
+      "t.yaml:2:13: 'sizes' must be a list of whole numbers of at least 1, found number 0\n"
+      "t.yaml:2:17: missing key 'size' in 'window'\n"
+      "t.yaml:2:32: 'fill' must be one of constant, nearest, reflect, wrap, found text 'warp'; did "
+      "you mean 'wrap'?\n"
+      "t.yaml:2:61: 'lr' must be a number above 0, found number 0");
 }
 
-TEST_CASE("where and given know the keys of the map and of its defaults") {
+TEST_CASE("where() and given() cover the keys of the map and of its defaults") {
   const Node node = parse_yaml("{stride: 2, fill: ~}", "t.yaml");
   const Node defaults = parse_yaml("{size: 3}", "d.yaml");
   Diagnostics diagnostics;
@@ -177,7 +178,7 @@ TEST_CASE("where and given know the keys of the map and of its defaults") {
   CHECK(fields.where().text() == "t.yaml:1:1");
 }
 
-TEST_CASE("a layer's path stands in its messages until the scope ends") {
+TEST_CASE("messages contain the layer's path until the scope ends") {
   Diagnostics diagnostics;
   {
     const Diagnostics::LayerScope scope(diagnostics, "stage1.conv1");
@@ -193,7 +194,7 @@ TEST_CASE("a layer's path stands in its messages until the scope ends") {
         "b.yaml:1:1: third");
 }
 
-TEST_CASE("a hundred errors are shown and the others counted") {
+TEST_CASE("the first hundred errors are shown and the rest counted") {
   Diagnostics diagnostics;
   for (int i = 1; i <= 250; ++i) diagnostics.error({"a.yaml", i, 1}, "wrong");
   const std::string text = message_of([&] { diagnostics.raise(); });

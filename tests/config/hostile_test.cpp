@@ -1,4 +1,4 @@
-// Files made to hurt: each gets an error or a tree, in bounded time and memory.
+// Hostile files: each gives an error or a tree, in bounded time and memory.
 #include <doctest/doctest.h>
 
 #include <ctime>
@@ -34,7 +34,7 @@ double seconds_allowed() {
 #endif
 }
 
-// Processor time of this thread, so that a busy machine changes nothing.
+// Processor time of this thread, so that a busy machine does not matter.
 double processor_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -63,15 +63,15 @@ TEST_CASE("a mebibyte of any construct is refused within a second") {
     const std::string text = repeated(piece);
     std::string message;
     CHECK(seconds_of([&] { message = hostile_refusal(text); }) < seconds_allowed());
-    // Blanks, comments, line ends and document ends are an empty file; everything else is too much
-    // of something.
+    // Spaces, comments, newlines and document ends make an empty file; everything else exceeds a
+    // limit.
     const bool empty = piece == "\n" || piece == "#" || piece == "# \n" || piece == " " ||
                        piece == "\r\n" || piece == "...\n";
     CHECK(message.empty() == empty);
   }
 }
 
-TEST_CASE("a file of 20000 keys is refused by its number of values") {
+TEST_CASE("a file of 20000 keys is refused for its number of values") {
   std::string text;
   for (int i = 0; i < 20000; ++i) text += "key" + std::to_string(i) + ": 1\n";
   CHECK(hostile_refusal(text).find("more than 10000 values") != std::string::npos);
@@ -103,22 +103,22 @@ TEST_CASE("duplicate keys are found in a map of 9000") {
   for (int i = 0; i < 4500; ++i) text += "key" + std::to_string(i) + ": 1\n";
   std::string message;
   CHECK(seconds_of([&] { message = hostile_refusal(text + text); }) < seconds_allowed());
-  CHECK(message.find("t.yaml:4501:1: duplicate key 'key0'; it stands in line 1 already\n") == 0);
+  CHECK(message.find("t.yaml:4501:1: duplicate key 'key0'; first given on line 1\n") == 0);
   CHECK(message.find("and 4400 more errors") != std::string::npos);
 }
 
-TEST_CASE("text behind aliases counts in full") {
+TEST_CASE("text reached through aliases counts in full") {
   std::string text = "a: &a " + std::string(60000, 'x') + "\nb: [";
   for (int i = 0; i < 1000; ++i) text += "*a, ";
   CHECK(hostile_refusal(text + "]").find("bytes of text (aliases count in full)") !=
         std::string::npos);
 }
 
-TEST_CASE("long texts, files and expressions are refused with their limit") {
+TEST_CASE("long texts, files and expressions are refused with the limit") {
   CHECK(hostile_refusal("a: " + std::string(70000, 'x')) ==
         "t.yaml:1:4: a text of 70000 bytes; at most 65536 are allowed");
   CHECK(hostile_refusal(std::string(kMebibyte + 1, '#')) ==
-        "t.yaml: is larger than 1048576 bytes, the most that a config file may have");
+        "t.yaml: is larger than 1048576 bytes, the limit for a config file");
   CHECK(hostile_refusal("").empty());
 }
 

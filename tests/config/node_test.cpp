@@ -32,7 +32,7 @@ TEST_CASE("plain scalars follow the core schema of YAML 1.2") {
   for (const char* text : {"", "~", "null"}) CHECK(plain(text).kind == Node::Kind::null);
 }
 
-TEST_CASE("words that other readers take for booleans or numbers are text") {
+TEST_CASE("words that other parsers read as booleans or numbers are text") {
   for (const char* text :
        {"no", "yes", "on", "off", "y",   "True", "1 epoch", "1:30", "0x",  "1e",
         ".",  "-",   "+",  "inf", "nan", "_1",   "1_",      "e5",   "- 1", "1-2"}) {

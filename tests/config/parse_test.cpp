@@ -28,7 +28,7 @@ TEST_CASE("every value has its line and column, counted from 1") {
   CHECK(list.items[1].find("c")->where.text() == "t.yaml:4:9");
 }
 
-TEST_CASE("a value left out stands at its key") {
+TEST_CASE("an omitted value has the position of its key") {
   const Node root = parse("a:\nb: 1\nc:\n");
   CHECK(root.find("a")->where.text() == "t.yaml:1:1");
   CHECK(root.find("c")->where.text() == "t.yaml:3:1");
@@ -55,7 +55,7 @@ TEST_CASE("aliases are copied") {
   CHECK(root.find("e")->integer == 5);
 }
 
-TEST_CASE("a byte order mark and line ends of Windows are accepted") {
+TEST_CASE("a byte order mark and Windows line endings are accepted") {
   const Node root = parse(
       "\xef\xbb\xbf"
       "a: 1\r\nb: x\r\n");
@@ -64,7 +64,7 @@ TEST_CASE("a byte order mark and line ends of Windows are accepted") {
   CHECK(root.find("b")->where.text() == "t.yaml:2:4");
 }
 
-TEST_CASE("what yaml-cpp drops in silence is an error") {
+TEST_CASE("input that yaml-cpp silently drops is an error") {
   for (const char* text : {",", ", a: 1", "}", "]", "a: 1\n]", "\"a\" b", "[a] b", "a: 1\n, b: 2",
                            "a: [1, 2]]", "- a\nb: 1"}) {
     CAPTURE(text);
@@ -72,10 +72,10 @@ TEST_CASE("what yaml-cpp drops in silence is an error") {
   }
 }
 
-TEST_CASE("all slips of a file are reported together, in file order") {
+TEST_CASE("all mistakes in a file are reported together, in file order") {
   CHECK(parse_refusal("a: 010\nb: 1\nb: 2\n<<: 3\n") ==
         "t.yaml:1:4: '010' looks octal; drop the leading zero, or quote it if text is meant\n"
-        "t.yaml:3:1: duplicate key 'b'; it stands in line 2 already\n"
+        "t.yaml:3:1: duplicate key 'b'; first given on line 2\n"
         "t.yaml:4:1: '<<' is not part of the language; a run file takes over another one with "
         "'extends: FILE'");
 }

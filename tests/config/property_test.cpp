@@ -89,8 +89,7 @@ Node random_tree(Random& random, int depth) {
   return node;
 }
 
-// Every slip of the finger on `word`: neighbours swapped, a letter dropped, doubled, in the other
-// case.
+// Every typo of `word`: neighbours swapped, a letter dropped, doubled or in the other case.
 std::vector<std::string> slips(const std::string& word) {
   std::vector<std::string> list;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -106,7 +105,7 @@ std::vector<std::string> slips(const std::string& word) {
   return list;
 }
 
-// What reading `key` in this map says.
+// The messages from reading `key` in this map.
 template <class T>
 std::string key_refusal(const std::string& key) {
   T out;

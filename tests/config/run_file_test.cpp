@@ -11,7 +11,7 @@ namespace {
 const std::vector<ExclusiveKeys> kExclusiveKeys = {{"batch", {"per_gpu", "total"}},
                                                    {"optimizer", {}}};
 
-// Paths as text, which is what messages hold.
+// Paths as text, as in messages.
 class Folder : public testing::TemporaryFolder {
  public:
   [[nodiscard]] std::string file(const std::string& name, const std::string& contents) const {
@@ -75,32 +75,31 @@ TEST_CASE("naming one of several rival keys replaces the inherited one") {
         std::string::npos);
 }
 
-TEST_CASE("exclusive_keys in one file both stay, for the reader to refuse") {
+TEST_CASE("exclusive keys in one file are both kept, for the reader to refuse") {
   const Folder folder;
   static_cast<void>(folder.file("base.yaml", "batch: {per_gpu: 64}\n"));
   CHECK(run(folder.file("a.yaml", "extends: base.yaml\nbatch: {per_gpu: 1, total: 2}\n")) ==
         "batch:\n  per_gpu: 1\n  total: 2\n");
 }
 
-TEST_CASE("extends in a circle, too deep, or to nothing is refused") {
+TEST_CASE("extends is refused if cyclic, too deep or naming a missing file") {
   const Folder folder;
   const std::string a = folder.file("a.yaml", "extends: b.yaml\n");
   const std::string b = folder.file("b.yaml", "x: 1\nextends: ./a.yaml\n");
   const std::string again = folder.path("./a.yaml");
-  CHECK(run_refusal(a) ==
-        b + ":2:10: 'extends' goes in a circle: " + a + " -> " + b + " -> " + again);
+  CHECK(run_refusal(a) == b + ":2:10: 'extends' forms a cycle: " + a + " -> " + b + " -> " + again);
   const std::string lost = folder.file("lost.yaml", "extends: nothing.yaml\n");
   CHECK(run_refusal(lost) ==
-        lost + ":1:10: 'extends' names a file that is not there: " + folder.path("nothing.yaml"));
+        lost + ":1:10: 'extends' names a missing file: " + folder.path("nothing.yaml"));
   const std::string name(300, 'x');
   const std::string longer = folder.file("longer.yaml", "extends: " + name + "\n");
   CHECK(run_refusal(longer) == longer +
-                                   ":1:10: 'extends' names a file that is not there (File name too "
+                                   ":1:10: 'extends' names a missing file (File name too "
                                    "long): " +
                                    folder.path(name));
   const std::string list = folder.file("list.yaml", "extends: [a.yaml, b.yaml]\n");
   CHECK(run_refusal(list) ==
-        list + ":1:10: 'extends' wants the name of one run file, found a list");
+        list + ":1:10: 'extends' must be the name of one run file, found a list");
   static_cast<void>(folder.file("0.yaml", "x: 1\n"));
   for (int i = 1; i <= 8; ++i) {
     static_cast<void>(
@@ -121,7 +120,7 @@ TEST_CASE("files that cannot be read are named") {
   CHECK(run_refusal(list) == list + ":1:1: a run file is a map of keys, found a list");
   const std::string large = folder.file("large.yaml", "#" + std::string(1 << 20, 'x'));
   CHECK(run_refusal(large) ==
-        large + ": is larger than 1048576 bytes, the most that a config file may have");
+        large + ": is larger than 1048576 bytes, the limit for a config file");
 }
 
 TEST_CASE("an override sets any key, with a value read as YAML") {
@@ -136,7 +135,7 @@ TEST_CASE("an override sets any key, with a value read as YAML") {
   CHECK(run(path, {"a.b.c=5", "a.b.c=6"}).find("c: 6") != std::string::npos);
 }
 
-TEST_CASE("an override replaces exclusive_keys and opens bare names") {
+TEST_CASE("an override replaces exclusive keys and turns bare names into maps") {
   const Folder folder;
   const std::string path = folder.file("run.yaml", "batch: {per_gpu: 64}\noptimizer: sgd\n");
   CHECK(run(path, {"batch.total=8"}) == "batch:\n  total: 8\noptimizer: sgd\n");
@@ -146,7 +145,7 @@ TEST_CASE("an override replaces exclusive_keys and opens bare names") {
         std::string::npos);
 }
 
-TEST_CASE("values of overrides are placed in the override") {
+TEST_CASE("values of overrides have the position of the override") {
   const Folder folder;
   const std::string path = folder.file("run.yaml", "optimizer: {sgd: {lr: 1}}\n");
   const Node node =
@@ -156,7 +155,7 @@ TEST_CASE("values of overrides are placed in the override") {
   CHECK(node.where.text() == path + ":1:1");
 }
 
-TEST_CASE("malformed overrides are errors of the command line") {
+TEST_CASE("malformed overrides are command-line errors") {
   const Folder folder;
   const std::string path =
       folder.file("run.yaml", "data: {augment: [hflip]}\nepochs: 3\nloss: mse\n");
@@ -166,7 +165,7 @@ TEST_CASE("malformed overrides are errors of the command line") {
   CHECK(run_refusal(path, {"a..b=1"}) == "--set a..b=1: a key is empty in 'a..b'");
   CHECK(run_refusal(path, {"=1"}) == "--set =1: a key is empty in ''");
   CHECK(run_refusal(path, {"extends=b.yaml"}) ==
-        "--set extends=b.yaml: 'extends' stands in the run file only");
+        "--set extends=b.yaml: 'extends' is allowed only in a run file");
   CHECK(run_refusal(path, {"data.augment.0=x"}) ==
         "--set data.augment.0=x: 'data.augment' is a list (" + path +
             ":1:17); --set goes through maps only, set 'data.augment' as a whole");

@@ -128,7 +128,7 @@ void declare(Fields& fields, Window& window) {
   fields.required("size", window.size, "of the window", {.minimum = 1});
   fields.field("stride", window.stride, "step of the window", {.minimum = 1});
   fields.word_or_pair("pad", window.pad, window.margin, kPads, "around the input", {.minimum = 0});
-  fields.field("fill", window.fill, "what lies outside");
+  fields.field("fill", window.fill, "value outside the image");
 }
 
 void declare(Fields& fields, Data& data) {

@@ -23,7 +23,7 @@ std::span<const Word<Fill>> words(Fill);
 struct Window {
   Pair size{2, 2};
   Pair stride{1, 1};
-  std::optional<std::size_t> pad = 0;  // index of a word, empty: margin
+  std::optional<std::size_t> pad = 0;  // index of a word; empty: margin
   Pair margin{0, 0};
   Fill fill = Fill::nearest;
 };

@@ -46,7 +46,7 @@ TEST_CASE("describe mode records every declaration in order") {
   CHECK(fields[14].members[1].fields[1].words.size() == 4);
 }
 
-TEST_CASE("the schema of a batch is this text") {
+TEST_CASE("the schema of a batch matches the expected text") {
   CHECK(json_schema(described<sample::Batch>(), "Batch") == R"({
   "type": "object",
   "properties": {
@@ -86,7 +86,7 @@ TEST_CASE("the schema requires what the reader requires") {
   CHECK(contains(schema, R"("minProperties": 1,)"));
 }
 
-TEST_CASE("the reference of a window is this text") {
+TEST_CASE("the reference of a window matches the expected text") {
   CHECK(reference_text(described<sample::Window>(), "Window") ==
         "# Window\n\n"
         "| key | value | default | meaning |\n|---|---|---|---|\n"
@@ -96,8 +96,8 @@ TEST_CASE("the reference of a window is this text") {
         "window |\n"
         "| `pad` | one of `valid`, `same_upper`, or a whole number of at least 0 or two of them, "
         "[h, w] | `valid` | around the input |\n"
-        "| `fill` | one of `constant`, `nearest`, `reflect`, `wrap` | `nearest` | what lies "
-        "outside |\n");
+        "| `fill` | one of `constant`, `nearest`, `reflect`, `wrap` | `nearest` | value outside "
+        "the image |\n");
 }
 
 TEST_CASE("the reference has a section for every map and member") {
@@ -110,7 +110,7 @@ TEST_CASE("the reference has a section for every map and member") {
   CHECK(contains(text, "## `schedule.constant`\n\nthe same rate\n\nNo keys.\n"));
 }
 
-TEST_CASE("items of an open family may hold lists of such items") {
+TEST_CASE("items of an open family may contain lists of such items") {
   const auto field = [](std::string key, std::string type) {
     FieldDescription made;
     made.key = std::move(key);
@@ -129,5 +129,5 @@ TEST_CASE("items of an open family may hold lists of such items") {
           "maxProperties": 2)"));
   CHECK(contains(schema, R"("item": {)"));
   CHECK(contains(schema, R"("items": {"$ref": "#/definitions/item"})"));
-  CHECK(contains(reference_text({layers}, "Network"), "## Beside a name in `layers`"));
+  CHECK(contains(reference_text({layers}, "Network"), "## Next to a name in `layers`"));
 }

@@ -1,4 +1,4 @@
-// What the tests of config share.
+// Shared by the tests of config.
 #pragma once
 
 #include <string>

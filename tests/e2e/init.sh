@@ -127,7 +127,7 @@ printf '\211HDF\r\n\032\n\0\0\0\0\0' >w.h5
 printf 'PK\3\4\24\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\11\0\0\0arr_0.npyxxx' >w.npz
 printf '\211PNG\r\n\032\n\0\0\0\rIHDR' >w.png
 refused_as w.pt "a zip archive of PyTorch (.pt, .pth)"
-refused_as w.h5 "an HDF5 file, as Keras' .h5"
+refused_as w.h5 "an HDF5 file (Keras .h5)"
 refused_as w.npz "a zip archive of NumPy arrays (.npz)"
 refused_as w.png "a PNG image"
 refused_as tiny.yaml "a text file"

@@ -13,7 +13,7 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// What is said of a file that holds `text`, less what every such message begins with.
+/// The message for a file that holds `text`, without the common prefix.
 std::string refusal(const std::string& text) {
   const std::string prefix = "w.pt: expected a safetensors file, found ";
   try {
@@ -34,14 +34,14 @@ std::string zip_of(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a file of another kind is called by its kind, not by a header that it lacks") {
+TEST_CASE("the error for a file of another kind names its kind, not a bad header") {
   CHECK(refusal(zip_of("archive/data.pkl")).starts_with("a zip archive of PyTorch (.pt, .pth); "));
   CHECK(refusal(zip_of("arr_0.npy")).starts_with("a zip archive of NumPy arrays (.npz); "));
-  CHECK(refusal(zip_of("config.json")).starts_with("a zip archive, as PyTorch's"));
-  CHECK(refusal("\x89HDF\r\n\x1a\n and so on").starts_with("an HDF5 file, as Keras' .h5; "));
+  CHECK(refusal(zip_of("config.json")).starts_with("a zip archive (PyTorch"));
+  CHECK(refusal("\x89HDF\r\n\x1a\n and so on").starts_with("an HDF5 file (Keras .h5); "));
   CHECK(refusal("\x80\x02\x8a\nl\xfc\x9c"
                 "F\xf9 j")
-            .starts_with("a Python pickle, as old .pt"));
+            .starts_with("a Python pickle (old .pt"));
   CHECK(refusal("\x93NUMPY\x01 and so on").starts_with("a NumPy array (.npy); "));
   CHECK(refusal("\x89PNG\r\n\x1a\n and so on") == "a PNG image");
   CHECK(refusal("\xff\xd8\xff\xe0 and so on") == "a JPEG image");
@@ -51,15 +51,13 @@ TEST_CASE("a file of another kind is called by its kind, not by a header that it
   CHECK(refusal("hello") == "a text file");
 }
 
-TEST_CASE("what can be converted is told how") {
+TEST_CASE("the error for a convertible file says how to convert it") {
   for (const std::string& text : {zip_of("archive/data.pkl"), std::string("\x89HDF\r\n\x1a\n  ")}) {
-    CHECK(
-        refusal(text).ends_with("; Python's package 'safetensors' writes the tensors of such a "
-                                "file as safetensors"));
+    CHECK(refusal(text).ends_with("; Python's package 'safetensors' can convert its tensors"));
   }
 }
 
-TEST_CASE("a file of no known kind is told what its header claims") {
+TEST_CASE("the error for a file of unknown kind states what its header claims") {
   CHECK(refusal(std::string("\x01\x02\x03\x04\x05\x06\x07\x08\x00\x00", 10))
             .find("its header claims 578437695752307201 bytes") != std::string::npos);
   CHECK(refusal("") == "w.pt: not a usable safetensors file: it is empty");

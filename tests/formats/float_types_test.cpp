@@ -15,7 +15,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// `values` stored as T and converted; each in a tensor of its own, which begins at an odd byte.
+/// `values` stored as T and converted; each in its own tensor, at an odd byte.
 template <class T>
 ConvertedTensor stored_and_converted(const std::vector<T>& values, StoredType from, StoredType to) {
   std::vector<std::byte> bytes(1 + values.size() * sizeof(T));
@@ -36,7 +36,7 @@ std::vector<T> values_of(const ConvertedTensor& tensor) {
 
 }  // namespace
 
-TEST_CASE("every value of a 16-bit float is the same value as F32 and F64, and comes back") {
+TEST_CASE("every 16-bit float converts to F32 and F64 and back without change") {
   std::vector<Float16> halves(65536);
   std::vector<BFloat16> shorts(65536);
   for (std::size_t i = 0; i < halves.size(); ++i) {
@@ -59,7 +59,7 @@ TEST_CASE("every value of a 16-bit float is the same value as F32 and F64, and c
   check(shorts, StoredType::bf16);
 }
 
-TEST_CASE("a value that the narrower type has not is named, the first of several") {
+TEST_CASE("the first value that the narrower type cannot represent is reported") {
   using Values = std::vector<double>;
   const auto lost = [](const Values& values, StoredType type) {
     return stored_and_converted(values, StoredType::f64, type).lost;
@@ -75,7 +75,7 @@ TEST_CASE("a value that the narrower type has not is named, the first of several
   CHECK_FALSE(lost({0.1}, StoredType::f64).has_value());
 }
 
-TEST_CASE("whole numbers are no floats") {
+TEST_CASE("integers are not floats") {
   CHECK_FALSE(is_float(StoredType::i64));
   CHECK_FALSE(is_float(StoredType::i32));
   CHECK_FALSE(is_float(StoredType::u8));

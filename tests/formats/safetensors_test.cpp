@@ -97,7 +97,7 @@ TEST_CASE("the file of a small tensor is known byte by byte") {
   CHECK(bytes == expected);
 }
 
-TEST_CASE("tensors lie by falling element size, then by name, from a multiple of 8 bytes") {
+TEST_CASE("tensors are sorted by falling element size, then by name, from a multiple of 8 bytes") {
   const Sample sample;
   const SafetensorsImage image = encode_safetensors(sample.tensors());
   CHECK(image.head.size() % 8 == 0);
@@ -112,7 +112,7 @@ TEST_CASE("a file without tensors is legal") {
   CHECK(file.tensors().empty());
 }
 
-TEST_CASE("a missing tensor is named with those that are there") {
+TEST_CASE("the error for a missing tensor lists the existing ones") {
   const Sample sample;
   const auto file = SafetensorsFile::parse(
       bytes_of(encode_safetensors(std::vector{sample.tensors()[0], sample.tensors()[2]})),
@@ -124,7 +124,7 @@ TEST_CASE("a missing tensor is named with those that are there") {
 
 TEST_CASE("headers that do not fit the file are refused") {
   CHECK(message_of({}).ends_with("it is empty"));
-  CHECK(message_of(std::vector<std::byte>(7)).ends_with("it holds less than 8 bytes"));
+  CHECK(message_of(std::vector<std::byte>(7)).ends_with("it is shorter than 8 bytes"));
   auto bytes = file_with("{}", 0);
   bytes[0] = std::byte{3};
   CHECK(message_of(bytes).find("its header claims 3 bytes, the file holds 10") !=
@@ -155,25 +155,25 @@ TEST_CASE("each bad field of a tensor has its own message") {
   const auto with = [](const std::string& body) { return refusal("{\"a\":" + body + "}", 4); };
   CHECK(with("3") == "tensor 'a' is not an object");
   CHECK(with(R"({"dtype":"U8","shape":[4]})") ==
-        "tensor 'a' has other keys than dtype, shape and data_offsets");
+        "tensor 'a' has keys other than dtype, shape and data_offsets");
   CHECK(with(R"({"dtype":"U8","shape":[4],"offsets":[0,4]})") ==
         "tensor 'a' has no 'data_offsets'");
   CHECK(with(R"({"dtype":"Q4","shape":[4],"data_offsets":[0,4]})") ==
-        "tensor 'a' has dtype 'Q4'; F64, F32, F16, BF16, I64, I32 and U8 are read");
+        "tensor 'a' has dtype 'Q4'; supported are F64, F32, F16, BF16, I64, I32 and U8");
   CHECK(with(R"({"dtype":"U8","shape":4,"data_offsets":[0,4]})") ==
-        "tensor 'a' has a shape that is no list");
+        "tensor 'a' has a shape that is not a list");
   CHECK(with(R"({"dtype":"U8","shape":[-4],"data_offsets":[0,4]})") ==
         "tensor 'a' has -4 where a count of 0 or more is expected");
   CHECK(with(R"({"dtype":"U8","shape":[4],"data_offsets":[0,4,4]})") ==
-        "tensor 'a' has data_offsets that are no pair");
+        "tensor 'a' has data_offsets that are not a pair");
   CHECK(with(R"({"dtype":"F32","shape":[2],"data_offsets":[0,4]})") ==
         "tensor 'a' needs 8 bytes by shape and dtype, its data_offsets are [0, 4)");
   CHECK(with(R"({"dtype":"U8","shape":[4294967296,4294967296],"data_offsets":[0,4]})") ==
         "tensor 'a' has a shape of more than 2^64 bytes");
-  CHECK(refusal(R"({"__metadata__":{"n":1}})", 0) == "'__metadata__' has 'n' that is no text");
+  CHECK(refusal(R"({"__metadata__":{"n":1}})", 0) == "'__metadata__' has 'n' that is not text");
 }
 
-TEST_CASE("1,000 random corruptions are refused or leave a whole file, and never crash") {
+TEST_CASE("1,000 random corruptions are refused or leave a valid file, and never crash") {
   const Sample sample;
   const auto good = bytes_of(encode_safetensors(sample.tensors(), {{"format", "trainyard"}}));
   std::mt19937 random(17);
@@ -208,7 +208,7 @@ TEST_CASE("1,000 random corruptions are refused or leave a whole file, and never
   CHECK(refused < 1000);
 }
 
-TEST_CASE("two tensors of one name and bytes that do not match the shape are our own bugs") {
+TEST_CASE("duplicate names and bytes that do not match the shape fail a check") {
   const Sample sample;
   const auto tensors = sample.tensors();
   CHECK_THROWS_AS((void)encode_safetensors(std::vector{tensors[0], tensors[0]}), Error);

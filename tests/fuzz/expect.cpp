@@ -14,7 +14,7 @@ void expect_readable(const Dataset& set) {
   for (const std::int64_t index : {std::int64_t{0}, set.size() - 1}) {
     set.read(index, image.data());
     const std::int32_t label = set.label(index);
-    expect(label >= 0 && label < set.classes(), "a label that is no class");
+    expect(label >= 0 && label < set.classes(), "a label that is not a class");
   }
 }
 

@@ -1,4 +1,4 @@
-// What must hold of an input once a reader has accepted it.
+// Properties that must hold once a reader has accepted an input.
 #pragma once
 
 #include <stdexcept>
@@ -10,17 +10,17 @@
 
 namespace trainyard::fuzz {
 
-/// A reader accepted what it should not have, or lost a part of it.
+/// A reader accepted invalid input, or lost a part of it.
 class BrokenProperty : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
-/// Throws BrokenProperty with `what` unless it holds.
+/// Throws BrokenProperty with `what` if the condition is false.
 void expect(bool holds, const std::string& what);
 
-/// What `read` returns: it reads what the program itself made of an accepted input, so that a
-/// refusal is a BrokenProperty that names `made`.
+/// The result of `read`, which reads the program's own output for an accepted input: a refusal is a
+/// BrokenProperty that names `made`.
 template <class Read>
 auto read_again(const std::string& made, Read&& read) {
   try {
@@ -30,7 +30,7 @@ auto read_again(const std::string& made, Read&& read) {
   }
 }
 
-/// Reads the first and the last sample; sizes and labels are what the set says.
+/// Reads the first and the last sample; sizes and labels must match the set.
 void expect_readable(const Dataset& set);
 
 }  // namespace trainyard::fuzz

@@ -1,4 +1,5 @@
-// What libFuzzer calls (https://llvm.org/docs/LibFuzzer.html). The first argument names the target.
+// Entry points for libFuzzer (https://llvm.org/docs/LibFuzzer.html). The first argument names the
+// target.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -8,7 +9,7 @@
 
 namespace {
 
-// libFuzzer's calls share nothing else.
+// The only state shared by libFuzzer's calls.
 const trainyard::fuzz::Target* chosen = nullptr;
 
 }  // namespace
@@ -17,10 +18,10 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   char** const words = *arguments;
   if (*count > 1) chosen = trainyard::fuzz::find_target(words[1]);
   if (chosen == nullptr) {
-    std::fprintf(stderr, "the first argument is no target of tests/fuzz/targets.cpp\n");
+    std::fprintf(stderr, "the first argument is not a target of tests/fuzz/targets.cpp\n");
     std::exit(2);
   }
-  // libFuzzer wants its own arguments alone, behind the program's name.
+  // libFuzzer expects only its own arguments after the program's name.
   for (int i = 1; i < *count; ++i) words[i] = words[i + 1];
   --*count;
   return 0;

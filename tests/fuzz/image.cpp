@@ -22,7 +22,7 @@ void decode(std::string_view input) {
 
 void read_image(std::string_view input) { decode(input); }
 
-/// The checksums are made right, so that what lies behind them is reached.
+/// Corrects the checksums, so that the code behind them is reached.
 void read_png(std::string_view input) { decode(test::with_checksums(std::string(input))); }
 
 }  // namespace trainyard::fuzz

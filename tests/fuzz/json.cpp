@@ -9,7 +9,7 @@ void read_json(std::string_view input) {
   const Json value = parse_json(input, source);
   const std::string text = json_text(value);
   const Json again = read_again(text, [&] { return parse_json(text, source); });
-  expect(again == value, "JSON that is written holds other values:\n" + text);
+  expect(again == value, "written JSON reads to other values:\n" + text);
 }
 
 }  // namespace trainyard::fuzz

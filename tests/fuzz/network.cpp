@@ -10,7 +10,7 @@ void read_network(std::string_view input) {
   const Graph graph = build_graph(network, {.batch = 2});
   const Summary summary = summarise(graph);
   expect(!summary_text(summary).empty() && !summary_json(summary).empty(), "an empty summary");
-  // What is written out in full may have more values than a file.
+  // The expanded network may have more values than a file is allowed.
   constexpr std::size_t kMostNodes = 500;
   if (graph.nodes.size() > kMostNodes) return;
   const std::string text = expanded_yaml(graph, config::Profile::keras2);
@@ -18,7 +18,7 @@ void read_network(std::string_view input) {
       text, [&] { return build_graph(config::parse_yaml(text, "again.yaml"), {.batch = 2}); });
   expect(totals(again).parameters_total == summary.totals.parameters_total &&
              totals(again).multiply_adds == summary.totals.multiply_adds,
-         "the expanded network is another one:\n" + text);
+         "the expanded network differs:\n" + text);
 }
 
 }  // namespace trainyard::fuzz

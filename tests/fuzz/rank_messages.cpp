@@ -1,4 +1,4 @@
-// What a client of rank 0's store sends, once it has shown the token.
+// Messages that a client sends to rank 0's store after presenting the token.
 #include "base/error.h"
 #include "comm/rendezvous/store_service.h"
 #include "expect.h"
@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::string_view kToken = "token";
 
-/// A message that is accepted is the one that was written.
+/// An accepted message re-encodes to the same bytes.
 void expect_same_bytes(std::string_view input) {
   std::string_view rest = input;
   while (const auto message = take_message(rest)) {
     const std::size_t end = input.size() - rest.size();
     const std::string again = encode(*message);
-    expect(input.substr(0, end).ends_with(again), "a message that is written has other bytes");
+    expect(input.substr(0, end).ends_with(again), "a written message has other bytes");
   }
 }
 

@@ -1,5 +1,5 @@
-// Every file of corpus/TARGET/accepted and corpus/TARGET/refused ends as its folder says; the dev
-// build replays them under ASan and UBSan.
+// Every file of corpus/TARGET/accepted and corpus/TARGET/refused has the outcome of its folder; the
+// dev build replays them under ASan and UBSan.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void replay(const Target& target, const std::string& folder, Outcome expected) {
   for (const fs::path& path : files) {
     INFO(path.string());
     const std::string text = testing::text_of(path);
-    // Memory of the very size, so that ASan sees the first byte beyond.
+    // Memory of exactly this size, so that ASan sees the first byte beyond.
     const std::vector<char> input(text.begin(), text.end());
     Outcome outcome{};
     CHECK_NOTHROW(outcome = outcome_of(target, {input.data(), input.size()}));
@@ -41,7 +41,7 @@ void replay(const Target& target, const std::string& folder, Outcome expected) {
   }
 }
 
-TEST_CASE("every file of the corpora is accepted or refused, as its folder says") {
+TEST_CASE("every file of the corpora is accepted or refused as its folder is named") {
   for (const Target& target : targets()) {
     replay(target, "accepted", Outcome::accepted);
     replay(target, "refused", Outcome::refused);

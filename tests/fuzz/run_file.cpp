@@ -7,7 +7,7 @@ namespace trainyard::fuzz {
 
 namespace {
 
-/// What a run file may name beside itself.
+/// Files that a run file may refer to.
 constexpr const char* kNetwork =
     "input: [1, 8, 8]\nvars: {n: 4}\nlayers: [conv: [$n, 3], dense: 10]\n";
 constexpr const char* kBase =
@@ -32,7 +32,7 @@ void read_run_file(std::string_view input) {
   const RunConfig again =
       read_again(settled, [&] { return read_run_config(folder / "settled.yaml", {}); });
   expect(config::same_value(again.settled, run.settled),
-         "a settled run file settles to another one:\n" + settled);
+         "a settled run file settles differently:\n" + settled);
   static_cast<void>(build_graph(network_of(run), {.batch = 2, .profile = run.profile}));
 }
 

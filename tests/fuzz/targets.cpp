@@ -7,7 +7,7 @@
 
 namespace trainyard::fuzz {
 
-// Each in the file of its name; the two of a data set share one.
+// Each in the file of its name; the two targets of a dataset share one.
 void read_cifar10(std::string_view input);
 void read_cifar100(std::string_view input);
 void read_expression(std::string_view input);

@@ -63,13 +63,13 @@ void set_weights(Model& model) {
 struct Losses {
   std::int64_t batch = 0;
   std::vector<std::vector<double>> of_sets;  // [set of images][step]
-  std::vector<std::vector<double>> spread;   // likewise
+  std::vector<std::vector<double>> spread;   // [set of images][step]
 };
 
 struct Golden {
   std::string name;
   std::string file;       // of the network
-  std::string overrides;  // vars laid over it
+  std::string overrides;  // overrides of its vars
   double rate = 0;
   Losses in_double;
   Losses in_float;
@@ -103,7 +103,7 @@ Golden load_golden(const std::string& name, const std::string& file, const std::
           .in_float = losses_of(*node.find("float"))};
 }
 
-/// Dropout taken out: the goldens have none.
+/// Removes dropout: the goldens have none.
 Graph without_dropout(const Graph& graph) {
   Graph out = graph;
   out.nodes.clear();

@@ -1,4 +1,4 @@
-// Every file in bad/ is refused with exactly the messages that its lines beginning with `#! ` hold.
+// Every file in bad/ is refused with exactly the messages in its lines beginning with `#! `.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST_CASE("every bad network is refused with its exact messages") {
   }
 }
 
-TEST_CASE("a network that would expand without end is refused") {
+TEST_CASE("a network that would expand enormously is refused") {
   const char* const kLimit = "the network expands to more than 100,000 layers";
   // Ten levels of ten calls: 10^10 layers.
   std::string tree = "input: [3]\nblocks:\n  level_a: {layers: [relu]}\n";

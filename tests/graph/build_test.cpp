@@ -27,13 +27,13 @@ layers: [bn, bn: {eps: 0.25}, conv: 4, conv: {filters: 4, bias: true}]
   };
   CHECK(bn("bn1").eps == 0.5);
   CHECK(bn("bn2").eps == 0.25);
-  CHECK(bn("bn1").momentum == doctest::Approx(0.9));  // torch's 0.1, as weight of the old value
+  CHECK(bn("bn1").momentum == doctest::Approx(0.9));  // torch's 0.1, as the weight of the old value
   CHECK(conv_at(graph, "conv1").kernel == config::Pair{3, 3});
   CHECK_FALSE(conv_at(graph, "conv1").bias);
   CHECK(conv_at(graph, "conv2").bias);
 }
 
-TEST_CASE("the options' profile holds where the network names none") {
+TEST_CASE("the options' profile applies if the network names none") {
   const auto eps = [](const std::string& yaml, config::Profile profile) {
     const Graph graph = build(yaml, {.profile = profile});
     return dynamic_cast<const BnOp&>(*graph.nodes[0].op).values().eps;
@@ -43,7 +43,7 @@ TEST_CASE("the options' profile holds where the network names none") {
   CHECK(eps("{profile: keras2, input: [3], layers: [bn]}", config::Profile::torch) == 1e-3);
 }
 
-TEST_CASE("a closing softmax or sigmoid is peeled where the loss wants logits") {
+TEST_CASE("a final softmax or sigmoid is peeled if the loss needs logits") {
   for (const std::string closing : {"softmax", "sigmoid"}) {
     const std::string yaml = "{input: [6], layers: [dense: 4, " + closing + "]}";
     const Graph peeled = build(yaml);
@@ -63,7 +63,7 @@ TEST_CASE("a closing softmax or sigmoid is peeled where the loss wants logits") 
   CHECK(logits.closing_activation.empty());
 }
 
-TEST_CASE("variables and defaults of a run go on top of the network's") {
+TEST_CASE("variables and defaults of a run override the network's") {
   const config::Node network = config::parse_yaml(
       "{vars: {n: 1, f: 2}, input: [3, 5, 5], defaults: {conv: {kernel: 1, bias: false}}, "
       "layers: [repeat: {times: $n, layers: [conv: $f]}, bn]}",
@@ -90,7 +90,7 @@ TEST_CASE("a variable that the network lacks cannot be overridden") {
                     "'depth'?");
 }
 
-TEST_CASE("variables of a run find a misspelt 'vars' of the network at its own place") {
+TEST_CASE("variables of a run report a misspelt 'vars' of the network at its own position") {
   const config::Node network = config::parse_yaml("{input: [3],\n vvars: {depth: 1}}", "net.yaml");
   const config::Node vars = config::parse_yaml("depth: 3", "run.yaml");
   config::Diagnostics diagnostics;
@@ -99,7 +99,7 @@ TEST_CASE("variables of a run find a misspelt 'vars' of the network at its own p
                     "net.yaml:2:2: unknown key 'vvars' in 'network'; did you mean 'vars'?");
 }
 
-TEST_CASE("append_node names place, layer, reason and inputs where shapes do not fit") {
+TEST_CASE("append_node reports position, layer, reason and inputs if shapes do not fit") {
   Graph graph = build("{input: [3, 5, 5], layers: [relu]}");
   const Graph other = build("{input: [3, 9, 9], layers: [conv: [4, 7]]}", {}, "other.yaml");
   Node conv = other.nodes[0];

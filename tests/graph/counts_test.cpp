@@ -1,6 +1,6 @@
 // Parameters and multiply-adds of the shipped networks. Sources: the published networks (counts of
-// Keras's own summaries and of the papers), and for scripts/bench the counts that
-// sum(p.numel() for p in model.parameters()) gives for the peer's networks in PyTorch.
+// Keras's own summaries and of the papers), and for scripts/bench the counts of sum(p.numel() for p
+// in model.parameters()) for the peer's networks in PyTorch.
 #include <doctest/doctest.h>
 
 #include "support.h"
@@ -65,7 +65,7 @@ TEST_CASE("Keras's CNN has 1,250,858 parameters") {
   CHECK(sums.parameters_total == 1'250'858);
 }
 
-// ResNeXt-29 for CIFAR (Xie et al. 2017) in the language's own terms.
+// ResNeXt-29 for CIFAR (Xie et al. 2017) in the network language.
 const char* const kResnext = R"(
 vars: {card: 8, width: 64, n: 3, classes: 10}
 input: [3, 32, 32]
@@ -106,7 +106,7 @@ TEST_CASE("the small CNNs stay small") {
   CHECK(totals(test::build_file("models/fashion_cnn.yaml")).multiply_adds < 25'000'000);
 }
 
-TEST_CASE("multiply-adds are those of one sample whatever the batch") {
+TEST_CASE("multiply-adds are per sample, whatever the batch") {
   const Graph graph = test::build_file("models/resnet_cifar.yaml", "n: 3", {.batch = 128});
   CHECK(totals(graph).multiply_adds == 40'813'184);
   CHECK(test::output_of(graph) == Shape{128, 10});
@@ -125,7 +125,7 @@ TEST_CASE("the networks of the speed comparison have the peer's parameter counts
   CHECK(trainable("cnn.yaml") == 1'250'858);
 }
 
-TEST_CASE("a frozen node's parameters count in the total alone") {
+TEST_CASE("a frozen node's parameters count only in the total") {
   Graph graph = test::build("{input: [4], layers: [dense: 3, dense: 2]}");
   graph.nodes[0].frozen = true;
   CHECK(totals(graph).parameters_total == 15 + 8);

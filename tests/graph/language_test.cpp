@@ -70,7 +70,7 @@ layers:
   CHECK(conv_at(graph, "conv2").filters == 8);
 }
 
-TEST_CASE("repeat and for nest, and repeat zero times is nothing") {
+TEST_CASE("repeat and for nest, and repeat zero times adds nothing") {
   const Graph graph = build(R"(
 input: [1, 5, 5]
 layers:
@@ -114,7 +114,7 @@ layers:
   CHECK(output_of(graph) == Shape{1, 6, 5, 5});
 }
 
-TEST_CASE("as and from make any other edge") {
+TEST_CASE("as and from make arbitrary edges") {
   const Graph graph = build(R"(
 input: [4, 8, 8]
 layers:
@@ -130,7 +130,7 @@ layers:
   CHECK(node_at(graph, "add2.0.sigmoid1").inputs == node_at(graph, "relu2").outputs);
 }
 
-TEST_CASE("a name in a repeat moves on to its newest value") {
+TEST_CASE("a name in a repeat refers to its newest value") {
   const Graph graph = build(R"(
 input: [4, 8, 8]
 layers:

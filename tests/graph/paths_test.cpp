@@ -1,4 +1,4 @@
-// Names of layers (DECISIONS 11).
+// Paths of layers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using test::build;
 using test::paths;
 using Paths = std::vector<std::string>;
 
-// Blocks that hold a branch and call each other.
+// Blocks with a branch that call each other.
 const std::string kUnitBlocks = R"(
 input: [4, 8, 8]
 blocks:
@@ -42,9 +42,9 @@ layers:
   CHECK(paths(graph) == Paths{"conv1", "conv2", "conv3", "conv4", "relu1", "conv5"});
 }
 
-TEST_CASE("an edit under one parent leaves the names under the others alone") {
+TEST_CASE("an edit under one parent does not change paths under the others") {
   const Graph before = build(kUnitBlocks + "layers: [unit: 4, unit: 4]\n");
-  // A layer more inside the first unit's place: another block with another body.
+  // One more layer inside the first unit: another block with another body.
   const Graph after = build(kUnitBlocks + R"(
   wide: {args: [f], layers: [add: [[conv: [$f, 1], bn, cbr: $f], []], relu, dropout: 0.1]}
 layers: [wide: 4, unit: 4, unit: 4]
@@ -64,7 +64,7 @@ TEST_CASE("all paths of the shipped networks differ") {
   }
 }
 
-TEST_CASE("ResNet's paths read as the design shows them") {
+TEST_CASE("ResNet's paths match the documented ones") {
   const Graph graph = test::build_file("models/resnet_cifar.yaml");
   CHECK(test::node_at(graph, "stage2.unit3.add1.0.cbr1.conv1").op->type() == "conv");
   CHECK(test::node_at(graph, "stage2.unit1.add1.1.conv1").op->type() == "conv");

@@ -20,7 +20,7 @@ std::string owner(const Graph& graph, const std::string& path) {
   return node_at(graph, path).parameters_of;
 }
 
-TEST_CASE("a layer shares with one that has a name, or by its path") {
+TEST_CASE("a layer shares with a named layer, or by path") {
   const Graph graph = build(std::string(kSharedBlocks) + R"(layers:
   - {conv: [4, 1], as: stem}
   - {conv: [4, 1], share: stem}
@@ -34,7 +34,8 @@ TEST_CASE("a layer shares with one that has a name, or by its path") {
   CHECK(totals(graph).multiply_adds == 4 * 4 * 4 * 64);
 }
 
-TEST_CASE("a name moves on with a repetition, so that each shares with the one before") {
+TEST_CASE(
+    "in a repetition a name refers to the newest layer, so each shares with the previous one") {
   const Graph graph = build(std::string(kSharedBlocks) + R"(layers:
   - repeat: {times: 2, layers: [{conv: [4, 1], as: here}, {conv: [4, 1], share: here}]}
 )");
@@ -60,7 +61,7 @@ TEST_CASE("a call shares layer by layer with another call, branches with branche
   CHECK(totals(graph).parameters_total == totals(graph).parameters_trainable + 5 * 8);
 }
 
-TEST_CASE("share: inside a block that is shared leads to the first owner") {
+TEST_CASE("share: inside a shared block refers to the first owner") {
   const Graph graph = build("input: [6]\n" + std::string(kSharedBlocks).substr(17) +
                             "layers: [{twice: , as: one}, {twice: , share: one}]\n");
   CHECK(owner(graph, "twice1.dense2") == "twice1.dense1");
@@ -68,7 +69,7 @@ TEST_CASE("share: inside a block that is shared leads to the first owner") {
   CHECK(owner(graph, "twice2.dense2") == "twice1.dense1");
 }
 
-TEST_CASE("the summary counts shared parameters once and says whose they are") {
+TEST_CASE("the summary counts shared parameters once and names their owner") {
   const Graph graph =
       build("{input: [6], layers: [dense: 6, {dense: 6, share: dense1}]}", {.batch = 2});
   const Summary summary = summarise(graph);

@@ -1,4 +1,4 @@
-// What `train summary` shows.
+// The output of `train summary`.
 #include "graph/summary.h"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ const char* const kSmall =
     "{input: [3, 8, 8], layers: [conv: [4, 3], bn, relu, concat: [[max_pool: 2], [avg_pool: 2]], "
     "dense: 10, softmax]}";
 
-TEST_CASE("a summary has one row a node with its own sums") {
+TEST_CASE("a summary has one row per node with its own sums") {
   const Summary summary = summarise(test::build(kSmall, {.batch = 5}));
   REQUIRE(summary.rows.size() == 7);
   const SummaryRow& conv = summary.rows[0];
@@ -44,8 +44,8 @@ TEST_CASE("the text table aligns its columns and ends in the totals") {
         "dense1               dense     [10]              730            720  0.2\n"
         "\n"
         "parameters     858 (850 trainable)\n"
-        "multiply-adds  4,608 a sample, forward\n"
-        "activations    0.0 MiB a batch of 5\n");
+        "multiply-adds  4,608 per sample, forward\n"
+        "activations    0.0 MiB per batch of 5\n");
 }
 
 TEST_CASE("the JSON is a valid YAML flow map with the same rows") {
@@ -62,7 +62,7 @@ TEST_CASE("the JSON is a valid YAML flow map with the same rows") {
 }
 
 /// Building the expanded YAML gives the same ops, shapes and edges. An input that a later layer
-/// reads is named by an identity of its own, which moves all values on by one.
+/// reads is named by an extra identity, which shifts all values by one.
 void check_round_trip(const Graph& graph, std::size_t extra) {
   const std::string yaml = expanded_yaml(graph, config::Profile::keras2);
   INFO(yaml);
@@ -84,7 +84,7 @@ void check_round_trip(const Graph& graph, std::size_t extra) {
   CHECK(again.closing_activation == graph.closing_activation);
 }
 
-TEST_CASE("a closing activation is listed, with a remark where the loss computes it") {
+TEST_CASE("a final activation is listed, with a remark if the loss computes it") {
   const std::string yaml = "{input: [6], layers: [dense: 4, softmax]}";
   const Graph whole = test::build(yaml, {.peel_activation = false});
   const Summary with_loss = summarise(whole, true);

@@ -10,13 +10,13 @@
 
 namespace trainyard::test {
 
-/// A graph from YAML text; `name` stands in messages.
+/// A graph from YAML text; messages contain `name`.
 inline Graph build(const std::string& yaml, const BuildOptions& options = {},
                    const std::string& name = "net.yaml") {
   return build_graph(config::parse_yaml(yaml, name), options);
 }
 
-/// A graph from a file of the repository, with variables laid over it ("n: 3").
+/// A graph from a file of the repository, with variables overridden ("n: 3").
 inline Graph build_file(const std::string& path, const std::string& vars = "",
                         const BuildOptions& options = {}) {
   const config::Node network = config::load_yaml(std::string(TY_SOURCE_DIR) + "/" + path);
@@ -27,7 +27,7 @@ inline Graph build_file(const std::string& path, const std::string& vars = "",
   return build_graph(merged, options);
 }
 
-/// The message that building raises, "" if none.
+/// The message of the error from building, "" if none.
 inline std::string message_of(const std::string& yaml, const std::string& name = "net.yaml") {
   try {
     (void)build(yaml, {}, name);

@@ -146,7 +146,7 @@ bool BoundCase::in_place_evaluation() const {
   return options_.in_place && contract_.in_place_forward && !options_.layouts.sliced;
 }
 
-/// As the planner does: not where backward still reads the input.
+/// As the planner does: not if backward still reads the input.
 bool BoundCase::in_place_forward() const {
   return in_place_evaluation() && !contract_.backward_reads_inputs;
 }
@@ -168,7 +168,7 @@ StepTensors BoundCase::forward_tensors(std::vector<TestTensor>& outputs) const {
   return tensors;
 }
 
-/// What the planner gives: tensors that the contract does not name are not there.
+/// As the planner does: tensors that the op traits do not name are absent.
 StepTensors BoundCase::backward_tensors() const {
   StepTensors tensors;
   tensors.inputs.resize(inputs_.size());
@@ -215,12 +215,12 @@ void BoundCase::run(BoundPass& pass, const std::vector<const TestTensor*>& read_
   for (const TestTensor* tensor : read_alone) before.push_back(tensor->buffer().snapshot());
   const std::vector<std::vector<std::byte>> gaps = gaps_of_outputs();
   pass.executor->run();
-  CHECK_MESSAGE(gaps_of_outputs() == gaps, case_.name, ": wrote beside its slice");
+  CHECK_MESSAGE(gaps_of_outputs() == gaps, case_.name, ": wrote outside its slice");
   for (std::size_t i = 0; i < read_alone.size(); ++i) {
     CHECK_MESSAGE(read_alone[i]->buffer().snapshot() == before[i], case_.name,
                   ": a tensor that is only read has changed");
   }
-  CHECK_MESSAGE(pass.workspace.guards_hold(), case_.name, ": wrote beside its workspace");
+  CHECK_MESSAGE(pass.workspace.guards_hold(), case_.name, ": wrote outside its workspace");
   check_guards();
 }
 
@@ -237,10 +237,10 @@ void BoundCase::check_guards() const {
        {&inputs_, &outputs_, &evaluated_, &output_gradients_, &input_gradients_, &parameters_,
         &parameter_gradients_, &running_, &statistics_}) {
     for (const TestTensor& tensor : *tensors) {
-      CHECK_MESSAGE(tensor.buffer().guards_hold(), case_.name, ": wrote beside a tensor");
+      CHECK_MESSAGE(tensor.buffer().guards_hold(), case_.name, ": wrote outside a tensor");
     }
   }
-  CHECK_MESSAGE(reserve_.guards_hold(), case_.name, ": wrote beside its reserve");
+  CHECK_MESSAGE(reserve_.guards_hold(), case_.name, ": wrote outside its reserve");
 }
 
 void BoundCase::check_padding(const std::vector<TestTensor>& written) const {

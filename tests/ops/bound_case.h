@@ -10,17 +10,17 @@
 
 namespace trainyard::op_tests {
 
-/// What goes in.
+/// The inputs.
 struct CaseValues {
   std::vector<Values> inputs, parameters, running, output_gradients;
 };
-/// What comes out.
+/// The results.
 struct CaseResults {
   std::vector<Values> outputs, statistics, evaluated, input_gradients, parameter_gradients;
   bool operator==(const CaseResults&) const = default;
 };
 
-/// How maps lie in memory: 0 = plain, b = channels in blocks of b.
+/// Layout of maps: 0 = plain, b = channels in blocks of b.
 struct LayoutChoice {
   std::int64_t input_block = 0;
   std::int64_t output_block = 0;
@@ -29,10 +29,10 @@ struct LayoutChoice {
 };
 
 struct BindOptions {
-  DType type = DType::f64;  // that activations are stored in
+  DType type = DType::f64;  // storage type of activations
   LayoutChoice layouts;
   int threads = 1;
-  bool in_place = false;                    // where the contract allows it
+  bool in_place = false;                    // if the op traits allow it
   std::vector<bool> wants_gradients;        // of the inputs; empty: all
   StatisticsSum* statistics_sum = nullptr;  // as StepDescription has it
 };
@@ -42,8 +42,8 @@ class BoundCase {
   BoundCase(const OpCase& op_case, const ExecutorFactory& factory, const BindOptions& options);
 
   void load(const CaseValues& values);
-  /// Runs one pass with its outputs and workspace spoiled before. Fails the test if a guard has
-  /// changed, a tensor that is read alone has changed, or padding of an output is not zero.
+  /// Runs one pass after overwriting its outputs and workspace with garbage. Fails the test if a
+  /// guard or a read-only tensor has changed, or padding of an output is not zero.
   void forward();
   void evaluate();
   void backward();

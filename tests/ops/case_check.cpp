@@ -28,7 +28,7 @@ void compare(const std::vector<Values>& found, const std::vector<Values>& expect
 
 CaseResults run_all(BoundCase& bound, const OpCase& op_case, const CaseValues& values) {
   bound.load(values);
-  // First the evaluation: with in-place steps forward leaves no input behind.
+  // Evaluation first: with in-place steps the forward pass overwrites the input.
   bound.evaluate();
   bound.forward();
   if (op_case.has_backward) bound.backward();
@@ -58,7 +58,7 @@ std::vector<LayoutChoice> layouts_for(const OpCase& op_case, const DeviceUnderTe
   if (contract.layouts == Contract::Layouts::plain || op_case.inputs[0].rank() != 4) {
     return {device.layouts[0]};
   }
-  // The planner gives residuals and slices in whole blocks alone.
+  // The planner gives residuals and slices only in whole blocks.
   const bool residual = op_case.op->type() == "bn" && op_case.inputs.size() > 1;
   std::vector<LayoutChoice> choices;
   for (const LayoutChoice& layout : device.layouts) {

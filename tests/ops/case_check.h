@@ -1,4 +1,4 @@
-// How a case is run on a device and judged.
+// Runs a case on a device and checks it.
 #pragma once
 
 #include <vector>
@@ -14,12 +14,12 @@ namespace trainyard::op_tests {
 [[nodiscard]] CaseResults run_once(const OpCase& op_case, const ExecutorFactory& factory,
                                    const BindOptions& options, const CaseValues& values);
 
-/// Fails the test where a result lies outside its bound.
+/// Fails the test if a result is outside its bound.
 void compare_all(const CaseResults& found, const CaseResults& expected,
                  const Tolerances& tolerances, const OpCase& op_case);
 
-/// Layouts that make a difference for this case: one where it has no maps or wants them plain, and
-/// those with equal blocks where the contract says `same`.
+/// Layouts that matter for this case: one if it has no maps or needs them plain, and those with
+/// equal blocks if the op traits say `same`.
 [[nodiscard]] std::vector<LayoutChoice> layouts_for(const OpCase& op_case,
                                                     const DeviceUnderTest& device);
 

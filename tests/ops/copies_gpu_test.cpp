@@ -1,5 +1,5 @@
-// What a GPU's functors do beside ops, between the library's work, against the CPU launcher: copies
-// between layouts, sums of gradients, weights and biases. The same bits.
+// A GPU's functors other than ops, against the CPU launcher, bit-identical: copies between layouts,
+// sums of gradients, weights and biases.
 #include <algorithm>
 #include <functional>
 
@@ -17,7 +17,7 @@ namespace {
 
 const Shape kShape{2, 11, 3, 5};
 
-/// Values that no type holds exactly, and 97 where a tensor's memory is not its own.
+/// Values that no type holds exactly, and 97 in memory that the tensor does not own.
 template <class T>
 std::vector<T> drawn(std::int64_t count) {
   std::vector<T> list;
@@ -63,7 +63,7 @@ void check_reorders(Gpu& gpu) {
   }
 }
 
-TEST_CASE("reorders give the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+TEST_CASE("reorders on a GPU are bit-identical to the CPU's" * doctest::skip(no_gpu())) {
   Gpu gpu;
   check_reorders<float, float>(gpu);
   check_reorders<float, BFloat16>(gpu);
@@ -87,7 +87,7 @@ void check_accumulation(Gpu& gpu, const Place& place) {
   CHECK(gpu_y.read() == y);
 }
 
-TEST_CASE("sums of gradients have the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+TEST_CASE("sums of gradients on a GPU are bit-identical to the CPU's" * doctest::skip(no_gpu())) {
   Gpu gpu;
   for (const Place& place : places(kShape)) {
     check_accumulation<float>(gpu, place);
@@ -112,7 +112,8 @@ void check_weights(Gpu& gpu, const WeightShape& shape) {
   CHECK(back.read() == unpacked);
 }
 
-TEST_CASE("weights are packed and unpacked to the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+TEST_CASE("packing and unpacking weights on a GPU is bit-identical to the CPU" *
+          doctest::skip(no_gpu())) {
   Gpu gpu;
   for (const WeightShape& shape :
        {WeightShape{16, 3, 3, 3, 16, 8}, WeightShape{10, 5, 1, 2, 16, 8}, WeightShape{}}) {
@@ -148,7 +149,8 @@ void check_bias(Gpu& gpu, const Place& place) {
   CHECK(gpu_y.read() == y);
 }
 
-TEST_CASE("biases and their gradients have the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+TEST_CASE("biases and their gradients on a GPU are bit-identical to the CPU's" *
+          doctest::skip(no_gpu())) {
   Gpu gpu;
   for (const Place& place : places(kShape)) {
     if (place.layout.block > 1) continue;  // no GPU plan holds them
@@ -158,7 +160,7 @@ TEST_CASE("biases and their gradients have the CPU's bits on a GPU" * doctest::s
   }
 }
 
-TEST_CASE("padding channels are zeroed on a GPU, and nothing else" * doctest::skip(no_gpu())) {
+TEST_CASE("a GPU zeroes padding channels and nothing else" * doctest::skip(no_gpu())) {
   Gpu gpu;
   const Place place{"channels last, padded", channels_last_layout(kShape, 8)};
   std::vector<float> y = drawn<float>(span_of(place));

@@ -1,5 +1,5 @@
-// Every case on every device: values against the reference in double, and what must not change a
-// bit.
+// Every case on every device: values against the reference in double, and variations that must be
+// bit-identical.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace trainyard::op_tests {
 namespace {
 
-/// Same bits twice, from stale memory, with another thread count, in place.
+/// Bit-identical when repeated, from stale memory, with another thread count, in place.
 void check_bits(const OpCase& op_case, const DeviceUnderTest& device, const LayoutChoice& layouts,
                 const CaseResults& expected) {
   const auto factory = device.make();
@@ -36,7 +36,7 @@ void check_bits(const OpCase& op_case, const DeviceUnderTest& device, const Layo
                 "two threads change bits");
 }
 
-/// An input gradient that nobody wants changes no other result.
+/// Leaving out an unused input gradient changes no other result.
 void check_unwanted(const OpCase& op_case, const DeviceUnderTest& device,
                     const LayoutChoice& layouts, const CaseResults& expected) {
   const Contract contract = op_case.op->contract();
@@ -85,7 +85,7 @@ void check_case(const OpCase& op_case, const DeviceUnderTest& device) {
 
 }  // namespace
 
-TEST_CASE("every device gives the reference's values, and the same bits however it is run") {
+TEST_CASE("every device matches the reference, bit-identical however it is run") {
   for (const DeviceUnderTest& device : devices_under_test()) {
     for (const OpCase& op_case : load_all_cases()) {
       if (serves(device, op_case)) check_case(op_case, device);
@@ -93,7 +93,7 @@ TEST_CASE("every device gives the reference's values, and the same bits however 
   }
 }
 
-TEST_CASE("another seed gives other results, so that the comparisons compare something") {
+TEST_CASE("another seed gives other results, so the comparisons are not vacuous") {
   const auto factory = make_reference_executors();
   for (const OpCase& op_case : load_all_cases()) {
     if (!op_case.has_backward) continue;

@@ -12,19 +12,19 @@ namespace trainyard::op_tests {
 
 struct DeviceUnderTest {
   std::string name;
-  DType type;  // that activations are stored in
+  DType type;  // storage type of activations
   std::unique_ptr<ExecutorFactory> (*make)();
-  /// Layouts that the device's plans hold.
+  /// Layouts that the device's plans use.
   std::vector<LayoutChoice> layouts;
-  /// True if sums may be cut differently with another number of threads (oneDNN).
+  /// True if sums may be split differently with another number of threads (oneDNN).
   bool threads_change_bits = false;
-  /// Types of the ops that it is there for; empty: all.
+  /// Types of the ops that it tests; empty: all.
   std::vector<std::string_view> ops = {};
-  /// Roundings of stored results beside the one that every device makes (tolerance.h).
+  /// Roundings of stored results in addition to the one on every device (tolerance.h).
   double extra_roundings = 0;
 };
 
-/// The CPU through oneDNN, or nothing where the build leaves oneDNN out (cpu_device.cpp or
+/// The CPU through oneDNN, or nothing in a build without oneDNN (cpu_device.cpp or
 /// no_cpu_device.cpp, as CMake chooses).
 [[nodiscard]] std::vector<DeviceUnderTest> cpu_device();
 

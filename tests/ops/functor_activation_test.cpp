@@ -40,7 +40,7 @@ std::vector<Case> cases() {
   };
 }
 
-/// Away from the kinks (0 and, for hard_sigmoid, +-2.5), near zero and far out.
+/// Away from the kinks (0 and, for hard_sigmoid, +-2.5), near zero and far from it.
 const std::vector<double> kPoints = {-80,  -9.3, -3.1, -2.4, -1,  -0.35, -1e-3, -1e-6, 1e-6,
                                      1e-3, 0.2,  0.9,  1.7,  2.4, 2.6,   4.2,   11,    80};
 
@@ -69,7 +69,7 @@ TEST_CASE("activations in float are within four ulps of the exact value") {
   }
 }
 
-TEST_CASE("activations' gradients are those of their values") {
+TEST_CASE("activations' gradients match the derivatives of their values") {
   const double step = 1e-5;
   for (const Case& item : cases()) {
     CAPTURE(item.op->type());
@@ -97,7 +97,7 @@ TEST_CASE("activations' gradients are those of their values") {
   }
 }
 
-TEST_CASE("activations keep a NaN") {
+TEST_CASE("activations propagate NaN") {
   const double nan = std::nan("");
   for (const Case& item : cases()) {
     CAPTURE(item.op->type());
@@ -106,13 +106,13 @@ TEST_CASE("activations keep a NaN") {
   }
 }
 
-TEST_CASE("softplus keeps its digits far below zero") {
+TEST_CASE("softplus keeps its precision far below zero") {
   // e^-30 = 9.3576e-14: 1 + e^x would be 1.
   CHECK(forward<float>(*op_of<Softplus>(), {-30})[0] == doctest::Approx(std::exp(-30.0)));
 }
 
 // One activation with f(0) = 0 and one without.
-TEST_CASE("activations give the same bits in every pair of layouts and leave padding zero") {
+TEST_CASE("activations are bit-identical in every pair of layouts and leave padding zero") {
   const Shape shape{2, 11, 3, 5};
   const std::vector<double> list = test::draws(shape.elements(), 4);
   for (const std::shared_ptr<const Op>& op : {op_of<Swish>(), op_of<Sigmoid>()}) {
@@ -134,7 +134,7 @@ TEST_CASE("activations give the same bits in every pair of layouts and leave pad
   }
 }
 
-TEST_CASE("the only padding channel of the only image is left zero") {
+TEST_CASE("a single padding channel of a single image stays zero") {
   const Shape shape{1, 7, 2, 3};
   Tensor<float> x({"", plain_layout(shape)}, test::draws(shape.elements(), 4));
   Tensor<float> y({"", blocked_layout(shape, 8)});

@@ -46,7 +46,7 @@ TEST_CASE("add sums three branches of different layouts and may end in a ReLU") 
   }
 }
 
-TEST_CASE("add writes its gradient once, cut where a fused ReLU cut the sum") {
+TEST_CASE("add writes its gradient once, zero where a fused ReLU clipped the sum") {
   for (const bool relu : {false, true}) {
     Branches x;
     const AddOp op({.relu = relu});
@@ -60,7 +60,7 @@ TEST_CASE("add writes its gradient once, cut where a fused ReLU cut the sum") {
   }
 }
 
-TEST_CASE("a shared gradient goes to the first input that wants one") {
+TEST_CASE("a shared gradient is written for the first input that needs one") {
   Branches x;
   test::run(AverageOp(), Pass::backward_data, DType::f64, x.tensors(false));
   const auto dy = x.dy.elements(), db = x.db.elements();
@@ -94,7 +94,7 @@ TEST_CASE("multiply gives the product, and each input dy times the other inputs"
   for (Tensor<double>* tensor : {&x.y, &x.da, &x.db, &x.dc}) CHECK(tensor->is_clean());
 }
 
-TEST_CASE("multiply leaves out gradients that nobody wants") {
+TEST_CASE("multiply leaves out unused gradients") {
   Branches x;
   test::run(MultiplyOp(), Pass::backward_data, DType::f64, x.tensors(false));
   for (const double untouched : x.da.elements()) CHECK(std::isnan(untouched));
@@ -107,7 +107,7 @@ TEST_CASE("branches of different shapes and single branches are refused with bot
                        ShapeError);
   const std::vector<Shape> one = {{2, 3}};
   CHECK_THROWS_WITH_AS(static_cast<void>(MultiplyOp().infer(one)),
-                       "multiply wants at least two branches, found 1", ShapeError);
+                       "multiply needs at least two branches, found 1", ShapeError);
 }
 
 }  // namespace

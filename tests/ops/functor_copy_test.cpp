@@ -1,4 +1,4 @@
-// Reorders, sums of gradients, and the walks under them.
+// Reorders, sums of gradients, and the walks that they use.
 #include "base/error.h"
 #include "functor_harness.h"
 #include "ops/walk.h"
@@ -130,12 +130,12 @@ void check_16_bit_copies() {
   CHECK(back == doubled);
 }
 
-TEST_CASE("reorders and sums of gradients round to 16 bits once, in any layout") {
+TEST_CASE("reorders and sums of gradients round once to 16 bits, in any layout") {
   check_16_bit_copies<Float16>();
   check_16_bit_copies<BFloat16>();
 }
 
-TEST_CASE("a reorder that would round a double twice is our bug") {
+TEST_CASE("a reorder that would round a double twice fails a check") {
   const Layout plain = plain_layout(kCopiedShape);
   CHECK_THROWS_AS(make_functor_reorder(plain, DType::f64, plain, DType::f16, 1), Error);
 }

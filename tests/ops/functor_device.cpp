@@ -1,4 +1,4 @@
-// The functors that GPUs run in place of a library, on the CPU's launcher.
+// The functors that GPUs run instead of a library, on the CPU's launcher.
 #include "base/error.h"
 #include "devices.h"
 #include "exec/functor/channels.h"

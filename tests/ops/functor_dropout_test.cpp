@@ -9,9 +9,9 @@ namespace {
 using test::Place;
 using test::Tensor;
 
-const Shape kDroppedShape{3, 11, 3, 5};  // 165 elements a sample: the last quad has one
+const Shape kDroppedShape{3, 11, 3, 5};  // 165 elements per sample: the last quad has one
 
-/// What a mask depends on.
+/// The inputs of a mask.
 struct Batch {
   std::vector<std::int64_t> samples = {40, 7, 123456789012};
   StepState state{.epoch = 5};
@@ -54,7 +54,7 @@ TEST_CASE("a dropout mask does not depend on the layouts") {
   }
 }
 
-TEST_CASE("a dropout mask is one draw of Philox for four neighbours") {
+TEST_CASE("a dropout mask uses one Philox draw for four neighbours") {
   const Batch batch;
   const std::vector<float> mask = masked(batch);
   const Random4 key = random4(batch.seed, RandomStream::layer, 5, batch.node, 0);
@@ -74,7 +74,7 @@ TEST_CASE("dropout's backward pass draws the same mask") {
   CHECK(masked({}, place, place, 0.4, Pass::backward_data) == masked({}));
 }
 
-TEST_CASE("a dropout mask follows the sample, not its place in the batch") {
+TEST_CASE("a dropout mask depends on the sample, not its position in the batch") {
   const std::vector<float> first = masked({});
   const std::vector<float> turned = masked({.samples = {123456789012, 40, 7}});
   CHECK(sample(turned, 0) == sample(first, 2));
@@ -92,7 +92,7 @@ TEST_CASE("seed, epoch, layer and each half of the sample's index change a dropo
   CHECK(sample(far, 0) != sample(first, 0));
 }
 
-TEST_CASE("channels lie side by side in blocks and in n, h, w, c, if the rows leave no gaps") {
+TEST_CASE("channels are adjacent in blocks and in n, h, w, c, if the rows leave no gaps") {
   const Layout plain = plain_layout(kDroppedShape), blocked = blocked_layout(kDroppedShape, 8);
   const Layout last = channels_last_layout(kDroppedShape, 1);
   CHECK(dropout_lanes(blocked, blocked) == 8);
@@ -104,8 +104,8 @@ TEST_CASE("channels lie side by side in blocks and in n, h, w, c, if the rows le
   CHECK(dropout_lanes(gaps, gaps) == 0);
 }
 
-TEST_CASE("positions are counted a sample, not a batch") {
-  // 2^32 values in all, 2^22 a sample.
+TEST_CASE("positions are counted per sample, not per batch") {
+  // 2^32 values in all, 2^22 per sample.
   const std::vector<Shape> shapes = {{1024, 1024, 64, 64}};
   CHECK(DropoutOp({}).infer(shapes).outputs[0] == shapes[0]);
 }
@@ -123,7 +123,7 @@ TEST_CASE("a draw of exactly rate * 2^32 is kept, the one below it is not") {
   CHECK(masked(batch, plain, plain, (*largest + 1.0) / 0x1p32)[lane] == 0);
 }
 
-TEST_CASE("dropout keeps its share and scales what it keeps") {
+TEST_CASE("dropout keeps the right fraction and scales it") {
   const Shape large{4, 25, 20, 20};
   const Place place{"", plain_layout(large)};
   for (const double rate : {0.1, 0.5, 0.9}) {
@@ -138,7 +138,7 @@ TEST_CASE("dropout keeps its share and scales what it keeps") {
   }
 }
 
-TEST_CASE("rate 0 and the evaluation pass leave values alone") {
+TEST_CASE("rate 0 and the evaluation pass leave values unchanged") {
   const Place place{"", plain_layout(kDroppedShape)};
   const std::vector<float> ones(static_cast<std::size_t>(kDroppedShape.elements()), 1.0f);
   CHECK(masked({}, place, place, 0) == ones);

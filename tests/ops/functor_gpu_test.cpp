@@ -1,5 +1,5 @@
-// The functors that a GPU runs against the CPU launcher: the same bits, in every type and layout
-// that GPU plans hold.
+// The functors of a GPU against the CPU launcher: bit-identical in every type and layout that GPU
+// plans use.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -18,7 +18,7 @@
 namespace trainyard::op_tests {
 namespace {
 
-/// Executors of ops alone, by a function that answers null for what is no functor.
+/// Executors of ops only, from a function that returns null for ops that are not functors.
 class Functors final : public ExecutorFactory {
  public:
   using Make = std::function<std::unique_ptr<Executor>(const StepDescription&)>;
@@ -102,7 +102,8 @@ void check_case(const OpCase& op_case, const ExecutorFactory& gpu, DType type) {
   }
 }
 
-TEST_CASE("every functor op gives the CPU's bits on a GPU" * doctest::skip(test::no_gpu())) {
+TEST_CASE("every functor op on a GPU is bit-identical to the CPU's" *
+          doctest::skip(test::no_gpu())) {
   const std::vector<OpCase> cases = functor_cases();
   REQUIRE(cases.size() > 100);
   const auto device = cuda::make_cuda_device(0);

@@ -16,7 +16,7 @@
 
 namespace trainyard::test {
 
-/// A layout, and where its first element lies in the memory that holds it (slices begin late).
+/// A layout, and the offset of its first element in its memory (slices begin late).
 struct Place {
   std::string name;
   Layout layout;
@@ -38,8 +38,8 @@ inline std::vector<Place> places(const Shape& shape) {
           {"slice of channels last", channel_slice(last, 8, shape.c()), last.offset(0, 8, 0, 0)}};
 }
 
-/// A tensor in memory of its own. What it does not own (guards, the rest of a sliced tensor) holds
-/// kGuard; its elements begin as NaN (0 for integers), its padding too.
+/// A tensor in its own memory. Guards and the rest of a sliced tensor hold kGuard; its elements and
+/// padding begin as NaN (0 for integers).
 template <class T>
 class Tensor {
  public:

@@ -49,10 +49,10 @@ struct Expected {
   double value;      // the attribute
   double deviation;  // of the distribution
   double kurtosis;
-  double bound;  // nothing is larger
+  double bound;  // largest magnitude
 };
 
-// A standard normal cut at 2 has variance 1 - 4 phi(2) / (2 Phi(2) - 1) = 0.773741 and fourth
+// A standard normal truncated at 2 has variance 1 - 4 phi(2) / (2 Phi(2) - 1) = 0.773741 and fourth
 // moment 3 * 0.773741 - 8 * 2 phi(2) / (2 Phi(2) - 1) = 1.416150, so deviation 0.879626 and
 // kurtosis 2.36546.
 constexpr double kCutDeviation = 0.879626, kCutKurtosis = 2.36546;
@@ -105,7 +105,7 @@ TEST_CASE("constant initializers give their value") {
   CHECK(drawn(parameter(DrawKind::constant, 0.25, {2})) == std::vector<float>{0.25f, 0.25f});
 }
 
-TEST_CASE("draws depend on seed, parameter and element alone") {
+TEST_CASE("draws depend only on seed, parameter and element") {
   const ParameterSpec spec = parameter(DrawKind::he_normal);
   const std::vector<float> first = drawn(spec);
   CHECK(drawn(spec) == first);
@@ -117,7 +117,7 @@ TEST_CASE("draws depend on seed, parameter and element alone") {
   CHECK(std::vector<float>(more.begin(), more.begin() + 45000) == first);
 }
 
-TEST_CASE("draws of a known seed and parameter are what the formulas give") {
+TEST_CASE("draws of a known seed and parameter match the formulas") {
   // From a second implementation of Philox and of Box and Muller, in Python, for seed 1 and key 2.
   const auto check = [](const std::vector<float>& found, std::size_t element, double expected) {
     CAPTURE(element);
@@ -127,7 +127,7 @@ TEST_CASE("draws of a known seed and parameter are what the formulas give") {
   check(uniform, 0, -0.7976596520747989);
   check(uniform, 1, 0.34289288776926696);
   check(uniform, 2, 0.7358448172453791);
-  // Near 0 a float shows half a step of the words, 2^-32.
+  // Near 0 a float resolves half a step of the words, 2^-32.
   CHECK(std::abs(uniform[2288] + 4.951399751007557e-05) <= 5e-5 * 0x1p-24);
   // The first, second, third and fourth candidate that is not cut, and one of the second draw.
   const std::vector<float> cut = drawn(parameter(DrawKind::truncated_normal, 1, {283839}));
@@ -136,14 +136,14 @@ TEST_CASE("draws of a known seed and parameter are what the formulas give") {
   check(cut, 18, -0.44067248440600965);
   check(cut, 2623, -1.6015249121511823);
   check(cut, 283838, -1.7059048265389318);
-  // And of Gram and Schmidt, on the rows of the first six normal draws.
+  // Likewise for Gram-Schmidt, on the rows of the first six normal draws.
   const std::vector<float> rows = drawn(parameter(DrawKind::orthogonal, 0, {2, 3}));
   const double expected[] = {-0.7494874925090875, 0.415998818394712,  -0.5149888170306653,
                              0.0277793686174667,  0.7969841721593365, 0.6033610328872028};
   for (std::size_t i = 0; i < 6; ++i) check(rows, i, expected[i]);
 }
 
-/// Largest distance of the products of rows (or columns) from the unit matrix.
+/// Largest deviation of the products of rows (or columns) from the identity matrix.
 double distance_from_unit(const std::vector<float>& list, std::size_t rows, std::size_t columns,
                           bool by_rows) {
   const std::size_t count = by_rows ? rows : columns, length = by_rows ? columns : rows;
@@ -161,7 +161,7 @@ double distance_from_unit(const std::vector<float>& list, std::size_t rows, std:
   return most;
 }
 
-TEST_CASE("orthogonal weights have orthonormal rows, or columns where those are fewer") {
+TEST_CASE("orthogonal weights have orthonormal rows, or columns if those are fewer") {
   // Rounding to float moves each element by 2^-25 of it, so a product of unit vectors by 2^-24.
   const ParameterSpec wide = parameter(DrawKind::orthogonal, 0, {20, 7, 3, 3});
   CHECK(distance_from_unit(drawn(wide), 20, 63, true) <= 0x1p-23);

@@ -66,7 +66,7 @@ TEST_CASE("mse is the mean square of the differences to the one-hot label") {
   CHECK(run_loss<double>(kSquared, problem, Pass::forward_eval)[0] == (0.25 + 4) / 2);
 }
 
-TEST_CASE("losses' gradients are those of their values times the scale") {
+TEST_CASE("losses' gradients match the derivatives of their values times the scale") {
   const double step = 1e-5;
   for (const Op* op : kLosses) {
     CAPTURE(op->type());
@@ -84,7 +84,7 @@ TEST_CASE("losses' gradients are those of their values times the scale") {
   }
 }
 
-TEST_CASE("losses stay finite and right for logits whose exponentials overflow") {
+TEST_CASE("losses stay finite and correct for logits whose exponentials overflow") {
   const Problem far{
       .samples = 2, .classes = 2, .logits = {1e30, -1e30, 1e30, -1e30}, .labels = {0, 1}};
   const std::vector<float> cross = run_loss<float>(kCross, far, Pass::forward_train);
@@ -98,14 +98,14 @@ TEST_CASE("losses stay finite and right for logits whose exponentials overflow")
   }
 }
 
-TEST_CASE("a confident sigmoid keeps the digits of its loss") {
+TEST_CASE("a confident sigmoid keeps the precision of its loss") {
   const Problem problem{.samples = 1, .classes = 1, .logits = {30}, .labels = {1}};
   // log(1 + e^-30) = 9.36e-14, which 1 + e^-30 in float would lose.
   CHECK(run_loss<float>(kBinary, problem, Pass::forward_eval)[0] ==
         doctest::Approx(std::exp(-30.0)));
 }
 
-TEST_CASE("samples beyond the valid ones give zero, whatever they hold") {
+TEST_CASE("samples beyond the valid ones give zero, whatever they contain") {
   const double nan = std::nan("");
   for (const Op* op : kLosses) {
     CAPTURE(op->type());
@@ -121,7 +121,7 @@ TEST_CASE("samples beyond the valid ones give zero, whatever they hold") {
   }
 }
 
-TEST_CASE("a non-finite logit or a label that is no class gives a loss that is not finite") {
+TEST_CASE("a non-finite logit or a label that is not a class gives a non-finite loss") {
   for (const Op* op : kLosses) {
     CAPTURE(op->type());
     Problem nan_problem;
@@ -135,7 +135,7 @@ TEST_CASE("a non-finite logit or a label that is no class gives a loss that is n
   }
 }
 
-TEST_CASE("with one output the labels are 0 and 1 alone") {
+TEST_CASE("with one output only labels 0 and 1 are valid") {
   for (const Op* op : {static_cast<const Op*>(&kBinary), static_cast<const Op*>(&kSquared)}) {
     CAPTURE(op->type());
     const Problem problem{.classes = 1, .logits = {0.5, 0.5, 0.5}, .labels = {1, 2, -1}};
@@ -146,19 +146,19 @@ TEST_CASE("with one output the labels are 0 and 1 alone") {
   }
 }
 
-TEST_CASE("losses refuse shapes that are not a row a sample, and say what to do") {
+TEST_CASE("losses refuse shapes that are not one row per sample, and say what to do") {
   const auto infer = [](const Op& op, std::vector<Shape> shapes) {
     static_cast<void>(op.infer(shapes));
   };
   CHECK_THROWS_WITH_AS(infer(kCross, {{8, 10, 4, 4}, {8}}),
-                       "cross_entropy wants features [n, classes], found [8, 10, 4, 4]; end the "
+                       "cross_entropy needs features [n, classes], found [8, 10, 4, 4]; end the "
                        "network with dense, flatten or a global pool",
                        ShapeError);
   CHECK_THROWS_WITH_AS(infer(kCross, {{8, 1}, {8}}),
-                       "cross_entropy wants at least 2 classes, found 1; binary_cross_entropy "
+                       "cross_entropy needs at least 2 classes, found 1; binary_cross_entropy "
                        "takes one",
                        ShapeError);
-  CHECK_THROWS_WITH_AS(infer(kSquared, {{8, 1}, {7}}), "mse wants labels [8], found [7]",
+  CHECK_THROWS_WITH_AS(infer(kSquared, {{8, 1}, {7}}), "mse needs labels [8], found [7]",
                        ShapeError);
 }
 

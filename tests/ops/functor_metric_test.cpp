@@ -27,7 +27,7 @@ std::vector<float> hits(const MetricAttributes& attributes, std::int64_t classes
 
 using List = std::vector<float>;
 
-TEST_CASE("accuracy is one where the label's value is the largest, the lowest index on a tie") {
+TEST_CASE("accuracy is one if the label's value is the largest, the lowest index on a tie") {
   CHECK(hits({}, 3, {1, 2, 0, 1, 2, 0}, {1, 0}) == List{1, 0});
   CHECK(hits({}, 3, {2, 2, 0, 2, 2, 0}, {0, 1}) == List{1, 0});
 }
@@ -42,7 +42,7 @@ TEST_CASE("a single output predicts one above the threshold") {
   CHECK(hits({.threshold = 0.5}, 1, {0.6, 0.4}, {1, 1}) == List{1, 0});
 }
 
-TEST_CASE("metrics never call a NaN or a label that is no class right") {
+TEST_CASE("metrics never count a NaN or a label that is not a class as correct") {
   const double nan = std::nan("");
   CHECK(hits({}, 2, {nan, 1, 2, nan, nan, nan}, {0, 0, 1}) == List{0, 0, 0});
   CHECK(hits({}, 1, {nan, nan}, {0, 1}) == List{0, 0});
@@ -58,7 +58,7 @@ TEST_CASE("accuracy takes one output") {
   CHECK(TopKOp("accuracy", {}).infer(shapes).outputs[0] == Shape{8});
 }
 
-TEST_CASE("top_k with as many places as classes is refused") {
+TEST_CASE("top_k with k equal to the number of classes is refused") {
   const std::vector<Shape> shapes = {{8, 5}, {8}};
   CHECK_THROWS_WITH_AS(static_cast<void>(TopKOp("top_k", {.k = 5}).infer(shapes)),
                        "top_k with k = 5 is always 1 for 5 classes; lower k", ShapeError);

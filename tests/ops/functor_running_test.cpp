@@ -1,4 +1,4 @@
-// How running statistics follow the batches.
+// The update of running statistics.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -10,8 +10,8 @@
 namespace trainyard {
 namespace {
 
-TEST_CASE("a running statistic keeps its share and takes the scaled mean over the replicas") {
-  // Two chunks with rules of their own; the batch block holds the sum over 4 replicas.
+TEST_CASE("a running statistic mixes its old value with the scaled mean over the replicas") {
+  // Two chunks with their own rules; the batch block holds the sum over 4 replicas.
   const std::vector<StatisticRule> rules{{.momentum = 0.75, .batch_scale = 1},
                                          {.momentum = 0.5, .batch_scale = 1.25}};
   std::vector<double> running, batch;
@@ -31,7 +31,7 @@ TEST_CASE("a running statistic keeps its share and takes the scaled mean over th
     CHECK(std::abs(running[i] - exact) <= 4 * 128 * 0x1p-53);
   }
   const std::vector<double> good = running;
-  state.nonfinite_step = 0;  // even of the first step
+  state.nonfinite_step = 0;  // even for the first step
   CpuLauncher(1).each(2, update);
   CHECK(running == good);
 }

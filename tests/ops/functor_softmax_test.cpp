@@ -9,7 +9,7 @@ using test::Tensor;
 
 const Shape kSoftmaxShape{2, 11, 3, 5};
 
-TEST_CASE("softmax gives the same bits in every layout, sums to one, and leaves padding zero") {
+TEST_CASE("softmax is bit-identical in every layout, sums to one, and leaves padding zero") {
   const std::vector<double> list = test::draws(kSoftmaxShape.elements(), 6);
   std::vector<float> first;
   for (const Place& place : test::places(kSoftmaxShape)) {
@@ -24,11 +24,11 @@ TEST_CASE("softmax gives the same bits in every layout, sums to one, and leaves 
   for (std::size_t pixel = 0; pixel < 15; ++pixel) {
     double sum = 0;
     for (std::size_t c = 0; c < 11; ++c) sum += first[c * 15 + pixel];
-    CHECK(std::abs(sum - 1) <= 11 * 0x1p-23);  // an error of 2 ulps in each share
+    CHECK(std::abs(sum - 1) <= 11 * 0x1p-23);  // an error of 2 ulps in each probability
   }
 }
 
-TEST_CASE("softmax survives logits whose exponentials overflow") {
+TEST_CASE("softmax handles logits whose exponentials overflow") {
   const Place place{"", plain_layout({1, 3})};
   Tensor<float> x(place, {3e38, 3e38, -3e38}), y(place);
   test::run(SoftmaxOp(), Pass::forward_train, DType::f32,
@@ -36,7 +36,7 @@ TEST_CASE("softmax survives logits whose exponentials overflow") {
   CHECK(y.elements() == std::vector<float>{0.5f, 0.5f, 0.0f});
 }
 
-TEST_CASE("softmax's gradient is that of its values, also in place") {
+TEST_CASE("softmax's gradient matches the derivative of its values, in place too") {
   const std::vector<double> list = test::draws(kSoftmaxShape.elements(), 2);
   const std::vector<double> gradients = test::draws(kSoftmaxShape.elements() + 1, 1);
   const Place place{"", blocked_layout(kSoftmaxShape, 8)};

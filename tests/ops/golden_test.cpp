@@ -1,5 +1,5 @@
 // Layers against PyTorch in float64 (scripts/make_layer_goldens.py), on the reference device in
-// double. Of each result the file holds two projections onto noise.
+// double. The file stores two projections of each result onto noise.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The executors of a GPU under the cases of the ops that libraries, and functors over rows of
-// channels, serve there.
+// The executors of a GPU, for the cases of the ops that libraries and channel-row functors run
+// there.
 #include <doctest/doctest.h>
 
 #include "devices.h"
@@ -11,7 +11,7 @@ namespace trainyard::op_tests {
 namespace {
 
 std::unique_ptr<ExecutorFactory> make_mirrored() {
-  static test::GpuUnderTest gpu;  // of all cases
+  static test::GpuUnderTest gpu;  // for all cases
   return std::make_unique<MirroredExecutors>(*gpu.device, *gpu.queue, *gpu.executors);
 }
 

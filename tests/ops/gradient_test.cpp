@@ -11,7 +11,7 @@
 namespace trainyard::op_tests {
 namespace {
 
-constexpr std::size_t kElementsPerTensor = 24;  // differences a tensor: enough to meet every path
+constexpr std::size_t kElementsPerTensor = 24;  // per tensor: enough to cover every path
 constexpr double kStep = 1e-4;
 constexpr double kEps = 2.2e-16;
 
@@ -69,8 +69,8 @@ struct Tally {
 };
 
 /// Compares some elements of one tensor's gradient. Where the slope changes between steps h and 2h
-/// by more than a smooth function's would, a kink (ReLU, a maximum) lies near: the element is left
-/// out and counted.
+/// by more than a smooth function's would, a kink (ReLU, a maximum) is near: the element is skipped
+/// and counted.
 void compare(Differences& differences, TestTensor& tensor, const Values& values,
              const Values& gradient, Tally& tally) {
   const double rounding = differences.rounding(kStep);
@@ -115,7 +115,7 @@ void check_gradient(const OpCase& op_case, const ExecutorFactory& factory) {
 TEST_CASE("gradients of every case equal central differences") {
   const auto factory = make_reference_executors();
   for (const OpCase& op_case : load_all_cases()) {
-    // Steps of 1e-4 leave no digits at values of 1e-6; those cases test values.
+    // Steps of 1e-4 leave no precision at values of 1e-6; those cases test values.
     if (!op_case.has_backward || op_case.values == InputValues::near_zero) continue;
     check_gradient(op_case, *factory);
   }

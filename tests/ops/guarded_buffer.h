@@ -1,4 +1,4 @@
-// Memory that notices writes beside it and reads before writes.
+// Memory that detects writes outside it and reads before writes.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ class GuardedBuffer {
   /// Aligned to 256 bytes; null for none.
   [[nodiscard]] std::byte* data() const { return bytes_ == 0 ? nullptr : first(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  /// All ones again.
+  /// Fills it with ones again.
   void spoil();
   /// False if a guard byte has changed.
   [[nodiscard]] bool guards_hold() const;
-  /// The bytes as they are now, to be compared later.
+  /// A copy of the bytes, to compare later.
   [[nodiscard]] std::vector<std::byte> snapshot() const;
 
  private:

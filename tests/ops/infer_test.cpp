@@ -1,4 +1,4 @@
-// Shapes, parameters, defaults of profiles, attributes as text, and what wrong shapes say.
+// Shapes, parameters, defaults of profiles, attributes as text, and messages for wrong shapes.
 #include <doctest/doctest.h>
 
 #include <span>
@@ -91,7 +91,7 @@ TEST_CASE("bn's running variance follows its convention") {
   CHECK(infer("{bn: {running_var: unbiased}}", {{1, 6}}).statistics[1].batch_scale == 1);
 }
 
-TEST_CASE("bn counts the samples of all replicas where its statistics go over them") {
+TEST_CASE("bn counts the samples of all replicas if its statistics cover them") {
   const auto scale = [](bool sync, int replicas) {
     const Shape input{4, 6, 5, 5};
     const BnOp op({.running_var = BnAttributes::RunningVariance::unbiased,
@@ -136,7 +136,7 @@ TEST_CASE("positional values are filters, kernel, stride, pad; size, stride, pad
         "{size: [3, 3], stride: [2, 1], pad: 1, ceil: false}");
 }
 
-TEST_CASE("torch's initializer gives the bias its range too") {
+TEST_CASE("torch's initializer also sets the range of the bias") {
   const Signature torch = infer("{conv: [8, 3]}", {{1, 4, 9, 9}}, Profile::torch);
   CHECK(torch.parameters[1].initializer.kind == Initializer::Kind::torch_default);
   CHECK(torch.parameters[1].fan_in == 36);
@@ -144,10 +144,10 @@ TEST_CASE("torch's initializer gives the bias its range too") {
   CHECK(keras.parameters[1].initializer.kind == Initializer::Kind::zeros);
 }
 
-TEST_CASE("wrong shapes say what was found and expected") {
+TEST_CASE("errors of wrong shapes state what was found and expected") {
   const std::string images = "expects images [batch, channels, height, width], found [4, 6]";
   CHECK(shape_error("{dropout: 0.5}", {{1, 65536, 256, 257}}) ==
-        "wants at most 4294967296 values a sample, found [1, 65536, 256, 257]");
+        "takes at most 4294967296 values per sample, found [1, 65536, 256, 257]");
   CHECK(shape_error("{conv: [8, 3]}", {{4, 6}}) == images);
   CHECK(shape_error("{max_pool: 2}", {{4, 6}}) == images);
   CHECK(shape_error("global_avg_pool", {{4, 6}}) == images);
@@ -183,23 +183,24 @@ TEST_CASE("branches that differ are an error naming both shapes") {
         "branches differ beyond channels: [4, 6, 1, 1] from branch 0, [4, 6] from branch 1");
   CHECK(shape_error("add", {{4, 6}, {4, 7}}) ==
         "branches differ: [4, 6] from branch 0, [4, 7] from branch 1");
-  CHECK(shape_error("multiply", {{4, 6}}) == "multiply wants at least two branches, found 1");
+  CHECK(shape_error("multiply", {{4, 6}}) == "multiply needs at least two branches, found 1");
 }
 
-TEST_CASE("attributes out of range are errors at their place") {
+TEST_CASE("attributes out of range are errors at their position") {
   CHECK(config_error("{conv: {filters: 8}}") == "test.yaml:1:6: missing key 'kernel' in 'conv'");
   CHECK(config_error("{conv: {filters: 0, kernel: 3}}") ==
-        "test.yaml:1:22: 'filters' wants a whole number from 1 to 16777216, found number 0");
+        "test.yaml:1:22: 'filters' must be a whole number from 1 to 16777216, found number 0");
   CHECK(config_error("{conv: {filters: 8, kernel: 3, pad: same_uper}}") ==
-        "test.yaml:1:41: 'pad' wants one of valid, same_upper, same_lower, same_symmetric, found "
+        "test.yaml:1:41: 'pad' must be one of valid, same_upper, same_lower, same_symmetric, found "
         "text 'same_uper'; did you mean 'same_upper'?");
-  CHECK(config_error("{conv: {filters: 8, kernel: 3, pad: -1}}") ==
-        "test.yaml:1:41: 'pad' wants a whole number from 0 to 65536 or two of them, [h, w], found "
-        "number -1");
+  CHECK(
+      config_error("{conv: {filters: 8, kernel: 3, pad: -1}}") ==
+      "test.yaml:1:41: 'pad' must be a whole number from 0 to 65536 or two of them, [h, w], found "
+      "number -1");
   CHECK(config_error("{bn: {eps: 0}}") ==
-        "test.yaml:1:16: 'eps' wants a number above 0, found number 0");
+        "test.yaml:1:16: 'eps' must be a number above 0, found number 0");
   CHECK(config_error("{bn: {momentum: 2}}") ==
-        "test.yaml:1:21: 'momentum' wants a number from 0 to 1, found number 2");
+        "test.yaml:1:21: 'momentum' must be a number from 0 to 1, found number 2");
   CHECK(config_error("{max_pool: {size: 2, count_pad: true}}") ==
         "test.yaml:1:26: unknown key 'count_pad' in 'max_pool'; its keys are size, stride, pad, "
         "ceil");

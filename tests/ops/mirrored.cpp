@@ -57,7 +57,7 @@ class MirroredExecutor final : public Executor {
     return tensors.inputs[0].data != nullptr ? tensors.inputs[0] : tensors.output_gradients[0];
   }
 
-  /// The place on the device of memory that may be given several times (in place).
+  /// The device address of memory that may be passed several times (in place).
   void* mirrored(void* host, std::size_t bytes) {
     if (host == nullptr || bytes == 0) return nullptr;
     Mirror& mirror = mirrors_[host];

@@ -1,6 +1,6 @@
-// Executors of a device whose memory the processor cannot read, for tests whose tensors lie in host
-// memory: every run takes all tensors to the device, runs there, and takes them back, so that
-// guards and values are judged as those of any other device.
+// Executors of a device whose memory the processor cannot read, for tests whose tensors are in host
+// memory: every run copies all tensors to the device, runs there, and copies them back, so that
+// guards and values are checked as on any other device.
 #pragma once
 
 #include <memory>

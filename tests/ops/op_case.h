@@ -4,12 +4,12 @@
 //   op: {conv: {filters: 5, kernel: 3}}   an op, loss or metric as a network or run file names it
 //   inputs: [[2, 3, 7, 9]]                shapes of the inputs (labels: none; they follow)
 //   grid: {stride: [1, 2], pad: [0, 1]}   the case for every combination of these attributes
-//   values: normal | near_zero | spread   what the inputs hold (default normal)
+//   values: normal | near_zero | spread   values of the inputs (default normal)
 //   profile: torch                        default keras2
 //   golden: {...}                         results of another library, see golden_test.cpp
 //   fused_relu: true                      the flag that the planner's fusion sets (bn, add)
-//   fused_residual: true                  likewise (bn), with a second input
-//   valid: 3                              true samples in the batch (losses; default all)
+//   fused_residual: true                  the same (bn), with a second input
+//   valid: 3                              valid samples in the batch (losses; default all)
 //   conditioning: 4                       factor on the float tolerance
 #pragma once
 
@@ -25,7 +25,7 @@ namespace trainyard::op_tests {
 
 enum class InputValues {
   normal,     // standard normal
-  near_zero,  // normal times 1e-6: where cancellation shows
+  near_zero,  // normal times 1e-6: shows cancellation
   spread,     // a shuffled grid: no two equal, so that a maximum has no ties
 };
 

@@ -1,5 +1,5 @@
-// Batch norm over the batches of several replicas, on every device: replicas are threads that sum
-// through Gloo.
+// Batch norm over the batches of several replicas, on every device: replicas are threads that
+// all-reduce through Gloo.
 #include <doctest/doctest.h>
 
 #include <span>
@@ -49,8 +49,8 @@ void append(std::vector<Values>& to, const std::vector<Values>& more) {
     to[i].insert(to[i].end(), more[i].begin(), more[i].end());
 }
 
-/// What one replica with the whole batch would have: samples one after another, parameters'
-/// gradients summed, the statistics those of any.
+/// The results of one replica with the whole batch: samples concatenated, parameters' gradients
+/// summed, statistics from any replica.
 CaseResults whole_of(std::span<const CaseResults> replicas) {
   CaseResults whole = replicas[0];
   for (const CaseResults& replica : replicas.subspan(1)) {
@@ -69,9 +69,9 @@ CaseResults whole_of(std::span<const CaseResults> replicas) {
 /// A case on a device, for one replica and for one with the whole batch.
 struct Subject {
   OpCase part, whole;
-  std::size_t device = 0;  // of the list
+  std::size_t device = 0;  // index in the list
   BindOptions options;
-  CaseValues values;  // of the whole
+  CaseValues values;  // of the whole batch
 };
 
 std::vector<Subject> subjects_of(const std::vector<DeviceUnderTest>& devices, bool sync,
@@ -148,7 +148,7 @@ void check_replicas(int replicas, std::int64_t batch) {
   }
 }
 
-/// Notes the sums that are asked for and leaves each as it is.
+/// Records the requested sums and leaves each unchanged.
 class NotedSums final : public StatisticsSum {
  public:
   explicit NotedSums(int replicas) : replicas_(replicas) {}
@@ -170,7 +170,7 @@ class Twin final : public StatisticsSum {
   }
 };
 
-/// A residual's batch norm over maps so large that the CPU works on one block of channels after
+/// A residual's batch norm over maps so large that the CPU processes one block of channels after
 /// another.
 OpCase large_case(bool sync) {
   OpCase made{.name = "large"};
@@ -185,12 +185,12 @@ OpCase large_case(bool sync) {
 
 }  // namespace
 
-TEST_CASE("replicas that sync a batch norm are one with the whole batch") {
+TEST_CASE("replicas that sync a batch norm match one replica with the whole batch") {
   check_replicas(2, 4);
   check_replicas(3, 2);
 }
 
-TEST_CASE("replicas that do not sync have statistics of their own") {
+TEST_CASE("replicas that do not sync have their own statistics") {
   const std::vector<DeviceUnderTest> devices = devices_under_test();
   const std::vector<Subject> subjects = subjects_of(devices, false, 2, 4);
   const auto results = run_replicas(devices, subjects, 2);
@@ -201,7 +201,7 @@ TEST_CASE("replicas that do not sync have statistics of their own") {
   }
 }
 
-TEST_CASE("a training pass that syncs makes one joint sum of two values a channel") {
+TEST_CASE("a training pass with sync does one all-reduce of two values per channel") {
   using Counts = std::vector<std::int64_t>;
   const std::vector<DeviceUnderTest> devices = devices_under_test();
   for (const bool sync : {true, false}) {
@@ -220,7 +220,7 @@ TEST_CASE("a training pass that syncs makes one joint sum of two values a channe
       CHECK(sums.take() == one);
       bound.backward();
       CHECK(sums.take() == one);
-      // Where nobody wants the input's gradient, nothing needs the sums of the others.
+      // Without the input's gradient the sums of the others are not needed.
       subject.options.wants_gradients.assign(subject.part.inputs.size(), true);
       subject.options.wants_gradients[0] = false;
       BoundCase unwanted(subject.part, *factory, subject.options);
@@ -233,7 +233,7 @@ TEST_CASE("a training pass that syncs makes one joint sum of two values a channe
   }
 }
 
-TEST_CASE("one replica syncs with nobody: the bits are those without sync") {
+TEST_CASE("one replica with sync is bit-identical to one without") {
   const std::vector<DeviceUnderTest> devices = devices_under_test();
   const std::vector<Subject> without = subjects_of(devices, false, 1, 3);
   std::vector<Subject> with = subjects_of(devices, true, 1, 3);
@@ -252,7 +252,8 @@ TEST_CASE("one replica syncs with nobody: the bits are those without sync") {
   }
 }
 
-TEST_CASE("the moments of two replicas with the same samples are those of one, block after block") {
+TEST_CASE(
+    "the moments of two replicas with the same samples equal those of one, block after block") {
   const OpCase alone = large_case(false), joined = large_case(true);
   for (const DeviceUnderTest& device : cpu_device()) {
     const auto factory = device.make();
@@ -267,7 +268,7 @@ TEST_CASE("the moments of two replicas with the same samples are those of one, b
   }
 }
 
-TEST_CASE("a synced batch norm gives the same bits in place and with two threads") {
+TEST_CASE("a synced batch norm is bit-identical in place and with two threads") {
   const std::vector<DeviceUnderTest> devices = devices_under_test();
   const std::vector<Subject> subjects = subjects_of(devices, true, 2, 4);
   std::vector<Subject> changed = subjects;

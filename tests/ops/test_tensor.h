@@ -16,7 +16,7 @@ class TestTensor {
   TestTensor(const Layout& layout, DType type);
 
   [[nodiscard]] TensorView view() const { return {buffer_.data(), type_, layout_}; }
-  /// The layout without memory: an input gradient that is not wanted, a tensor that is not read.
+  /// The layout without memory: an unused input gradient or an unread tensor.
   [[nodiscard]] TensorView absent() const { return {nullptr, type_, layout_}; }
   /// Writes values, and zeros to the padding.
   void write(const Values& values);
@@ -24,7 +24,7 @@ class TestTensor {
   void write_element(std::size_t index, double value);
   [[nodiscard]] Values read() const;
   [[nodiscard]] bool padding_is_zero() const;
-  /// What lies between the elements of a slice; nothing for other layouts.
+  /// The memory between the elements of a slice; empty for other layouts.
   [[nodiscard]] std::vector<std::byte> gaps() const;
   GuardedBuffer& buffer() { return buffer_; }
   [[nodiscard]] const GuardedBuffer& buffer() const { return buffer_; }

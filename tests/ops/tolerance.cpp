@@ -11,7 +11,7 @@
 namespace trainyard::op_tests {
 namespace {
 
-/// Terms of the sums behind one element.
+/// Number of terms in the sums for one element.
 struct Terms {
   double output = 1, input_gradient = 1, parameter_gradient = 1;
 };
@@ -73,7 +73,7 @@ double largest(const Values& values) {
 /// How a type rounds.
 struct Rounding {
   double unit;   // half an ulp of 1
-  double least;  // half the least number above 0
+  double least;  // half the smallest number above 0
 };
 
 Rounding rounding_of(DType type) {
@@ -99,7 +99,7 @@ std::vector<double> bounds(const std::vector<Values>& sizes, double terms, doubl
   return all;
 }
 
-/// Adds what storing the tensors in 16 bits rounds.
+/// Adds the rounding from storing the tensors in 16 bits.
 void add_storage(std::vector<double>& bounds, const std::vector<Values>& sizes, double roundings,
                  const Rounding& rounding, double least) {
   for (std::size_t t = 0; t < bounds.size(); ++t) {

@@ -25,7 +25,7 @@ void check_axis(const WindowAxis& axis, PaddingKind kind, const Expected& expect
 
 }  // namespace
 
-TEST_CASE("same_upper gives ceil(in / stride) outputs with the odd pixel behind") {
+TEST_CASE("same_upper gives ceil(in / stride) outputs with the odd pixel after") {
   check_axis({.input = 32, .kernel = 3, .stride = 1}, PaddingKind::same_upper, {1, 1, 32});
   check_axis({.input = 32, .kernel = 3, .stride = 2}, PaddingKind::same_upper, {0, 1, 16});
   check_axis({.input = 7, .kernel = 3, .stride = 2}, PaddingKind::same_upper, {1, 1, 4});
@@ -46,7 +46,7 @@ TEST_CASE("same_symmetric pads half the window on both sides") {
              {2, 2, 9});
 }
 
-TEST_CASE("pixels round down, or up in ceil mode with pixels added behind") {
+TEST_CASE("pixels round down, or up in ceil mode with pixels added after") {
   check_axis({.input = 6, .kernel = 3, .stride = 2}, PaddingKind::valid, {0, 0, 2});
   check_axis({.input = 6, .kernel = 3, .stride = 2}, PaddingKind::valid, {0, 1, 3}, 0, true);
   check_axis({.input = 7, .kernel = 3, .stride = 2}, PaddingKind::pixels, {1, 1, 4}, 1, true);
@@ -54,8 +54,8 @@ TEST_CASE("pixels round down, or up in ceil mode with pixels added behind") {
             .written_after == 0);
 }
 
-TEST_CASE("in ceil mode a window that would start behind the input is dropped") {
-  // Caffe: ceil((4 + 2 - 2) / 3) + 1 = 3 windows at -1, 2, 5; the last starts behind pixel 3.
+TEST_CASE("in ceil mode a window that would start after the input is dropped") {
+  // Caffe: ceil((4 + 2 - 2) / 3) + 1 = 3 windows at -1, 2, 5; the last starts after pixel 3.
   check_axis({.input = 4, .kernel = 2, .stride = 3}, PaddingKind::pixels, {1, 1, 2}, 1, true);
   check_axis({.input = 2, .kernel = 3, .stride = 2}, PaddingKind::valid, {0, 1, 1}, 0, true);
 }
@@ -85,7 +85,7 @@ TEST_CASE("count_pad counts the padding as written, not what ceil mode adds") {
   CHECK(geometry.counted == Margins{1, 1, 1, 1});
 }
 
-TEST_CASE("a padding is written as it is read") {
+TEST_CASE("a padding is written in the form it is read") {
   CHECK(text_of(Padding{PaddingKind::same_upper, {0, 0}}) == "same_upper");
   CHECK(text_of(Padding{PaddingKind::valid, {0, 0}}) == "valid");
   CHECK(text_of(Padding{PaddingKind::pixels, {2, 2}}) == "2");

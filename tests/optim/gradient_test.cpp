@@ -42,7 +42,7 @@ TEST_CASE("unscaling divides all gradients by the loss scale") {
   }
 }
 
-TEST_CASE("the first micro-step sets the sum of gradients, the others add to it") {
+TEST_CASE("the first micro-batch sets the sum of gradients, the others add to it") {
   const std::vector<double> gradients{1, -2, 3};
   std::vector<double> sum{std::nan(""), std::nan(""), std::nan("")};
   const CpuLauncher launcher(1);
@@ -105,14 +105,14 @@ TEST_CASE("a NaN in the gradient is a NaN in its norm and marks the step once") 
   state.step = 13;
   note_nonfinite(CpuLauncher(1), &state, &infinite);
   CHECK(state.nonfinite_step == 12);
-  StepState first;  // a mark at step 0 is a mark
+  StepState first;  // step 0 can be marked too
   note_nonfinite(CpuLauncher(1), &first, &norm);
   first.step = 1;
   note_nonfinite(CpuLauncher(1), &first, &norm);
   CHECK(first.nonfinite_step == 0);
 }
 
-TEST_CASE("clipping shrinks a long gradient to the maximum and leaves a short one alone") {
+TEST_CASE("clipping scales a large gradient to the maximum and leaves a small one unchanged") {
   Blocks<double> blocks(7, kFourSegments, 0);
   const Blocks<double> before = blocks;
   double norm = 0;
@@ -122,7 +122,7 @@ TEST_CASE("clipping shrinks a long gradient to the maximum and leaves a short on
   clip_gradients(CpuLauncher(1), blocks.view(), &norm, 1.5);
   double clipped = 0;
   gradient_norm(CpuLauncher(1), blocks.view(), blocks.scratch, &clipped);
-  CHECK(std::abs(clipped - 1.5) < 1e-13);  // 448 terms and three roundings an element
+  CHECK(std::abs(clipped - 1.5) < 1e-13);  // 448 terms and three roundings per element
   CHECK(clip_factor(std::numeric_limits<double>::quiet_NaN(), 1.0) == 1.0);
   CHECK(clip_factor(4, 1) == 0.25);
 }

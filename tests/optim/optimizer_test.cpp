@@ -1,4 +1,4 @@
-// Updates against the formulas of semantics.md section 2, element by element in double.
+// Optimizer steps against their formulas, element by element in double.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace {
 using test::Blocks;
 using test::optimizer;
 
-// Rates and decays that differ by segment.
+// Learning rates and decays that differ by segment.
 const std::vector<Segment> kThreeSegments{{1.0, 0, 0.01, 0}, {0.5, 0, 0, 0}, {2.0, 0, 0.03, 0}};
 
 void update(const Optimizer& rule, int threads, const UpdateBlocks& blocks) {
@@ -24,10 +24,10 @@ void update(const Optimizer& rule, int threads, const UpdateBlocks& blocks) {
 struct Reference {
   double w, a = 0, b = 0;
 };
-// One update of the reference: (gradient, rate, decay, updates done so far).
+// One step of the reference: (gradient, learning rate, decay, finished steps).
 using Rule = std::function<void(Reference&, double, double, double, int)>;
 
-// Five updates with a rate that changes each time, compared after each.
+// Five steps with a changing learning rate, compared after each.
 void check_rule(const Optimizer& rule, const Rule& expected) {
   Blocks<double> blocks(7, kThreeSegments, rule.slots().size());
   std::vector<Reference> reference;
@@ -47,7 +47,7 @@ void check_rule(const Optimizer& rule, const Rule& expected) {
   }
 }
 
-TEST_CASE("sgd without momentum subtracts the rate times the gradient and keeps no state") {
+TEST_CASE("sgd without momentum subtracts learning rate times gradient and has no state") {
   const auto sgd = optimizer("sgd");
   CHECK(sgd->slots().empty());
   check_rule(*sgd, [](Reference& e, double g, double rate, double decay, int) {
@@ -55,7 +55,7 @@ TEST_CASE("sgd without momentum subtracts the rate times the gradient and keeps 
   });
 }
 
-TEST_CASE("sgd in Keras form lets the rate into the velocity") {
+TEST_CASE("sgd in Keras form has the learning rate in the velocity") {
   check_rule(*optimizer("sgd: {momentum: 0.9}"),
              [](Reference& e, double g, double rate, double decay, int) {
                e.a = 0.9 * e.a + rate * (g + decay * e.w);
@@ -63,7 +63,7 @@ TEST_CASE("sgd in Keras form lets the rate into the velocity") {
              });
 }
 
-TEST_CASE("sgd in torch form multiplies the velocity by the rate") {
+TEST_CASE("sgd in torch form multiplies the velocity by the learning rate") {
   const auto torch = [](Reference& e, double g, double rate, double decay, int) {
     e.a = 0.9 * e.a + g + decay * e.w;
     e.w -= rate * e.a;
@@ -72,7 +72,7 @@ TEST_CASE("sgd in torch form multiplies the velocity by the rate") {
   check_rule(*optimizer("sgd: {momentum: 0.9}", config::Profile::torch), torch);
 }
 
-TEST_CASE("Nesterov in Keras form looks ahead with the rate inside") {
+TEST_CASE("Nesterov in Keras form looks ahead with the learning rate inside") {
   check_rule(*optimizer("sgd: {momentum: 0.8, nesterov: true}"),
              [](Reference& e, double g, double rate, double decay, int) {
                const double velocity = 0.8 * e.a - rate * (g + decay * e.w);
@@ -81,7 +81,7 @@ TEST_CASE("Nesterov in Keras form looks ahead with the rate inside") {
              });
 }
 
-TEST_CASE("Nesterov in torch form looks ahead with the rate outside") {
+TEST_CASE("Nesterov in torch form looks ahead with the learning rate outside") {
   check_rule(*optimizer("sgd: {momentum: 0.8, nesterov: true, momentum_form: torch}"),
              [](Reference& e, double g, double rate, double decay, int) {
                const double gradient = g + decay * e.w;
@@ -90,7 +90,7 @@ TEST_CASE("Nesterov in torch form looks ahead with the rate outside") {
              });
 }
 
-TEST_CASE("Keras's decay divides the rate by 1 + decay times the updates done") {
+TEST_CASE("Keras's decay divides the learning rate by 1 + decay times finished steps") {
   check_rule(*optimizer("sgd: {decay: 0.5}"),
              [](Reference& e, double g, double rate, double decay, int done) {
                e.w -= rate / (1 + 0.5 * done) * (g + decay * e.w);
@@ -106,7 +106,7 @@ TEST_CASE("rmsprop divides by the root of the running square plus epsilon") {
              });
 }
 
-TEST_CASE("adam in Keras form puts epsilon beside the uncorrected root") {
+TEST_CASE("adam in Keras form adds epsilon to the uncorrected root") {
   check_rule(*optimizer("adam: {epsilon: 0.01}"),
              [](Reference& e, double g, double rate, double decay, int done) {
                const double gradient = g + decay * e.w;
@@ -130,7 +130,7 @@ TEST_CASE("adam in torch form corrects both means before epsilon") {
              });
 }
 
-TEST_CASE("float updates follow the double ones to float's precision") {
+TEST_CASE("float steps match double steps to float precision") {
   for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
     const auto rule = optimizer(yaml);
     Blocks<double> wide(7, kThreeSegments, rule->slots().size());
@@ -145,7 +145,7 @@ TEST_CASE("float updates follow the double ones to float's precision") {
   }
 }
 
-TEST_CASE("a frozen parameter and every parameter after a non-finite step keep their bits") {
+TEST_CASE("frozen parameters, and all parameters after a non-finite step, do not change") {
   for (const char* yaml : {"sgd", "sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
     const auto rule = optimizer(yaml);
     std::vector<Segment> segments = kThreeSegments;
@@ -173,7 +173,7 @@ TEST_CASE("a frozen parameter and every parameter after a non-finite step keep t
   }
 }
 
-TEST_CASE("updates give the same bits on 1 and on 3 threads") {
+TEST_CASE("steps on 1 and on 3 threads are bit-identical") {
   for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
     const auto rule = optimizer(yaml);
     Blocks<float> one(101, kThreeSegments, rule->slots().size());

@@ -1,4 +1,4 @@
-// The learning rate of another global batch.
+// Learning-rate scaling for another global batch.
 #include "optim/rate_scaling.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ TEST_CASE("linear multiplies by the ratio of the batches, sqrt by its root, none
   for (const char* name : {"none", "linear", "sqrt"}) CHECK(scaling(name).name() == name);
 }
 
-TEST_CASE("the factor grows from 1 over five epochs by equal steps") {
+TEST_CASE("the factor grows from 1 over five epochs by equal amounts") {
   const auto schedule = scaled_schedule(nullptr, scaling("linear"), 4);
   CHECK(schedule->rate(0, kGuideOnFour) == 5e-3);
   CHECK(schedule->rate(195, kGuideOnFour) == doctest::Approx(5e-3 * 1.6).epsilon(1e-15));
@@ -35,14 +35,14 @@ TEST_CASE("the factor grows from 1 over five epochs by equal steps") {
   CHECK(schedule->rate(69 * 195, kGuideOnFour) == 2e-2);
 }
 
-TEST_CASE("a factor below 1 needs no warm-up, and a warm-up may be left out") {
+TEST_CASE("a factor below 1 has no warm-up, and the warm-up can be disabled") {
   const auto smaller = scaled_schedule(nullptr, scaling("linear"), 0.5);
   CHECK(smaller->rate(0, kGuideOnFour) == 2.5e-3);
   const auto at_once = scaled_schedule(nullptr, scaling("linear: {warmup_epochs: 0}"), 4);
   CHECK(at_once->rate(0, kGuideOnFour) == 2e-2);
 }
 
-TEST_CASE("where the schedule warms up, the factor counts from the start") {
+TEST_CASE("if the schedule warms up, the factor applies from the start") {
   const auto plain = test::schedule("constant: {warmup: {epochs: 1}}");
   const auto scaled =
       scaled_schedule(test::schedule("constant: {warmup: {epochs: 1}}"), scaling("linear"), 4);
@@ -51,7 +51,7 @@ TEST_CASE("where the schedule warms up, the factor counts from the start") {
   }
 }
 
-TEST_CASE("a schedule's rates are scaled one by one") {
+TEST_CASE("every learning rate of a schedule is scaled") {
   const auto plain = test::schedule("poly: {power: 1.0, by: epoch}");
   const auto scaled = scaled_schedule(test::schedule("poly: {power: 1.0, by: epoch}"),
                                       scaling("sqrt: {warmup_epochs: 1}"), 9);
@@ -71,7 +71,8 @@ TEST_CASE("schedules know whether they warm up") {
 TEST_CASE("a reference batch below 1 is refused") {
   CHECK(test::message_of([] {
           return scaling("linear: 0");
-        }).find("'batch' wants a whole number of at least 1, found number 0") != std::string::npos);
+        }).find("'batch' must be a whole number of at least 1, found number 0") !=
+        std::string::npos);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ inline std::unique_ptr<Schedule> schedule(const std::string& yaml) {
   return read_member(yaml, schedule_kinds(), config::Profile::keras2);
 }
 
-/// What reading raises, "" if nothing.
+/// The message of the error from reading, "" if none.
 template <class F>
 std::string message_of(const F& read) {
   try {

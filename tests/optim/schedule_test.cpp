@@ -1,4 +1,4 @@
-// Schedules against formulas and tables (semantics.md section 3).
+// Schedules against formulas and tables.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ using test::schedule;
 // 70 epochs of 781 steps from 5e-3: the multi-GPU Keras guide's run.
 const ScheduleContext kGuide{5e-3, 70, 781};
 
-// The rate of the last step of `epoch`, counted from 1 as the log does.
+// The learning rate of the last step of `epoch`, counted from 1 as in the log.
 double rate_of_epoch(const Schedule& rule, std::int64_t epoch, const ScheduleContext& context) {
   return rule.rate(epoch * context.steps_per_epoch - 1, context);
 }
@@ -47,7 +47,7 @@ TEST_CASE("cosine runs from the base through the middle to the end") {
         doctest::Approx(quarter).epsilon(1e-14));
 }
 
-TEST_CASE("a boundary applies once t has reached it") {
+TEST_CASE("a boundary applies once t reaches it") {
   const auto step = schedule("step: {every: 3, gamma: 0.5}");
   const double expected[] = {5e-3, 5e-3, 5e-3, 2.5e-3, 2.5e-3, 2.5e-3, 1.25e-3};
   for (std::int64_t epoch = 0; epoch < 7; ++epoch) {
@@ -77,7 +77,7 @@ TEST_CASE("exponential and inverse follow Caffe's formulas") {
   }
 }
 
-TEST_CASE("constant keeps the base rate") {
+TEST_CASE("constant keeps the base learning rate") {
   CHECK(schedule("constant")->rate(0, kGuide) == 5e-3);
   CHECK(schedule("constant")->rate(50'000, kGuide) == 5e-3);
 }
@@ -91,7 +91,7 @@ double keras_function(std::int64_t epoch) {
   return 1e-3;
 }
 
-TEST_CASE("the piecewise table of the design equals Keras's ResNet function in all 200 epochs") {
+TEST_CASE("the piecewise table equals Keras's ResNet function in all 200 epochs") {
   const auto table =
       schedule("piecewise: [[0, 1e-3], [81, 1e-4], [121, 1e-5], [161, 1e-6], [181, 5e-7]]");
   const ScheduleContext context{1e-3, 200, 1562};
@@ -101,13 +101,13 @@ TEST_CASE("the piecewise table of the design equals Keras's ResNet function in a
   }
 }
 
-TEST_CASE("before the first row of a table the optimizer's rate holds") {
+TEST_CASE("before the first row of a table the optimizer's learning rate applies") {
   const auto table = schedule("piecewise: {table: [[10, 1e-3]], by: step}");
   CHECK(table->rate(9, kGuide) == 5e-3);
   CHECK(table->rate(10, kGuide) == 1e-3);
 }
 
-TEST_CASE("warm-up is linear by step from its start to the schedule's own rate") {
+TEST_CASE("warm-up is linear by step from its start to the schedule's own learning rate") {
   const auto warm = schedule("constant: {warmup: {epochs: 2, from: 1e-3}}");
   const std::int64_t length = 2 * 781;
   CHECK(warm->rate(0, kGuide) == 1e-3);
@@ -119,7 +119,7 @@ TEST_CASE("warm-up is linear by step from its start to the schedule's own rate")
   CHECK(steps->rate(10, kGuide) == 5e-3);
 }
 
-TEST_CASE("a run that is shorter than its warm-up still trains") {
+TEST_CASE("a run shorter than its warm-up still trains") {
   // Warmed over all of its 390 steps while the cosine falls to 0.
   const auto rule = schedule("cosine: {by: step, warmup: {epochs: 1}}");
   const ScheduleContext context{0.1, 1, 390};
@@ -129,7 +129,7 @@ TEST_CASE("a run that is shorter than its warm-up still trains") {
 }
 
 TEST_CASE(
-    "the end of the warm-up is no jump: no step changes the rate by more than its neighbours") {
+    "the warm-up ends without a jump: no step changes the learning rate more than its neighbours") {
   const ScheduleContext context{0.1, 30, 390};
   for (const char* yaml : {"cosine: {by: step, warmup: {epochs: 1}}",
                            "poly: {by: step, power: 2, warmup: {steps: 700, from: 0.02}}"}) {

@@ -10,7 +10,7 @@ using test::message_of;
 using test::optimizer;
 using test::schedule;
 
-TEST_CASE("the optimizer's rate and state names are what the file says") {
+TEST_CASE("the optimizer's learning rate and state names follow the file") {
   const auto sgd = optimizer("sgd: {lr: 5e-3, momentum: 0.9}");
   CHECK(sgd->name() == "sgd");
   CHECK(sgd->rate() == 5e-3);
@@ -20,7 +20,7 @@ TEST_CASE("the optimizer's rate and state names are what the file says") {
   CHECK(optimizer("rmsprop")->slots() == std::vector<std::string>{"square"});
 }
 
-TEST_CASE("weight decay goes to kernels alone unless decay_on names more groups") {
+TEST_CASE("weight decay applies only to kernels unless decay_on names more groups") {
   const auto usual = optimizer("sgd: {weight_decay: 1e-4}", config::Profile::torch);
   CHECK(usual->decay(ParameterGroup::kernel) == 1e-4);
   CHECK(usual->decay(ParameterGroup::bias) == 0);
@@ -41,25 +41,25 @@ TEST_CASE("an unknown decay group is refused with the nearest one") {
 
 TEST_CASE("Nesterov without momentum is refused") {
   CHECK(message_of([] { return optimizer("sgd: {nesterov: true}"); }) ==
-        "t.yaml:2:19: 'nesterov' needs a momentum above 0; give momentum or leave nesterov");
+        "t.yaml:2:19: 'nesterov' needs a momentum above 0; set momentum or remove nesterov");
 }
 
-TEST_CASE("warm-up in epochs and steps at once is refused") {
+TEST_CASE("warm-up in both epochs and steps is refused") {
   CHECK(message_of([] { return schedule("constant: {warmup: {epochs: 1, steps: 1}}"); }) ==
-        "t.yaml:2:41: 'epochs' and 'steps' exclude each other; leave one of them");
+        "t.yaml:2:41: 'epochs' and 'steps' exclude each other; remove one of them");
 }
 
-TEST_CASE("tables and boundaries must rise and be there") {
+TEST_CASE("tables and boundaries must exist and rise") {
   CHECK(message_of([] { return schedule("piecewise: [[0, 1e-3], [0, 1e-4]]"); }) ==
-        "t.yaml:2:15: 'table' wants rows [t, rate] with rising t; row 2 is not one");
+        "t.yaml:2:15: 'table' must hold rows [t, lr] with rising t; row 2 is not one");
   CHECK(message_of([] { return schedule("piecewise: [[0, 1e-3, 2]]"); }) ==
-        "t.yaml:2:15: 'table' wants rows [t, rate] with rising t; row 1 is not one");
+        "t.yaml:2:15: 'table' must hold rows [t, lr] with rising t; row 1 is not one");
   CHECK(message_of([] { return schedule("piecewise"); }) ==
-        "t.yaml:2:3: 'piecewise' wants rows [t, rate], as in [[0, 1e-3], [81, 1e-4]]");
+        "t.yaml:2:3: 'piecewise' needs rows [t, lr], as in [[0, 1e-3], [81, 1e-4]]");
   CHECK(message_of([] { return schedule("multistep: [20, 10]"); }) ==
-        "t.yaml:2:15: 'at' wants rising boundaries");
+        "t.yaml:2:15: 'at' must hold rising boundaries");
   CHECK(message_of([] { return schedule("multistep"); }) ==
-        "t.yaml:2:3: 'multistep' wants boundaries, as in [80, 120]");
+        "t.yaml:2:3: 'multistep' needs boundaries, as in [80, 120]");
 }
 
 }  // namespace

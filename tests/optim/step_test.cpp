@@ -1,4 +1,4 @@
-// How the state that kernels read goes from update to update.
+// Updates of the state that kernels read between steps.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kWidth = ResultRow::loss + 2;  // a loss and a metric
 
-/// A state with its rows, and one update of it.
+/// A state with its rows, and one step of it.
 struct Steps {
   StepState state;
   LossScale scale;
@@ -28,7 +28,7 @@ struct Steps {
   }
 };
 
-TEST_CASE("an update takes its rate from the window and its scale from the samples") {
+TEST_CASE("a step takes its learning rate from the window and its scale from the samples") {
   RateWindow window{.first = 7};
   window.rates[0] = 0.5;
   window.rates[2] = 0.25;
@@ -42,7 +42,7 @@ TEST_CASE("an update takes its rate from the window and its scale from the sampl
   CHECK(state.gradient_scale == 0.125);
 }
 
-TEST_CASE("the end of an update keeps its results in the next row, clears the sums and counts") {
+TEST_CASE("the end of a step stores its results in the next row, clears the sums and counts") {
   Steps steps;
   steps.state.rate = 0.125;
   for (int update = 0; update < 4; ++update) {
@@ -54,11 +54,11 @@ TEST_CASE("the end of an update keeps its results in the next row, clears the su
   }
   CHECK(steps.state.step == 4);
   CHECK(steps.state.tried == 4);
-  CHECK(steps.rows[ResultRow::loss] == 8);           // the fourth in the first one's place
+  CHECK(steps.rows[ResultRow::loss] == 8);           // the fourth replaces the first
   CHECK(steps.rows[kWidth + ResultRow::loss] == 6);  // the second
 }
 
-TEST_CASE("an update that is not finite, and all later ones, are marked as withheld") {
+TEST_CASE("a non-finite step and all later ones are marked as withheld") {
   Steps steps;
   steps.update(true);
   for (const bool finite : {false, true}) {
@@ -87,12 +87,12 @@ TEST_CASE("a dynamic loss scale is halved by an overflow, which is skipped, down
   CHECK(steps.state.step == 2);
   for (int update = 0; update < 2; ++update) steps.update(false);
   CHECK(steps.state.loss_scale == 1);
-  steps.update(false);  // without a scale it is no overflow
+  steps.update(false);  // at scale 1 it is not an overflow
   CHECK(steps.last(ResultRow::withheld) == 1);
   CHECK(steps.state.nonfinite_step == 2);
 }
 
-TEST_CASE("a dynamic loss scale is doubled after every `growth` good updates") {
+TEST_CASE("a dynamic loss scale is doubled after every `growth` good steps") {
   Steps steps{.state = {.loss_scale = 4}, .scale = {.start = 4, .dynamic = true, .growth = 3}};
   std::vector<double> scales;
   for (int update = 0; update < 9; ++update) {
@@ -102,7 +102,7 @@ TEST_CASE("a dynamic loss scale is doubled after every `growth` good updates") {
   CHECK(scales == std::vector<double>{4, 4, 8, 8, 8, 16, 16, 16, 32});
 }
 
-TEST_CASE("the launches of an update do their work once") {
+TEST_CASE("the launches of a step do their work once") {
   const auto launches = make_cpu_update_launches(2);
   StepState state{.tried = 1, .loss_scale = 2, .valid = 3};
   RateWindow window{.first = 1};

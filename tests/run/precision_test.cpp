@@ -84,7 +84,7 @@ TEST_CASE("the reference device computes in double unless told otherwise, and ha
 TEST_CASE("a word that is no precision is refused where it stands") {
   CHECK_THROWS_WITH_AS(
       static_cast<void>(read_precise({"precision=fp8"})),
-      "--set precision:1:1: 'precision' wants one of fp32, tf32, bf16, fp16, fp64, found text "
+      "--set precision:1:1: 'precision' must be one of fp32, tf32, bf16, fp16, fp64, found text "
       "'fp8'",
       Error);
 }

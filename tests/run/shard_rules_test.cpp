@@ -51,9 +51,9 @@ TEST_CASE("shards are a power of two from 1 to 256") {
   CHECK(refusal({.batch = "{total: 30, shards: 6}"}) ==
         "2:28: 'shards' wants a power of two from 1 to 256, found 6");
   CHECK(refusal({.batch = "{total: 30, shards: 0}"}) ==
-        "2:28: 'shards' wants a whole number from 1 to 256, found number 0");
+        "2:28: 'shards' must be a whole number from 1 to 256, found number 0");
   CHECK(refusal({.batch = "{total: 512, shards: 512}"}) ==
-        "2:29: 'shards' wants a whole number from 1 to 256, found number 512");
+        "2:29: 'shards' must be a whole number from 1 to 256, found number 512");
   CHECK_FALSE(read_sharded({.batch = "{total: 32}"}).batch.shards.has_value());
 }
 
