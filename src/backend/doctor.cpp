@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-/// A row: what it is about in ten columns, then the finding.
+/// A row: its heading in ten columns, then the finding.
 std::string row(std::string_view about, const std::string& finding) {
   return fmt::format("{:<9} {}\n", about, finding);
 }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using Kind = GpuRequest::Kind;
 
 constexpr std::int64_t kMostGpus = 1'024;  // more than any machine has
-// The first number of the oldest compute capability that kernels are compiled for
+// The major version of the oldest compute capability for which kernels are compiled
 // (CMAKE_CUDA_ARCHITECTURES): before 8.0 there is neither bf16 nor TF32.
 constexpr int kLeastCapability = 8;
 
@@ -25,7 +25,7 @@ std::optional<std::int64_t> number_of(std::string_view text, std::int64_t least)
   return number && *number >= least && *number <= kMostGpus ? number : std::nullopt;
 }
 
-/// "0,2,3"; empty if a part is no number or stands there twice.
+/// "0,2,3"; empty if a part is not a number or appears twice.
 std::vector<int> ids_of(std::string_view text) {
   std::vector<int> ids;
   for (const std::string& part : split(text, ',')) {
@@ -71,7 +71,7 @@ std::string count_text(std::size_t count) {
   refuse(request.text, why);
 }
 
-/// Of the libraries that several GPUs need, or of those that each needs.
+/// Of the libraries that several GPUs need, or of those that every GPU needs.
 void require(const UsableGpus& usable, bool several_gpus) {
   for (const LibraryFinding& library : usable.libraries) {
     const bool spared = library.problem.empty() || !library.without.empty();
@@ -128,8 +128,7 @@ std::string fault_of(const GpuFinding& gpu) {
   return "";
 }
 
-/// The GPUs of the machine that the request means: the usable ones, where it leaves the choice
-/// open.
+/// The GPUs of the machine that the request selects: usable ones if it leaves the choice open.
 std::vector<GpuFinding> meant_of(const GpuRequest& request, const GpuSurvey& survey) {
   if (request.kind == Kind::listed) return listed(request, survey.gpus);
   const bool any = request.kind == Kind::unsaid || request.kind == Kind::idlest;
@@ -143,7 +142,7 @@ std::vector<GpuFinding> meant_of(const GpuRequest& request, const GpuSurvey& sur
   return gpus;
 }
 
-/// Errors of `work` with the request before them.
+/// Prefixes errors of `work` with the request.
 template <class Work>
 auto with_request(const GpuRequest& request, const Work& work) {
   try {
