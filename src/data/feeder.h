@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// What a batch contains of its images.
+/// The form in which a batch has its images.
 enum class BatchImages {
   made,   // the images themselves, made by the host
   bytes,  // those of the set, which holds bytes, and the steps for a device to apply to them

@@ -49,11 +49,11 @@ class Preprocess {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// True if prepare() reads the statistics of the training split.
   [[nodiscard]] virtual bool needs_statistics() const { return false; }
-  /// Takes what it needs of `statistics`, those of the training split as the values arrive here,
-  /// and turns them into those of the values that leave: `[scale: 0.5, mean_image: train]`
+  /// Takes what it needs from `statistics`, which are those of the training split as its values
+  /// arrive here, and turns them into those of its output: `[scale: 0.5, mean_image: train]`
   /// subtracts the mean of the scaled images. `shape` is that of the values, [c, h, w].
-  /// `statistics` may be empty where nothing in the list needs them. Throws Error{config} for a
-  /// count of values or a shape that does not fit, Error{data} for a constant channel.
+  /// `statistics` may be empty if no step in the list needs them. Throws Error{config} for a wrong
+  /// number of values or an unsuitable shape, Error{data} for a constant channel.
   virtual void prepare(Statistics& statistics, const Shape& shape) = 0;
   /// Its effect on every value, once prepared. The step object owns the values.
   [[nodiscard]] virtual PixelStep step() const = 0;

@@ -1,4 +1,4 @@
-// A convolution's windows as rows of a matrix, and back.
+// The windows of a convolution as rows of a matrix, and back.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct WindowWalk {
   }
 };
 
-/// Those of a convolution that the plan knows.
+/// The windows of a convolution in the plan.
 [[nodiscard]] inline WindowWalk window_walk(const ConvOp& op, const Shape& input,
                                             const Shape& output) {
   const ConvAttributes& conv = op.values();
