@@ -23,7 +23,7 @@ struct ImageFile {
   std::int32_t label = 0;
 };
 
-/// The pictures of a folder, decoded whenever they are read.
+/// The images of a folder, decoded each time they are read.
 class ImageFolder final : public Dataset {
  public:
   ImageFolder(const ImageFolderOptions& options, std::vector<ImageFile> files,
@@ -143,7 +143,7 @@ std::string extension_of(const fs::path& path) {
   return extension;
 }
 
-/// True for a picture to take; false for a file of another kind (README.txt).
+/// True for an image; false for a file of another kind (README.txt).
 bool is_picture(const fs::directory_entry& entry) {
   const std::string extension = extension_of(entry.path());
   if (extension == ".jpg" || extension == ".jpeg") {
@@ -167,7 +167,7 @@ void append_class(const fs::path& folder, std::int32_t label, std::vector<ImageF
   }
 }
 
-/// The folders must be classes, of which there may be more than folders.
+/// Checks that the folders are classes, of which there may be more than folders.
 void check_classes(const fs::path& root, const std::vector<std::string>& names,
                    std::int64_t classes) {
   if (names.empty()) {
@@ -180,7 +180,7 @@ void check_classes(const fs::path& root, const std::vector<std::string>& names,
                ", expected at most " + std::to_string(classes) + " ('classes')");
 }
 
-/// Every k-th file, so that all classes stay.
+/// Every k-th file, so that every class remains.
 std::vector<ImageFile> spread(std::vector<ImageFile> files, std::int64_t limit) {
   const std::int64_t count = static_cast<std::int64_t>(files.size());
   if (limit <= 0 || limit >= count) return files;

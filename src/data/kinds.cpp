@@ -1,4 +1,4 @@
-// The lists of what the data section of a run file can name.
+// The sources, augmentations and preprocessing steps that the data section of a run file can name.
 #include "data/cifar.h"
 #include "data/flip.h"
 #include "data/idx.h"

@@ -83,12 +83,12 @@ void check_new_or_empty(const fs::path& dest) {
                                    "no data are overwritten");
 }
 
-/// A folder beside the destination that is renamed to it at the end, or removed.
+/// A folder next to the destination that is renamed to it at the end, or removed.
 class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(const fs::path& dest) : path_(dest.string() + ".unfinished") {
     std::error_code error;
-    fs::remove_all(path_, error);  // of a run that was killed
+    fs::remove_all(path_, error);  // left by a run that was killed
     fs::create_directories(path_, error);
     if (error) fail_write(path_, error.message());
   }
@@ -113,7 +113,7 @@ class UnfinishedFolder {
 
 void make_shapes(const fs::path& dest, const ShapesOptions& options) {
   TY_CHECK(options.train >= kTrainFiles && options.test >= 1, "too few shapes");
-  // "data/shapes/" and "data/shapes" are one folder; the name is needed for the one beside it.
+  // "data/shapes/" and "data/shapes" are one folder; its name is needed for the one next to it.
   const fs::path folder = dest.has_filename() ? dest : dest.parent_path();
   check_new_or_empty(folder);
   const UnfinishedFolder unfinished(folder);

@@ -9,7 +9,7 @@ bool is_train(const config::Node& node) {
   return node.kind == config::Node::Kind::text && node.text == "train";
 }
 
-/// Reads `train` (gives an empty list), one number, or one number a channel.
+/// Reads `train` (gives an empty list), one number, or one number per channel.
 std::vector<float> read_channel_values(config::Fields& fields, std::string_view help,
                                        bool positive) {
   config::Node values;

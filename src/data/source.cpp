@@ -60,7 +60,7 @@ fs::path find_data_folder(const FolderSearch& search) {
   for (std::size_t i = 0; i < folders.size(); ++i) {
     text += (i == 0 ? "'" : ", '") + folders[i].string() + "'";
   }
-  // Sets with a folder name of their own are those whose root may be left out.
+  // Only sources with a subfolder name may omit their root.
   if (!search.subfolder.empty()) {
     text +=
         "; without 'root' it is looked for in $TRAINYARD_DATA, or in data/ where that is not set";

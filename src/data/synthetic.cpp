@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::int64_t kTile = 4;        // pixels a side
+constexpr std::int64_t kTile = 4;        // pixels per side
 constexpr std::uint32_t kClassDraw = 2;  // draws 0 and 1 are the splits' noise
 
 /// Byte `i` of the four words of a draw.

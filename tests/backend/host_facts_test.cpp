@@ -1,4 +1,4 @@
-// What limits a process, in a root that plays proc, sys and dev.
+// What limits a process, in a root that simulates proc, sys and dev.
 #include "backend/host_facts.h"
 
 #include <doctest/doctest.h>

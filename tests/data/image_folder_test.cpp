@@ -60,7 +60,7 @@ TEST_CASE("image_folder sorts classes and files by name and skips other files") 
   CHECK(set->held().bytes.size() == 24);
 }
 
-TEST_CASE("image_folder decodes late beyond its memory limit, to the same samples") {
+TEST_CASE("image_folder decodes on reading beyond its memory limit, to the same samples") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   ImageFolderOptions options = folder_options(folder);
@@ -104,7 +104,7 @@ TEST_CASE("a file that changes its size after opening is refused when it is read
               "cat/1.png' has changed its size since the run began"));
 }
 
-TEST_CASE("limit keeps all classes of an image folder") {
+TEST_CASE("limit keeps every class of an image folder") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   ImageFolderOptions options = folder_options(folder);
@@ -175,7 +175,7 @@ TEST_CASE("a symbolic link in an image folder is refused") {
             "/dog/link.png' is a symbolic link; picture folders hold regular files only, copy it");
 }
 
-TEST_CASE("a symbolic link in the place of a class folder is refused") {
+TEST_CASE("a symbolic link instead of a class folder is refused") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   std::filesystem::create_directory_symlink(folder.path() / "dog", folder.path() / "wolf");
