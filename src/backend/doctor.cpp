@@ -111,7 +111,7 @@ std::string doctor_text(const Findings& findings) {
   const std::vector<std::string> list = missing(findings);
   for (const std::string& note : notes(findings)) text += "note:     " + note + "\n";
   for (const std::string& thing : list) text += "missing:  " + thing + "\n";
-  return text + (list.empty() ? "all that training on a GPU needs is there\n"
+  return text + (list.empty() ? "everything that training on a GPU needs was found\n"
                               : "training on the CPU needs none of these\n");
 }
 

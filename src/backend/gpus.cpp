@@ -118,11 +118,11 @@ std::string fault_of(const GpuFinding& gpu) {
   if (gpu.major < kLeastCapability) {
     return full_name(gpu) + " has compute capability " + std::to_string(gpu.major) + "." +
            std::to_string(gpu.minor) + ", expected " + std::to_string(kLeastCapability) +
-           ".0 or newer (A100, RTX 30 and those after them)";
+           ".0 or newer (A100, RTX 30 or later)";
   }
   if (gpu.compute_mode == ComputeMode::prohibited) {
     return full_name(gpu) +
-           " is in prohibited mode: no process may use it; take the mode back (nvidia-smi -i " +
+           " is in prohibited mode: no process may use it; reset the mode (nvidia-smi -i " +
            gpu.bus + " -c DEFAULT)";
   }
   return "";
@@ -190,13 +190,13 @@ std::string survey_problem(const GpuSurvey& survey) {
     return "the NVIDIA driver is too old: it supports CUDA " +
            cuda_version_text(survey.driver_cuda) + ", this program needs CUDA " +
            cuda_version_text(survey.runtime_cuda) +
-           "; install a newer driver, or a package with a GPU part for the CUDA of this one";
+           "; install a newer driver, or a package with a GPU part for this driver's CUDA";
   }
   if (!survey.problem.empty()) {
     return "the GPUs cannot be used: " + survey.problem +
-           "; see that nvidia-smi lists them and that CUDA_VISIBLE_DEVICES names them";
+           "; check that nvidia-smi lists them and that CUDA_VISIBLE_DEVICES names them";
   }
-  if (survey.gpus.empty()) return "0 GPUs were found; see that CUDA_VISIBLE_DEVICES names one";
+  if (survey.gpus.empty()) return "0 GPUs were found; check that CUDA_VISIBLE_DEVICES names one";
   if (!usable_gpus(survey).empty()) return "";
   return "no GPU can be used: " + fault_of(survey.gpus.front());
 }
@@ -211,12 +211,11 @@ void require_shareable(const UsableGpus& usable) {
   if (!usable.share.shared() || usable.mps) return;
   for (const GpuFinding& gpu : usable.gpus) {
     if (gpu.compute_mode == ComputeMode::any) continue;
-    refuse(usable.asked,
-           full_name(gpu) + " is in exclusive mode, for one process alone, and " +
-               std::to_string(usable.share.ranks) +
-               " ranks are to share it; start NVIDIA's MPS (nvidia-cuda-mps-control -d), take the "
-               "mode back (nvidia-smi -i " +
-               gpu.bus + " -c DEFAULT), or start no more ranks than GPUs");
+    refuse(usable.asked, full_name(gpu) + " is in exclusive mode, for only one process, and " +
+                             std::to_string(usable.share.ranks) +
+                             " ranks are to share it; start NVIDIA's MPS (nvidia-cuda-mps-control "
+                             "-d), reset the mode (nvidia-smi -i " +
+                             gpu.bus + " -c DEFAULT), or start no more ranks than GPUs");
   }
 }
 

@@ -106,13 +106,13 @@ std::span<const config::Word<CifarLabels>> words(CifarLabels) {
 
 void declare(config::Fields& fields, Cifar10Options& options) {
   fields.field("root", options.root, "folder with cifar-10-batches-bin, or that folder itself");
-  fields.field("split", options.split, "which part");
+  fields.field("split", options.split, "which split");
   declare_common(fields, options);
 }
 
 void declare(config::Fields& fields, Cifar100Options& options) {
   fields.field("root", options.root, "folder with cifar-100-binary, or that folder itself");
-  fields.field("split", options.split, "which part");
+  fields.field("split", options.split, "which split");
   fields.field("labels", options.labels, "the 100 fine classes or the 20 coarse ones");
   declare_common(fields, options);
 }

@@ -48,7 +48,7 @@ void check_png(const EncodedImage& image) {
     const bool framed = text.size() - at >= kFrame;
     const std::size_t length = framed ? big_endian(text.substr(at)) : 0;
     if (!framed || length > text.size() - at - kFrame) {
-      bad_file(image.name, "is truncated: the chunk " + where + " goes beyond the file's " +
+      bad_file(image.name, "is truncated: the chunk " + where + " extends beyond the file's " +
                                std::to_string(text.size()) + " bytes");
     }
     type = text.substr(at + 4, 4);

@@ -105,10 +105,9 @@ ImageSize image_size(const EncodedImage& image) {
   int channels = 0;
   if (stbi_info_from_memory(data_of(image), length_of(image), &w, &h, &channels) == 0) {
     // stb tries one format after the other, so its own reason is that of the last one.
-    bad_file(
-        image.name,
-        "is no PNG or BMP file that can be read: of another format, damaged in its header, or more "
-        "than 16384 pixels on a side; convert or remove it");
+    bad_file(image.name,
+             "is not a readable PNG or BMP file: of another format, damaged in its header, or more "
+             "than 16384 pixels per side; convert or remove it");
   }
   // The rows of a BMP are stored from top to bottom if its height is negative.
   const ImageSize size{h < 0 ? -std::int64_t{h} : std::int64_t{h}, w};

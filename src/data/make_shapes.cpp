@@ -78,9 +78,10 @@ void write_folder(const fs::path& folder, const ShapesOptions& options) {
 void check_new_or_empty(const fs::path& dest) {
   std::error_code error;
   if (!fs::exists(dest, error) || (fs::is_directory(dest) && fs::is_empty(dest))) return;
-  throw Error(ErrorKind::data, "'" + dest.string() +
-                                   "' exists and is not an empty folder; give a new one, so that "
-                                   "no data are overwritten");
+  throw Error(
+      ErrorKind::data,
+      "'" + dest.string() +
+          "' exists and is not an empty folder; give a new one, so that no data is overwritten");
 }
 
 /// A folder next to the destination that is renamed to it at the end, or removed.

@@ -18,7 +18,7 @@ std::vector<float> channel_values(std::string_view name, const std::vector<float
   TY_CHECK(!given.empty(), "statistics of another number of channels");
   throw Error(ErrorKind::config, std::string(name) + ": " + std::to_string(given.size()) +
                                      " values for images of " + std::to_string(channels) +
-                                     " channels; give one value, or one a channel");
+                                     " channels; give one value, or one per channel");
 }
 
 /// Applies f(value, channel) to the mean image of `statistics`, if there is one.

@@ -101,7 +101,7 @@ void declare(config::Fields& fields, SyntheticOptions& options) {
   fields.field("shape", options.shape, "[channels, height, width]", {.minimum = 1});
   fields.field("classes", options.classes, "number of classes", {.minimum = 1});
   fields.field("size", options.size, "number of samples", {.minimum = 1});
-  fields.field("split", options.split, "which part; both have the same classes");
+  fields.field("split", options.split, "which split; both have the same classes");
   fields.field("learnable", options.learnable, "a picture of the class under the noise");
   declare_common(fields, options);
   if (options.shape.size() != 3) {

@@ -68,7 +68,7 @@ TEST_CASE("a complete machine is reported line by line, exit 0") {
         "links     0       1\n"
         "  cuda:0  -       PCIe\n"
         "  cuda:1  PCIe    -\n"
-        "all that training on a GPU needs is there\n");
+        "everything that training on a GPU needs was found\n");
 }
 
 TEST_CASE("without a GPU part the report says so, and how to get it, exit 8") {
@@ -153,15 +153,14 @@ TEST_CASE("a GPU's settings are printed below it, and problems in notes") {
         "          compute mode exclusive, MIG off, ECC on, NVSwitch not started, SM clock "
         "345 of 1980 MHz, memory 3201 MHz, power cap 700 W, slowed by power cap and heat\n",
         "  cuda:0  -       NVLink\n",
-        "note:     cuda:0 takes one program at a time (compute mode exclusive): ranks share it "
-        "only "
-        "through MPS; nvidia-smi -c DEFAULT lets them\n",
-        "note:     cuda:0 has rows of memory that wait to be replaced; reset it (nvidia-smi -r) or "
+        "note:     cuda:0 accepts one program at a time (compute mode exclusive): ranks can share "
+        "it only through MPS; nvidia-smi -c DEFAULT allows more\n",
+        "note:     cuda:0 has memory rows that wait to be remapped; reset it (nvidia-smi -r) or "
         "restart the machine\n",
-        "note:     cuda:0 has rows of memory that could not be replaced; have it exchanged\n",
-        "note:     cuda:0 is joined to others by NVSwitch, which is not started; see that "
-        "nvidia-fabricmanager runs, and what it logs\n",
-        "note:     cuda:0 is slowed down by power cap, heat; see to its cooling and power\n"}) {
+        "note:     cuda:0 has memory rows that could not be remapped; have the GPU replaced\n",
+        "note:     cuda:0 is connected to other GPUs by NVSwitch, which is not started; check that "
+        "nvidia-fabricmanager runs, and its log\n",
+        "note:     cuda:0 is slowed down by power cap, heat; check its cooling and power\n"}) {
     CHECK_MESSAGE(text.find(line) != std::string::npos, line);
   }
   CHECK(notes(findings).size() == 5);

@@ -115,29 +115,28 @@ TEST_CASE("the reason that no GPU can be used is reported") {
         "--gpus 1: no NVIDIA driver was found (libcuda.so.1 cannot be opened); install the driver, "
         "or use --gpus 0 for the CPU");
   survey.driver_cuda = 12040;
-  CHECK(
-      refused("all", survey).text ==
-      "--gpus all: the NVIDIA driver is too old: it supports CUDA 12.4, this program needs CUDA "
-      "13.0; install a newer driver, or a package with a GPU part for the CUDA of this one, or use "
-      "--gpus 0 for the CPU");
+  CHECK(refused("all", survey).text ==
+        "--gpus all: the NVIDIA driver is too old: it supports CUDA 12.4, this program needs CUDA "
+        "13.0; install a newer driver, or a package with a GPU part for this driver's CUDA, or use "
+        "--gpus 0 for the CPU");
   survey.driver_cuda = 13020;
   survey.problem = "no CUDA-capable device is detected";
+  CHECK(refused("1", survey).text ==
+        "--gpus 1: the GPUs cannot be used: no CUDA-capable device is detected; check that "
+        "nvidia-smi lists them and that CUDA_VISIBLE_DEVICES names them, or use --gpus 0 for the "
+        "CPU");
+  survey.problem.clear();
   CHECK(
       refused("1", survey).text ==
-      "--gpus 1: the GPUs cannot be used: no CUDA-capable device is detected; see that nvidia-smi "
-      "lists them and that CUDA_VISIBLE_DEVICES names them, or use --gpus 0 for the CPU");
-  survey.problem.clear();
-  CHECK(refused("1", survey).text ==
-        "--gpus 1: 0 GPUs were found; see that CUDA_VISIBLE_DEVICES names one, or use --gpus 0 for "
-        "the CPU");
+      "--gpus 1: 0 GPUs were found; check that CUDA_VISIBLE_DEVICES names one, or use --gpus 0 for "
+      "the CPU");
 }
 
 TEST_CASE("a GPU that is too old is reported by name, and skipped if the choice is open") {
   GpuSurvey survey = machine(3);
   survey.gpus[0] = {.ordinal = 0, .name = "Tesla T4", .major = 7, .minor = 5};
   const std::string old =
-      "cuda:0 (Tesla T4) has compute capability 7.5, expected 8.0 or newer (A100, RTX 30 and those "
-      "after them)";
+      "cuda:0 (Tesla T4) has compute capability 7.5, expected 8.0 or newer (A100, RTX 30 or later)";
   for (const char* text : {"1", "2", "0,1", "id:0", "all"}) {
     CAPTURE(text);
     CHECK(refused(text, survey).code == 8);
@@ -195,16 +194,16 @@ TEST_CASE("a GPU that no process may use is refused if selected, and ignored oth
   const Refusal found = refused("2", two);
   CHECK(found.code == 8);
   CHECK(found.text ==
-        "--gpus 2: cuda:1 (NVIDIA X) is in prohibited mode: no process may use it; take the mode "
-        "back (nvidia-smi -i 0000:65:00.0 -c DEFAULT); name others, or use --gpus 0 for the CPU");
+        "--gpus 2: cuda:1 (NVIDIA X) is in prohibited mode: no process may use it; reset the mode "
+        "(nvidia-smi -i 0000:65:00.0 -c DEFAULT); name others, or use --gpus 0 for the CPU");
   two.gpus[0].busy_percent = 90;
   CHECK(chosen("auto:1", two) == List{0});
   std::swap(two.gpus[0].compute_mode, two.gpus[1].compute_mode);
   CHECK(chosen("", two) == List{1});
   two.gpus[1].compute_mode = ComputeMode::prohibited;
   CHECK(survey_problem(two) ==
-        "no GPU can be used: cuda:0 (NVIDIA X) is in prohibited mode: no process may use it; take "
-        "the mode back (nvidia-smi -i " +
+        "no GPU can be used: cuda:0 (NVIDIA X) is in prohibited mode: no process may use it; reset "
+        "the mode (nvidia-smi -i " +
             two.gpus[0].bus + " -c DEFAULT)");
 }
 
@@ -216,9 +215,9 @@ TEST_CASE("ranks share a GPU in exclusive mode only through MPS, which is named"
   const Refusal found = refusal([&] { require_shareable(usable); });
   CHECK(found.code == 8);
   CHECK(found.text ==
-        "--gpus 1: cuda:0 (NVIDIA X) is in exclusive mode, for one process alone, and 4 ranks are "
-        "to share it; start NVIDIA's MPS (nvidia-cuda-mps-control -d), take the mode back "
-        "(nvidia-smi -i 0000:17:00.0 -c DEFAULT), or start no more ranks than GPUs");
+        "--gpus 1: cuda:0 (NVIDIA X) is in exclusive mode, for only one process, and 4 ranks are "
+        "to share it; start NVIDIA's MPS (nvidia-cuda-mps-control -d), reset the mode (nvidia-smi "
+        "-i 0000:17:00.0 -c DEFAULT), or start no more ranks than GPUs");
   usable.mps = true;
   CHECK(refusal([&] { require_shareable(usable); }).code == 0);
   usable.mps = false;

@@ -65,7 +65,7 @@ TEST_CASE(
   CHECK(found.problem == "");
   CHECK(found.path.filename() == "libm.so.6");
   CHECK(open_library(library, std::vector<fs::path>{newer.path()}, 12).problem ==
-        refused.string() + " is of CUDA 13, and the driver supports CUDA 12");
+        refused.string() + " is for CUDA 13, but the driver supports CUDA 12");
   CHECK(open_library(library, std::vector<fs::path>{newer.path()}, 13).problem == "");
 }
 

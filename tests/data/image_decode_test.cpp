@@ -79,7 +79,7 @@ TEST_CASE("a png truncated at any byte is refused") {
 TEST_CASE("a truncated png is reported as such") {
   const std::string file = test::png_of({.w = 9, .h = 7}, pixels_of(9, 7));
   CHECK(data_message(file.substr(0, 100)) ==
-        "'x.png' is truncated: the chunk at byte 33 goes beyond the file's 100 bytes");
+        "'x.png' is truncated: the chunk at byte 33 extends beyond the file's 100 bytes");
 }
 
 TEST_CASE("a png with one changed bit of its data is refused by its checksum") {
@@ -125,8 +125,8 @@ TEST_CASE("a png of more than 16384 pixels per side is refused by its header") {
   const std::string file =
       test::png_of({.w = 1, .h = 1, .claimed_w = 26755, .claimed_h = 26755}, "abc");
   CHECK(data_message(file) ==
-        "'x.png' is no PNG or BMP file that can be read: of another format, damaged in its header, "
-        "or more than 16384 pixels on a side; convert or remove it");
+        "'x.png' is not a readable PNG or BMP file: of another format, damaged in its header, or "
+        "more than 16384 pixels per side; convert or remove it");
 }
 
 TEST_CASE("a png whose claim is within the limits but not in the file is refused") {
@@ -188,7 +188,7 @@ TEST_CASE("max_pixels is the largest size that is decoded") {
 
 TEST_CASE("a file of another format is refused") {
   const std::string message = data_message("\xff\xd8\xff\xe0 a jpeg in disguise");
-  CHECK(holds(message, "'x.png' is no PNG or BMP file that can be read: of another format"));
+  CHECK(holds(message, "'x.png' is not a readable PNG or BMP file: of another format"));
 }
 
 }  // namespace trainyard

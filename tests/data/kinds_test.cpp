@@ -158,7 +158,7 @@ TEST_CASE("two image channels are refused") {
 }
 
 TEST_CASE("per-channel values that are not numbers are refused") {
-  const std::string wanted = "expected 'train', one number, or one number a channel, found ";
+  const std::string wanted = "expected 'train', one number, or one number per channel, found ";
   CHECK(config_message(kSource + "preprocess: [mean_rgb: test]") ==
         "run.yaml:2:24: " + wanted + "text 'test'");
   CHECK(config_message(kSource + "preprocess: [mean_rgb: {values: []}]") ==

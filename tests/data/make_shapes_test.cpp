@@ -166,7 +166,7 @@ TEST_CASE("make_shapes overwrites nothing") {
   folder.write("real/data_batch_1.bin", "precious");
   CHECK(message_of(ErrorKind::data, [&] { make_shapes(folder.path() / "real", few()); }) ==
         "'" + folder.text() +
-            "/real' exists and is not an empty folder; give a new one, so that no data are "
+            "/real' exists and is not an empty folder; give a new one, so that no data is "
             "overwritten");
   CHECK(text_of(folder.path() / "real/data_batch_1.bin") == "precious");
 }

@@ -141,9 +141,9 @@ TEST_CASE("a number of values other than the number of channels is refused") {
     });
   };
   CHECK(refused(MeanRgb({1, 2, 3})) ==
-        "mean_rgb: 3 values for images of 1 channels; give one value, or one a channel");
+        "mean_rgb: 3 values for images of 1 channels; give one value, or one per channel");
   CHECK(refused(StdRgb({1, 2, 3})) ==
-        "std_rgb: 3 values for images of 1 channels; give one value, or one a channel");
+        "std_rgb: 3 values for images of 1 channels; give one value, or one per channel");
 }
 
 TEST_CASE("a constant channel has no deviation to divide by") {

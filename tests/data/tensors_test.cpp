@@ -111,7 +111,7 @@ TEST_CASE("different numbers of images and labels are refused") {
   const TensorsOptions options = write(folder, contents);
   CHECK(data_message(options) == "'" + options.file +
                                      "': 'images' is F32 [2, 1, 1, 3] but 'labels' is I32 [3]; "
-                                     "expected one label an image");
+                                     "expected one label per image");
 }
 
 TEST_CASE("a label out of range is refused with its record") {

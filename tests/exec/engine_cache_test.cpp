@@ -78,7 +78,7 @@ TEST_CASE("a damaged file gives one warning, counts as empty, and is written ane
            ": expected choices for NVIDIA H200 with cuDNN 9.19.0"},
       {R"({"gpu": "NVIDIA H200", "cudnn": "9.19.0", "choices": []})",
        "the engine cache is damaged, engines are timed again: " + name +
-           ": 'choices' is no object"},
+           ": 'choices' is not an object"},
       {R"({"gpu": "NVIDIA H200", "cudnn": "9.19.0", "choices": {"a": {"engine": 1}}})",
        "the engine cache is damaged, engines are timed again: " + name +
            ": the key 'microseconds' is missing"},
@@ -102,7 +102,7 @@ TEST_CASE("a choice that cuDNN refuses is dropped with a warning") {
   Opened opened(folder.path());
   opened.cache.forget("a", "conv output");
   REQUIRE(opened.warnings.size() == 1);
-  CHECK(opened.warnings[0] == "a kept engine is not accepted and is timed again: conv output");
+  CHECK(opened.warnings[0] == "a stored engine is not accepted and is timed again: conv output");
   CHECK_FALSE(opened.cache.find("a").has_value());
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("a folder that cannot be written costs one warning, not the run") {
     opened.cache.save();
   }
   REQUIRE(opened.warnings.size() == 1);
-  CHECK(opened.warnings[0].starts_with("the chosen engines are not kept: "));
+  CHECK(opened.warnings[0].starts_with("the chosen engines are not saved: "));
 }
 
 TEST_CASE("without a folder nothing is read or written") {

@@ -32,7 +32,7 @@ std::string message_of(const char* text) {
 
 TEST_CASE("an engine without notes and within the workspace may be used") {
   CHECK(refusal({.workspace_bytes = 1000}, kExact) == "");
-  CHECK(refusal({.workspace_bytes = 1001}, kExact) == "wants more workspace than the plan has");
+  CHECK(refusal({.workspace_bytes = 1001}, kExact) == "needs more workspace than the plan has");
 }
 
 TEST_CASE("engines whose results vary are refused if results must be bit-identical") {

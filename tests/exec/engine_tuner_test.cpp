@@ -151,9 +151,9 @@ TEST_CASE("if no engine is left, the error counts every reason") {
                           {.index = 4, .plan = CUDNN_STATUS_EXECUTION_FAILED},
                           {.index = 6}};
   const std::string message = error_of(ErrorKind::device, [&] { run.choose(); });
-  CHECK(message.starts_with("no engine of cuDNN is left for conv output: input bf16 [2, 8, 4, 4]"));
+  CHECK(message.starts_with("no cuDNN engine is left for conv output: input bf16 [2, 8, 4, 4]"));
   CHECK(message.find(": 2 EXECUTION_FAILED (no driver), 1 cannot be recorded, 1 not "
-                     "deterministic, 1 wants more workspace than the plan has; ") !=
+                     "deterministic, 1 needs more workspace than the plan has; ") !=
         std::string::npos);
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("a stored engine that no longer runs is timed anew, one of rank 0 ends
   follows.broken = {3};
   CHECK(error_of(ErrorKind::device, [&] {
           follows.choose();
-        }).starts_with("the engine of cuDNN that rank 0 chose is of no use here: does not run"));
+        }).starts_with("the cuDNN engine that rank 0 chose is unusable here: does not run"));
 }
 
 TEST_CASE("equal layers share one plan") {
@@ -294,7 +294,7 @@ TEST_CASE("a stored engine that fails is timed anew in a new run, with a warning
        ": EXECUTION_FAILED (no driver)"},
       {{{.index = 5}}, ": BAD_PARAM (no driver)"},
       {{{.index = 3, .workspace_bytes = 1001}, {.index = 5}},
-       ": wants more workspace than the plan has"}};
+       ": needs more workspace than the plan has"}};
   for (const auto& [engines, reason] : later) {
     const TemporaryFolder folder;
     Run run(in_folder(folder));
@@ -307,7 +307,7 @@ TEST_CASE("a stored engine that fails is timed anew in a new run, with a warning
     CHECK(next.choose().engine == 5);
     REQUIRE(next.warnings.size() == 1);
     CHECK(next.warnings[0].starts_with(
-        "a kept engine is not accepted and is timed again: conv output: input bf16"));
+        "a stored engine is not accepted and is timed again: conv output: input bf16"));
     CHECK(next.warnings[0].ends_with(reason));
     Run third(in_folder(folder));
     fake_cudnn().engines = engines;
@@ -330,8 +330,8 @@ TEST_CASE("a resume whose engine fails warns that bits may change, and times ane
   CHECK(run.choose().engine == 3);
   REQUIRE(run.warnings.size() == 1);
   CHECK(run.warnings[0].starts_with(
-      "an engine of cuDNN that this run began with is of no use here, and engines are timed again: "
-      "the last bits of its results may differ from those of a run that never stopped (conv "));
+      "a cuDNN engine that this run began with is unusable here, and engines are timed again: "
+      "the last bits of its results may differ from those of an uninterrupted run (conv "));
   CHECK(run.warnings[0].find("BAD_PARAM (no driver)") != std::string::npos);
 }
 
@@ -347,7 +347,7 @@ TEST_CASE("another rank takes rank 0's engine, and ends if there is no usable on
   Run fails(of_first(engines_with({.engine = 5})));
   fake_cudnn().engines = {{.index = 3}};
   CHECK(error_of(ErrorKind::device, [&] { fails.choose(); })
-            .starts_with("the engine of cuDNN that rank 0 chose is of no use here: cuDNN: conv "
+            .starts_with("the cuDNN engine that rank 0 chose is unusable here: cuDNN: conv "
                          "output: input bf16"));
   CHECK(fails.warnings.empty());
 
@@ -355,7 +355,7 @@ TEST_CASE("another rank takes rank 0's engine, and ends if there is no usable on
   fake_cudnn().engines = {{.index = 3}};
   CHECK(error_of(ErrorKind::device, [&] {
           lacks.choose();
-        }).starts_with("rank 0 chose no engine of cuDNN for a convolution here (conv output"));
+        }).starts_with("rank 0 chose no cuDNN engine for a convolution here (conv output"));
 }
 
 TEST_CASE("a known choice that adds a bias that may not be added is rejected") {
@@ -364,12 +364,12 @@ TEST_CASE("a known choice that adds a bias that may not be added is rejected") {
   run.milliseconds = {{3, 1.0}, {5, 0.5}};
   CHECK(run.choose().engine == 3);
   REQUIRE(run.warnings.size() == 1);
-  CHECK(run.warnings[0].find("it adds a bias where none may be added") != std::string::npos);
+  CHECK(run.warnings[0].find("it adds a bias that may not be added") != std::string::npos);
 }
 
 TEST_CASE("engines of an earlier run that are damaged are refused with their name") {
   CHECK(error_of(ErrorKind::data, [] { Run({.engines = "[]"}); }) ==
-        "the engines of the earlier run: no object");
+        "the engines of the earlier run: not an object");
   CHECK(error_of(ErrorKind::data, [] {
           Run({.engines_of = Source::first_rank, .engines = R"({"a": {"engine": 1}})"});
         }) == "the engines of rank 0: an engine's 'knobs' is not as expected");

@@ -174,7 +174,7 @@ TEST_CASE("a word in the wrong folder is flagged") {
   CHECK(found("tests/run/x.cpp", "std::this_thread::sleep_for(d);") ==
         "'sleep_for': a test waits for events, never for time");
   CHECK(found("src/ops/x.h", "#pragma GCC diagnostic push") ==
-        "'#pragma GCC diagnostic': warnings are mended, not silenced");
+        "'#pragma GCC diagnostic': warnings are fixed, not silenced");
   CHECK(found("src/cli/x.cpp", "std::cout << getenv(n); exit(1);") == "");
   CHECK(found("src/run/x.cpp", "snprintf(f); // printf\nauto s = \"getenv\"; exit_code();") == "");
 }

@@ -46,8 +46,8 @@ const std::vector<Ban>& bans() {
       {"usleep", "tests/", {}, kSleeps},
       {"nanosleep", "tests/", {}, kSleeps},
       {"sleep", "tests/", {}, kSleeps},
-      {"#pragma GCC diagnostic", "", {}, "warnings are mended, not silenced"},
-      {"#pragma clang diagnostic", "", {}, "warnings are mended, not silenced"},
+      {"#pragma GCC diagnostic", "", {}, "warnings are fixed, not silenced"},
+      {"#pragma clang diagnostic", "", {}, "warnings are fixed, not silenced"},
   };
   return list;
 }

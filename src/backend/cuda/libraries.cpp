@@ -67,8 +67,8 @@ void judge(LibraryFinding& finding, const WantedLibrary& wanted, const SharedLib
     finding.problem = finding.path.string() + " is version " + finding.version + ", expected " +
                       text_of(wanted.least_version) + " or newer";
   } else if (cuda > driver_cuda) {
-    finding.problem = finding.path.string() + " is of CUDA " + std::to_string(cuda) +
-                      ", and the driver supports CUDA " + std::to_string(driver_cuda);
+    finding.problem = finding.path.string() + " is for CUDA " + std::to_string(cuda) +
+                      ", but the driver supports CUDA " + std::to_string(driver_cuda);
   }
 }
 

@@ -75,7 +75,7 @@ std::string_view refusal(const EngineFacts& facts, const EngineRules& rules) {
       return rule.reason;
     }
   }
-  if (facts.workspace_bytes > rules.workspace_cap) return "wants more workspace than the plan has";
+  if (facts.workspace_bytes > rules.workspace_cap) return "needs more workspace than the plan has";
   return "";
 }
 

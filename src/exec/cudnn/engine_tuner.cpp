@@ -42,7 +42,7 @@ std::string failure_of(const EngineSearch& search, const Wanted& wanted, const E
 /// Sets `plan`, or returns why the choice is unusable.
 std::string remake(const EngineSearch& search, const Wanted& wanted, const EngineChoice& choice,
                    EnginePlan& plan) {
-  if (choice.adds_bias && !wanted.may_add_bias()) return "it adds a bias where none may be added";
+  if (choice.adds_bias && !wanted.may_add_bias()) return "it adds a bias that may not be added";
   try {
     const ConvGraph graph = choice.adds_bias ? with_bias(wanted.graph) : wanted.graph;
     plan = remake_plan(make_operation_graph(search.library, graph), search.device, choice);
@@ -116,11 +116,9 @@ EnginePlan new_plan(const EngineSearch& search, const Wanted& wanted) {
   if (!plans.empty()) chosen = search.tune ? fastest(search, wanted, plans, refused) : plans[0];
   if (chosen) return *chosen;
   search.check_gpu();
-  throw Error(
-      ErrorKind::device,
-      fmt::format("no engine of cuDNN is left for {}: {}; 'deterministic: false' or another "
-                  "precision may admit one",
-                  wanted.key, refused.text()));
+  throw Error(ErrorKind::device, fmt::format("no cuDNN engine is left for {}: {}; 'deterministic: "
+                                             "false' or another precision may permit one",
+                                             wanted.key, refused.text()));
 }
 
 }  // namespace
