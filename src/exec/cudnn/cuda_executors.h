@@ -22,8 +22,7 @@ struct CudaExecutorSettings {
   std::string gpu;         // "NVIDIA H200"
   std::filesystem::path cudnn = "libcudnn.so.9";
   std::filesystem::path cublaslt = "libcublasLt.so.13";
-  bool deterministic = true;                           // only engines whose results are bit-
-                                                       // identical from run to run
+  bool deterministic = true;                           // only engines with bit-identical results
   std::size_t workspace_cap = std::size_t{256} << 20;  // bytes per step
   bool tune = true;  // time the engines that cuDNN proposes; else take the first that runs
   /// Where timed choices are stored, for all runs on this machine; empty: nowhere.

@@ -22,7 +22,7 @@ struct WindowWalk {
   TY_HD std::int64_t positions() const { return out_height * out_width; }
   [[nodiscard]] std::int64_t image_elements() const { return channels * height * width; }
 
-  /// The first and one past the last column of the output whose tap at kernel column `kw` lies
+  /// The first and one past the last column of the output whose tap at kernel column `kw` is
   /// inside the input.
   TY_HD void columns(std::int64_t kw, std::int64_t& first, std::int64_t& last) const {
     const std::int64_t shift = kw * dilation_w - left;  // input column = ow * stride + shift
