@@ -197,7 +197,7 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
     T* const wanted = tensors.input_gradients[1].template as<T>();
     residual_ = {tensors.outputs[0].template as<T>(), wanted != nullptr ? wanted : dx_};
   }
-  /// The input of the second pass: dy, or with a residual its gradient, which is clamped already.
+  /// The input of the second pass: dy, or with a residual its gradient, which is masked already.
   [[nodiscard]] GradientRows<T> second_pass() const {
     GradientRows<T> tensors = tensors_;
     if (residual_.y == nullptr) return tensors;

@@ -214,7 +214,7 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
     return {residual_.y + block * this->output_.block_stride,
             gradient == nullptr ? nullptr : gradient + block * this->input_.block_stride};
   }
-  /// The input of the second pass: dy, or with a residual its gradient, which is clamped already.
+  /// The input of the second pass: dy, or with a residual its gradient, which is masked already.
   [[nodiscard]] GradientPlanes second_pass(GradientPlanes tensors,
                                            const ResidualGradient& residual) const {
     if (residual.y == nullptr) return tensors;

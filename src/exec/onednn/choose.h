@@ -20,7 +20,7 @@ namespace trainyard::onednn {
   return 2;
 }
 
-/// build(a, b) makes a primitive descriptor for two activation layouts, which may be empty. The
+/// build(a, b) makes a primitive descriptor, which may be empty, for two activation layouts. The
 /// result is for the given layouts, unless others have a better implementation: then the step
 /// copies its activations.
 template <class Build>
