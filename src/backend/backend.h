@@ -1,6 +1,5 @@
-// What the GPU part offers the program. It is a shared object of its own, loaded when a GPU is
-// asked for or found (backend/plugin.h); C++ objects cross the boundary, so both must be of one
-// build.
+// The interface of the GPU part. It is a separate shared object, loaded when a GPU is requested or
+// found (backend/plugin.h); C++ objects cross the boundary, so both must come from the same build.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +24,8 @@ struct LibraryFinding {
   std::filesystem::path path;  // where it was found; empty: nowhere
   std::string version;         // "9.19.0"; empty: not usable
   std::string problem;         // why not; empty: usable
-  bool several_gpus = false;   // needed where several GPUs work together, not by one
-  std::string without = {};    // what is left out without it; empty: it is needed
+  bool several_gpus = false;   // needed only when several GPUs work together
+  std::string without = {};    // what is left out without it; empty: it is required
 };
 
 class Backend {
@@ -34,31 +33,30 @@ class Backend {
   virtual ~Backend() = default;
   /// Driver and GPUs of this machine.
   [[nodiscard]] virtual GpuSurvey survey() const = 0;
-  /// Opens cuDNN, cuBLASLt, NCCL and NVRTC out of `folders` (library_folders()), each out of the
-  /// first that has it new enough. What is missing or too old is said in the findings; executors
-  /// are given the paths.
+  /// Opens cuDNN, cuBLASLt, NCCL and NVRTC from `folders` (library_folders()), each from the first
+  /// folder whose copy is new enough. The findings report what is missing or too old; executors are
+  /// given the paths.
   [[nodiscard]] virtual std::vector<LibraryFinding> open_libraries(
       std::span<const std::filesystem::path> folders) = 0;
-  /// The GPU `ordinal`, as the survey counts, which is the calling thread's from then on. Throws
-  /// Error{device}.
+  /// The GPU `ordinal`, as numbered by the survey; it becomes the calling thread's current device.
+  /// Throws Error{device}.
   [[nodiscard]] virtual std::unique_ptr<Device> make_device(int ordinal) const = 0;
-  /// The executors of a device and queue that were made so. Throws Error{device}.
+  /// The executors for a device and queue of this backend. Throws Error{device}.
   [[nodiscard]] virtual std::unique_ptr<ExecutorFactory> make_executors(
       CudaExecutorSettings settings) const = 0;
-  /// Everything between the gradients and the new weights, on a queue that outlives it.
+  /// Everything between the gradients and the new weights, on a queue that must outlive it.
   [[nodiscard]] virtual std::unique_ptr<UpdateLaunches> make_update_launches(
       const Queue& queue) const = 0;
-  /// What makes batches of data sets that stay on the device, likewise.
+  /// Makes batches of data sets that stay on the device, on a queue that must outlive it.
   [[nodiscard]] virtual std::unique_ptr<BatchLaunches> make_batch_launches(
       const Queue& queue) const = 0;
-  /// Joins other ranks' GPUs, by the NCCL of open_libraries(). Throws Error{device}.
+  /// Joins other ranks' GPUs, through the NCCL of open_libraries(). Throws Error{device}.
   [[nodiscard]] virtual std::unique_ptr<Communicator> make_nccl_ranks(
       const NcclSettings& settings) const = 0;
 };
 
-/// What the entry of the plugin, `extern "C" const PluginEntry trainyard_plugin`, holds.
-/// `interface` stays the first member for ever, so that a plugin of another build can be told
-/// apart.
+/// The content of the plugin's entry, `extern "C" const PluginEntry trainyard_plugin`. `interface`
+/// must always stay the first member, so that a plugin of another build can be recognised.
 struct PluginEntry {
   const char* interface;  // of the build: TRAINYARD_INTERFACE (src/backend/CMakeLists.txt)
   Backend* (*make)();     // the caller owns it

@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-/// A row: what it is about in ten columns, then the finding.
+/// A row: its heading in ten columns, then the finding.
 std::string row(std::string_view about, const std::string& finding) {
   return fmt::format("{:<9} {}\n", about, finding);
 }
@@ -111,7 +111,7 @@ std::string doctor_text(const Findings& findings) {
   const std::vector<std::string> list = missing(findings);
   for (const std::string& note : notes(findings)) text += "note:     " + note + "\n";
   for (const std::string& thing : list) text += "missing:  " + thing + "\n";
-  return text + (list.empty() ? "all that training on a GPU needs is there\n"
+  return text + (list.empty() ? "everything that training on a GPU needs was found\n"
                               : "training on the CPU needs none of these\n");
 }
 

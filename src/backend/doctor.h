@@ -1,4 +1,4 @@
-// `train doctor`: what this machine offers, what is missing, and how to get it.
+// `train doctor`: what this machine has, what is missing, and how to get it.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace trainyard {
 
-/// What was found; the report is a function of it alone.
+/// What was found; the report depends on nothing else.
 struct Findings {
   std::string version;        // "train 0.1.0"
   int cores = 0;              // physical ones that this process may use
@@ -27,15 +27,14 @@ struct Findings {
   std::vector<std::filesystem::path> folders;  // where libraries were looked for
 };
 
-/// Looks. Throws nothing for what is missing.
+/// Examines the machine. Throws nothing for what is missing.
 [[nodiscard]] Findings examine(std::string version, const GpuSearchPaths& places);
 
-/// What stands between this machine and training on a GPU, each with how to mend it; empty:
-/// nothing.
+/// What prevents training on a GPU on this machine, each with how to fix it; empty: nothing.
 [[nodiscard]] std::vector<std::string> missing(const Findings& findings);
-/// What does not stand in the way, but makes training slow or may end it.
+/// What does not prevent training, but slows it down or may end it.
 [[nodiscard]] std::vector<std::string> notes(const Findings& findings);
-/// For people: one line a thing found, then one a thing missing.
+/// For people: one line per thing found, then one per thing missing.
 [[nodiscard]] std::string doctor_text(const Findings& findings);
 /// The same for programs.
 [[nodiscard]] Json doctor_json(const Findings& findings);

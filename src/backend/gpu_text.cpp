@@ -54,23 +54,22 @@ void add_notes(const GpuFinding& gpu, std::vector<std::string>& list) {
     return why.starts_with("heat") || why == "hardware slowdown" || why == "power brake";
   });
   note(gpu.compute_mode == ComputeMode::prohibited,
-       "takes no program (compute mode prohibited); nvidia-smi -c DEFAULT lets them in");
+       "accepts no programs (compute mode prohibited); nvidia-smi -c DEFAULT allows them");
   note(gpu.compute_mode == ComputeMode::exclusive,
-       "takes one program at a time (compute mode exclusive): ranks share it only through MPS; "
-       "nvidia-smi -c DEFAULT lets them");
-  note(
-      found.mig.value_or(false),
-      "is cut into parts (MIG): a run takes one part, and NCCL joins none; nvidia-smi -mig 0 makes "
-      "it whole");
+       "accepts one program at a time (compute mode exclusive): ranks can share it only through "
+       "MPS; nvidia-smi -c DEFAULT allows more");
+  note(found.mig.value_or(false),
+       "is partitioned (MIG): a run uses one partition, and NCCL cannot join them; nvidia-smi -mig "
+       "0 undoes it");
   note(found.rows_pending.value_or(false),
-       "has rows of memory that wait to be replaced; reset it (nvidia-smi -r) or restart the "
+       "has memory rows that wait to be remapped; reset it (nvidia-smi -r) or restart the "
        "machine");
   note(found.rows_failed.value_or(false),
-       "has rows of memory that could not be replaced; have it exchanged");
+       "has memory rows that could not be remapped; have the GPU replaced");
   note(!found.fabric.empty() && found.fabric != "started",
-       "is joined to others by NVSwitch, which is " + found.fabric +
-           "; see that nvidia-fabricmanager runs, and what it logs");
-  note(hot, "is slowed down by " + joined(found.slowed_by) + "; see to its cooling and power");
+       "is connected to other GPUs by NVSwitch, which is " + found.fabric +
+           "; check that nvidia-fabricmanager runs, and its log");
+  note(hot, "is slowed down by " + joined(found.slowed_by) + "; check its cooling and power");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What was found of GPUs, for people and for programs.
+// Descriptions of the GPUs found, for people and for programs.
 #pragma once
 
 #include <span>
@@ -11,15 +11,15 @@
 
 namespace trainyard {
 
-/// What it is, in one line.
+/// Name and basic properties, in one line.
 [[nodiscard]] std::string gpu_text(const GpuFinding& gpu);
-/// How it is set and how fast it runs, in one line.
+/// Settings and clocks, in one line.
 [[nodiscard]] std::string condition_text(const GpuFinding& gpu);
-/// How each reaches each other's memory, by NVLink, by PCIe or through the host: a row a GPU below
-/// one of ordinals, each with what it is about. None for a single GPU.
+/// How the GPUs reach each other's memory, by NVLink, by PCIe or through the host: a row per GPU
+/// below a row of ordinals, each with its heading. None for a single GPU.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> link_rows(
     std::span<const GpuFinding> gpus);
-/// What of them makes training slow or may end it, each with how to mend it.
+/// Conditions of the GPUs that slow down training or may end it, each with how to fix it.
 [[nodiscard]] std::vector<std::string> gpu_notes(std::span<const GpuFinding> gpus);
 [[nodiscard]] Json gpu_json(const GpuFinding& gpu);
 

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using Kind = GpuRequest::Kind;
 
 constexpr std::int64_t kMostGpus = 1'024;  // more than any machine has
-// The first number of the oldest compute capability that kernels are compiled for
+// The major version of the oldest compute capability for which kernels are compiled
 // (CMAKE_CUDA_ARCHITECTURES): before 8.0 there is neither bf16 nor TF32.
 constexpr int kLeastCapability = 8;
 
@@ -25,7 +25,7 @@ std::optional<std::int64_t> number_of(std::string_view text, std::int64_t least)
   return number && *number >= least && *number <= kMostGpus ? number : std::nullopt;
 }
 
-/// "0,2,3"; empty if a part is no number or stands there twice.
+/// "0,2,3"; empty if a part is not a number or appears twice.
 std::vector<int> ids_of(std::string_view text) {
   std::vector<int> ids;
   for (const std::string& part : split(text, ',')) {
@@ -71,7 +71,7 @@ std::string count_text(std::size_t count) {
   refuse(request.text, why);
 }
 
-/// Of the libraries that several GPUs need, or of those that each needs.
+/// Of the libraries that several GPUs need, or of those that every GPU needs.
 void require(const UsableGpus& usable, bool several_gpus) {
   for (const LibraryFinding& library : usable.libraries) {
     const bool spared = library.problem.empty() || !library.without.empty();
@@ -118,18 +118,17 @@ std::string fault_of(const GpuFinding& gpu) {
   if (gpu.major < kLeastCapability) {
     return full_name(gpu) + " has compute capability " + std::to_string(gpu.major) + "." +
            std::to_string(gpu.minor) + ", expected " + std::to_string(kLeastCapability) +
-           ".0 or newer (A100, RTX 30 and those after them)";
+           ".0 or newer (A100, RTX 30 or later)";
   }
   if (gpu.compute_mode == ComputeMode::prohibited) {
     return full_name(gpu) +
-           " is in prohibited mode: no process may use it; take the mode back (nvidia-smi -i " +
+           " is in prohibited mode: no process may use it; reset the mode (nvidia-smi -i " +
            gpu.bus + " -c DEFAULT)";
   }
   return "";
 }
 
-/// The GPUs of the machine that the request means: the usable ones, where it leaves the choice
-/// open.
+/// The GPUs of the machine that the request selects: usable ones if it leaves the choice open.
 std::vector<GpuFinding> meant_of(const GpuRequest& request, const GpuSurvey& survey) {
   if (request.kind == Kind::listed) return listed(request, survey.gpus);
   const bool any = request.kind == Kind::unsaid || request.kind == Kind::idlest;
@@ -143,7 +142,7 @@ std::vector<GpuFinding> meant_of(const GpuRequest& request, const GpuSurvey& sur
   return gpus;
 }
 
-/// Errors of `work` with the request before them.
+/// Prefixes errors of `work` with the request.
 template <class Work>
 auto with_request(const GpuRequest& request, const Work& work) {
   try {
@@ -191,13 +190,13 @@ std::string survey_problem(const GpuSurvey& survey) {
     return "the NVIDIA driver is too old: it supports CUDA " +
            cuda_version_text(survey.driver_cuda) + ", this program needs CUDA " +
            cuda_version_text(survey.runtime_cuda) +
-           "; install a newer driver, or a package with a GPU part for the CUDA of this one";
+           "; install a newer driver, or a package with a GPU part for this driver's CUDA";
   }
   if (!survey.problem.empty()) {
     return "the GPUs cannot be used: " + survey.problem +
-           "; see that nvidia-smi lists them and that CUDA_VISIBLE_DEVICES names them";
+           "; check that nvidia-smi lists them and that CUDA_VISIBLE_DEVICES names them";
   }
-  if (survey.gpus.empty()) return "0 GPUs were found; see that CUDA_VISIBLE_DEVICES names one";
+  if (survey.gpus.empty()) return "0 GPUs were found; check that CUDA_VISIBLE_DEVICES names one";
   if (!usable_gpus(survey).empty()) return "";
   return "no GPU can be used: " + fault_of(survey.gpus.front());
 }
@@ -212,12 +211,11 @@ void require_shareable(const UsableGpus& usable) {
   if (!usable.share.shared() || usable.mps) return;
   for (const GpuFinding& gpu : usable.gpus) {
     if (gpu.compute_mode == ComputeMode::any) continue;
-    refuse(usable.asked,
-           full_name(gpu) + " is in exclusive mode, for one process alone, and " +
-               std::to_string(usable.share.ranks) +
-               " ranks are to share it; start NVIDIA's MPS (nvidia-cuda-mps-control -d), take the "
-               "mode back (nvidia-smi -i " +
-               gpu.bus + " -c DEFAULT), or start no more ranks than GPUs");
+    refuse(usable.asked, full_name(gpu) + " is in exclusive mode, for only one process, and " +
+                             std::to_string(usable.share.ranks) +
+                             " ranks are to share it; start NVIDIA's MPS (nvidia-cuda-mps-control "
+                             "-d), reset the mode (nvidia-smi -i " +
+                             gpu.bus + " -c DEFAULT), or start no more ranks than GPUs");
   }
 }
 

@@ -1,4 +1,4 @@
-// --gpus: which GPUs a run asks for, and which it gets.
+// --gpus: the GPUs that a run requests, and those that it gets.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace trainyard {
 /// The value of --gpus.
 struct GpuRequest {
   enum class Kind {
-    unsaid,  // left out: one GPU if a usable one is there, else the CPU
+    unsaid,  // omitted: one GPU if a usable one exists, else the CPU
     none,    // 0: the CPU
     first,   // N: the first N visible ones
     listed,  // 0,2,3 or id:2
@@ -31,35 +31,35 @@ struct GpuRequest {
   std::string text = {};      // as typed
 };
 
-/// Throws Error{command_line} for text that is none of the forms.
+/// Throws Error{command_line} for text that has none of the forms.
 [[nodiscard]] GpuRequest parse_gpus(std::string_view text);
 
-/// The GPUs that the request means, in order: where it leaves the choice open, of the usable ones.
-/// Throws Error{device} that names the request, what was found and what to do, if the machine has
-/// no usable GPU or not as many, or one that it means is too old or in prohibited mode.
+/// The GPUs that the request selects, in order; usable ones if it leaves the choice open. Throws
+/// Error{device} that names the request, what was found and what to do, if the machine has no
+/// usable GPU or too few, or if a selected one is too old or in prohibited mode.
 [[nodiscard]] std::vector<GpuFinding> choose_gpus(const GpuRequest& request,
                                                   const GpuSurvey& survey);
 
-/// Those of compute capability 8.0 or newer, which the kernels are compiled for.
+/// Those of compute capability 8.0 or newer, for which the kernels are compiled.
 [[nodiscard]] std::vector<GpuFinding> usable_gpus(const GpuSurvey& survey);
-/// Why no GPU can be used: no driver, a driver that is too old, no GPU, none that is new enough; ""
-/// if one can.
+/// Why no GPU can be used: no driver, a driver that is too old, no GPU, none new enough; "" if one
+/// can.
 [[nodiscard]] std::string survey_problem(const GpuSurvey& survey);
-/// Where this program's GPU part and its libraries are looked for.
+/// Where to look for this program's GPU part and its libraries.
 struct GpuSearchPaths {
   std::filesystem::path plugin;
   std::vector<std::filesystem::path> folders;
-  /// Where NVIDIA's MPS has its pipes while it runs; empty: not looked for.
+  /// Where NVIDIA's MPS has its pipes while it runs; empty: not checked.
   std::filesystem::path mps_pipes = {};
 };
-/// Ranks of one host, and the GPUs that they work on in turn.
+/// The ranks of one host, and the GPUs that they are assigned to in turn.
 struct GpuShare {
   int ranks = 1;
   int gpus = 1;
-  /// Whether ranks work on the same GPU.
+  /// Whether several ranks use the same GPU.
   [[nodiscard]] bool shared() const { return ranks > gpus; }
 };
-/// "1 GPU shared by 4 ranks"; "" where each rank has its own.
+/// "1 GPU shared by 4 ranks"; "" if each rank has its own.
 [[nodiscard]] std::string share_text(const GpuShare& share);
 
 /// Whether each of these GPUs reads the others' memory directly.
@@ -75,20 +75,20 @@ struct UsableGpus {
   bool mps = false;                                 // NVIDIA's MPS runs here
   GpuShare share = {};                              // of this host
   bool direct = true;        // the GPUs of this host's ranks are known to be are_peers()
-  std::string problem = {};  // why there is none, where the request was left out
+  std::string problem = {};  // why there is none, if the request was omitted
 };
-/// Throws Error{device} if ranks are to share a GPU that only one process may use, and no MPS makes
-/// one of them.
+/// Throws Error{device} if ranks are to share a GPU that only one process may use, and no MPS
+/// combines them into one process.
 void require_shareable(const UsableGpus& usable);
-/// Throws Error{device} if a library that every GPU needs is not usable, with the folders that were
-/// looked in.
+/// Throws Error{device} if a library that every GPU needs is not usable, naming the folders
+/// searched.
 void require_libraries(const UsableGpus& usable);
-/// Likewise for those by which ranks with a GPU each work together: NCCL.
+/// The same for the libraries that join ranks with a GPU each: NCCL.
 void require_joining_libraries(const UsableGpus& usable);
 
-/// The GPUs that the request means. Throws Error{device} for what is missing, in the order GPU
-/// part, driver, GPUs, libraries. A request that was left out gives the CPU where GPU part, driver
-/// or GPU are missing, and loads nothing on a machine without a driver.
+/// The GPUs that the request selects. Throws Error{device} for what is missing, in the order GPU
+/// part, driver, GPUs, libraries. An omitted request gives the CPU if GPU part, driver or GPU are
+/// missing, and loads nothing on a machine without a driver.
 [[nodiscard]] UsableGpus open_gpus(const GpuRequest& request, const GpuSearchPaths& places);
 
 /// "13.0" for 13000.

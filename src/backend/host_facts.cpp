@@ -39,12 +39,12 @@ HostFacts look_at_host(const fs::path& root) {
 }
 
 std::string host_text(const HostFacts& host) {
-  std::string text = "free: not known";
+  std::string text = "free: unknown";
   if (host.memory.bytes > 0) {
     text = mib(static_cast<double>(host.memory.bytes)) + " free by " + host.memory.bound;
   }
   text += ", /dev/shm " +
-          (host.shared_bytes ? mib(static_cast<double>(*host.shared_bytes)) : "is not there");
+          (host.shared_bytes ? mib(static_cast<double>(*host.shared_bytes)) : "does not exist");
   text += ", locked at most ";
   text += host.locked_bytes ? mib(static_cast<double>(*host.locked_bytes)) : "all";
   if (host.processor_quota) {

@@ -1,4 +1,4 @@
-// What limits a process on this machine, beside its processors.
+// What limits a process on this machine, besides its processors.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ struct HostFacts {
   FreeMemory memory;
   std::optional<double> processor_quota;    // of control groups, in processors; empty: none
   std::optional<std::size_t> shared_bytes;  // size of /dev/shm, which ranks and NCCL share; empty:
-                                            // there is none
-  std::optional<std::uint64_t> locked_bytes;  // may be locked, as pinned memory for networks is;
-                                              // empty: any number
+                                            // it does not exist
+  std::optional<std::uint64_t> locked_bytes;  // lockable, as pinned memory for networks is; empty:
+                                              // no limit
 };
 
-/// `root` holds proc, sys and dev.
+/// `root` contains proc, sys and dev.
 [[nodiscard]] HostFacts look_at_host(const std::filesystem::path& root = "/");
 /// For people, in one line.
 [[nodiscard]] std::string host_text(const HostFacts& host);

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using Folders = std::vector<fs::path>;
 
-/// Folders below one named `nvidia` that wheels of CUDA 12 and 13 put libraries in.
+/// Subfolders of `nvidia` in which wheels of CUDA 12 and 13 install libraries.
 constexpr const char* kWheels[] = {"cudnn", "nccl", "cu13", "cublas", "cuda_nvrtc"};
 
 void add(Folders& folders, const fs::path& folder) {
@@ -44,7 +44,7 @@ void add_python(Folders& folders, const fs::path& prefix) {
   }
 }
 
-/// An environment of Python or conda, which has libraries of its own too.
+/// A Python or conda environment, which also has libraries of its own.
 void add_environment(Folders& folders, const fs::path& prefix) {
   std::error_code missing;
   if (fs::is_directory(prefix / "conda-meta", missing)) add(folders, prefix / "lib");

@@ -1,4 +1,4 @@
-// Where CUDA's libraries may lie.
+// Folders in which to look for CUDA's libraries.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// What of the environment says where libraries lie; empty where a variable is not set.
+/// The environment variables that tell where libraries are; empty if a variable is not set.
 struct LibraryEnvironment {
   std::string trainyard_cuda_path;  // folders, separated by colons
   std::string cuda_home;
@@ -17,11 +17,11 @@ struct LibraryEnvironment {
   std::string path;
 };
 
-/// The folders in which a library is looked for, in order: those of TRAINYARD_CUDA_PATH (each as it
+/// The folders in which to look for a library, in order: those of TRAINYARD_CUDA_PATH (each as it
 /// is, as a toolkit, and as a folder of Python wheels); "", which is the loader's own search;
-/// $CUDA_HOME and /usr/local/cuda; the wheels (nvidia/cudnn/lib and its like) of $VIRTUAL_ENV, of
-/// $CONDA_PREFIX, of ~/.local and of the python3 that stands first on PATH, with the libraries of
-/// conda's own packages. Only folders that exist.
+/// $CUDA_HOME and /usr/local/cuda; the wheels (nvidia/cudnn/lib etc.) of $VIRTUAL_ENV, of
+/// $CONDA_PREFIX, of ~/.local and of the first python3 on PATH, with the libraries of conda's own
+/// packages. Only folders that exist.
 [[nodiscard]] std::vector<std::filesystem::path> library_folders(
     const LibraryEnvironment& environment);
 

@@ -1,4 +1,4 @@
-// The error of a file of samples that cannot be used.
+// The error of an unusable sample file.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// Throws Error{data}: the file, in quotes, and `what` is wrong with it ("is damaged: ...").
+/// Throws Error{data}: the file, in quotes, followed by `what` ("is damaged: ...").
 [[noreturn]] void bad_file(const std::filesystem::path& file, const std::string& what);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// What makes batches on a device, whatever the device.
+// Launches that make batches on a device, independent of the device.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@ namespace trainyard {
 class BatchLaunches {
  public:
   virtual ~BatchLaunches() = default;
-  /// Puts on GatherBatch for the whole of `images`, of any float type. Nothing allocates or waits,
-  /// and all arguments are those of the launch for ever, so that it may be captured.
+  /// Enqueues GatherBatch for all of `images`, of any float type. Nothing allocates or waits, and
+  /// the launch's arguments never change, so that it can be captured.
   virtual void gather(const GatherSource& from, const TensorView& images) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// The launches of batches on one launcher: compiled for the CPU and, by nvcc, for GPUs.
+// Batch launches on one launcher: compiled for the CPU and, by nvcc, for GPUs.
 #pragma once
 
 #include "data/batch_launches.h"

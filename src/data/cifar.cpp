@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kPixelBytes = std::size_t{3} * 32 * 32;
 
-/// How a record looks: `labels` bytes, of which `label` is ours, then the pixels.
+/// The format of a record: `labels` bytes, of which `label` is the one used, then the pixels.
 struct RecordForm {
   std::size_t labels = 1;
   std::size_t label = 0;
@@ -68,7 +68,7 @@ void append_file(const fs::path& path, const RecordForm& form, Hash128& hash,
   }
 }
 
-/// Memory for all records at once, so that 150 MB are not copied while the vector grows.
+/// Allocates all records at once, so that 150 MB are not copied while the vector grows.
 void reserve(const std::vector<fs::path>& paths, const RecordForm& form, MemorySamples& samples) {
   std::size_t records = 0;
   for (const fs::path& path : paths) {
@@ -106,13 +106,13 @@ std::span<const config::Word<CifarLabels>> words(CifarLabels) {
 
 void declare(config::Fields& fields, Cifar10Options& options) {
   fields.field("root", options.root, "folder with cifar-10-batches-bin, or that folder itself");
-  fields.field("split", options.split, "which part");
+  fields.field("split", options.split, "which split");
   declare_common(fields, options);
 }
 
 void declare(config::Fields& fields, Cifar100Options& options) {
   fields.field("root", options.root, "folder with cifar-100-binary, or that folder itself");
-  fields.field("split", options.split, "which part");
+  fields.field("split", options.split, "which split");
   fields.field("labels", options.labels, "the 100 fine classes or the 20 coarse ones");
   declare_common(fields, options);
 }

@@ -14,10 +14,10 @@
 
 namespace trainyard {
 
-/// Samples that lie in memory. All empty where a set keeps none there.
+/// Samples held in memory. All empty if a set holds none.
 struct HeldSamples {
   std::span<const std::uint8_t> bytes;   // images of 8 bits, [n, c, h, w]
-  std::span<const float> floats;         // or others
+  std::span<const float> floats;         // or other images
   std::span<const std::int32_t> labels;  // [n]
 };
 
@@ -31,18 +31,18 @@ class Dataset {
   /// [c, h, w].
   [[nodiscard]] virtual Shape image_shape() const = 0;
   [[nodiscard]] virtual std::int64_t classes() const = 0;
-  /// In the order of the labels; empty where the source names none.
+  /// In the order of the labels; empty if the source has no names.
   [[nodiscard]] virtual std::vector<std::string> class_names() const { return {}; }
   /// Writes sample `index` as floats (0..255 for 8-bit sources), row-major c, h, w. Throws
-  /// Error{data} where a source decodes late and the file is bad.
+  /// Error{data} if a source decodes on reading and the file is bad.
   virtual void read(std::int64_t index, float* image) const = 0;
   /// Class of sample `index`, in [0, classes).
   [[nodiscard]] virtual std::int32_t label(std::int64_t index) const = 0;
-  /// XXH3-128 of the source's files (of its parameters where it has none), as hexadecimal text.
+  /// XXH3-128 of the source's files (of its parameters if it has none), as hexadecimal text.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
-  /// All samples, where the set holds them in memory. read() gives bytes as floats of their values.
+  /// All samples, if the set holds them in memory. read() gives bytes as floats of their values.
   [[nodiscard]] virtual HeldSamples held() const { return {}; }
-  /// Whether the images are of 8 bits.
+  /// Whether the images have 8 bits.
   [[nodiscard]] virtual bool eight_bit() const { return !held().bytes.empty(); }
   /// As read(), as bytes; only where eight_bit().
   virtual void read_bytes(std::int64_t index, std::uint8_t* image) const {
@@ -52,7 +52,7 @@ class Dataset {
   }
 };
 
-/// How a dataset is opened: `source: NAME` with its keys beside it. Paths are relative to the
+/// How a dataset is opened: `source: NAME` with its keys next to it. Paths are relative to the
 /// current folder, then to the folder of the config file.
 class DatasetSource {
  public:
@@ -64,7 +64,7 @@ class DatasetSource {
   [[nodiscard]] virtual std::unique_ptr<Dataset> open(std::uint64_t seed) const = 0;
 };
 
-/// Every source, in the order of the reference. The list stands in data/kinds.cpp.
+/// Every source, in the order of the reference. The list is in data/kinds.cpp.
 [[nodiscard]] std::span<const config::Kind<DatasetSource>> dataset_kinds();
 
 }  // namespace trainyard

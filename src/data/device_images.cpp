@@ -31,7 +31,7 @@ void DeviceImages::prepare(Device& device, Queue& queue, const Shape& image,
     step.values = values_.emplace_back(device, queue, values).data();
     source_.pixels[source_.pixel_steps++] = step;
   }
-  queue.wait();  // the host's copies may go
+  queue.wait();  // the host's copies may be freed
 }
 
 std::string DeviceImages::fault(const Pipeline& pipeline) {

@@ -1,4 +1,4 @@
-// 8-bit images on a device, of which it makes batches.
+// 8-bit images on a device, from which it makes batches.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,28 @@
 
 namespace trainyard {
 
-/// The bytes of a set, which stay on the device, or those of a batch, which each batch brings, with
-/// what the preprocessing subtracts and divides by. The launches must outlive them. `pipeline` is
-/// prepared; one that is not fit (see fault()) is our bug. Constructors throw Error{memory}.
+/// The bytes of a set that stays on the device, or those of a batch, which are copied for each
+/// batch, with the values that the preprocessing subtracts and divides by. The launches must
+/// outlive them. `pipeline` is prepared; an unsuitable one (see fault()) is a bug. Constructors
+/// throw Error{memory}.
 class DeviceImages {
  public:
-  /// The images of `set`, which holds them as bytes: a batch brings the indices of its samples.
+  /// The images of `set`, which holds them as bytes: a batch supplies only the indices of its
+  /// samples.
   DeviceImages(Device& device, Queue& queue, const BatchLaunches& launches, const Dataset& set,
                const Pipeline& pipeline);
-  /// Room for those of `batch` samples of a set of such images ([c, h, w]).
+  /// Room for `batch` samples of a set of such images ([c, h, w]).
   DeviceImages(Device& device, Queue& queue, const BatchLaunches& launches, std::int64_t batch,
                const Shape& image, const Pipeline& pipeline);
 
-  /// "" or why a device cannot make what `pipeline` makes.
+  /// "", or why a device cannot do the work of `pipeline`.
   [[nodiscard]] static std::string fault(const Pipeline& pipeline);
 
-  /// Where a batch brings its images to, [n, c, h, w], on the device; empty where a set stays.
+  /// Where to copy a batch's images, [n, c, h, w], on the device; empty if a set stays there.
   [[nodiscard]] std::span<std::uint8_t> incoming() const;
 
-  /// Puts on: the samples of a batch to `images` ([n, c, h, w] in any layout). `sample_index` [n]
-  /// and `spatial` [n, Pipeline::spatial_steps()] lie on the device.
+  /// Enqueues writing the samples of a batch to `images` ([n, c, h, w] in any layout).
+  /// `sample_index` [n] and `spatial` [n, Pipeline::spatial_steps()] are on the device.
   void gather(const std::int64_t* sample_index, const SpatialStep* spatial,
               const TensorView& images) const;
 

@@ -37,14 +37,14 @@ void check_options(const Dataset& set, const FeederOptions& options) {
 
 }  // namespace
 
-/// Memory of one batch and what became of it.
+/// Memory of one batch and its state.
 struct Feeder::Slot {
   std::vector<float> images;
   std::vector<std::uint8_t> bytes;
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> sample_index;
   std::vector<SpatialStep> spatial;
-  std::int64_t ready_step = -1;  // the step that lies here; -1: none
+  std::int64_t ready_step = -1;  // the step whose batch is here; -1: none
   std::exception_ptr error;      // or why it could not be made
   Batch batch;
 };
@@ -73,9 +73,9 @@ struct Feeder::State {
   const Pipeline& pipeline;
   const FeederOptions options;
   const std::int64_t steps;
-  const std::int64_t image_elements;        // of an image that is made
-  const std::int64_t set_elements;          // of one of the set
-  std::vector<std::vector<float>> scratch;  // one a worker (one for the caller without workers)
+  const std::int64_t image_elements;        // of an image made by the host
+  const std::int64_t set_elements;          // of an image of the set
+  std::vector<std::vector<float>> scratch;  // one per worker (one for the caller without workers)
   std::vector<Slot> slots;
 
   // Set by start() while no worker is busy.
@@ -87,11 +87,11 @@ struct Feeder::State {
   std::condition_variable_any wake_workers;  // a step may be claimed, or the feeder ends
   std::condition_variable wake_caller;       // a batch is ready, or a worker has become idle
   std::int64_t claimed = 0;                  // next step to be made
-  std::int64_t consumed = 0;  // next step that next() gives; steps before it are free
+  std::int64_t consumed = 0;  // next step that next() returns; slots of earlier steps are free
   int busy = 0;               // workers inside make_batch
 
   double waited = 0;                  // seconds; the caller's
-  std::vector<std::jthread> workers;  // last: they end before the rest goes
+  std::vector<std::jthread> workers;  // last: they end before the other members are destroyed
 };
 
 Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOptions given)
@@ -116,7 +116,7 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
 
 Feeder::State::~State() {
   for (std::jthread& worker : workers) worker.request_stop();
-  workers.clear();  // joins while the mutex still lives
+  workers.clear();  // joins while the mutex still exists
 }
 
 void Feeder::State::allocate(Slot& slot) const {
@@ -174,8 +174,8 @@ void Feeder::State::make_batch(std::int64_t step, Slot& slot, float* own_scratch
   for (std::int64_t i = 0; i < options.batch; ++i) fill_sample(first + i, i, slot, own_scratch);
 }
 
-/// Errors stay with the batch that they spoilt, so that next() throws at the same step whatever
-/// the number of workers.
+/// Errors stay with the batch that they affect, so that next() throws at the same step for any
+/// number of workers.
 void Feeder::State::make_or_fail(std::int64_t step, Slot& slot, float* own_scratch) const {
   slot.error = nullptr;
   try {
@@ -188,7 +188,7 @@ void Feeder::State::make_or_fail(std::int64_t step, Slot& slot, float* own_scrat
 void Feeder::State::work(const std::stop_token& stop, float* own_scratch) {
   std::unique_lock lock(mutex);
   const auto may_claim = [this] {
-    // The caller holds one slot of prefetch + 1, so prefetch steps may lie ahead of it.
+    // The caller holds one slot of prefetch + 1, so up to prefetch steps may be ready ahead of it.
     return claimed < steps && claimed < consumed + options.prefetch;
   };
   while (wake_workers.wait(lock, stop, may_claim)) {
@@ -205,7 +205,7 @@ void Feeder::State::work(const std::stop_token& stop, float* own_scratch) {
   }
 }
 
-/// Lets no worker claim a step and waits for those under way.
+/// Keeps workers from claiming steps and waits for those in progress.
 void Feeder::State::quiesce(std::unique_lock<std::mutex>& lock) {
   claimed = steps;
   wake_caller.wait(lock, [this] { return busy == 0; });

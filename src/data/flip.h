@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// Mirrors columns (hflip) or rows (vflip) with a probability: word 0 of the draw below it.
+/// Mirrors columns (hflip) or rows (vflip) with a probability: if word 0 of the draw is below it.
 class Flip final : public Augmentation {
  public:
   enum class Axis { horizontal, vertical };

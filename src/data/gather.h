@@ -1,6 +1,6 @@
-// A batch made on a device from 8-bit images, of a set that stays there or that the batch brought:
-// gathered, augmented, preprocessed, and written as the network's first layer reads it. The same
-// floats as Pipeline's, bit for bit.
+// A batch made on a device from 8-bit images, of a set that stays there or of the batch itself:
+// gathered, augmented, preprocessed, and written in the layout of the network's first layer. The
+// floats are bit-identical to Pipeline's.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace trainyard {
 
 inline constexpr std::int32_t kMostPixelSteps = 8;
 
-/// Where a batch comes from. Pointers lie in the memory of the device.
+/// The source of a batch. Pointers are device memory.
 struct GatherSource {
   const std::uint8_t* set = nullptr;           // [samples, c, set_h, set_w]
   const std::int64_t* sample_index = nullptr;  // [n]; null: sample i of the batch is i of `set`
@@ -22,20 +22,20 @@ struct GatherSource {
   PixelStep pixels[kMostPixelSteps] = {};
 };
 
-/// One image of the set behind its augmentations, of which at most one interpolates.
+/// One image of the set after its augmentations, of which at most one interpolates.
 struct AugmentedImage {
   const std::uint8_t* plane;  // one channel
   std::int32_t width;
   const SpatialStep* steps;
 
-  /// The value at (y, x) behind the first `count` steps, which are of whole pixels.
+  /// The value at (y, x) after the first `count` steps, which shift by whole pixels.
   [[nodiscard]] TY_HD float whole(std::int32_t count, std::int64_t y, std::int64_t x) const {
     for (std::int32_t k = count - 1; k >= 0; --k) {
       if (!move(steps[k], y, x)) return steps[k].value;
     }
     return static_cast<float>(plane[y * width + x]);
   }
-  /// The same where one of them may interpolate.
+  /// The same if one of them may interpolate.
   [[nodiscard]] TY_HD float at(std::int32_t count, std::int64_t y, std::int64_t x) const {
     for (std::int32_t k = count - 1; k >= 0; --k) {
       if (steps[k].interpolates) return between(k, y, x);
@@ -45,7 +45,7 @@ struct AugmentedImage {
   }
 
  private:
-  /// From a pixel of a step's output to the one of its input; false where its constant stands.
+  /// Maps a pixel of a step's output to one of its input; false if it is the step's constant.
   [[nodiscard]] TY_HD static bool move(const SpatialStep& step, std::int64_t& y, std::int64_t& x) {
     y = extended_index(step.row(y), step.in_h, step.fill);
     x = extended_index(step.column(x), step.in_w, step.fill);
@@ -65,8 +65,8 @@ struct AugmentedImage {
   }
 };
 
-/// One call a pixel of the batch: n * h * w of them, all channels of the pixel. Padding channels
-/// are left as they are.
+/// One call per pixel of the batch: n * h * w of them, all channels of the pixel. Padding channels
+/// are left unchanged.
 template <class T>
 struct GatherBatch {
   GatherSource from;

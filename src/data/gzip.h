@@ -1,4 +1,4 @@
-// Files that may be compressed with gzip, read in order under a limit.
+// Sequential reading of files that may be compressed with gzip, with a size limit.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// A regular file read from front to back; a gzip file (by its first two bytes) is inflated on the
-/// way. Nothing is allocated by what the contents claim.
+/// A regular file read from front to back; a gzip file (recognised by its first two bytes) is
+/// inflated. No allocation depends on sizes that the contents claim.
 class InflatingReader {
  public:
   /// Throws Error{data} if the file cannot be read.
@@ -19,11 +19,12 @@ class InflatingReader {
   InflatingReader(const InflatingReader&) = delete;
   InflatingReader& operator=(const InflatingReader&) = delete;
 
-  /// Fills `out` and returns the bytes written: fewer than asked only at the end of the contents.
+  /// Fills `out` and returns the bytes written: fewer than requested only at the end of the
+  /// contents.
   /// Throws Error{data} for a damaged or truncated gzip stream.
   [[nodiscard]] std::size_t read(std::span<std::byte> out);
-  /// The most bytes that the file can hold: its size, or 1,032 times that of a gzip file (the
-  /// largest ratio of deflate, https://zlib.net/zlib_tech.html).
+  /// The maximum number of bytes that the file can contain: its size, or 1,032 times that of a gzip
+  /// file (the largest ratio of deflate, https://zlib.net/zlib_tech.html).
   [[nodiscard]] std::uint64_t most_bytes() const;
 
  private:

@@ -33,7 +33,7 @@ struct IdxContents {
 /// Reads one big-endian word of the header.
 std::uint32_t header_word(InflatingReader& reader, const fs::path& path, Hash128& hash) {
   std::byte bytes[4];
-  if (reader.read(bytes) != 4) bad_file(path, "is no IDX file: it ends inside its header");
+  if (reader.read(bytes) != 4) bad_file(path, "is not an IDX file: it ends inside its header");
   hash.update(bytes);
   std::uint32_t word = 0;
   for (const std::byte byte : bytes) word = (word << 8) | std::to_integer<std::uint32_t>(byte);
@@ -127,7 +127,7 @@ void check_labels(const std::vector<std::uint8_t>& labels, const fs::path& path,
 
 void declare_folder(config::Fields& fields, IdxOptions& options) {
   fields.field("root", options.root, "folder with files of the standard names, plain or .gz");
-  fields.field("split", options.split, "which part");
+  fields.field("split", options.split, "which split");
 }
 
 std::unique_ptr<DatasetSource> make_source(std::string_view name, IdxOptions options) {

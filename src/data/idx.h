@@ -1,4 +1,4 @@
-// IDX files, the form of MNIST (http://yann.lecun.com/exdb/mnist/): big-endian magic and extents,
+// IDX files, the format of MNIST (http://yann.lecun.com/exdb/mnist/): big-endian magic and extents,
 // then bytes. Images 0x00000803 [n, h, w], labels 0x00000801 [n]; each may be compressed with gzip.
 #pragma once
 
@@ -12,7 +12,7 @@ struct IdxOptions : SourceOptions {
   std::string root;  // a folder with the standard names (train-images-idx3-ubyte, ...)
   Split split = Split::train;
   std::int64_t classes = 10;
-  // What the thin sources over this one set:
+  // Set by the thin sources on top of this one:
   std::string subfolder;
   std::string title = "IDX files";
   std::string advice = "give the folder as 'root', or the files as 'images' and 'labels'";
@@ -20,8 +20,9 @@ struct IdxOptions : SourceOptions {
 };
 void declare(config::Fields& fields, IdxOptions& options);
 
-/// Images [1, h, w]. Throws Error{data}: nothing there, a wrong magic, fewer or more bytes than the
-/// header claims, a claim that the file cannot hold, counts that differ, a label out of range.
+/// Images [1, h, w]. Throws Error{data}: no files found, a wrong magic, fewer or more bytes than
+/// the header claims, a claim larger than the file can hold, counts that differ, a label out of
+/// range.
 [[nodiscard]] std::unique_ptr<Dataset> open_idx(const IdxOptions& options);
 
 [[nodiscard]] std::unique_ptr<DatasetSource> read_idx(config::Fields& fields);

@@ -38,7 +38,7 @@ std::uint32_t checksum(std::string_view text) {
       crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
 
-/// A chunk is its length, four letters, so many bytes, and the CRC-32 of letters and bytes.
+/// A chunk is its length, four letters, that many bytes, and the CRC-32 of letters and bytes.
 void check_png(const EncodedImage& image) {
   constexpr std::size_t kFrame = 12;  // length, letters, checksum
   const std::string_view text = text_of(image);
@@ -48,7 +48,7 @@ void check_png(const EncodedImage& image) {
     const bool framed = text.size() - at >= kFrame;
     const std::size_t length = framed ? big_endian(text.substr(at)) : 0;
     if (!framed || length > text.size() - at - kFrame) {
-      bad_file(image.name, "is truncated: the chunk " + where + " goes beyond the file's " +
+      bad_file(image.name, "is truncated: the chunk " + where + " extends beyond the file's " +
                                std::to_string(text.size()) + " bytes");
     }
     type = text.substr(at + 4, 4);
@@ -62,7 +62,7 @@ void check_png(const EncodedImage& image) {
 }
 
 /// BITMAPFILEHEADER, then BITMAPINFOHEADER or the shorter core header. stb reads zeros past the end
-/// of the file, and colours that a short palette does not have from memory that nobody set.
+/// of the file, and colours that a short palette lacks from uninitialised memory.
 void check_bmp(const EncodedImage& image, const ImageSize& size) {
   constexpr std::size_t kSmallestHeader = 14 + 16;
   constexpr std::uint32_t kCoreHeader = 12;

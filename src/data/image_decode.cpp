@@ -14,8 +14,8 @@ namespace trainyard {
 
 namespace {
 
-// stb_image calls its allocator without context, so the budget has to be ambient: one a thread, set
-// for the length of one call by BudgetScope.
+// stb_image calls its allocator without context, so the budget has to be ambient: one per thread,
+// set for the duration of one call by BudgetScope.
 thread_local std::size_t budget_bytes = 0;
 
 constexpr std::size_t kHeader = alignof(std::max_align_t);  // holds the block's size
@@ -88,8 +88,8 @@ int length_of(const EncodedImage& image) {
   return static_cast<int>(image.bytes.size());
 }
 
-/// What stb may allocate: the decoded picture, its unfiltered form of up to four 16-bit channels
-/// in a buffer that doubles, the wanted channels, and the compressed data.
+/// What stb may allocate: the decoded image, its unfiltered form of up to four 16-bit channels in a
+/// buffer that doubles, the requested channels, and the compressed data.
 std::size_t decode_budget(const EncodedImage& image, std::size_t pixels) {
   constexpr std::size_t kBytesAPixel = 48;
   constexpr std::size_t kFixed = 1 << 20;
@@ -105,12 +105,11 @@ ImageSize image_size(const EncodedImage& image) {
   int channels = 0;
   if (stbi_info_from_memory(data_of(image), length_of(image), &w, &h, &channels) == 0) {
     // stb tries one format after the other, so its own reason is that of the last one.
-    bad_file(
-        image.name,
-        "is no PNG or BMP file that can be read: of another format, damaged in its header, or more "
-        "than 16384 pixels on a side; convert or remove it");
+    bad_file(image.name,
+             "is not a readable PNG or BMP file: of another format, damaged in its header, or more "
+             "than 16384 pixels per side; convert or remove it");
   }
-  // The rows of a BMP go from top to bottom if its height is negative.
+  // The rows of a BMP are stored from top to bottom if its height is negative.
   const ImageSize size{h < 0 ? -std::int64_t{h} : std::int64_t{h}, w};
   if (size.h < 1 || size.w < 1 || size.h * size.w > image.max_pixels) {
     bad_file(image.name, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +

@@ -23,7 +23,7 @@ struct ImageFile {
   std::int32_t label = 0;
 };
 
-/// The pictures of a folder, decoded whenever they are read.
+/// The images of a folder, decoded each time they are read.
 class ImageFolder final : public Dataset {
  public:
   ImageFolder(const ImageFolderOptions& options, std::vector<ImageFile> files,
@@ -79,7 +79,7 @@ void ImageFolder::check_headers(std::int64_t channels) {
       bad_file(file.path, "is " + std::to_string(size.w) + " x " + std::to_string(size.h) +
                               " pixels but '" + files_.front().path.string() + "' is " +
                               std::to_string(first.w) + " x " + std::to_string(first.h) +
-                              "; bring all pictures to one size");
+                              "; convert all pictures to one size");
     }
     hash.update(file.path.parent_path().filename().string() + "/" + file.path.filename().string() +
                 "\n");
@@ -94,7 +94,7 @@ void ImageFolder::read_bytes(std::int64_t index, std::uint8_t* image) const {
   const std::vector<std::byte> bytes = trainyard::read_bytes(path, ErrorKind::data, kMostFileBytes);
   const EncodedImage picture = encoded(path, bytes);
   if (image_size(picture) != ImageSize{shape_[1], shape_[2]}) {
-    bad_file(path, "has changed its size since the run began; keep data folders as they are");
+    bad_file(path, "has changed size since the run began; do not change data folders during a run");
   }
   decode_image(picture, static_cast<int>(shape_[0]),
                {image, static_cast<std::size_t>(shape_.elements())});
@@ -143,7 +143,7 @@ std::string extension_of(const fs::path& path) {
   return extension;
 }
 
-/// True for a picture to take; false for a file of another kind (README.txt).
+/// True for an image; false for a file of another kind (README.txt).
 bool is_picture(const fs::directory_entry& entry) {
   const std::string extension = extension_of(entry.path());
   if (extension == ".jpg" || extension == ".jpeg") {
@@ -167,7 +167,7 @@ void append_class(const fs::path& folder, std::int32_t label, std::vector<ImageF
   }
 }
 
-/// The folders must be classes, of which there may be more than folders.
+/// Checks that the folders are classes, of which there may be more than folders.
 void check_classes(const fs::path& root, const std::vector<std::string>& names,
                    std::int64_t classes) {
   if (names.empty()) {
@@ -180,7 +180,7 @@ void check_classes(const fs::path& root, const std::vector<std::string>& names,
                ", expected at most " + std::to_string(classes) + " ('classes')");
 }
 
-/// Every k-th file, so that all classes stay.
+/// Every k-th file, so that every class remains.
 std::vector<ImageFile> spread(std::vector<ImageFile> files, std::int64_t limit) {
   const std::int64_t count = static_cast<std::int64_t>(files.size());
   if (limit <= 0 || limit >= count) return files;
@@ -194,13 +194,13 @@ std::vector<ImageFile> spread(std::vector<ImageFile> files, std::int64_t limit) 
 }  // namespace
 
 void declare(config::Fields& fields, ImageFolderOptions& options) {
-  fields.required("root", options.root, "folder with one folder of pictures a class");
+  fields.required("root", options.root, "folder with one folder of pictures per class");
   fields.field("classes", options.classes,
                "number of classes, the last of which may lack a folder; 0: that of the folders",
                {.minimum = 0});
   fields.field("channels", options.channels, "1 for grey, 3 for colour",
                {.minimum = 1, .maximum = 3});
-  fields.field("max_pixels", options.max_pixels, "pixels that a picture may have at most",
+  fields.field("max_pixels", options.max_pixels, "maximum number of pixels of a picture",
                {.minimum = 1, .maximum = 268435456});
   fields.field("memory_mib", options.memory_mib,
                "sets up to this size are decoded once and held in memory", {.minimum = 0});
@@ -212,7 +212,7 @@ std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options) {
   const fs::path root = located(options.root, options.config_folder);
   std::error_code ignored;
   if (!fs::is_directory(root, ignored)) {
-    bad_file(root, "is not a folder; 'root' names a folder with one folder of pictures a class");
+    bad_file(root, "is not a folder; 'root' names a folder with one folder of pictures per class");
   }
   std::vector<ImageFile> files;
   std::vector<std::string> names;

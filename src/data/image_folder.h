@@ -1,4 +1,4 @@
-// Folders of pictures: root/CLASS/*.png and *.bmp, classes and files in the order of their names.
+// Folders of images: root/CLASS/*.png and *.bmp, classes and files in the order of their names.
 #pragma once
 
 #include "data/image_decode.h"
@@ -10,15 +10,15 @@ struct ImageFolderOptions : SourceOptions {
   std::string root;
   std::int64_t classes = 0;                     // 0: as many as there are folders
   std::int64_t channels = 3;                    // 1 (grey) or 3
-  std::int64_t max_pixels = kDefaultMaxPixels;  // a picture may claim
+  std::int64_t max_pixels = kDefaultMaxPixels;  // that an image may claim
   std::int64_t memory_mib = 1024;  // sets up to this size are decoded once and held as bytes
 };
 void declare(config::Fields& fields, ImageFolderOptions& options);
 
-/// Images [channels, h, w], all of one size. `limit` takes every k-th file, so that all classes
-/// stay. Every file's header is checked at once; the pixels are decoded now for sets up to
-/// `memory_mib`, else whenever a sample is read. Throws Error{data}: no folder, no class folders, a
-/// class without pictures, a symbolic link or other non-regular file, JPEG (not built in), sizes
+/// Images [channels, h, w], all of one size. `limit` takes every k-th file, so that every class
+/// remains. All headers are checked on opening; the pixels are decoded on opening for sets up to
+/// `memory_mib`, else each time a sample is read. Throws Error{data}: no folder, no class folders,
+/// a class without images, a symbolic link or other non-regular file, JPEG (not supported), sizes
 /// that differ, a claim beyond max_pixels, damaged files.
 [[nodiscard]] std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options);
 

@@ -1,5 +1,5 @@
-// The arithmetic of augmentation and preprocessing: what one sample's augmentations do as plain
-// data, and functors over images [c, h, w] in float, for the CPU's loops and for a kernel.
+// The arithmetic of augmentation and preprocessing: the augmentations of one sample as plain data,
+// and functors over images [c, h, w] in float, for the CPU's loops and for a kernel.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// What lies beyond the edge of an image (scipy.ndimage's names; OpenCV's differ).
+/// How an image is extended beyond its edge (scipy.ndimage's names; OpenCV's differ).
 enum class Fill : std::uint8_t {
   nearest,   // aaaa|abcd|dddd
   reflect,   // dcba|abcd|dcba: the edge is repeated
@@ -16,7 +16,7 @@ enum class Fill : std::uint8_t {
   constant,  // kkkk|abcd|kkkk
 };
 
-/// The index in [0, n) that stands at `i` of the extended axis; -1 where the constant stands.
+/// The index in [0, n) for position `i` of the extended axis; -1 for the constant.
 TY_HD std::int64_t extended_index(std::int64_t i, std::int64_t n, Fill fill) {
   if (i >= 0 && i < n) return i;
   if (fill == Fill::constant) return -1;
@@ -26,9 +26,9 @@ TY_HD std::int64_t extended_index(std::int64_t i, std::int64_t n, Fill fill) {
   return rest < n ? rest : period - 1 - rest;
 }
 
-/// What an augmentation does to one sample: out(y, x) = in(row(y) + part_y, column(x) + part_x),
-/// between whole pixels by linear interpolation of the extended image. The sizes of in and out may
-/// differ (a crop of a padded image).
+/// The effect of an augmentation on one sample: out(y, x) = in(row(y) + part_y, column(x) +
+/// part_x), between whole pixels by linear interpolation of the extended image. The sizes of in and
+/// out may differ (a crop of a padded image).
 struct SpatialStep {
   std::int32_t in_h = 0, in_w = 0, out_h = 0, out_w = 0;
   std::int32_t dy = 0, dx = 0;   // whole pixels
@@ -44,7 +44,7 @@ struct SpatialStep {
   [[nodiscard]] TY_HD std::int64_t column(std::int64_t x) const {
     return (mirror_x ? out_w - 1 - x : x) + dx;
   }
-  /// Of the four pixels around a point: along x first, then along y, each a + part * (b - a).
+  /// Interpolates four pixels around a point: along x first, then along y, each a + part * (b - a).
   [[nodiscard]] TY_HD float between(float upper_left, float upper_right, float lower_left,
                                     float lower_right) const {
     const float above = upper_left + part_x * (upper_right - upper_left);
@@ -53,7 +53,7 @@ struct SpatialStep {
   }
 };
 
-/// One augmentation of one image. One team a row of `out`: channel * out_h + y.
+/// One augmentation of one image. One team per row of `out`: channel * out_h + y.
 struct SpatialRows {
   SpatialStep step;
   const float* in;
@@ -102,7 +102,7 @@ struct SpatialRows {
   }
 };
 
-/// What a preprocessing step does to a value.
+/// The effect of a preprocessing step on a value.
 struct PixelStep {
   enum class Kind : std::uint8_t {
     scale,             // *= factor
@@ -115,7 +115,7 @@ struct PixelStep {
   const float* values = nullptr;
   std::int64_t count = 0;  // of values
 
-  /// `element` counts through [c, h, w].
+  /// `element` is the index in [c, h, w].
   [[nodiscard]] TY_HD float applied(float x, std::int64_t channel, std::int64_t element) const {
     if (kind == Kind::scale) return x * factor;
     if (kind == Kind::subtract_image) return x - values[element];
@@ -123,7 +123,7 @@ struct PixelStep {
   }
 };
 
-/// A preprocessing step in place. One team a channel.
+/// A preprocessing step in place. One team per channel.
 struct PixelRows {
   PixelStep step;
   float* image;
@@ -133,7 +133,7 @@ struct PixelRows {
   TY_HD void operator()(const Team& team, std::int64_t channel) const {
     const std::int64_t first = channel * plane;
     float* const values = image + first;
-    // One loop a kind, which the compiler turns into vector code.
+    // One loop per kind, which the compiler vectorises.
     switch (step.kind) {
       case PixelStep::Kind::scale:
         return each<PixelStep::Kind::scale>(team, values, channel, first);

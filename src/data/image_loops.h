@@ -1,4 +1,4 @@
-// Runs the image functors in the calling thread: a worker owns its sample, so nothing is shared.
+// Runs the image functors in the calling thread: each worker owns its sample, so nothing is shared.
 #pragma once
 
 #include "data/image_functors.h"
@@ -11,7 +11,7 @@ void run_rows(std::int64_t rows, const F& functor) {
   for (std::int64_t row = 0; row < rows; ++row) functor(CpuTeam{}, row);
 }
 
-/// An augmentation of an image of `channels`, from `in` to `out`.
+/// An augmentation of an image with `channels`, from `in` to `out`.
 inline void run_step(const SpatialStep& step, std::int64_t channels, const float* in, float* out) {
   run_rows(channels * step.out_h, SpatialRows{step, in, out});
 }

@@ -1,4 +1,4 @@
-// The lists of what the data section of a run file can name.
+// The sources, augmentations and preprocessing steps that the data section of a run file can name.
 #include "data/cifar.h"
 #include "data/flip.h"
 #include "data/idx.h"
@@ -18,7 +18,7 @@ std::span<const config::Kind<DatasetSource>> dataset_kinds() {
       {"mnist", "MNIST's four files, plain or .gz", read_mnist},
       {"fashion_mnist", "Fashion-MNIST's four files, plain or .gz", read_fashion_mnist},
       {"idx", "images and labels in IDX files, plain or .gz", read_idx},
-      {"image_folder", "one folder of PNG or BMP pictures a class", read_image_folder},
+      {"image_folder", "one folder of PNG or BMP pictures per class", read_image_folder},
       {"tensors", "images and labels from a safetensors file", read_tensors},
       {"synthetic", "samples drawn from random numbers", read_synthetic},
   };

@@ -78,17 +78,18 @@ void write_folder(const fs::path& folder, const ShapesOptions& options) {
 void check_new_or_empty(const fs::path& dest) {
   std::error_code error;
   if (!fs::exists(dest, error) || (fs::is_directory(dest) && fs::is_empty(dest))) return;
-  throw Error(ErrorKind::data, "'" + dest.string() +
-                                   "' exists and is not an empty folder; give a new one, so that "
-                                   "no data are overwritten");
+  throw Error(
+      ErrorKind::data,
+      "'" + dest.string() +
+          "' exists and is not an empty folder; give a new one, so that no data is overwritten");
 }
 
-/// A folder beside the destination that is renamed to it at the end, or removed.
+/// A folder next to the destination that is renamed to it at the end, or removed.
 class UnfinishedFolder {
  public:
   explicit UnfinishedFolder(const fs::path& dest) : path_(dest.string() + ".unfinished") {
     std::error_code error;
-    fs::remove_all(path_, error);  // of a run that was killed
+    fs::remove_all(path_, error);  // left by a run that was killed
     fs::create_directories(path_, error);
     if (error) fail_write(path_, error.message());
   }
@@ -113,7 +114,7 @@ class UnfinishedFolder {
 
 void make_shapes(const fs::path& dest, const ShapesOptions& options) {
   TY_CHECK(options.train >= kTrainFiles && options.test >= 1, "too few shapes");
-  // "data/shapes/" and "data/shapes" are one folder; the name is needed for the one beside it.
+  // "data/shapes/" and "data/shapes" are one folder; its name is needed for the one next to it.
   const fs::path folder = dest.has_filename() ? dest : dest.parent_path();
   check_new_or_empty(folder);
   const UnfinishedFolder unfinished(folder);

@@ -1,4 +1,4 @@
-// A dataset whose samples lie in memory, as bytes or as floats.
+// A dataset whose samples are in memory, as bytes or as floats.
 #pragma once
 
 #include "data/dataset.h"
@@ -18,9 +18,9 @@ struct MemorySamples {
 
 class MemoryDataset final : public Dataset {
  public:
-  /// Takes at most the first `limit` samples (all for 0). Labels must lie in [0, classes).
+  /// Takes at most the first `limit` samples (0: all). Labels must be in [0, classes).
   explicit MemoryDataset(MemorySamples samples, std::int64_t limit = 0);
-  /// Of samples in memory that `owner` keeps; `samples` has all but them.
+  /// Samples in memory that `owner` keeps alive; `samples` has everything else.
   MemoryDataset(MemorySamples samples, const HeldSamples& held, std::shared_ptr<const void> owner);
   MemoryDataset(const MemoryDataset&) = delete;
   MemoryDataset& operator=(const MemoryDataset&) = delete;
@@ -41,7 +41,7 @@ class MemoryDataset final : public Dataset {
 
   MemorySamples samples_;
   HeldSamples held_;
-  std::shared_ptr<const void> owner_;  // null: samples_ has them
+  std::shared_ptr<const void> owner_;  // null: samples_ owns them
 };
 
 }  // namespace trainyard

@@ -7,7 +7,7 @@ namespace trainyard {
 
 namespace {
 
-/// 0..last from a random word, all equally likely but for last / 2^32.
+/// 0..last from a random word, all equally likely up to last / 2^32.
 std::int64_t drawn(std::int64_t last, std::uint32_t word) {
   return static_cast<std::int64_t>((static_cast<std::uint64_t>(last + 1) * word) >> 32);
 }

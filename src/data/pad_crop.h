@@ -10,13 +10,13 @@ namespace trainyard {
 struct PadCropOptions {
   std::int64_t pad = 4;              // pixels on each side
   double value = 0;                  // of the padding, before preprocessing
-  std::optional<config::Pair> size;  // of the crop; the input's size if not given
+  std::optional<config::Pair> size;  // of the crop; the input's size if empty
 };
 void declare(config::Fields& fields, PadCropOptions& options);
 
-/// Pads on all sides and cuts a window at one of the (h + 2 pad - size + 1) places of each axis,
-/// all equally likely (words 0, y, and 1, x, of the draw). Evaluation takes the centre, the upper
-/// left one where two are.
+/// Pads on all sides and cuts a window at one of the (h + 2 pad - size + 1) positions of each axis,
+/// all equally likely (words 0, y, and 1, x, of the draw). Evaluation takes the centre, or the
+/// upper left of two central positions.
 class PadCrop final : public Augmentation {
  public:
   explicit PadCrop(PadCropOptions options) : options_(options) {}
@@ -27,12 +27,12 @@ class PadCrop final : public Augmentation {
   [[nodiscard]] SpatialStep eval_step(const Shape& shape) const override;
 
  private:
-  /// Upper left corner in the padded image.
+  /// The upper left corner in the padded image.
   struct Corner {
     std::int64_t y = 0;
     std::int64_t x = 0;
   };
-  /// Places along each axis, less one.
+  /// The largest corner: positions along each axis, minus one.
   [[nodiscard]] Corner last_corner(const Shape& shape) const;
   [[nodiscard]] SpatialStep crop(const Corner& corner, const Shape& shape) const;
 

@@ -14,32 +14,32 @@
 
 namespace trainyard {
 
-/// Which random draws a sample gets: pure functions of these.
+/// The random draws of a sample are pure functions of these.
 struct SampleKey {
   std::uint64_t seed = 0;
   std::uint32_t epoch = 0;  // finished epochs
   std::int64_t index = 0;   // sample index in the data set
 };
 
-/// One augmentation. `draw` numbers the random calls so that two augmentations never share one: an
+/// One augmentation. `draw` numbers the random calls so that no two augmentations share one: an
 /// augmentation makes at most one call, random4(seed, RandomStream::augment, epoch, draw, index).
 class Augmentation {
  public:
   virtual ~Augmentation() = default;
   /// "hflip".
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// The shape that comes out of one of `shape` ([c, h, w]). Throws Error{config} for a shape that
-  /// it cannot take.
+  /// The output shape for an input of `shape` ([c, h, w]). Throws Error{config} for a shape that it
+  /// cannot take.
   [[nodiscard]] virtual Shape output_shape(const Shape& shape) const { return shape; }
-  /// What it does to a sample of `shape`.
+  /// Its effect on a sample of `shape`.
   [[nodiscard]] virtual SpatialStep step(const SampleKey& key, std::uint32_t draw,
                                          const Shape& shape) const = 0;
-  /// What evaluation does in its place (pad_crop: a centre crop); by default a copy.
+  /// Its effect in evaluation (pad_crop: a centre crop); by default a copy.
   [[nodiscard]] virtual SpatialStep eval_step(const Shape& shape) const;
 };
 /// out = in, of `shape`.
 [[nodiscard]] SpatialStep identity_step(const Shape& shape);
-/// Every augmentation, in the order of the reference. The list stands in data/kinds.cpp.
+/// Every augmentation, in the order of the reference. The list is in data/kinds.cpp.
 [[nodiscard]] std::span<const config::Kind<Augmentation>> augmentation_kinds();
 
 /// One preprocessing step (scale, mean_image, mean_rgb, std_rgb).
@@ -49,42 +49,42 @@ class Preprocess {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// True if prepare() reads the statistics of the training split.
   [[nodiscard]] virtual bool needs_statistics() const { return false; }
-  /// Takes what it needs of `statistics`, those of the training split as the values arrive here,
-  /// and turns them into those of the values that leave: `[scale: 0.5, mean_image: train]`
+  /// Takes what it needs from `statistics`, which are those of the training split as its values
+  /// arrive here, and turns them into those of its output: `[scale: 0.5, mean_image: train]`
   /// subtracts the mean of the scaled images. `shape` is that of the values, [c, h, w].
-  /// `statistics` may be empty where nothing in the list needs them. Throws Error{config} for a
-  /// count of values or a shape that does not fit, Error{data} for a constant channel.
+  /// `statistics` may be empty if no step in the list needs them. Throws Error{config} for a wrong
+  /// number of values or an unsuitable shape, Error{data} for a constant channel.
   virtual void prepare(Statistics& statistics, const Shape& shape) = 0;
-  /// What it does to every value, once prepared. Its values are the step's own.
+  /// Its effect on every value, once prepared. The step object owns the values.
   [[nodiscard]] virtual PixelStep step() const = 0;
 };
 [[nodiscard]] std::span<const config::Kind<Preprocess>> preprocess_kinds();
 
-/// Augmentation in order, then preprocessing in order: the keras2 profile's order (augment on raw
+/// Augmentation in order, then preprocessing in order: the keras2 profile's order (augment raw
 /// values, then standardise).
 class Pipeline {
  public:
   /// `image` is the data set's shape, [c, h, w].
   Pipeline(Shape image, std::vector<std::unique_ptr<Augmentation>> augment,
            std::vector<std::unique_ptr<Preprocess>> preprocess);
-  /// [c, h, w] of what the fill functions write.
+  /// [c, h, w] of the fill functions' output.
   [[nodiscard]] Shape output_shape() const { return output_; }
   /// True if prepare() needs the statistics of the training split.
   [[nodiscard]] bool needs_statistics() const;
-  /// Once before the first fill: hands the statistics through the preprocessing steps.
+  /// To be called once before the first fill: passes the statistics through the preprocessing
+  /// steps.
   void prepare(Statistics statistics);
   /// Fills `out` ([c, h, w] of output_shape) with sample `key.index` of `set`. `scratch` holds two
-  /// images of the largest shape in between, see scratch_elements(). Safe from any thread.
+  /// intermediate images of the largest shape, see scratch_elements(). Safe from any thread.
   void fill_train(const Dataset& set, const SampleKey& key, float* scratch, float* out) const;
   void fill_eval(const Dataset& set, std::int64_t index, float* scratch, float* out) const;
-  /// What the augmentations do to a sample, spatial_steps() of them in order: for a device that
-  /// makes the sample itself.
+  /// The augmentations of a sample, spatial_steps() of them in order: for a device that makes the
+  /// sample itself.
   void train_steps(const SampleKey& key, SpatialStep* out) const;
   void eval_steps(SpatialStep* out) const;
   [[nodiscard]] std::int64_t spatial_steps() const { return std::ssize(augment_); }
   [[nodiscard]] std::int64_t interpolating_steps() const;
-  /// What the preprocessing does to every value behind them, once prepared. Their values are the
-  /// pipeline's.
+  /// The preprocessing steps that follow, once prepared. The pipeline owns their values.
   [[nodiscard]] std::vector<PixelStep> pixel_steps() const;
   /// Elements of `scratch`.
   [[nodiscard]] std::int64_t scratch_elements() const { return 2 * largest_; }
@@ -97,7 +97,7 @@ class Pipeline {
     return augment_[i]->step(key, static_cast<std::uint32_t>(i), shapes_[i]);
   }
 
-  std::vector<Shape> shapes_;  // what each augmentation takes
+  std::vector<Shape> shapes_;  // each augmentation's input
   Shape output_;
   std::int64_t largest_ = 0;  // elements
   std::vector<std::unique_ptr<Augmentation>> augment_;

@@ -9,7 +9,7 @@ namespace trainyard {
 
 namespace {
 
-/// One value a channel from `given` (one value stands for all channels) or from `measured`.
+/// One value per channel from `given` (a single value applies to all channels) or from `measured`.
 std::vector<float> channel_values(std::string_view name, const std::vector<float>& given,
                                   const std::vector<float>& measured, std::int64_t channels) {
   const std::vector<float>& values = given.empty() ? measured : given;
@@ -18,7 +18,7 @@ std::vector<float> channel_values(std::string_view name, const std::vector<float
   TY_CHECK(!given.empty(), "statistics of another number of channels");
   throw Error(ErrorKind::config, std::string(name) + ": " + std::to_string(given.size()) +
                                      " values for images of " + std::to_string(channels) +
-                                     " channels; give one value, or one a channel");
+                                     " channels; give one value, or one per channel");
 }
 
 /// Applies f(value, channel) to the mean image of `statistics`, if there is one.
@@ -31,8 +31,8 @@ void map_mean_image(Statistics& statistics, const F& f) {
   }
 }
 
-/// Variance of the mean image's values around the channel's mean: what subtracting the mean image
-/// takes from the channel's variance (the law of total variance).
+/// Variance of the mean image's values around the channel's mean: the part of the channel's
+/// variance that subtracting the mean image removes (the law of total variance).
 double variance_of_means(const Statistics& statistics, std::size_t channel) {
   const std::size_t plane = statistics.mean_image.size() / statistics.mean.size();
   double sum = 0;

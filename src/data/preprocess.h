@@ -35,7 +35,8 @@ class MeanImage final : public Preprocess {
   std::vector<float> mean_;  // [c, h, w]
 };
 
-/// Subtracts a value a channel: given ones, or the training split's means for an empty list.
+/// Subtracts a value per channel: the given ones, or the training split's means if the list is
+/// empty.
 class MeanRgb final : public Preprocess {
  public:
   explicit MeanRgb(std::vector<float> given) : given_(std::move(given)) {}
@@ -53,7 +54,7 @@ class MeanRgb final : public Preprocess {
   std::vector<float> mean_;  // [c]
 };
 
-/// Divides by a value a channel: given ones, or the training split's standard deviations.
+/// Divides by a value per channel: the given ones, or the training split's standard deviations.
 class StdRgb final : public Preprocess {
  public:
   explicit StdRgb(std::vector<float> given) : given_(std::move(given)) {}

@@ -9,13 +9,13 @@ bool is_train(const config::Node& node) {
   return node.kind == config::Node::Kind::text && node.text == "train";
 }
 
-/// Reads `train` (gives an empty list), one number, or one number a channel.
+/// Reads `train` (gives an empty list), one number, or one number per channel.
 std::vector<float> read_channel_values(config::Fields& fields, std::string_view help,
                                        bool positive) {
   config::Node values;
   fields.rest("values", values, help);
   if (fields.describing() || is_train(values)) return {};
-  const std::string wanted = "expected 'train', one number, or one number a channel";
+  const std::string wanted = "expected 'train', one number, or one number per channel";
   const bool list = values.kind == config::Node::Kind::list;
   const std::vector<config::Node> items = list ? values.items : std::vector<config::Node>{values};
   std::vector<float> numbers;
@@ -56,14 +56,14 @@ std::unique_ptr<Preprocess> read_mean_image(config::Fields& fields) {
 
 std::unique_ptr<Preprocess> read_mean_rgb(config::Fields& fields) {
   return std::make_unique<MeanRgb>(read_channel_values(
-      fields, "subtracted from each channel: 'train' (its means), one number, or one a channel",
+      fields, "subtracted from each channel: 'train' (its means), one number, or one per channel",
       false));
 }
 
 std::unique_ptr<Preprocess> read_std_rgb(config::Fields& fields) {
   return std::make_unique<StdRgb>(read_channel_values(
       fields,
-      "divides each channel: 'train' (its standard deviations), one number, or one a channel",
+      "divides each channel: 'train' (its standard deviations), one number, or one per channel",
       true));
 }
 

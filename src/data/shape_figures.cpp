@@ -23,7 +23,7 @@ float triangle(FigurePoint point) {
   return std::max({-point.v, left, right}) - 0.55f;
 }
 
-/// A pentagram is where at most one of five half-planes is left: the second largest distance.
+/// A pentagram is the area outside of at most one of five half-planes: the second largest distance.
 float star(FigurePoint point) {
   constexpr float kSine72 = 0.9510565f, kCosine72 = 0.3090170f;
   constexpr float kSine36 = 0.5877853f, kCosine36 = 0.8090170f;
@@ -38,7 +38,7 @@ float crescent(FigurePoint point) {
   return std::max(length(point) - 1.0f, 0.8f - length({point.u - 0.5f, point.v}));
 }
 
-/// The part behind the point, in [0, 1), also of negative numbers.
+/// The fractional part, in [0, 1), also of negative numbers.
 float part(float value) { return value - std::floor(value); }
 
 bool odd(float value) { return part(0.5f * std::floor(value)) != 0; }

@@ -24,17 +24,17 @@ enum class Figure : std::uint8_t {
 inline constexpr std::int32_t kFigures = 10;
 [[nodiscard]] std::span<const std::string_view> figure_names();
 
-/// A place in the figure's coordinates.
+/// A point in the figure's coordinates.
 struct FigurePoint {
   float u = 0;
   float v = 0;
 };
 
-/// How far a place lies outside of the figure's outline; negative inside. Exact for round and
-/// straight outlines, a lower bound beyond corners.
+/// The distance of a point from the figure's outline; negative inside. Exact for round and straight
+/// outlines, a lower bound beyond corners.
 [[nodiscard]] float figure_distance(Figure figure, FigurePoint point);
 
-/// True where a textured figure (stripes, checker, dots) shows its second colour.
+/// True if a textured figure (stripes, checker, dots) has its second colour at the point.
 [[nodiscard]] bool figure_pattern(Figure figure, FigurePoint point, float frequency);
 
 }  // namespace trainyard

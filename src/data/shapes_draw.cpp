@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kPixels = kShapesSide * kShapesSide;
 constexpr std::uint32_t kShapesDraw = 16;  // above the draws of the synthetic source
 
-/// The random numbers of one sample, in the order in which they are asked for.
+/// The random numbers of one sample, in the order in which they are requested.
 class Draws {
  public:
   Draws(std::uint64_t seed, Split split, std::int64_t index)
@@ -65,14 +65,14 @@ Color mixed(const Color& a, const Color& b, float share) {
   return {a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1]), a[2] + share * (b[2] - a[2])};
 }
 
-/// Where a figure lies on the canvas. `cosine` and `sine` turn it.
+/// The position of a figure on the canvas. `cosine` and `sine` rotate it.
 struct Placement {
   float y = 0, x = 0;  // centre, pixels
   float radius = 1;    // pixels
   float cosine = 1, sine = 0;
 };
 
-/// A direction with equal chances for all: a place in the unit disc, projected to the circle.
+/// A uniformly distributed direction: a point in the unit disc, projected onto the circle.
 void turn(Placement& placement, Draws& draws) {
   float x = 0;
   float y = 0;
@@ -113,10 +113,10 @@ void paint(Canvas& canvas, const Placement& placement, float reach, const Distan
   }
 }
 
-/// A shade from one colour to another along a random direction, mottled by a coarse lattice of
-/// random brightness. Gives the mean of the two colours.
+/// A gradient from one colour to another along a random direction, mottled by a coarse lattice of
+/// random brightness. Returns the mean of the two colours.
 Color paint_background(Canvas& canvas, Draws& draws) {
-  constexpr std::int64_t kLattice = 6;  // points a side, 6.4 pixels apart
+  constexpr std::int64_t kLattice = 6;  // points per side, 6.4 pixels apart
   const Color from = drawn_color(draws);
   const Color to = mixed(from, drawn_color(draws), 0.6f);
   Placement shade{15.5f, 15.5f, 22};
@@ -165,7 +165,7 @@ void paint_figure(Canvas& canvas, Figure figure, const Color& background, Draws&
   placement.x = draws.between(placement.radius - 2, 33 - placement.radius);
   turn(placement, draws);
   const Color near = drawn_color_unlike(background, draws);
-  const Color far = mixed(near, drawn_color(draws), 0.3f);  // a shade over the figure
+  const Color far = mixed(near, drawn_color(draws), 0.3f);  // a gradient over the figure
   const Color second = drawn_color_unlike(near, draws);     // of the pattern
   const float frequency = placement.radius / draws.between(2.2f, 3.6f);
   paint(
@@ -176,7 +176,7 @@ void paint_figure(Canvas& canvas, Figure figure, const Color& background, Draws&
       });
 }
 
-/// Rounds with noise of about normal distribution: the sum of the four bytes of a word.
+/// Rounds with approximately normal noise: the sum of the four bytes of a word.
 void write_pixels(const Canvas& canvas, Draws& draws, std::span<std::uint8_t> pixels) {
   // Four uniform bytes have the variance 4 (256^2 - 1) / 12 = 147.8^2.
   const float scale = draws.between(4, 22) / 147.8f;
@@ -187,7 +187,7 @@ void write_pixels(const Canvas& canvas, Draws& draws, std::span<std::uint8_t> pi
           (word & 0xff) + ((word >> 8) & 0xff) + ((word >> 16) & 0xff) + (word >> 24);
       const float noise = (static_cast<float>(sum) - 510.0f) * scale;
       const float value = std::clamp(canvas[i][channel] + noise, 0.0f, 255.0f);
-      // lround would give another byte just below 0.5, and the bytes of a seed are settled.
+      // lround would give another byte just below 0.5, and the bytes for a seed must not change.
       // NOLINTNEXTLINE(bugprone-incorrect-roundings)
       pixels[channel * canvas.size() + i] = static_cast<std::uint8_t>(value + 0.5f);
     }

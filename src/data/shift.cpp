@@ -48,7 +48,7 @@ void declare(config::Fields& fields, ShiftOptions& options) {
                kRange);
   fields.field("y", options.y, "largest shift along the height: a fraction below 1, or pixels",
                kRange);
-  fields.field("fill", options.fill, "what lies beyond the edge");
+  fields.field("fill", options.fill, "how the image is extended beyond its edge");
   fields.field("cval", options.cval, "value of fill: constant");
   fields.field("interpolation", options.interpolation, "nearest pixel, or sub-pixel");
   check_range(fields, "x", options.x);

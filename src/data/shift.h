@@ -20,8 +20,8 @@ struct ShiftOptions {
 void declare(config::Fields& fields, ShiftOptions& options);
 
 /// How far a sample is shifted, in pixels: out(row, column) = in(row + y, column + x). So positive
-/// values move the picture up and to the left: keras-preprocessing 1.1's convention, whose
-/// transform matrix takes output coordinates to input coordinates (image/affine_transformations.py,
+/// values move the image up and to the left: keras-preprocessing 1.1's convention, whose transform
+/// matrix maps output coordinates to input coordinates (image/affine_transformations.py,
 /// apply_affine_transform; tx there is along the height).
 struct ShiftAmount {
   float y = 0;
@@ -29,11 +29,11 @@ struct ShiftAmount {
 };
 
 /// Shifts by uniform(-r, r) * size for a range r < 1, drawn continuously, or by a whole number of
-/// pixels of -r..r for r >= 1, each equally likely (Keras draws from 1 - r..r - 1 there, zero twice
+/// pixels in -r..r for r >= 1, each equally likely (Keras draws from 1 - r..r - 1 there, zero twice
 /// as often). Nearest takes the pixel at floor(shift + 0.5); bilinear is sub-pixel. The image is
 /// extended by the fill rule and then sampled, which is scipy's grid-constant and grid-wrap:
-/// scipy's plain `constant` gives the constant wherever a coordinate is outside, even by a part of
-/// a pixel, and its plain `wrap` has the period n - 1.
+/// scipy's plain `constant` gives the constant wherever a coordinate is outside, even by a fraction
+/// of a pixel, and its plain `wrap` has the period n - 1.
 class Shift final : public Augmentation {
  public:
   explicit Shift(ShiftOptions options) : options_(options) {}

@@ -16,7 +16,7 @@ std::span<const config::Word<Split>> words(Split) {
 }
 
 void declare_common(config::Fields& fields, SourceOptions& options) {
-  fields.field("limit", options.limit, "takes only so many samples; 0 takes all", {.minimum = 0});
+  fields.field("limit", options.limit, "uses only this many samples; 0 uses all", {.minimum = 0});
   if (!fields.describing()) options.config_folder = fs::path(fields.where().file).parent_path();
 }
 
@@ -60,10 +60,10 @@ fs::path find_data_folder(const FolderSearch& search) {
   for (std::size_t i = 0; i < folders.size(); ++i) {
     text += (i == 0 ? "'" : ", '") + folders[i].string() + "'";
   }
-  // Sets with a folder name of their own are those whose root may be left out.
+  // Only sources with a subfolder name may omit their root.
   if (!search.subfolder.empty()) {
     text +=
-        "; without 'root' it is looked for in $TRAINYARD_DATA, or in data/ where that is not set";
+        "; without 'root' it is searched for in $TRAINYARD_DATA, or in data/ if that is not set";
   }
   throw Error(ErrorKind::data, text + "; " + search.advice);
 }

@@ -1,4 +1,4 @@
-// What the dataset sources share: options, the source object over them, and finding folders.
+// Shared by the dataset sources: options, the source object over them, and the search for folders.
 #pragma once
 
 #include <filesystem>
@@ -18,13 +18,13 @@ enum class Split { train, test };
 
 /// Keys that every source has.
 struct SourceOptions {
-  std::int64_t limit = 0;               // the first so many samples; 0: all
-  std::filesystem::path config_folder;  // second place for relative paths
+  std::int64_t limit = 0;               // number of samples from the start; 0: all
+  std::filesystem::path config_folder;  // second base for relative paths
 };
-/// Declares `limit` and notes the folder of the config file.
+/// Declares `limit` and stores the folder of the config file.
 void declare_common(config::Fields& fields, SourceOptions& options);
 
-/// A source made of its options and the function that opens them.
+/// A source made from its options and the function that opens them.
 template <class Options>
 class OptionsSource final : public DatasetSource {
  public:
@@ -42,25 +42,25 @@ class OptionsSource final : public DatasetSource {
   Open open_;
 };
 
-/// `path` as given, or below `config_folder` if only that exists; an absolute path as it is.
+/// `path` as given, or below `config_folder` if it exists only there; an absolute path unchanged.
 [[nodiscard]] std::filesystem::path located(const std::filesystem::path& path,
                                             const std::filesystem::path& config_folder);
 
-/// Where a downloaded dataset may lie.
+/// Where a downloaded dataset may be.
 struct FolderSearch {
   std::string root;       // as configured
   std::string subfolder;  // the name the archive unpacks to; "" for none
   std::filesystem::path config_folder;
-  std::vector<std::string> files;  // one of them must be there
+  std::vector<std::string> files;  // at least one of them must exist
   std::string title;               // "CIFAR-10", for the message
   std::string advice;              // how to get the data, for the message
 };
-/// The first of root/subfolder, root and the same below the config's folder that holds one of
-/// `files`. Throws Error{data} with the places that were looked at and the advice.
+/// The first of root/subfolder, root and the same below the config's folder that contains one of
+/// `files`. Throws Error{data} with the places searched and the advice.
 [[nodiscard]] std::filesystem::path find_data_folder(const FolderSearch& search);
 
 /// The lines of a file of class names, without blank ones. Empty if there is no such file. Throws
-/// Error{data} if their number is not `classes`.
+/// Error{data} if there are not `classes` of them.
 [[nodiscard]] std::vector<std::string> read_class_names(const std::filesystem::path& path,
                                                         std::int64_t classes);
 

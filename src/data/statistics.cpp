@@ -9,8 +9,8 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::int64_t kParts = 16;  // of the set; more would cost memory, not change the result's
-                                     // independence from threads
+constexpr std::int64_t kParts = 16;  // of the set; more would only cost memory: the result is
+                                     // independent of threads already
 
 /// Sums over a part of the samples, per position of the image.
 struct PartialSums {
@@ -18,7 +18,7 @@ struct PartialSums {
   std::vector<double> squares;  // [c, h, w]
 };
 
-/// Sums of bytes fit 32 bits for 65,536 samples, which is faster than double and as exact.
+/// Sums of bytes fit in 32 bits for 65,536 samples, which is faster than double and as exact.
 constexpr std::int64_t kByteBlock = 65536;
 
 void add_bytes(const std::uint8_t* samples, std::int64_t count, PartialSums& sums) {
@@ -102,8 +102,8 @@ Statistics compute_statistics(const Dataset& set, int threads) {
     }
     const double count = samples * static_cast<double>(plane);
     const double mean = value / count;
-    // E[x^2] - E[x]^2 in double: with values of at most 24 bits and means of their size the loss is
-    // below 1e-9 of the mean square.
+    // E[x^2] - E[x]^2 in double: with values of at most 24 bits and means of similar size the loss
+    // is below 1e-9 of the mean square.
     const double variance = std::max(0.0, square / count - mean * mean);
     statistics.mean.push_back(static_cast<float>(mean));
     statistics.deviation.push_back(static_cast<float>(std::sqrt(variance)));

@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// Statistics of the training split, computed once and kept with the checkpoint.
+/// Statistics of the training split, computed once and saved in the checkpoint.
 struct Statistics {
   std::vector<float> mean_image;  // [c, h, w]
   std::vector<float> mean;        // [c]
@@ -16,7 +16,8 @@ struct Statistics {
 
 /// Mean image, mean and population standard deviation per channel over the whole set, of the values
 /// that Dataset::read() gives. Summed in double over a fixed number of fixed parts whose sums are
-/// added in order, so that the thread count changes nothing; exact sums for 8-bit sources.
+/// added in order, so that the result does not depend on the thread count; exact sums for 8-bit
+/// sources.
 [[nodiscard]] Statistics compute_statistics(const Dataset& set, int threads);
 
 }  // namespace trainyard

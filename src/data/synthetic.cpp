@@ -10,7 +10,7 @@ namespace trainyard {
 
 namespace {
 
-constexpr std::int64_t kTile = 4;        // pixels a side
+constexpr std::int64_t kTile = 4;        // pixels per side
 constexpr std::uint32_t kClassDraw = 2;  // draws 0 and 1 are the splits' noise
 
 /// Byte `i` of the four words of a draw.
@@ -101,7 +101,7 @@ void declare(config::Fields& fields, SyntheticOptions& options) {
   fields.field("shape", options.shape, "[channels, height, width]", {.minimum = 1});
   fields.field("classes", options.classes, "number of classes", {.minimum = 1});
   fields.field("size", options.size, "number of samples", {.minimum = 1});
-  fields.field("split", options.split, "which part; both have the same classes");
+  fields.field("split", options.split, "which split; both have the same classes");
   fields.field("learnable", options.learnable, "a picture of the class under the noise");
   declare_common(fields, options);
   if (options.shape.size() != 3) {

@@ -10,13 +10,13 @@ struct SyntheticOptions : SourceOptions {
   std::int64_t classes = 10;
   std::int64_t size = 1024;
   Split split = Split::train;  // two parts with the same classes and different samples
-  bool learnable = false;      // a picture of its class under noise; else noise alone
+  bool learnable = false;      // an image of its class under noise; else only noise
 };
 void declare(config::Fields& fields, SyntheticOptions& options);
 
-/// Values 0..255, whole; sample i has class i mod classes. A sample is a pure function of (seed,
-/// split, index) and is drawn when it is read, so that any size costs no memory. Learnable: each
-/// class has tiles of 4 x 4 pixels with random values; a sample is half tiles, half noise.
+/// Whole values 0..255; sample i has class i mod classes. A sample is a pure function of (seed,
+/// split, index) and is drawn when it is read, so a set of any size needs no memory. Learnable:
+/// each class has tiles of 4 x 4 pixels with random values; a sample is half tiles, half noise.
 [[nodiscard]] std::unique_ptr<Dataset> open_synthetic(const SyntheticOptions& options,
                                                       std::uint64_t seed);
 

@@ -39,7 +39,7 @@ void check_forms(const NamedTensor& images, const NamedTensor& labels, const fs:
   }
   if (labels.shape[0] != images.shape[0]) {
     bad_tensors(path,
-                described(images) + " but " + described(labels) + "; expected one label an image");
+                described(images) + " but " + described(labels) + "; expected one label per image");
   }
 }
 

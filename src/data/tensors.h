@@ -13,8 +13,8 @@ struct TensorsOptions : SourceOptions {
 };
 void declare(config::Fields& fields, TensorsOptions& options);
 
-/// Images [n, c, h, w] of float32 or uint8, labels [n] of int32. Throws Error{data}: names, types
-/// or shapes that do not fit, non-finite values, labels out of range.
+/// Images [n, c, h, w] of float32 or uint8, labels [n] of int32. Throws Error{data}: unsuitable
+/// names, types or shapes, non-finite values, labels out of range.
 [[nodiscard]] std::unique_ptr<Dataset> open_tensors(const TensorsOptions& options);
 
 [[nodiscard]] std::unique_ptr<DatasetSource> read_tensors(config::Fields& fields);

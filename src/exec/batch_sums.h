@@ -1,4 +1,4 @@
-// Sums over the batch for each channel of a batch norm, of one replica's batch or of all.
+// Sums over the batch for each channel of a batch norm, of one replica or of all.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// Two sums in double: in the forward pass of x and x * x, backward of dy and dy * (x - mean).
+/// Two sums in double: forward, of x and x * x; backward, of dy and dy * (x - mean).
 struct TwoSums {
   double first = 0, second = 0;
   TY_HD TwoSums& operator+=(const TwoSums& other) {
@@ -32,8 +32,8 @@ TY_HD Moments moments_of(const TwoSums& sums, double count) {
   return {mean, around < 0 ? 0 : around};
 }
 
-/// The part of a batch norm that goes over all replicas: nothing unless it has `sync`, trains, and
-/// there are several.
+/// The part of a batch norm that spans all replicas: does nothing unless the op has `sync`, trains,
+/// and there are several replicas.
 class SyncedBatch {
  public:
   explicit SyncedBatch(const StepDescription& step)
@@ -41,14 +41,14 @@ class SyncedBatch {
 
   [[nodiscard]] bool joined() const { return sum_ != nullptr; }
   [[nodiscard]] int replicas() const { return joined() ? sum_->replicas() : 1; }
-  /// Of the sums of `channels` channels; none for a replica by itself.
+  /// Of the sums of `channels` channels; 0 for a single replica.
   [[nodiscard]] std::size_t bytes(std::int64_t channels) const {
     return joined() ? static_cast<std::size_t>(channels) * sizeof(TwoSums) : 0;
   }
-  /// Where they lie, bytes(channels) at a multiple of 16; null for a replica by itself.
+  /// Where they are stored, bytes(channels) at a multiple of 16; null for a single replica.
   void bind(void* memory) { sums_ = joined() ? static_cast<TwoSums*>(memory) : nullptr; }
   [[nodiscard]] TwoSums* sums() const { return sums_; }
-  /// Puts on: each replica's own sums become those of all.
+  /// Enqueues the all-reduce of the replicas' sums.
   void sum(std::int64_t channels) const {
     static_assert(sizeof(TwoSums) == 2 * sizeof(double));
     sum_->sum(&sums_->first, 2 * channels);

@@ -1,4 +1,4 @@
-// Executors: one pass of one node on one device, everything about shapes settled when built.
+// Executors: one pass of one node on one device, with everything about shapes settled when built.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct StepDescription {
   const Op* op = nullptr;
   Pass pass = Pass::forward_train;
   /// Of activations and their gradients: f64, f32, bf16 or f16. Parameters, their gradients and
-  /// statistics are arithmetic_of(storage), and so are the outputs of an op whose contract says
+  /// statistics are arithmetic_of(storage), and so are the outputs of an op whose traits set
   /// arithmetic_outputs. Weights of convolutions and dense layers are rounded to `storage` before
   /// they are multiplied; products are summed in the arithmetic type.
   DType storage = DType::f32;
@@ -32,27 +32,27 @@ struct StepDescription {
   std::vector<bool> wants_input_gradient = {};  // backward_data
   std::uint32_t node = 0;                       // index of the node in its graph: keys random draws
   int threads = 1;
-  /// Bytes of workspace of step and library: the step takes what it must, the library the rest.
+  /// Bytes of workspace of step and library: the step takes what it needs, the library the rest.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();
-  /// For ops whose training passes go over the batches of all replicas (`bn: {sync: true}`). Null:
-  /// there is one replica. Outlives the executor.
+  /// For ops whose training passes span the batches of all replicas (`bn: {sync: true}`). Null:
+  /// there is one replica. Must outlive the executor.
   StatisticsSum* statistics_sum = nullptr;
 };
 
-/// Runs one step. After bind() neither allocates, looks up nor branches on shape.
+/// Runs one step. After bind() it neither allocates, looks up nor branches on shape.
 class Executor {
  public:
   virtual ~Executor() = default;
   /// Memory of this step alone.
   [[nodiscard]] virtual std::size_t workspace_bytes() const { return 0; }
-  /// Memory kept from forward_train to backward. The executors of one node agree on it.
+  /// Memory kept from forward_train to backward. The executors of a node agree on its size.
   [[nodiscard]] virtual std::size_t reserve_bytes() const { return 0; }
   /// Fixes the addresses. Called once, before the first run.
   virtual void bind(const StepTensors& tensors) = 0;
   virtual void run() = 0;
 };
 
-/// Makes the executors of a device. An op that a device lacks does not link.
+/// Makes the executors of a device. An op that a device lacks is a link error.
 class ExecutorFactory {
  public:
   virtual ~ExecutorFactory() = default;
@@ -67,7 +67,7 @@ class ExecutorFactory {
   /// The libraries that compute, with versions: "oneDNN 2.6.3"; empty if there are none.
   [[nodiscard]] virtual std::string libraries() const = 0;
   /// What was chosen by timing for the executors so far, as a JSON object; "{}" if nothing was.
-  /// Results repeat bit for bit only with the same choices, so a run keeps them.
+  /// Results are bit-identical only with the same choices, so a run stores them.
   [[nodiscard]] virtual std::string choices() const { return "{}"; }
 };
 

@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-/// A tensor's place in a block, in elements.
+/// The slot of a tensor in a block, in elements.
 struct BlockEntry {
   std::string name;  // "stage1.unit1.add1.0.cbr1.conv1.weight"
   NodeId node = -1;
@@ -19,15 +19,14 @@ struct BlockEntry {
 };
 
 /// Parameters in backward order of the nodes that own them, each at a multiple of kChunk elements.
-/// The gradient block has the same order, with the statistics of the batch as its tail (DECISIONS
-/// 5): one all-reduce moves both. Running statistics are a block of their own in the order of the
-/// tail.
+/// The gradient block has the same order, with the batch statistics as its tail: one all-reduce
+/// covers both. Running statistics are a separate block, in the order of the tail.
 struct BlockLayout {
   std::vector<BlockEntry> parameters;
   std::vector<BlockEntry> statistics;                        // offsets into the running block
   std::int64_t parameter_elements = 0;                       // a multiple of kChunk
   std::int64_t statistic_elements = 0;                       // a multiple of kChunk
-  std::vector<std::vector<std::int64_t>> parameter_of_node;  // [node][index] -> entry, also of
+  std::vector<std::vector<std::int64_t>> parameter_of_node;  // [node][index] -> entry, also for
                                                              // nodes that share it
   std::vector<std::vector<std::int64_t>> statistic_of_node;
 

@@ -23,7 +23,7 @@ std::vector<std::int64_t> entries_written(const Plan& plan, const BlockLayout& b
   return {blocks.parameter_of_node[sum->node][sum->index]};
 }
 
-/// By entry: the steps up to the last that writes it.
+/// By entry: the number of steps up to and including the last that writes it.
 std::vector<std::size_t> steps_of_entries(const Plan& plan, const BlockLayout& blocks) {
   std::vector<std::size_t> steps(blocks.parameters.size());
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
@@ -34,7 +34,7 @@ std::vector<std::size_t> steps_of_entries(const Plan& plan, const BlockLayout& b
   return steps;
 }
 
-/// Cuts the block where entries begin.
+/// Cuts the block at entry boundaries.
 class Cutter {
  public:
   Cutter(const BlockLayout& blocks, std::size_t element_bytes)
@@ -51,7 +51,7 @@ class Cutter {
     if (last > 0) begins.push_back(last);
     return begins;
   }
-  /// Where an entry begins, in elements; the end of the parameters for the one behind the last.
+  /// Where an entry begins, in elements; past the last entry, the end of the parameters.
   [[nodiscard]] std::int64_t offset(std::size_t entry) const {
     return entry < entries() ? blocks_.parameters[entry].offset : blocks_.parameter_elements;
   }

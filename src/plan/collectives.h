@@ -1,5 +1,5 @@
-// Which gradients are complete after which step, so that their sum over ranks can go on beside the
-// steps that follow.
+// Gradient buckets: which gradients are complete after which step, so that their all-reduce can
+// overlap the steps that follow.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,26 @@
 
 namespace trainyard {
 
-/// A slice of the gradient block that is summed over ranks at once.
+/// A slice of the gradient block that is all-reduced as a whole.
 struct GradientBucket {
   std::int64_t first = 0;  // of its elements
   std::int64_t count = 0;
-  std::size_t steps = 0;  // of the plan, after which nothing writes into it
+  std::size_t steps = 0;  // of the plan, after which nothing writes to it
   bool operator==(const GradientBucket&) const = default;
 };
 
-/// Sizes of buckets. Many small sums wait for each other's beginnings, and a large one at the end
-/// for itself: 25 MiB and a last one of 1 MiB are PyTorch's (DistributedDataParallel).
+/// Bucket sizes. Many small all-reduces pay for latency, and a large last one has nothing to
+/// overlap: 25 MiB, and 1 MiB for the last, are PyTorch's defaults (DistributedDataParallel).
 struct BucketBytes {
-  std::size_t single = std::size_t{4} << 20;  // a block below it is one bucket
-  std::size_t full = std::size_t{25} << 20;   // a bucket that has as much takes no more
-  std::size_t last = std::size_t{1} << 20;    // the most of the last one, unless one parameter is
+  std::size_t single = std::size_t{4} << 20;  // a smaller block is one bucket
+  std::size_t full = std::size_t{25} << 20;   // a bucket of this size takes no more
+  std::size_t last = std::size_t{1} << 20;    // maximum of the last one, unless a single parameter
+                                              // exceeds it
 };
 
-/// The gradient block in buckets of whole parameters, in the order of the block and of their sums;
-/// `steps` never falls. The statistics of the batch belong to the last one, which waits for all
-/// steps. `element_bytes` is what an element takes on its way. Pure.
+/// The gradient block in buckets of whole parameters, in the order of the block and of their
+/// all-reduces; `steps` never decreases. The batch statistics belong to the last bucket, which
+/// waits for all steps. `element_bytes` is the size of an element in the gradient dtype. Pure.
 [[nodiscard]] std::vector<GradientBucket> insert_collectives(const Plan& plan,
                                                              const BlockLayout& blocks,
                                                              std::size_t element_bytes,

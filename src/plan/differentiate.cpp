@@ -6,8 +6,8 @@
 namespace trainyard {
 namespace {
 
-/// The gradient of a value while the backward pass is being written. An owned tensor is read by
-/// nobody else and may be added to; a shared one also serves other values.
+/// The gradient of a value while the backward pass is being built. An owned tensor has no other
+/// reader and may be added to; a shared one also serves other values.
 struct Gradient {
   TensorId tensor = kNoTensor;
   bool owned = false;
@@ -92,7 +92,7 @@ class Differentiator {
     return slice_of(plan_.values[whole], value, name);
   }
 
-  /// True for a concatenation whose branches lie in it: there is nothing to do.
+  /// True for a concatenation whose branches are slices of it: there is nothing to do.
   [[nodiscard]] bool is_sliced(const Node& node) const {
     return !node.inputs.empty() && plan_.laid_out.slices[node.inputs[0]].whole == node.outputs[0];
   }
@@ -124,7 +124,7 @@ class Differentiator {
     plan_.steps.push_back(std::move(step));
   }
 
-  /// A node is trainable if it or anything before it has parameters that train.
+  /// A node is trainable if it or any node before it has trainable parameters.
   void find_trainable() {
     trainable_.assign(graph_.nodes.size(), false);
     wants_gradient_.assign(graph_.values.size(), false);
@@ -155,9 +155,9 @@ class Differentiator {
     if (wants_input || (trains && contract.synced_backward)) backward_data(id, arrived);
   }
 
-  /// Appends a step that computes gradients of parameters. The first one to reach parameters that
-  /// several nodes share writes into the gradient block, the later ones add to it. A frozen node's
-  /// are thrown away: the block holds what is trained.
+  /// Appends a step that computes gradients of parameters. The first step to reach parameters that
+  /// several nodes share writes to the gradient block, the later ones add to it. Those of a frozen
+  /// node are discarded: the block holds only what is trained.
   void push_with_parameters(PlanStep step) {
     const NodeId id = step.node;
     const Node& node = graph_.nodes[id];

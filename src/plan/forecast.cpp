@@ -29,7 +29,7 @@ MemoryForecast forecast(const BlockLayout& blocks, const ModelMemory::Sizes& siz
     transient = std::max(transient, plan->transient_bytes);
     result.activations = std::max(result.activations, transient_bytes_without_workspaces(*plan));
   }
-  // Placed largest first, tensors may by chance lie a little closer with workspaces than without.
+  // Placed largest first, tensors may by chance pack a little tighter with workspaces than without.
   result.activations = std::min(result.activations, transient);
   result.workspace = transient - result.activations;
   return result;

@@ -1,4 +1,4 @@
-// How much memory a model will take, by kind, before a byte of it is allocated.
+// Predicts a model's memory, by kind, before any of it is allocated.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace trainyard {
 
-/// Bytes that a model takes, by kind. The kinds add up to what is allocated.
+/// Bytes that a model takes, by kind. The kinds add up to the memory allocated.
 struct MemoryForecast {
   std::size_t weights = 0;      // with running statistics
-  std::size_t gradients = 0;    // with statistics of the batch, and sums of shards and micro-steps
+  std::size_t gradients = 0;    // with batch statistics, and sums over shards and micro-batches
   std::size_t optimizer = 0;    // its state
   std::size_t inputs = 0;       // a batch, and the state that kernels read
-  std::size_t activations = 0;  // with their gradients and what forward keeps for backward
-  std::size_t workspace = 0;  // by how much the workspaces of steps make the transient arena larger
+  std::size_t activations = 0;  // with their gradients and what forward saves for backward
+  std::size_t workspace = 0;    // how much larger the steps' workspaces make the transient arena
   [[nodiscard]] std::size_t total() const {
     return weights + gradients + optimizer + inputs + activations + workspace;
   }
   bool operator==(const MemoryForecast&) const = default;
 };
 
-/// The memory of programs that run in turn over one transient arena. `programs` are complete. Pure.
+/// The memory of programs that run in turn in one transient arena. `programs` are complete. Pure.
 [[nodiscard]] MemoryForecast forecast(const BlockLayout& blocks, const ModelMemory::Sizes& sizes,
                                       std::span<const Plan* const> programs);
 
@@ -34,8 +34,8 @@ struct MemoryForecast {
 [[nodiscard]] std::string text_of(const MemoryForecast& forecast);
 
 /// The largest batch of at most `most` samples for which `total_at(batch)` is at most `bytes`, 0 if
-/// there is none. Halves the range, so that `total_at` is asked about log2(most) times; it should
-/// not fall as the batch grows.
+/// there is none. A binary search: calls `total_at` about log2(most) times; it should not decrease
+/// as the batch grows.
 [[nodiscard]] std::int64_t largest_batch(
     std::size_t bytes, std::int64_t most,
     const std::function<std::size_t(std::int64_t batch)>& total_at);

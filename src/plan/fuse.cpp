@@ -23,7 +23,7 @@ Graph with_nodes(const Graph& graph, std::vector<Node> nodes) {
   return result;
 }
 
-/// `first` with a ReLU inside, or null if it has no such form.
+/// `first` with a fused ReLU, or null if it has no such form.
 std::shared_ptr<const Op> with_relu(const Op& first) {
   if (first.type() == "bn") {
     BnAttributes attributes = static_cast<const BnOp&>(first).values();
@@ -43,7 +43,7 @@ std::shared_ptr<const Op> with_relu(const Op& first) {
 /// bn + relu and add + relu.
 Graph fuse_relus(const Graph& graph) {
   const std::vector<int> readers = count_readers(graph);
-  std::vector<NodeId> producer(graph.values.size(), -1);  // among the nodes that are kept
+  std::vector<NodeId> producer(graph.values.size(), -1);  // among the nodes that remain
   std::vector<Node> kept;
   for (const Node& node : graph.nodes) {
     if (node.op->type() == "relu" && readers[node.inputs[0]] == 1) {
@@ -63,7 +63,7 @@ Graph fuse_relus(const Graph& graph) {
   return with_nodes(graph, std::move(kept));
 }
 
-/// Finds the bn that a sum and its ReLU can go into.
+/// Finds the bn that a sum and its ReLU can be fused into.
 class ResidualSums {
  public:
   ResidualSums(const Graph& graph, const Target& target)
@@ -71,8 +71,8 @@ class ResidualSums {
     for (const Node& node : graph.nodes) shared_.insert(node.parameters_of);
   }
 
-  /// The input of `node` whose producer is that bn, or -1. Of two the later: it need not move past
-  /// the other branch.
+  /// The input of `node` produced by that bn, or -1. Of two, the later: it need not move past the
+  /// other branch.
   [[nodiscard]] int branch_of(const Node& node) const {
     if (node.op->type() != "add" || node.inputs.size() != 2) return -1;
     if (!static_cast<const AddOp&>(*node.op).values().relu) return -1;

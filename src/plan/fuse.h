@@ -6,12 +6,13 @@
 
 namespace trainyard {
 
-/// Where nothing else reads the value between:
+/// Where nothing else reads the value in between:
 ///   bn + relu, add + relu   become one node at the first one's path;
-///   bn + add + relu         with two branches become one bn at the place of the sum; where both
+///   bn + add + relu         with two branches become one bn in the position of the sum; if both
 ///                           branches end in bn, the later one.
-/// The last wants maps in whole multiples of the target's channels. Same results to the last bit as
-/// without, but for the fewer roundings where an executor keeps the value between in a register.
+/// The last requires maps in whole multiples of the target's channels. The results are
+/// bit-identical, except for fewer roundings where an executor keeps the value in between in a
+/// register.
 [[nodiscard]] Graph fuse(const Graph& graph, const Target& target);
 
 }  // namespace trainyard

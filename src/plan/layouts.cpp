@@ -63,7 +63,7 @@ class Assigner {
     out_.graph.nodes.push_back(std::move(node));
   }
 
-  /// `value` in `layout`: itself, or the output of a reorder node (one a value and layout).
+  /// `value` in `layout`: itself, or the output of a reorder node (one per value and layout).
   ValueId in_layout(ValueId value, const Layout& layout) {
     if (out_.layouts[value] == layout) return value;
     const auto key = std::pair(value, text_of(layout));

@@ -1,4 +1,4 @@
-// Where each value of a graph lies in memory, with the reorders that this takes.
+// The layout of each value of a graph, with the reorders that this needs.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace trainyard {
 
-/// Where a value lies in another one: channels from `first` on of `whole`, a concatenation.
+/// The slice that holds a value: channels of `whole`, a concatenation, starting at `first`.
 struct ChannelSlice {
   ValueId whole = -1;  // -1: the value has memory of its own
   std::int64_t first = 0;
 };
 
-/// A graph whose values have layouts; nodes of type "reorder" stand where layouts meet.
+/// A graph whose values have layouts; nodes of type "reorder" convert where layouts differ.
 struct LaidOutGraph {
   Graph graph;
   std::vector<Layout> layouts;       // by ValueId of `graph`
@@ -22,11 +22,11 @@ struct LaidOutGraph {
   std::vector<ValueId> renamed;      // ValueId before to ValueId in `graph`, -1 for unused values
 };
 
-/// The network's input is plain, or a map of the target where that says so. Convolutions and
-/// poolings give the target's layout, plain ops take and give plain tensors, the
-/// others keep their first input's layout. Branches that nothing but their concatenation reads are
-/// written straight into it, where their ops can write slices and all channels come in whole
-/// multiples of the target's: such a concatenation takes no step. Pure.
+/// The network's input is plain, or a feature map if the target says so. Convolutions and poolings
+/// produce the target's layout, plain ops take and produce plain tensors, the others use the layout
+/// of their first input. Branches that only their concatenation reads are written straight into it
+/// if their ops can write slices and all channel counts are whole multiples of the target's: such a
+/// concatenation needs no step. Pure.
 [[nodiscard]] LaidOutGraph assign_layouts(const Graph& graph, const Target& target);
 
 }  // namespace trainyard

@@ -39,7 +39,7 @@ std::vector<Lifetime> lifetimes_of(const Plan& plan) {
   return lifetimes;
 }
 
-/// Puts `written` into the bytes of `read` if `read` dies at `step` and `written` is born there.
+/// Gives `written` the bytes of `read` if `read` dies at `step` and `written` is born there.
 void merge(Plan& plan, std::vector<Lifetime>& lifetimes, TensorId read, TensorId written,
            int step) {
   if (read == kNoTensor || written == kNoTensor) return;
@@ -56,8 +56,8 @@ void merge(Plan& plan, std::vector<Lifetime>& lifetimes, TensorId read, TensorId
   lifetimes[from].last = lifetimes[to].last;
 }
 
-/// True if no other input is the tensor of input 0: an op that goes through its inputs one after
-/// the other (a sum of three) would find the later one overwritten.
+/// True if no other input is the tensor of input 0: an op that reads its inputs one after the other
+/// (a sum of three) would find the later one overwritten.
 bool reads_first_input_once(const Plan& plan, const PlanStep& step) {
   for (std::size_t i = 1; i < step.inputs.size(); ++i) {
     if (step.inputs[i] == kNoTensor) continue;
@@ -73,7 +73,7 @@ struct Block {
   std::size_t offset = 0;
 };
 
-/// Where a tensor lies in the bytes of its root.
+/// The offset of a tensor in its root.
 std::size_t offset_in_root(const Plan& plan, TensorId id) {
   std::size_t offset = 0;
   for (; plan.tensors[id].alias_of != kNoTensor; id = plan.tensors[id].alias_of) {
@@ -82,7 +82,7 @@ std::size_t offset_in_root(const Plan& plan, TensorId id) {
   return offset;
 }
 
-/// Lowest offset at which `block` meets no placed block that lives at the same time.
+/// Lowest offset at which `block` does not overlap a placed block that is alive at the same time.
 std::size_t lowest_free_offset(const Block& block, const std::vector<Block>& placed) {
   std::vector<const Block*> exclusive_keys;
   for (const Block& other : placed) {

@@ -12,7 +12,7 @@ TensorId add_bytes(Plan& plan, std::string name, std::size_t bytes) {
   return static_cast<TensorId>(plan.tensors.size()) - 1;
 }
 
-/// A reserve is made by forward_train and serves the backward steps of its node.
+/// A reserve is made by forward_train and used by the backward steps of its node.
 void add_reserves(Plan& plan, std::span<const StepNeeds> needs) {
   std::vector<TensorId> reserve_of(plan.laid_out.graph.nodes.size(), kNoTensor);
   for (std::size_t index = 0; index < plan.steps.size(); ++index) {
@@ -35,7 +35,7 @@ void add_workspaces(Plan& plan, std::span<const StepNeeds> needs) {
   }
 }
 
-/// Parameters as a step packs them: what it takes itself, whatever the cap on libraries is.
+/// Parameters as packed by a step: needed by the step itself, regardless of the cap on libraries.
 std::size_t packed_bytes(const Plan& plan, const Signature& signature) {
   std::int64_t elements = 0;
   for (const auto& parameter : signature.parameters) elements += parameter.shape.elements();

@@ -1,4 +1,4 @@
-// A plan: the steps of a program and the tensors that they read and write, as data.
+// A plan: the steps of a program and the tensors that they read and write, as plain data.
 #pragma once
 
 #include <cstddef>
@@ -29,15 +29,15 @@ struct PlanTensor {
   Layout layout;
   DType type = DType::f32;
   std::size_t bytes = 0;
-  TensorId alias_of = kNoTensor;  // shares the bytes of another tensor,
-  std::size_t alias_offset = 0;   // from this one on
+  TensorId alias_of = kNoTensor;  // shares the bytes of another tensor
+  std::size_t alias_offset = 0;   // starting at this byte of it
   bool input = false;             // written by the host before the first step: in the input arena
   bool kept = false;              // read after the last step
-  std::optional<ParameterId> gradient_of;  // lies in the gradient block, at this parameter's entry
+  std::optional<ParameterId> gradient_of;  // is in the gradient block, at this parameter's entry
   std::size_t offset = 0;                  // in its arena, set by plan_memory
 };
 
-/// One step: a pass of a node, or a sum of gradients.
+/// One step: a pass of a node, a reorder, or a sum of gradients.
 struct PlanStep {
   enum class Kind { op, reorder, accumulate };
   Kind kind = Kind::op;
@@ -49,7 +49,7 @@ struct PlanStep {
   std::vector<TensorId> outputs;
   std::vector<TensorId> output_gradients;
   std::vector<TensorId> input_gradients;
-  // Where the parameters' gradients go if not to the gradient block: empty, or one a parameter.
+  // Where the parameters' gradients go if not to the gradient block: empty, or one per parameter.
   std::vector<TensorId> parameter_gradients;
   TensorId reserve = kNoTensor;
   TensorId workspace = kNoTensor;
@@ -76,30 +76,30 @@ struct PlanRequest {
 };
 
 /// Steps and tensors of a graph on a target: assigns layouts, orders the passes, derives the
-/// gradients from the contracts. Memory is planned by complete(), when executors have stated what
-/// they need.
+/// gradients from the op traits. complete() plans the memory once executors have stated their
+/// needs.
 [[nodiscard]] Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& request);
 
-/// What the executor of a step asks for beside its tensors, in bytes.
+/// What the executor of a step needs besides its tensors, in bytes.
 struct StepNeeds {
   std::size_t workspace = 0;  // of this step alone
   std::size_t reserve = 0;    // from forward_train to the node's backward steps
 };
 
-/// Gives the steps what they need (an entry a step), merges in place and places every tensor. The
-/// target's cap on workspaces is the executors' to keep (StepDescription::workspace_cap).
+/// Gives the steps what they need (one entry per step), merges in place and assigns every tensor
+/// its offset. Executors must respect the target's workspace cap (StepDescription::workspace_cap).
 void complete(Plan& plan, std::span<const StepNeeds> needs);
 
-/// The most that steps may ask for on a target whose device is not at hand: for ops with parameters
-/// or statistics (products and sums over a batch; the others need none) the target's cap, or their
-/// packed weights where those are more, and what the op saves for backward.
+/// Upper bounds on the steps' needs for a target whose device is not available: for ops with
+/// parameters or statistics (products and sums over a batch; the others need none) the target's
+/// cap, or their packed weights if those are larger, and what the op saves for backward.
 [[nodiscard]] std::vector<StepNeeds> largest_needs(const Plan& plan);
 
-/// Lets outputs take the place of inputs that nobody reads afterwards, where contracts allow it.
+/// Lets outputs reuse the memory of inputs that are not read afterwards, where op traits allow it.
 void merge_in_place(Plan& plan);
 
 /// Gives every tensor an offset: inputs in the input arena, the rest in the transient arena by
-/// lifetime (largest first, lowest offset that is free for its whole life), 256-byte aligned.
+/// lifetime (largest first, lowest offset that is free for the whole lifetime), 256-byte aligned.
 void plan_memory(Plan& plan);
 
 /// A table of steps, tensors and offsets (`train summary --plan`).

@@ -26,7 +26,7 @@ void each_row(const Layout& layout, const F& f) {
   }
 }
 
-/// Judges the tensor's own elements alone: a slice has those of others between.
+/// Checks only the tensor's own elements: between those of a slice there are others.
 template <class T>
 bool all_finite(Queue& queue, const TensorView& view) {
   std::vector<T> values(static_cast<std::size_t>(span_elements(view.layout)));
@@ -53,7 +53,7 @@ bool any_nonfinite(Queue& queue, const std::vector<TensorView>& views) {
                      [&](const TensorView& view) { return !finite(queue, view); });
 }
 
-/// What a step wrote that is not finite.
+/// Which non-finite tensor a step wrote.
 std::optional<std::string> nonfinite(Queue& queue, Pass pass, const StepTensors& tensors) {
   if (pass != Pass::backward_parameters) {
     if (any_nonfinite(queue, tensors.outputs)) return "output";

@@ -13,21 +13,22 @@
 
 namespace trainyard {
 
-/// The persistent memory of a rank: flat blocks, state and inputs. It lies on the device: the host
-/// reads and writes it through the queue alone.
+/// The persistent memory of a rank: flat blocks, state and inputs, on the device. The host reads
+/// and writes it only through the queue.
 class ModelMemory {
  public:
   struct Sizes {
     DType type = DType::f32;  // of parameters, gradients, state and statistics: f32 or f64
     int slots = 0;            // optimizer state blocks
     std::size_t input_bytes = 0;
-    std::size_t staging_bytes = 0;  // of images before they get the input's layout and type
+    std::size_t staging_bytes = 0;  // of images before conversion to the input's layout and type
     std::int64_t batch = 1;
-    bool accumulates = false;  // keeps a second gradient block for the sum of micro-steps
-    std::int64_t shards = 1;   // of a micro-step, a power of two: log2 of it blocks for their sums
-    std::int64_t results = 0;  // doubles that a batch leaves: its loss and metrics
+    bool accumulates = false;  // has a second gradient block for the sum over micro-batches
+    std::int64_t shards = 1;   // of a micro-batch, a power of two: log2(shards) blocks for their
+                               // sums
+    std::int64_t results = 0;  // doubles per batch: its loss and metrics
   };
-  /// Where everything lies, in bytes, in this order; `bytes` is the whole.
+  /// The offset of each part, in bytes, in this order; `bytes` is the total.
   struct Places {
     std::size_t weights = 0, gradients = 0, gradient_bytes = 0, shard_sums = 0, gradient_sum = 0;
     std::size_t slots = 0, slot_bytes = 0;
@@ -45,11 +46,11 @@ class ModelMemory {
   /// Gradients of this batch; the statistics of the batch follow as the tail.
   [[nodiscard]] std::byte* gradients() const { return at(places_.gradients); }
   /// log2(shards()) blocks like gradients(), shard_sum_stride() bytes apart, for the sums over
-  /// shards; see ShardSum, which leaves the sum over all in the first.
+  /// shards; see ShardSum, which leaves the total in the first.
   [[nodiscard]] std::byte* shard_sums() const { return at(places_.shard_sums); }
   [[nodiscard]] std::size_t shard_sum_stride() const { return places_.gradient_bytes; }
-  /// Sum over shards and micro-steps; without accumulation that over shards, and gradients() where
-  /// there is one shard.
+  /// Sum over shards and micro-batches; without accumulation the sum over shards, and gradients()
+  /// if there is one shard.
   [[nodiscard]] std::byte* gradient_sum() const { return at(places_.gradient_sum); }
   [[nodiscard]] std::byte* slot(int index) const;
   [[nodiscard]] int slots() const { return sizes_.slots; }
@@ -60,7 +61,7 @@ class ModelMemory {
   [[nodiscard]] std::int64_t* sample_index() const {
     return reinterpret_cast<std::int64_t*>(at(places_.sample_index));
   }
-  /// The sums of losses and metrics over the batches since they were last taken.
+  /// The sums of losses and metrics over the batches since they were last read.
   [[nodiscard]] double* results() const { return reinterpret_cast<double*>(at(places_.results)); }
   [[nodiscard]] std::size_t bytes() const { return buffer_->bytes(); }
 
@@ -74,7 +75,7 @@ class ModelMemory {
   std::unique_ptr<DeviceBuffer> buffer_;
 };
 
-/// A non-finite value and the step that first wrote one.
+/// A non-finite value and the step that first wrote it.
 struct NonFinite {
   std::size_t step = 0;  // of the plan
   std::string path;      // of the layer
@@ -88,12 +89,12 @@ struct StepTime {
   double seconds = 0;
 };
 
-/// A plan with its executors. Built in two moves: the constructor makes the executors and plans the
-/// memory that they ask for; bind() fixes addresses. After that run() allocates nothing.
+/// A plan with its executors. Built in two stages: the constructor makes the executors and plans
+/// the memory that they need; bind() fixes addresses. After that run() allocates nothing.
 class Program {
  public:
   /// `factory` and `statistics_sum` (null: one replica) must outlive the program. A workspace above
-  /// the target's cap is our bug.
+  /// the target's cap is a bug.
   Program(Plan plan, const BlockLayout& blocks, const ExecutorFactory& factory, int threads,
           StatisticsSum* statistics_sum);
 
@@ -103,11 +104,12 @@ class Program {
   void run() { run(0, steps_.size()); }
   /// The steps from `begin` to the one before `end` of plan().steps.
   void run(std::size_t begin, std::size_t end);
-  /// Runs step by step and answers the first one that writes a non-finite value (--eager, and the
-  /// search for the culprit). The steps after it run too, since they may sum over replicas that
-  /// wait for it. Waits for `queue`, the one that the executors run on.
+  /// Runs step by step and returns the first one that writes a non-finite value (--eager, and the
+  /// search for the cause). The steps after it run too, since other replicas may wait for their
+  /// sums. Waits for `queue`, the one that the executors run on.
   [[nodiscard]] std::optional<NonFinite> run_checked(Queue& queue);
-  /// Runs once and adds each step's time to `times` (sized by the first call), likewise.
+  /// Runs once, step by step, waiting for `queue`, and adds each step's time to `times` (sized by
+  /// the first call).
   void run_timed(Queue& queue, std::vector<StepTime>& times);
   /// The tensor that holds a value (id of the graph before layout), after bind().
   [[nodiscard]] TensorView view(ValueId value) const;

@@ -1,4 +1,4 @@
-// The planner's own op: the same values in another layout.
+// The planner's own op: converts the same values to another layout.
 #pragma once
 
 #include "ops/op.h"

@@ -1,4 +1,4 @@
-// Concatenations without copies: branches are written straight into their place.
+// Concatenations without copies: branches are written straight into their slice.
 #pragma once
 
 #include "plan/layouts.h"
@@ -6,7 +6,7 @@
 namespace trainyard {
 
 /// Fills `laid_out.slices` and gives the sliced values their layouts. Expects every value to have
-/// memory of its own. All branches of a concatenation are sliced, or none.
+/// its own memory. Either all branches of a concatenation are sliced, or none.
 void slice_concatenations(LaidOutGraph& laid_out, const Target& target);
 
 }  // namespace trainyard

@@ -5,10 +5,10 @@
 namespace trainyard {
 namespace {
 
-/// What a thread of a GPU loads at once, and the alignment that cuDNN's engines want.
+/// The vector load of a GPU thread, and the alignment that cuDNN's engines require.
 constexpr std::int64_t kVectorBytes = 16;
-/// Room for the largest engines of convolutions' weight gradients, which keep partial sums, and far
-/// below what the maps of a network of such size take.
+/// Enough for the largest engines of convolutions' weight gradients, which store partial sums, and
+/// far below the size of the maps of such a network.
 constexpr std::size_t kCudaWorkspaceCap = std::size_t{256} << 20;
 
 }  // namespace

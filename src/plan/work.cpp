@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-/// Of the elements with their padding: a slice has those of others between.
+/// Of the elements with their padding: between those of a slice there are elements of other slices.
 std::size_t stored_bytes(const PlanTensor& tensor) {
   const Layout& layout = tensor.layout;
   const std::int64_t elements =
@@ -15,7 +15,7 @@ std::size_t stored_bytes(const PlanTensor& tensor) {
   return static_cast<std::size_t>(elements) * size_of(tensor.type);
 }
 
-/// Bytes of the tensors of some lists; one that stands there several times counts once.
+/// Bytes of the tensors in some lists; a tensor that appears several times counts once.
 std::size_t bytes_of(const Plan& plan, std::initializer_list<const std::vector<TensorId>*> lists) {
   std::vector<TensorId> roots;
   std::size_t bytes = 0;

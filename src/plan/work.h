@@ -1,4 +1,4 @@
-// What a training step has to compute and to move, counted from its plan.
+// The work of a training step, counted from its plan: operations and bytes moved.
 #pragma once
 
 #include <cstddef>
@@ -7,26 +7,26 @@
 
 namespace trainyard {
 
-/// Floating-point operations of one run of `plan`: two a multiply-add of a convolution or dense
-/// layer, for each of its steps (forward, gradient of the input, gradient of the parameters); all
-/// else counts nothing. Pure.
+/// Floating-point operations of one run of `plan`: two per multiply-add of a convolution or dense
+/// layer, in each of its steps (forward, gradient of the input, gradient of the parameters). Other
+/// ops are not counted. Pure.
 [[nodiscard]] double flop_of(const Plan& plan);
 
-/// Bytes that the steps of a training program read plus those that they write, each step for
-/// itself, tensors as they are stored (type and padding). Counted are, once a step,
-///   - the values and gradients that the step names: each that it reads, each that it writes, and a
-///     sum's target both ways;
-///   - parameters in forward steps, and in gradients of the input; there the reserve in their place
-///     where forward kept one;
-///   - gradients of parameters where they are written;
-///   - the reserve and the batch's statistics in forward steps, the latter in gradients of the
+/// Bytes that the steps of a training program read plus those that they write, each step counted
+/// separately, tensors as they are stored (type and padding). Counted, once per step, are
+///   - the values and gradients that the step names: each read, each write, and the target of a sum
+///     both ways;
+///   - parameters in forward steps, and in gradients of the input; the latter read the reserve
+///     instead if forward saved one;
+///   - gradients of parameters when written;
+///   - the reserve and the batch statistics in forward steps, the latter in gradients of the
 ///     input as well.
-/// Not counted are workspaces, what a kernel reads twice, and the arrival of the batch. Pure.
+/// Not counted: workspaces, repeated reads of a kernel, and the copy of the batch. Pure.
 [[nodiscard]] std::size_t bytes_moved(const Plan& plan);
 
-/// Bytes that an update reads plus those that it writes, each block once each way: gradients and
-/// the statistics of the batch are read; weights, `slots` blocks of optimizer state and running
-/// statistics are read and written. Norm, L2 terms and clipping, which go over the gradients again,
+/// Bytes that an optimizer step reads plus those that it writes, each block once each way:
+/// gradients and batch statistics are read; weights, `slots` blocks of optimizer state and running
+/// statistics are read and written. Norm, L2 terms and clipping, which read the gradients again,
 /// are not counted. `type` is that of the blocks: f32 or f64. Pure.
 [[nodiscard]] std::size_t update_bytes(const BlockLayout& blocks, DType type, int slots);
 

@@ -1,4 +1,4 @@
-// The report is a function of what was found: every state of a machine as data.
+// The report depends only on the findings: every state of a machine as data.
 #include "backend/doctor.h"
 
 #include <doctest/doctest.h>
@@ -49,7 +49,7 @@ Findings two_gpus() {
   return findings;
 }
 
-TEST_CASE("a machine with all of it is reported line by line, exit 0") {
+TEST_CASE("a complete machine is reported line by line, exit 0") {
   CHECK(doctor_exit_code(two_gpus()) == 0);
   CHECK(doctor_text(two_gpus()) ==
         "train 0.1.0\n"
@@ -68,7 +68,7 @@ TEST_CASE("a machine with all of it is reported line by line, exit 0") {
         "links     0       1\n"
         "  cuda:0  -       PCIe\n"
         "  cuda:1  PCIe    -\n"
-        "all that training on a GPU needs is there\n");
+        "everything that training on a GPU needs was found\n");
 }
 
 TEST_CASE("without a GPU part the report says so, and how to get it, exit 8") {
@@ -82,7 +82,7 @@ TEST_CASE("without a GPU part the report says so, and how to get it, exit 8") {
         "training on the CPU needs none of these\n");
 }
 
-TEST_CASE("driver and library are both reported where both are missing") {
+TEST_CASE("a missing driver and a missing library are both reported") {
   Findings findings = two_gpus();
   findings.survey = GpuSurvey{.runtime_cuda = 13000, .problem = "insufficient driver"};
   findings.libraries[0].problem = "libcudnn.so.9 was not found";
@@ -101,7 +101,7 @@ TEST_CASE("driver and library are both reported where both are missing") {
   }
 }
 
-TEST_CASE("a library that only spares something is reported, and is not missing") {
+TEST_CASE("an optional library is reported, but does not count as missing") {
   Findings findings = two_gpus();
   findings.libraries.push_back({.name = "NVRTC",
                                 .file = "libnvrtc.so.12",
@@ -113,7 +113,7 @@ TEST_CASE("a library that only spares something is reported, and is not missing"
   CHECK(doctor_json(findings)["libraries"][2]["without"] == "engines are left out");
 }
 
-TEST_CASE("memory and work that nobody measured are left out") {
+TEST_CASE("unknown memory and load are left out") {
   Findings findings = two_gpus();
   findings.survey->gpus.resize(1);
   findings.survey->gpus[0].free_bytes.reset();
@@ -126,7 +126,7 @@ TEST_CASE("memory and work that nobody measured are left out") {
   CHECK_FALSE(doctor_json(findings)["gpus"][0].contains("free_bytes"));
 }
 
-/// As a driver tells all of it.
+/// Everything that a driver may report.
 GpuCondition condition() {
   return {.mig = false,
           .ecc = true,
@@ -140,7 +140,7 @@ GpuCondition condition() {
           .slowed_by = {"power cap", "heat"}};
 }
 
-TEST_CASE("what decides how a GPU works stands below it, and what is wrong in notes") {
+TEST_CASE("a GPU's settings are printed below it, and problems in notes") {
   Findings findings = two_gpus();
   GpuFinding& first = findings.survey->gpus[0];
   first.numa_node = 1;
@@ -153,15 +153,14 @@ TEST_CASE("what decides how a GPU works stands below it, and what is wrong in no
         "          compute mode exclusive, MIG off, ECC on, NVSwitch not started, SM clock "
         "345 of 1980 MHz, memory 3201 MHz, power cap 700 W, slowed by power cap and heat\n",
         "  cuda:0  -       NVLink\n",
-        "note:     cuda:0 takes one program at a time (compute mode exclusive): ranks share it "
-        "only "
-        "through MPS; nvidia-smi -c DEFAULT lets them\n",
-        "note:     cuda:0 has rows of memory that wait to be replaced; reset it (nvidia-smi -r) or "
+        "note:     cuda:0 accepts one program at a time (compute mode exclusive): ranks can share "
+        "it only through MPS; nvidia-smi -c DEFAULT allows more\n",
+        "note:     cuda:0 has memory rows that wait to be remapped; reset it (nvidia-smi -r) or "
         "restart the machine\n",
-        "note:     cuda:0 has rows of memory that could not be replaced; have it exchanged\n",
-        "note:     cuda:0 is joined to others by NVSwitch, which is not started; see that "
-        "nvidia-fabricmanager runs, and what it logs\n",
-        "note:     cuda:0 is slowed down by power cap, heat; see to its cooling and power\n"}) {
+        "note:     cuda:0 has memory rows that could not be remapped; have the GPU replaced\n",
+        "note:     cuda:0 is connected to other GPUs by NVSwitch, which is not started; check that "
+        "nvidia-fabricmanager runs, and its log\n",
+        "note:     cuda:0 is slowed down by power cap, heat; check its cooling and power\n"}) {
     CHECK_MESSAGE(text.find(line) != std::string::npos, line);
   }
   CHECK(notes(findings).size() == 5);
@@ -175,7 +174,7 @@ TEST_CASE("what decides how a GPU works stands below it, and what is wrong in no
   CHECK(json["nvlinks"] == std::vector<int>{1});
 }
 
-TEST_CASE("a GPU that waits for work or its power cap is no cause for a note") {
+TEST_CASE("an idle GPU or one at its power cap gives no note") {
   Findings findings = two_gpus();
   findings.survey->gpus[0].condition.slowed_by = {"power cap"};
   findings.survey->gpus[0].condition.fabric = "started";
@@ -188,7 +187,7 @@ TEST_CASE("a GPU whose memory another cannot read is reached through the host") 
   CHECK(doctor_text(findings).find("  cuda:0  -       host\n") != std::string::npos);
 }
 
-TEST_CASE("--json holds the same facts") {
+TEST_CASE("--json contains the same facts") {
   const Json json = doctor_json(two_gpus());
   CHECK(json["cpu"]["libraries"] == "oneDNN 2.6.3");
   CHECK(json["gpu_part"]["cuda"] == "13.0");

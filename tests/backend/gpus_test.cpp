@@ -53,7 +53,7 @@ Refusal refused(const std::string& text, const GpuSurvey& survey) {
 
 using List = std::vector<int>;
 
-TEST_CASE("every form of --gpus means its GPUs") {
+TEST_CASE("every form of --gpus selects its GPUs") {
   const GpuSurvey four = machine(4);
   CHECK(chosen("0", four) == List{});
   CHECK(chosen("2", four) == List{0, 1});
@@ -81,7 +81,7 @@ TEST_CASE("0 is the CPU on any machine, with and without a driver") {
   CHECK(parse_gpus("").kind == Kind::unsaid);
 }
 
-TEST_CASE("text that is no form is a command line error that lists the forms") {
+TEST_CASE("text of no known form is a command line error that lists the forms") {
   for (const char* text :
        {"x",    "-1",   "+2",     "1.5",   "1,",  ",1",  "1,,2", "0,0", "id:", "id:1,2",
         "id:x", "auto", "auto:0", "auto:", "All", "00x", "2000", " 2",  "0x1", "id:-1"}) {
@@ -94,7 +94,7 @@ TEST_CASE("text that is no form is a command line error that lists the forms") {
   }
 }
 
-TEST_CASE("more GPUs than there are is a device error that names the count") {
+TEST_CASE("asking for too many GPUs is a device error that names the count") {
   const Refusal found = refused("4", machine(1));
   CHECK(found.code == 8);
   CHECK(found.text == "--gpus 4: 1 GPU was found; ask for at most 1, or use --gpus 0 for the CPU");
@@ -106,7 +106,7 @@ TEST_CASE("more GPUs than there are is a device error that names the count") {
   CHECK(refused("id:1", machine(1)).code == 8);
 }
 
-TEST_CASE("what stands between a machine and its GPUs is said") {
+TEST_CASE("the reason that no GPU can be used is reported") {
   GpuSurvey survey = machine(0);
   survey.driver_cuda = 0;
   survey.problem = "CUDA driver version is insufficient for CUDA runtime version";
@@ -115,29 +115,28 @@ TEST_CASE("what stands between a machine and its GPUs is said") {
         "--gpus 1: no NVIDIA driver was found (libcuda.so.1 cannot be opened); install the driver, "
         "or use --gpus 0 for the CPU");
   survey.driver_cuda = 12040;
-  CHECK(
-      refused("all", survey).text ==
-      "--gpus all: the NVIDIA driver is too old: it supports CUDA 12.4, this program needs CUDA "
-      "13.0; install a newer driver, or a package with a GPU part for the CUDA of this one, or use "
-      "--gpus 0 for the CPU");
+  CHECK(refused("all", survey).text ==
+        "--gpus all: the NVIDIA driver is too old: it supports CUDA 12.4, this program needs CUDA "
+        "13.0; install a newer driver, or a package with a GPU part for this driver's CUDA, or use "
+        "--gpus 0 for the CPU");
   survey.driver_cuda = 13020;
   survey.problem = "no CUDA-capable device is detected";
+  CHECK(refused("1", survey).text ==
+        "--gpus 1: the GPUs cannot be used: no CUDA-capable device is detected; check that "
+        "nvidia-smi lists them and that CUDA_VISIBLE_DEVICES names them, or use --gpus 0 for the "
+        "CPU");
+  survey.problem.clear();
   CHECK(
       refused("1", survey).text ==
-      "--gpus 1: the GPUs cannot be used: no CUDA-capable device is detected; see that nvidia-smi "
-      "lists them and that CUDA_VISIBLE_DEVICES names them, or use --gpus 0 for the CPU");
-  survey.problem.clear();
-  CHECK(refused("1", survey).text ==
-        "--gpus 1: 0 GPUs were found; see that CUDA_VISIBLE_DEVICES names one, or use --gpus 0 for "
-        "the CPU");
+      "--gpus 1: 0 GPUs were found; check that CUDA_VISIBLE_DEVICES names one, or use --gpus 0 for "
+      "the CPU");
 }
 
-TEST_CASE("a GPU that is too old is told by its name, and passed over where the choice is open") {
+TEST_CASE("a GPU that is too old is reported by name, and skipped if the choice is open") {
   GpuSurvey survey = machine(3);
   survey.gpus[0] = {.ordinal = 0, .name = "Tesla T4", .major = 7, .minor = 5};
   const std::string old =
-      "cuda:0 (Tesla T4) has compute capability 7.5, expected 8.0 or newer (A100, RTX 30 and those "
-      "after them)";
+      "cuda:0 (Tesla T4) has compute capability 7.5, expected 8.0 or newer (A100, RTX 30 or later)";
   for (const char* text : {"1", "2", "0,1", "id:0", "all"}) {
     CAPTURE(text);
     CHECK(refused(text, survey).code == 8);
@@ -155,7 +154,7 @@ TEST_CASE("a GPU that is too old is told by its name, and passed over where the 
         "--gpus 1: no GPU can be used: " + old + ", or use --gpus 0 for the CPU");
 }
 
-TEST_CASE("a library that is missing is named with the folders and the way out") {
+TEST_CASE("a library that is missing is named with the folders searched and the remedy") {
   const UsableGpus usable{
       .libraries = {{.name = "cuDNN",
                      .file = "libcudnn.so.9",
@@ -171,8 +170,8 @@ TEST_CASE("a library that is missing is named with the folders and the way out")
         "--gpus 0 for the CPU");
 }
 
-TEST_CASE("only ranks that join their GPUs need the library that does it, also with one each") {
-  // As a rank of torchrun has it, or of --hosts --gpus 1: one GPU in this process.
+TEST_CASE("only ranks that join their GPUs need NCCL, even with one GPU each") {
+  // As for a rank of torchrun, or of --hosts --gpus 1: one GPU in this process.
   const UsableGpus usable{.gpus = machine(1).gpus,
                           .libraries = {{.name = "NCCL",
                                          .problem = "libnccl.so.2 was not found",
@@ -187,8 +186,7 @@ TEST_CASE("only ranks that join their GPUs need the library that does it, also w
         "TRAINYARD_CUDA_PATH to its folder, or use --gpus 0 for the CPU");
 }
 
-TEST_CASE(
-    "a GPU that no process may use is refused where it is meant, and does not matter elsewhere") {
+TEST_CASE("a GPU that no process may use is refused if selected, and ignored otherwise") {
   GpuSurvey two = machine(2);
   two.gpus[1].bus = "0000:65:00.0";
   two.gpus[1].compute_mode = ComputeMode::prohibited;
@@ -196,20 +194,20 @@ TEST_CASE(
   const Refusal found = refused("2", two);
   CHECK(found.code == 8);
   CHECK(found.text ==
-        "--gpus 2: cuda:1 (NVIDIA X) is in prohibited mode: no process may use it; take the mode "
-        "back (nvidia-smi -i 0000:65:00.0 -c DEFAULT); name others, or use --gpus 0 for the CPU");
+        "--gpus 2: cuda:1 (NVIDIA X) is in prohibited mode: no process may use it; reset the mode "
+        "(nvidia-smi -i 0000:65:00.0 -c DEFAULT); name others, or use --gpus 0 for the CPU");
   two.gpus[0].busy_percent = 90;
   CHECK(chosen("auto:1", two) == List{0});
   std::swap(two.gpus[0].compute_mode, two.gpus[1].compute_mode);
   CHECK(chosen("", two) == List{1});
   two.gpus[1].compute_mode = ComputeMode::prohibited;
   CHECK(survey_problem(two) ==
-        "no GPU can be used: cuda:0 (NVIDIA X) is in prohibited mode: no process may use it; take "
-        "the mode back (nvidia-smi -i " +
+        "no GPU can be used: cuda:0 (NVIDIA X) is in prohibited mode: no process may use it; reset "
+        "the mode (nvidia-smi -i " +
             two.gpus[0].bus + " -c DEFAULT)");
 }
 
-TEST_CASE("ranks share a GPU for one process alone only through MPS, which is named") {
+TEST_CASE("ranks share a GPU in exclusive mode only through MPS, which is named") {
   UsableGpus usable{.gpus = machine(1).gpus, .asked = "1", .share = {.ranks = 4, .gpus = 1}};
   usable.gpus[0].bus = "0000:17:00.0";
   CHECK(refusal([&] { require_shareable(usable); }).code == 0);
@@ -217,9 +215,9 @@ TEST_CASE("ranks share a GPU for one process alone only through MPS, which is na
   const Refusal found = refusal([&] { require_shareable(usable); });
   CHECK(found.code == 8);
   CHECK(found.text ==
-        "--gpus 1: cuda:0 (NVIDIA X) is in exclusive mode, for one process alone, and 4 ranks are "
-        "to share it; start NVIDIA's MPS (nvidia-cuda-mps-control -d), take the mode back "
-        "(nvidia-smi -i 0000:17:00.0 -c DEFAULT), or start no more ranks than GPUs");
+        "--gpus 1: cuda:0 (NVIDIA X) is in exclusive mode, for only one process, and 4 ranks are "
+        "to share it; start NVIDIA's MPS (nvidia-cuda-mps-control -d), reset the mode (nvidia-smi "
+        "-i 0000:17:00.0 -c DEFAULT), or start no more ranks than GPUs");
   usable.mps = true;
   CHECK(refusal([&] { require_shareable(usable); }).code == 0);
   usable.mps = false;
@@ -227,7 +225,7 @@ TEST_CASE("ranks share a GPU for one process alone only through MPS, which is na
   CHECK(refusal([&] { require_shareable(usable); }).code == 0);
 }
 
-TEST_CASE("GPUs are peers where each reads the memory of all others") {
+TEST_CASE("GPUs are peers if each reads the memory of all others") {
   std::vector<GpuFinding> gpus = machine(3).gpus;
   CHECK_FALSE(are_peers(gpus));
   gpus[0].peers = {1, 2};
@@ -239,20 +237,20 @@ TEST_CASE("GPUs are peers where each reads the memory of all others") {
   CHECK(are_peers(std::span(gpus).first(1)));
 }
 
-TEST_CASE("ranks that are more than their GPUs share them, and it is said how many") {
+TEST_CASE("more ranks than GPUs share them, and the numbers are reported") {
   CHECK(share_text({.ranks = 4, .gpus = 1}) == "1 GPU shared by 4 ranks");
   CHECK(share_text({.ranks = 5, .gpus = 2}) == "2 GPUs shared by 5 ranks");
   CHECK(share_text({.ranks = 2, .gpus = 2}) == "");
   CHECK(share_text({}) == "");
 }
 
-TEST_CASE("a library that only spares something is not asked for") {
+TEST_CASE("an optional library is not required") {
   const UsableGpus usable{
       .libraries = {{.name = "NVRTC", .problem = "not found", .without = "some engines"}}};
   CHECK(refusal([&] { require_libraries(usable); }).code == 0);
 }
 
-TEST_CASE("without a GPU part a request is refused and silence means the CPU") {
+TEST_CASE("without a GPU part a request is refused, and no request means the CPU") {
   const GpuSearchPaths nowhere{.plugin = "/nowhere/lib/trainyard/libtrainyard_cuda.so",
                                .folders = {}};
   const Refusal found = refusal([&] { static_cast<void>(open_gpus(parse_gpus("1"), nowhere)); });

@@ -1,4 +1,4 @@
-// What limits a process, in a root that plays proc, sys and dev.
+// What limits a process, in a root that simulates proc, sys and dev.
 #include "backend/host_facts.h"
 
 #include <doctest/doctest.h>
@@ -26,13 +26,14 @@ TEST_CASE("the facts of a host are one line, and known numbers in JSON") {
                  .processor_quota = 1.5,
                  .shared_bytes = {},
                  .locked_bytes = 8 << 20};
-  CHECK(host_text(host) ==
-        "100 MiB free by its limit, /dev/shm is not there, locked at most 8 MiB, 1.5 processors by "
-        "its control group");
+  CHECK(
+      host_text(host) ==
+      "100 MiB free by its limit, /dev/shm does not exist, locked at most 8 MiB, 1.5 processors by "
+      "its control group");
   CHECK(host_json(host)["processor_quota"] == 1.5);
   CHECK(host_json(host)["locked_bytes"] == 8 << 20);
   CHECK_FALSE(host_json(host).contains("shared_bytes"));
-  CHECK(host_text({}).starts_with("free: not known, "));
+  CHECK(host_text({}).starts_with("free: unknown, "));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Finding and judging CUDA's libraries, on libraries that are everywhere and on files that are
-// none.
+// Finding and checking CUDA's libraries, using libraries that every system has and files that are
+// not libraries.
 #include "backend/cuda/libraries.h"
 
 #include <doctest/doctest.h>
@@ -11,8 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The mathematics library as one that is wanted in version `least`, and says that it is 12; any
-/// other library says that it is 13.
+/// The mathematics library, required in version `least`; it reports version 12, any other library
+/// 13.
 WantedLibrary wanted(int least) {
   return {.name = "libm",
           .files = {"libm.so.6"},
@@ -22,7 +22,7 @@ WantedLibrary wanted(int least) {
           }};
 }
 
-// Asked before a case leaves one of them open out of a folder that is gone.
+// Queried before a test case leaves a copy of it open from a folder that is removed.
 const fs::path kMathematics = SharedLibrary("libm.so.6").file();
 const fs::path kResolver = SharedLibrary("libresolv.so.2").file();
 
@@ -32,7 +32,7 @@ fs::path put_library(const testing::TemporaryFolder& folder, const fs::path& lib
   return folder / "libwanted.so";
 }
 
-TEST_CASE("a library is found by the loader, and says its version") {
+TEST_CASE("a library is found by the loader and reports its version") {
   const LibraryFinding found = open_library(wanted(12), std::vector<fs::path>{""});
   CHECK(found.problem == "");
   CHECK(found.version == "0.0.12");
@@ -50,7 +50,8 @@ TEST_CASE("a library that is too old is refused with both versions") {
 }
 
 TEST_CASE(
-    "a library of a newer CUDA than the driver supports is passed over, and said if no other is") {
+    "a library of a newer CUDA than the driver supports is skipped, and reported if there is no "
+    "other") {
   WantedLibrary library = wanted(12);
   library.cuda = [](const SharedLibrary& opened) {
     return opened.file().filename() == "libwanted.so" ? 13 : 12;
@@ -64,11 +65,11 @@ TEST_CASE(
   CHECK(found.problem == "");
   CHECK(found.path.filename() == "libm.so.6");
   CHECK(open_library(library, std::vector<fs::path>{newer.path()}, 12).problem ==
-        refused.string() + " is of CUDA 13, and the driver supports CUDA 12");
+        refused.string() + " is for CUDA 13, but the driver supports CUDA 12");
   CHECK(open_library(library, std::vector<fs::path>{newer.path()}, 13).problem == "");
 }
 
-TEST_CASE("the first folder that has a library gives it") {
+TEST_CASE("a library is taken from the first folder that has it") {
   WantedLibrary resolver = wanted(13);
   resolver.files = {"libresolv.so.2"};
   const testing::TemporaryFolder folder;
@@ -96,7 +97,7 @@ TEST_CASE("a folder whose library is too old, or broken, does not end the search
   }
 }
 
-TEST_CASE("where no folder has a library new enough, the first is named") {
+TEST_CASE("if no folder has a library new enough, the first is named") {
   const testing::TemporaryFolder old, other;
   put_library(old, kMathematics);
   put_library(other, kResolver);
@@ -106,7 +107,7 @@ TEST_CASE("where no folder has a library new enough, the first is named") {
         (old / "libwanted.so").string() + " is version 0.0.12, expected 0.0.14 or newer");
 }
 
-TEST_CASE("any of a library's files serves, the first within a folder before the others") {
+TEST_CASE("any of a library's files will do; within a folder the first is preferred") {
   WantedLibrary library = wanted(12);
   library.files = {"libno_such_library.so.3", "libm.so.6"};
   CHECK(open_library(library, std::vector<fs::path>{""}).file == "libm.so.6");
@@ -115,7 +116,7 @@ TEST_CASE("any of a library's files serves, the first within a folder before the
         "libno_such_library.so.3 or libno_such_library.so.2 was not found");
 }
 
-TEST_CASE("a library that nobody has is not found, and one that is broken says so") {
+TEST_CASE("a missing library is not found, and a broken one is reported") {
   WantedLibrary nobody = wanted(1);
   nobody.files = {"libno_such_library.so.3"};
   const testing::TemporaryFolder folder;
@@ -128,7 +129,7 @@ TEST_CASE("a library that nobody has is not found, and one that is broken says s
   CHECK(broken.problem.find("was not found") == std::string::npos);
 }
 
-TEST_CASE("what is wanted of the libraries is what is used, NCCL for several GPUs alone") {
+TEST_CASE("the required libraries are those in use, NCCL only for several GPUs") {
   const std::vector<WantedLibrary> list = wanted_libraries();
   REQUIRE(list.size() == 3);
   CHECK(list[0].files == std::vector<std::string>{"libcudnn.so.9"});
@@ -143,7 +144,7 @@ TEST_CASE("what is wanted of the libraries is what is used, NCCL for several GPU
   CHECK((list[0].cuda(cudnn) == 12 || list[0].cuda(cudnn) == 13));
 }
 
-TEST_CASE("the compiler of engines is that of cuDNN's CUDA, and its absence ends nothing") {
+TEST_CASE("the compiler of engines is that of cuDNN's CUDA, and may be missing") {
   CHECK(wanted_compiler(12).files == std::vector<std::string>{"libnvrtc.so.12"});
   CHECK(wanted_compiler(13).least_version == 130000);
   CHECK(wanted_compiler(13).without != "");

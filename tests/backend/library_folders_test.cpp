@@ -21,7 +21,7 @@ std::ptrdiff_t place_of(const std::vector<fs::path>& folders, const fs::path& fo
   return found == folders.end() ? -1 : found - folders.begin();
 }
 
-TEST_CASE("folders that are named come first, in their order, then the loader's search") {
+TEST_CASE("named folders come first, in their order, then the loader's search") {
   const testing::TemporaryFolder root;
   const fs::path plain = made(root.path() / "plain");
   const fs::path toolkit = made(root.path() / "toolkit" / "lib64");
@@ -35,7 +35,7 @@ TEST_CASE("folders that are named come first, in their order, then the loader's 
   CHECK(place_of(folders, "") > place_of(folders, wheel));
 }
 
-TEST_CASE("a toolkit and the wheels of an environment are found behind the loader's search") {
+TEST_CASE("a toolkit and the wheels of an environment come after the loader's search") {
   const testing::TemporaryFolder root;
   const fs::path toolkit = made(root.path() / "cuda" / "lib64");
   const fs::path environment = root.path() / "venv";
@@ -62,7 +62,7 @@ TEST_CASE("wheels of a user, conda's packages and wheels in conda are found, NVR
     CAPTURE(folder);
     CHECK(place_of(folders, folder) > 0);
   }
-  // The folder lib of another prefix holds anybody's libraries.
+  // The lib folder of another prefix may hold any libraries.
   const auto other = library_folders({.virtual_env = (home / ".local").string()});
   CHECK(place_of(other, home / ".local" / "lib") == -1);
 }
@@ -85,7 +85,7 @@ TEST_CASE("the wheels of the first python3 on the search path are found") {
   CHECK(place_of(folders, wheel) > 0);
 }
 
-TEST_CASE("folders that are not there, and those named twice, are left out") {
+TEST_CASE("missing folders and duplicates are left out") {
   const testing::TemporaryFolder root;
   const fs::path plain = made(root.path() / "plain");
   const auto folders = library_folders(

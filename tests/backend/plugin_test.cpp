@@ -1,4 +1,4 @@
-// Which GPU part a program loads.
+// The GPU part that a program loads.
 #include "backend/plugin.h"
 
 #include <doctest/doctest.h>
@@ -8,14 +8,14 @@
 namespace trainyard {
 namespace {
 
-/// What a program takes of these files in its lib/trainyard, with a driver of this CUDA.
+/// The file that a program loads of these in its lib/trainyard, with a driver of this CUDA.
 std::string taken(const std::vector<std::string>& files, int driver) {
   const testing::TemporaryFolder root;
   for (const std::string& file : files) root.write("lib/trainyard/" + file, "");
   return plugin_path(root / "bin/train", driver).filename().string();
 }
 
-TEST_CASE("of several GPU parts the newest that the driver supports is taken") {
+TEST_CASE("of several GPU parts the newest that the driver supports is loaded") {
   const std::vector<std::string> both{"libtrainyard_cuda12.so", "libtrainyard_cuda13.so"};
   CHECK(taken(both, 13000) == "libtrainyard_cuda13.so");
   CHECK(taken(both, 13020) == "libtrainyard_cuda13.so");
@@ -30,7 +30,7 @@ TEST_CASE("a driver that no part fits gets the oldest, and no driver the newest"
   CHECK(taken({"libtrainyard_cuda9.so", "libtrainyard_cuda13.so"}, 0) == "libtrainyard_cuda13.so");
 }
 
-TEST_CASE("where there is no part, none is named, whatever else lies there") {
+TEST_CASE("without a GPU part none is named, whatever other files there are") {
   CHECK(taken({}, 13000) == "libtrainyard_cuda*.so");
   CHECK(taken({"libtrainyard_cuda.so", "libtrainyard_cuda13.so.old", "libdnnl.so.2"}, 13000) ==
         "libtrainyard_cuda*.so");

@@ -1,4 +1,4 @@
-// The update on a GPU against the CPU launcher: the same bits, with every rule.
+// The optimizer step on a GPU against the CPU launcher: bit-identical with every rule.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ const std::vector<Segment> kSegments{{.rate_multiplier = 1, .l2 = 1e-4, .decay =
                                      {.rate_multiplier = 0.5, .l2 = 0, .decay = 0},
                                      {.rate_multiplier = 1, .l2 = 1e-3, .decay = 0, .frozen = 1}};
 
-/// Blocks in a GPU's memory, copied from those of the host.
+/// Blocks in GPU memory, copied from those of the host.
 struct GpuBlocks {
   GpuArray<float> weights, gradients, first, second;
   GpuArray<Segment> segments;
@@ -50,7 +50,7 @@ struct GpuBlocks {
   }
 };
 
-/// What stands between the gradients and the new weights, on either device.
+/// Everything between the gradients and the new weights, on either device.
 void run_all(const UpdateLaunches& launches, const UpdateBlocks& blocks, std::span<double> scratch,
              double* norm, StepState* state, const UpdateRule& rule) {
   launches.unscale(blocks);
@@ -88,7 +88,8 @@ const std::vector<UpdateRule>& rules() {
   return list;
 }
 
-TEST_CASE("an update gives the CPU's bits on a GPU, with every rule" * doctest::skip(no_gpu())) {
+TEST_CASE("an optimizer step on a GPU is bit-identical to the CPU's, with every rule" *
+          doctest::skip(no_gpu())) {
   for (const UpdateRule& rule : rules()) {
     Blocks<float> blocks(kChunks, kSegments, 2);
     blocks.state = {.step = 7, .rate = 0.05, .loss_scale = 16};
@@ -109,8 +110,9 @@ TEST_CASE("a non-finite gradient freezes the weights on a GPU" * doctest::skip(n
   CHECK(there.weights.read() == blocks.weights);
 }
 
-TEST_CASE("sums of micro-steps, statistics and metrics are the CPU's bits on a GPU" *
-          doctest::skip(no_gpu())) {
+TEST_CASE(
+    "sums over micro-batches, statistics and metrics on a GPU are bit-identical to the CPU's" *
+    doctest::skip(no_gpu())) {
   Gpu gpu;
   Blocks<float> blocks(3, kSegments, 1);
   const std::vector<StatisticRule> rules{{0.99, 1.1}, {0.9, 1}, {0.5, 2}};
@@ -157,7 +159,7 @@ TEST_CASE("gradients are rounded to 16 bits and back as on the CPU" * doctest::s
   }
 }
 
-TEST_CASE("the state goes from update to update as on the CPU" * doctest::skip(no_gpu())) {
+TEST_CASE("the state carries over from step to step as on the CPU" * doctest::skip(no_gpu())) {
   constexpr std::int64_t kWidth = ResultRow::loss + 1;
   Gpu gpu;
   RateWindow window{.first = 3};

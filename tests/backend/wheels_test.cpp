@@ -1,5 +1,5 @@
-// Libraries older than those that the program is built with, as a virtual environment holds them:
-// $TRAINYARD_WHEELS, which scripts/old_wheels.sh makes. No GPU is needed.
+// Libraries older than those that the program is built with, in a virtual environment:
+// $TRAINYARD_WHEELS, made by scripts/old_wheels.sh. No GPU is needed.
 #include <cublasLt.h>
 #include <cudnn_graph.h>
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ std::string wheels() {
 }
 bool no_wheels() { return wheels().empty(); }
 
-/// The folders of the virtual environment alone, of all that are looked in.
+/// Of all search folders, only those of the virtual environment.
 std::vector<fs::path> folders() {
   std::vector<fs::path> all = library_folders({.virtual_env = wheels()});
   std::erase_if(all, [](const fs::path& one) { return !one.string().starts_with(wheels()); });
@@ -44,7 +44,7 @@ std::string built_with(const std::string& name) {
   return version_text(name == "NCCL" ? NCCL_VERSION_CODE : CUBLAS_VERSION);
 }
 
-TEST_CASE("wheels older than what the program is built with serve" * doctest::skip(no_wheels())) {
+TEST_CASE("wheels older than what the program is built with work" * doctest::skip(no_wheels())) {
   for (const char* name : {"cuDNN", "cuBLASLt", "NCCL"}) {
     CAPTURE(name);
     CHECK(found(name).problem == "");

@@ -63,7 +63,7 @@ TEST_CASE("a flip keeps channels apart") {
         Image{2, 1, 4, 3});
 }
 
-TEST_CASE("hflip mirrors its share of the samples, others in another epoch") {
+TEST_CASE("hflip mirrors its share of the samples, different ones in another epoch") {
   const Flip flip(Flip::Axis::horizontal, 0.3);
   int mirrored = 0;
   int changed = 0;
@@ -87,7 +87,7 @@ TEST_CASE("two flips of one sample draw independently") {
   CHECK(std::abs(equal - 1000) < 112);  // deviation 22.4
 }
 
-TEST_CASE("pad_crop cuts every place of the padded image, equally often") {
+TEST_CASE("pad_crop takes every position in the padded image equally often") {
   // A 2 x 3 image padded by 1 is 4 x 5; a 3 x 4 window has 2 x 2 places.
   const PadCrop crop(crop_options(1, {3, 4}));
   const std::vector<Image> places{{7, 7, 7, 7, 7, 1, 2, 3, 7, 4, 5, 6},
@@ -106,7 +106,7 @@ TEST_CASE("pad_crop evaluates the centre") {
   CHECK(evaluated(PadCrop(crop_options(4, {2, 3}))) == kImage);
   CHECK(evaluated(PadCrop(crop_options(0, {1, 1})), Shape{1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}) ==
         Image{5});
-  // Of the two middle rows of four the upper one.
+  // Of the two middle rows of four, the upper one.
   CHECK(evaluated(PadCrop(crop_options(1, {1, 3}))) == Image{1, 2, 3});
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("cifar10 keeps the planes red, green, blue and their rows") {
   CHECK(set->held().bytes[1024 + 34] == 255);
 }
 
-TEST_CASE("cifar10 finds the folder that the archive unpacks to, also beside the config") {
+TEST_CASE("cifar10 finds the folder that the archive unpacks to, also next to the config") {
   const test::TemporaryFolder folder;
   write_small_cifar(folder, "sub/cifar-10-batches-bin/");
   Cifar10Options options;
@@ -116,7 +116,7 @@ TEST_CASE("a missing cifar10 folder names the places and the download") {
   const std::string message = data_message(cifar_options(folder));
   CHECK(holds(message, "cannot find CIFAR-10: no data_batch_1.bin in '" + folder.text() +
                            "/cifar-10-batches-bin', '" + folder.text() + "'"));
-  CHECK(holds(message, "in $TRAINYARD_DATA, or in data/ where that is not set"));
+  CHECK(holds(message, "in $TRAINYARD_DATA, or in data/ if that is not set"));
   CHECK(holds(message, "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"));
   CHECK(holds(message, "train data make shapes"));
 }
@@ -155,7 +155,7 @@ TEST_CASE("a wrong cifar10 label is refused with file, record and value") {
             "damaged or of another data set");
 }
 
-TEST_CASE("a pipe in the place of a cifar10 file is refused and does not wait for a writer") {
+TEST_CASE("a pipe instead of a cifar10 file is refused and does not wait for a writer") {
   const test::TemporaryFolder folder;
   REQUIRE(mkfifo((folder.path() / "test_batch.bin").c_str(), 0600) == 0);
   CHECK(data_message(cifar_options(folder, Split::test)) ==
@@ -171,7 +171,7 @@ TEST_CASE("a file that cannot be opened is refused with the system's reason") {
         "cannot read '" + folder.text() + "/data_batch_2.bin': Too many levels of symbolic links");
 }
 
-TEST_CASE("a folder in the place of a cifar10 file is refused") {
+TEST_CASE("a folder instead of a cifar10 file is refused") {
   const test::TemporaryFolder folder;
   folder.write("test_batch.bin/x", "");
   CHECK(holds(data_message(cifar_options(folder, Split::test)), "it is not a regular file"));

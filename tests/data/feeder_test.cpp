@@ -98,8 +98,8 @@ TEST_CASE("the order without shuffling is the natural one") {
   CHECK(order == std::vector<std::int64_t>{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("the order of a known seed stays what it was") {
-  // Stored once; a change would make runs of older versions resume with other samples.
+TEST_CASE("the order of a known seed does not change") {
+  // Stored once; a change would make runs of older versions resume with different samples.
   CHECK(epoch_order(42, 0, 8, true) == std::vector<std::int64_t>{6, 2, 0, 5, 4, 1, 7, 3});
 }
 
@@ -133,7 +133,7 @@ TEST_CASE("batches do not depend on the prefetch") {
   CHECK(rest_of_epoch(shallow, 3) == rest_of_epoch(deep, 3));
 }
 
-TEST_CASE("an epoch resumed at any step goes on with the same batches") {
+TEST_CASE("an epoch resumed at any step continues with the same batches") {
   const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   Feeder feeder(*set, pipeline, training(2));
@@ -147,7 +147,7 @@ TEST_CASE("an epoch resumed at any step goes on with the same batches") {
   }
 }
 
-TEST_CASE("start in the middle of an epoch throws prefetched batches away") {
+TEST_CASE("start in the middle of an epoch discards prefetched batches") {
   const auto set = random_bytes_set(61, kFedShape);
   const Pipeline pipeline = augmenting_pipeline();
   Feeder feeder(*set, pipeline, training(4));
@@ -247,7 +247,7 @@ TEST_CASE("the slices of the ranks make up the global batch, in training and eva
   }
 }
 
-TEST_CASE("an error in a worker comes out of the next() of its batch, at any number of workers") {
+TEST_CASE("an error in a worker is thrown by the next() of its batch, at any number of workers") {
   const auto base = random_bytes_set(61, kFedShape);
   const BadSample set(*base);
   const Pipeline pipeline = augmenting_pipeline();

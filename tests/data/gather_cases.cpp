@@ -83,7 +83,7 @@ std::vector<T> laid_out(std::span<const float> images, const Layout& layout) {
   return out;
 }
 
-/// What a case makes its batches of.
+/// The source of a case's batches.
 struct Way {
   BatchImages images;
   bool train;

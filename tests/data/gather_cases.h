@@ -1,5 +1,5 @@
-// Batches that a device makes, of a set that stays there and of bytes that come with each batch,
-// against those that the host makes.
+// Batches made by a device, of a set that stays there and of bytes copied with each batch, compared
+// with those made by the host.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace trainyard::test {
 
 /// Makes batches of several pipelines in both ways, every layout and float type on the device, and
-/// answers the names of those that differ from the host's, rounded to the type, in any bit; `made`
+/// returns the names of those that differ from the host's, rounded to the type, in any bit; `made`
 /// counts all.
 [[nodiscard]] std::vector<std::string> differing_batches(Device& device, Queue& queue,
                                                          const BatchLaunches& launches, int& made);

@@ -1,4 +1,4 @@
-// Batches that a GPU makes: the host's bits.
+// Batches made by a GPU are bit-identical to the host's.
 #include <doctest/doctest.h>
 
 #include "backend/cuda/batch.h"
@@ -9,7 +9,8 @@
 namespace trainyard::test {
 namespace {
 
-TEST_CASE("a GPU makes the host's batches from bytes, bit for bit" * doctest::skip(no_gpu())) {
+TEST_CASE("batches that a GPU makes from bytes are bit-identical to the host's" *
+          doctest::skip(no_gpu())) {
   const auto device = cuda::make_cuda_device(0);
   const auto queue = device->make_queue();
   const auto launches = cuda::make_batch_launches(cuda::stream_of(*queue));

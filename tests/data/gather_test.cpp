@@ -1,4 +1,4 @@
-// Images of which a device makes batches.
+// Images from which a device makes batches.
 #include <doctest/doctest.h>
 
 #include "data/device_images.h"
@@ -13,7 +13,8 @@ namespace {
 using Texts = std::vector<std::string>;
 
 TEST_CASE(
-    "a device makes the host's batches from a set there and from bytes that come, bit for bit") {
+    "a device's batches from a resident set and from uploaded bytes are bit-identical to the "
+    "host's") {
   const auto device = make_cpu_device();
   const auto queue = device->make_queue();
   for (const int threads : {1, 3}) {
@@ -25,7 +26,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what a device cannot make says why") {
+TEST_CASE("a pipeline that a device cannot run is refused with a reason") {
   const auto fault = [](int shifts, int scales) {
     std::vector<std::unique_ptr<Augmentation>> augment;
     for (int i = 0; i < shifts; ++i) {

@@ -42,7 +42,7 @@ std::uint32_t crc32_of(const std::string& contents) {
   return ~crc;
 }
 
-/// Deflate blocks that store the contents as they are (RFC 1951, 3.2.4).
+/// Deflate blocks that store the contents uncompressed (RFC 1951, 3.2.4).
 std::string stored_blocks(const std::string& contents) {
   constexpr std::size_t kMost = 65535;
   std::string blocks;
@@ -60,7 +60,7 @@ std::string png_chunk(const std::string& type, const std::string& contents) {
          big_endian(crc32_of(type + contents));
 }
 
-/// Bits from the lowest of each byte on, as deflate packs them.
+/// Bits in the order in which deflate packs them: from the lowest of each byte.
 class BitWriter {
  public:
   void add(unsigned value, int count) {
@@ -98,7 +98,7 @@ std::string png_of(const PngForm& form, const std::string& pixels) {
   }
   std::string header = big_endian(form.claimed_w != 0 ? form.claimed_w : form.w) +
                        big_endian(form.claimed_h != 0 ? form.claimed_h : form.h);
-  header += '\10';  // bits a channel
+  header += '\10';  // bits per channel
   header += form.channels == 3 ? '\2' : '\0';
   header += std::string(3, '\0');
   // The Adler-32 that ends a zlib stream is not read by stb_image.
@@ -109,8 +109,8 @@ std::string png_of(const PngForm& form, const std::string& pixels) {
 
 std::string png_of_zeros(std::size_t bytes) {
   BitWriter bits;
-  bits.add(1, 1);  // the last block
-  bits.add(1, 2);  // of fixed Huffman codes (RFC 1951, 3.2.6), which go from the highest bit
+  bits.add(1, 1);          // the last block
+  bits.add(1, 2);          // of fixed Huffman codes (RFC 1951, 3.2.6), stored from the highest bit
   bits.add_code(0x30, 8);  // a zero
   for (std::size_t done = 0; done < bytes; done += 258) {
     bits.add_code(0xc5, 8);  // 258 bytes

@@ -18,7 +18,7 @@ using testing::TemporaryFolder;
 
 /// The message of the Error{kind} that `action` throws; "no error" or "wrong kind: ..." else.
 [[nodiscard]] std::string message_of(ErrorKind kind, const std::function<void()>& action);
-/// True if the text holds the part.
+/// True if the text contains the part.
 [[nodiscard]] bool holds(std::string_view text, std::string_view part);
 
 /// A gzip file (RFC 1952) that stores `contents` uncompressed.
@@ -35,8 +35,7 @@ struct PngForm {
 [[nodiscard]] std::string png_of(const PngForm& form, const std::string& pixels);
 /// A PNG file that claims one pixel and whose data inflate to `bytes` zeros.
 [[nodiscard]] std::string png_of_zeros(std::size_t bytes);
-/// The PNG file with the checksums of its chunks made right again, as far as the chunks can be
-/// told.
+/// The PNG file with the checksums of its chunks corrected, as far as the chunks can be recognised.
 [[nodiscard]] std::string with_checksums(std::string png);
 /// A BMP file of 24 bits, bottom up, of pixels [h, w, rgb].
 [[nodiscard]] std::string bmp_of(std::uint32_t w, std::uint32_t h, const std::string& pixels);

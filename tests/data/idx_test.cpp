@@ -107,7 +107,7 @@ TEST_CASE("an idx file that ends inside its header is refused") {
   const Files files;
   const auto options = files.write(images_file(2, 2, 3, "").substr(0, 9), labels_file(kLabels));
   CHECK(data_message(options) ==
-        "'" + options.images + "' is no IDX file: it ends inside its header");
+        "'" + options.images + "' is not an IDX file: it ends inside its header");
 }
 
 TEST_CASE("a plain idx file that is cut off is refused by its size") {

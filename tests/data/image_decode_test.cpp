@@ -76,10 +76,10 @@ TEST_CASE("a png truncated at any byte is refused") {
   }
 }
 
-TEST_CASE("a truncated png says so") {
+TEST_CASE("a truncated png is reported as such") {
   const std::string file = test::png_of({.w = 9, .h = 7}, pixels_of(9, 7));
   CHECK(data_message(file.substr(0, 100)) ==
-        "'x.png' is truncated: the chunk at byte 33 goes beyond the file's 100 bytes");
+        "'x.png' is truncated: the chunk at byte 33 extends beyond the file's 100 bytes");
 }
 
 TEST_CASE("a png with one changed bit of its data is refused by its checksum") {
@@ -96,7 +96,7 @@ TEST_CASE("a png with an empty chunk of data is refused") {
         "'x.png' is damaged: the chunk at byte 33 is empty");
 }
 
-TEST_CASE("a png whose data end early is refused") {
+TEST_CASE("a png whose data ends early is refused") {
   const std::string file = test::png_of({.w = 9, .h = 7, .claimed_h = 8}, pixels_of(9, 7));
   CHECK(holds(data_message(file), "'x.png' cannot be decoded (not enough pixels)"));
 }
@@ -121,12 +121,12 @@ TEST_CASE("a small png that claims 2 GiB is refused by its header") {
         "67108864");
 }
 
-TEST_CASE("a png of more than 16384 pixels a side is refused by its header") {
+TEST_CASE("a png of more than 16384 pixels per side is refused by its header") {
   const std::string file =
       test::png_of({.w = 1, .h = 1, .claimed_w = 26755, .claimed_h = 26755}, "abc");
   CHECK(data_message(file) ==
-        "'x.png' is no PNG or BMP file that can be read: of another format, damaged in its header, "
-        "or more than 16384 pixels on a side; convert or remove it");
+        "'x.png' is not a readable PNG or BMP file: of another format, damaged in its header, or "
+        "more than 16384 pixels per side; convert or remove it");
 }
 
 TEST_CASE("a png whose claim is within the limits but not in the file is refused") {
@@ -141,7 +141,7 @@ TEST_CASE("a png that unpacks to far more than it claims exceeds the allocator's
   CHECK(holds(data_message(file), "'x.png' cannot be decoded (outofmem)"));
 }
 
-TEST_CASE("a bmp whose rows go from top to bottom decodes to the same planes") {
+TEST_CASE("a bmp whose rows are stored from top to bottom decodes to the same planes") {
   const std::string pixels = pixels_of(5, 3);
   std::string upside_down;
   for (const std::size_t y : {2u, 1u, 0u}) upside_down += pixels.substr(15 * y, 15);
@@ -160,7 +160,7 @@ TEST_CASE("a bmp with a palette shorter than its bits is refused") {
         "'x.png' has a palette of 2 colours, expected 256; convert it to PNG");
 }
 
-TEST_CASE("a picture with any byte changed decodes or is refused, and nothing else") {
+TEST_CASE("an image with any byte changed decodes or is refused") {
   // Run under ASan and UBSan by the dev preset.
   const std::string files[] = {test::png_of({.w = 5, .h = 3}, pixels_of(5, 3)),
                                test::png_of({.w = 5, .h = 3, .channels = 1}, pixels_of(5, 3)),
@@ -188,7 +188,7 @@ TEST_CASE("max_pixels is the largest size that is decoded") {
 
 TEST_CASE("a file of another format is refused") {
   const std::string message = data_message("\xff\xd8\xff\xe0 a jpeg in disguise");
-  CHECK(holds(message, "'x.png' is no PNG or BMP file that can be read: of another format"));
+  CHECK(holds(message, "'x.png' is not a readable PNG or BMP file: of another format"));
 }
 
 }  // namespace trainyard

@@ -60,7 +60,7 @@ TEST_CASE("image_folder sorts classes and files by name and skips other files") 
   CHECK(set->held().bytes.size() == 24);
 }
 
-TEST_CASE("image_folder decodes late beyond its memory limit, to the same samples") {
+TEST_CASE("image_folder decodes on reading beyond its memory limit, to the same samples") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   ImageFolderOptions options = folder_options(folder);
@@ -101,10 +101,10 @@ TEST_CASE("a file that changes its size after opening is refused when it is read
   folder.write("cat/1.png", test::png_of({.w = 3, .h = 1}, std::string(9, 'x')));
   std::vector<float> image(6);
   CHECK(holds(message_of(ErrorKind::data, [&] { set->read(0, image.data()); }),
-              "cat/1.png' has changed its size since the run began"));
+              "cat/1.png' has changed size since the run began"));
 }
 
-TEST_CASE("limit keeps all classes of an image folder") {
+TEST_CASE("limit keeps every class of an image folder") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   ImageFolderOptions options = folder_options(folder);
@@ -127,8 +127,8 @@ TEST_CASE("a missing image folder is refused") {
   ImageFolderOptions options;
   options.root = "/nowhere/pictures";
   CHECK(data_message(options) ==
-        "'/nowhere/pictures' is not a folder; 'root' names a folder with one folder of pictures a "
-        "class");
+        "'/nowhere/pictures' is not a folder; 'root' names a folder with one folder of pictures "
+        "per class");
 }
 
 TEST_CASE("an empty image folder is refused") {
@@ -162,8 +162,7 @@ TEST_CASE("pictures of different sizes are refused with both names and sizes") {
   folder.write("dog/z.png", test::png_of({.w = 1, .h = 2}, std::string(6, 'x')));
   CHECK(data_message(folder_options(folder)) ==
         "'" + folder.text() + "/dog/z.png' is 1 x 2 pixels but '" + folder.text() +
-            "/cat/1.png' is 2 x 1; bring all pictures to one "
-            "size");
+            "/cat/1.png' is 2 x 1; convert all pictures to one size");
 }
 
 TEST_CASE("a symbolic link in an image folder is refused") {
@@ -175,7 +174,7 @@ TEST_CASE("a symbolic link in an image folder is refused") {
             "/dog/link.png' is a symbolic link; picture folders hold regular files only, copy it");
 }
 
-TEST_CASE("a symbolic link in the place of a class folder is refused") {
+TEST_CASE("a symbolic link instead of a class folder is refused") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   std::filesystem::create_directory_symlink(folder.path() / "dog", folder.path() / "wolf");

@@ -15,7 +15,7 @@ using test::message_of;
 
 namespace {
 
-/// What the run reads of a `data:` section.
+/// The part of a `data:` section that the run reads.
 struct DataSection {
   std::unique_ptr<DatasetSource> source;
   std::vector<std::unique_ptr<Augmentation>> augment;
@@ -88,7 +88,7 @@ TEST_CASE("a flip without a probability mirrors half of the samples") {
   CHECK(std::abs(mirrored - 1000) < 112);  // five deviations of 22.4
 }
 
-TEST_CASE("a source looks beside the config file") {
+TEST_CASE("a source looks next to the config file") {
   const test::TemporaryFolder folder;
   folder.write("set/test_batch.bin", test::cifar_record(3, 1));
   const DataSection section =
@@ -133,7 +133,7 @@ TEST_CASE("an unknown source is refused with the nearest name") {
   CHECK(holds(message, "cifar10"));
 }
 
-TEST_CASE("idx wants both files or a root") {
+TEST_CASE("idx requires both files or a root") {
   CHECK(config_message("{source: idx, images: a}") ==
         "run.yaml:1:1: 'images' and 'labels' go together; give both, or 'root' and 'split'");
   CHECK(config_message("{source: idx}") ==
@@ -152,13 +152,13 @@ TEST_CASE("a synthetic shape of two numbers is refused") {
         "run.yaml:1:28: expected [channels, height, width], found 2 numbers");
 }
 
-TEST_CASE("two channels of pictures are refused") {
+TEST_CASE("two image channels are refused") {
   CHECK(config_message("{source: image_folder, root: x, channels: 2}") ==
         "run.yaml:1:43: expected 1 or 3, found 2");
 }
 
-TEST_CASE("values a channel that are no numbers are refused") {
-  const std::string wanted = "expected 'train', one number, or one number a channel, found ";
+TEST_CASE("per-channel values that are not numbers are refused") {
+  const std::string wanted = "expected 'train', one number, or one number per channel, found ";
   CHECK(config_message(kSource + "preprocess: [mean_rgb: test]") ==
         "run.yaml:2:24: " + wanted + "text 'test'");
   CHECK(config_message(kSource + "preprocess: [mean_rgb: {values: []}]") ==

@@ -38,8 +38,8 @@ Cifar10Options reading(const fs::path& folder, Split split = Split::train) {
   return options;
 }
 
-/// Files of this process cannot grow beyond `bytes` while the object lives; writing fails instead
-/// of a signal.
+/// Limits the size of files of this process to `bytes` during the object's lifetime; writing fails
+/// instead of raising a signal.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -74,7 +74,7 @@ TEST_CASE("the cifar10 source reads the shapes set") {
   CHECK(fs::file_size(dest / "data_batch_5.bin") == 5 * 3073);
 }
 
-TEST_CASE("the shapes set is the same bytes for a seed, at any number of threads") {
+TEST_CASE("the shapes set of a seed is bit-identical at any number of threads") {
   const test::TemporaryFolder folder;
   make_shapes(folder.path() / "one", few());
   ShapesOptions options = few();
@@ -86,7 +86,7 @@ TEST_CASE("the shapes set is the same bytes for a seed, at any number of threads
   CHECK(all_contents(folder.path() / "other") != one);
 }
 
-TEST_CASE("the shapes set of a known seed stays what it was") {
+TEST_CASE("the shapes set of a known seed does not change") {
   // Stored once: results on the set are compared between machines and versions.
   const test::TemporaryFolder folder;
   make_shapes(folder.path() / "x", few());
@@ -166,12 +166,12 @@ TEST_CASE("make_shapes overwrites nothing") {
   folder.write("real/data_batch_1.bin", "precious");
   CHECK(message_of(ErrorKind::data, [&] { make_shapes(folder.path() / "real", few()); }) ==
         "'" + folder.text() +
-            "/real' exists and is not an empty folder; give a new one, so that no data are "
+            "/real' exists and is not an empty folder; give a new one, so that no data is "
             "overwritten");
   CHECK(text_of(folder.path() / "real/data_batch_1.bin") == "precious");
 }
 
-TEST_CASE("make_shapes goes over what a killed run left") {
+TEST_CASE("make_shapes replaces what a killed run left") {
   const test::TemporaryFolder folder;
   folder.write("x.unfinished/data_batch_9.bin", "half");
   make_shapes(folder.path() / "x", few());

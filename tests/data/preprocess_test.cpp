@@ -26,7 +26,7 @@ Steps steps(Step... given) {
   return list;
 }
 
-/// Prepares the steps with the set's statistics and gives the whole set, preprocessed.
+/// Prepares the steps with the set's statistics and returns the whole set, preprocessed.
 Image preprocessed(const Dataset& set, Steps list) {
   Pipeline pipeline(set.image_shape(), {}, std::move(list));
   pipeline.prepare(compute_statistics(set, 1));
@@ -77,7 +77,7 @@ TEST_CASE("std_rgb divides by given values") {
         Image{1, 2, 1.5f, 2, 2, 4, 1.5f, 4});
 }
 
-TEST_CASE("std_rgb of train gives every channel the deviation 1, after whatever came before") {
+TEST_CASE("std_rgb of train gives every channel the deviation 1, after any preceding steps") {
   const auto set = test::random_bytes_set(50, Shape{3, 4, 5});
   for (int order = 0; order < 4; ++order) {
     CAPTURE(order);
@@ -97,8 +97,8 @@ TEST_CASE("std_rgb of train gives every channel the deviation 1, after whatever 
       }
       const double mean = sum / 1000;
       const double deviation = std::sqrt(squares / 1000 - mean * mean);
-      // The divisor is rounded to float (2^-24) after some float steps, each value too: 1e-5 is
-      // far above, and far below what a wrong order would give.
+      // The divisor is rounded to float (2^-24) after some float steps, each value too: 1e-5 is far
+      // above that, and far below the effect of a wrong order.
       CHECK(std::abs(deviation - 1) < 1e-5);
     }
   }
@@ -123,7 +123,7 @@ TEST_CASE("statistics follow the steps, so that a second step of the same kind d
   CHECK(preprocessed(*set, steps(StdRgb({}), StdRgb({}))) == preprocessed(*set, steps(StdRgb({}))));
 }
 
-TEST_CASE("given means go from the mean image of a single channel too") {
+TEST_CASE("given means are subtracted from the mean image of a single channel too") {
   const auto set = test::random_bytes_set(50, Shape{1, 4, 5});
   const Image centred = preprocessed(*set, steps(MeanImage()));
   const Image shifted = preprocessed(*set, steps(MeanRgb({10}), MeanImage()));
@@ -133,7 +133,7 @@ TEST_CASE("given means go from the mean image of a single channel too") {
   }
 }
 
-TEST_CASE("another number of values than channels is refused") {
+TEST_CASE("a number of values other than the number of channels is refused") {
   const auto refused = [](auto step) {
     return message_of(ErrorKind::config, [&] {
       Statistics statistics;
@@ -141,9 +141,9 @@ TEST_CASE("another number of values than channels is refused") {
     });
   };
   CHECK(refused(MeanRgb({1, 2, 3})) ==
-        "mean_rgb: 3 values for images of 1 channels; give one value, or one a channel");
+        "mean_rgb: 3 values for images of 1 channels; give one value, or one per channel");
   CHECK(refused(StdRgb({1, 2, 3})) ==
-        "std_rgb: 3 values for images of 1 channels; give one value, or one a channel");
+        "std_rgb: 3 values for images of 1 channels; give one value, or one per channel");
 }
 
 TEST_CASE("a constant channel has no deviation to divide by") {

@@ -1,4 +1,4 @@
-// Real data, where the environment names a folder with them.
+// Real data, if the environment names a folder with it.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-/// $TRAINYARD_DATA if it holds `file`, else "" (the case is then skipped).
+/// $TRAINYARD_DATA if it contains `file`, else "" (the case is then skipped).
 std::string data_folder(const std::string& file) {
   const char* folder = std::getenv("TRAINYARD_DATA");
   if (folder != nullptr && std::filesystem::exists(std::filesystem::path(folder) / file)) {

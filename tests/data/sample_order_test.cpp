@@ -1,4 +1,4 @@
-// Which samples the ranks of a run take, whatever their number.
+// Which samples the ranks of a run take, for any number of ranks.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -11,7 +11,7 @@
 namespace trainyard {
 namespace {
 
-/// One way to cut an epoch.
+/// One way to divide an epoch.
 struct Cut {
   std::int64_t size = 1;   // samples of the set
   std::int64_t batch = 1;  // of a pass
@@ -126,7 +126,7 @@ TEST_CASE("every number of ranks takes the same samples in the same shards, each
   CHECK(faults == 0);
 }
 
-TEST_CASE("a rank's shards lie beside each other, and a resume begins with any of them") {
+TEST_CASE("a rank's shards are consecutive, and a resume can begin with any of them") {
   const auto set = test::random_bytes_set(61, Shape{1, 1, 1});
   const Pipeline pipeline = bare_pipeline();
   FeederOptions options{

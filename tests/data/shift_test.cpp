@@ -15,7 +15,7 @@ namespace {
 using Image = std::vector<float>;
 
 const Shape kShiftedShape{1, 3, 4};
-// Rows of different tens, so that a wrong row or column shows.
+// Rows in different tens, so that a wrong row or column is visible.
 const Image kShiftedImage{11, 12, 13, 14,  //
                           21, 22, 23, 24,  //
                           31, 32, 33, 34};
@@ -70,7 +70,7 @@ TEST_CASE("fill wrap repeats the image: abcd|abcd|abcd") {
                                                   14, 11, 12, 13});
 }
 
-TEST_CASE("every fill rule goes on over several periods") {
+TEST_CASE("every fill rule works over several periods") {
   const std::string nearest =
       "aaaaaaaa"
       "abcd"
@@ -101,7 +101,7 @@ TEST_CASE("nearest interpolation rounds the shift, halves upwards") {
   CHECK(shifted(options, -0.51f, 0.0f) == shifted(options, -1, 0));
 }
 
-TEST_CASE("bilinear interpolation mixes the four pixels around a sub-pixel place") {
+TEST_CASE("bilinear interpolation mixes the four pixels around a sub-pixel position") {
   // Quarter to the right, half down: (1 - 1/4) left + 1/4 right adds 0.25, half a row adds 5.
   CHECK(shifted(with(Fill::nearest, Interpolation::bilinear), 0.5f, 0.25f) ==
         Image{16.25f, 17.25f, 18.25f, 19,  //

@@ -22,7 +22,7 @@ std::unique_ptr<MemoryDataset> float_set() {
   return std::make_unique<MemoryDataset>(std::move(samples));
 }
 
-/// The same by the definition, in two passes.
+/// The same from the definition, in two passes.
 Statistics by_definition(const Dataset& set) {
   const Shape shape = set.image_shape();
   const std::int64_t plane = shape[1] * shape[2];

@@ -30,7 +30,7 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("a synthetic set has the asked size, shape and classes") {
+TEST_CASE("a synthetic set has the requested size, shape and classes") {
   const auto set = open_synthetic(small_options(), 1);
   CHECK(set->size() == 40);
   CHECK(set->image_shape() == Shape{2, 5, 7});
@@ -95,9 +95,9 @@ TEST_CASE("learnable samples of a class are nearer to each other than to another
         0.8 * distance(sample(*train, 0), sample(*test, 1)));
 }
 
-// Of seed 1, from a second implementation in Python: bytes of Philox, 16 a draw; with a class, its
-// tile of 4 x 4 pixels and the noise half and half, cut to whole numbers.
-TEST_CASE("sample 5 of a known seed is what the rules give") {
+// Of seed 1, from a second implementation in Python: bytes of Philox, 16 per draw; with a class,
+// its tile of 4 x 4 pixels and the noise half and half, truncated to whole numbers.
+TEST_CASE("sample 5 of a known seed follows the rules") {
   SyntheticOptions options = small_options();
   CHECK(sample(*open_synthetic(options, 1), 5) ==
         std::vector<float>{139, 29,  122, 85,  101, 204, 188, 84,  139, 15,  52,  9,   153, 66,

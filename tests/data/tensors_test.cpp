@@ -49,7 +49,7 @@ std::string data_message(const TensorsOptions& options) {
 
 }  // namespace
 
-TEST_CASE("tensors reads float images as they are") {
+TEST_CASE("tensors reads float images unchanged") {
   const test::TemporaryFolder folder;
   const auto set = open_tensors(write(folder, {}));
   REQUIRE(set->size() == 2);
@@ -104,14 +104,14 @@ TEST_CASE("labels of another type are refused") {
   CHECK(data_message(options) == "'" + options.file + "': 'labels' is F32 [2], expected I32 [n]");
 }
 
-TEST_CASE("another number of labels than images is refused") {
+TEST_CASE("different numbers of images and labels are refused") {
   const test::TemporaryFolder folder;
   Contents contents;
   contents.labels = {1, 2, 3};
   const TensorsOptions options = write(folder, contents);
   CHECK(data_message(options) == "'" + options.file +
                                      "': 'images' is F32 [2, 1, 1, 3] but 'labels' is I32 [3]; "
-                                     "expected one label an image");
+                                     "expected one label per image");
 }
 
 TEST_CASE("a label out of range is refused with its record") {

@@ -162,12 +162,12 @@ if begin_on_gpus "GPUs that are too few, too old, taken or not allowed are refus
   expect_no_path runs
 fi
 
-if begin_on_gpus "doctor finds all that training on a GPU needs"; then
+if begin_on_gpus "doctor finds everything that training on a GPU needs"; then
   on h200,h200,rtx4090 doctor
   expect_code 0
   expect_out "cuda:2    NVIDIA GeForce RTX 4090, compute capability 8.9"
   expect_out_match "cuda:0 +- +NVLink +host"
-  expect_out "all that training on a GPU needs is there"
+  expect_out "everything that training on a GPU needs was found"
 fi
 
 finish 12 12

@@ -81,7 +81,7 @@ on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 sed -i 's/"engine": [0-9]*/"engine": 99/' "$kept"
 on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 expect_code 0
-expect_err "a kept engine is not accepted and is timed again"
+expect_err "a stored engine is not accepted and is timed again"
 expect_err "CUDNN_STATUS_NOT_SUPPORTED"
 expect_equal "$(grep -c '"engine": 99' "$kept")" 0
 
@@ -119,7 +119,7 @@ while read -r call status text; do
 done <<'CALLS'
 cudnnCreate CUDNN_STATUS_NOT_INITIALIZED cuDNN: making a handle: CUDNN_STATUS_NOT_INITIALIZED
 cudnnBackendFinalize CUDNN_STATUS_INTERNAL_ERROR cuDNN: describing the GPU: CUDNN_STATUS_INTERNAL_ERROR
-cudnnBackendExecute CUDNN_STATUS_EXECUTION_FAILED no engine of cuDNN is left for conv output
+cudnnBackendExecute CUDNN_STATUS_EXECUTION_FAILED no cuDNN engine is left for conv output
 cublasLtCreate CUBLAS_STATUS_ALLOC_FAILED cuBLASLt: making a handle: the resource allocation failed
 cublasLtMatmulAlgoGetHeuristic CUBLAS_STATUS_NOT_SUPPORTED cuBLASLt has no algorithm for [16, 128] by [128, 4]
 CALLS
@@ -131,7 +131,7 @@ faults=cublasLtMatmul:2=CUBLAS_STATUS_EXECUTION_FAILED on_gpu --config tiny.yaml
 expect_code 8
 expect_equal "$err" "train: error: cuBLASLt: multiplying matrices: the function failed to launch on the GPU"
 
-begin "ranks take the engines of the first, and say so where one is of no use"
+begin "ranks take the engines of the first, and report one that is unusable"
 write_run tiny.yaml
 kind=2 on_gpu --config tiny.yaml --gpus 2 --set epochs=1
 expect_code 0
@@ -139,6 +139,6 @@ expect_code 0
 kind=2 faults=cudnnBackendFinalize@1:8=CUDNN_STATUS_NOT_SUPPORTED \
   on_gpu --config tiny.yaml --gpus 2 --set epochs=1
 expect_code 8
-expect_err "the engine of cuDNN that rank 0 chose is of no use here"
+expect_err "the cuDNN engine that rank 0 chose is unusable here"
 
 finish 12 0

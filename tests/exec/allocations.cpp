@@ -1,4 +1,4 @@
-// Counts allocations, but for those that oneDNN makes while it hands a primitive its arguments.
+// Counts allocations, except those that oneDNN makes while it passes a primitive its arguments.
 #include <dlfcn.h>
 
 #include <atomic>

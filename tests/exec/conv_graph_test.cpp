@@ -1,6 +1,6 @@
 // Operation graphs of convolutions through the real cuDNN, without a device: every convolution of
-// the shipped networks, and odd ones, at every precision and in all three passes, has an engine
-// that a run admits on the GPUs of device_profiles.h.
+// the shipped networks, and unusual ones, at every precision and in all three passes, has an engine
+// that a run permits on the GPUs of device_profiles.h.
 #include "exec/cudnn/conv_graph.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ constexpr Pass kPasses[] = {Pass::forward_train, Pass::backward_data, Pass::back
 constexpr Precision kPrecisions[] = {Precision::fp32, Precision::tf32, Precision::bf16,
                                      Precision::fp16};
 
-/// For doctest::skip(no_cudnn()): such cases are counted as skipped where cuDNN is not installed.
+/// For doctest::skip(no_cudnn()): such cases are counted as skipped if cuDNN is not installed.
 bool no_cudnn() {
   static const bool none = !SharedLibrary(TY_CUDNN_LIBRARY).is_open();
   return none;
@@ -60,7 +60,7 @@ const std::vector<DescriptorPtr>& devices() {
   return all;
 }
 
-/// What a deterministic run admits.
+/// The rules of a deterministic run.
 EngineRules rules_for(const StepDescription& step, const ConvGraph& graph) {
   const ConvOffsets places = conv_places(step, graph, cuda_target(Precision::fp32).workspace_cap);
   return {.deterministic = true,
@@ -69,7 +69,7 @@ EngineRules rules_for(const StepDescription& step, const ConvGraph& graph) {
           .workspace_cap = static_cast<std::int64_t>(places.workspace.left())};
 }
 
-/// Every GPU has an engine for the graph that a deterministic run admits.
+/// Every GPU has an engine for the graph that a deterministic run permits.
 void check_engines(const StepDescription& step, const ConvGraph& graph) {
   CAPTURE(text_of(graph));
   CAPTURE(step.tf32);
@@ -91,7 +91,7 @@ void check_engines(const StepDescription& step, const ConvGraph& graph) {
   }
 }
 
-/// The graphs of the three passes, each once in a test.
+/// The graphs of the three passes, each checked once.
 void check_passes(const Op& op, Precision precision, const Layout& input, const Layout& output,
                   std::set<std::string>& seen) {
   for (const Pass pass : kPasses) {
@@ -111,8 +111,8 @@ void check_conv(const ConvAttributes& attributes, const Shape& input) {
   }
 }
 
-/// Every convolution of a network as the CUDA plan lays it out, equal ones once; how many there
-/// are.
+/// Every convolution of a network as the CUDA plan lays it out, equal ones once; returns how many
+/// there are.
 int check_network(const Graph& graph, Precision precision) {
   const LaidOutGraph laid_out = assign_layouts(graph, cuda_target(precision));
   std::set<std::string> seen;
@@ -135,7 +135,7 @@ ConvAttributes conv(std::int64_t filters, std::int64_t kernel, Padding::Kind pad
   return attributes;
 }
 
-/// The reason that cuDNN gives against the graph.
+/// cuDNN's reason for refusing the graph.
 std::string refusal_of(const ConvGraph& graph) {
   try {
     static_cast<void>(make_operation_graph(library(), graph));
@@ -148,7 +148,8 @@ std::string refusal_of(const ConvGraph& graph) {
 
 }  // namespace
 
-TEST_CASE("the library that the build found is as new as its headers" * doctest::skip(no_cudnn())) {
+TEST_CASE("the library that the build found is no older than its headers" *
+          doctest::skip(no_cudnn())) {
   CHECK(library().call().version() >= CUDNN_VERSION);
   CHECK(library().version().starts_with("9."));
 }
@@ -166,7 +167,7 @@ TEST_CASE("every convolution of the shipped networks has an engine on every GPU"
   CHECK(networks >= 5);
 }
 
-TEST_CASE("engines that add a bias take it in the type of an output of 16 bits" *
+TEST_CASE("engines that add a bias read it in the type of a 16-bit output" *
           doctest::skip(no_cudnn())) {
   const ConvOp op(conv(64, 3, Padding::Kind::same_upper));
   for (const Precision precision : {Precision::bf16, Precision::fp16}) {
@@ -211,7 +212,7 @@ TEST_CASE("dilated, strided and unequal windows have engines" * doctest::skip(no
   check_conv(odd, {2, 16, 8, 9});
 }
 
-TEST_CASE("padding that is not the same on both sides has engines" * doctest::skip(no_cudnn())) {
+TEST_CASE("different padding on the two sides has engines" * doctest::skip(no_cudnn())) {
   for (const Padding::Kind kind : {Padding::Kind::same_upper, Padding::Kind::same_lower}) {
     ConvAttributes strided = conv(32, 3, kind);
     strided.stride = {2, 2};
@@ -230,7 +231,7 @@ TEST_CASE("channels that fill no vector, and the smallest sizes, have engines" *
   check_conv(stem, {4, 3, 224, 224});
 }
 
-TEST_CASE("a graph says padding before and after, and pads channels with zeros alone") {
+TEST_CASE("a graph states padding before and after, and pads channels only with zeros") {
   ConvAttributes strided = conv(13, 3, Padding::Kind::same_upper);
   strided.stride = {2, 2};
   const ConvOp op(strided);
@@ -249,7 +250,7 @@ TEST_CASE("a graph says padding before and after, and pads channels with zeros a
         "padding [0, 0] [1, 1], stride [2, 2], dilation [1, 1]");
 }
 
-TEST_CASE("graphs that compute something else have another text") {
+TEST_CASE("graphs that compute different things have different texts") {
   const ConvOp op(conv(16, 3, Padding::Kind::same_upper));
   std::set<std::string> texts;
   for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
@@ -261,7 +262,7 @@ TEST_CASE("graphs that compute something else have another text") {
   CHECK(texts.size() == 9);
 }
 
-TEST_CASE("shapes that do not fit one another are refused with the graph and cuDNN's reason" *
+TEST_CASE("inconsistent shapes are refused with the graph and cuDNN's reason" *
           doctest::skip(no_cudnn())) {
   const ConvOp op(conv(16, 3, Padding::Kind::same_upper));
   const Layout layout = channels_last_layout({2, 16, 8, 8}, 8);
@@ -278,7 +279,7 @@ TEST_CASE("shapes that do not fit one another are refused with the graph and cuD
   CHECK(refusal_of(height).find("is_valid_spatial_dim") != std::string::npos);
 }
 
-TEST_CASE("a library that is missing is refused with its path") {
+TEST_CASE("a missing library is refused with its path") {
   CHECK_THROWS_WITH_AS(Library("/nowhere/libcudnn.so.9"),
                        doctest::Contains("cuDNN cannot be opened: /nowhere/libcudnn.so.9"), Error);
 }

@@ -1,4 +1,4 @@
-// What a convolution's step leaves of its workspace to an engine.
+// The workspace that a convolution step leaves to its engine.
 #include "exec/cudnn/conv_offsets.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ std::size_t taken(Pass pass, DType storage, bool bias) {
 
 }  // namespace
 
-TEST_CASE("an engine may take what packed weights and a rounded bias leave in the forward passes") {
+TEST_CASE("in the forward passes an engine may take what packed weights and a rounded bias leave") {
   const std::size_t weights = aligned_bytes(kWeights * 2), bias = aligned_bytes(24 * 2);
   for (const Pass pass : {Pass::forward_train, Pass::forward_eval}) {
     CHECK(taken(pass, DType::bf16, true) == weights + bias);
@@ -42,7 +42,9 @@ TEST_CASE("an engine may take what packed weights and a rounded bias leave in th
   }
 }
 
-TEST_CASE("an engine may take what packed weights and a bias's sums leave, and all for the input") {
+TEST_CASE(
+    "an engine may take what packed weights and a bias's sums leave, and everything for the "
+    "input") {
   const std::size_t sums = aligned_bytes(bias_partial_bytes(ChannelRows(kOutput)));
   CHECK(sums > 0);
   for (const DType storage : {DType::bf16, DType::f32}) {

@@ -6,7 +6,7 @@ namespace trainyard::testing {
 
 std::string json_of(const DeviceProfile& profile) {
   constexpr std::int64_t kGibibyte = std::int64_t{1} << 30;
-  // cuDNN wants every key of its own export; those that are equal here decide no engine.
+  // cuDNN requires every key of its own export; those that are equal here affect no engine.
   return Json{{"deviceName", profile.name},
               {"deviceVer", profile.compute_capability},
               {"driverVer", 13000},

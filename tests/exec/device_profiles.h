@@ -1,4 +1,4 @@
-// GPUs that are not at hand, as cuDNN describes them in JSON since 9.8.
+// GPUs that are not available here, as cuDNN describes them in JSON since 9.8.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace trainyard::testing {
 
-/// What cuDNN's heuristics and engines ask of a GPU, where models differ.
+/// The properties of a GPU that cuDNN's heuristics and engines query and that differ by model.
 struct DeviceProfile {
   const char* name;
   int compute_capability;  // 900: 9.0
@@ -30,7 +30,7 @@ inline constexpr std::array<DeviceProfile, 4> kDeviceProfiles{{
 
 [[nodiscard]] std::string json_of(const DeviceProfile& profile);
 
-/// The GPU as cuDNN's heuristics and plans want it described; neither it nor a driver need be here.
+/// The GPU as a descriptor for cuDNN's heuristics and plans; needs neither the GPU nor a driver.
 [[nodiscard]] cudnn::DescriptorPtr device_properties(const cudnn::Library& library,
                                                      const DeviceProfile& profile);
 

@@ -35,7 +35,7 @@ std::string saved(const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a choice that was kept is found by the next run, under its key alone") {
+TEST_CASE("a stored choice is found by the next run, only under its key") {
   const TemporaryFolder folder;
   static_cast<void>(saved(folder.path() / "engines"));
   const Opened next(folder.path() / "engines");
@@ -44,7 +44,7 @@ TEST_CASE("a choice that was kept is found by the next run, under its key alone"
   CHECK_FALSE(next.cache.find("b").has_value());
 }
 
-TEST_CASE("GPU and version have a file of their own") {
+TEST_CASE("each GPU and version has its own file") {
   const TemporaryFolder folder;
   static_cast<void>(saved(folder.path()));
   CHECK(Opened(folder.path()).cache.path().filename() == "NVIDIA_H200_cudnn-9.19.0.json");
@@ -52,7 +52,7 @@ TEST_CASE("GPU and version have a file of their own") {
   CHECK_FALSE(Opened(folder.path(), "NVIDIA H200", "9.20.0").cache.find("a").has_value());
 }
 
-TEST_CASE("choices of another process that saved meanwhile are kept") {
+TEST_CASE("choices that another process saved meanwhile are kept") {
   const TemporaryFolder folder;
   Opened one(folder.path()), two(folder.path());
   one.cache.keep("a", kChoice, 1);
@@ -78,7 +78,7 @@ TEST_CASE("a damaged file gives one warning, counts as empty, and is written ane
            ": expected choices for NVIDIA H200 with cuDNN 9.19.0"},
       {R"({"gpu": "NVIDIA H200", "cudnn": "9.19.0", "choices": []})",
        "the engine cache is damaged, engines are timed again: " + name +
-           ": 'choices' is no object"},
+           ": 'choices' is not an object"},
       {R"({"gpu": "NVIDIA H200", "cudnn": "9.19.0", "choices": {"a": {"engine": 1}}})",
        "the engine cache is damaged, engines are timed again: " + name +
            ": the key 'microseconds' is missing"},
@@ -96,13 +96,13 @@ TEST_CASE("a damaged file gives one warning, counts as empty, and is written ane
   }
 }
 
-TEST_CASE("a choice that cuDNN refuses is forgotten with a warning") {
+TEST_CASE("a choice that cuDNN refuses is dropped with a warning") {
   const TemporaryFolder folder;
   static_cast<void>(saved(folder.path()));
   Opened opened(folder.path());
   opened.cache.forget("a", "conv output");
   REQUIRE(opened.warnings.size() == 1);
-  CHECK(opened.warnings[0] == "a kept engine is not accepted and is timed again: conv output");
+  CHECK(opened.warnings[0] == "a stored engine is not accepted and is timed again: conv output");
   CHECK_FALSE(opened.cache.find("a").has_value());
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("a folder that cannot be written costs one warning, not the run") {
     opened.cache.save();
   }
   REQUIRE(opened.warnings.size() == 1);
-  CHECK(opened.warnings[0].starts_with("the chosen engines are not kept: "));
+  CHECK(opened.warnings[0].starts_with("the chosen engines are not saved: "));
 }
 
 TEST_CASE("without a folder nothing is read or written") {

@@ -32,24 +32,24 @@ std::string message_of(const char* text) {
 
 TEST_CASE("an engine without notes and within the workspace may be used") {
   CHECK(refusal({.workspace_bytes = 1000}, kExact) == "");
-  CHECK(refusal({.workspace_bytes = 1001}, kExact) == "wants more workspace than the plan has");
+  CHECK(refusal({.workspace_bytes = 1001}, kExact) == "needs more workspace than the plan has");
 }
 
-TEST_CASE("engines that give other bits each time are refused where results must repeat") {
+TEST_CASE("engines whose results vary are refused if results must be bit-identical") {
   const EngineFacts facts = with_note(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
   CHECK(refusal(facts, kExact) == "not deterministic");
   CHECK(refusal(facts, changed(false, true, false)) == "");
   CHECK(refusal(facts, changed(true, false, false)) == "not deterministic");
 }
 
-TEST_CASE("tensor cores are for half types, and for f32 where TF32 is allowed") {
+TEST_CASE("tensor cores are permitted for half types, and for f32 if TF32 is allowed") {
   const EngineFacts facts = with_note(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
   CHECK(refusal(facts, kExact) == "rounds f32 factors to TF32");
   CHECK(refusal(facts, changed(true, true, true)) == "");
   CHECK(refusal(facts, changed(true, false, false)) == "");
 }
 
-TEST_CASE("smaller inputs and smaller sums are refused in every precision") {
+TEST_CASE("inputs and sums in smaller types are refused in every precision") {
   for (const bool f32 : {false, true}) {
     for (const bool tf32 : {false, true}) {
       const EngineRules rules = changed(false, f32, tf32);
@@ -78,7 +78,7 @@ TEST_CASE("the second of several notes counts too") {
   CHECK(refusal(facts, kExact) == "not deterministic");
 }
 
-TEST_CASE("rules that admit other engines have other texts") {
+TEST_CASE("different rules have different texts") {
   CHECK(text_of(kExact) == "deterministic, f32, workspace up to 1000");
   CHECK(text_of(changed(false, true, true)) == "any order, tf32, workspace up to 1000");
   CHECK(text_of(changed(true, false, false)) == "deterministic, half, workspace up to 1000");
@@ -100,7 +100,7 @@ TEST_CASE("a choice reads back from its JSON") {
   CHECK(choice_of(json_of(EngineChoice{.engine = 0}), "x") == EngineChoice{.engine = 0});
 }
 
-TEST_CASE("what is no choice is refused with the key at fault") {
+TEST_CASE("invalid choices are refused with the key at fault") {
   CHECK(message_of("[]") == "engines.json: an engine's 'engine' is not as expected");
   CHECK(message_of(R"({"engine": "1", "knobs": [], "adds_bias": true})") ==
         "engines.json: an engine's 'engine' is not as expected");

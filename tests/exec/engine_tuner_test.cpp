@@ -1,4 +1,4 @@
-// The choice of engines, with functions that play cuDNN and times by script.
+// The choice of engines, with functions that simulate cuDNN and scripted times.
 #include "exec/cudnn/engine_tuner.h"
 
 #include <doctest/doctest.h>
@@ -27,14 +27,14 @@ using Source = CudaExecutorSettings::EngineSource;
 constexpr EngineRules kRules{
     .deterministic = true, .f32 = false, .tf32 = false, .workspace_cap = 1000};
 
-/// A run on one GPU: what it is told, and what it says.
+/// A run on one GPU: its settings, and its output.
 struct Run {
   Library library = trainyard::testing::fake_library();
   std::map<std::int64_t, double> milliseconds;  // by engine; without one it fails to run
   std::vector<std::string> warnings;
   std::vector<std::int64_t> tried;    // and timed
   std::vector<std::int64_t> checked;  // run and recorded, not timed
-  std::vector<std::int64_t> broken;   // engines that fail there
+  std::vector<std::int64_t> broken;   // engines that fail these checks
   TrialSubject subject;
   int ticks = 0;
   bool gpu_fails = false;
@@ -95,7 +95,7 @@ CudaExecutorSettings in_folder(const TemporaryFolder& folder) {
   return {.engine_folder = folder.path()};
 }
 
-/// What a run that knows `engine` for the small convolution begins with.
+/// The initial engines of a run that knows `engine` for the small convolution.
 std::string engines_with(const EngineChoice& engine) {
   const Json all{{choice_key(small_conv(DType::bf16), 0, kRules), json_of(engine)}};
   return json_text(all);
@@ -122,7 +122,7 @@ TEST_CASE("the fastest engine wins, and the next run takes it without a trial") 
   CHECK(next.warnings.empty());
 }
 
-TEST_CASE("a choice is on disk as soon as it is made: a run that ends early leaves it") {
+TEST_CASE("a choice is on disk as soon as it is made, so it survives a run that ends early") {
   const TemporaryFolder folder;
   Run run(in_folder(folder));
   fake_cudnn().engines = {{.index = 3}};
@@ -133,7 +133,7 @@ TEST_CASE("a choice is on disk as soon as it is made: a run that ends early leav
   CHECK(other.find(run.key()) == EngineChoice{.engine = 3});
 }
 
-TEST_CASE("a plan that fails with whatever status is refused, the others go on") {
+TEST_CASE("a plan that fails with any status is refused, the others continue") {
   for (const cudnnStatus_t status :
        {CUDNN_STATUS_NOT_SUPPORTED, CUDNN_STATUS_EXECUTION_FAILED, CUDNN_STATUS_BAD_PARAM}) {
     Run run;
@@ -143,7 +143,7 @@ TEST_CASE("a plan that fails with whatever status is refused, the others go on")
   }
 }
 
-TEST_CASE("where no engine is left, the error counts every reason") {
+TEST_CASE("if no engine is left, the error counts every reason") {
   Run run;
   fake_cudnn().engines = {{.index = 1, .plan = CUDNN_STATUS_EXECUTION_FAILED},
                           {.index = 2, .notes = {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}},
@@ -151,13 +151,13 @@ TEST_CASE("where no engine is left, the error counts every reason") {
                           {.index = 4, .plan = CUDNN_STATUS_EXECUTION_FAILED},
                           {.index = 6}};
   const std::string message = error_of(ErrorKind::device, [&] { run.choose(); });
-  CHECK(message.starts_with("no engine of cuDNN is left for conv output: input bf16 [2, 8, 4, 4]"));
+  CHECK(message.starts_with("no cuDNN engine is left for conv output: input bf16 [2, 8, 4, 4]"));
   CHECK(message.find(": 2 EXECUTION_FAILED (no driver), 1 cannot be recorded, 1 not "
-                     "deterministic, 1 wants more workspace than the plan has; ") !=
+                     "deterministic, 1 needs more workspace than the plan has; ") !=
         std::string::npos);
 }
 
-TEST_CASE("a heuristic that fails leaves the fallback list") {
+TEST_CASE("if a heuristic fails, the fallback list is used") {
   Run run;
   fake_cudnn().engines = {{.index = 3}, {.index = 5, .fallback = true}};
   fake_cudnn().mode_a = CUDNN_STATUS_EXECUTION_FAILED;
@@ -183,7 +183,7 @@ TEST_CASE("a GPU that fails, in a trial or before, ends the choice with its own 
   CHECK(error_of(ErrorKind::device, [&] { run.choose(); }) == "an illegal memory access");
 }
 
-TEST_CASE("a GPU that fails while a kept plan is made or run is no fault of the kept engine") {
+TEST_CASE("a GPU failure while a stored plan is made or run is not the stored engine's fault") {
   const TemporaryFolder folder;
   Run first(in_folder(folder));
   fake_cudnn().engines = {{.index = 3}};
@@ -202,7 +202,7 @@ TEST_CASE("a GPU that fails while a kept plan is made or run is no fault of the 
   CHECK(next.tried.empty());
 }
 
-TEST_CASE("without tuning the first engine that is admitted is taken, and no other plan made") {
+TEST_CASE("without tuning the first permitted engine is taken, and no other plan made") {
   Run run({.tune = false});
   fake_cudnn().engines = {{.index = 3, .notes = {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}},
                           {.index = 5},
@@ -215,7 +215,8 @@ TEST_CASE("without tuning the first engine that is admitted is taken, and no oth
   CHECK(run.checked == std::vector<std::int64_t>{5});
 }
 
-TEST_CASE("without tuning an engine that does not run, or cannot be recorded, leaves the next") {
+TEST_CASE(
+    "without tuning an engine that does not run, or cannot be recorded, is skipped for the next") {
   Run run({.tune = false});
   fake_cudnn().engines = {{.index = 3}, {.index = 5, .workspace_bytes = 700}, {.index = 7}};
   run.broken = {3};
@@ -230,7 +231,7 @@ TEST_CASE("without tuning an engine that does not run, or cannot be recorded, le
         std::string::npos);
 }
 
-TEST_CASE("a kept engine that no longer runs is timed anew, one of rank 0 ends the run") {
+TEST_CASE("a stored engine that no longer runs is timed anew, one of rank 0 ends the run") {
   const TemporaryFolder folder;
   Run run(in_folder(folder));
   fake_cudnn().engines = {{.index = 3}};
@@ -250,7 +251,7 @@ TEST_CASE("a kept engine that no longer runs is timed anew, one of rank 0 ends t
   follows.broken = {3};
   CHECK(error_of(ErrorKind::device, [&] {
           follows.choose();
-        }).starts_with("the engine of cuDNN that rank 0 chose is of no use here: does not run"));
+        }).starts_with("the cuDNN engine that rank 0 chose is unusable here: does not run"));
 }
 
 TEST_CASE("equal layers share one plan") {
@@ -262,7 +263,7 @@ TEST_CASE("equal layers share one plan") {
   CHECK(fake_cudnn().plans == 2);
 }
 
-TEST_CASE("a bias is added on the way where that is faster, in the type of the output") {
+TEST_CASE("a bias is added in the graph if that is faster, in the type of the output") {
   Run run;
   fake_cudnn().engines = {{.index = 3}, {.index = 5, .workspace_bytes = 700, .adds_bias = true}};
   run.milliseconds = {{3, 2.0}, {5, 1.0}};
@@ -272,7 +273,7 @@ TEST_CASE("a bias is added on the way where that is faster, in the type of the o
   CHECK_FALSE(run.subject.graph.adds_bias);
 }
 
-TEST_CASE("a bias that ends in padding is not added on the way") {
+TEST_CASE("a bias that ends in padding is not added in the graph") {
   Run run;
   fake_cudnn().engines = {{.index = 3}, {.index = 5, .adds_bias = true}};
   run.milliseconds = {{3, 2.0}, {5, 1.0}};
@@ -287,13 +288,13 @@ TEST_CASE("every plan that is made and every trial is preceded by a tick") {
   CHECK(run.ticks == 3 + 2);
 }
 
-TEST_CASE("a kept engine that fails is timed anew in a new run, with a warning") {
+TEST_CASE("a stored engine that fails is timed anew in a new run, with a warning") {
   const std::pair<std::vector<FakeEngine>, const char*> later[] = {
       {{{.index = 3, .plan = CUDNN_STATUS_EXECUTION_FAILED}, {.index = 5}},
        ": EXECUTION_FAILED (no driver)"},
       {{{.index = 5}}, ": BAD_PARAM (no driver)"},
       {{{.index = 3, .workspace_bytes = 1001}, {.index = 5}},
-       ": wants more workspace than the plan has"}};
+       ": needs more workspace than the plan has"}};
   for (const auto& [engines, reason] : later) {
     const TemporaryFolder folder;
     Run run(in_folder(folder));
@@ -306,7 +307,7 @@ TEST_CASE("a kept engine that fails is timed anew in a new run, with a warning")
     CHECK(next.choose().engine == 5);
     REQUIRE(next.warnings.size() == 1);
     CHECK(next.warnings[0].starts_with(
-        "a kept engine is not accepted and is timed again: conv output: input bf16"));
+        "a stored engine is not accepted and is timed again: conv output: input bf16"));
     CHECK(next.warnings[0].ends_with(reason));
     Run third(in_folder(folder));
     fake_cudnn().engines = engines;
@@ -314,7 +315,7 @@ TEST_CASE("a kept engine that fails is timed anew in a new run, with a warning")
   }
 }
 
-TEST_CASE("a resume goes on with the engines that it began with, whatever is faster") {
+TEST_CASE("a resume continues with its initial engines, even if others are faster") {
   Run run({.engines = engines_with({.engine = 5, .knobs = {{2, 1}}})});
   fake_cudnn().engines = {{.index = 3}, {.index = 5}};
   run.milliseconds = {{3, 1.0}, {5, 2.0}};
@@ -329,12 +330,12 @@ TEST_CASE("a resume whose engine fails warns that bits may change, and times ane
   CHECK(run.choose().engine == 3);
   REQUIRE(run.warnings.size() == 1);
   CHECK(run.warnings[0].starts_with(
-      "an engine of cuDNN that this run began with is of no use here, and engines are timed again: "
-      "the last bits of its results may differ from those of a run that never stopped (conv "));
+      "a cuDNN engine that this run began with is unusable here, and engines are timed again: "
+      "the last bits of its results may differ from those of an uninterrupted run (conv "));
   CHECK(run.warnings[0].find("BAD_PARAM (no driver)") != std::string::npos);
 }
 
-TEST_CASE("another rank takes rank 0's engine, and ends where it has none of use") {
+TEST_CASE("another rank takes rank 0's engine, and ends if there is no usable one") {
   const auto of_first = [](const std::string& engines) {
     return CudaExecutorSettings{.engines_of = Source::first_rank, .engines = engines};
   };
@@ -346,7 +347,7 @@ TEST_CASE("another rank takes rank 0's engine, and ends where it has none of use
   Run fails(of_first(engines_with({.engine = 5})));
   fake_cudnn().engines = {{.index = 3}};
   CHECK(error_of(ErrorKind::device, [&] { fails.choose(); })
-            .starts_with("the engine of cuDNN that rank 0 chose is of no use here: cuDNN: conv "
+            .starts_with("the cuDNN engine that rank 0 chose is unusable here: cuDNN: conv "
                          "output: input bf16"));
   CHECK(fails.warnings.empty());
 
@@ -354,27 +355,27 @@ TEST_CASE("another rank takes rank 0's engine, and ends where it has none of use
   fake_cudnn().engines = {{.index = 3}};
   CHECK(error_of(ErrorKind::device, [&] {
           lacks.choose();
-        }).starts_with("rank 0 chose no engine of cuDNN for a convolution here (conv output"));
+        }).starts_with("rank 0 chose no cuDNN engine for a convolution here (conv output"));
 }
 
-TEST_CASE("a known choice that adds a bias where none may be added is rejected") {
+TEST_CASE("a known choice that adds a bias that may not be added is rejected") {
   Run run({.engines = engines_with({.engine = 5, .adds_bias = true})});
   fake_cudnn().engines = {{.index = 3}, {.index = 5, .adds_bias = true}};
   run.milliseconds = {{3, 1.0}, {5, 0.5}};
   CHECK(run.choose().engine == 3);
   REQUIRE(run.warnings.size() == 1);
-  CHECK(run.warnings[0].find("it adds a bias where none may be added") != std::string::npos);
+  CHECK(run.warnings[0].find("it adds a bias that may not be added") != std::string::npos);
 }
 
 TEST_CASE("engines of an earlier run that are damaged are refused with their name") {
   CHECK(error_of(ErrorKind::data, [] { Run({.engines = "[]"}); }) ==
-        "the engines of the earlier run: no object");
+        "the engines of the earlier run: not an object");
   CHECK(error_of(ErrorKind::data, [] {
           Run({.engines_of = Source::first_rank, .engines = R"({"a": {"engine": 1}})"});
         }) == "the engines of rank 0: an engine's 'knobs' is not as expected");
 }
 
-TEST_CASE("a plan that is made from its record holds the knobs, and no descriptor stays behind") {
+TEST_CASE("a plan remade from its record has the knobs, and no descriptor leaks") {
   {
     Run run;
     fake_cudnn().engines = {{.index = 5, .knobs = {{2, 1}, {13, 0}}, .workspace_bytes = 300}};

@@ -1,4 +1,4 @@
-// Functions that play cuDNN: descriptors that hold what they are told, and engines by script.
+// Functions that simulate cuDNN: descriptors that store what is set, and scripted engines.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@ struct FakeEngine {
   std::vector<cudnn::Knob> knobs = {};
   std::vector<cudnnBackendNumericalNote_t> notes = {};
   std::int64_t workspace_bytes = 0;
-  bool adds_bias = false;  // it is one of graphs that add a bias, and of no others
+  bool adds_bias = false;  // it belongs to graphs that add a bias, and to no others
   bool fallback = false;   // the fallback list has it, else mode A
-  cudnnStatus_t plan = CUDNN_STATUS_SUCCESS;  // what making its plan answers
+  cudnnStatus_t plan = CUDNN_STATUS_SUCCESS;  // the result of making its plan
 };
 
-/// What the fake does, and how often it was asked. C functions reach nothing but statics.
+/// What the fake does, and how often it was called. C functions can only reach statics.
 struct FakeCudnn {
   std::vector<FakeEngine> engines = {};
   cudnnStatus_t mode_a = CUDNN_STATUS_SUCCESS;
   int plans = 0;        // made, or tried
   int descriptors = 0;  // that are alive
-  int lists = 0;        // of proposals, asked for
+  int lists = 0;        // of proposals, requested
 };
 
 /// A library whose script is fake_cudnn(), which is emptied.
 [[nodiscard]] cudnn::Library fake_library();
 [[nodiscard]] FakeCudnn& fake_cudnn();
 
-/// A convolution of 8 channels to 8 over 4 by 4 pixels, as a GPU has it.
+/// A convolution of 8 channels to 8 over 4 by 4 pixels, in a GPU's layout.
 [[nodiscard]] cudnn::ConvGraph small_conv(DType type);
 
 }  // namespace trainyard::testing

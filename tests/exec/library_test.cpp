@@ -1,4 +1,4 @@
-// What failures of cuDNN and cuBLASLt are told as.
+// How failures of cuDNN and cuBLASLt are reported.
 #include "exec/cudnn/library.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ bool is_of_gpu(const F& f) {
 
 }  // namespace
 
-TEST_CASE("a failure of cuDNN is the GPU's own only where that has failed") {
+TEST_CASE("a failure of cuDNN is a GPU error only if the GPU has failed") {
   Functions functions = trainyard::testing::fake_library().call();
   for (const cudnnStatus_t status : {CUDNN_STATUS_BAD_PARAM, CUDNN_STATUS_EXECUTION_FAILED}) {
     functions.device_fault = no_fault;
@@ -38,7 +38,7 @@ TEST_CASE("a failure of cuDNN is the GPU's own only where that has failed") {
   }
 }
 
-TEST_CASE("a failure of cuBLASLt is the GPU's own only where that has failed") {
+TEST_CASE("a failure of cuBLASLt is a GPU error only if the GPU has failed") {
   MatmulFunctions functions{};
   functions.create = [](cublasLtHandle_t*) { return CUBLAS_STATUS_EXECUTION_FAILED; };
   functions.status_string = [](cublasStatus_t) { return "EXECUTION_FAILED"; };

@@ -1,4 +1,4 @@
-// Matrix products, with functions that play cuBLASLt.
+// Matrix products, with functions that simulate cuBLASLt.
 #include "exec/cudnn/matmul.h"
 
 #include <doctest/doctest.h>
@@ -14,14 +14,14 @@ using namespace trainyard::cudnn;
 
 namespace {
 
-/// What the fake answers, and what it was asked. C functions reach nothing but statics.
+/// The fake's answers, and its calls. C functions can only reach statics.
 struct Script {
   cublasStatus_t with_bias = CUBLAS_STATUS_SUCCESS, plain = CUBLAS_STATUS_SUCCESS;
   cublasStatus_t state = CUBLAS_STATUS_SUCCESS;  // of the algorithm that is proposed
   int proposals = 1;
-  std::vector<bool> asked = {};  // each time for an algorithm: whether one that adds a bias
+  std::vector<bool> asked = {};  // for each request of an algorithm: whether it must add a bias
   std::uint64_t cap = 0;
-  bool adds_bias = false;  // the description as it stands
+  bool adds_bias = false;  // in the current description
   std::set<void*> alive = {};
 };
 Script script;
@@ -106,7 +106,7 @@ MatmulShape shape_of(DType factors, DType result, bool bias) {
 
 }  // namespace
 
-TEST_CASE("a product in f32 adds the bias where cuBLASLt has an algorithm that does") {
+TEST_CASE("a product in f32 adds the bias if cuBLASLt has an algorithm that does") {
   const MatmulLibrary library = fake_library();
   const Matmul product(library, shape_of(DType::f32, DType::f32, true), 1000);
   CHECK(product.adds_bias());
@@ -124,7 +124,7 @@ TEST_CASE("a product whose result has 16 bits is never asked to add a bias in f3
   }
 }
 
-TEST_CASE("where cuBLASLt refuses the bias with whatever status, the plain product serves") {
+TEST_CASE("if cuBLASLt refuses the bias with any status, the plain product is used") {
   for (const cublasStatus_t status : {CUBLAS_STATUS_NOT_SUPPORTED, CUBLAS_STATUS_INVALID_VALUE}) {
     const MatmulLibrary library = fake_library();
     script.with_bias = status;
@@ -154,7 +154,7 @@ TEST_CASE("a product that cuBLASLt has no algorithm for is refused with its shap
   CHECK(message(library) == std::string(shape) + "it proposes none");
 }
 
-TEST_CASE("a product leaves nothing behind") {
+TEST_CASE("a product leaks nothing") {
   {
     const MatmulLibrary library = fake_library();
     const Matmul product(library, shape_of(DType::f32, DType::f32, true), 1000);

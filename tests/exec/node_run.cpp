@@ -16,7 +16,7 @@ Layout layout_of(const Shape& shape, std::int64_t block) {
   return block > 1 && shape.rank() == 4 ? blocked_layout(shape, block) : plain_layout(shape);
 }
 
-/// A tensor in guarded memory, as a slice of a wider one where the case says so.
+/// A tensor in guarded memory, as a slice of a wider one if the case says so.
 template <class T>
 struct GuardedTensor {
   Layout layout;

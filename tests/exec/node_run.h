@@ -1,5 +1,6 @@
-// Runs all passes of one node on one device, in memory that shows every mistake: NaN-filled before
-// each pass, guard bytes around every tensor, workspace and reserve of just the stated size.
+// Runs all passes of one node on one device, in memory that reveals every mistake: NaN-filled
+// before each pass, guard bytes around every tensor, workspace and reserve of exactly the stated
+// size.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +25,8 @@ class GuardedMemory {
   std::vector<std::byte> storage_;
 };
 
-/// A node to run. Channels of the inputs and outputs lie in blocks of these sizes (1: plain), as
-/// channels [first, ...) of a tensor that is `extra` channels wider (output_only: the output
-/// alone).
+/// A node to run. Channels of the inputs and outputs are in blocks of these sizes (1: plain), as
+/// channels [first, ...) of a tensor that is `extra` channels wider (output_only: only the output).
 struct NodeCase {
   std::shared_ptr<const Op> op;
   Shape input;
@@ -45,15 +45,15 @@ struct NodeResults {
   std::vector<std::vector<double>> parameter_gradients, batch_statistics;
   bool guards_intact = true;
   bool padding_zero = true;      // of outputs and input gradients
-  std::int64_t allocations = 0;  // of ours in the runs; see counted_allocations
+  std::int64_t allocations = 0;  // by our code in the runs; see counted_allocations
   bool operator==(const NodeResults&) const = default;
 };
 
 /// Values from Philox, rounded to float, in [-1, 1).
 [[nodiscard]] std::vector<double> random_values(std::int64_t count, std::uint32_t stream);
 
-/// Runs every pass that the op has, in T. Runs of one case see the same values whatever T, layouts
-/// and factory. A value of `poison` other than 0 is put into the input at element 3.
+/// Runs every pass that the op has, in T. Runs of one case use the same values for any T, layouts
+/// and factory. A value of `poison` other than 0 is written to the input at element 3.
 template <class T>
 [[nodiscard]] NodeResults run_node(const ExecutorFactory& factory, const NodeCase& node,
                                    double poison = 0);

@@ -14,9 +14,9 @@ using namespace trainyard::test;
 
 namespace {
 
-/// Values and factors lie in [-1, 1), so a sum of n products has a rounding error of about
-/// n * 2^-24 / 3 whatever its order (n roundings of partial sums of size sqrt(n) / 3, which add up
-/// like a random walk); bn divides by a deviation of at least 0.3 and by no more than twice.
+/// Values and factors are in [-1, 1), so a sum of n products has a rounding error of about n *
+/// 2^-24 / 3 whatever its order (n roundings of partial sums of size sqrt(n) / 3, which add up like
+/// a random walk); bn divides by a deviation of at least 0.3, at most twice.
 double tolerance(std::int64_t terms) { return 32 * static_cast<double>(terms) / (1 << 24); }
 
 void check_close(const NodeResults& actual, const NodeResults& expected, double allowed) {
@@ -43,7 +43,7 @@ void check_node(const NodeCase& node, std::int64_t terms) {
   CAPTURE(node.output_block);
   const auto executors = make_cpu_executors();
   NodeResults first = run_node<float>(*executors, node);
-  first.allocations = 0;  // oneDNN sets itself up in its first run
+  first.allocations = 0;  // oneDNN initialises itself in its first run
   const NodeResults actual = run_node<float>(*executors, node);
   CHECK(actual == first);
   CHECK(actual.guards_intact);
@@ -91,7 +91,7 @@ NodeCase pool_case(const PoolAttributes& attributes, const Shape& input) {
 
 }  // namespace
 
-TEST_CASE("convolutions agree with plain loops whatever the layouts") {
+TEST_CASE("convolutions agree with plain loops in any layout") {
   ConvAttributes conv = conv3x3(32, Padding::Kind::same_upper);
   check_layouts(conv_case(conv, {3, 16, 7, 5}), 16 * 9 * 3);
   conv.stride = {2, 2};
@@ -147,7 +147,7 @@ TEST_CASE("dense layers read features and images in any layout") {
   check_node(node, 1);
 }
 
-TEST_CASE("max pooling agrees with plain loops whatever the layouts") {
+TEST_CASE("max pooling agrees with plain loops in any layout") {
   PoolAttributes pool;
   check_layouts(pool_case(pool, {2, 16, 6, 7}), 1);
   pool.size = {3, 3};
@@ -160,7 +160,7 @@ TEST_CASE("max pooling agrees with plain loops whatever the layouts") {
   check_layouts(pool_case(pool, {3, 20, 5, 3}), 1);
 }
 
-TEST_CASE("average pooling agrees with plain loops whatever it counts") {
+TEST_CASE("average pooling agrees with plain loops whatever padding it counts") {
   for (const bool count_pad : {false, true}) {
     for (const bool ceil : {false, true}) {
       PoolAttributes pool;
@@ -200,7 +200,7 @@ TEST_CASE("batch norm agrees with plain loops, with and without its ReLU and par
   }
 }
 
-TEST_CASE("batch norm takes only one of its parameters, and needs no input gradient") {
+TEST_CASE("batch norm works with only one of its parameters and without an input gradient") {
   for (const bool scale : {false, true}) {
     BnAttributes bn;
     bn.scale = scale;
@@ -238,7 +238,7 @@ TEST_CASE("batch norm reads and writes channel slices of wider tensors") {
   }
 }
 
-TEST_CASE("batch norm over slices has the same bits on any number of threads") {
+TEST_CASE("batch norm over slices is bit-identical on any number of threads") {
   NodeCase node;
   node.op = std::make_shared<BnOp>(BnAttributes{});
   node.input = {3, 48, 9, 33};
@@ -259,9 +259,9 @@ TEST_CASE("pooling reads and writes channel slices of wider tensors") {
   check_node(node, 1);
 }
 
-TEST_CASE("a value that is no number reaches the gradients through batch norm") {
+TEST_CASE("a NaN reaches the gradients through batch norm") {
   BnAttributes bn;
-  bn.relu = true;  // whose library code makes it 0 on the way forward
+  bn.relu = true;  // oneDNN's own code turns it into 0 in the forward pass
   NodeCase node;
   node.op = std::make_shared<BnOp>(bn);
   node.input = {3, 16, 4, 4};

@@ -39,7 +39,7 @@ double milliseconds(Executor& executor) {
   return best;
 }
 
-/// The tensors of a case in memory of its own.
+/// The tensors of a case in their own memory.
 class Memory {
  public:
   void* take(std::int64_t elements) {

@@ -1,4 +1,4 @@
-// Timing by replays, on a device and a clock that the test makes.
+// Timing by replays, on a simulated device and clock.
 #include "exec/cudnn/replay_time.h"
 
 #include <doctest/doctest.h>
@@ -12,10 +12,10 @@ using cudnn::replay_milliseconds;
 
 namespace {
 
-/// Records what is put on the queue by counting: a replay runs nothing.
+/// Records enqueued work by counting: a replay runs nothing.
 class CountingDevice final : public Device {
  public:
-  /// `milliseconds` of each replay in turn, of one run; the last stays.
+  /// `milliseconds` of one run in each replay in turn; the last repeats.
   explicit CountingDevice(std::vector<double> milliseconds)
       : milliseconds_(std::move(milliseconds)) {}
   [[nodiscard]] std::string name() const override { return "counting"; }
@@ -37,7 +37,7 @@ class CountingDevice final : public Device {
   }
 
   void run() { ++recorded; }
-  /// As a stream between two events.
+  /// As for a stream between two events.
   double time(const std::function<void()>& work) {
     const double before = clock_;
     work();
@@ -45,8 +45,8 @@ class CountingDevice final : public Device {
   }
 
   bool refuses = false;
-  int recorded = 0;             // runs of the recording under way
-  std::vector<int> recordings;  // runs of each
+  int recorded = 0;             // runs of the recording in progress
+  std::vector<int> recordings;  // runs in each
   int replays = 0;
 
  private:
@@ -84,7 +84,7 @@ TEST_CASE("many runs are recorded, and a replay of them is timed") {
   CHECK(device.recordings == std::vector<int>{1, 8});
 }
 
-TEST_CASE("the least of the replays counts, and the first of each recording does not") {
+TEST_CASE("the minimum of the replays counts, except the first replay of each recording") {
   CountingDevice device({9, 0.25, 9, 0.5, 0.25, 0.75});
   CHECK(time_on(device) == 0.25);
   CHECK(device.replays == 6);
@@ -93,7 +93,7 @@ TEST_CASE("the least of the replays counts, and the first of each recording does
   CHECK(time_on(loads) == 0.5);
 }
 
-TEST_CASE("a run that takes longer than a trial should is recorded alone, a short one at most 20") {
+TEST_CASE("a run that exceeds a trial's time is recorded once, a short one at most 20") {
   CountingDevice slow({4.0});
   CHECK(time_on(slow) == 4.0);
   CHECK(slow.recordings == std::vector<int>{1, 1});
@@ -104,7 +104,7 @@ TEST_CASE("a run that takes longer than a trial should is recorded alone, a shor
   CHECK(time_on(nothing) == 0);
 }
 
-TEST_CASE("what is hopelessly slower than the best is not timed again") {
+TEST_CASE("work hopelessly slower than the best is not timed again") {
   CountingDevice device({4.0});
   CHECK(std::isinf(time_on(device, 1.0)));
   CHECK(device.recordings == std::vector<int>{1});
@@ -125,7 +125,7 @@ TEST_CASE("work that fails, or that cannot be recorded, is an error") {
         }) == "no kernel image");
 }
 
-TEST_CASE("work that is tried once is run, recorded and replayed once; what cannot be is refused") {
+TEST_CASE("replay_once runs, records and replays once; work that cannot be recorded is refused") {
   CountingDevice device({1.0});
   const auto queue = device.make_queue();
   const auto once = [&] { cudnn::replay_once(device, *queue, [&] { device.run(); }); };

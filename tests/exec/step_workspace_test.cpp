@@ -4,7 +4,7 @@
 
 using trainyard::cudnn::StepWorkspace;
 
-TEST_CASE("the step's own places go first, the library has what is left of the cap") {
+TEST_CASE("the step's own slots come first, the library gets the rest of the cap") {
   StepWorkspace workspace(1024);
   CHECK(workspace.left() == 1024);
   CHECK(workspace.take(300) == 0);
@@ -13,7 +13,7 @@ TEST_CASE("the step's own places go first, the library has what is left of the c
   CHECK(workspace.used() == 1024);
 }
 
-TEST_CASE("a step whose own needs fill the cap or more leaves the library none, and runs") {
+TEST_CASE("a step whose own needs reach the cap leaves the library nothing, and still runs") {
   StepWorkspace workspace(1024);
   CHECK(workspace.take(5000) == 0);
   CHECK(workspace.left() == 0);
@@ -21,12 +21,13 @@ TEST_CASE("a step whose own needs fill the cap or more leaves the library none, 
   CHECK(workspace.used() == 5120);
 }
 
-TEST_CASE("a cap that is no multiple of a place is rounded down for the library") {
+TEST_CASE("a cap that is not a multiple of the alignment is rounded down for the library") {
   StepWorkspace workspace(1000);
   CHECK(workspace.left() == 768);
 }
 
-TEST_CASE("what another pass needs is left, so that the library chooses alike for both") {
+TEST_CASE(
+    "the needs of another pass are left free, so that the library makes the same choice for both") {
   StepWorkspace training(1024), evaluation(1024);
   training.leave(300);
   static_cast<void>(evaluation.take(300));

@@ -1,4 +1,4 @@
-// The functors that stand beside the libraries' work on GPUs, on the CPU's launcher.
+// The functors that accompany the libraries' work on GPUs, on the CPU's launcher.
 #include "exec/functor/weights.h"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ void check_round_trip(const WeightShape& shape) {
 
 }  // namespace
 
-TEST_CASE("packed weights lie o, h, w, i with zeros where filters and channels end") {
+TEST_CASE("packed weights are o, h, w, i with zeros after the filters and channels") {
   const std::vector<float> weights = counted(kPadded.plain_elements());
   const std::vector<float> to = packed<float>(kPadded, weights);
   for (std::int64_t o = 0; o < 4; ++o) {
@@ -77,7 +77,7 @@ TEST_CASE("unpacking is the reverse of packing") {
   check_round_trip<float>({.filters = 5, .channels = 7, .padded_filters = 5, .padded_channels = 7});
 }
 
-TEST_CASE("the two orders are the same for unpadded 1x1 windows and for single channels alone") {
+TEST_CASE("the two orders are the same only for unpadded 1x1 windows and for single channels") {
   const auto shape = [](std::int64_t channels, std::int64_t width, std::int64_t padded) {
     return WeightShape{.filters = 4,
                        .channels = channels,
@@ -95,7 +95,7 @@ TEST_CASE("the two orders are the same for unpadded 1x1 windows and for single c
   }
 }
 
-TEST_CASE("a bias is added to every pixel and leaves padding alone, in packs and one by one") {
+TEST_CASE("a bias is added to every pixel and leaves padding unchanged, in packs and one by one") {
   const Layout layout = channels_last_layout({2, 6, 2, 2}, 8);
   const std::vector<float> bias = counted(6);
   const ChannelRows rows(layout);
@@ -115,7 +115,7 @@ TEST_CASE("a bias is added to every pixel and leaves padding alone, in packs and
   run(std::integral_constant<int, 1>{});
 }
 
-TEST_CASE("a bias's gradient is the sum over all pixels of its channel, whatever the layout") {
+TEST_CASE("a bias's gradient is the sum over all pixels of its channel, in any layout") {
   const Shape shape{3, 5, 4, 7};
   for (const Layout& layout : {plain_layout(shape), channels_last_layout(shape, 8)}) {
     std::vector<float> dy(static_cast<std::size_t>(span_elements(layout)), 0.0f);

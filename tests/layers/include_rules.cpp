@@ -79,7 +79,7 @@ struct Include {
   bool quoted;
 };
 
-/// The include directives of a file, comments left out.
+/// The include directives of a file, without those in comments.
 std::vector<Include> includes_of(const SourceFile& file) {
   std::vector<Include> found;
   const auto code = lines_of(file.code);

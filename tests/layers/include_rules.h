@@ -1,4 +1,5 @@
-// Which folder may include which, and which folder owns which library (docs/architecture.md).
+// The folders that each folder may include, and the folder that owns each library
+// (docs/architecture.md).
 #pragma once
 
 #include <string_view>
@@ -8,8 +9,8 @@
 
 namespace trainyard::layers {
 
-/// True if a file of folder `from` may include one of folder `to`: `to` is `from` itself, stands in
-/// the row of `from`, or in the row of a folder that `from` may include.
+/// True if a file of folder `from` may include one of folder `to`: `to` is `from` itself, or is in
+/// the row of `from` or of a folder that `from` may include.
 [[nodiscard]] bool may_include(std::string_view from, std::string_view to);
 /// True if the table has a row for the folder.
 [[nodiscard]] bool is_known_folder(std::string_view folder);

@@ -29,13 +29,13 @@ std::string first(const std::vector<Finding>& findings) {
 
 }  // namespace
 
-TEST_CASE("comments and literals are blanked, code and line ends stay") {
+TEST_CASE("comments and literals are blanked, code and line ends are not") {
   const auto file = make_source(
       "src/base/x.cpp", "int a; // getenv\n/* b\n*/ x(\"c\\\"d\", 'e', R\"(f\n)\", 10'000, y);\n");
   CHECK(file.code == "int a;          \n    \n   x(\"    \", ' ', R\"  \n \", 10'000, y);\n");
 }
 
-TEST_CASE("the include table is transitive and has no way back") {
+TEST_CASE("the include table is transitive and has no cycles") {
   CHECK(may_include("graph", "base"));
   CHECK(may_include("plan", "kernels"));
   CHECK(may_include("run", "formats"));
@@ -139,7 +139,7 @@ TEST_CASE("a file over four hundred lines is flagged, tables apart") {
   CHECK(found("const int kTable[] = {\n" + repeated("1,\n", 500) + "};\n") == "");
 }
 
-TEST_CASE("kernels are measured as functions are") {
+TEST_CASE("kernels are measured as functions") {
   const std::string body = repeated("  f();\n", 59);
   const auto kernel = make_source(
       "src/exec/x.cu", "template <class F>\n__global__ void __launch_bounds__(256) k(F f) {\n" +
@@ -158,7 +158,7 @@ TEST_CASE("an op in seven files is flagged") {
   CHECK(scattered_ops(files).empty());
 }
 
-TEST_CASE("a word out of its place is flagged") {
+TEST_CASE("a word in the wrong folder is flagged") {
   const auto found = [](const char* path, const std::string& code) {
     return first(misplaced_words(make_source(path, code)));
   };
@@ -174,7 +174,7 @@ TEST_CASE("a word out of its place is flagged") {
   CHECK(found("tests/run/x.cpp", "std::this_thread::sleep_for(d);") ==
         "'sleep_for': a test waits for events, never for time");
   CHECK(found("src/ops/x.h", "#pragma GCC diagnostic push") ==
-        "'#pragma GCC diagnostic': warnings are mended, not silenced");
+        "'#pragma GCC diagnostic': warnings are fixed, not silenced");
   CHECK(found("src/cli/x.cpp", "std::cout << getenv(n); exit(1);") == "");
   CHECK(found("src/run/x.cpp", "snprintf(f); // printf\nauto s = \"getenv\"; exit_code();") == "");
 }
@@ -187,7 +187,7 @@ TEST_CASE("unfinished work and unguarded headers are flagged") {
   CHECK(unguarded_headers(make_source("src/run/x.h", "#pragma once\n")).empty());
 }
 
-TEST_CASE("a source that no list names is flagged") {
+TEST_CASE("a source in no list is flagged") {
   const std::vector<SourceFile> files = {make_source("src/exec/onednn/conv.cpp", ""),
                                          make_source("src/exec/onednn/v.cpp", ""),
                                          make_source("src/exec/onednn/conv.h", "")};

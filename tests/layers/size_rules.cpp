@@ -22,7 +22,7 @@ bool has_word(std::string_view text, std::string_view word) {
   return false;
 }
 
-/// `text` without what stands between `open` and `close`, which stay. Empty if they do not balance.
+/// `text` without the parts between `open` and `close`, which remain. Empty if they do not balance.
 std::string outside(std::string_view text, char open, char close) {
   std::string out;
   int depth = 0;
@@ -34,7 +34,7 @@ std::string outside(std::string_view text, char open, char close) {
   return depth == 0 ? out : std::string();
 }
 
-/// `head` from its first word on, access labels and `template <...>` left out.
+/// `head` starting at its first word, without access labels and `template <...>`.
 std::string_view declaration(std::string_view head) {
   for (const std::string_view label : {"public:", "protected:", "private:"}) {
     const std::size_t at = head.rfind(label);
@@ -66,7 +66,7 @@ bool opens_table(std::string_view head, bool in_function) {
   return has_word(text, "const") && (!in_function || has_word(text, "static"));
 }
 
-/// What the brace behind `head` opens, given what it stands in.
+/// The kind of block that the brace after `head` opens, given the enclosing block.
 Brace classify(std::string_view head, Brace outer) {
   if (opens_table(head, outer != Brace::scope)) return Brace::table;
   if (outer != Brace::scope) return Brace::inner;

@@ -1,4 +1,4 @@
-// How long files and functions may be.
+// Limits on the length of files and functions.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ inline constexpr int kLongestFunction = 60;  // lines, signature and closing bra
 inline constexpr int kLongestFile = 400;     // lines
 inline constexpr int kFilesOfAnOp = 6;
 
-/// A function or test case with the number of its lines. Lambdas and local types count in the
-/// function around them; constant tables (const or constexpr with a braced value) do not count.
+/// A function or test case with its number of lines. Lambdas and local types count as part of the
+/// enclosing function; constant tables (const or constexpr with a braced value) do not count.
 struct FunctionSpan {
   std::string head;  // the last line of its signature
   int line = 0;

@@ -1,4 +1,4 @@
-// C++ and CUDA sources as text, for the rules that the suite holds them to.
+// C++ and CUDA sources as text, for the rules that the suite applies to them.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 namespace trainyard::layers {
 
 /// One file. `code` has the length and the line ends of `text`; comments and the insides of string
-/// and character literals are blanks in it, so that a rule never trips over prose.
+/// and character literals are blanks in it, so that no rule matches prose.
 struct SourceFile {
   std::string path;  // from the root of the project, with '/': "src/base/error.h"
   std::string text;
   std::string code;
 
-  /// "src/base/error.h" is in folder "base", "src/main.cpp" in "main.cpp", tests likewise.
+  /// "src/base/error.h" is in folder "base", "src/main.cpp" in "main.cpp"; the same for tests.
   [[nodiscard]] std::string folder() const;
   /// True if the path begins with `prefix`.
   [[nodiscard]] bool under(std::string_view prefix) const { return path.starts_with(prefix); }
@@ -40,7 +40,7 @@ struct Finding {
 [[nodiscard]] int line_of(std::string_view text, std::size_t offset);
 /// The lines of `text` without their ends.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
-/// "path:line: text" a line.
+/// One "path:line: text" per line.
 [[nodiscard]] std::string report(const std::vector<Finding>& findings);
 
 }  // namespace trainyard::layers

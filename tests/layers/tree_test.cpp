@@ -1,4 +1,4 @@
-// The rules over the whole tree. What the rules themselves catch: rules_test.cpp.
+// The rules over the whole tree. For what the rules catch see rules_test.cpp.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 const std::filesystem::path kRoot = TY_SOURCE_DIR;
 
-/// What `rule` finds in all files whose path begins with `prefix`.
+/// The findings of `rule` in all files whose path begins with `prefix`.
 std::string broken(const std::string& prefix,
                    const std::function<std::vector<Finding>(const SourceFile&)>& rule) {
   std::vector<Finding> all;
@@ -50,7 +50,7 @@ TEST_CASE("the scan sees the tree") {
                             [](const auto& f) { return f.path == "src/kernels/cuda_launch.cuh"; }));
 }
 
-TEST_CASE("every folder of src stands in the include table") {
+TEST_CASE("every folder of src is in the include table") {
   for (const SourceFile& file : read_sources(kRoot)) {
     if (file.under("src/")) CHECK_MESSAGE(is_known_folder(file.folder()), file.path);
   }
@@ -60,7 +60,7 @@ TEST_CASE("every include of src is in the include table") {
   CHECK(broken("src/", forbidden_includes) == "");
 }
 
-TEST_CASE("every library is included by its owner alone") {
+TEST_CASE("every library is included only by its owner") {
   CHECK(broken("src/", foreign_libraries) == "");
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("no op is spread over more than six files") {
   CHECK(report(scattered_ops(read_sources(kRoot))) == "");
 }
 
-TEST_CASE("printing, the environment, exits, clocks and silenced warnings keep to their places") {
+TEST_CASE("printing, the environment, exits, clocks and silenced warnings stay in their folders") {
   CHECK(broken("", misplaced_words) == "");
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 struct Ban {
   std::string_view word;
-  std::string_view where;                // beginning of the paths it is banned from
+  std::string_view where;                // beginning of the paths in which it is banned
   std::vector<std::string_view> except;  // beginnings of paths below `where` that may use it
   std::string_view reason;
 };
@@ -46,13 +46,13 @@ const std::vector<Ban>& bans() {
       {"usleep", "tests/", {}, kSleeps},
       {"nanosleep", "tests/", {}, kSleeps},
       {"sleep", "tests/", {}, kSleeps},
-      {"#pragma GCC diagnostic", "", {}, "warnings are mended, not silenced"},
-      {"#pragma clang diagnostic", "", {}, "warnings are mended, not silenced"},
+      {"#pragma GCC diagnostic", "", {}, "warnings are fixed, not silenced"},
+      {"#pragma clang diagnostic", "", {}, "warnings are fixed, not silenced"},
   };
   return list;
 }
 
-/// Where `word` stands in `text` with no letter, digit or underscore beside it.
+/// Offsets of `word` in `text` with no letter, digit or underscore next to it.
 std::vector<std::size_t> places_of(std::string_view word, std::string_view text) {
   std::vector<std::size_t> places;
   for (std::size_t at = text.find(word); at != std::string_view::npos;

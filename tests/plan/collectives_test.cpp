@@ -1,4 +1,4 @@
-// Gradients in buckets: where they are cut, and after which step nothing writes into them.
+// Gradient buckets: where they begin, and the step after which nothing writes to them.
 #include "plan/collectives.h"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ std::vector<GradientBucket> buckets_of(const Plan& plan, const BucketBytes& size
   return insert_collectives(plan, lay_out_blocks(plan.laid_out.graph), kBytes, sizes);
 }
 
-/// Of each bucket: its entries, and the last step before its sum.
+/// Of each bucket: its entries, and the last step before its all-reduce.
 std::vector<std::pair<std::int64_t, std::string>> described(
     const Plan& plan, const std::vector<GradientBucket>& buckets) {
   std::vector<std::pair<std::int64_t, std::string>> list;
@@ -48,7 +48,7 @@ using Described = std::vector<std::pair<std::int64_t, std::string>>;
 
 }  // namespace
 
-TEST_CASE("buckets are full but for the last one, and are summed after their last gradient") {
+TEST_CASE("buckets are full except the last, and are all-reduced after their last gradient") {
   FakeNetwork network = chain_of(7);
   const Plan plan = training_plan(network);
   CHECK(described(plan, buckets_of(plan, entries(3, 2, 1))) ==
@@ -62,7 +62,7 @@ TEST_CASE("buckets are full but for the last one, and are summed after their las
                   {2, "conv1 backward_parameters"}});
 }
 
-TEST_CASE("a block below the size for a single bucket is one, one of that size is not") {
+TEST_CASE("a block below the single-bucket size is one bucket, a block of that size is not") {
   FakeNetwork network = chain_of(3);
   const Plan plan = training_plan(network);
   const GradientBucket whole{.count = 3 * kEntry, .steps = plan.steps.size()};
@@ -71,7 +71,7 @@ TEST_CASE("a block below the size for a single bucket is one, one of that size i
   CHECK(buckets_of(plan, {}) == std::vector{whole});
 }
 
-TEST_CASE("a parameter larger than a bucket is one of its own") {
+TEST_CASE("a parameter larger than a bucket is a bucket of its own") {
   FakeNetwork network = chain_of(3);
   const Plan plan = training_plan(network);
   const BucketBytes small{.single = 0, .full = 1, .last = 1};
@@ -80,7 +80,7 @@ TEST_CASE("a parameter larger than a bucket is one of its own") {
                                                               {1, "conv1 backward_parameters"}});
 }
 
-TEST_CASE("sizes count the bytes that an element takes on its way") {
+TEST_CASE("bucket sizes count bytes of the gradient dtype") {
   FakeNetwork network = chain_of(4);
   const Plan plan = training_plan(network);
   const BlockLayout blocks = lay_out_blocks(plan.laid_out.graph);
@@ -108,7 +108,7 @@ TEST_CASE("frozen parameters wait for those before them in the block") {
   CHECK(buckets[3].steps == plan.steps.size());
 }
 
-TEST_CASE("the statistics of the batch are part of the last bucket") {
+TEST_CASE("the batch statistics are part of the last bucket") {
   FakeNetwork network({2, 4});
   FakeTraits norm = conv_like();
   norm.statistic_elements = 4;

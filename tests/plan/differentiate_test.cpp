@@ -33,7 +33,7 @@ TEST_CASE("the first layer's input gradient is not computed") {
   CHECK(has_step(plan, "conv2 backward_data"));
 }
 
-TEST_CASE("an evaluation plan has forward_eval steps alone") {
+TEST_CASE("an evaluation plan has only forward_eval steps") {
   FakeNetwork network({2, 4});
   network(relu_like(), {network(conv_like(), {0})});
   const Plan plan = make_plan(network.graph, reference_target(Precision::fp32),
@@ -68,7 +68,7 @@ TEST_CASE("a gradient shared by two sums is copied before it is added to") {
   CHECK(written.size() >= 1);
 }
 
-TEST_CASE("a frozen node has no gradient of its parameters but passes one on") {
+TEST_CASE("a frozen node computes no gradient of its parameters but passes its input's on") {
   FakeNetwork network({2, 4});
   const ValueId first = network(conv_like(), {0});
   network(conv_like(), {first});
@@ -78,7 +78,8 @@ TEST_CASE("a frozen node has no gradient of its parameters but passes one on") {
   CHECK(has_step(plan, "conv2 backward_data"));
 }
 
-TEST_CASE("a frozen node that makes all gradients in one step leaves the gradient block alone") {
+TEST_CASE(
+    "a frozen node that computes all gradients in one step leaves the gradient block untouched") {
   FakeTraits norm = conv_like();
   norm.contract.synced_backward = true;
   FakeNetwork network({2, 4});
@@ -112,7 +113,7 @@ TEST_CASE(
                                           "conv1 accumulate"});
 }
 
-TEST_CASE("backward reads only what the contract names") {
+TEST_CASE("backward reads only what the op traits name") {
   FakeNetwork network({2, 4});
   network(relu_like(), {network(conv_like(), {0})});
   const Plan plan = training_plan(network);
@@ -123,7 +124,7 @@ TEST_CASE("backward reads only what the contract names") {
   }
 }
 
-TEST_CASE("a concatenation of slices takes no step, forward or backward") {
+TEST_CASE("a concatenation of slices needs no step, forward or backward") {
   const FakeTraits branch{.type = "branch",
                           .contract = {.backward_reads_outputs = true,
                                        .slices = true,

@@ -1,4 +1,4 @@
-// Networks of ops that have a contract and a shape rule but no arithmetic.
+// Networks of ops that have traits and a shape rule but no arithmetic.
 #pragma once
 
 #include <memory>
@@ -60,7 +60,7 @@ inline FakeTraits loss_like(std::int64_t n) {
           .output = Shape{n}};
 }
 
-/// Builds a graph node by node; every call gives the value of its output.
+/// Builds a graph node by node; every call returns the value of its output.
 class FakeNetwork {
  public:
   explicit FakeNetwork(const Shape& input) {

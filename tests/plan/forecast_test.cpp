@@ -7,7 +7,7 @@
 using namespace trainyard;
 using namespace trainyard::testing;
 
-TEST_CASE("the forecast counts each kind of memory by the plan and its sizes") {
+TEST_CASE("the forecast counts each kind of memory from the plan and its sizes") {
   FakeNetwork network({2, 64});  // 128 values are 512 bytes
   const ValueId first = network(conv_like(), {0});
   const ValueId second = network(conv_like(), {first});
@@ -26,7 +26,7 @@ TEST_CASE("the forecast counts each kind of memory by the plan and its sizes") {
   CHECK(memory.optimizer == 3 * 1024);
   CHECK(memory.inputs == 512 + 256 + 256);  // the batch, the state, the sample indices
   CHECK(memory.activations == 2 * 512);
-  // The larger workspace lies beside the first output alone, where the second one comes later.
+  // The larger workspace is alive together with only the first output; the second one comes later.
   CHECK(memory.workspace == 512 + 768 - 1024);
   CHECK(memory.total() == 1024 + 2048 + 3072 + 1024 + 1024 + 256);
 }
@@ -76,7 +76,7 @@ TEST_CASE("the largest batch is the last one that fits, whatever the range") {
   CHECK(largest_batch(1000, 0, total_at) == 0);
 }
 
-TEST_CASE("the largest batch is found in few questions") {
+TEST_CASE("the largest batch is found with few calls") {
   int asked = 0;
   const std::int64_t found = largest_batch(123456, 1 << 20, [&](std::int64_t batch) {
     ++asked;

@@ -44,7 +44,7 @@ Graph fused(const SmallNetwork& network) { return fuse(network.graph, cpu_target
 
 }  // namespace
 
-TEST_CASE("bn and add take the ReLU behind them, at the first one's path") {
+TEST_CASE("bn and add are fused with the ReLU after them, at the path of the first") {
   SmallNetwork network({4, 16, 8, 8});
   const ValueId first = network.relu(network.bn(0));
   network.relu(network.add(network(conv_like(), {first}), first));
@@ -56,14 +56,16 @@ TEST_CASE("bn and add take the ReLU behind them, at the first one's path") {
   CHECK(graph.output == graph.nodes[2].outputs[0]);
 }
 
-TEST_CASE("a ReLU stays where others read what it cuts") {
+TEST_CASE("a ReLU stays if other nodes read its input") {
   SmallNetwork network({4, 16, 8, 8});
   const ValueId normal = network.bn(0);
   network(add_like(), {network.relu(normal), normal});
   CHECK(types_of(fused(network)) == "bn1 relu2 sum3");
 }
 
-TEST_CASE("the bn at the end of a branch takes the sum and its ReLU, at the place of the sum") {
+TEST_CASE(
+    "the bn at the end of a branch is fused with the sum and its ReLU, in the position of the "
+    "sum") {
   SmallNetwork network({4, 16, 8, 8});
   const ValueId branch = network.bn(network(conv_like(), {0}));
   const ValueId shortcut = network(conv_like(), {0});
@@ -77,7 +79,7 @@ TEST_CASE("the bn at the end of a branch takes the sum and its ReLU, at the plac
   CHECK(graph.values[graph.output].producer == 2);
 }
 
-TEST_CASE("of two branches that end in bn the later one takes the sum") {
+TEST_CASE("of two branches that end in bn, the later one is fused with the sum") {
   SmallNetwork network({4, 16, 8, 8});
   const ValueId early = network.bn(network(conv_like(), {0}));
   const ValueId late = network.bn(network(conv_like(), {0}));
@@ -89,7 +91,7 @@ TEST_CASE("of two branches that end in bn the later one takes the sum") {
   CHECK(graph.nodes[3].inputs.back() == early);
 }
 
-TEST_CASE("a sum stays where no bn can take it") {
+TEST_CASE("a sum stays if it cannot be fused with a bn") {
   const auto types = [](const Shape& shape, auto&& build) {
     SmallNetwork network(shape);
     build(network);
@@ -105,7 +107,7 @@ TEST_CASE("a sum stays where no bn can take it") {
         }) == "bn1 add2 sum4");
 }
 
-TEST_CASE("a bn whose parameters others use stays before them") {
+TEST_CASE("a bn whose parameters other nodes use stays before them") {
   SmallNetwork network({4, 16, 8, 8});
   const ValueId branch = network.bn(0);
   const ValueId user = network.bn(0);

@@ -35,7 +35,7 @@ TEST_CASE("a convolution gives the target's layout and elementwise ops keep it")
   CHECK(count_reorders(laid_out.graph) == 0);
 }
 
-TEST_CASE("a plain op behind a blocked map gets one reorder however many read it") {
+TEST_CASE("a plain op after a blocked map gets one reorder, however many nodes read it") {
   FakeNetwork network({4, 3, 8, 8});
   const ValueId conv = network(conv_like(), {0});
   network(dense_like(), {conv});
@@ -90,7 +90,7 @@ struct Branches {
 
 }  // namespace
 
-TEST_CASE("branches lie in their concatenation, in every kind of map") {
+TEST_CASE("branches are slices of their concatenation, in every kind of map") {
   const Branches branches;
   for (const Target& target : {cpu_target(true), cpu_target(false), cuda_target(Precision::bf16),
                                reference_target(Precision::fp64)}) {
@@ -105,7 +105,7 @@ TEST_CASE("branches lie in their concatenation, in every kind of map") {
   }
 }
 
-TEST_CASE("branches keep memory of their own where one of them cannot be a slice") {
+TEST_CASE("branches have their own memory if one of them cannot be a slice") {
   CHECK(Branches().sliced());
   CHECK_FALSE(Branches(conv_like()).sliced());       // its op writes no slices
   CHECK_FALSE(Branches(slice_like(), 20).sliced());  // no whole block

@@ -93,7 +93,7 @@ TEST_CASE("tensors that live at the same time never share bytes, over 200 random
   }
 }
 
-TEST_CASE("a ReLU takes the place of its input, forward and backward") {
+TEST_CASE("a ReLU reuses the memory of its input, forward and backward") {
   FakeNetwork network({2, 16, 4, 4});
   network(relu_like(), {network(conv_like(), {0})});
   const Plan plan = planned(network);

@@ -1,4 +1,4 @@
-// Workspaces and reserves, and plans whose device is not at hand.
+// Workspaces and reserves, and plans for a device that is not available.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,7 +11,7 @@ using namespace trainyard::testing;
 
 namespace {}  // namespace
 
-TEST_CASE("a workspace lives for its step alone, a reserve from forward to backward") {
+TEST_CASE("a workspace lives only for its step, a reserve from forward to backward") {
   FakeNetwork network({2, 4});
   network(relu_like(), {network(conv_like(), {0})});
   Plan plan = training_plan(network, reference_target(Precision::fp32));
@@ -27,11 +27,11 @@ TEST_CASE("a workspace lives for its step alone, a reserve from forward to backw
     CHECK(plan.tensors[step.workspace].bytes == 1000);
     CHECK(step.reserve == (step.node == forward.node ? forward.reserve : kNoTensor));
   }
-  // Workspaces of different steps share bytes; all of them apart would take 1000 bytes a step.
+  // Workspaces of different steps share bytes; separately they would take 1000 bytes per step.
   CHECK(plan.transient_bytes < 1024 * plan.steps.size());
 }
 
-TEST_CASE("weights that are packed for a step may be larger than the cap on workspaces") {
+TEST_CASE("weights packed for a step may exceed the workspace cap") {
   FakeNetwork network({2, 4});
   network(conv_like(), {0});  // 100 parameters
   Target target = cuda_target(Precision::bf16);
@@ -45,7 +45,8 @@ TEST_CASE("weights that are packed for a step may be larger than the cap on work
   CHECK(completed.tensors[completed.steps[0].workspace].bytes == 300);
 }
 
-TEST_CASE("without its device a plan takes the cap for steps with parameters and none for others") {
+TEST_CASE(
+    "without its device a plan assumes the cap for steps with parameters, and nothing for others") {
   FakeNetwork network({2, 4});
   network(relu_like(), {network(conv_like(), {0})});
   const Plan plan = training_plan(network, cuda_target(Precision::bf16));

@@ -35,7 +35,7 @@ TEST_CASE("the CUDA target stores in the precision's type and pads pixels to 16 
   CHECK_THROWS_AS(static_cast<void>(cuda_target(Precision::fp64)), Error);
 }
 
-TEST_CASE("the input of a CUDA plan lies like a map, that of the CPU's is plain") {
+TEST_CASE("the input of a CUDA plan has the layout of a map, that of a CPU plan is plain") {
   FakeNetwork network({4, 3, 8, 8});
   network(conv_like(), {0});
   const LaidOutGraph cuda = assign_layouts(network.graph, cuda_target(Precision::fp16));

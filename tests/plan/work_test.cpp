@@ -19,7 +19,7 @@ FakeTraits counted_conv(std::int64_t multiply_adds) {
   return traits;
 }
 
-/// Batch norm as it is described: statistics, and both gradients in one step.
+/// A batch norm in form only: statistics, and both gradients in one step.
 FakeTraits bn_like() {
   return {.type = "bn",
           .contract = {.backward_reads_inputs = true, .synced_backward = true},
@@ -62,7 +62,7 @@ TEST_CASE("values count as they are stored, parameters in the arithmetic type") 
   CHECK(bytes_moved(plan) == expected);
 }
 
-TEST_CASE("work in place moves as many bytes as work beside") {
+TEST_CASE("work in place moves as many bytes as work out of place") {
   FakeNetwork network({2, 64});
   network(relu_like(), {network(conv_like(), {0})});
   Plan plan = training_plan(network);
@@ -86,13 +86,13 @@ TEST_CASE("a sum reads both tensors and writes one") {
   CHECK(bytes_moved(plan) == convs + add + sum + loss_bytes(kValue));
 }
 
-TEST_CASE("an input that is given twice is read once") {
+TEST_CASE("an input that is passed twice is read once") {
   FakeNetwork network({2, 64});
   const ValueId stem = network(conv_like(), {0});
   network(add_like(), {stem, stem});
   const Plan plan = training_plan(network);
   const std::size_t conv = 2 * (2 * kValue + kParameter);
-  std::size_t sums = 0;  // of the gradient with itself, with the copy that it takes
+  std::size_t sums = 0;  // of the gradient with itself, including the copy that it needs
   for (const PlanStep& step : plan.steps) {
     if (step.kind == PlanStep::Kind::accumulate) sums += 3 * kValue;
     if (step.kind == PlanStep::Kind::reorder) sums += 2 * kValue;
@@ -101,7 +101,8 @@ TEST_CASE("an input that is given twice is read once") {
   CHECK(bytes_moved(plan) == conv + 2 * kValue + sums + loss_bytes(kValue));
 }
 
-TEST_CASE("what forward keeps is written once and read by the input's gradient, scratch is not") {
+TEST_CASE(
+    "the reserve is written once and read by the input's gradient, workspace is not counted") {
   FakeNetwork network({2, 64});
   network(conv_like(), {network(conv_like(), {0})});
   Plan plan = training_plan(network);
@@ -110,11 +111,11 @@ TEST_CASE("what forward keeps is written once and read by the input's gradient, 
   REQUIRE(name_of(plan, plan.steps[1]) == "conv2 forward_train");
   needs[1].reserve = 1000;
   complete(plan, needs);
-  // In place of the parameters.
+  // Instead of the parameters.
   CHECK(bytes_moved(plan) == before + 1000 + 1000 - kParameter);
 }
 
-TEST_CASE("a joined backward step writes both gradients; statistics go with their node") {
+TEST_CASE("a joint backward step writes both gradients; statistics are counted with their node") {
   FakeNetwork network({2, 64});
   network(bn_like(), {network(conv_like(), {0})});
   const Plan plan = training_plan(network);
@@ -125,7 +126,7 @@ TEST_CASE("a joined backward step writes both gradients; statistics go with thei
   CHECK(bytes_moved(plan) == conv + forward + backward + loss_bytes(kValue));
 }
 
-TEST_CASE("an update reads gradients, and reads and writes weights, state and statistics") {
+TEST_CASE("an optimizer step reads gradients, and reads and writes weights, state and statistics") {
   const BlockLayout blocks{.parameter_elements = 640, .statistic_elements = 64};
   CHECK(update_bytes(blocks, DType::f32, 0) == 4 * (3 * 640 + 3 * 64));
   CHECK(update_bytes(blocks, DType::f32, 2) == 4 * (7 * 640 + 3 * 64));

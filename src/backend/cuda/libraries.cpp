@@ -49,7 +49,7 @@ int cuda_of_cudnn(const SharedLibrary& library) {
 
 int cuda_of_cublas(const SharedLibrary& library) { return cublas_version(library) / 10000; }
 
-/// As the loader is given it; empty if the folder has no such file.
+/// As passed to the loader; empty if the folder has no such file.
 std::optional<fs::path> path_in(const fs::path& folder, const std::string& file) {
   std::error_code missing;
   if (folder.empty()) return fs::path(file);
@@ -67,19 +67,19 @@ void judge(LibraryFinding& finding, const WantedLibrary& wanted, const SharedLib
     finding.problem = finding.path.string() + " is version " + finding.version + ", expected " +
                       text_of(wanted.least_version) + " or newer";
   } else if (cuda > driver_cuda) {
-    finding.problem = finding.path.string() + " is of CUDA " + std::to_string(cuda) +
-                      ", and the driver supports CUDA " + std::to_string(driver_cuda);
+    finding.problem = finding.path.string() + " is for CUDA " + std::to_string(cuda) +
+                      ", but the driver supports CUDA " + std::to_string(driver_cuda);
   }
 }
 
-/// The library at `path`, open to the end of the program if it is usable.
+/// The library at `path`, kept open until the program ends if it is usable.
 LibraryFinding open_at(const fs::path& path, const WantedLibrary& wanted, int driver_cuda) {
   LibraryFinding finding{.name = wanted.name,
                          .file = path.filename().string(),
                          .several_gpus = wanted.several_gpus,
                          .without = wanted.without};
   if (wanted.has_parts) {
-    // One that cannot be opened apart is asked within the program, as the others are.
+    // If it cannot be opened separately, it is queried within the program, like the others.
     const SharedLibrary asked = SharedLibrary::apart(path);
     if (asked.is_open()) judge(finding, wanted, asked, driver_cuda);
     if (!finding.problem.empty()) return finding;
@@ -139,7 +139,7 @@ LibraryFinding open_library(const WantedLibrary& wanted, std::span<const fs::pat
       if (!path) continue;
       LibraryFinding found = open_at(*path, wanted, driver_cuda);
       if (found.problem.empty()) return found;
-      // The loader's own search that finds nothing is no finding.
+      // The loader's own search finding nothing is not reported.
       if (folder.empty() && found.path.empty()) continue;
       if (std::exchange(first, false)) finding = std::move(found);
     }

@@ -1,4 +1,4 @@
-// The libraries beside the driver: found by path, opened, asked for their version.
+// The libraries besides the driver: found by path, opened, and checked for their version.
 #pragma once
 
 #include <filesystem>
@@ -11,33 +11,34 @@
 
 namespace trainyard::cuda {
 
-/// A library that this part opens, and the least version of it that has what is used.
+/// A library that the GPU part opens, and the lowest version that has the functions used.
 struct WantedLibrary {
   std::string name;
-  std::vector<std::string> files;  // any of them serves; the first that a folder has is taken
-  int least_version = 0;           // major * 10000 + minor * 100 + patch, as all of them count
-  /// The version of an open library, or 0 if it does not say.
+  std::vector<std::string> files;  // alternatives; the first that a folder has is taken
+  int least_version = 0;           // major * 10000 + minor * 100 + patch, for all of them
+  /// The version of an open library, or 0 if it does not report one.
   int (*version)(const SharedLibrary&) = nullptr;
-  /// It opens parts of itself when it is asked, and they stay open: a copy that is too old is asked
-  /// apart from the program, lest its parts be taken for those of the next.
+  /// It opens parts of itself on a version query, and they stay open: a copy that is too old is
+  /// queried outside the program's namespace, so that its parts are not mistaken for those of the
+  /// next.
   bool has_parts = false;
   bool several_gpus = false;
-  std::string without = {};  // as LibraryFinding has it
-  /// The first number of the CUDA that an open library was built with (13), or 0 if it does not
-  /// say: null for those that never do.
+  std::string without = {};  // as in LibraryFinding
+  /// The major version of the CUDA that an open library was built with (13), or 0 if it does not
+  /// report it: null for those that never do.
   int (*cuda)(const SharedLibrary&) = nullptr;
 };
 
-/// cuDNN, cuBLASLt and NCCL, whose least versions stand where their functions are called.
+/// cuDNN, cuBLASLt and NCCL, whose lowest versions are defined where their functions are called.
 [[nodiscard]] std::vector<WantedLibrary> wanted_libraries();
-/// NVRTC of a CUDA (13), by which the cuDNN of that CUDA compiles engines. cuDNN opens it by name,
-/// and looks in its own folder and the loader's: where it lies elsewhere it has to be open before.
+/// NVRTC of a CUDA version (13), with which the cuDNN of that CUDA compiles engines. cuDNN opens it
+/// by name, looking in its own folder and the loader's: if it is elsewhere it must be opened first.
 [[nodiscard]] WantedLibrary wanted_compiler(int cuda);
 
-/// Opens a library out of the first of `folders` that has one new enough ("": where the loader
+/// Opens a library from the first of `folders` that has a copy new enough ("": where the loader
 /// looks), and of no newer CUDA than the driver supports (13; 0: any), and leaves it open, its
-/// symbols bound by those who come later. If none is usable, the finding says what is wrong with
-/// the first that was there, or that there is none.
+/// symbols visible to libraries opened later. If none is usable, the finding reports what is wrong
+/// with the first copy found, or that there is none.
 [[nodiscard]] LibraryFinding open_library(const WantedLibrary& wanted,
                                           std::span<const std::filesystem::path> folders,
                                           int driver_cuda = 0);

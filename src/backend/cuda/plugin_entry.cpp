@@ -1,4 +1,4 @@
-// The entry of the plugin, the one symbol that it exports, and what the GPU part is made of.
+// The entry of the plugin, its only exported symbol, and the backend behind it.
 #include <cuda_runtime_api.h>
 
 #include <utility>

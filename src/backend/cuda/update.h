@@ -1,4 +1,4 @@
-// The update on a GPU.
+// The optimizer step on a GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// What the executors of one GPU share.
+// State shared by the executors of one GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,8 +16,7 @@
 
 namespace trainyard::cudnn {
 
-/// Shared by a factory and its executors, because a plan may outlive the factory that made its
-/// executors.
+/// Shared by a factory and its executors, because a plan may outlive the factory that made them.
 class Context {
  public:
   explicit Context(CudaExecutorSettings settings);
@@ -27,12 +26,12 @@ class Context {
   [[nodiscard]] const Library& library() const { return library_; }
   [[nodiscard]] cudnnHandle_t handle() const { return handle_.get(); }
   [[nodiscard]] const DescriptorPtr& properties() const { return properties_; }
-  /// Opened when first asked for.
+  /// Opened on the first call.
   [[nodiscard]] const MatmulLibrary& matmul_library();
   [[nodiscard]] EngineRules rules(DType storage, bool tf32, std::size_t workspace_cap) const;
   [[nodiscard]] EngineBook& book() { return book_; }
   [[nodiscard]] const EngineBook& book() const { return book_; }
-  /// What the engines of this run are chosen with. The context outlives it.
+  /// What the engines of this run are chosen with. Must not outlive the context.
   [[nodiscard]] EngineSearch search();
 
  private:

@@ -1,6 +1,6 @@
-// Convolutions. Weights are plain OIHW in f32 outside (the flat blocks). In training they are
-// packed once a step, before the forward pass, and kept for the gradient of the input; gradients of
-// the weights are unpacked as they come.
+// Convolutions. Weights are plain OIHW in f32 in the flat blocks. In training they are packed once
+// per step, before the forward pass, and kept for the gradient of the input; gradients of the
+// weights are unpacked immediately.
 #include "ops/conv.h"
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace trainyard::cudnn {
 namespace {
 
-/// What the three passes share: the graph, its engine, and where the packed weights lie.
+/// Shared by the three passes: the graph, its engine, and the address of the packed weights.
 class ConvStep : public Executor {
  public:
   ConvStep(ContextPtr context, const StepDescription& step)
@@ -32,12 +32,12 @@ class ConvStep : public Executor {
   [[nodiscard]] std::size_t workspace_bytes() const final { return places_.workspace.used(); }
 
  private:
-  /// Chooses the engine, for what the step's own places leave of the workspace.
+  /// Chooses the engine, within the workspace that the step's own offsets leave.
   void choose() {
     const bool adds_bias = attributes_.bias && graph_.computes == ConvGraph::Computes::output;
     engine_ = choose_engine(context_->search(), graph_, adds_bias ? attributes_.filters : 0,
                             context_->rules(storage_, tf32_, places_.workspace.left()));
-    // Engines that failed on the way may have left CUDA's last error to the next launch.
+    // Engines that failed during the search may have left CUDA's last error for the next launch.
     cuda::ignore(cudaGetLastError());
     engine_place_ =
         places_.workspace.take_for_library(static_cast<std::size_t>(engine_.workspace_bytes));

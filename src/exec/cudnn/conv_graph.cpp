@@ -22,7 +22,7 @@ Computes computes_of(Pass pass) {
   }
 }
 
-/// A map as the plan laid it out, with its padding channels or without.
+/// A map in the plan's layout, with or without its padding channels.
 GraphTensor map_tensor(const Layout& layout, DType type, bool with_padding) {
   TY_CHECK(layout.block == 1, "cuDNN reads no blocked channels");
   return {.type = type,
@@ -69,7 +69,7 @@ std::string_view name_of(Computes computes) {
   }
 }
 
-/// What every part of one graph is made with.
+/// What every part of a graph is made with.
 struct Maker {
   const Library& library;
   const ConvGraph& graph;
@@ -142,7 +142,7 @@ OperationNames names_of(Computes computes) {
   }
 }
 
-/// `output` is where the operation writes or reads its output, the product where a bias follows.
+/// `output` is where the operation writes or reads its output: the product if a bias follows.
 DescriptorPtr make_operation(const Maker& maker, const DescriptorPtr& output) {
   const OperationNames names = names_of(maker.graph.computes);
   auto operation = maker.make(names.type);
@@ -162,7 +162,7 @@ DescriptorPtr make_bias(const Maker& maker, const DescriptorPtr& product) {
   sum->set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT);
   sum->finalize();
   const std::int64_t filters = maker.graph.output.extents[1];
-  // No engine takes an f32 bias beside an output of 16 bits.
+  // No engine supports an f32 bias with an output of 16 bits.
   const GraphTensor bias{.type = maker.graph.output.type,
                          .extents = {1, filters, 1, 1},
                          .strides = {filters, 1, filters, filters}};

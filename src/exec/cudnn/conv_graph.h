@@ -1,5 +1,5 @@
-// Convolutions as operation graphs of cuDNN: first as data, which tests and the engine cache read,
-// then as a finalized descriptor. Neither needs a device.
+// Convolutions as operation graphs of cuDNN: first as data, for tests and the engine cache, then as
+// a finalized descriptor. Neither needs a device.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace trainyard::cudnn {
 
-/// The tensors of a convolution by their role; the value is the id in the graph. In the backward
-/// graphs input, weight or output mean its gradient.
+/// The tensors of a convolution by role; the value is the id in the graph. In the backward graphs
+/// input, weight and output mean their gradients.
 enum class Role : std::int64_t { input = 1, weight, output, bias, product };
 
 /// A tensor of a graph, n, c, h, w (weights: o, i, h, w) whatever the strides, in elements.
@@ -30,26 +30,26 @@ struct ConvGraph {
   GraphTensor input, weight, output;
   std::array<std::int64_t, 2> before{}, after{};  // padding, h and w
   std::array<std::int64_t, 2> stride{1, 1}, dilation{1, 1};
-  bool adds_bias = false;  // output: a bias [filters] of the output's type is added on the way
+  bool adds_bias = false;  // output: a bias [filters] of the output's type is added in the graph
 };
 
-/// Tensors are told to begin at multiples of this many bytes.
+/// Tensors are declared to be aligned to this many bytes.
 inline constexpr std::int64_t kAlignment = 16;
 
-/// The graph of a step of a conv, without the bias. Input and output lie as the step says; the
-/// weight is in the step's storage type, o, h, w, i (what tensor cores read). Without groups all
-/// padding channels take part: they are zero, and stay so because their weights are.
+/// The graph of a conv step, without the bias. Input and output have the step's layouts; the weight
+/// is in the step's storage type, o, h, w, i (as tensor cores read it). Without groups all padding
+/// channels take part: they are zero, and stay so because their weights are.
 [[nodiscard]] ConvGraph conv_graph(const StepDescription& step);
 
-/// The same with the bias added on the way (only for `output`).
+/// The same with the bias added in the graph (only for `output`).
 [[nodiscard]] ConvGraph with_bias(ConvGraph graph);
 
-/// "conv output with bias: input f16 [64, 8, 32, 32] ...": everything that decides which engines
-/// serve.
+/// "conv output with bias: input f16 [64, 8, 32, 32] ...": everything that determines which engines
+/// are suitable.
 [[nodiscard]] std::string text_of(const ConvGraph& graph);
 
-/// The finalized operation graph. Throws Error{device} with cuDNN's reason if the shapes do not fit
-/// one another.
+/// The finalized operation graph. Throws Error{device} with cuDNN's reason if the shapes are
+/// inconsistent.
 [[nodiscard]] DescriptorPtr make_operation_graph(const Library& library, const ConvGraph& graph);
 
 }  // namespace trainyard::cudnn

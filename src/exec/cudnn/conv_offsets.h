@@ -1,4 +1,4 @@
-// What the step of a convolution needs of its own, beside its engine.
+// The weights and workspace of a convolution step, apart from its engine.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace trainyard::cudnn {
 
-/// A convolution's weights, and the places in the workspace of a step that come before its
-/// engine's: what workspace.left() says then is all that an engine may take.
+/// A convolution's weights, and the slots in a step's workspace that precede the engine's: an
+/// engine may take at most workspace.left().
 struct ConvOffsets {
   WeightShape weights;
-  bool direct = false;           // the weights of the flat block are read and written as they are
+  bool direct = false;           // the weights of the flat block are used unchanged
   std::size_t packed_bytes = 0;  // of the weights in the storage type
   StepWorkspace workspace;
   std::size_t packed = 0;        // of the weights, or of their gradient
@@ -21,10 +21,10 @@ struct ConvOffsets {
   std::size_t partials = 0;      // of the sums of the bias's gradient
 };
 
-/// `graph` is conv_graph(step), `cap` the bytes that step and engine may take together.
+/// `graph` is conv_graph(step), `cap` the maximum bytes of step and engine together.
 [[nodiscard]] ConvOffsets conv_places(const StepDescription& step, const ConvGraph& graph,
                                       std::size_t cap);
-/// An engine that adds the bias takes it in the storage type.
+/// An engine that adds the bias reads it in the storage type.
 [[nodiscard]] bool rounds_bias(const StepDescription& step);
 
 }  // namespace trainyard::cudnn

@@ -13,8 +13,8 @@
 
 namespace trainyard {
 
-/// What the executors of a GPU are made with. Device and queue outlive factory and executors, and
-/// the device is current for the calling thread whenever either is used.
+/// Settings of a GPU's executors. Device and queue must outlive factory and executors, and the
+/// device must be current for the calling thread whenever either is used.
 struct CudaExecutorSettings {
   Device* device = nullptr;
   Queue* queue = nullptr;  // all executors run on it
@@ -22,17 +22,17 @@ struct CudaExecutorSettings {
   std::string gpu;         // "NVIDIA H200"
   std::filesystem::path cudnn = "libcudnn.so.9";
   std::filesystem::path cublaslt = "libcublasLt.so.13";
-  bool deterministic = true;                           // only engines that give the same bits twice
-  std::size_t workspace_cap = std::size_t{256} << 20;  // bytes a step
+  bool deterministic = true;                           // only engines with bit-identical results
+  std::size_t workspace_cap = std::size_t{256} << 20;  // bytes per step
   bool tune = true;  // time the engines that cuDNN proposes; else take the first that runs
-  /// Where timed choices are kept, for all runs of this machine; empty: nowhere.
+  /// Where timed choices are stored, for all runs on this machine; empty: nowhere.
   std::filesystem::path engine_folder;
-  /// Whose choices `engines` are. One of an earlier run that no longer serves is replaced, with a
-  /// warning; with those of rank 0 any convolution that lacks a good one is an error: ranks with
-  /// other engines than rank 0's would compute other bits.
+  /// Where the choices in `engines` come from. One of an earlier run that no longer works is
+  /// replaced, with a warning; with those of rank 0 a convolution without a usable one is an error:
+  /// ranks with other engines than rank 0's would compute other bits.
   enum class EngineSource { earlier_run, first_rank };
   EngineSource engines_of = EngineSource::earlier_run;
-  /// Choices made before (ExecutorFactory::choices()), which go before all others; or empty.
+  /// Earlier choices (ExecutorFactory::choices()), which take precedence over all others; or empty.
   std::string engines;
   /// Called before each engine that is made or timed, which takes up to a second.
   std::function<void()> tick = [] {};

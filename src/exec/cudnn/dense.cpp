@@ -1,6 +1,6 @@
-// Fully connected layers as matrix products over plain tensors. Weights are f32 outside (the flat
-// blocks); where activations are stored in 16 bits they are rounded once a step, before the forward
-// pass, and kept for the gradient of the input. Gradients of the weights come in f32.
+// Fully connected layers as matrix products over plain tensors. Weights are f32 in the flat blocks;
+// if activations are stored in 16 bits they are rounded once per step, before the forward pass, and
+// kept for the gradient of the input. Gradients of the weights are f32.
 #include "ops/dense.h"
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace trainyard::cudnn {
 namespace {
 
-/// What the three passes share: x [samples, features], w [units, features], y [samples, units].
+/// Shared by the three passes: x [samples, features], w [units, features], y [samples, units].
 class DenseStep : public Executor {
  public:
   DenseStep(ContextPtr context, const StepDescription& step)
@@ -36,7 +36,7 @@ class DenseStep : public Executor {
   [[nodiscard]] std::size_t rounded_bytes() const {
     return static_cast<std::size_t>(units_ * features_) * size_of(storage_);
   }
-  /// The product, in what the places taken so far leave of the workspace.
+  /// The product, within the workspace that the offsets taken so far leave.
   [[nodiscard]] Matmul make_product(MatmulShape shape) {
     shape.factors = storage_;
     shape.tf32 = tf32_;
@@ -54,7 +54,7 @@ class DenseStep : public Executor {
   DType storage_;
   bool tf32_;
   std::int64_t samples_, units_, features_;
-  bool direct_;  // the weights of the flat block are read as they are
+  bool direct_;  // the weights of the flat block are read unchanged
   StepWorkspace workspace_;
   std::size_t product_place_ = 0;
 };
@@ -101,7 +101,7 @@ class DenseForward final : public DenseStep {
   }
 
  private:
-  /// Training keeps the rounded weights in the reserve.
+  /// Training stores the rounded weights in the reserve.
   std::size_t take_rounded() {
     if (direct_) return 0;
     if (!training_) return workspace_.take(rounded_bytes());

@@ -1,4 +1,4 @@
-// cuDNN's backend descriptors: made, filled, finalized, read, destroyed.
+// cuDNN's backend descriptors: created, filled, finalized, read, destroyed.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -13,7 +13,7 @@
 
 namespace trainyard::cudnn {
 
-/// The attribute type of a value: what cudnnBackendSetAttribute wants beside it.
+/// The attribute type of a value, which cudnnBackendSetAttribute requires.
 template <class T>
 struct AttributeType;
 template <cudnnBackendAttributeType_t type>
@@ -48,7 +48,7 @@ template <>
 struct AttributeType<cudnnBackendBehaviorNote_t> : AttributeTypeIs<CUDNN_TYPE_BEHAVIOR_NOTE> {};
 
 class Descriptor;
-/// Descriptors refer to one another and live as long as anyone refers to them.
+/// Descriptors refer to one another and live as long as anything refers to them.
 using DescriptorPtr = std::shared_ptr<const Descriptor>;
 
 /// One descriptor. Set what it needs, finalize(), then only read. Every failure throws
@@ -71,9 +71,9 @@ class Descriptor {
   }
   void set(cudnnBackendAttributeName_t name, const DescriptorPtr& value);
   void set_list(cudnnBackendAttributeName_t name, std::span<const DescriptorPtr> values);
-  /// Takes no more values. Here cuDNN checks the whole.
+  /// Accepts no more values. Here cuDNN checks the whole descriptor.
   void finalize();
-  /// As finalize(), but answers cuDNN's status and reason where it fails; "" if it does not.
+  /// As finalize(), but returns cuDNN's status and reason on failure; "" on success.
   [[nodiscard]] std::string try_finalize();
 
   template <class T>
@@ -90,7 +90,7 @@ class Descriptor {
         static_cast<std::size_t>(get_raw(name, AttributeType<T>::value, most, values.data())));
     return values;
   }
-  /// Fills `value`, which is made but not finalized.
+  /// Fills `value`, which is created but not finalized.
   void get(cudnnBackendAttributeName_t name, Descriptor& value) const;
   /// Descriptors of `type` that cuDNN fills in: as many as it has, at most `most`.
   [[nodiscard]] std::vector<std::shared_ptr<Descriptor>> get_descriptors(

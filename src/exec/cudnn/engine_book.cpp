@@ -15,14 +15,14 @@ std::map<std::string, EngineChoice> parse_engines(const std::string& text, Sourc
   std::map<std::string, EngineChoice> choices;
   if (text.empty()) return choices;
   const Json json = parse_json(text, {.name = name, .kind = ErrorKind::data});
-  if (!json.is_object()) throw Error(ErrorKind::data, name + ": no object");
+  if (!json.is_object()) throw Error(ErrorKind::data, name + ": not an object");
   for (const auto& [key, value] : json.items()) choices[key] = choice_of(value, name);
   return choices;
 }
 
 [[noreturn]] void differs_from_first(const std::string& key, const std::string& problem) {
   throw Error(ErrorKind::device,
-              fmt::format("{} ({}); all ranks of a run want the same GPU model and the same cuDNN",
+              fmt::format("{} ({}); all ranks of a run need the same GPU model and the same cuDNN",
                           problem, key));
 }
 
@@ -42,18 +42,18 @@ std::optional<EnginePlan> EngineBook::used(const std::string& key) const {
 
 std::optional<EngineChoice> EngineBook::known(const std::string& key) const {
   if (const auto found = earlier_.find(key); found != earlier_.end()) return found->second;
-  if (follows_) differs_from_first(key, "rank 0 chose no engine of cuDNN for a convolution here");
+  if (follows_) differs_from_first(key, "rank 0 chose no cuDNN engine for a convolution here");
   return tune_ ? cache_.find(key) : std::nullopt;
 }
 
 void EngineBook::reject(const std::string& key, const std::string& reason) {
   if (follows_) {
-    differs_from_first(key, "the engine of cuDNN that rank 0 chose is of no use here: " + reason);
+    differs_from_first(key, "the cuDNN engine that rank 0 chose is unusable here: " + reason);
   }
   if (earlier_.erase(key) == 0) return cache_.forget(key, key + ": " + reason);
   warn_(
-      fmt::format("an engine of cuDNN that this run began with is of no use here, and {}: the "
-                  "last bits of its results may differ from those of a run that never stopped "
+      fmt::format("a cuDNN engine that this run began with is unusable here, and {}: the "
+                  "last bits of its results may differ from those of an uninterrupted run "
                   "({}: {})",
                   tune_ ? "engines are timed again" : "another one is taken", key, reason));
 }

@@ -16,25 +16,23 @@ namespace trainyard::cudnn {
 /// Keys are those of choose_engine().
 class EngineBook {
  public:
-  /// Takes the engines, the cache's folder, the GPU's name, `tune` and `warn` out of `settings`.
-  /// Throws Error{data} if the engines are not what chosen() makes.
+  /// Takes the engines, the cache's folder, the GPU's name, `tune` and `warn` from `settings`.
+  /// Throws Error{data} if the engines do not have the form that chosen() writes.
   EngineBook(const CudaExecutorSettings& settings, const std::string& cudnn_version);
 
   /// The plan that an executor of this run uses for the key. Equal layers share it: plans of
   /// engines that are compiled at run time are slow to make.
   [[nodiscard]] std::optional<EnginePlan> used(const std::string& key) const;
-  /// The choice for a key that was made before. Throws Error{device} where it is rank 0 that
-  /// chooses and it has none.
+  /// The earlier choice for a key. Throws Error{device} if rank 0 chooses and it has none.
   [[nodiscard]] std::optional<EngineChoice> known(const std::string& key) const;
-  /// A known choice is of no use here: it is forgotten with a warning, or, if it is rank 0's,
+  /// A known choice does not work here: it is dropped with a warning, or, if it is rank 0's,
   /// Error{device} is thrown.
   void reject(const std::string& key, const std::string& reason);
   /// Remembers what an executor uses.
   void use(const std::string& key, const EnginePlan& plan) { used_[key] = plan; }
-  /// Remembers a choice that was timed, also on disk, so that a run that ends early leaves what it
-  /// found.
+  /// Stores a timed choice, also on disk, so that it survives a run that ends early.
   void keep(const std::string& key, const EngineChoice& choice, double microseconds);
-  /// What is used so far, as a JSON object.
+  /// The engines used so far, as a JSON object.
   [[nodiscard]] std::string chosen() const;
 
  private:

@@ -59,13 +59,13 @@ EngineCache::Entries EngineCache::parse(const std::string& text) const {
   }
   const Json& choices = member(json, source, "choices");
   if (!choices.is_object()) {
-    throw Error(ErrorKind::data, fmt::format("{}: 'choices' is no object", source));
+    throw Error(ErrorKind::data, fmt::format("{}: 'choices' is not an object", source));
   }
   Entries entries;
   for (const auto& [key, value] : choices.items()) {
     const Json& time = member(value, source, "microseconds");
     if (!time.is_number()) {
-      throw Error(ErrorKind::data, fmt::format("{}: 'microseconds' is no number", source));
+      throw Error(ErrorKind::data, fmt::format("{}: 'microseconds' is not a number", source));
     }
     entries[key] = {choice_of(value, source), time.get<double>()};
   }
@@ -84,7 +84,7 @@ void EngineCache::keep(const std::string& key, const EngineChoice& choice, doubl
 }
 
 void EngineCache::forget(const std::string& key, const std::string& reason) {
-  warn_(fmt::format("a kept engine is not accepted and is timed again: {}", reason));
+  warn_(fmt::format("a stored engine is not accepted and is timed again: {}", reason));
   entries_.erase(key);
 }
 
@@ -105,7 +105,7 @@ void EngineCache::save() {
     changed_ = false;
   } catch (const Error& error) {
     refused_ = true;
-    warn_(fmt::format("the chosen engines are not kept: {}", error.what()));
+    warn_(fmt::format("the chosen engines are not saved: {}", error.what()));
   }
 }
 

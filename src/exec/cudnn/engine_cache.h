@@ -1,4 +1,4 @@
-// The engines that were chosen by timing, kept on disk: one file a GPU model and version of cuDNN.
+// The engines chosen by timing, stored on disk: one file per GPU model and version of cuDNN.
 #pragma once
 
 #include <filesystem>
@@ -11,24 +11,24 @@
 
 namespace trainyard::cudnn {
 
-/// A file of choices by key. A key says everything that a choice depends on beside GPU and version:
-/// the graph with its shapes, strides and types, and the rules. A file that cannot be read, is
-/// damaged, or is another GPU's gives one warning and counts as empty: engines are timed again, and
-/// the file is written anew.
+/// A file of choices by key. A key contains everything that a choice depends on besides GPU and
+/// version: the graph with its shapes, strides and types, and the rules. A file that cannot be
+/// read, is damaged, or belongs to another GPU gives one warning and counts as empty: engines are
+/// timed again, and the file is rewritten.
 class EngineCache {
  public:
   using Warn = std::function<void(const std::string&)>;
 
-  /// `folder` holds the files; empty: nothing is kept.
+  /// `folder` holds the files; empty: nothing is stored.
   EngineCache(std::filesystem::path folder, std::string gpu, std::string cudnn_version, Warn warn);
 
   [[nodiscard]] std::optional<EngineChoice> find(const std::string& key) const;
   /// Remembers a choice and its time, and marks the cache as changed.
   void keep(const std::string& key, const EngineChoice& choice, double microseconds);
-  /// Forgets a choice that cuDNN no longer accepts, with a warning.
+  /// Drops a choice that cuDNN no longer accepts, with a warning.
   void forget(const std::string& key, const std::string& reason);
-  /// Writes the file if anything changed, choices of other processes since then included. A disk
-  /// that does not take it gives a warning, once, and is asked no more: only time is lost.
+  /// Writes the file if anything changed, including the choices that other processes have written
+  /// since. A failed write gives one warning and is not retried: only time is lost.
   void save();
 
   /// "NVIDIA_H200_cudnn-9.19.0.json" in the folder.
@@ -48,7 +48,7 @@ class EngineCache {
   Warn warn_;
   Entries entries_;
   bool changed_ = false;
-  bool refused_ = false;  // by the disk
+  bool refused_ = false;  // by the disk: writing failed
 };
 
 }  // namespace trainyard::cudnn

@@ -10,7 +10,7 @@
 namespace trainyard::cudnn {
 namespace {
 
-/// A note that engines carry, when it speaks against them, and the reason in words.
+/// A numerical note of an engine, when it counts against the engine, and the reason in words.
 struct NoteRule {
   cudnnBackendNumericalNote_t note;
   std::string_view reason;
@@ -20,8 +20,8 @@ struct NoteRule {
 bool always(const EngineRules&) { return true; }
 bool in_f32(const EngineRules& rules) { return rules.f32; }
 
-// Winograd's small tiles err a few times as much as plain sums and are admitted; the error of large
-// tiles and of Fourier transforms grows far beyond (Lavin and Gray 2016, section 4.1).
+// Winograd's small tiles have a few times the error of plain sums and are permitted; the error of
+// large tiles and of Fourier transforms is far larger (Lavin and Gray 2016, section 4.1).
 constexpr std::array<NoteRule, 7> kNoteRules{{
     {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC, "not deterministic",
      [](const EngineRules& rules) { return rules.deterministic; }},
@@ -75,7 +75,7 @@ std::string_view refusal(const EngineFacts& facts, const EngineRules& rules) {
       return rule.reason;
     }
   }
-  if (facts.workspace_bytes > rules.workspace_cap) return "wants more workspace than the plan has";
+  if (facts.workspace_bytes > rules.workspace_cap) return "needs more workspace than the plan has";
   return "";
 }
 

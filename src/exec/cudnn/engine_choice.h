@@ -1,5 +1,5 @@
-// Which of cuDNN's engines may compute a graph, as data: facts, rules, and the choice itself.
-// Nothing here needs a device.
+// Which of cuDNN's engines may compute a graph, as data: facts, rules, and the choice itself. Needs
+// no device.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -21,12 +21,12 @@ struct Knob {
   bool operator==(const Knob&) const = default;
 };
 
-/// An engine with its settings: what tuning chooses and the engine cache keeps. Means something for
+/// An engine with its settings: the result of tuning, stored in the engine cache. Valid only for
 /// one graph, one GPU model and one version of cuDNN.
 struct EngineChoice {
   std::int64_t engine = -1;  // global index
   std::vector<Knob> knobs;
-  bool adds_bias = false;  // the engine is one of the graph that adds the bias on the way
+  bool adds_bias = false;  // the engine belongs to the graph that adds the bias itself
   bool operator==(const EngineChoice&) const = default;
 };
 
@@ -35,15 +35,15 @@ struct EngineChoice {
 /// The reverse. Throws Error{data} that names `source` and the key at fault.
 [[nodiscard]] EngineChoice choice_of(const Json& json, const std::string& source);
 
-/// What cuDNN says of an engine.
+/// cuDNN's information on an engine.
 struct EngineFacts {
   std::vector<cudnnBackendNumericalNote_t> numerical_notes;
   std::int64_t workspace_bytes = 0;
 };
 
-/// What a run admits.
+/// What a run permits.
 struct EngineRules {
-  bool deterministic = true;       // only engines that give the same bits twice
+  bool deterministic = true;       // only engines whose results are bit-identical from run to run
   bool f32 = true;                 // activations are stored in f32 ...
   bool tf32 = false;               // ... and factors may be rounded to TF32
   std::int64_t workspace_cap = 0;  // bytes

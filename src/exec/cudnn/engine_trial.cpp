@@ -24,7 +24,7 @@ std::size_t bytes_of(const GraphTensor& tensor) {
   return static_cast<std::size_t>(last + 1) * size_of(tensor.type);
 }
 
-/// Uniform in [-1, 1), as `type`: zeros would flatter engines, whose clocks follow the power drawn.
+/// Uniform in [-1, 1), as `type`: zeros would flatter engines, since clocks depend on power drawn.
 std::vector<std::byte> random_block(DType type, std::size_t bytes) {
   std::vector<std::byte> block(bytes);
   for (std::size_t i = 0; i * size_of(type) < bytes; ++i) {
@@ -42,8 +42,8 @@ std::vector<std::byte> random_block(DType type, std::size_t bytes) {
   return block;
 }
 
-/// Memory for the tensors of a graph, filled with random values where it is timed, for a bias in
-/// f32 and a workspace.
+/// Memory for the tensors of a graph, filled with random values if it is timed, for a bias in f32
+/// and a workspace.
 class TrialMemory {
  public:
   TrialMemory(Context& context, const TrialSubject& subject) : queue_(*context.settings().queue) {
@@ -65,7 +65,7 @@ class TrialMemory {
                   .bias = at(rounded_bias),
                   .workspace = at(workspace)};
     bias_ = static_cast<float*>(at(bias));
-    // The bias of a graph in f32 is read as it is.
+    // The bias of a graph in f32 is read directly.
     if (graph.output.type == DType::f32) addresses_.bias = bias_;
     if (!subject.timed) return;
     fill(static_cast<std::byte*>(at(0)), bias, graph.input.type);
@@ -141,10 +141,11 @@ class CudaTrial final : public EngineTrial {
   }
 
  private:
-  /// Hands `work` what puts one run of the plan on the stream. Why that failed, or "".
+  /// Passes `work` a function that enqueues one run of the plan. Returns why that failed, or "".
   template <class Work>
   [[nodiscard]] std::string attempt(const EnginePlan& plan, const Work& work) {
-    // A plan or run that failed may have left CUDA's last error, which is not this one's.
+    // A plan or run that failed may have left CUDA's last error, which must not be taken for this
+    // one's.
     cuda::ignore(cudaGetLastError());
     try {
       GraphAddresses addresses = memory_.addresses();
@@ -153,12 +154,12 @@ class CudaTrial final : public EngineTrial {
       work([&] { put_run(plan, *pack); });
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::device) throw;
-      context_.settings().queue->wait();  // the plan alone is to blame where the GPU still works
+      context_.settings().queue->wait();  // if the GPU still works, the plan is the cause
       return error.what();
     }
     return "";
   }
-  /// Puts one run on the stream.
+  /// Enqueues one run on the stream.
   void put_run(const EnginePlan& plan, const Descriptor& pack) const {
     const DType type = graph_.output.type;
     if (plan.choice.adds_bias && type != DType::f32) {

@@ -13,19 +13,19 @@
 namespace trainyard::cudnn {
 namespace {
 
-// Candidates to time. Graphs that add the bias run on engines that are compiled for them, up to a
-// second each, so few of those.
+// Candidates to time. Engines of graphs that add the bias are compiled for them, up to a second
+// each, so there are few of those.
 constexpr std::size_t kMostPlain = 8;
 constexpr std::size_t kMostWithBias = 3;
 
-/// One convolution whose engine is looked for.
+/// One convolution that needs an engine.
 struct Wanted {
   const ConvGraph& graph;
   std::int64_t bias;
   const EngineRules& rules;
   std::string key;
 
-  /// A bias may be added on the way: no padding lies behind its channels.
+  /// Whether the graph may add the bias: there is no padding after its channels.
   [[nodiscard]] bool may_add_bias() const { return bias > 0 && bias == graph.output.extents[1]; }
 };
 
@@ -39,10 +39,10 @@ std::string failure_of(const EngineSearch& search, const Wanted& wanted, const E
       ->refusal_of(plan);
 }
 
-/// Sets `plan`, or answers why the choice is of no use.
+/// Sets `plan`, or returns why the choice is unusable.
 std::string remake(const EngineSearch& search, const Wanted& wanted, const EngineChoice& choice,
                    EnginePlan& plan) {
-  if (choice.adds_bias && !wanted.may_add_bias()) return "it adds a bias where none may be added";
+  if (choice.adds_bias && !wanted.may_add_bias()) return "it adds a bias that may not be added";
   try {
     const ConvGraph graph = choice.adds_bias ? with_bias(wanted.graph) : wanted.graph;
     plan = remake_plan(make_operation_graph(search.library, graph), search.device, choice);
@@ -85,7 +85,7 @@ std::vector<EnginePlan> candidates(const EngineSearch& search, const Wanted& wan
   return plans;
 }
 
-/// The first of the fastest, kept for other runs; nothing if none runs.
+/// The first of the fastest, saved for other runs; nothing if none runs.
 std::optional<EnginePlan> fastest(const EngineSearch& search, const Wanted& wanted,
                                   const std::vector<EnginePlan>& plans, RefusalCount& refused) {
   std::int64_t workspace = 0;
@@ -116,11 +116,9 @@ EnginePlan new_plan(const EngineSearch& search, const Wanted& wanted) {
   if (!plans.empty()) chosen = search.tune ? fastest(search, wanted, plans, refused) : plans[0];
   if (chosen) return *chosen;
   search.check_gpu();
-  throw Error(
-      ErrorKind::device,
-      fmt::format("no engine of cuDNN is left for {}: {}; 'deterministic: false' or another "
-                  "precision may admit one",
-                  wanted.key, refused.text()));
+  throw Error(ErrorKind::device, fmt::format("no cuDNN engine is left for {}: {}; 'deterministic: "
+                                             "false' or another precision may permit one",
+                                             wanted.key, refused.text()));
 }
 
 }  // namespace

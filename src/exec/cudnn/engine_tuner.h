@@ -1,4 +1,4 @@
-// The engine of a convolution: the one chosen before, else the fastest of those that cuDNN
+// The engine of a convolution: the one chosen earlier, else the fastest of those that cuDNN
 // proposes, or its first.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace trainyard::cudnn {
 
-/// What engines are chosen with. Library and book outlive it.
+/// What engines are chosen with. Library and book must outlive it.
 struct EngineSearch {
   const Library& library;
   DescriptorPtr device;  // its properties
@@ -21,19 +21,19 @@ struct EngineSearch {
   bool tune = true;  // time the engines that cuDNN proposes; else take the first that runs
   std::function<void()> tick = [] {};  // called before each plan that is made or timed
   std::function<std::unique_ptr<EngineTrial>(const TrialSubject&)> make_trial;
-  /// Throws the GPU's own error if it has failed, after which no engine is to blame.
+  /// Throws the GPU's own error if it has failed; then the engine is not the cause.
   std::function<void()> check_gpu;
 };
 
-/// Everything that a choice depends on beside GPU and version of cuDNN.
+/// Everything that a choice depends on besides GPU and version of cuDNN.
 [[nodiscard]] std::string choice_key(const ConvGraph& graph, std::int64_t bias,
                                      const EngineRules& rules);
 
-/// The plan to run `graph` with. Where a bias of that many channels is added to the output, graphs
-/// that do so on the way compete with plain ones followed by a kernel of ours, unless the output
-/// has padding, which a bias must not reach; EnginePlan::choice says which won. An engine that does
-/// not run, or cannot be recorded, is refused. Throws Error{device} that counts the reasons if no
-/// engine is left, and the GPU's own error if it is the GPU that fails.
+/// The plan to run `graph` with. If a bias of that many channels is added to the output, graphs
+/// that add it themselves compete with plain ones followed by a kernel of ours, unless the output
+/// has padding, to which no bias may be added; EnginePlan::choice says which won. An engine that
+/// does not run, or cannot be recorded, is refused. Throws Error{device} that counts the reasons if
+/// no engine is left, and the GPU's own error if it is the GPU that fails.
 [[nodiscard]] EnginePlan choose_engine(const EngineSearch& search, const ConvGraph& graph,
                                        std::int64_t bias, const EngineRules& rules);
 

@@ -10,10 +10,11 @@ namespace {
 
 using DescriptorList = std::vector<std::shared_ptr<Descriptor>>;
 
-/// More configurations than a heuristic has ever proposed for a convolution.
+/// More configurations than any heuristic has proposed for a convolution.
 constexpr std::int64_t kMostProposals = 64;
 
-/// Engine configurations that one heuristic proposes; none, and that counted, where it fails.
+/// Engine configurations that one heuristic proposes; if it fails, none, and the failure is
+/// counted.
 DescriptorList proposals(const PlanQuery& query, cudnnBackendHeurMode_t mode,
                          RefusalCount& refused) {
   const DescriptorPtr& graph = query.operation_graph;
@@ -63,7 +64,7 @@ Engine engine_of(const Descriptor& configuration, bool adds_bias) {
   return engine;
 }
 
-/// Sets `made`, or answers why cuDNN makes no plan.
+/// Sets `made`, or returns why cuDNN makes no plan.
 std::string make_plan(const DescriptorPtr& configuration, const DescriptorPtr& device,
                       const EngineChoice& choice, EnginePlan& made) {
   auto plan = std::make_shared<Descriptor>(
@@ -77,10 +78,10 @@ std::string make_plan(const DescriptorPtr& configuration, const DescriptorPtr& d
   return "";
 }
 
-/// Sets `made` to the plan of a proposed engine, or answers why it may not be used.
+/// Sets `made` to the plan of a proposed engine, or returns why it may not be used.
 std::string admit(const DescriptorPtr& configuration, Engine& engine, const PlanQuery& query,
                   EnginePlan& made) {
-  // Notes first: making the plan of an engine that is refused may cost a compilation.
+  // Notes first: making the plan of a refused engine may cost a compilation.
   if (const auto reason = refusal(engine.facts, query.rules); !reason.empty()) {
     return std::string(reason);
   }

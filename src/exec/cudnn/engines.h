@@ -1,5 +1,5 @@
-// Engines of cuDNN for one operation graph: proposals of its heuristics, execution plans, and what
-// a plan runs on.
+// Engines of cuDNN for one operation graph: proposals of its heuristics, execution plans, and a
+// plan's arguments.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -22,33 +22,33 @@ struct EnginePlan {
   DescriptorPtr plan;
 };
 
-/// The GPU with this number, as cuDNN's heuristics and plans want it described.
+/// The GPU with this number, as a descriptor for cuDNN's heuristics and plans.
 [[nodiscard]] DescriptorPtr make_device_properties(const Library& library, int device);
 
-/// Which plans of a graph are looked for.
+/// A search for plans of a graph.
 struct PlanQuery {
   DescriptorPtr operation_graph;
   DescriptorPtr device;
-  bool adds_bias = false;  // so does the graph
+  bool adds_bias = false;  // the graph adds the bias
   EngineRules rules;
   std::size_t most = 1;
   std::function<void()> tick = [] {};  // called before each plan is made
-  /// Why a plan that the rules admit is of no use nevertheless; "": it is.
+  /// Why a plan that the rules permit is unusable nevertheless; "": it is usable.
   std::function<std::string(const EnginePlan&)> refusal_of = [](const EnginePlan&) { return ""; };
 };
 
 /// Plans for a graph in the order of cuDNN's heuristics (mode A, then the fallback list), each
-/// engine configuration once, at most so many. Engines that the rules refuse, plans that cuDNN does
-/// not make and those of no use are left out and counted. Plans of engines that compile at run time
-/// take up to a second each to make.
+/// engine configuration once, at most `most`. Engines that the rules refuse, plans that cuDNN does
+/// not make and unusable plans are left out and counted. A plan of an engine that compiles at run
+/// time takes up to a second to make.
 [[nodiscard]] std::vector<EnginePlan> find_plans(const PlanQuery& query, RefusalCount& refused);
 
-/// The plan of a choice made before. Throws Error{device} with cuDNN's reason if there is no such
+/// The plan of an earlier choice. Throws Error{device} with cuDNN's reason if there is no such
 /// engine or setting here, or no plan.
 [[nodiscard]] EnginePlan remake_plan(const DescriptorPtr& operation_graph,
                                      const DescriptorPtr& device, const EngineChoice& choice);
 
-/// Addresses of the tensors of a convolution, by role. `bias` only where the graph adds it.
+/// Addresses of the tensors of a convolution, by role. `bias` only if the graph adds it.
 struct GraphAddresses {
   void* input = nullptr;
   void* weight = nullptr;
@@ -57,7 +57,7 @@ struct GraphAddresses {
   void* workspace = nullptr;
 };
 
-/// What cudnnBackendExecute wants beside the plan. Addresses are checked to be aligned
+/// The arguments of cudnnBackendExecute besides the plan. Addresses are checked for alignment
 /// (kAlignment).
 [[nodiscard]] DescriptorPtr make_variant_pack(const Library& library,
                                               const GraphAddresses& addresses);

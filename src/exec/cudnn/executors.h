@@ -1,4 +1,4 @@
-// The makers of the executors that libraries serve on GPUs, one an op.
+// The makers of the GPU executors that use libraries, one per op.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ void unpack_weights(cudaStream_t stream, DType type, const WeightShape& shape, c
 
 void round_bias(cudaStream_t stream, DType type, std::int64_t filters, const float* from,
                 void* to) {
-  // A bias packs as the weight of so many filters with one channel each.
+  // A bias is packed as the weight of that many filters with one channel each.
   pack_weights(stream, type, {.filters = filters, .padded_filters = filters}, from, to);
 }
 

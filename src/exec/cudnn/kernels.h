@@ -1,5 +1,5 @@
-// The functors that stand beside the libraries' work, launched on a stream: host code calls these,
-// files that end in .cu compile them. `type` is the storage type: f32, f16 or bf16.
+// The kernels that accompany the libraries' work, launched on a stream: host code calls these
+// functions, .cu files compile them. `type` is the storage type: f32, f16 or bf16.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
-// cuDNN as a table of its functions, opened by path at run time: the program starts, and this part
-// of it loads, where there is none.
+// cuDNN as a table of its functions, opened by path at run time: the program, with this part,
+// starts without it.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -27,24 +27,24 @@ struct Functions {
   decltype(&cudnnBackendSetAttribute) set_attribute;
   decltype(&cudnnBackendGetAttribute) get_attribute;
   decltype(&cudnnBackendExecute) execute;
-  cudaError_t (*device_fault)() = cuda::device_fault;  // asked where one of them fails
+  cudaError_t (*device_fault)() = cuda::device_fault;  // queried when one of them fails
 };
 
-/// An open cuDNN. It stays open to the end of the program, so that nobody needs to own it.
+/// An open cuDNN. It stays open until the program ends, so it needs no owner.
 class Library {
  public:
-  /// 9.8.0, the first in which engines are asked by the properties of a device.
+  /// 9.8.0, the first that lists engines by the properties of a device.
   static constexpr int kLeastVersion = 90800;
 
-  /// Opens the library at `path` (or of that name, where the loader finds it). Throws
-  /// Error{device} if it cannot be opened, or is older than kLeastVersion.
+  /// Opens the library at `path` (or of that name, found by the loader). Throws Error{device} if it
+  /// cannot be opened, or is older than kLeastVersion.
   explicit Library(const std::filesystem::path& path);
   explicit Library(const Functions& functions) : functions_(functions) {}
 
   [[nodiscard]] const Functions& call() const { return functions_; }
   /// "9.19.0".
   [[nodiscard]] std::string version() const;
-  /// "CUDNN_STATUS_BAD_PARAM (cuDNN's own reason)", asked right after the call; "" of success.
+  /// "CUDNN_STATUS_BAD_PARAM (cuDNN's own reason)", queried right after the call; "" for success.
   [[nodiscard]] std::string problem(cudnnStatus_t status) const;
   /// Throws Error{device} with what was being done, cuDNN's status and its own reason, unless
   /// `status` is success; a GpuError if the GPU has failed.

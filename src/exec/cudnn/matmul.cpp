@@ -8,7 +8,7 @@
 namespace trainyard::cudnn {
 namespace {
 
-// What every pointer of a product is a multiple of.
+// Every pointer of a product is a multiple of this.
 constexpr std::uint32_t kPointerAlignment = 16;
 
 cudaDataType_t cuda_type(DType type) {

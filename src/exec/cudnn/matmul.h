@@ -1,4 +1,4 @@
-// Matrix products by cuBLASLt, which is opened by path when the first is made: it is half a
+// Matrix products by cuBLASLt, which is opened by path for the first product: it is half a
 // gigabyte.
 #pragma once
 
@@ -32,20 +32,19 @@ struct MatmulFunctions {
   decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
   decltype(&cublasLtMatmulAlgoGetHeuristic) find_algorithms;
   decltype(&cublasLtMatmul) multiply;
-  cudaError_t (*device_fault)() = cuda::device_fault;  // asked where one of them fails
+  cudaError_t (*device_fault)() = cuda::device_fault;  // queried when one of them fails
 };
 
-/// Those of an open library. Throws Error{device} for one that it lacks.
+/// The functions of an open library. Throws Error{device} if one is missing.
 [[nodiscard]] MatmulFunctions matmul_functions_of(const SharedLibrary& library);
 
-/// An open cuBLASLt, to the end of the program, and its handle.
+/// An open cuBLASLt, which stays open until the program ends, and its handle.
 class MatmulLibrary {
  public:
-  /// 12.1.0. What is called has been there since CUDA 11, and its types are the
-  /// same in 12 and 13.
+  /// 12.1.0. The functions called exist since CUDA 11, and its types are the same in 12 and 13.
   static constexpr int kLeastVersion = 120100;
 
-  /// Throws Error{device} if the library cannot be opened or has no handle here.
+  /// Throws Error{device} if the library cannot be opened or creates no handle here.
   explicit MatmulLibrary(const std::filesystem::path& path);
   explicit MatmulLibrary(const MatmulFunctions& functions);
   ~MatmulLibrary();
@@ -54,8 +53,8 @@ class MatmulLibrary {
 
   [[nodiscard]] const MatmulFunctions& call() const { return functions_; }
   [[nodiscard]] cublasLtHandle_t handle() const { return handle_; }
-  /// Throws Error{device} with what was being done and the status, unless it is success; a
-  /// GpuError if the GPU has failed.
+  /// Throws Error{device} with what was being done and the status, unless it is success; a GpuError
+  /// if the GPU has failed.
   void check(cublasStatus_t status, const char* doing) const;
 
  private:
@@ -64,7 +63,7 @@ class MatmulLibrary {
 };
 
 /// A product d = a * b (+ bias) of row-major matrices: a is [rows, depth], b is [depth, columns];
-/// each may lie transposed in memory. No gaps between rows. Summed in f32.
+/// each may be transposed in memory. No gaps between rows. Summed in f32.
 struct MatmulShape {
   std::int64_t rows = 0, columns = 0, depth = 0;
   bool a_transposed = false;   // memory holds [depth, rows]
@@ -76,17 +75,18 @@ struct MatmulShape {
 };
 
 /// One product, ready to run: the first algorithm that cuBLASLt proposes within the workspace.
-/// Partial sums of a cut depth are added in f32 and in a fixed order: same inputs, same bits.
+/// Partial sums of a split depth are added in f32 and in a fixed order: the same inputs give
+/// bit-identical results.
 class Matmul {
  public:
   /// Throws Error{device} if cuBLASLt has no algorithm for the shape.
   Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size_t workspace_cap);
 
   [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
-  /// Whether the product adds the bias: cuBLASLt takes one of the result's type alone, so only
-  /// where that is f32, and only if it has an algorithm.
+  /// Whether the product adds the bias: cuBLASLt accepts only one of the result's type, so this
+  /// requires an f32 result, and an algorithm that can.
   [[nodiscard]] bool adds_bias() const { return adds_bias_; }
-  /// Where the bias lies; before the first run of a product that adds it.
+  /// The address of the bias; to be set before the first run of a product that adds it.
   void bind_bias(const float* bias);
   /// All addresses are multiples of 16 bytes.
   void run(cudaStream_t stream, const void* a, const void* b, void* d, void* workspace) const;

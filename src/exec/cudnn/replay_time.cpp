@@ -7,14 +7,14 @@
 namespace trainyard::cudnn {
 namespace {
 
-// A replay holds about this much work, within these bounds.
+// The work in a replay takes about this long, within these bounds.
 constexpr double kMilliseconds = 1.0;
 constexpr double kMostRuns = 20;
 constexpr int kReplays = 3;
-// Work whose first replay takes this many times the best is not replayed again.
+// Work whose first replay takes this many times the best time is not replayed again.
 constexpr double kHopeless = 3.0;
 
-/// A replay to load the graph, then one that counts.
+/// A replay that loads the graph, then one that is timed.
 double second_replay(const QueueTimer& time, Recording& recording) {
   recording.replay();
   return time([&] { recording.replay(); });
@@ -24,7 +24,7 @@ double second_replay(const QueueTimer& time, Recording& recording) {
 
 double replay_milliseconds(Device& device, Queue& queue, const QueueTimer& time,
                            const std::function<void()>& run, double best) {
-  run();  // loads what runs, which a recording may not
+  run();  // loads modules, which a recording may not
   queue.wait();
   const double first = second_replay(time, *device.record(queue, run));
   if (first > kHopeless * best) return std::numeric_limits<double>::infinity();
@@ -40,7 +40,7 @@ double replay_milliseconds(Device& device, Queue& queue, const QueueTimer& time,
 }
 
 void replay_once(Device& device, Queue& queue, const std::function<void()>& run) {
-  run();  // loads what runs, which a recording may not
+  run();  // loads modules, which a recording may not
   queue.wait();
   const std::unique_ptr<Recording> once = device.record(queue, run);
   once->replay();

@@ -1,5 +1,5 @@
-// The bias of convolutions and dense layers as functors over rows of channels, where the library
-// does not do it on the way.
+// The bias of convolutions and dense layers as functors over rows of channels, for cases in which
+// the library does not add it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-/// y += bias, in place. One call does P channels of a row; padding stays as it is.
+/// y += bias, in place. One call does P channels of a row; padding is unchanged.
 template <class T, int P>
 struct AddBiasRows {
   using A = Arithmetic<T>;

@@ -3,8 +3,8 @@
 // Forward reads x twice: once for the sums of each channel, once to normalise. Backward reads x and
 // dy twice. Sums are taken by the launcher's columns(), in its fixed order and in double, so that
 // the mean of squares minus the square of the mean loses nothing that a float could hold: the
-// result depends on neither threads nor blocks, and one pass gives mean and variance. With other
-// replicas to join, columns() leaves the sums, and Settle goes on from those of all.
+// result does not depend on threads or blocks, and one pass gives mean and variance. With other
+// replicas to join, columns() leaves the sums, and Settle continues from those of all.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@
 
 namespace trainyard {
 
-/// What is the same for all pixels of a channel, one element a channel, padding included (0 there,
-/// so that padding stays 0).
+/// Per-channel constants, one element per channel, padding included (0 there, so that padding stays
+/// 0).
 template <class A>
 struct ChannelFactors {
   A* mean;
   A* factor;  // gamma / sqrt(variance + eps)
   A* offset;  // beta
 
-  /// bn(x) before the ReLU. Forward and backward share it, so that backward finds the ReLU's sign
-  /// again without reading the output.
+  /// bn(x) before the ReLU. Shared by forward and backward, so that backward recomputes the ReLU's
+  /// sign without reading the output.
   TY_HD A normalised(A x, std::int64_t c) const { return (x - mean[c]) * factor[c] + offset[c]; }
 };
 
-/// The learned parameters and where the factors go.
+/// The learned parameters and the output of the factors.
 template <class A>
 struct MakeChannelFactors {
   const A* gamma;  // or null: 1
@@ -51,7 +51,7 @@ struct MakeChannelFactors {
   }
 };
 
-/// Factors from the running statistics. Called once a channel.
+/// Factors from the running statistics. Called once per channel.
 template <class A>
 struct RunningFactors {
   MakeChannelFactors<A> factors;
@@ -63,14 +63,14 @@ struct RunningFactors {
   }
 };
 
-/// Goes on from the sums of all replicas, which lie at f.joint. Called once a channel.
+/// Continues from the sums of all replicas, stored at f.joint. Called once per channel.
 template <class F>
 struct Settle {
   F f;
   TY_HD void operator()(std::int64_t c) const { f.settle(c, f.joint[c]); }
 };
 
-/// Statistics of the batch: a column is a channel.
+/// Batch statistics: a column is a channel.
 template <class T>
 struct BatchMoments {
   using A = Arithmetic<T>;
@@ -80,7 +80,7 @@ struct BatchMoments {
   A* batch_mean;
   A* batch_variance;
   MakeChannelFactors<A> factors;
-  double count;    // values a channel, of all replicas
+  double count;    // values per channel, of all replicas
   TwoSums* joint;  // [padded], or null: one replica
 
   TY_HD TwoSums operator()(std::int64_t row, std::int64_t c) const {
@@ -103,14 +103,14 @@ struct BatchMoments {
   }
 };
 
-/// y = bn(x), plus the residual where there is one, cut at 0 with relu (NaN stays NaN). One call
+/// y = bn(x), plus the residual if there is one, clamped at 0 with relu (NaN stays NaN). One call
 /// does P channels of a row.
 template <class T, int P>
 struct NormaliseRows {
   using A = Arithmetic<T>;
   ChannelRows from, to;
   const T* x;
-  const T* residual;  // lies as x does, or null
+  const T* residual;  // same layout as x, or null
   T* y;
   ChannelFactors<A> channels;
   bool relu;
@@ -134,15 +134,14 @@ struct NormaliseRows {
   }
 };
 
-/// The gradient that the sum before a ReLU gets: that of a residual, and what the second pass reads
-/// as dy.
+/// The gradient of the sum before a ReLU: that of a residual, and the dy of the second pass.
 template <class T>
 struct ResidualGradient {
-  const T* y = nullptr;   // lies as dy does; null: no residual
-  T* gradient = nullptr;  // lies as x does, may be dy; null: nobody wants it
+  const T* y = nullptr;   // same layout as dy; null: no residual
+  T* gradient = nullptr;  // same layout as x, may be dy; null: not needed
 };
 
-/// What both passes of the gradient read.
+/// The inputs of both passes of the gradient.
 template <class T>
 struct GradientRows {
   using A = Arithmetic<T>;
@@ -159,8 +158,8 @@ struct GradientRows {
 };
 
 /// Sums over the batch of dy and of dy * (x - mean) (Ioffe and Szegedy 2015, section 3): the
-/// parameters' gradients from the replica's own, the factors of the input's from those of all. A
-/// column is a channel.
+/// parameters' gradients from the replica's own sums, the factors of the input's gradient from
+/// those of all. A column is a channel.
 template <class T>
 struct GradientSums {
   using A = Arithmetic<T>;
@@ -173,7 +172,7 @@ struct GradientSums {
   A* beta_gradient;   // or null
   A* mean_gradient;   // [padded], mean of dy
   A* slope;           // [padded], mean of dy * (x - mean), over variance + eps
-  double count;       // values a channel, of all replicas
+  double count;       // values per channel, of all replicas
   TwoSums* joint;     // [padded], or null: one replica
 
   TY_HD TwoSums operator()(std::int64_t row, std::int64_t c) const {
@@ -223,8 +222,8 @@ struct GradientSums {
   }
 };
 
-/// dx = factor * (dy - mean(dy) - (x - mean) * slope), where dx may be dy. One call does P channels
-/// of a row.
+/// dx = factor * (dy - mean(dy) - (x - mean) * slope); dx may be dy. One call does P channels of a
+/// row.
 template <class T, int P>
 struct InputGradientRows {
   using A = Arithmetic<T>;

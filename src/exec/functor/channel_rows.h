@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// Channels that one call of an elementwise functor handles side by side where the layout allows
-/// it: 16 bytes, what a thread of a GPU loads at once.
+/// Channels that one call of an elementwise functor handles together if the layout allows it: 16
+/// bytes, the vector load of a GPU thread.
 template <class T>
 inline constexpr int kPack = 16 / sizeof(T);
 
@@ -29,7 +29,7 @@ TY_HD void store_pack(T* to, const Pack<T, P>& pack) {
   *reinterpret_cast<Pack<T, P>*>(to) = pack;
 }
 
-/// The rows of a tensor: images in turn, pixels in row-major order. Serves every layout without
+/// The rows of a tensor: image by image, pixels in row-major order. Supports every layout without
 /// inner blocks whose pixels are equally spaced inside an image: plain tensors, channels last, and
 /// channel slices of both.
 struct ChannelRows {
@@ -38,7 +38,7 @@ struct ChannelRows {
   std::int64_t padded = 0;    // with the padding of channels last
   std::int64_t pixels = 1;    // rows of an image
   std::int64_t image_stride = 0, pixel_stride = 0, channel_stride = 1;
-  bool even = false;  // images follow each other as pixels do: no division
+  bool even = false;  // images are spaced as their pixels are: no division
 
   ChannelRows() = default;
   explicit ChannelRows(const Layout& layout)
@@ -56,11 +56,11 @@ struct ChannelRows {
              "the pixels of an image are equally spaced");
   }
 
-  /// Where row `row` begins.
+  /// The offset of row `row`.
   TY_HD std::int64_t offset(std::int64_t row) const {
     return even ? row * pixel_stride : row / pixels * image_stride + row % pixels * pixel_stride;
   }
-  /// True if whole packs of `width` channels lie at multiples of their size.
+  /// True if whole packs of `width` channels are aligned to their size.
   [[nodiscard]] bool packs(std::int64_t width) const {
     return channel_stride == 1 && padded % width == 0 && pixel_stride % width == 0 &&
            image_stride % width == 0;

@@ -18,10 +18,10 @@
 namespace trainyard {
 
 /// On the CPU's launcher: the executor of bn or of a pooling op, in any float type; null for other
-/// ops. The CPU proper has oneDNN; this is for tests of the functors, and for the reference.
+/// ops. The CPU itself uses oneDNN; this is for tests of the functors, and for the reference.
 [[nodiscard]] std::unique_ptr<Executor> make_channel_executor(const StepDescription& step);
 
-/// Arrays of one element a channel, side by side at `memory`.
+/// Arrays of one element per channel, one after the other at `memory`.
 template <class A>
 ChannelFactors<A> factors_at(void* memory, std::int64_t channels) {
   A* const first = static_cast<A*>(memory);
@@ -56,13 +56,13 @@ class BnRows : public Executor {
   [[nodiscard]] std::size_t partial_bytes() const {
     return static_cast<std::size_t>(column_partials(input_.count, padded_)) * sizeof(TwoSums);
   }
-  /// Of the columns' partial sums, and of all replicas' sums behind them.
+  /// Of the columns' partial sums, followed by all replicas' sums.
   [[nodiscard]] std::size_t sum_bytes() const { return partial_bytes() + batch_.bytes(padded_); }
   void bind_sums(void* memory) {
     partials_ = static_cast<TwoSums*>(memory);
     batch_.bind(static_cast<std::byte*>(memory) + partial_bytes());
   }
-  /// Values a channel, of all replicas.
+  /// Values per channel, of all replicas.
   [[nodiscard]] double count() const {
     return static_cast<double>(input_.count) * batch_.replicas();
   }
@@ -70,14 +70,14 @@ class BnRows : public Executor {
   void sum_channels(const F& sums) const {
     launcher_.columns(input_.count, padded_, sums, partials_);
   }
-  /// What follows from the sums of all replicas; without others columns() has done it.
+  /// The values derived from the sums of all replicas; with one replica columns() has done it.
   template <class F>
   void join_channels(const F& sums) const {
     if (!batch_.joined()) return;
     batch_.sum(input_.channels);
     launcher_.each(padded_, Settle<F>{sums});
   }
-  /// gamma and beta of the step, where they are on.
+  /// gamma and beta of the step, if they are on.
   void bind_parameters(const StepTensors& tensors) {
     std::size_t next = 0;
     if (attributes_.scale) factors_.gamma = tensors.parameters[next++].template as<A>();
@@ -186,18 +186,18 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
                                mean_gradient_, slope_,
                                this->count(),  this->batch_.sums()};
     this->sum_channels(sums);
-    if (dx_ == nullptr) return;  // nobody wants the joint means
+    if (dx_ == nullptr) return;  // the joint means are not needed
     this->join_channels(sums);
     this->packs_ ? input_gradient<kPack<T>>() : input_gradient<1>();
   }
 
  private:
-  /// Where nobody wants the residual's gradient, it lies in the input's until the second pass.
+  /// If the residual's gradient is not needed, it is stored in the input's until the second pass.
   void bind_residual(const StepTensors& tensors) {
     T* const wanted = tensors.input_gradients[1].template as<T>();
     residual_ = {tensors.outputs[0].template as<T>(), wanted != nullptr ? wanted : dx_};
   }
-  /// What the second pass reads: dy, or with a residual its gradient, which is cut already.
+  /// The input of the second pass: dy, or with a residual its gradient, which is masked already.
   [[nodiscard]] GradientRows<T> second_pass() const {
     GradientRows<T> tensors = tensors_;
     if (residual_.y == nullptr) return tensors;
@@ -218,11 +218,11 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
   const A* variance_ = nullptr;
   A* mean_gradient_ = nullptr;
   A* slope_ = nullptr;
-  A* gamma_ = nullptr;  // gradients, null where nobody wants them
+  A* gamma_ = nullptr;  // gradients, null if not needed
   A* beta_ = nullptr;
 };
 
-/// Both passes of both kinds of pooling. The taps of a maximum live in the reserve.
+/// Both passes of both kinds of pooling. The taps of a maximum are stored in the reserve.
 template <class T, class Launcher>
 class PoolRows final : public Executor {
  public:

@@ -1,5 +1,5 @@
-// Executors of functor ops and of copies between layouts, on the CPU launcher: the same for every
-// device whose memory the processor can read.
+// Executors of functor ops and of copies between layouts, on the CPU launcher: shared by all
+// devices whose memory the processor can read.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,7 @@
 
 namespace trainyard {
 
-/// The executor of an op of ops/functor_ops.h, stored in f64, f32, bf16 or f16; null if the op is
-/// none of them.
+/// The executor of an op of ops/functor_ops.h, stored in f64, f32, bf16 or f16; null for other ops.
 [[nodiscard]] std::unique_ptr<Executor> make_functor_executor(const StepDescription& step);
 
 /// Copies inputs[0] to outputs[0], any layouts of one shape; padding of the output is zeroed. From

@@ -11,7 +11,7 @@
 namespace trainyard {
 
 /// Runs one functor op with elements of type T. The op is copied: it is small, and the description
-/// need not outlive us.
+/// need not outlive the executor.
 template <class FunctorOp, class T, class Launcher>
 class FunctorExecutor final : public Executor {
  public:
@@ -27,7 +27,7 @@ class FunctorExecutor final : public Executor {
   StepTensors tensors_;
 };
 
-/// The walk over all inputs and outputs of a step.
+/// The iteration over all inputs and outputs of a step.
 [[nodiscard]] inline Walk walk_of(const StepDescription& step) {
   std::vector<Layout> layouts = step.inputs;
   layouts.insert(layouts.end(), step.outputs.begin(), step.outputs.end());

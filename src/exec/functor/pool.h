@@ -1,8 +1,8 @@
 // Pooling as functors, for devices without a library that does it deterministically (GPUs).
 //
-// One call of a functor makes P channels of one pixel: forward walks the pixel's window, backward
-// gathers from the windows that cover the pixel, in row-major order. Nothing is added to memory
-// that another call writes, so the result does not depend on how the work is cut.
+// One call of a functor computes P channels of one pixel: forward iterates over the pixel's window,
+// backward gathers from the windows that cover the pixel, in row-major order. No call adds to
+// memory that another call writes, so the result does not depend on how the work is split.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace trainyard {
 /// One axis of the windows.
 struct PoolAxis {
   std::int64_t input, output, size, stride, before;
-  std::int64_t counted_after;  // padding behind that count_pad counts
+  std::int64_t counted_after;  // padding after the input that count_pad counts
 
-  /// The part [first, last) of the input under a window that begins at `start`, and what count_pad
-  /// counts of it.
+  /// The part [first, last) of the input under a window that begins at `start`, and the cells of it
+  /// that count_pad counts.
   struct Span {
     std::int64_t start, first, last, counted;
   };
@@ -46,13 +46,13 @@ struct PackIndex {
   std::int64_t n, h, w, c;
 };
 
-/// Where everything of one pooling step lies. `packs` counts packs of P channels.
+/// The shapes and layouts of one pooling step. `packs` counts packs of P channels.
 struct PoolMaps {
   PoolAxis h, w;
   Layout input, output;
   std::uint32_t packs;
 
-  /// The place of call `i` in a map of height x width pixels.
+  /// The position of call `i` in a map of height x width pixels.
   template <int P>
   TY_HD PackIndex place(std::int64_t i, std::int64_t height, std::int64_t width) const {
     const std::uint32_t at = static_cast<std::uint32_t>(i);
@@ -85,7 +85,7 @@ struct PoolMaps {
 };
 
 /// The largest value under each window and its tap; the first of equal values wins, NaN wins over
-/// all, so that it is not lost.
+/// everything, so that it is not lost.
 template <class T, int P, class Tap>
 struct MaxPoolWindow {
   using A = Arithmetic<T>;
@@ -127,7 +127,7 @@ struct MaxPoolWindow {
   }
 };
 
-/// dx = sum of dy over the windows whose maximum came from here, in order.
+/// dx = sum of dy over the windows whose maximum is this pixel, in order.
 template <class T, int P, class Tap>
 struct MaxPoolGradient {
   using A = Arithmetic<T>;
@@ -156,7 +156,7 @@ struct MaxPoolGradient {
   }
 };
 
-/// The mean under each window; its sum goes row by row.
+/// The mean under each window, summed row by row.
 template <class T, int P>
 struct AveragePoolWindow {
   using A = Arithmetic<T>;

@@ -1,4 +1,4 @@
-// Weights of convolutions between the flat blocks and the layout that tensor cores read.
+// Conversion of convolution weights between the flat blocks and the layout that tensor cores read.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// A weight as the flat block holds it, [filters, channels, height, width], and as it is packed:
-/// [padded_filters, height, width, padded_channels], padding zero. Channels are those of one group.
+/// A weight in the flat block, [filters, channels, height, width], and packed: [padded_filters,
+/// height, width, padded_channels], padding zero. Channels are those of one group.
 struct WeightShape {
   std::int64_t filters = 1, channels = 1, height = 1, width = 1;
   std::int64_t padded_filters = 1, padded_channels = 1;
@@ -27,7 +27,7 @@ struct WeightShape {
   }
 };
 
-/// Packs, rounding to T once. One call an element of `to`.
+/// Packs, rounding to T once. One call per element of `to`.
 template <class T>
 struct PackWeights {
   WeightShape shape;
@@ -44,7 +44,7 @@ struct PackWeights {
   }
 };
 
-/// The reverse, for gradients; padding is left out. One call an element of `to`.
+/// The reverse, for gradients; padding is left out. One call per element of `to`.
 template <class T>
 struct UnpackWeights {
   WeightShape shape;

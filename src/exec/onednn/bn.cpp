@@ -1,4 +1,4 @@
-// Batch normalisation, with the ReLU behind it where the planner fused the two.
+// Batch normalisation, with the following ReLU if the planner fused the two.
 #include "ops/bn.h"
 
 #include "exec/batch_sums.h"
@@ -13,19 +13,19 @@ using Flags = dnnl::normalization_flags;
 
 struct BatchNorm {
   BnAttributes attributes;
-  Desc input, output;  // as the plan laid them out
-  Desc data;           // as the primitives work
+  Desc input, output;  // in the plan's layouts
+  Desc data;           // in the primitives' layout
   Desc channels;
   float eps = 0;
   Flags flags = Flags::none;
 };
 
-/// A layout with fast code that has the same memory if there is one; else a dense one.
+/// A layout with fast code and the same memory if there is one; else a dense one.
 Layout work_layout(const Layout& layout) {
   const Shape shape = shape_of(layout);
   if (layout.block > 1) return blocked_layout(shape, layout.block);
-  // Where rows are not interrupted by pixels, n, c is n, h, w, c: that has vector code, n, c, h, w
-  // has not.
+  // If rows are not interrupted by pixels, n, c is n, h, w, c: that has vector code, unlike n, c,
+  // h, w.
   const bool features = layout.extent[2] * layout.extent[3] == 1 && is_dense(layout);
   return features ? channels_last_layout(shape, 1) : layout;
 }
@@ -50,7 +50,7 @@ BatchNorm describe_bn(const StepDescription& step) {
           .flags = flags};
 }
 
-/// gamma and beta, where they are on.
+/// gamma and beta, if they are on.
 void add_parameters(PrimitiveList& list, const BatchNorm& bn, PrimitiveList::Arguments& arguments) {
   std::size_t index = 0;
   if (bn.attributes.scale) {
@@ -123,7 +123,7 @@ bool has_whole_blocks(const StepDescription& step) {
 }  // namespace
 
 std::unique_ptr<Executor> make_bn(const LibraryPtr& library, const StepDescription& step) {
-  // oneDNN sums over no other replicas.
+  // oneDNN does not sum over other replicas.
   const bool joined = SyncedBatch(step).joined();
   if (has_plane_code(step) && (joined || has_whole_blocks(step))) return make_bn_planes(step);
   const bool residual = static_cast<const BnOp&>(*step.op).values().residual;

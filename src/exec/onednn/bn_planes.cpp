@@ -1,6 +1,6 @@
-// Batch norm over blocks of channels, also where input or output is a channel slice of a
-// wider tensor: branches are normalised straight into their concatenation and their gradients read
-// straight out of it.
+// Batch norm over blocks of channels, also if input or output is a channel slice of a wider tensor:
+// branches are normalised straight into their concatenation and their gradients read straight from
+// it.
 #include <algorithm>
 
 #include "base/error.h"
@@ -12,11 +12,11 @@
 namespace trainyard::onednn {
 namespace {
 
-// Blocks are worked on in groups whose planes should still be in the last-level cache for the
+// Blocks are processed in groups whose planes should still be in the last-level cache for the
 // second pass: a share of what desktop and server processors have for two or more cores.
 constexpr std::int64_t kGroupBytes = std::int64_t{8} << 20;
 
-/// Shapes and memory that forward and backward have in common.
+/// Shapes and memory shared by forward and backward.
 template <int kBlock>
 class BnPlanes : public Executor {
  public:
@@ -32,7 +32,8 @@ class BnPlanes : public Executor {
     const std::int64_t block_bytes = planes_.count() * kBlock * sizeof(float);
     group_ = std::clamp<std::int64_t>(kGroupBytes / block_bytes, 1, blocks_);
   }
-  /// Two partial sums a piece and channel, five numbers a channel, and the sums of all replicas.
+  /// Two partial sums per piece and channel, five numbers per channel, and the sums of all
+  /// replicas.
   [[nodiscard]] std::size_t workspace_bytes() const override {
     return own_floats() * sizeof(float) + batch_.bytes(channels_);
   }
@@ -48,11 +49,11 @@ class BnPlanes : public Executor {
   }
 
  protected:
-  /// The first pass over the planes: sums, and with one replica what follows from them.
+  /// The first pass over the planes: sums, and with one replica the values derived from them.
   virtual void sum_group(std::int64_t block, std::int64_t blocks) = 0;
-  /// True if the second pass is wanted, and with it the sums of all replicas.
+  /// True if the second pass is needed, and with it the sums of all replicas.
   [[nodiscard]] virtual bool needs_joint() const = 0;
-  /// What follows from the sums of all replicas.
+  /// The values derived from the sums of all replicas.
   virtual void settle() = 0;
   /// The second pass.
   virtual void finish_group(std::int64_t block, std::int64_t blocks) = 0;
@@ -88,7 +89,7 @@ class BnPlanes : public Executor {
                     beta_ == nullptr ? nullptr : beta_ + first, static_cast<float>(attributes_.eps),
                     channels_ - first, factors_at(first)});
   }
-  /// Values a channel, of all replicas.
+  /// Values per channel, of all replicas.
   [[nodiscard]] double count() const {
     return static_cast<double>(planes_.count()) * batch_.replicas();
   }
@@ -202,7 +203,7 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
   }
 
  private:
-  /// Where nobody wants the residual's gradient, it lies in the input's until the second pass.
+  /// If the residual's gradient is not needed, it is stored in the input's until the second pass.
   void bind_residual(const StepTensors& tensors) {
     float* const wanted = tensors.input_gradients[1].template as<float>();
     residual_ = {tensors.outputs[0].template as<float>(), wanted != nullptr ? wanted : dx_};
@@ -213,7 +214,7 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
     return {residual_.y + block * this->output_.block_stride,
             gradient == nullptr ? nullptr : gradient + block * this->input_.block_stride};
   }
-  /// What the second pass reads: dy, or with a residual its gradient, which is cut already.
+  /// The input of the second pass: dy, or with a residual its gradient, which is masked already.
   [[nodiscard]] GradientPlanes second_pass(GradientPlanes tensors,
                                            const ResidualGradient& residual) const {
     if (residual.y == nullptr) return tensors;
@@ -265,7 +266,7 @@ class BnPlanesBackward final : public BnPlanes<kBlock> {
   const float* x_ = nullptr;
   const float* dy_ = nullptr;
   ResidualGradient residual_;
-  float* dx_ = nullptr;  // or null: not wanted
+  float* dx_ = nullptr;  // or null: not needed
   float* gamma_gradient_ = nullptr;
   float* beta_gradient_ = nullptr;
 };

@@ -1,15 +1,15 @@
-// Functors of batch norm over channel blocks that lie anywhere: whole tensors, or channel slices of
-// wider ones (concatenated branches), which oneDNN has no code for. Over a whole tensor it has
-// code, but with it ResNet-20's first loss was ten times as far from float64 as one ulp in every
-// weight takes it (tests/golden), with these about once.
+// Functors of batch norm over channel blocks anywhere in memory: whole tensors, or channel slices
+// of wider ones (concatenated branches), which oneDNN does not support. For a whole tensor it has
+// code, but with it ResNet-20's first loss was ten times as far from float64 as a change of one ulp
+// in every weight moves it (tests/golden), with these functors about as far.
 //
-// A plane is one block of channels of one image: [h * w, kBlock] without gaps. Sums are taken in
+// A plane is one block of channels of one image: [h * w, kBlock] without gaps. Sums are taken over
 // pieces of a plane that stay in the first-level cache and are then merged in the order of images
-// and pieces, in double: the result depends on neither threads nor vectors. With other replicas to
-// join, the merge leaves sums in double, and the settling goes on from those of all.
+// and pieces, in double: the result does not depend on threads or vector width. With other replicas
+// to join, the merge leaves sums in double, and the Settle functors continue from those of all.
 //
-// The last block of a tensor may have padding behind its channels: it is 0 and stays so, and arrays
-// of one element a channel that are the op's own (statistics, parameters) end with the channels.
+// The last block of a tensor may have padding after its channels: it is 0 and stays so, and the
+// op's own arrays of one element per channel (statistics, parameters) end with the channels.
 #pragma once
 
 #include <cmath>
@@ -39,7 +39,7 @@ struct Planes {
   }
 };
 
-/// Where the planes of a tensor begin.
+/// The offsets of a tensor's planes.
 struct PlaneAddress {
   std::int64_t image_stride, block_stride;
 
@@ -50,21 +50,20 @@ struct PlaneAddress {
   }
 };
 
-/// What is the same for all pixels of a channel. Each array has one element a channel, padding
-/// included.
+/// Per-channel constants. Each array has one element per channel, padding included.
 struct ChannelFactors {
   float* mean;
   float* factor;  // gamma / sqrt(variance + eps)
   float* offset;  // beta
 };
 
-/// bn(x) before the ReLU. Forward and backward share it, so that backward finds the ReLU's sign
-/// again without reading the output.
+/// bn(x) before the ReLU. Shared by forward and backward, so that backward recomputes the ReLU's
+/// sign without reading the output.
 TY_HD float normalised(float x, float mean, float factor, float offset) {
   return (x - mean) * factor + offset;
 }
 
-/// Mean and sum of squares around it of each channel of a piece: one row of `kBlock` each.
+/// Mean and sum of squared deviations of each channel of a piece: one row of `kBlock` each.
 template <int kBlock>
 struct PieceStatistics {
   Planes planes;
@@ -75,7 +74,7 @@ struct PieceStatistics {
 
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t row) const {
-    constexpr int kLanes = 4 * kBlock;  // four sums a channel, to hide the latency of additions
+    constexpr int kLanes = 4 * kBlock;  // four sums per channel, to hide the latency of additions
     const std::int64_t piece = row % planes.pieces;
     const std::int64_t first = planes.first_pixel(piece), end = planes.first_pixel(piece + 1);
     const float* const data = x + address.offset(planes, row / planes.pieces) + first * kBlock;
@@ -111,8 +110,8 @@ struct PieceStatistics {
   }
 };
 
-/// Statistics of the batch from those of the pieces (Chan, Golub and LeVeque 1979), or with other
-/// replicas its sums of x and x * x. A row is a block of channels.
+/// Batch statistics from those of the pieces (Chan, Golub and LeVeque 1979), or with other replicas
+/// its sums of x and x * x. A row is a block of channels.
 template <int kBlock>
 struct MergeStatistics {
   Planes planes;
@@ -159,10 +158,10 @@ struct MergeStatistics {
   }
 };
 
-/// Statistics of the batches of all replicas. Called once a channel.
+/// Statistics of the batches of all replicas. Called once per channel.
 struct SettleStatistics {
   const TwoSums* joint;
-  double count;  // values a channel
+  double count;  // values per channel
   float* batch_mean;
   float* batch_variance;
   TY_HD void operator()(std::int64_t c) const {
@@ -172,14 +171,14 @@ struct SettleStatistics {
   }
 };
 
-/// The factors of each channel from its statistics: 0 for padding. Called once a channel.
+/// The factors of each channel from its statistics: 0 for padding. Called once per channel.
 struct MakeFactors {
   const float* mean;
   const float* variance;
   const float* gamma;  // or null: 1
   const float* beta;   // or null: 0
   float eps;
-  std::int64_t channels;  // the calls from there on are for padding
+  std::int64_t channels;  // calls from this channel on are for padding
   ChannelFactors out;
   TY_HD void operator()(std::int64_t c) const {
     if (c >= channels) {
@@ -192,14 +191,14 @@ struct MakeFactors {
   }
 };
 
-/// y = bn(x), plus the residual where there is one, cut at 0 with relu (NaN stays NaN). A row is a
+/// y = bn(x), plus the residual if there is one, clamped at 0 with relu (NaN stays NaN). A row is a
 /// plane.
 template <int kBlock>
 struct NormalisePlane {
   Planes planes;
   PlaneAddress from, to;
   const float* x;
-  const float* residual;  // lies as x does, or null; with relu alone
+  const float* residual;  // same layout as x, or null; only with relu
   float* y;
   ChannelFactors channels;
   bool relu;

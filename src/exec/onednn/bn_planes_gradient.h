@@ -15,11 +15,10 @@ struct GradientPlanes {
   bool relu;
 };
 
-/// The gradient that the sum before a ReLU gets: that of a residual, and what the second pass reads
-/// as dy.
+/// The gradient of the sum before a ReLU: that of a residual, and the dy of the second pass.
 struct ResidualGradient {
-  const float* y = nullptr;   // lies as dy does; null: no residual
-  float* gradient = nullptr;  // lies as x does, may be dy; null: nobody wants it
+  const float* y = nullptr;   // same layout as dy; null: no residual
+  float* gradient = nullptr;  // same layout as x, may be dy; null: not needed
 };
 
 /// Sums over a piece of dy and of dy * (x - mean), for dy where the ReLU was open.
@@ -39,13 +38,13 @@ struct PieceGradientSums {
   }
 
  private:
-  /// Where the ReLU was open is found again from x, or read from y; `kept`: and dy there is
+  /// Whether the ReLU was open is recomputed from x, or read from y; `kept`: and dy there is
   /// written.
   enum class Cut { none, by_input, by_output, kept };
 
   template <Cut kCut>
   TY_HD void sum(std::int64_t row) const {
-    constexpr int kLanes = 2 * kBlock;  // two sums a channel
+    constexpr int kLanes = 2 * kBlock;  // two sums per channel
     const Planes& planes = tensors.planes;
     const std::int64_t plane = row / planes.pieces, piece = row % planes.pieces;
     const std::int64_t first = planes.first_pixel(piece), end = planes.first_pixel(piece + 1);
@@ -86,7 +85,7 @@ struct PieceGradientSums {
   }
 };
 
-/// What is the same for all pixels of a channel in the input's gradient.
+/// Per-channel constants of the input's gradient.
 struct GradientFactors {
   float* mean_gradient;  // mean of dy
   float* slope;          // mean of dy * (x - mean), over the variance
@@ -149,10 +148,10 @@ struct MergeGradients {
   }
 };
 
-/// The factors from the sums of all replicas. Called once a channel.
+/// The factors from the sums of all replicas. Called once per channel.
 struct SettleGradients {
   const TwoSums* joint;
-  double count;  // values a channel
+  double count;  // values per channel
   const float* variance;
   float eps;
   GradientFactors factors;

@@ -1,4 +1,4 @@
-// Choosing between the plan's layouts and those that oneDNN prefers.
+// Chooses between the plan's layouts and those that oneDNN prefers.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,9 @@
 
 namespace trainyard::onednn {
 
-/// How good an implementation is by its name: 2 for generated code, 1 for matrix products over
-/// unfolded images, 0 for the plain loops that oneDNN calls ref (up to 1,000 times slower).
+/// The quality of an implementation, judged by its name: 2 for generated code, 1 for matrix
+/// products over unfolded images, 0 for the plain loops that oneDNN calls ref (up to 1,000 times
+/// slower).
 [[nodiscard]] inline int rank_of(std::string_view implementation) {
   const auto has = [&](std::string_view word) {
     return implementation.find(word) != std::string_view::npos;
@@ -19,7 +20,7 @@ namespace trainyard::onednn {
   return 2;
 }
 
-/// build(a, b) makes a primitive descriptor for two activation layouts, maybe an empty one. The
+/// build(a, b) makes a primitive descriptor, which may be empty, for two activation layouts. The
 /// result is for the given layouts, unless others have a better implementation: then the step
 /// copies its activations.
 template <class Build>

@@ -1,5 +1,5 @@
-// Convolutions. Weights are plain OIHW outside (the flat blocks); each step packs them into, or
-// unpacks their gradient from, the format that its implementation wants.
+// Convolutions. Weights are plain OIHW in the flat blocks; each step packs them into, or unpacks
+// their gradient from, the format that its implementation requires.
 #include "ops/conv.h"
 
 #include "exec/onednn/choose.h"
@@ -10,7 +10,7 @@ namespace {
 
 /// One convolution as oneDNN sees it.
 struct Convolution {
-  Desc source, weights, bias, destination;  // source and destination as the plan laid them out
+  Desc source, weights, bias, destination;  // source and destination in the plan's layouts
   WindowDims window;
   bool has_bias = false;
 };

@@ -27,8 +27,8 @@ constexpr std::array<LibraryOp, 7> kLibraryOps{{
     {"global_avg_pool", &onednn::make_pool},
 }};
 
-/// oneDNN copies into plain tensors and whole blocks. Channels-last padding it would leave as it
-/// is, and slices of odd width it cannot describe.
+/// oneDNN copies into plain tensors and whole blocks. It would leave channels-last padding
+/// unchanged, and cannot describe slices of odd width.
 bool library_copies(const Layout& from, const Layout& to) {
   const auto whole = [](const Layout& layout) {
     return is_dense(layout) && (layout.block > 1 || !has_padding(layout));

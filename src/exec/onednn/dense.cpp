@@ -1,4 +1,4 @@
-// Fully connected layers as inner products over plain tensors: weights stay as they are, which
+// Fully connected layers as inner products over plain tensors: weights are used unchanged, which
 // costs nothing (matrix products take either side transposed) and saves a copy of them every step.
 #include "ops/dense.h"
 
@@ -9,7 +9,7 @@ namespace trainyard::onednn {
 namespace {
 
 struct Dense {
-  Desc given;                               // input as the plan laid it out, four-dimensional
+  Desc given;                               // input in the plan's layout, four-dimensional
   Desc plain;                               // the same, row-major
   Desc source, weights, bias, destination;  // two-dimensional, row-major
   bool has_bias = false;

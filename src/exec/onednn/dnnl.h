@@ -1,8 +1,8 @@
-// oneDNN in the shape of its version 3: primitive descriptors straight from their parameters. The
-// only file that knows version 2's operation descriptors.
+// The API of oneDNN version 3: primitive descriptors straight from their parameters. The only file
+// that knows version 2's operation descriptors.
 //
 // All primitives compute in f32 with the caller's scratchpad. Makers that choose an implementation
-// return an empty descriptor where oneDNN has none.
+// return an empty descriptor if oneDNN has none.
 #pragma once
 
 #include <dnnl.hpp>
@@ -19,7 +19,7 @@ inline dnnl::primitive_attr user_scratchpad() {
   return attr;
 }
 
-/// Window of a convolution or pooling. Dilation counts from 0 (0: dense), as oneDNN's.
+/// Window of a convolution or pooling. Dilation counts from 0 (0: dense), as in oneDNN.
 struct WindowDims {
   Dims size, stride, dilation, before, after;
 };
@@ -115,7 +115,7 @@ inline auto pooling_backward(const dnnl::engine& engine,
 
 #endif
 
-/// `bias` is an empty descriptor where there is none. Groups: weights [g, o / g, i / g, kh, kw].
+/// `bias` is an empty descriptor if there is none. Groups: weights [g, o / g, i / g, kh, kw].
 inline auto convolution_forward(const dnnl::engine& engine, const Desc& src, const Desc& weights,
                                 const Desc& bias, const Desc& dst, const WindowDims& window) {
   return make_desc<dnnl::convolution_forward>(

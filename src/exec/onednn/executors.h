@@ -1,4 +1,4 @@
-// The makers of the oneDNN executors, one an op.
+// The makers of the oneDNN executors, one per op.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ namespace trainyard::onednn {
                                                   const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_bn(const LibraryPtr& library,
                                                 const StepDescription& step);
-/// True if make_bn_planes serves the step: channels in blocks, the last of which may have padding.
+/// True if make_bn_planes supports the step: channels in blocks, the last of which may have
+/// padding.
 [[nodiscard]] bool has_plane_code(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_bn_planes(const StepDescription& step);
 /// f32 to f32.

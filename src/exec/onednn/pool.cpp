@@ -11,15 +11,15 @@ namespace trainyard::onednn {
 namespace {
 
 struct Pooling {
-  Desc given_source, given_destination;  // as the plan laid them out
-  Desc source, destination;              // as the primitives work
+  Desc given_source, given_destination;  // in the plan's layouts
+  Desc source, destination;              // in the primitives' layouts
   dnnl::algorithm algorithm = dnnl::algorithm::pooling_max;
   WindowDims window;
-  std::vector<float> correction;  // [oh, ow] where the divisor is not the library's, else empty
+  std::vector<float> correction;  // [oh, ow] if the divisor is not the library's, else empty
 };
 
-/// Where both sides have blocked channels, or one side's memory reads so, the primitive works in
-/// blocks: its generated code wants one kind of layout on both sides.
+/// If both sides have blocked channels, or one side's memory can be read so, the primitive works in
+/// blocks: its generated code requires one kind of layout on both sides.
 void choose_layouts(Pooling& pool, const Layout& input, const Layout& output) {
   const Shape in = shape_of(input);
   const Shape out{output.extent[0], output.extent[1], output.extent[2], output.extent[3]};
@@ -38,15 +38,15 @@ void choose_layouts(Pooling& pool, const Layout& input, const Layout& output) {
   pool.given_destination = given(output, destination);
 }
 
-/// Cells of the window at `position` that lie inside the padding as written.
+/// Cells of the window at `position` that are inside the input or the declared padding.
 std::int64_t counted_cells(std::int64_t position, std::int64_t size, std::int64_t stride,
                            std::int64_t before, std::int64_t input, std::int64_t after) {
   const std::int64_t first = position * stride - before;
   return std::min(first + size, input + after) - first;
 }
 
-/// oneDNN divides by the whole window even where ceil mode lets it hang over the padding as
-/// written, which does not count (Caffe, PyTorch): the factors that put this right.
+/// oneDNN divides by the whole window even if ceil mode lets it extend beyond the declared padding,
+/// where cells do not count (Caffe, PyTorch): the factors that correct this.
 std::vector<float> corrections(const PoolOp::Geometry& window, const Shape& input) {
   std::vector<float> factors;
   const double whole = static_cast<double>(window.size.h * window.size.w);

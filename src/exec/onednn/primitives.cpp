@@ -9,7 +9,7 @@
 namespace trainyard::onednn {
 namespace {
 
-// A cache line: what oneDNN's vectors and its scratchpad registry want.
+// A cache line: the alignment that oneDNN's vectors and its scratchpad registry require.
 constexpr std::size_t kAlignment = 64;
 
 std::size_t aligned(std::size_t bytes) {
@@ -41,8 +41,8 @@ const std::vector<TensorView>& list_of(Source source, const StepTensors& tensors
 
 PrimitiveList::PrimitiveList(LibraryPtr library, int threads)
     : library_(std::move(library)), threads_(threads) {
-  // Primitives cut their work, and size their scratchpads, for the team of the thread that creates
-  // them.
+  // Primitives split their work, and size their scratchpads, for the team of the thread that
+  // creates them.
   set_threads(threads_);
 }
 

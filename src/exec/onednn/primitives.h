@@ -1,4 +1,4 @@
-// A step as a list of oneDNN primitives over tensors whose addresses come with bind().
+// A step as a list of oneDNN primitives over tensors whose addresses bind() supplies.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 namespace trainyard::onednn {
 
 /// Engine and stream. Shared by a factory and its executors, because a plan may outlive the factory
-/// that made its executors. One a replica: streams belong to one thread at a time.
+/// that made them. One per replica: a stream may be used by only one thread at a time.
 struct Library {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
 };
 using LibraryPtr = std::shared_ptr<Library>;
 
-/// Where a memory of a step lies: one of the lists of StepTensors (with an index), or the step's
-/// workspace or reserve (with an offset in bytes).
+/// Where a memory of a step is: in one of the lists of StepTensors (with an index), or in the
+/// step's workspace or reserve (with an offset in bytes).
 enum class Source {
   input,
   output,
@@ -53,7 +53,7 @@ class PrimitiveList final : public Executor {
   Memory workspace(const Desc& desc);
   /// New memory of the node's reserve.
   Memory reserve(const Desc& desc);
-  /// Values that never change, held by the list.
+  /// Values that never change, stored in the list.
   Memory constant(const Desc& desc, std::vector<float> values);
   /// The bytes of `memory` under another descriptor.
   Memory view(Memory memory, const Desc& desc);
@@ -61,7 +61,7 @@ class PrimitiveList final : public Executor {
   Memory read_as(Source source, std::size_t index, const Desc& have, const Desc& wanted);
   /// Memory in layout `wanted` to write the tensor to: itself, or workspace that finish() copies.
   Memory write_as(Source source, std::size_t index, const Desc& have, const Desc& wanted);
-  /// Gradient of parameter `index`, or workspace where nobody wants it (a frozen node).
+  /// Gradient of parameter `index`, or workspace if it is not needed (a frozen node).
   Memory optional_parameter_gradient(std::size_t index, const Desc& desc);
 
   /// Appends a primitive; its scratchpad joins the workspace.
@@ -71,7 +71,7 @@ class PrimitiveList final : public Executor {
     append(primitive, desc.scratchpad_desc(), arguments);
   }
   void add_reorder(Memory from, Memory to);
-  /// Appends the copies that write_as promised. Called once, after the last add.
+  /// Appends the copies that write_as deferred. Called once, after the last add.
   void finish();
 
   [[nodiscard]] std::size_t workspace_bytes() const override;
@@ -84,7 +84,7 @@ class PrimitiveList final : public Executor {
     Source source = Source::workspace;
     std::size_t index = 0;   // of the list of StepTensors, or of the constants
     std::size_t offset = 0;  // bytes into workspace or reserve
-    bool optional = false;   // workspace at `offset` stands in where the tensor has no data
+    bool optional = false;   // workspace at `offset` is used if the tensor has no data
     dnnl::memory memory;
   };
   struct Call {

@@ -19,7 +19,7 @@ struct ChannelWalk {
     return (n * channels + channel) * positions;
   }
   TY_HD std::int64_t count() const { return images * positions; }
-  /// Sum of f(i) over the channel's elements: each image in the team's order, images in turn.
+  /// Sum of f(i) over the channel's elements: each image in the team's order, image by image.
   template <class T, class Team, class F>
   TY_HD T sum(const Team& team, std::int64_t channel, const F& f) const {
     T total = 0;
@@ -38,7 +38,7 @@ struct ChannelWalk {
   }
 };
 
-/// Writes the batch's statistics. A row is a channel: the mean, then the biased variance around it.
+/// Writes the batch statistics. A row is a channel: the mean, then the biased variance around it.
 template <class T>
 struct Statistics {
   ChannelWalk walk;
@@ -69,11 +69,11 @@ struct OwnSums {
   }
 };
 
-/// Writes the statistics of all replicas' batches. Called once a channel.
+/// Writes the statistics of all replicas' batches. Called once per channel.
 template <class T>
 struct JointStatistics {
   const TwoSums* sums;
-  double count;  // values a channel
+  double count;  // values per channel
   T* mean;
   T* variance;
   TY_HD void operator()(std::int64_t c) const {
@@ -117,12 +117,12 @@ struct ChannelGradient {
 };
 
 /// Ioffe and Szegedy 2015, section 3. dx may be dy. The two halves of a channel: what its own batch
-/// gives, and what follows from the means over the batch, of this replica or of all.
+/// gives, and what is derived from the means over the batch, of this replica or of all.
 template <class T>
 struct BnGradient {
   ChannelWalk walk;
   const T* x;
-  const T* y;  // read with relu alone
+  const T* y;  // only read with relu
   const T* dy;
   T* dx;                 // or null
   T* residual_gradient;  // or null
@@ -191,12 +191,12 @@ struct OwnGradient {
   }
 };
 
-/// And after. A row is a channel.
+/// Several replicas, after their sums are joined. A row is a channel.
 template <class T>
 struct SyncedGradient {
   BnGradient<T> gradient;
   const TwoSums* sums;
-  double count;  // values a channel
+  double count;  // values per channel
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t c) const {
     gradient.follow(
@@ -217,7 +217,7 @@ class SyncedSums {
   [[nodiscard]] bool joined() const { return batch_.joined(); }
   [[nodiscard]] TwoSums* sums() const { return batch_.sums(); }
   void sum() const { batch_.sum(channels_); }
-  /// Values a channel, of all replicas.
+  /// Values per channel, of all replicas.
   [[nodiscard]] double count(const ChannelWalk& walk) const {
     return static_cast<double>(walk.count()) * batch_.replicas();
   }
@@ -281,7 +281,7 @@ class BnForward final : public Executor {
   BnAttributes attributes_;
   ChannelWalk walk_;
   Carver scratch_;
-  PlainTensor<T> input_, residual_, output_;  // the residual's is the input's where there is none
+  PlainTensor<T> input_, residual_, output_;  // the residual's is the input's if there is none
   SyncedSums joint_;
   T* mean_ = nullptr;  // written in training, read in evaluation
   T* variance_ = nullptr;
@@ -341,7 +341,7 @@ class BnBackward final : public Executor {
       return;
     }
     launcher_.rows(walk_.channels, OwnGradient<T>{gradient, joint_.sums()});
-    if (gradient.dx == nullptr) return;  // nobody wants the joint means
+    if (gradient.dx == nullptr) return;  // the joint means are not needed
     joint_.sum();
     launcher_.rows(walk_.channels, SyncedGradient<T>{gradient, joint_.sums(), joint_.count(walk_)});
   }

@@ -9,8 +9,8 @@
 namespace trainyard::reference {
 namespace {
 
-/// What the three passes share: one sample at a time, its windows unfolded into a matrix
-/// [c * kh * kw][oh * ow] in the workspace.
+/// Shared by the three passes: one sample at a time, its windows unfolded into a matrix [c * kh *
+/// kw][oh * ow] in the workspace.
 template <class T>
 class Conv : public Executor {
  public:

@@ -7,7 +7,7 @@
 namespace trainyard::reference {
 namespace {
 
-/// What the three passes share: x [n][features] and y [n][units], or their gradients.
+/// Shared by the three passes: x [n][features] and y [n][units], or their gradients.
 template <class T>
 class Dense : public Executor {
  public:

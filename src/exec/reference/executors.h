@@ -1,5 +1,5 @@
-// The plain loops, one maker an op. Arithmetic in T: double where activations are stored so, else
-// float.
+// The plain loops, one maker per op. Arithmetic in T: double if activations are stored as double,
+// else float.
 #pragma once
 
 #include <memory>

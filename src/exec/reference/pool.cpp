@@ -8,8 +8,8 @@
 namespace trainyard::reference {
 namespace {
 
-/// The part of one axis that a window covers: [first, last) of the input, and what count_pad
-/// counts.
+/// The part of one axis that a window covers: [first, last) of the input, and the cells of it that
+/// count_pad counts.
 struct Span {
   std::int64_t first, last, counted;
 };
@@ -47,7 +47,8 @@ struct PoolWalk {
   }
 };
 
-/// A row is a plane. The first of equal values wins; NaN wins over all, so that it is not lost.
+/// A row is a plane. The first of equal values wins; NaN wins over everything, so that it is not
+/// lost.
 template <class T>
 struct MaxForward {
   PoolWalk walk;
@@ -104,7 +105,7 @@ inline std::int64_t divisor(const Span& rows, const Span& columns, bool count_pa
   return (rows.last - rows.first) * (columns.last - columns.first);
 }
 
-/// A row is a plane; the sum of a window goes row by row.
+/// A row is a plane; a window is summed row by row.
 template <class T>
 struct AverageForward {
   PoolWalk walk;
@@ -163,7 +164,7 @@ struct AverageBackward {
   }
 };
 
-/// Both passes of both kinds. The argmax of a maximum lives in the reserve, row-major.
+/// Both passes of both kinds. The argmax of a maximum is stored in the reserve, row-major.
 template <class T>
 class Pool final : public Executor {
  public:

@@ -1,4 +1,4 @@
-// The two loops behind convolution and dense layers, over plain arrays in a stated order.
+// The two loops behind convolution and dense layers, over plain arrays in a defined order.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace trainyard::reference {
 
-inline constexpr std::int64_t kRowTile = 4;  // rows computed side by side, for fewer loads
+inline constexpr std::int64_t kRowTile = 4;  // rows computed together, for fewer loads
 
 /// For each row r of `out`: out[r][i] = bias[r] + sum over j of weight(r, j) * terms[j][i], added
-/// in the order of j. Rows and terms are split into groups: a row sees the terms of its group
-/// alone. One tile of up to kRowTile rows of a group is one row of the launcher.
+/// in the order of j. Rows and terms are split into groups: a row uses only the terms of its group.
+/// One tile of up to kRowTile rows of a group is one row of the launcher.
 template <class T>
 struct WeightedRows {
   T* out;              // [groups * rows][length]
@@ -83,7 +83,7 @@ struct RowProducts {
   const T* a;          // [groups * rows][length]
   const T* b;          // [groups * count][length]
   const T* bias;       // [count] or null: the start (of dense layers, which have one group)
-  bool accumulate;     // the start is what `out` holds
+  bool accumulate;     // the start is the content of `out`
   std::int64_t rows;   // of a, of a group
   std::int64_t count;  // rows of b, of a group
   std::int64_t length;
@@ -108,7 +108,7 @@ struct RowProducts {
  private:
   template <std::int64_t Rows>
   TY_HD void compute(std::int64_t group, std::int64_t first, std::int64_t j) const {
-    // A vector of the compiler, so that the lanes stay in registers.
+    // A vector type of the compiler, so that the lanes stay in registers.
     typedef T Lanes __attribute__((vector_size(kLanes * sizeof(T))));
     const T* x = a + (group * rows + first) * length;
     const T* y = b + (group * count + j) * length;

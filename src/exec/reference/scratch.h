@@ -1,5 +1,5 @@
-// Plain copies of tensors in the workspace: so every loop of the reference device is written for
-// row-major n, c, h, w in its arithmetic type alone, and any layout and storage type works.
+// Plain copies of tensors in the workspace: every loop of the reference device is written only for
+// row-major n, c, h, w in its arithmetic type, and still any layout and storage type works.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace trainyard::reference {
 
-/// A tensor as a plain array of T: the tensor itself where it lies so, else a copy.
+/// A tensor as a plain array of T: the tensor itself if it has that form, else a copy.
 template <class T>
 class PlainTensor {
  public:
@@ -29,7 +29,7 @@ class PlainTensor {
     offset_ = scratch.take(static_cast<std::size_t>(span_elements(plain_)) * sizeof(T));
   }
   /// `view` has the layout and type given to the constructor; null data for a tensor that is not
-  /// wanted.
+  /// needed.
   void bind(const TensorView& view, void* workspace) {
     view_ = view;
     copy_ = {direct_ ? view.data : place_at(workspace, offset_), DTypeOf<T>::value, plain_};
@@ -78,8 +78,8 @@ struct RoundTo {
   TY_HD float operator()(float x) const { return S(x); }
 };
 
-/// The weights of a layer as its products take them: rounded to the storage type of activations,
-/// where that is a 16-bit one.
+/// The weights of a layer as used in its products: rounded to the storage type of activations if
+/// that is a 16-bit one.
 template <class T>
 class Factors {
  public:

@@ -1,4 +1,4 @@
-// A convolution's windows as rows of a matrix, and back.
+// The windows of a convolution as rows of a matrix, and back.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct WindowWalk {
   TY_HD std::int64_t positions() const { return out_height * out_width; }
   [[nodiscard]] std::int64_t image_elements() const { return channels * height * width; }
 
-  /// The first and one past the last column of the output whose tap at kernel column `kw` lies
+  /// The first and one past the last column of the output whose tap at kernel column `kw` is
   /// inside the input.
   TY_HD void columns(std::int64_t kw, std::int64_t& first, std::int64_t& last) const {
     const std::int64_t shift = kw * dilation_w - left;  // input column = ow * stride + shift
@@ -33,7 +33,7 @@ struct WindowWalk {
   }
 };
 
-/// Those of a convolution that the plan knows.
+/// The windows of a convolution in the plan.
 [[nodiscard]] inline WindowWalk window_walk(const ConvOp& op, const Shape& input,
                                             const Shape& output) {
   const ConvAttributes& conv = op.values();

@@ -106,7 +106,7 @@ TEST_CASE("an engine that runs, but not in a capture, is no choice even where it
   const std::string message =
       testing::error_of(ErrorKind::device, [&] { static_cast<void>(executors->make(conv.step)); });
   standin::request_failures("");
-  CHECK(message.find("no engine of cuDNN is left") != std::string::npos);
+  CHECK(message.find("no cuDNN engine is left") != std::string::npos);
   CHECK(message.find("CUDNN_STATUS_EXECUTION_FAILED_CUDART (cudaStreamSynchronize") !=
         std::string::npos);
   CHECK(cudaGetLastError() == cudaSuccess);
@@ -167,7 +167,7 @@ TEST_CASE("where every engine fails, the convolution and the reasons are named")
   const std::string message =
       testing::error_of(ErrorKind::device, [&] { static_cast<void>(executors->make(conv.step)); });
   standin::request_failures("");
-  CHECK(message.find("no engine of cuDNN is left for conv output") != std::string::npos);
+  CHECK(message.find("no cuDNN engine is left for conv output") != std::string::npos);
   CHECK(message.find("CUDNN_STATUS_INTERNAL_ERROR") != std::string::npos);
 }
 

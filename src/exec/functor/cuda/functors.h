@@ -1,5 +1,5 @@
 // Executors of functor ops and of copies between layouts on a GPU: those of exec/functor/functor.h
-// on a stream. Elements are f32, bf16 or f16; copies also read i32 and u8, and i32 goes to i32
+// on a stream. Elements are f32, bf16 or f16; copies also read i32 and u8, and copy i32 to i32
 // (labels).
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace trainyard::cuda {
 
-/// On a queue of a CUDA device, which must be current while executors run and outlive them. make()
-/// answers null for an op that is not in ops/functor_ops.h.
+/// On a queue of a CUDA device, which must be current while executors run and must outlive them.
+/// make() returns null for an op that is not in ops/functor_ops.h.
 [[nodiscard]] std::unique_ptr<ExecutorFactory> make_functor_executors(const Queue& queue);
 
-// The parts of the factory, compiled apart. Null if the op is in another part of the list.
+// The parts of the factory, compiled separately. Null if the op is in another part of the list.
 [[nodiscard]] std::unique_ptr<Executor> make_activation_executor(cudaStream_t stream,
                                                                  const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_other_executor(cudaStream_t stream,
