@@ -29,7 +29,7 @@ class RankOutput {
  private:
   RankOutput(int descriptor, std::filesystem::path path);
 
-  // Descriptor, since Handle treats 0 as empty, and 0 is a valid descriptor.
+  // Not a Handle<int>: its empty value, 0, is a valid descriptor.
   Descriptor file_;
   std::filesystem::path path_;
 };

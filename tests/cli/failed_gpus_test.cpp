@@ -87,7 +87,7 @@ TEST_CASE("the file goes with the launcher, and a folder that takes none is an e
   CHECK(std::filesystem::is_empty(folder.path()));
   CHECK(error_of(ErrorKind::disk, [&] {
           const FailedGpus launcher(folder / "none");
-        }).find("none: no file can be made there: No such file") != std::string::npos);
+        }).find("none: cannot create a file there: No such file") != std::string::npos);
 }
 
 TEST_CASE("ranks that name one GPU twice are not started a third time") {
@@ -97,7 +97,7 @@ TEST_CASE("ranks that name one GPU twice are not started a third time") {
       start({"cuda:0 (A)\\n", "cuda:1 (B)\\ncuda:0 (A)\\n", "cuda:0 (A)\\n"}, launcher);
   CHECK(attempts == 3);
   CHECK(result.exit_code == 8);
-  CHECK(result.message.find("cuda:0 (A) has failed twice: not started again") != std::string::npos);
+  CHECK(result.message.find("cuda:0 (A) has failed twice: not restarting") != std::string::npos);
 }
 
 TEST_CASE("an attempt that names no GPU is not counted to the one that failed before it") {

@@ -135,7 +135,7 @@ TEST_CASE("the launcher's choice of the idlest GPUs is the one of all its ranks"
                    static_cast<void>(
                        request_of_rank({.gpus = "auto:2", .chosen = "3,1"}, place_of(0, 2)));
                  }) ==
-        "--gpus auto:2: ranks that train did not start (mpirun) would each find other GPUs "
+        "--gpus auto:2: ranks that train did not start (mpirun) would each find different GPUs "
         "idle; name them, as in --gpus 4 or --gpus 0,2");
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("the ranks of --scaling take the first GPUs, or those of --gpus") {
 
 TEST_CASE("--scaling wants no more GPUs than --gpus means, and names what was found") {
   CHECK(error_of(ErrorKind::command_line, [] { static_cast<void>(request_for_ranks("3,1", 4)); }) ==
-        "--scaling wants 4 GPUs, and --gpus 3,1 means 2; give as many, leave --gpus out for the "
+        "--scaling needs 4 GPUs, but --gpus 3,1 selects 2; give as many, leave --gpus out for the "
         "first ones, or use --gpus 0 for the CPU");
   GpuSurvey one{.driver_cuda = 13000, .runtime_cuda = 13000, .gpus = gpus({0})};
   CHECK(error_of(ErrorKind::device,

@@ -142,10 +142,10 @@ expect_no_path runs
 
 begin "values that no flag takes are refused under the flag's name, in short lines"
 write_tiny_run tiny.yaml
-while read -r flag value wanted; do
+while read -r flag value range; do
   run "$train" --config tiny.yaml "$flag" "$value"
   expect_code 2
-  expect_err "$flag: wants $wanted, found '$value'"
+  expect_err "$flag: expected $range, found '$value'"
   expect_equal "$(printf '%s' "$err" | awk 'length > 120')" ""
 done <<'END'
 --epochs 0 a whole number of 1 or more
@@ -161,7 +161,7 @@ END
 expect_err "did you mean 'keras'?"
 run "$train" bench --config tiny.yaml --seconds 1e9
 expect_code 2
-expect_err "--seconds: wants a number from 0.01 to 3600, found '1e9'"
+expect_err "--seconds: expected a number from 0.01 to 3600, found '1e9'"
 expect_no_path runs
 
 begin "--max-time takes hours"
@@ -199,10 +199,10 @@ expect_err "did you mean 'sub/run_a'?"
 begin "a command of a verb that is missing or misspelt is named"
 run "$train" data
 expect_code 2
-expect_err "'train data' wants a command; its commands are: make"
+expect_err "'train data' needs a command; its commands are: make"
 run "$train" data make --seed 3
 expect_code 2
-expect_err "'train data make' wants a command; its commands are: shapes"
+expect_err "'train data make' needs a command; its commands are: shapes"
 run "$train" data mak shapes x
 expect_code 2
 expect_err "unknown command 'mak' of 'train data'; did you mean 'make'?"

@@ -189,7 +189,7 @@ done
 run "$train" check --config run.yaml --set data.resident=always
 expect_out "classes, resident"
 run "$train" check --config run.yaml
-expect_out "batches made by the processor"
+expect_out "batches prepared by the CPU"
 expect_file never.csv
 expect_same_file never.csv always.csv
 expect_same_file never/weights/last.safetensors always/weights/last.safetensors

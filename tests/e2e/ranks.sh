@@ -64,14 +64,14 @@ expect_code 2
 expect_err "--gpus 3 asks for 3 ranks on this host, but LOCAL_WORLD_SIZE=2 means 2"
 run env "${two[@]}" "$train" --config tiny.yaml --gpus auto:2
 expect_code 2
-expect_err "--gpus auto:2: ranks that train did not start (environment) would each find other GPUs idle"
+expect_err "--gpus auto:2: ranks that train did not start (environment) would each find different GPUs idle"
 run env "${two[@]}" "$train" --config tiny.yaml --max-restarts 1
 expect_code 2
 expect_err "--max-restarts is for ranks that train starts"
 touch hosts.txt
 run env "${two[@]}" "$train" --config tiny.yaml --hosts hosts.txt --gpus 2
 expect_code 2
-expect_err "--hosts starts the ranks, but RANK and WORLD_SIZE say that this is one already"
+expect_err "--hosts starts the ranks, but RANK and WORLD_SIZE say that this is already one"
 expect_no_path runs
 
 begin "a rank that a launcher started does not start others, and waits for rank 0 in vain"
@@ -88,7 +88,7 @@ run env RANK=none "$train" summary --config tiny.yaml
 expect_code 0
 run env RANK=none "$train" --config tiny.yaml
 expect_code 2
-expect_err "RANK='none' is no whole number from 0 to"
+expect_err "RANK='none' is not a whole number from 0 to"
 
 begin "a rank that is killed is started again from its last checkpoint, and ends as one never killed"
 write_tiny_run tiny.yaml
@@ -154,7 +154,7 @@ write_tiny_run tiny.yaml
 printf 'node1\nnode2 slots=none\n' >hosts.txt
 run "$train" --config tiny.yaml --hosts hosts.txt --gpus 2
 expect_code 3
-expect_err "hosts.txt:2:1: 'slots=none' behind host 'node2'"
+expect_err "hosts.txt:2:1: 'slots=none' after host 'node2'"
 printf 'node1 slots=1\n' >hosts.txt
 run "$train" --config tiny.yaml --hosts hosts.txt --gpus 2
 expect_code 3
@@ -169,7 +169,7 @@ echo node1 >hosts.txt
 for gpus in all auto:2; do
   run "$train" --config tiny.yaml --hosts hosts.txt --gpus "$gpus"
   expect_code 2
-  expect_err "the same number of ranks on every host, and --gpus $gpus does not say it"
+  expect_err "the same number of ranks on every host, but --gpus $gpus does not give it"
 done
 run "$train" --config tiny.yaml --hosts hosts.txt
 expect_code 2
@@ -212,7 +212,7 @@ expect_equal "${#token}" 32
 expect_equal "$(grep -c -- "$token" mpirun.arguments)" 0
 run env PATH="$PWD/bin:$PATH" MPIRUN_CODE=213 "$train" --config tiny.yaml --hosts hosts.txt --gpus 8
 expect_code 8
-expect_err "mpirun ended with exit code 213; the lines above, which are mpirun's, say more"
+expect_err "mpirun ended with exit code 213; see mpirun's output above"
 run env PATH="$PWD/bin:$PATH" MPIRUN_CODE=4 "$train" --config tiny.yaml --hosts hosts.txt --gpus 8
 expect_code 4
 expect_equal "$err" ""

@@ -172,7 +172,7 @@ sed -i '2a Epoch 1/3 - loss: 1' a/metrics.csv
 cp a/metrics.csv before.csv
 run env PATH=/nonexistent "$train" resume a --set epochs=5
 expect_code 9
-expect_err "a/metrics.csv:3:1: this is no row of the table: found 'Epoch 1/3 - loss: 1'"
+expect_err "a/metrics.csv:3:1: this is not a row of the table: found 'Epoch 1/3 - loss: 1'"
 expect_same_file a/metrics.csv before.csv
 sed -i 3d a/metrics.csv
 run env PATH=/nonexistent "$train" resume a --set epochs=5
@@ -180,7 +180,7 @@ expect_code 0
 sed -i 3d a/metrics.csv
 run env PATH=/nonexistent "$train" resume a --set epochs=6
 expect_code 0
-expect_err "metrics.csv lacks rows of before the resume: 2;"
+expect_err "metrics.csv lacks rows from before the resume: 2;"
 
 begin "pipes, devices and folders in place of a run's files end with a message, never a hang"
 write_tiny_run tiny.yaml

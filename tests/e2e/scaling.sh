@@ -72,13 +72,13 @@ begin "without gnuplot the figures are there, and a picture that was asked for i
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "${bench[@]}" --scaling 1 --rounds 1
 expect_code 0
-expect_err "gnuplot is not found: no plots are drawn"
-expect_err "scaling.csv holds all numbers"
+expect_err "gnuplot was not found: no plots are drawn"
+expect_err "scaling.csv has all the numbers"
 expect_file scaling.csv
 expect_no_path scaling.png
 run env PATH=/nonexistent "${bench[@]}" --scaling 1 --output b.png
 expect_code 2
-expect_err "--output: gnuplot is not found"
+expect_err "--output: gnuplot was not found"
 run "${bench[@]}" --scaling 1 --output b.pdf
 expect_code 2
 expect_err "ends neither in .png nor in .svg"
@@ -92,17 +92,17 @@ refused() {
   expect_err "$1"
   expect_no_err "round 1"
 }
-refused "'x' is no number of ranks from 1 to 256" --gpus 0 --scaling 1,x
-refused "2 stands there twice" --gpus 0 --scaling 2,2
-refused "--scaling itself says the numbers of ranks" --gpus 0 --scaling 1,2 --replicas 2
+refused "'x' is not a number of ranks from 1 to 256" --gpus 0 --scaling 1,x
+refused "2 appears twice" --gpus 0 --scaling 2,2
+refused "--scaling itself gives the numbers of ranks" --gpus 0 --scaling 1,2 --replicas 2
 refused "--sync-dir copies to the hosts of --hosts" --gpus 0 --scaling 1,2 --sync-dir /data
 refused "--layers" --gpus 0 --scaling 1,2 --layers
 for flag in "--rounds 2" "--output a.png" "--replicas 2" "--hosts hosts.txt"; do
   # shellcheck disable=SC2086  # a flag and its value
   refused "--scaling" --gpus 0 $flag
 done
-refused "--scaling wants 4 GPUs, and --gpus 2 means 2" --gpus 2 --scaling 1,4
-refused "--scaling gives each rank a batch of its own, and 'batch.shards: 4' makes one batch of all" \
+refused "--scaling needs 4 GPUs, but --gpus 2 selects 2" --gpus 2 --scaling 1,4
+refused "--scaling gives each rank its own batch, but 'batch.shards: 4' makes one batch for all" \
   --gpus 0 --scaling 1,2 --set 'batch={total: 32, shards: 4}'
 run "$train" bench --config tiny.yaml --gpus 4 --scaling 1,4
 expect_code 8
@@ -113,7 +113,7 @@ expect_code 3
 expect_equal "$(grep -c epocs <<<"$err")" 1
 run env RANK=0 WORLD_SIZE=1 "${bench[@]}" --scaling 1
 expect_code 2
-expect_err "--scaling starts the ranks, but RANK and WORLD_SIZE say that this is one already"
+expect_err "--scaling starts the ranks, but RANK and WORLD_SIZE say that this is already one"
 
 begin "errors of the data are said once, by the largest count"
 write_tiny_run tiny.yaml

@@ -11,7 +11,7 @@ expect_no_out "nesterov"
 expect_out_match '[0-9] (KiB|MiB|GiB)'
 expect_out "best checkpoint: by val_accuracy, more is better"
 expect_out "the run can start, with 1 warning above; nothing was written"
-expect_err "gnuplot is not found"
+expect_err "gnuplot was not found"
 [[ $(wc -l <<<"$out$err") -le 20 ]] || fail "expected at most 20 lines"
 expect_equal "$(ls)" tiny.yaml
 
@@ -23,7 +23,7 @@ expect_out "nesterov"
 printf '%s\n' "$out" >full.yaml
 run "$train" check full.yaml
 expect_code 0
-expect_out "all is well; nothing was written"
+expect_out "no problems found; nothing was written"
 
 begin "check refuses what train refuses before step 1, in the same words"
 write_tiny_run tiny.yaml
@@ -55,7 +55,7 @@ begin "check tries a batch on every rank and says its verdict once"
 write_tiny_run tiny.yaml
 run "$train" check tiny.yaml --replicas 2
 expect_code 0
-expect_out "32 samples an update on 2 ranks"
+expect_out "32 samples per step on 2 ranks"
 expect_equal "$(grep -c 'nothing was written' <<<"$out")" 1
 run "$train" check tiny.yaml --replicas 2 --set batch='{total: 15}'
 expect_code 3
@@ -163,19 +163,19 @@ for key in peak_gflops peak_gbyte_per_s gbyte_per_step memory_floor_ms share_of_
   expect_out_match "\"$key\":[0-9.]*[1-9]"
 done
 
-begin "bench prints the floors of a step and the share of them that it reaches"
+begin "bench prints the roofline of a step and the share of it that the step reaches"
 write_tiny_run tiny.yaml
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02
 expect_code 0
-expect_out_match "floors: arithmetic [0-9.]+ ms, memory [0-9.]+ ms \([0-9.]+ GB at [0-9.]+ GB/s\), latency -; [0-9]+ % of the floor"
+expect_out_match "roofline: arithmetic [0-9.]+ ms, memory [0-9.]+ ms \([0-9.]+ GB at [0-9.]+ GB/s\), latency -; [0-9]+ % of the roofline"
 
-begin "bench --compare puts a peer's rates beside ours"
+begin "bench --compare prints another program's throughput next to ours"
 write_tiny_run tiny.yaml
 printf '%s\n' '{"hardware": "none"}' \
   '{"peer": "other 1.0", "mode": "fp32", "net": "tiny", "batch": 16, "images_per_s": 0.5}' >peer.jsonl
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --compare peer.jsonl
 expect_code 0
-expect_out "beside other 1.0, fp32: 0.5 images/s, ratio "
+expect_out "vs. other 1.0, fp32: 0.5 images/s, ratio "
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --compare peer.jsonl --json
 expect_out '"peers":[{"peer":"other 1.0, fp32","images_per_s":0.5,"ratio":'
 run "$train" bench --config tiny.yaml --batch 8 --compare peer.jsonl
@@ -194,7 +194,7 @@ write_tiny_run tiny.yaml
 shards=(--set 'batch={total: 32, shards: 4}')
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 "${shards[@]}"
 expect_code 0
-expect_out_match 'shards 4: [0-9.]+ ms a step against [0-9.]+ ms in one pass, [0-9.]+ times'
+expect_out_match 'shards 4: [0-9.]+ ms per step vs\. [0-9.]+ ms in one pass, [0-9.]+ times as long'
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 "${shards[@]}" --json
 expect_code 0
 expect_out_match '"shards":4,"shards_ms_per_step":[0-9.]*[1-9][0-9.]*,"shards_ratio":[0-9.]*[1-9]'

@@ -99,29 +99,30 @@ TEST_CASE("a number that is none, or out of its range, is refused with name and 
     return refusal_in(with(kTorchrun, {{name, value}}));
   };
   CHECK(changed("RANK", "two") ==
-        "RANK='two' is no whole number from 0 to 65536; set it right, or unset it");
-  CHECK(changed("RANK", "-1").starts_with("RANK='-1' is no whole number from 0 to 65536"));
-  CHECK(changed("WORLD_SIZE", "0").starts_with("WORLD_SIZE='0' is no whole number from 1 to"));
+        "RANK='two' is not a whole number from 0 to 65536; correct it, or unset it");
+  CHECK(changed("RANK", "-1").starts_with("RANK='-1' is not a whole number from 0 to 65536"));
+  CHECK(changed("WORLD_SIZE", "0").starts_with("WORLD_SIZE='0' is not a whole number from 1 to"));
   CHECK(changed("WORLD_SIZE", "99999999999").starts_with("WORLD_SIZE='99999999999' is no whole"));
   CHECK(changed("MASTER_PORT", "65536") ==
-        "MASTER_PORT='65536' is no whole number from 1 to 65535; set it right, or unset it");
+        "MASTER_PORT='65536' is not a whole number from 1 to 65535; correct it, or unset it");
   CHECK(changed("RANK", "8") == "RANK=8 is outside 0 to 7, since WORLD_SIZE=8");
   CHECK(changed("LOCAL_RANK", "4") == "LOCAL_RANK=4 is outside 0 to 3, since LOCAL_WORLD_SIZE=4");
   CHECK(changed("LOCAL_WORLD_SIZE", "9") ==
         "LOCAL_WORLD_SIZE=9 is more than WORLD_SIZE=8: a host cannot have more ranks than the job");
-  CHECK(changed("MASTER_ADDR", "a b") == "MASTER_ADDR='a b' is no host name and no IP address");
+  CHECK(changed("MASTER_ADDR", "a b") ==
+        "MASTER_ADDR='a b' is neither a host name nor an IP address");
 }
 
 TEST_CASE("without address or port the ranks cannot meet, and the message says how to give them") {
   CHECK(refusal_in(with(kTorchrun, {{"MASTER_ADDR", ""}})) ==
-        "MASTER_ADDR is not set, so that the ranks cannot find rank 0 (WORLD_SIZE=8, 4 on this "
+        "MASTER_ADDR is not set, so the ranks cannot find rank 0 (WORLD_SIZE=8, 4 on this "
         "host); set it to the same value on all ranks, as in "
         "MASTER_ADDR=HOST_OF_RANK_0");
   CHECK(refusal_in(with(kTorchrun, {{"MASTER_PORT", ""}})) ==
         "MASTER_PORT is not set, and nothing else says where WORLD_SIZE=8 ranks meet; set it to "
         "the same value on all ranks, as in MASTER_PORT=29500");
   CHECK(refusal_in(with(kOpenMpi, {{"OMPI_COMM_WORLD_SIZE", "4"}})) ==
-        "MASTER_ADDR is not set, so that the ranks cannot find rank 0 (OMPI_COMM_WORLD_SIZE=4, "
+        "MASTER_ADDR is not set, so the ranks cannot find rank 0 (OMPI_COMM_WORLD_SIZE=4, "
         "2 on this host); give it to all ranks (Open MPI: mpirun -x "
         "MASTER_ADDR=HOST_OF_RANK_0; MPICH: mpiexec -genv MASTER_ADDR HOST_OF_RANK_0), or start "
         "with train --hosts");

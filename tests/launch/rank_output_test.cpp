@@ -107,7 +107,7 @@ TEST_CASE("a folder that takes no output is named") {
             "': Not a directory");
   CHECK(error_of(ErrorKind::disk,
                  [&] { static_cast<void>(RankOutput::anonymous(folder / "none")); }) ==
-        "cannot make a file for the output of a rank in '" + (folder / "none").string() +
+        "cannot create a file for the output of a rank in '" + (folder / "none").string() +
             "': No such file or directory");
 }
 

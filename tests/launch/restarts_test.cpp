@@ -51,8 +51,8 @@ TEST_CASE("a GPU that fails a second time ends the restarts, whatever failed bet
   CHECK(attempts == 4);
   CHECK(result.exit_code == 8);
   CHECK(result.message ==
-        "rank 0 failed\ncuda:0 (A) has failed twice: not started again; leave it out with --gpus, "
-        "and see what dmesg says of an Xid");
+        "rank 0 failed\ncuda:0 (A) has failed twice: not restarting; exclude it with --gpus, "
+        "and look for an Xid in dmesg");
 }
 
 TEST_CASE("failures that name no GPU are started again as often as is allowed") {

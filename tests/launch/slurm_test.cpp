@@ -28,7 +28,7 @@ TEST_CASE("the first host of a list is found in all of Slurm's forms") {
 
 TEST_CASE("text that is no list of hosts is refused with the text") {
   for (const char* list : {"", ",a", "node[", "node[]", "node[x-3]", "a b", "node[-3]"}) {
-    CHECK(list_refusal(list) == "'" + std::string(list) + "' is no list of hosts");
+    CHECK(list_refusal(list) == "'" + std::string(list) + "' is not a list of hosts");
   }
 }
 

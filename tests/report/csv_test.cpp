@@ -160,8 +160,8 @@ TEST_CASE("a line that is no row is refused with its place, where rows behind it
     } catch (const Error& error) {
       CHECK(error.kind() == ErrorKind::checkpoint);
       CHECK(std::string(error.what()) ==
-            "metrics.csv:4:1: this is no row of the table: found '" + std::string(line) +
-                "', expected 16 fields, the first a number above 2; remove or mend the line, or "
+            "metrics.csv:4:1: this is not a row of the table: found '" + std::string(line) +
+                "', expected 16 fields, the first a number above 2; remove or fix the line, or "
                 "move the file away, then resume");
     }
     CHECK(kept_rows(text, kHeader, 2, "metrics.csv") == good);  // all of it is trained again
@@ -192,8 +192,8 @@ TEST_CASE("rows that are missing are said") {
   const Disk disk;
   const CsvSink sink(disk, folder.path(), {}, {.epoch = 3, .step = 9}, false);
   CHECK(sink.missing_rows() ==
-        std::vector<std::string>{"metrics.csv lacks rows of before the resume: 1 to 3; they stay "
-                                 "missing, the training goes on where it was"});
+        std::vector<std::string>{"metrics.csv lacks rows from before the resume: 1 to 3; they stay "
+                                 "missing, training continues where it was"});
 }
 
 TEST_CASE("a file with other columns is refused with both lists") {

@@ -197,11 +197,13 @@ TEST_CASE("--output is refused for other endings, missing folders and a missing 
   CHECK(message("curves.png", true).empty());
   CHECK(message(folder / "curves.svg", true).empty());
   CHECK(message("curves.pdf", true) == "--output: 'curves.pdf' ends neither in .png nor in .svg");
-  CHECK(message("curves.png", false) ==
-        "--output: gnuplot is not found, which draws the picture; install it (apt-get install "
-        "gnuplot-nox) or leave --output out");
-  CHECK(message(folder / "none" / "c.png", true) ==
-        "--output: the folder '" + (folder / "none").string() + "' does not exist; make it first");
+  CHECK(
+      message("curves.png", false) ==
+      "--output: gnuplot was not found, which is needed for the plot; install it (apt-get install "
+      "gnuplot-nox) or leave out --output");
+  CHECK(message(folder / "none" / "c.png", true) == "--output: the folder '" +
+                                                        (folder / "none").string() +
+                                                        "' does not exist; create it first");
 }
 
 TEST_CASE("a gnuplot that fails is one warning, and the old picture stays whole") {
@@ -232,7 +234,7 @@ TEST_CASE("what gnuplot leaves is a picture only if it is a file with something 
     plotter.finish();
     CHECK(run.warnings ==
           std::vector<std::string>{
-              "no plots are drawn: gnuplot ended without an error, but left no picture"});
+              "no plots are drawn: gnuplot ended without an error, but wrote no plot"});
     CHECK_FALSE(std::filesystem::exists(run.plot("curves.png")));
     CHECK_FALSE(std::filesystem::exists(run.plot(".tmp-curves.png")));
   }
