@@ -56,7 +56,7 @@ std::pair<int, LaunchResult> start(const std::vector<std::string>& lines, Failed
   return {attempts, result};
 }
 
-TEST_CASE("the launcher learns the GPU of an error, once, from the first rank that knows it") {
+TEST_CASE("the launcher is told the GPU of an error once, by the first rank that knows it") {
   const TemporaryFolder folder;
   FailedGpus launcher(folder.path());
   CHECK(launcher.take() == "");
@@ -68,7 +68,7 @@ TEST_CASE("the launcher learns the GPU of an error, once, from the first rank th
   CHECK(launcher.take() == "");
 }
 
-TEST_CASE("a rank whose launcher does not ask, or whose file it does not see, says nothing") {
+TEST_CASE("a rank adds nothing if its launcher has no file, or it does not see the file") {
   const TemporaryFolder folder;
   add_failed_gpu(text_of_failure(kGpu));
   {
@@ -81,7 +81,7 @@ TEST_CASE("a rank whose launcher does not ask, or whose file it does not see, sa
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("the file goes with the launcher, and a folder that takes none is an error") {
+TEST_CASE("the file is removed with the launcher, and a folder that cannot hold it is an error") {
   const TemporaryFolder folder;
   { const FailedGpus launcher(folder.path()); }
   CHECK(std::filesystem::is_empty(folder.path()));
@@ -90,7 +90,7 @@ TEST_CASE("the file goes with the launcher, and a folder that takes none is an e
         }).find("none: cannot create a file there: No such file") != std::string::npos);
 }
 
-TEST_CASE("ranks that name one GPU twice are not started a third time") {
+TEST_CASE("ranks that name the same GPU twice are not restarted again") {
   const TemporaryFolder folder;
   FailedGpus launcher(folder.path());
   const auto [attempts, result] =
@@ -100,7 +100,7 @@ TEST_CASE("ranks that name one GPU twice are not started a third time") {
   CHECK(result.message.find("cuda:0 (A) has failed twice: not restarting") != std::string::npos);
 }
 
-TEST_CASE("an attempt that names no GPU is not counted to the one that failed before it") {
+TEST_CASE("an attempt that names no GPU does not count against the GPU that failed before") {
   const TemporaryFolder folder;
   FailedGpus launcher(folder.path());
   const auto [attempts, result] = start({"cuda:0 (A)\\n"}, launcher);

@@ -3,7 +3,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-begin "little memory ends with exit 6 and what is needed, before step 1, at whatever limit"
+begin "too little memory ends with exit 6 and the amount needed, before step 1, at any limit"
 if grep -q __asan_init "$train"; then
   skip "the limit is played by ulimit -v, beyond which ASan reserves its own memory"
 else

@@ -58,7 +58,7 @@ expect_at_most() {
   expect_equal "$(printf '%s\n' "$1" "$2" | sort -V | tail -n 1)" "$1"
 }
 
-begin "the package is made, relocatable, with what a bare system lacks"
+begin "the package is relocatable and contains what a bare system lacks"
 run cpack --config "$build_dir/CPackConfig.cmake" -B "$PWD"
 expect_code 0
 archive=$(ls "$PWD"/trainyard-*.tar.gz)
@@ -77,7 +77,7 @@ for file in libstdc++.so.6 libc.so.6 libcuda.so.1 libcudart.so.13 libcudnn.so.9;
 done
 printf 'the package has %s bytes\n' "$(stat --format %s "$archive")"
 
-begin "no file of the package needs newer C or C++ libraries than Ubuntu 22.04 has"
+begin "no file in the package needs newer C or C++ libraries than Ubuntu 22.04's"
 [[ -n $(newest_needed GLIBC "$root/opt/trainyard/bin/train") ]] || fail "objdump names no version that train needs"
 while IFS= read -r file; do
   expect_at_most GLIBC_2.35 "$(newest_needed GLIBC "$root/opt/trainyard/$file")"
@@ -95,17 +95,17 @@ if ! can_change_root; then
 fi
 place_system
 
-begin "each library that the program needs is in the package, or is the bare root's"
+begin "each library that the program needs is in the package or in the bare root"
 start /lib64/ld-linux-x86-64.so.2 --list /opt/trainyard/bin/train
 expect_code 0
 expect_no_out "not found"
 expect_out "/opt/trainyard/bin/../lib/libdnnl.so.2"
 
-begin "it draws data in a bare root"
+begin "it generates data in a bare root"
 inside data make shapes /trial/shapes --train 500 --test 100
 expect_code 0
 
-begin "it trains by a shipped config in a bare root"
+begin "it trains a shipped config in a bare root"
 inside --config quickstart --out /trial/run --epochs 2 --set batch.per_gpu=50 \
   --set data.train.root=/trial/shapes --set data.val.root=/trial/shapes \
   --set 'schedule={cosine: {by: step}}'
@@ -115,7 +115,7 @@ expect_file "$root/trial/run/metrics.csv"
 inside resume /trial/run
 expect_code 0
 
-begin "it says what training on a GPU lacks in a bare root"
+begin "it reports what training on a GPU lacks in a bare root"
 inside doctor
 expect_code 8
 expect_no_out "cannot be loaded"

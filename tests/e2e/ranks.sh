@@ -33,7 +33,7 @@ SH
   chmod +x "bin/$1"
 }
 
-begin "counts of ranks that make no sense are refused"
+begin "invalid numbers of ranks are refused"
 write_tiny_run tiny.yaml
 for count in 0 -1 257 two; do
   run "$train" --config tiny.yaml --replicas "$count"
@@ -49,7 +49,7 @@ expect_code 3
 expect_err "unknown key 'epocs'"
 expect_equal "$(grep -c epocs <<<"$err")" 1
 
-begin "launchers that contradict each other or the flags are refused with both"
+begin "launchers that contradict each other or the flags are refused, naming both"
 write_tiny_run tiny.yaml
 two=(RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500)
 run env "${two[@]}" OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=0 \
@@ -82,7 +82,7 @@ expect_err "127.0.0.1:29500"
 run env RANK=0 WORLD_SIZE=1 "$train" --config tiny.yaml --set epochs=1
 expect_code 0
 
-begin "verbs that do not train or check do not ask which rank they are"
+begin "verbs that do not train or check ignore the rank variables"
 write_tiny_run tiny.yaml
 run env RANK=none "$train" summary --config tiny.yaml
 expect_code 0
@@ -90,7 +90,7 @@ run env RANK=none "$train" --config tiny.yaml
 expect_code 2
 expect_err "RANK='none' is not a whole number from 0 to"
 
-begin "a rank that is killed is started again from its last checkpoint, and ends as one never killed"
+begin "a killed rank is restarted from its last checkpoint, and ends like one never killed"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --set epochs=60 --max-restarts 1
 kill -KILL "$(rank_of runs/tiny/0001)"
@@ -104,7 +104,7 @@ run "${quick[@]}" --config tiny.yaml --set epochs=60 --out whole
 expect_code 0
 expect_same_run runs/tiny/0001 whole
 
-begin "a rank that is killed more often than it may be started again is exit code 8"
+begin "a rank killed more often than it may be restarted ends with exit code 8"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-restarts 1
 kill -KILL "$(rank_of a)"
@@ -123,7 +123,7 @@ kill -KILL "$pid"
 wait_for_exit # to the end of what the rank prints, which is its end
 expect_code 137
 
-begin "signals at the launcher stop its ranks, saved, and end it the same way"
+begin "signals sent to the launcher save and stop its ranks, and end it the same way"
 write_tiny_run tiny.yaml
 for pair in INT:130 TERM:143 HUP:129; do
   signal=${pair%:*}
@@ -139,7 +139,7 @@ done
 run "${quick[@]}" --config tiny.yaml --set epochs=60 --out whole
 expect_same_run TERM whole
 
-begin "a rank's own time limit and own errors are the launcher's, and are not tried again"
+begin "a rank's own time limit and errors become the launcher's, and are not retried"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-time 1 --max-restarts 3
 expect_code 75
@@ -149,7 +149,7 @@ expect_code 2
 expect_no_err "starting again"
 expect_equal "$(grep -c 'train: error' <<<"$err")" 1
 
-begin "a host file is read with its lines, before anything is started"
+begin "errors in a host file are reported with their lines before anything is started"
 write_tiny_run tiny.yaml
 printf 'node1\nnode2 slots=none\n' >hosts.txt
 run "$train" --config tiny.yaml --hosts hosts.txt --gpus 2
@@ -163,7 +163,7 @@ run "$train" --config tiny.yaml --hosts host.txt --gpus 2
 expect_code 3
 expect_err "--hosts: there is no file 'host.txt'; did you mean 'hosts.txt'?"
 
-begin "--hosts wants a count, and --sync-dir wants --hosts and an absolute folder"
+begin "--hosts needs a count, and --sync-dir needs --hosts and an absolute folder"
 write_tiny_run tiny.yaml
 echo node1 >hosts.txt
 for gpus in all auto:2; do
@@ -184,7 +184,7 @@ expect_code 2
 expect_err "--sync-dir 'data' is not absolute"
 expect_no_path mpirun.arguments
 
-begin "without mpirun or rsync the message says how to get them"
+begin "without mpirun or rsync the message says how to install them"
 write_tiny_run tiny.yaml
 echo node1 >hosts.txt
 run "${quick[@]}" --config tiny.yaml --hosts hosts.txt --gpus 2
@@ -195,7 +195,7 @@ run env PATH="$PWD/bin" "$train" --config tiny.yaml --hosts hosts.txt --gpus 2 -
 expect_code 2
 expect_err "--sync-dir: rsync was not found in PATH; install rsync here and on the hosts"
 
-begin "--hosts hands mpirun the hosts, the program as typed, and a token that no list of processes shows"
+begin "--hosts passes mpirun the hosts, the arguments as typed, and a token hidden from process lists"
 write_tiny_run tiny.yaml
 printf '# ours\nnode1\nnode2 slots=8\n' >hosts.txt
 fake mpirun
@@ -234,7 +234,7 @@ expect_code 8
 expect_err "copying to node1 with rsync failed with exit code 12"
 expect_no_path mpirun.arguments
 
-begin "a rank under mpirun trains to the same bytes, and a signal at the launcher saves its work"
+begin "a rank under mpirun trains to the same bytes, and a signal to the launcher saves its work"
 if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   write_tiny_run tiny.yaml
   echo localhost >hosts.txt

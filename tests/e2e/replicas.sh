@@ -9,7 +9,7 @@ source "$(dirname "$0")/lib_ranks.sh"
 
 limits=(--set limits.silence=2 --set limits.step=20)
 
-begin "two ranks train one model, the same bytes each time"
+begin "two ranks train one model, with the same bytes each time"
 write_tiny_run tiny.yaml
 for folder in one again; do
   run "${quick[@]}" --config tiny.yaml --replicas 2 --out "$folder"
@@ -23,7 +23,7 @@ run "${quick[@]}" --config tiny.yaml --replicas 2 --out other --seed 7
 expect_differs "$(untimed other/metrics.csv)" "$(untimed one/metrics.csv)"
 expect_equal "$(grep -o '"ranks": [0-9]*' one/run.json)" '"ranks": 2'
 
-begin "gradients may cross in 16 bits, and the ranks still hold one model"
+begin "with a 16-bit gradient dtype the ranks still have the same model"
 write_tiny_run tiny.yaml
 for transport in fp32 bf16; do
   run "${quick[@]}" --config tiny.yaml --replicas 2 --out "$transport" \
@@ -36,7 +36,7 @@ run "${quick[@]}" --config tiny.yaml --replicas 2 --out fp64 --device reference 
 expect_code 3
 expect_err "'ranks.transport: bf16' would round the gradients of 'precision: fp64' to 16 bits"
 
-begin "with shards any number of ranks gives the same bytes, also across a stop and a resume"
+begin "with shards any number of ranks gives the same bytes, also after a stop and resume"
 write_tiny_run tiny.yaml
 shards=(--set 'batch={total: 32, shards: 4}' --set epochs=6)
 for ranks in 1 2 4; do
@@ -55,7 +55,7 @@ run "${quick[@]}" --config tiny.yaml "${shards[@]}" --replicas 3 --out three
 expect_code 3
 expect_err "4"
 
-begin "a rank that is killed ends all with one message that names it, and the run can go on"
+begin "a killed rank ends all with one message that names it, and the run can be resumed"
 write_tiny_run tiny.yaml
 for rank in 0 1 2; do
   run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 3 --set epochs=100000 \
@@ -73,7 +73,7 @@ for rank in 0 1 2; do
   expect_code 75
 done
 
-begin "a rank that is stopped ends all within its limit"
+begin "a stopped rank ends all within the limit"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=100000 --out a \
   "${limits[@]}"
@@ -85,7 +85,7 @@ expect_out "no heartbeat for 2 s"
 expect_equal "$(grep -o '"state": "[a-z]*"' a/status.json)" '"state": "failed"'
 expect_nobody_left "--out a"
 
-begin "a signal to any rank saves once and stops all after the same update"
+begin "a signal to any rank saves once and stops all after the same step"
 write_tiny_run tiny.yaml
 for rank in 0 1; do
   run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out "term$rank"
@@ -100,7 +100,7 @@ done
 run "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out whole
 expect_same_run term1 whole
 
-begin "a job whose rank died starts again by itself"
+begin "a job whose rank died restarts by itself"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out a \
   --max-restarts 1
@@ -111,7 +111,7 @@ expect_out "starting again from the last checkpoint (1 of 1)"
 run "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out whole
 expect_same_run a whole
 
-begin "ranks that mpirun starts train what local ones do, and one that does not come is named"
+begin "ranks started by mpirun train like local ones, and a missing one is named"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out local
 if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
@@ -127,7 +127,7 @@ expect_code 8
 expect_err "rank 1"
 expect_no_path alone
 
-begin "ranks that cannot share memory sum over TCP, and train the same bytes"
+begin "ranks that cannot share memory all-reduce over TCP, and train to the same bytes"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out local
 expect_out "sums in shared memory"
@@ -155,7 +155,7 @@ expect_err "rank 1 has another config than rank 0"
 wait
 expect_no_path a
 
-begin "ranks that begin with different weights end before the first step"
+begin "ranks that start with different weights end before the first step"
 write_tiny_run tiny.yaml
 for seed in 1 2; do
   run "${quick[@]}" --config tiny.yaml --epochs 1 --seed "$seed" --out "from$seed"
@@ -171,7 +171,7 @@ expect_err "rank 1 has another model to begin with than rank 0"
 wait
 expect_no_path a
 
-begin "a batch that grew with the ranks is scaled as the run says, or worth a warning"
+begin "a batch that grew with the ranks is scaled as configured, or warned about"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out silent
 expect_code 0
@@ -191,7 +191,7 @@ rates() { awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "lr") at = i }
 expect_equal "$(rates none)" "0.0333333 0.0166667 "
 expect_equal "$(rates linear)" "0.0666667 0.0333333 "
 
-begin "a run that goes on with another global batch keeps its place, and says so"
+begin "a run resumed with another global batch keeps its position, and reports it"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out moved
 kill -KILL "$pid"
@@ -202,7 +202,7 @@ expect_err "the run was saved with a global batch of 32 and goes on with 16"
 expect_equal "$(tail -n 1 moved/metrics.csv | cut -d, -f1)" 60
 expect_equal "$(tail -n 1 moved/metrics.csv | cut -d, -f3)" "$((60 * 96))"
 
-begin "ranks compare their models as often as the run says"
+begin "ranks compare their models as often as configured"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out checked --set ranks.check_weights=2
 expect_code 0

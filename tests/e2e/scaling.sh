@@ -15,7 +15,7 @@ column() {
                         { print $at }' "$2"
 }
 
-begin "one rank and two are measured in turn, and a table, a CSV and a picture tell of them"
+begin "one and two ranks are measured in turn, with a table, a CSV and a plot"
 write_tiny_run tiny.yaml
 run "${bench[@]}" --scaling 1,2 --rounds 2
 expect_code 0
@@ -36,7 +36,7 @@ expect_equal "$(head -c 4 scaling.png | tail -c 3)" PNG
 expect_file scaling.gp
 expect_no_path runs
 
-begin "--json prints a line a count, and the files go where --output says"
+begin "--json prints one line per count, and --output sets the path of the files"
 write_tiny_run tiny.yaml
 run "${bench[@]}" --scaling 2,1 --rounds 1 --batch 8 --threads 1 --json --output two.svg
 expect_code 0
@@ -51,7 +51,7 @@ expect_equal "$(column batch two.csv | sort -u)" 8
 expect_file two.svg
 expect_no_path scaling.csv
 
-begin "threads of a rank are the cores by the largest count, and batches a share of the total"
+begin "threads per rank are the cores divided by the largest count, and batches a share of the total"
 write_tiny_run tiny.yaml
 sed -i '/^threads/d; s/per_gpu: 16/total: 32/' tiny.yaml
 run "${bench[@]}" --scaling 1,2 --rounds 1
@@ -68,7 +68,7 @@ run "${bench[@]}" --scaling 2 --rounds 1 --set accumulate=3
 expect_code 0
 expect_out "images/s"
 
-begin "without gnuplot the figures are there, and a picture that was asked for is refused first"
+begin "without gnuplot the numbers are printed, and a requested plot is refused first"
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "${bench[@]}" --scaling 1 --rounds 1
 expect_code 0
@@ -84,7 +84,7 @@ expect_code 2
 expect_err "ends neither in .png nor in .svg"
 expect_no_err "round 1"
 
-begin "flags that make no sense are refused before anything is measured"
+begin "invalid flags are refused before anything is measured"
 write_tiny_run tiny.yaml
 refused() {
   run "$train" bench --config tiny.yaml "${@:2}"
@@ -115,7 +115,7 @@ run env RANK=0 WORLD_SIZE=1 "${bench[@]}" --scaling 1
 expect_code 2
 expect_err "--scaling starts the ranks, but RANK and WORLD_SIZE say that this is already one"
 
-begin "errors of the data are said once, by the largest count"
+begin "errors in the data are reported once, by the largest count"
 write_tiny_run tiny.yaml
 run "${bench[@]}" --scaling 1,2 --batch 64
 expect_code 3
@@ -123,7 +123,7 @@ expect_equal "$(grep -c "fewer than one global batch of 128" <<<"$err")" 1
 expect_equal "$(grep -c '^round' <<<"$err")" 1
 expect_no_path scaling.csv
 
-begin "training that diverges is no measure of time"
+begin "training that diverges is not measured"
 write_tiny_run tiny.yaml
 run "${bench[@]}" --scaling 2 --rounds 1 --set optimizer.sgd.lr=1e30
 expect_code 5
@@ -152,7 +152,7 @@ expect_code 130
 expect_nobody_left --scaling
 expect_no_path scaling.csv
 
-begin "counts fill hosts one after another, through mpirun"
+begin "ranks fill the hosts one after another, through mpirun"
 write_tiny_run tiny.yaml
 printf 'node1\nnode2\n' >hosts.txt
 mkdir bin
@@ -172,7 +172,7 @@ run env PATH="$PWD/bin:$PATH" "${bench[@]}" --scaling 1,3 --hosts hosts.txt --re
 expect_code 2
 expect_err "3 ranks do not fill the hosts of hosts.txt, which take 2 each; use up to 2, or a multiple of it up to 4"
 
-begin "ranks that mpirun starts hand over what they measured"
+begin "ranks started by mpirun return their measurements"
 if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   write_tiny_run tiny.yaml
   echo localhost >hosts.txt

@@ -57,7 +57,7 @@ without_library() {
   without_nvidia "${machine[@]}" env {TRAINYARD_CUDA,LD_LIBRARY}_PATH="$PWD/libraries" "${@:2}"
 }
 
-if begin "a library that is missing, or too old, ends the run before it begins, by its name" &&
+if begin "a library that is missing or too old is named and ends the run before it begins" &&
   ! unshare --mount true 2>/dev/null; then
   skip "hiding NVIDIA's libraries wants a mount namespace"
 else
@@ -88,7 +88,7 @@ OLD
   expect_no_path runs
 fi
 
-begin "NCCL that fails before the first step ends all ranks with what to do, exit 8"
+begin "an NCCL failure before the first step ends all ranks with advice, exit 8"
 write_tiny_run tiny.yaml
 fails "ncclGetUniqueId=ncclSystemError Bootstrap : no socket interface found" \
   "(Bootstrap : no socket interface found); see that this machine has a network interface"
@@ -100,7 +100,7 @@ fails "ncclJoining@2=ncclSystemError Error while creating shared memory segment 
 expect_equal "$(grep -c 'train: error' <<<"$err")" 1
 expect_no_path a
 
-begin "NCCL that fails on one rank in a run ends all with its words, and nobody waits for it"
+begin "an NCCL failure on one rank in a run ends all with its message, without waiting"
 write_tiny_run tiny.yaml
 fails "ncclAllReduce@2:3=ncclInternalError" \
   "rank 2 ($(uname -n)): NCCL: all_reduce_sum of 1152 f32, 2 f64: internal error"
@@ -109,7 +109,7 @@ fails "ncclLaunching@3:1=ncclRemoteError" "remote process exited or there was a 
 rm -r a
 fails "ncclDevKernel@1:2=cudaErrorLaunchFailure" "(Cuda failure 'unspecified launch failure')"
 
-begin "a rank that is killed while the others sum with it ends them, and the resumed run has their bytes"
+begin "a rank killed during an all-reduce ends the others, and the resumed run has their bytes"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${four[@]}" "${many[@]}" --out a
 kill -KILL "$(rank_process "--out a" 2)"
@@ -120,7 +120,7 @@ expect_out "the process is gone"
 expect_nobody_left "--out a"
 expect_resumed a
 
-begin "a rank that is killed is started again with all others, and ends as one never killed"
+begin "a killed rank is restarted with all others, and ends like one never killed"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${four[@]}" "${many[@]}" --out a --max-restarts 1
 kill -KILL "$(rank_process "--out a" 1)"
@@ -129,7 +129,7 @@ expect_code 0
 expect_out "starting again from the last checkpoint (1 of 1)"
 expect_untouched a
 
-begin "a rank that fails where the others vote on going on ends them"
+begin "a rank that fails while the others vote on continuing ends them"
 write_tiny_run tiny.yaml
 votes=("${tiny[@]}" --set data.train.size=512 --set epochs=1 --set "checkpoint.every=10 steps" \
   --set limits.silence=2)
@@ -149,7 +149,7 @@ while read -r signal text; do
 done <<<"SIGKILL the process is gone
 SIGSTOP no heartbeat for 2 s"
 
-begin "a rank that is stopped ends the others after the silence they allow"
+begin "a stopped rank ends the others after the allowed silence"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${four[@]}" "${many[@]}" --set epochs=100000 --out a --set limits.silence=2
 kill -STOP "$(rank_process "--out a" 3)"
@@ -160,7 +160,7 @@ expect_out "no heartbeat for 2 s"
 expect_equal "$(grep -o '"state": "[a-z]*"' a/status.json)" '"state": "failed"'
 expect_nobody_left "--out a"
 
-begin "Ctrl-C saves once and stops all ranks after the same update"
+begin "Ctrl-C saves once and stops all ranks after the same step"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${four[@]}" "${many[@]}" --out a
 kill -INT "$pid"

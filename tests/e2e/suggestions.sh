@@ -141,7 +141,7 @@ mutants() {
     }' "$1"
 }
 
-begin "98 of 100 misspelt keys are found at their place with the key that was meant"
+begin "98 of 100 misspelt keys are found at their position with the intended key"
 write_run
 for config in run child; do
   run "$train" summary --config "$config.yaml"
@@ -177,7 +177,7 @@ expect_found() {
 }
 expect_found
 
-begin "a typo in a deciding key is one message, at its own place"
+begin "a typo in a deciding key is one message, at its own position"
 write_run
 sed -i 's/source: synthetic/souce: synthetic/' run.yaml
 run "$train" summary --config run.yaml
@@ -200,7 +200,7 @@ run "$train" summary --config child.yaml
 expect_code 3
 expect_equal "$err" "child.yaml:1:1: unknown key 'extnds'; did you mean 'extends'?"
 
-begin "names of one letter and two get a suggestion"
+begin "names of one or two letters get a suggestion"
 write_run
 sed -i 's/- bn$/- b/' net.yaml
 run "$train" summary --config run.yaml

@@ -3,7 +3,7 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-begin "check gives its verdict in at most 20 lines, with the memory, and writes nothing"
+begin "check prints its result in at most 20 lines, with the memory, and writes nothing"
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "$train" check --config tiny.yaml
 expect_code 0
@@ -15,7 +15,7 @@ expect_err "gnuplot was not found"
 [[ $(wc -l <<<"$out$err") -le 20 ]] || fail "expected at most 20 lines"
 expect_equal "$(ls)" tiny.yaml
 
-begin "check --show-config prints every default as a file that runs"
+begin "check --show-config prints every default as a valid run file"
 write_tiny_run tiny.yaml
 run "$train" check tiny.yaml --show-config
 expect_code 0
@@ -51,7 +51,7 @@ refused 2 "is no plain folder name" --name a/b
 refused 9 "nowhere.safetensors" --init nowhere.safetensors
 refused 3 "fewer than one global batch" --set batch.per_gpu=1000
 
-begin "check tries a batch on every rank and says its verdict once"
+begin "check tries a batch on every rank and prints its result once"
 write_tiny_run tiny.yaml
 run "$train" check tiny.yaml --replicas 2
 expect_code 0
@@ -62,7 +62,7 @@ expect_code 3
 expect_err "does not divide by 2"
 expect_equal "$(ls)" tiny.yaml
 
-begin "what check and train say stands in order in one pipe"
+begin "the output of check and train is in order in one pipe"
 write_tiny_run tiny.yaml
 run bash -c 'PATH=/nonexistent "$0" check tiny.yaml 2>&1 | cat' "$train"
 expect_equal "$(tail -n 2 <<<"$out" | cut -d' ' -f 1-3 | xargs)" "train: warning: gnuplot the run can"
@@ -71,7 +71,7 @@ expect_out "unknown key 'nowhere'"
 run bash -c 'PATH=/nonexistent "$0" tiny.yaml --epochs 1 2>&1 | cat' "$train"
 expect_equal "$(cut -d' ' -f 1-2 <<<"$out" | head -n 3 | xargs)" "run runs/tiny/0001 train: warning: Epoch 1/1"
 
-begin "check finds data that are missing"
+begin "check reports missing data"
 write_tiny_run tiny.yaml
 sed -i 's/train: {.*/train: {source: cifar10, root: nowhere}/' tiny.yaml
 run "$train" check --config tiny.yaml
@@ -102,7 +102,7 @@ expect_code 0
 expect_out "conv1 forward_train"
 expect_out "conv1 backward_parameters"
 
-begin "summary --plan --target cuda shows the plan of a GPU that is not there"
+begin "summary --plan --target cuda shows the plan for a GPU that is not present"
 write_tiny_run tiny.yaml
 run "$train" summary --config tiny.yaml --plan --target cuda --precision bf16
 expect_code 0
@@ -137,7 +137,7 @@ run "$train" summary --config "$source_dir/configs/resnet_cifar10.yaml" --set ne
 expect_code 0
 expect_out "40,813,184"
 
-begin "schema prints a draft-07 JSON Schema and the reference, of runs and of networks"
+begin "schema prints a draft-07 JSON Schema and the reference, for runs and networks"
 run "$train" schema
 expect_code 0
 expect_out "draft-07"
@@ -149,7 +149,7 @@ run "$train" schema --reference
 expect_code 0
 expect_out "epochs"
 
-begin "bench prints one JSON line with the figures"
+begin "bench prints one JSON line with the numbers"
 write_tiny_run tiny.yaml
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --json
 expect_code 0
@@ -182,14 +182,14 @@ run "$train" bench --config tiny.yaml --batch 8 --compare peer.jsonl
 expect_code 4
 expect_err 'peer.jsonl: no line has "net": "tiny", "batch": 8 and "images_per_s"'
 
-begin "bench --compare of a file that is not there names the nearest one"
+begin "bench --compare with a missing file suggests the nearest one"
 write_tiny_run tiny.yaml
 echo >peers.jsonl
 run "$train" bench --config tiny.yaml --compare peer.jsonl
 expect_code 4
 expect_err "--compare: there is no file 'peer.jsonl'; did you mean 'peers.jsonl'?"
 
-begin "bench says what shards cost, of a batch that divides by them"
+begin "bench reports the cost of shards, for a batch that they divide"
 write_tiny_run tiny.yaml
 shards=(--set 'batch={total: 32, shards: 4}')
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 "${shards[@]}"
@@ -204,7 +204,7 @@ expect_err "a batch of 18 samples does not divide by 'batch.shards: 4'; give a -
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --json
 expect_no_out '"shards'
 
-begin "bench --layers names the layers"
+begin "bench --layers lists the layers"
 write_tiny_run tiny.yaml
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --layers
 expect_code 0

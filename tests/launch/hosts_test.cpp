@@ -33,7 +33,7 @@ std::string arguments_on(const std::string& hosts) {
   return joined(mpirun_arguments(launch_on(hosts)), " ");
 }
 
-TEST_CASE("a host file is a host a line, with comments, blank lines and slots") {
+TEST_CASE("a host file has one host per line, with comments, blank lines and slots") {
   const auto hosts =
       parse_hosts("# the cluster\nnode1\n\n  10.0.0.7\tslots=8  # the new one\r\nc", "f");
   CHECK(hosts == std::vector<Host>{{"node1", 0, 2}, {"10.0.0.7", 8, 4}, {"c", 0, 5}});
@@ -58,7 +58,7 @@ TEST_CASE("a host file without a host is refused") {
         "hosts.txt:1:1: 0 hosts; expected from 1 to 4096, one per line");
 }
 
-TEST_CASE("mpirun gets the hosts, the counts, where to meet, and the program as it was typed") {
+TEST_CASE("mpirun gets the hosts, the counts, MASTER_ADDR, and the arguments as typed") {
   const std::vector<std::string> expected = {"--host",
                                              "node1:8,node2:8",
                                              "-np",
@@ -95,7 +95,7 @@ TEST_CASE("a host with fewer slots than ranks is refused with its line") {
         "hosts.txt:2:1: host 'b' has slots=4, but 8 ranks are requested on each host");
 }
 
-TEST_CASE("localhost is a host alone, and means nothing to others") {
+TEST_CASE("localhost is accepted only as the single host") {
   CHECK(arguments_on("localhost").find("-x MASTER_ADDR=localhost ") != std::string::npos);
   for (const std::string name : {"localhost", "127.0.0.1"}) {
     CHECK(error_of(ErrorKind::config, [&] { arguments_on("a\n" + name); }) ==
@@ -117,8 +117,7 @@ TEST_CASE("fewer ranks fill the hosts one after another, this machine first") {
   CHECK(arguments_of(24) == "--host head:8,node1:8,node3:8 -np 24 -N 8");
 }
 
-TEST_CASE(
-    "ranks that fill no whole hosts, or more than there are, are refused with those that do") {
+TEST_CASE("numbers of ranks that do not fill whole hosts are refused with the valid ones") {
   for (const int ranks : {0, 9, 12, 24}) {
     CHECK(error_of(ErrorKind::command_line,
                    [&] { static_cast<void>(with_ranks(launch_on("node1\nhead\n"), ranks)); }) ==
@@ -128,7 +127,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what mpirun ends with becomes the end of its ranks") {
+TEST_CASE("mpirun's end is translated to that of its ranks") {
   const auto code_of = [](int code) { return result_of_mpirun({.exit_code = code}).exit_code; };
   for (const int code : {0, 2, 3, 4, 5, 6, 7, 8, 9, 75}) CHECK(code_of(code) == code);
   for (const int code : {1, 10, 74, 127, 137, 139, 255}) CHECK(code_of(code) == 8);
@@ -142,7 +141,7 @@ TEST_CASE("what mpirun ends with becomes the end of its ranks") {
         "mpirun was killed");
 }
 
-TEST_CASE("a signal that mpirun was sent, or that stopped a rank, is a stop") {
+TEST_CASE("a signal that mpirun received, or that stopped a rank, is a stop") {
   CHECK(result_of_mpirun({.exit_code = 1, .passed = SIGINT}).signal == SIGINT);
   CHECK(result_of_mpirun({.exit_code = 1, .passed = SIGINT}).exit_code == 0);
   CHECK(result_of_mpirun({.exit_code = 128 + SIGTERM}).signal == SIGTERM);
@@ -150,7 +149,7 @@ TEST_CASE("a signal that mpirun was sent, or that stopped a rank, is a stop") {
   CHECK(result_of_mpirun({.signal = SIGHUP}).signal == SIGHUP);
 }
 
-TEST_CASE("rsync copies the current folder to each host over ssh, and beside it on this machine") {
+TEST_CASE("rsync copies the current folder to each host over ssh, and locally on this machine") {
   const std::vector<std::string> own = {"head"};
   const auto commands = sync_commands(parse_hosts("node1\nhead\n", "f"), own, "/data/my job");
   REQUIRE(commands.size() == 2);

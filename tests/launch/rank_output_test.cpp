@@ -63,14 +63,14 @@ TEST_CASE("a tail is cut at 8 KiB") {
   CHECK(output.path() == folder / "logs/rank1.log");
 }
 
-TEST_CASE("an output that is there is added to") {
+TEST_CASE("an existing output file is appended to") {
   const TemporaryFolder folder;
   folder.write("rank1.log", "before\n");
   put(RankOutput::at(folder / "rank1.log").descriptor(), "after\n");
   CHECK(text_of(folder / "rank1.log") == "before\nafter\n");
 }
 
-TEST_CASE("a rank takes its output along to the run folder, and the launcher finds it there") {
+TEST_CASE("a rank moves its output to the run folder, and the launcher finds it there") {
   const TemporaryFolder folder;
   const RankOutput output = RankOutput::anonymous(folder.path());
   const auto log = folder / "run/logs/rank1.log";
@@ -86,7 +86,7 @@ TEST_CASE("a rank takes its output along to the run folder, and the launcher fin
   CHECK(output.tail(2) == "late\nlast");
 }
 
-TEST_CASE("a rank whose output is in the run folder already leaves it there") {
+TEST_CASE("a rank whose output is already in the run folder leaves it there") {
   const TemporaryFolder folder;
   const auto log = folder / "rank1.log";
   const RankOutput output = RankOutput::at(log);
@@ -99,7 +99,7 @@ TEST_CASE("a rank whose output is in the run folder already leaves it there") {
   CHECK(text_of(log) == "early\nlate\n");
 }
 
-TEST_CASE("a folder that takes no output is named") {
+TEST_CASE("a folder that cannot be written is named") {
   const TemporaryFolder folder;
   folder.write("file", "");
   CHECK(error_of(ErrorKind::disk, [&] { static_cast<void>(RankOutput::at(folder / "file/x")); }) ==
