@@ -32,8 +32,8 @@ if (epochs_records <= 12) set xtics 1
 set offsets graph 0, graph 0, graph 0.05, graph 0
 )";
 
-/// The loss axis begins at 0, or below it if there are negative values. Values above ten times
-/// `usual`, the initial or typical loss, are cut off, since they would flatten the others to a
+/// The loss axis begins at 0, or below it if there are negative values. If some values are above
+/// ten times `usual`, the initial or typical loss, it is cut: they would flatten the others to a
 /// line.
 constexpr std::string_view kLossRange =
     R"(usual = 0

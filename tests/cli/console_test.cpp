@@ -16,7 +16,7 @@ using namespace trainyard::cli;
 
 namespace {
 
-/// What `work` prints on `stream`.
+/// The output of `work` on `stream`.
 std::string printed_on(std::FILE* stream, const std::function<void()>& work) {
   std::FILE* const file = std::tmpfile();
   REQUIRE(file != nullptr);
@@ -55,10 +55,10 @@ TEST_CASE("the eta of the run is known from the first step of an epoch on") {
   Messages messages(false);
   const auto console = make_console({.quiet = false}, clock, messages, kBanner, 3);
   const std::string said = printed_on(stderr, [&] {
-    clock.advance(61);  // a line a minute, where stderr is no terminal
+    clock.advance(61);  // one line per minute if stderr is not a terminal
     console->on_step({.step = 11, .epoch = 2, .loss = 1, .images_per_s = 10});
   });
-  // 19 steps of 50 samples at 10 a second.
+  // 19 steps of 50 samples at 10 per second.
   CHECK(said.find("epoch 2/3 step 1/10 ") != std::string::npos);
   CHECK(said.find(" eta 0:01:35\n") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// What ranks tell the launcher of the GPU that failed, and what it does about it.
+// How ranks tell the launcher which GPU failed, and what it does then.
 #include "cli/failed_gpus.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ using testing::TemporaryFolder;
 
 constexpr const char* kGpu = "cuda:2 (NVIDIA H200, 0000:17:00.0) of node1";
 
-/// Sets the variable of ranks while it lives.
+/// Sets the ranks' variable for its lifetime.
 class RankOf {
  public:
   explicit RankOf(const FailedGpus& launcher) {
@@ -37,8 +37,8 @@ LaunchCommand rank_that_names(const std::string& lines, const FailedGpus& launch
           .environment = {std::string(kFailedGpusVariable) + "=" + launcher.path().string()}};
 }
 
-/// Starts a rank as often as it may, at most 10 times more, which names `lines[attempt]`, and what
-/// is left out is nothing.
+/// Starts a rank that names `lines[attempt]` (or nothing beyond the last), with at most 10
+/// restarts.
 std::pair<int, LaunchResult> start(const std::vector<std::string>& lines, FailedGpus& launcher) {
   int attempts = 0;
   const LaunchResult result = with_restarts(

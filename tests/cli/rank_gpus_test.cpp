@@ -1,4 +1,4 @@
-// How many ranks flags ask for, and which GPU a rank gets: on GPUs that are plain data.
+// The number of ranks that flags ask for, and the GPU that a rank gets, with GPUs as plain data.
 #include "cli/rank_gpus.h"
 
 #include <doctest/doctest.h>

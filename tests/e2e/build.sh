@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What CMake asks of a machine, on folders that are made up.
+# CMake's requirements, on made-up folders.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -19,7 +19,7 @@ for minor in 7 8; do
   expect_code 0
   case $minor in
     7) expect_out "lacks: CUDNN 9.8 or newer was not found (9.7.1 was); set CUDNN_ROOT to its folder." ;;
-    8) ! grep -q "lacks: CUDNN" <<<"$out" || fail "cuDNN 9.8.1 is not taken: $out" ;;
+    8) ! grep -q "lacks: CUDNN" <<<"$out" || fail "cuDNN 9.8.1 is not accepted: $out" ;;
   esac
 done
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The command line: verbs, flags, exit code 2 and what it says.
+# The command line: verbs, flags, exit code 2 and its messages.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Files that are wrong or hostile: exit code 3, place, and nothing written.
+# Wrong or hostile files: exit code 3, position, and nothing written.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

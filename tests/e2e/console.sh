@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# What a run says: lines that fit a terminal, its last line, and the events of --log json.
+# Console output of a run: lines that fit a terminal, the last line, and the events of --log json.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 json_lines=$(realpath "${3:?path of json_lines}")
 
-# Without gnuplot on the path an epoch takes milliseconds, and its absence is a warning.
+# Without gnuplot in PATH an epoch takes milliseconds, and its absence is a warning.
 quick=(env PATH=/nonexistent "$train")
 
-# events KEY...: those values of each event in $out, a line each; fails unless all of $out is events.
+# events KEY...: these values of each event in $out, one line per event; fails unless all of $out is events.
 events() {
   "$json_lines" "$@" <<<"$out" 2>"$scratch/complaint" || fail "$(<"$scratch/complaint")"
 }
-# event NAME KEY: that value of the event NAME.
+# event NAME KEY: the value of KEY in the event NAME.
 event() { events event "$2" | sed -n "s/^$1 //p"; }
 newest() { echo "a/checkpoints/$(<a/checkpoints/last)"; }
 
@@ -26,7 +26,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
   expect_equal "$(grep -o 'Epoch.*' <<<"$out" | awk '{ sub("\r", ""); if (length > 59) print }')" ""
   expect_out_match 'Epoch 12/12 - val_loss: [0-9.e-]+ - val_acc: [01]\.[0-9]{4}'
 else
-  skip "no terminal can be made here"
+  skip "no terminal can be created here"
 fi
 run "${quick[@]}" --config tiny.yaml --out b
 expect_out_match 'Epoch 3/3 - .* - loss: .* - accuracy: .* - val_loss: .* - val_accuracy: .* - lr: .* img/s'
@@ -104,7 +104,7 @@ write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a --set epochs=2 --log json
 expect_code 0
 expect_equal "$(events event | tr '\n' ' ')" "start warning epoch epoch done "
-[[ $(event warning message) == *gnuplot* ]] || fail "the warning is another one"
+[[ $(event warning message) == *gnuplot* ]] || fail "it is a different warning"
 expect_err "train: warning: "
 run "${quick[@]}" resume a --log json
 expect_equal "$(event complete run)" a
@@ -120,7 +120,7 @@ expect_equal "$(event error exit_code)" 2
 run "${quick[@]}" --config tiny.yaml --set epoks=2 --log json
 expect_code 3
 expect_equal "$(event error exit_code)" 3
-[[ $(event error message) == *"did you mean 'epochs'"* ]] || fail "the message is another one"
+[[ $(event error message) == *"did you mean 'epochs'"* ]] || fail "it is a different message"
 expect_equal "$(event error resume)" null
 expect_err "did you mean 'epochs'"
 run "${quick[@]}" --config tiny.yaml --out a

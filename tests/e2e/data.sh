@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Data that is missing or damaged: exit code 4, the file by name, and nothing written.
+# Missing or damaged data: exit code 4, the file named, and nothing written.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# records COUNT LABEL: CIFAR-10 records of black pictures.
+# records COUNT LABEL: CIFAR-10 records with black images.
 records() {
   local i
   for i in $(seq "$1"); do
@@ -20,7 +20,7 @@ make_cifar() {
   printf '%s\n' airplane automobile bird cat deer dog frog horse ship truck >"$1/batches.meta.txt"
 }
 
-# write_run SOURCE-KEYS: run.yaml on 32x32 pictures.
+# write_run SOURCE-KEYS: run.yaml on 32x32 images.
 write_run() {
   cat >run.yaml <<YAML
 name: data
@@ -38,7 +38,7 @@ epochs: 1
 YAML
 }
 
-# refused TEXT...: training ends with exit 4, says each TEXT, and leaves no run folder.
+# refused TEXT...: training ends with exit 4, prints each TEXT, and leaves no run folder.
 refused() {
   run "$train" --config run.yaml
   expect_code 4
@@ -79,7 +79,7 @@ write_run "source: cifar10"
 run env TRAINYARD_DATA="$PWD/sets" "$train" --config run.yaml --out a
 expect_code 0
 expect_equal "$(grep -c "root: .*$PWD/sets" a/config.yaml)" 2
-run "$train" resume a --set epochs=2 # the run knows its place without the variable
+run "$train" resume a --set epochs=2 # the run has recorded the folder and does not need the variable
 expect_code 0
 run "$train" --config run.yaml --out b
 expect_code 4

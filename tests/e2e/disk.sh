@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Places that cannot be written, disks that are full, a gnuplot that is missing.
+# Folders that cannot be written, full disks, a missing gnuplot.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -18,7 +18,7 @@ expect_no_out "Epoch 1"
 
 begin "a folder without permission ends with exit 7"
 if [[ $(id -u) -eq 0 ]]; then
-  skip "root may write everywhere"
+  skip "root can write everywhere"
 else
   write_tiny_run tiny.yaml
   mkdir runs
@@ -48,7 +48,7 @@ expect_same_file a.csv b.csv
 begin "a disk that fills up in mid-run ends with exit 7, and the resumed run ends the same"
 write_tiny_run tiny.yaml
 mkdir mount
-# A checkpoint wants 1 MiB free and takes 24 KiB; ten of them do not fit beside that.
+# A checkpoint requires 1 MiB free and takes 24 KiB; ten of them do not fit as well.
 cat >fill.sh <<'SH'
 mount -t tmpfs -o size=1200k tmpfs mount || exit 99
 env PATH=/nonexistent "$1" --config tiny.yaml --set epochs=10 --set checkpoint.keep=10 --out mount/a >log 2>&1
@@ -60,7 +60,7 @@ cp -r mount/a a
 SH
 run env PATH=/usr/sbin:/usr/bin:/sbin:/bin unshare --mount --map-root-user bash fill.sh "$train"
 if [[ ! -f first_code ]]; then
-  skip "no mount of a tmpfs here"
+  skip "a tmpfs cannot be mounted here"
 else
   err=$(cat log)
   expect_equal "$(cat first_code)" 7

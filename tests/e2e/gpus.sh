@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# --gpus and doctor where no GPU is to be seen: what is missing is said, and nothing falls back.
+# --gpus and doctor without a visible GPU: they report what is missing, and nothing falls back.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 plugin=$(compgen -G "$(dirname "$train")/../lib/trainyard/libtrainyard_cuda*.so" | head -n 1)
 part=lib/trainyard/libtrainyard_cuda13.so
 
-# What `--gpus` says here: no GPU part, no driver, or no GPU (lib.sh hides those there are).
+# The error of `--gpus` here: no GPU part, no driver, or no GPU (lib.sh hides existing ones).
 if [[ ! -e $plugin ]]; then
   reason="the GPU part of train is not there"
 elif ldconfig -p | grep 'libcuda\.so\.1' >/dev/null; then
@@ -15,7 +15,7 @@ else
   reason="no NVIDIA driver was found"
 fi
 
-# place_program: a copy of the program in bin/, with lib/trainyard beside it.
+# place_program: a copy of the program in bin/, with lib/trainyard next to it.
 place_program() {
   mkdir -p bin lib/trainyard
   cp "$train" bin/

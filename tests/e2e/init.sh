@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# --init: weights that a run begins with, where they may lie, and what is said of them.
+# --init: the initial weights of a run, their possible sources, and the messages about them.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -100,7 +100,7 @@ expect_code 0
 expect_out "--init: loaded 6 of 8 tensors of the network"
 expect_out "skipped by --init-skip 2: dense1."
 expect_out "left new 2: dense1."
-grep -q '"dense1\*"' b/run.json || fail "run.json does not hold the pattern"
+grep -q '"dense1\*"' b/run.json || fail "run.json does not have the pattern"
 run "${quick[@]}" --config tiny.yaml --out c --init a --init-skip bn1,dense1 --set epochs=1
 expect_out "--init: loaded 2 of 8 tensors"
 run "${quick[@]}" --config tiny.yaml --out d --init a --init-skip bn1 --init-skip dense1 --set epochs=1

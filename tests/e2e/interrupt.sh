@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Signals: the step is finished, the state saved, the resume command printed, the signal raised again.
+# Signals: the run finishes the step, saves its state, prints the resume command, and raises the signal again.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# Without gnuplot on the path an epoch takes milliseconds.
+# Without gnuplot in PATH an epoch takes milliseconds.
 quick=(env PATH=/nonexistent "$train")
 
 # interrupted_run SIGNAL: a run of 60 epochs in runs/a, ended by SIGNAL after its second epoch.

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Ranks: who starts them, which flags and variables contradict each other, and what happens to a job
-# whose ranks die, are stopped or are started again.
+# whose ranks die, are stopped or are restarted.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 # shellcheck source=tests/e2e/lib_ranks.sh
 source "$(dirname "$0")/lib_ranks.sh"
 
-# wait_for_line TEXT: after run_until, returns when the command has printed a line that holds TEXT.
+# wait_for_line TEXT: after run_until, returns when the command has printed a line with TEXT.
 wait_for_line() {
   local line
   while IFS= read -r line <&7; do
@@ -17,11 +17,11 @@ wait_for_line() {
   fail "ended without printing '$1'"
 }
 
-# rank_of FOLDER: the process that writes into a run folder.
+# rank_of FOLDER: the process that writes to a run folder.
 rank_of() { sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$1/status.json"; }
 
-# fake NAME: a program bin/NAME that writes its arguments, a line each, to NAME.arguments, and the
-# variables that ranks look for to NAME.variables.
+# fake NAME: a program bin/NAME that writes its arguments, one per line, to NAME.arguments, and the
+# variables that ranks read to NAME.variables.
 fake() {
   mkdir -p bin
   cat >"bin/$1" <<SH
@@ -120,7 +120,7 @@ begin "ranks die with a launcher that is killed"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-restarts 1
 kill -KILL "$pid"
-wait_for_exit # to the end of what the rank prints, which is its end
+wait_for_exit # until the end of the rank's output, when the rank has ended
 expect_code 137
 
 begin "signals sent to the launcher save and stop its ranks, and end it the same way"
@@ -238,7 +238,7 @@ begin "a rank under mpirun trains to the same bytes, and a signal to the launche
 if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   write_tiny_run tiny.yaml
   echo localhost >hosts.txt
-  mkdir bin # with mpirun and the ssh that it wants, without gnuplot
+  mkdir bin # with mpirun and the ssh it needs, without gnuplot
   ln -s "$(command -v mpirun)" "$(command -v ssh)" bin/
   on_hosts=(env PATH="$PWD/bin" "$train" --hosts hosts.txt --gpus 0 --config tiny.yaml)
   run_until "Epoch 2/" "${on_hosts[@]}" --set epochs=200 --out stopped
@@ -255,7 +255,7 @@ if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   expect_code 2
   expect_err "--hosts starts the ranks, but mpirun has already started this one"
 else
-  skip "mpirun or ssh is not there"
+  skip "mpirun or ssh is missing"
 fi
 
 finish 16 1

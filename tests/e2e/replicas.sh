@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Several ranks that train one model: the same bytes from run to run and from any launcher, shards,
-# resume on another number of ranks, and how a job ends when a rank does.
+# resume on a different number of ranks, and how a job ends when a rank dies.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -66,7 +66,7 @@ for rank in 0 1 2; do
   expect_out "rank $rank ("
   expect_equal "$(grep -c 'train: error' <<<"$out")" 1
   expect_nobody_left "--out killed$rank"
-  # Rank 0 keeps the folder: unless it is the one that died, the folder names the cause.
+  # Rank 0 writes the folder: unless it is the one that died, the folder names the cause.
   [[ $rank -eq 0 ]] || grep -q "\"message\": \"rank $rank (" "killed$rank/status.json" ||
     fail "status.json does not name rank $rank"
   run "${quick[@]}" resume "killed$rank" --replicas 3 --max-time 1
@@ -119,7 +119,7 @@ if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   expect_code 0
   expect_same_run mpi local
 else
-  skip "mpirun or ssh is not there"
+  skip "mpirun or ssh is missing"
 fi
 run env RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29517 \
   TRAINYARD_TOKEN=t "$train" --config tiny.yaml --out alone --set limits.first_step=1
@@ -141,7 +141,7 @@ if unshare --map-root-user --pid --fork true 2>/dev/null; then
   expect_same_run apart local
   wait
 else
-  skip "no namespace of processes can be made here"
+  skip "no PID namespace can be created here"
 fi
 
 begin "ranks that see different data end before the first step"
@@ -185,7 +185,7 @@ run "${quick[@]}" --config tiny.yaml --replicas 2 --out linear \
 expect_code 0
 expect_no_err "learning rate"
 expect_out "3 steps, lr x 2 |"
-# rates FOLDER: those of epochs 2 and 3.
+# rates FOLDER: the learning rates of epochs 2 and 3.
 rates() { awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "lr") at = i }
                    NR > 2 { printf "%.6g ", $at }' "$1/metrics.csv"; }
 expect_equal "$(rates none)" "0.0333333 0.0166667 "

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checkpoints: which one is taken, what is refused.
+# Checkpoints: which one is used, which are refused.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -55,7 +55,7 @@ expect_equal "$(grep -c -e '^epochs: 4' -e 'lr: 0.001' a/config.yaml)" 2
 run "${quick[@]}" resume a
 expect_code 0
 expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 5
-[[ ! -e a/config.2.yaml ]] || fail "a resume without changes kept a config"
+[[ ! -e a/config.2.yaml ]] || fail "a resume without changes saved a config"
 run "${quick[@]}" resume a --set epochs=5
 expect_code 0
 expect_equal "$(cut -d , -f 1,3- a/metrics.changes.csv | sort)" "$(printf '%s\n' \
@@ -69,7 +69,7 @@ cp a/config.yaml first.yaml
 run "${quick[@]}" resume a --set epochs=4 --set 'checkpoint.best={metric: val_lots}'
 expect_differs "$code" 0
 expect_same_file a/config.yaml first.yaml
-[[ ! -e a/config.1.yaml ]] || fail "a refused resume kept a config"
+[[ ! -e a/config.1.yaml ]] || fail "a refused resume saved a config"
 
 begin "--resume with the config of another run is refused with the differences"
 finished_run
@@ -142,7 +142,7 @@ rm -r "a/checkpoints/$last"
 run "${quick[@]}" resume a --set epochs=4
 expect_code 0
 grep -q "\"run\": \"$own\"" "a/checkpoints/$(<a/checkpoints/last)/MANIFEST.json" ||
-  fail "a resumed run saves under another id"
+  fail "a resumed run saves under a different id"
 
 begin "a folder that is not a run is refused"
 mkdir a

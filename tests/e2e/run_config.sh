@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs whose settings cannot work together: the message says which, and what to change.
+# Runs with incompatible settings: the message says which, and what to change.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

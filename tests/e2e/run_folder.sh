@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a run leaves, and that equal runs leave equal things.
+# The files of a run, and that equal runs write equal files.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -29,7 +29,7 @@ begin "metrics.csv has its fixed header, one row per epoch, and LF line ends"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set epochs=2 --set output.steps=true
 expect_equal "$(head -n 1 runs/tiny/0001/metrics.csv)" "$header"
-# Nothing is measured of a GPU that is not used.
+# No GPU measurements if no GPU is used.
 expect_equal "$(tail -n 1 runs/tiny/0001/metrics.csv | grep -o ',,$')" ",,"
 expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 3
 expect_equal "$(cut -d, -f 1-3 runs/tiny/0001/metrics.csv | tail -n 2 | xargs)" "1,6,96 2,12,192"
@@ -111,7 +111,7 @@ write_tiny_run tiny.yaml
 run "$train" tiny.yaml --out a
 expect_code 0
 expect_equal "$(cat a/checkpoints/best)" epoch-0001_step-000006
-run "$train" tiny.yaml --out b --epochs 1 # at the same rate
+run "$train" tiny.yaml --out b --epochs 1 # at the same learning rate
 expect_code 0
 expect_same_file a/weights/best.safetensors b/weights/last.safetensors
 expect_other_file a/weights/best.safetensors a/weights/last.safetensors

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# train bench --scaling: what it prints and writes, on the processor and through mpirun, what it
-# refuses, and how it ends when a rank does.
+# train bench --scaling: what it prints and writes, on the CPU and through mpirun, what it refuses, and
+# how it ends when a rank dies.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ source "$(dirname "$0")/lib_ranks.sh"
 
 bench=("$train" bench --config tiny.yaml --gpus 0 --seconds 0.02 --windows 2)
 
-# column NAME FILE.csv: its values, a line each.
+# column NAME FILE.csv: its values, one per line.
 column() {
   awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) at = i; next }
                         { print $at }' "$2"
@@ -27,7 +27,7 @@ expect_out_match "rank 1, $(hostname), cpu"
 expect_out_match '2 ranks: [0-9.]+ of 2 times'
 expect_equal "$(head -n 1 scaling.csv)" "ranks,rank,host,device,threads,batch,images_per_s,low,high,speedup,efficiency,step_ms,data_ms,compute_ms,communication_ms,hidden_communication_ms"
 expect_equal "$(cut -d, -f1,2,4-6 scaling.csv | tail -n +2 | tr '\n' ' ')" "1,0,cpu,1,16 2,0,cpu,1,16 2,1,cpu,1,16 "
-# Efficiency is the rate by that of one rank and the count; a step's parts make the step.
+# Efficiency is the throughput divided by that of one rank and the count; the parts of a step add up to it.
 expect_equal "$(awk -F, 'NR == 2 { one = $7 }
   NR > 1 { ideal = one * $1; parts = $13 + $14 + $15
            if ($11 <= 0 || ($7 / ideal - $11) ^ 2 > 1e-8 || ($12 - parts) ^ 2 > 1e-6) print }' scaling.csv)" ""
@@ -106,7 +106,7 @@ refused "--scaling gives each rank its own batch, but 'batch.shards: 4' makes on
   --gpus 0 --scaling 1,2 --set 'batch={total: 32, shards: 4}'
 run "$train" bench --config tiny.yaml --gpus 4 --scaling 1,4
 expect_code 8
-# No GPU part, no driver, or no GPU (lib.sh hides those there are).
+# No GPU part, no driver, or no GPU (lib.sh hides existing ones).
 expect_err_match "--gpus 4: (the GPU part of train is not there|no NVIDIA driver was found|the GPUs cannot be used)"
 run "${bench[@]}" --scaling 1,2 --set epocs=1
 expect_code 3
@@ -131,7 +131,7 @@ expect_err "training diverged within the first steps"
 
 begin "a rank that dies, and Ctrl-C, end all"
 write_tiny_run tiny.yaml
-# rank_of_bench N: waits for rank N of the bench that was started in this folder.
+# rank_of_bench N: waits for rank N of the bench started in this folder.
 rank_of_bench() {
   local process=
   until [[ -n $process ]]; do process=$(rank_process --scaling "$1"); done
@@ -180,7 +180,7 @@ if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   expect_code 0
   expect_equal "$(cut -d, -f1,2 scaling.csv | tail -n +2 | tr '\n' ' ')" "1,0 2,0 2,1 "
 else
-  skip "mpirun or ssh is not there"
+  skip "mpirun or ssh is missing"
 fi
 
 finish 11 1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The scripts of the suite itself, on logs and machines that are made up.
+# The scripts of the suite itself, on made-up logs and machines.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 rows() { grep -v '^#' "$source_dir/tests/skipped.txt"; }
 
-# write_log CONDITION...: what CTest would log of every test of the list where these hold.
+# write_log CONDITION...: what CTest would log for every test of the list if these hold.
 write_log() {
   rows | awk -v holding=" $* " '
     { skips[$1] += index(holding, " " $3 " ") ? $2 : 0 }
@@ -36,7 +36,7 @@ for condition in "${conditions[@]}"; do
   expect_err "0 skipped cases expected by tests/skipped.txt, found"
 done
 
-# The most cases that a script of tests/e2e lets be skipped.
+# The largest number of skipped cases that a script of tests/e2e allows.
 most_of() { awk '$1 == "finish" { if ($3 > most) most = $3 } END { print most + 0 }' "$source_dir/tests/e2e/$1.sh"; }
 
 begin "a script allows as many skipped cases as all conditions together skip"
@@ -56,14 +56,14 @@ expect_code 1
 expect_err "e2e_replicas: 1 skipped cases expected by tests/skipped.txt, found 2"
 expect_err "data: 0 skipped cases expected by tests/skipped.txt, found no count"
 
-# program PATH: makes a program of bash there, its text from stdin.
+# program PATH: creates a bash program there from stdin.
 program() {
   mkdir -p "$(dirname "$1")"
   { echo '#!/usr/bin/env bash' && cat; } >"$1"
   chmod +x "$1"
 }
 
-# A copy of the scripts with programs around it that only say what the real ones would.
+# A copy of the scripts with fake programs that only print what the real ones would.
 make_quickstart() {
   mkdir scripts
   cp "$source_dir"/scripts/{lib,quickstart}.sh scripts/

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Training on GPUs that stand-ins play (scripts/standin.sh): which GPUs a run takes, and the bytes that it
-# leaves.
+# Training on GPUs simulated by stand-ins (scripts/standin.sh): which GPUs a run uses, and the bytes that
+# it writes.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh

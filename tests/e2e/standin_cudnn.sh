@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# Training on a stand-in GPU (docs/architecture.md, "Stand-ins"), as far as cuDNN and cuBLASLt decide: engines
-# that are timed, kept and resumed with, precisions, and each of the two failing.
+# Training on a stand-in GPU (docs/architecture.md, "Stand-ins"), for what cuDNN and cuBLASLt decide: engines
+# that are timed, stored and used by a resume, precisions, and failures of each.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 unset CUDA_VISIBLE_DEVICES
 
 # on_gpu ARGUMENTS...: runs the program with stand-ins of $kind (one H200), failures by $faults, and engines
-# kept in the case's folder.
+# stored in the case's folder.
 on_gpu() {
   run env STANDIN_CACHE="$PWD/cache" STANDIN_FAULTS="${faults-}" \
     "$source_dir/scripts/standin.sh" "${kind:-h200}" "$train" "$@"
 }
 
-# write_run FILE: the tiny run without the bias of its convolution, which engines add in another order.
+# write_run FILE: the tiny run without convolution bias, which engines add in a different order.
 write_run() {
   write_tiny_run "$1"
   sed -i 's/pad: same_upper}/pad: same_upper, bias: false}/' "$1"
 }
 
-# engines: of the newest run's record, one a line.
+# engines: those in the newest run's record, one per line.
 engines() { grep -o '"engine": [0-9]*' "$(run_folder)/run.json"; }
 
 # last_weights: the file of the newest run's last checkpoint.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Failures of a GPU, its driver or its memory, played by stand-ins: exit code, message, and a run that is
-# resumed to the bytes of one that never failed.
+# Failures of a GPU, its driver or its memory, simulated by stand-ins: exit code, message, and a resumed run
+# with the bytes of one that never failed.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh
@@ -10,7 +10,7 @@ source "$(dirname "$0")/lib_standin.sh"
 
 tiny=(--config tiny.yaml --no-tune)
 
-# fails FAULTS CODE TEXT GPUS FLAGS...: the run fails so, and leaves no process.
+# fails FAULTS CODE TEXT GPUS FLAGS...: the run fails with CODE and TEXT, and leaves no process.
 fails() {
   local faults=$1 expected=$2 text=$3
   shift 3

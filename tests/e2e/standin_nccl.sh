@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Training on four stand-in GPUs (docs/architecture.md, "Stand-ins") whose ranks sum through NCCL: libraries
-# that are missing, NCCL that fails, and ranks that die or stop while others wait for them on their GPUs.
+# Training on four stand-in GPUs (docs/architecture.md, "Stand-ins") whose ranks all-reduce through NCCL:
+# missing libraries, NCCL failures, and ranks that die or stop while others wait for them on their GPUs.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh
@@ -8,13 +8,13 @@ source "$(dirname "$0")/lib_ranks.sh"
 # shellcheck source=tests/e2e/lib_standin.sh
 source "$(dirname "$0")/lib_standin.sh"
 
-# The program on four GPUs, without plots and without timing engines.
+# The program on four GPUs, without plots or timing of engines.
 machine=("$source_dir/scripts/standin.sh" --build "$build" 4)
 four=("${machine[@]}" "${quick[@]}")
 tiny=(--config tiny.yaml --no-tune --gpus 4 --set batch.per_gpu=4)
 many=("${tiny[@]}" --set epochs=100)
 
-# fails FAULTS TEXT: the tiny run fails so, in folder a.
+# fails FAULTS TEXT: the tiny run fails with TEXT, in folder a.
 fails() {
   run env STANDIN_FAULTS="$1" "${four[@]}" "${tiny[@]}" --out a
   expect_code 8
@@ -22,7 +22,7 @@ fails() {
   expect_nobody_left tiny.yaml
 }
 
-# expect_untouched FOLDER: the run there has the bytes of one that nothing happened to.
+# expect_untouched FOLDER: the run there is bit-identical to an undisturbed one.
 whole=$scratch/whole
 expect_untouched() {
   if [[ ! -e $whole ]]; then
@@ -32,14 +32,14 @@ expect_untouched() {
   expect_same_run "$1" "$whole"
 }
 
-# expect_resumed FOLDER: the run there goes on to its end, as if nothing had happened.
+# expect_resumed FOLDER: the run there is resumed and ends like an undisturbed one.
 expect_resumed() {
   run "${four[@]}" resume "$1" --no-tune --gpus 4
   expect_code 0
   expect_untouched "$1"
 }
 
-# without_nvidia COMMAND...: where none of NVIDIA's own libraries are found, in a mount namespace of its own.
+# without_nvidia COMMAND...: runs it in a mount namespace without any of NVIDIA's own libraries.
 without_nvidia() {
   # shellcheck disable=SC2016  # for the inner shell
   run env -u VIRTUAL_ENV -u CONDA_PREFIX HOME="$PWD" unshare --mount bash -c '
@@ -48,7 +48,7 @@ without_nvidia() {
     exec "$@"' - "$(readlink -f /usr/local/cuda)" "$@"
 }
 
-# without_library FILE COMMAND...: on the machine of four GPUs, where that library is not.
+# without_library FILE COMMAND...: runs it on the machine with four GPUs, without that library.
 without_library() {
   rm -rf libraries
   mkdir libraries
@@ -59,7 +59,7 @@ without_library() {
 
 if begin "a library that is missing or too old is named and ends the run before it begins" &&
   ! unshare --mount true 2>/dev/null; then
-  skip "hiding NVIDIA's libraries wants a mount namespace"
+  skip "hiding NVIDIA's libraries needs a mount namespace"
 else
   write_tiny_run tiny.yaml
   for pair in cuDNN:libcudnn.so.9 cuBLASLt:libcublasLt.so.13 NCCL:libnccl.so.2; do
@@ -69,7 +69,7 @@ else
     expect_err "was not found; looked in $PWD/libraries, "
     expect_equal "$(wc -l <<<"$err")" 1
   done
-  # Ranks that see one GPU each want NCCL too.
+  # Ranks that each see one GPU need NCCL too.
   torchrun="WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29533"
   without_library libnccl.so.2 "${two_ranks[@]}" "$torchrun RANK=0 CUDA_VISIBLE_DEVICES=0" \
     "$torchrun RANK=1 CUDA_VISIBLE_DEVICES=1" "${quick[@]}" --config tiny.yaml --no-tune
@@ -135,7 +135,7 @@ votes=("${tiny[@]}" --set data.train.size=512 --set epochs=1 --set "checkpoint.e
   --set limits.silence=2)
 run "${four[@]}" "${votes[@]}" --out undisturbed
 expect_code 0
-# GPUs vote every 16 updates. The first of them is not replayed: the 15th replay is of the 16th.
+# GPUs vote every 16 steps. The first step is not replayed: the 15th replay is step 16.
 while read -r signal text; do
   run env STANDIN_FAULTS="cudaGraphLaunch@1:15=$signal" "${four[@]}" "${votes[@]}" --out "$signal"
   expect_code 8

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# status.json while a run is busy, and what `train doctor RUN` makes of it.
+# status.json during a run, and the verdict of `train doctor RUN` on it.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# Without gnuplot on the path an epoch takes milliseconds.
+# Without gnuplot in PATH an epoch takes milliseconds.
 quick=(env PATH=/nonexistent "$train")
 mkfifo "$scratch/silent"
-exec 8<>"$scratch/silent" # nobody writes into it: to wait for a moment
+exec 8<>"$scratch/silent" # no one writes to it: used for short waits
 
 field() { sed -n "s/^  \"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" a/status.json; }
 
@@ -17,7 +17,7 @@ start() {
   pid=$!
 }
 
-# wait_for COMMAND...: until it holds, as long as the run lives.
+# wait_for COMMAND...: waits until it succeeds, as long as the run is alive.
 wait_for() {
   until "$@" 2>/dev/null; do
     kill -0 "$pid" 2>/dev/null || {
@@ -32,7 +32,7 @@ is_past_step() { [[ $(field step) -gt $1 ]]; }
 is_later_than() { [[ $(field updated) > $1 ]]; }
 is_stopped() { grep -q '^State:.*T' "/proc/$pid/status"; }
 
-# expect_verdict VERDICT CODE: of doctor on folder a.
+# expect_verdict VERDICT CODE: doctor's verdict on folder a.
 expect_verdict() {
   run "$train" doctor a
   expect_code "$2"

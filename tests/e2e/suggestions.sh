@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Keys with a letter too few, two letters swapped, one doubled or one replaced: each is found at its
-# own place, with the key that was meant.
+# Keys with a letter missing, two letters swapped, one doubled or one replaced: each is found at its own
+# position, with the intended key.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -116,8 +116,8 @@ layers:
 YAML
 }
 
-# mutants FILE: a line each with the line and column of a key, the key, and what stands in its
-# place; two of five, so that each kind is there.
+# mutants FILE: one line per mutant with the line and column of a key, the key, and its replacement; two
+# of five, so that each kind is present.
 mutants() {
   awk '
     function mutant(word) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check, summary, schema, bench, plot: what they print and what they leave alone.
+# check, summary, schema, bench, plot: what they print and what they do not touch.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -30,14 +30,14 @@ write_tiny_run tiny.yaml
 echo text >file
 # refused CODE TEXT FLAGS...
 refused() {
-  local wanted=$1 text=$2 said
+  local expected=$1 text=$2 said
   shift 2
   run "$train" check tiny.yaml "$@"
-  expect_code "$wanted"
+  expect_code "$expected"
   expect_err "$text"
   said=$err
   run "$train" tiny.yaml "$@"
-  expect_code "$wanted"
+  expect_code "$expected"
   expect_equal "$err" "$said"
   expect_no_path runs
 }

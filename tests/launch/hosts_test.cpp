@@ -1,4 +1,4 @@
-// Host files, and the commands that come of them.
+// Host files, and the commands made from them.
 #include "launch/hosts.h"
 
 #include <doctest/doctest.h>

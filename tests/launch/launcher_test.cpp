@@ -1,5 +1,5 @@
-// The launcher, on children that are shells: who decides how it ends, what is passed on, and that
-// nobody is left over. Shells wait for events in FIFOs and files, never for time.
+// The launcher, with shells as children: which one decides how it ends, what is passed on, and that
+// no process remains. Shells wait for events in FIFOs and files, never for time.
 #include "launch/launcher.h"
 
 #include <doctest/doctest.h>
@@ -21,13 +21,13 @@ using testing::error_of;
 using testing::TemporaryFolder;
 using testing::text_of;
 
-// A shell that runs until somebody ends it.
+// A shell that runs until it is killed.
 constexpr const char* kForever = "exec tail -f /dev/null";
 constexpr LaunchLimits kAtOnce{.grace_seconds = 0, .kill_seconds = 0};
-// Longer than any test takes: a test that needs these limits to end would run into its own.
+// Longer than any test takes: a test that relied on these limits would exceed its own time limit.
 constexpr LaunchLimits kNever{.grace_seconds = 1e6, .kill_seconds = 1e6};
 
-/// Shells named "rank 0", "rank 1", ..., in a folder of their own.
+/// Shells named "rank 0", "rank 1", ..., in their own folder.
 class Shells {
  public:
   explicit Shells(const std::vector<std::string>& scripts) {
@@ -40,7 +40,7 @@ class Shells {
                                         .folder = folder_.path()}});
     }
   }
-  /// From rank 1 on outputs go to files, as in a launch of ranks.
+  /// From rank 1 on output goes to files, as in a launch of ranks.
   Shells& with_outputs() {
     for (std::size_t i = 1; i < processes_.size(); ++i) {
       outputs_.push_back(
@@ -49,7 +49,7 @@ class Shells {
     }
     return *this;
   }
-  /// The first one's stdout goes to a file of its own.
+  /// The first one's stdout goes to its own file.
   const RankOutput& with_results() {
     outputs_.push_back(std::make_unique<RankOutput>(RankOutput::anonymous(folder_.path())));
     processes_[0].results = outputs_.back().get();
@@ -62,7 +62,7 @@ class Shells {
   [[nodiscard]] LaunchResult run(const LaunchLimits& limits) const {
     const SystemClock clock;
     LaunchResult result = launch(processes_, limits, clock);
-    // No child is left, running or dead.
+    // No child remains, running or dead.
     CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
     CHECK(errno == ECHILD);
     return result;
@@ -190,13 +190,13 @@ TEST_CASE("ranks that end by themselves within the grace limit get no signal") {
 
 TEST_CASE("the children of a rank that has to be killed die with it") {
   int ends[2] = {-1, -1};
-  REQUIRE(::pipe(ends) == 0);  // its writing end goes on to children and grandchildren
+  REQUIRE(::pipe(ends) == 0);  // children and grandchildren inherit its write end
   const std::string own = "trap '' TERM; tail -f /dev/null & wait; wait";
   const LaunchResult result = Shells({own, "exit 5"}).with_outputs().run(kAtOnce);
   CHECK(result.exit_code == 5);
   ::close(ends[1]);
   char byte = 0;
-  CHECK(::read(ends[0], &byte, 1) == 0);  // the end of file: nobody has it open
+  CHECK(::read(ends[0], &byte, 1) == 0);  // end of file: no process has it open
   ::close(ends[0]);
 }
 
@@ -299,7 +299,7 @@ TEST_CASE("ranks die with a launcher that is killed") {
   ::kill(launcher, SIGKILL);
   CHECK(::waitpid(launcher, nullptr, 0) == launcher);
   char byte = 0;
-  CHECK(::read(ends[0], &byte, 1) == 0);  // the end of file: launcher and ranks are gone
+  CHECK(::read(ends[0], &byte, 1) == 0);  // end of file: launcher and ranks are gone
   ::close(ends[0]);
 }
 

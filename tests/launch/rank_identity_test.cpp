@@ -1,4 +1,5 @@
-// Who says which rank a process is, and what is said when launchers disagree or say too little.
+// Which launcher determines a process's rank, and the errors if launchers disagree or give too
+// little.
 #include "launch/rank_identity.h"
 
 #include <doctest/doctest.h>
@@ -162,7 +163,7 @@ TEST_CASE("job ports are below the ephemeral ports, and differ between jobs") {
     CHECK(port == port_of_job(std::to_string(job)));
     ports.insert(port);
   }
-  // 200 draws of 16384 meet 1.2 times on average.
+  // 200 draws from 16384 collide 1.2 times on average.
   CHECK(ports.size() > 190);
 }
 

@@ -1,4 +1,4 @@
-// The files of ranks' output: kept, moved, and shown by their ends.
+// The files with ranks' output: stored, moved, and the tails shown.
 #include "launch/rank_output.h"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ void put(int file, std::string_view text) {
 /// Runs `work` in a process whose stdout and stderr are `output`.
 template <class Work>
 int in_rank(const RankOutput& output, const Work& work) {
-  std::cout.flush();  // what lies there must not come out of the child too
+  std::cout.flush();  // buffered text must not be printed by the child too
   std::fflush(stdout);
   const pid_t rank = ::fork();
   if (rank == 0) {

@@ -1,4 +1,4 @@
-// Starting again after a failure: how often, and when no more.
+// Restarts after a failure: how often, and when they stop.
 #include <doctest/doctest.h>
 
 #include <csignal>

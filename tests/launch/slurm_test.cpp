@@ -1,4 +1,4 @@
-// Slurm's lists of hosts and tasks.
+// Slurm's host and task lists.
 #include "launch/slurm.h"
 
 #include <doctest/doctest.h>

@@ -142,7 +142,7 @@ TEST_CASE("wherever a crash cut the file, earlier rows stay and the incomplete o
     const std::string kept = kept_rows(whole.substr(0, cut), kHeader, 3, "metrics.csv");
     CHECK(whole.starts_with(kept));
     CHECK(kept.ends_with("\n"));
-    // Nothing whole is lost: the rest of the cut text holds no line feed.
+    // No whole row is lost: the rest of the cut text has no line feed.
     if (cut >= kept.size()) {
       CHECK(whole.substr(kept.size(), cut - kept.size()).find('\n') == std::string::npos);
     }

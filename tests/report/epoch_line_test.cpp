@@ -32,7 +32,7 @@ EpochRow sample_row() {
 const EpochContext kContext = {
     .epochs = 70, .step_seconds = 0.0819, .eta_seconds = 4400, .judged = "val_accuracy"};
 
-/// The line in a terminal of so many columns.
+/// The line in a terminal with `columns` columns.
 std::string line_in(int columns, const EpochRow& row, LogStyle style = LogStyle::keras) {
   EpochContext context = kContext;
   context.columns = columns;
@@ -137,9 +137,9 @@ TEST_CASE("an eta assumes whole epochs, also after a resume within an epoch") {
   };
   CHECK(eta(3) == 120);
   CHECK_FALSE(eta(1).has_value());
-  row.earlier_steps = 40;  // of half a second each
+  row.earlier_steps = 40;  // half a second each
   CHECK(eta(3) == 160);
-  row.images_per_s = 0;  // no step was taken here
+  row.images_per_s = 0;  // no step in this session
   CHECK(eta(3) == 120);
 }
 

@@ -40,9 +40,9 @@ struct PlotRun {
             {.gnuplot = gnuplot, .folder = folder / "plots", .content = content, .output = output},
             [this](const std::string& text) { warnings.push_back(text); }};
   }
-  /// curves.svg, drawn by the real gnuplot without any complaint.
+  /// curves.svg, drawn by the real gnuplot without errors.
   [[nodiscard]] std::string drawn(const PlotContent& content);
-  /// A program in gnuplot's place; only the shell's own commands are there.
+  /// A shell script in place of gnuplot; only shell built-ins are available.
   std::filesystem::path fake_gnuplot(const std::string& script) {
     put_text(folder / "gnuplot", "#!/bin/sh\n" + script);
     ::chmod((folder / "gnuplot").c_str(), 0755);
@@ -97,7 +97,7 @@ TEST_CASE("the guide's style is one panel with four curves, as PNG and SVG") {
        std::filesystem::directory_iterator(run.folder / "plots")) {
     ++files;
   }
-  CHECK(files == 6);  // four pictures, two scripts
+  CHECK(files == 6);  // four plots, two scripts
 }
 
 TEST_CASE("panels have the names of the columns, and mark the best epoch") {
@@ -129,7 +129,7 @@ TEST_CASE("steps.csv adds the loss of the steps, and the learning rate is drawn 
   const std::string curves = run.drawn({.title = "Title", .steps = true});
   CHECK(curves.find(">loss (steps)<") != std::string::npos);
   const std::string rate = text_of(run.plot("lr.svg"));
-  CHECK(rate.find("0.5<") != std::string::npos);  // of metrics.csv the largest is 0.01
+  CHECK(rate.find("0.5<") != std::string::npos);  // the largest in metrics.csv is 0.01
 }
 
 TEST_CASE("a run without metrics has one panel, and all of several metrics are drawn") {
@@ -255,7 +255,7 @@ TEST_CASE("training continues while gnuplot runs, and the last row is drawn at t
   PlotRun run(kTwoRows);
   const std::filesystem::path gate = run.folder / "gate";
   REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
-  // Each start appends a line; the first start waits for a line from the gate.
+  // Each start appends a line; the first one waits for a line from the gate.
   Plotter plotter = run.plotter(run.fake_gnuplot(
       "if ! [ -e ../started ]; then echo start >> ../started; read line < ../gate;\n"
       "else echo start >> ../started; fi\n"

@@ -60,7 +60,7 @@ TEST_CASE("a run may pause longer during its start, and for as long as 20 of its
   CHECK(note.now().hang_after_seconds == 300);
   note.start_training(0, 0, 1000);
   note.begin(RunPhase::training);
-  CHECK(note.now().hang_after_seconds == 300);  // the first step records, tunes, fills caches
+  CHECK(note.now().hang_after_seconds == 300);  // the first step captures, tunes, fills caches
   clock.advance(1);
   note.on_step({.step = 1, .epoch = 1});
   CHECK(note.now().hang_after_seconds == 60);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kStatusNow = 951827696;
 
-/// A disk that tells when a status has been written.
+/// A disk that signals when a status has been written.
 struct CountedDisk {
   std::counting_semaphore<> written{0};
   Disk disk{[this](DiskCall call) {
@@ -44,7 +44,7 @@ TEST_CASE("status.json is updated periodically with the latest progress") {
     file.write(status);
     note.begin(RunPhase::evaluating);
     note.on_epoch({.epoch = 1, .step = 10, .loss = 0.25});
-    // Of four renames one is write()'s, and one of the thread's may have begun before the notes.
+    // Of four renames one is from write(), and one of the thread's may have begun before the notes.
     counted.wait_for(4);
   }
   status.updated = kStatusNow;
