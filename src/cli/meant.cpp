@@ -66,10 +66,10 @@ void add_paths(const std::vector<config::FieldDescription>& fields, const std::s
     const std::string path = prefix + field.key;
     paths.push_back(path);
     add_paths(field.fields, path + ".", paths);
-    const bool beside = field.type == "selected";
-    if (!beside && field.type != "one of") continue;
+    const bool inlined = field.type == "selected";
+    if (!inlined && field.type != "one of") continue;
     for (const auto& member : field.members) {
-      add_paths(member.fields, beside ? prefix : path + "." + member.name + ".", paths);
+      add_paths(member.fields, inlined ? prefix : path + "." + member.name + ".", paths);
     }
   }
 }

@@ -15,12 +15,12 @@ void check_below(const NamedNumber& rank, const NamedNumber& count) {
                  count.text());
 }
 
-/// The number of a variable that must be set together with `beside`.
+/// The number of a variable that must be set together with `partner`.
 NamedNumber needed(const Variables& variables, const std::string& name, int least,
-                   const std::string& beside) {
+                   const std::string& partner) {
   const auto number = number_of_variable(variables, name, least, kMostRanks);
   if (number) return *number;
-  refuse_command(beside + " is set, but " + name + " is not; a launcher sets both, or neither");
+  refuse_command(partner + " is set, but " + name + " is not; a launcher sets both, or neither");
 }
 
 bool any_is_set(const Variables& variables, std::initializer_list<const char*> names) {

@@ -158,7 +158,7 @@ expect_err "hosts.txt:2:1: 'slots=none' after host 'node2'"
 printf 'node1 slots=1\n' >hosts.txt
 run "$train" --config tiny.yaml --hosts hosts.txt --gpus 2
 expect_code 3
-expect_err "hosts.txt:1:1: host 'node1' has slots=1, but 2 ranks are asked for"
+expect_err "hosts.txt:1:1: host 'node1' has slots=1, but 2 ranks are requested"
 run "$train" --config tiny.yaml --hosts host.txt --gpus 2
 expect_code 3
 expect_err "--hosts: there is no file 'host.txt'; did you mean 'hosts.txt'?"

@@ -103,7 +103,8 @@ TEST_CASE("an invalid or out-of-range number is refused with name and value") {
         "RANK='two' is not a whole number from 0 to 65536; correct it, or unset it");
   CHECK(changed("RANK", "-1").starts_with("RANK='-1' is not a whole number from 0 to 65536"));
   CHECK(changed("WORLD_SIZE", "0").starts_with("WORLD_SIZE='0' is not a whole number from 1 to"));
-  CHECK(changed("WORLD_SIZE", "99999999999").starts_with("WORLD_SIZE='99999999999' is no whole"));
+  CHECK(
+      changed("WORLD_SIZE", "99999999999").starts_with("WORLD_SIZE='99999999999' is not a whole"));
   CHECK(changed("MASTER_PORT", "65536") ==
         "MASTER_PORT='65536' is not a whole number from 1 to 65535; correct it, or unset it");
   CHECK(changed("RANK", "8") == "RANK=8 is outside 0 to 7, since WORLD_SIZE=8");
