@@ -8,12 +8,12 @@
 
 namespace {
 
-/// A standard stream that is closed at the start would be the number of the next file opened, and
-/// what is printed would go into that file.
+/// Without this, the next file opened would get the number of a standard stream that is closed at
+/// start, and printed text would end up in that file.
 void open_closed_streams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
-    // The lowest number that is free, which is this one. There is nowhere to say that it failed.
+    // open() returns the lowest free number, which is this one. A failure cannot be reported.
     if (::open("/dev/null", O_RDWR) < 0) ::_exit(static_cast<int>(trainyard::ErrorKind::disk));
   }
 }
@@ -22,6 +22,6 @@ void open_closed_streams() {
 
 int main(int argc, char** argv) {
   open_closed_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at the limit of sizes is an error of write(2) then
+  std::signal(SIGXFSZ, SIG_IGN);  // so that write(2) fails at the file size limit
   return trainyard::cli::run_program(argc, argv);
 }

@@ -21,26 +21,26 @@ namespace fs = std::filesystem;
 
 constexpr int kMostHere = 256;
 
-/// Ranks of the largest count on one host.
+/// The most ranks on one host, if `most` is the largest count.
 int most_on_a_host(const ScalingFlags& flags, int most) {
   return flags.launch.hosts.empty() ? most
                                     : std::min(most, ranks_per_host(flags.run, flags.launch));
 }
 
-/// The run, with its threads settled: the same for every count.
+/// The run with its number of threads set, the same for every count.
 RunConfig config_of(const ScalingFlags& flags, int most) {
   RunConfig run = read_config(flags.run, most_on_a_host(flags, most));
   if (run.batch.shards) {
     refuse_command(fmt::format(
-        "--scaling gives each rank a batch of its own, and 'batch.shards: {}' makes one batch of "
-        "all; leave the shards out, as with --set 'batch={{per_gpu: 64}}' ('train bench' without "
-        "--scaling says what they cost)",
+        "--scaling gives each rank its own batch, but 'batch.shards: {}' makes one batch for all "
+        "ranks; leave out the shards, as with --set 'batch={{per_gpu: 64}}' ('train bench' without "
+        "--scaling measures their cost)",
         *run.batch.shards));
   }
   return run;
 }
 
-/// The batch of each rank and where it comes from, in a subject that says no more yet.
+/// A subject with only the batch per rank and its source set.
 ScalingSubject subject_of(const ScalingFlags& flags, const RunConfig& run, int most) {
   ScalingSubject subject{.network = run.name, .rounds = flags.rounds};
   if (flags.batch) {
@@ -69,13 +69,13 @@ int measure_as_rank(const ScalingFlags& flags, int most, const RankIdentity& pla
   return 0;
 }
 
-/// Places for the ranks of this machine: the GPUs, or the processor.
+/// The devices for the ranks of this machine: the GPUs, or the CPU.
 RankCount places_here(const ScalingFlags& flags, int most) {
   if (flags.launch.replicas) {
     refuse_command(
         "--replicas " + std::to_string(*flags.launch.replicas) +
-        ": --scaling itself says the numbers of ranks; leave --replicas out, or give --hosts, on "
-        "each of which there are so many");
+        ": --scaling itself gives the numbers of ranks; leave out --replicas, or give --hosts, "
+        "with which it is the number of ranks per host");
   }
   RankCount places{.count = most};
   const std::string gpus = gpus_of(flags.run);
@@ -87,7 +87,7 @@ RankCount places_here(const ScalingFlags& flags, int most) {
   for (const GpuFinding& gpu : usable.gpus) places.gpus.push_back(gpu.ordinal);
   if (static_cast<int>(places.gpus.size()) >= most) return places;
   throw Error(ErrorKind::device,
-              fmt::format("--scaling wants {} GPUs, and --gpus {} means {}; leave out the larger "
+              fmt::format("--scaling needs {} GPUs, but --gpus {} selects {}; leave out the larger "
                           "counts, or use --gpus 0 for the CPU",
                           most, gpus, places.gpus.size()));
 }
@@ -97,14 +97,14 @@ RankPool pool_of(const ScalingFlags& flags, const std::vector<int>& counts) {
   return local_pool(places_here(flags, counts.back()));
 }
 
-/// What the starts came to; `end` is the one that failed, or the last.
+/// The results of the starts; `end` is the one that failed, or the last.
 struct Starts {
   std::vector<ScalingRound> rounds;
   LaunchResult end;
 };
 
-/// Counts take turns, so that slow minutes of the machine fall on all of them, the largest first:
-/// what it lacks shows before anything is measured.
+/// Counts take turns, so that slow phases of the machine affect all of them. The largest is first,
+/// so that missing resources show before anything is measured.
 Starts start_all(const ScalingFlags& flags, const std::vector<int>& counts, const RankPool& pool,
                  const Context& context) {
   Starts starts;
@@ -124,13 +124,13 @@ Starts start_all(const ScalingFlags& flags, const std::vector<int>& counts, cons
   return starts;
 }
 
-/// Where the picture goes, and what draws it.
+/// The path of the plot, and the program that draws it.
 struct Picture {
-  fs::path gnuplot;  // empty: nothing does
+  fs::path gnuplot;  // empty: not installed
   fs::path output;
 };
 
-/// Throws Error{command_line} for a picture that was asked for and cannot be drawn.
+/// Throws Error{command_line} for a plot that was requested and cannot be drawn.
 Picture picture_of(const ScalingFlags& flags) {
   Picture picture{.gnuplot = program_in_path("gnuplot").value_or(""),
                   .output = flags.output.empty() ? "scaling.png" : flags.output};
@@ -146,10 +146,10 @@ void write_files(const Picture& picture, const ScalingSubject& subject,
   if (picture.gnuplot.empty()) {
     return print_warning(missing_gnuplot_warning(table.filename().string()));
   }
-  const std::string title = fmt::format("{}, batch {} a rank", subject.network, subject.batch);
+  const std::string title = fmt::format("{}, batch {} per rank", subject.network, subject.batch);
   const std::string complaint = draw_picture(
       disk, picture.gnuplot, scaling_script(title, rows, picture.output), picture.output);
-  if (!complaint.empty()) print_warning("no picture is drawn: " + complaint);
+  if (!complaint.empty()) print_warning("no plot was drawn: " + complaint);
 }
 
 int start_and_tell(const ScalingFlags& flags, const std::vector<int>& counts,
@@ -176,18 +176,18 @@ std::vector<int> parse_counts(const std::string& text, bool hosts) {
   for (const std::string& word : split(text, ',')) {
     const auto number = parse_integer(word);
     if (!number || *number < 1 || *number > most) {
-      refuse_command(
-          fmt::format("--scaling {}: '{}' is no number of ranks from 1 to {}; give some, as in "
-                      "--scaling 1,2,4",
-                      text, word, most));
+      refuse_command(fmt::format(
+          "--scaling {}: '{}' is not a number of ranks from 1 to {}; give a list, as in "
+          "--scaling 1,2,4",
+          text, word, most));
     }
     counts.push_back(static_cast<int>(*number));
   }
   std::ranges::sort(counts);
   const auto twice = std::ranges::adjacent_find(counts);
   if (twice == counts.end()) return counts;
-  refuse_command(fmt::format("--scaling {}: {} stands there twice; give each number of ranks once",
-                             text, *twice));
+  refuse_command(
+      fmt::format("--scaling {}: {} appears twice; give each number of ranks once", text, *twice));
 }
 
 int bench_scaling(const ScalingFlags& flags, const Context& context) {
@@ -197,7 +197,7 @@ int bench_scaling(const ScalingFlags& flags, const Context& context) {
   if (!place) return start_and_tell(flags, counts, context);
   if (!train_started(*place)) {
     refuse_command("--scaling starts the ranks, but " + other_launcher(*place) +
-                   "; start it by itself, with --hosts for several machines");
+                   "; start train directly, with --hosts for several machines");
   }
   return measure_as_rank(flags, counts.back(), *place, context.messages);
 }

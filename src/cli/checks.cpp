@@ -13,8 +13,8 @@
 namespace trainyard::cli {
 namespace {
 
-std::string found(const std::string& wanted, const std::string& text) {
-  return fmt::format("wants {}, found '{}'", wanted, text);
+std::string found(const std::string& expected, const std::string& text) {
+  return fmt::format("expected {}, found '{}'", expected, text);
 }
 
 }  // namespace
@@ -45,21 +45,21 @@ std::optional<double> parse_duration(std::string_view text) {
 
 CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
   const bool open = most == std::numeric_limits<std::int64_t>::max();
-  const std::string wanted = open ? fmt::format("a whole number of {} or more", least)
-                                  : fmt::format("a whole number from {} to {}", least, most);
+  const std::string expected = open ? fmt::format("a whole number of {} or more", least)
+                                    : fmt::format("a whole number from {} to {}", least, most);
   return {[=](std::string& text) {
             const auto value = parse_integer(text);
-            return value && *value >= least && *value <= most ? "" : found(wanted, text);
+            return value && *value >= least && *value <= most ? "" : found(expected, text);
           },
           ""};
 }
 
 CLI::Validator number_between(double least, double most) {
-  const std::string wanted =
+  const std::string expected =
       fmt::format("a number from {} to {}", number_text(least), number_text(most));
   return {[=](std::string& text) {
             const auto value = parse_real(text);
-            return value && *value >= least && *value <= most ? "" : found(wanted, text);
+            return value && *value >= least && *value <= most ? "" : found(expected, text);
           },
           ""};
 }

@@ -1,4 +1,4 @@
-// What flags take: validators whose messages name the range and the nearest word.
+// Validators of flag values; their messages name the range and the nearest word.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -24,10 +24,10 @@ namespace trainyard::cli {
 [[nodiscard]] CLI::Validator number_between(double least, double most);
 /// One of `words`.
 [[nodiscard]] CLI::Validator one_word_of(std::vector<std::string> words);
-/// As parse_duration(), more than 0; to be used with transform(): the text becomes seconds.
+/// As parse_duration(), above 0; for use with transform(): the text becomes seconds.
 [[nodiscard]] CLI::Validator duration();
 
-/// Throws Error{kind} with the nearest name if nothing is at `path`, what `flag` was given.
+/// Throws Error{kind} with the nearest name if `path`, the value of `flag`, does not exist.
 void require_file(const std::string& flag, const std::filesystem::path& path, ErrorKind kind);
 
 }  // namespace trainyard::cli

@@ -17,10 +17,10 @@ constexpr double kRepaintSeconds = 0.1;
 constexpr double kMinute = 60;
 constexpr int kUsualColumns = 80;
 
-/// Mean of an epoch's steps.
+/// Mean over an epoch's steps.
 class RunningMean {
  public:
-  /// A step whose update was withheld may have no number.
+  /// A skipped step may have no value.
   void add(const std::optional<double>& value) {
     if (!value || !std::isfinite(*value)) return;
     sum_ += *value;
@@ -92,7 +92,7 @@ class Console final : public MetricsSink {
     accuracy_ = {};
   }
 
-  /// Whether it is time for a line; then the next one's time counts from now on.
+  /// Whether it is time for a line; if so, the interval restarts.
   bool due() {
     const double now = clock_.seconds();
     const double between = options_.terminal ? kRepaintSeconds : kMinute;
@@ -135,7 +135,7 @@ class Console final : public MetricsSink {
   std::int64_t epoch_ = 0, step_ = 0;
   RunningMean loss_, accuracy_;
   double images_per_s_ = 0, last_line_ = 0;
-  bool explained_ = false;  // what the star means
+  bool explained_ = false;  // the meaning of the star
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a run prints: epoch lines on stdout, bar or minute lines on stderr.
+// Console output of a run: epoch lines on stdout, bar or minute lines on stderr.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,20 @@ namespace trainyard::cli {
 
 struct ConsoleOptions {
   LogStyle style = LogStyle::keras;
-  bool quiet = false;     // -q: errors and warnings alone
-  bool terminal = false;  // stderr is one: a repainted bar
+  bool quiet = false;     // -q: only errors and warnings
+  bool terminal = false;  // stderr is a terminal: a repainted bar
   bool utf8 = true;
-  /// Columns of the terminal that stdout or stderr is, asked anew for each line; 0: it is none.
+  /// Columns of the terminal on stdout or stderr, queried for each line; 0: not a terminal.
   std::function<int()> output_columns = [] { return 0; };
   std::function<int()> bar_columns = [] { return 0; };
 };
 
-/// Columns of the terminal behind `descriptor`, 0 if it is none: what COLUMNS says if that is a
-/// number above 0, else what the terminal says, else 80. `stated`: the value of COLUMNS, or null.
+/// Columns of the terminal behind `descriptor`, 0 if it is not a terminal: COLUMNS if that is a
+/// number above 0, else what the terminal reports, else 80. `stated`: the value of COLUMNS, or
+/// null.
 [[nodiscard]] int terminal_columns(int descriptor, const char* stated);
 
-/// Prints the banner and makes the sink that prints the rest. `clock` and `messages` must outlive
+/// Prints the banner and returns the sink that prints the rest. `clock` and `messages` must outlive
 /// it.
 [[nodiscard]] std::unique_ptr<MetricsSink> make_console(const ConsoleOptions& options,
                                                         const Clock& clock, Messages& messages,

@@ -1,4 +1,4 @@
-// The environment that this process was started in.
+// The environment of this process.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,11 @@
 
 namespace trainyard::cli {
 
-/// Its value; "" where it is not set.
+/// The value of an environment variable; "" if it is not set.
 [[nodiscard]] std::string variable(const char* name);
 /// All variables, each as NAME=VALUE.
 [[nodiscard]] std::vector<std::string> own_environment();
-/// The first program of that name in the folders of PATH.
+/// The first program of that name in PATH.
 [[nodiscard]] std::optional<std::filesystem::path> program_in_path(const std::string& name);
 
 }  // namespace trainyard::cli

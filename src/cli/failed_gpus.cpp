@@ -20,7 +20,7 @@ FailedGpus::FailedGpus(const fs::path& folder) {
   std::string name = (fs::absolute(folder) / ".train_failed_gpus_XXXXXX").string();
   const int file = ::mkostemp(name.data(), O_CLOEXEC);
   if (file < 0) {
-    throw Error(ErrorKind::disk, folder.string() + ": no file can be made there: " +
+    throw Error(ErrorKind::disk, folder.string() + ": cannot create a file there: " +
                                      std::generic_category().message(errno));
   }
   const Descriptor closed_later({file});
@@ -49,7 +49,7 @@ void add_failed_gpu(std::string_view text) {
   if (file < 0) return;
   const Descriptor closed_later({file});
   const std::string line = gpu + "\n";
-  // In one call, so that the lines of several ranks do not mix. What fails here hides no error.
+  // In one call, so that the lines of several ranks do not mix. A failure here hides no error.
   static_cast<void>(!::write(file, line.data(), line.size()));
 }
 

@@ -1,4 +1,4 @@
-// The GPU whose failure ended ranks, from them to the launcher that starts them again.
+// How ranks tell the launcher that restarts them which GPU failed.
 #pragma once
 
 #include <filesystem>
@@ -7,14 +7,14 @@
 
 namespace trainyard::cli {
 
-/// Says to ranks where the launcher's file is.
+/// Tells ranks the path of the launcher's file.
 inline constexpr const char* kFailedGpusVariable = "TRAINYARD_FAILED_GPUS";
 
-/// The launcher's file, to which ranks add the GPU that failed, a line each. It goes with the
-/// object.
+/// The launcher's file, to which each rank appends the GPU that failed, one per line. Removed with
+/// the object.
 class FailedGpus {
  public:
-  /// In a folder that the ranks see. Throws Error{disk} if none can be made there.
+  /// In a folder that the ranks see. Throws Error{disk} if the file cannot be created.
   explicit FailedGpus(const std::filesystem::path& folder);
   ~FailedGpus();
   FailedGpus(const FailedGpus&) = delete;
@@ -29,9 +29,8 @@ class FailedGpus {
   std::filesystem::path path_;
 };
 
-/// Adds the GPU that an error's text names, if there is one, to the file of the launcher of this
-/// rank, if that wants to know. A rank that does not see the file, on another machine, adds
-/// nothing.
+/// Appends the GPU that an error's text names, if any, to the launcher's file, if the launcher has
+/// set one. A rank that does not see the file, on another machine, adds nothing.
 void add_failed_gpu(std::string_view text);
 
 }  // namespace trainyard::cli

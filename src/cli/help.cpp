@@ -12,8 +12,8 @@ constexpr std::size_t kWidth = 80;
 constexpr std::size_t kColumn = 25;  // where help texts begin
 constexpr std::string_view kDefaultVerb = "train";
 
-/// `text` in lines that end before kWidth; all but the first begin at `indent`, which is where the
-/// first one stands.
+/// `text` in lines of at most kWidth columns; all begin at `indent`, to which the first one is
+/// already indented.
 std::string wrapped(const std::string& text, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
@@ -32,7 +32,7 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   return out;
 }
 
-/// "  --threads N          processor threads".
+/// "  --threads N          CPU threads".
 std::string row(const std::string& left, const std::string& text) {
   std::string out = "  " + left;
   out += out.size() + 1 < kColumn ? std::string(kColumn - out.size(), ' ')
@@ -47,7 +47,7 @@ std::string names_of(const CLI::Option& option) {
   return joined(names);
 }
 
-/// "--config FILE", or FILE where it has no flag.
+/// "--config FILE", or FILE if it has no flag.
 std::string usage_of(const CLI::Option& option) {
   const std::string names = names_of(option);
   const bool takes = option.get_type_size() != 0;
@@ -61,7 +61,7 @@ std::string flag_list(const std::set<CLI::Option*>& options) {
   return joined(names);
 }
 
-/// The help text, what it goes with, and the default.
+/// The help text, the default, and the flags it requires or excludes.
 std::string text_of(const CLI::Option& option) {
   std::string text = option.get_description();
   const std::string& value = option.get_default_str();

@@ -1,4 +1,4 @@
-// What --help prints: at most 80 columns, and the flags of `train --config` first.
+// The text of --help: at most 80 columns, the flags of `train --config` first.
 #pragma once
 
 #include <CLI/CLI.hpp>

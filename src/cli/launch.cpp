@@ -30,14 +30,14 @@ namespace fs = std::filesystem;
 
 constexpr int kMostReplicas = 256;
 constexpr std::size_t kHostFileBytes = 1 << 20;
-// After a second Ctrl-C mpirun ends its ranks itself, for which it takes up to 10 seconds.
+// After a second Ctrl-C mpirun ends its ranks itself, which takes up to 10 seconds.
 constexpr LaunchLimits kMpirunLimits{.kill_seconds = 30};
-// TRAINYARD_LAUNCHER of ranks that --hosts started, so that they do not start others.
+// TRAINYARD_LAUNCHER in ranks that --hosts started, so that they do not start others.
 constexpr const char* kByHosts = "hosts";
 
 fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 
-/// Flags that start ranks have no meaning in a rank that somebody else started.
+/// Refuses flags that start ranks in a rank that another launcher started.
 void check_started(const RankIdentity& place, const RunFlags& run, const LaunchFlags& flags) {
   const auto stated = stated_ranks(gpus_of(run), flags.replicas);
   const bool counts = flags.replicas || (!run.gpus.empty() && run.gpus != "0");
@@ -45,17 +45,17 @@ void check_started(const RankIdentity& place, const RunFlags& run, const LaunchF
   if (train_started(place)) return;
   if (!flags.hosts.empty()) {
     refuse_command("--hosts starts the ranks, but " + other_launcher(place) +
-                   "; leave one of the two out");
+                   "; leave out one of the two");
   }
   if (flags.max_restarts > 0) {
     refuse_command("--max-restarts is for ranks that train starts, but " + other_launcher(place) +
-                   "; let its launcher start it again, with --resume");
+                   "; have that launcher restart it with --resume");
   }
-  // Said before the ranks wait for one another.
+  // Throws before the ranks wait for one another.
   static_cast<void>(request_of_rank({.gpus = run.gpus, .replicas = flags.replicas}, place));
 }
 
-/// All ranks of the pool, again and again as --max-restarts says.
+/// Starts all ranks of the pool, with at most --max-restarts restarts.
 LaunchResult attempts(const RankPool& pool, const LaunchFlags& flags, const Context& context,
                       const LaunchPlan& plan) {
   const auto start = [&](int number) {
@@ -81,7 +81,7 @@ int work_as_rank(const Context& own, const std::function<int(const Context&)>& w
   }
 }
 
-/// A program of PATH. Throws Error{command_line} with how to get it.
+/// A program in PATH. Throws Error{command_line} saying how to install it.
 fs::path needed_program(const std::string& flag, const std::string& name,
                         const std::string& packages) {
   const auto path = program_in_path(name);
@@ -89,15 +89,14 @@ fs::path needed_program(const std::string& flag, const std::string& name,
   refuse_command(flag + ": " + name + " was not found in PATH; install " + packages);
 }
 
-/// Runs a command on this console to its end. Throws Error{device} if it fails.
+/// Runs a command on this console and waits for it. Throws Error{device} if it fails.
 void run_command(const LaunchCommand& command, const std::string& doing) {
   const SystemClock clock;
   const LaunchResult result = launch({{.name = doing, .command = command}}, {}, clock);
   if (result.signal != 0) end_by_signal(result.signal);
   if (result.exit_code == 0) return;
   throw Error(ErrorKind::device, doing + " failed with exit code " +
-                                     std::to_string(result.exit_code) +
-                                     "; the lines above, which are its own, say why");
+                                     std::to_string(result.exit_code) + "; see its output above");
 }
 
 void copy_to_hosts(const HostsLaunch& hosts, const fs::path& folder) {
@@ -112,7 +111,7 @@ void copy_to_hosts(const HostsLaunch& hosts, const fs::path& folder) {
   }
 }
 
-/// Variables that decide how ranks run, and are set here.
+/// The variables set here that affect how ranks run.
 std::vector<std::string> variables_to_pass() {
   constexpr std::array<std::string_view, 14> kNames = {
       "TRAINYARD_DATA",     "TRAINYARD_TOKEN",  "TRAINYARD_LAUNCHER", "TRAINYARD_CUDA_PATH",
@@ -128,7 +127,7 @@ std::vector<std::string> variables_to_pass() {
   return names;
 }
 
-/// The ranks of --hosts with what all of them share. Throws as mpirun_arguments() does.
+/// The launch of --hosts without what differs per start. Throws as mpirun_arguments().
 HostsLaunch hosts_launch(const RunFlags& run, const LaunchFlags& flags) {
   require_file("--hosts", flags.hosts, ErrorKind::config);
   HostsLaunch hosts{
@@ -138,7 +137,7 @@ HostsLaunch hosts_launch(const RunFlags& run, const LaunchFlags& flags) {
       .own_names = own_names(),
       .program = own_program(),
       .folder = flags.sync_dir.empty() ? fs::current_path() : fs::path(flags.sync_dir)};
-  // Its errors come before anything is copied.
+  // Its errors must be reported before anything is copied.
   static_cast<void>(mpirun_arguments(hosts));
   return hosts;
 }
@@ -151,7 +150,7 @@ LaunchResult start_on_hosts(const fs::path& mpirun, HostsLaunch hosts, const Ran
   hosts.arguments = start.arguments;
   const LaunchCommand command{
       .program = mpirun, .arguments = mpirun_arguments(hosts), .environment = own_environment()};
-  // SIGTERM would make mpirun kill the ranks seconds later; SIGUSR1 it hands on, and they save.
+  // On SIGTERM mpirun would kill the ranks seconds later; it passes on SIGUSR1, and they save.
   const LaunchedProcess process{
       .name = "mpirun", .command = command, .results = start.results, .stop_signal = SIGUSR1};
   return result_of_mpirun(launch({process}, kMpirunLimits, SystemClock()));
@@ -177,22 +176,22 @@ LaunchResult start_here(const RankCount& places, const fs::path& log_folder,
 void add_host_flags(CLI::App& app, LaunchFlags& flags) {
   app.add_option(
          "--replicas", flags.replicas,
-         "ranks on this machine: on its processors with --gpus 0, else on the GPUs, which they "
-         "share where they are more")
+         "ranks on this machine: on the CPU with --gpus 0, else on the GPUs, which they share if "
+         "there are more ranks than GPUs")
       ->check(whole_number(1, kMostReplicas))
       ->type_name("N");
   app.add_option("--hosts", flags.hosts,
-                 "file with a host a line: the same ranks on each, through mpirun")
+                 "file with one host per line: start the same ranks on each, through mpirun")
       ->type_name("FILE");
   app.add_option("--sync-dir", flags.sync_dir,
-                 "with --hosts: copy the current folder there first, with rsync, and run there")
+                 "with --hosts: first copy the current folder there with rsync, and run there")
       ->type_name("FOLDER");
 }
 
 void add_launch_flags(CLI::App& app, LaunchFlags& flags) {
   add_host_flags(app, flags);
   app.add_option("--max-restarts", flags.max_restarts,
-                 "after a rank died (exit 8) start again from the last checkpoint, so often")
+                 "after a rank died (exit 8), restart from the last checkpoint at most N times")
       ->check(whole_number(0, 1000))
       ->type_name("N");
 }
@@ -214,7 +213,7 @@ bool train_started(const RankIdentity& place) {
 }
 
 std::string other_launcher(const RankIdentity& place) {
-  return place.source == "environment" ? "RANK and WORLD_SIZE say that this is one already"
+  return place.source == "environment" ? "RANK and WORLD_SIZE say that this is already one"
                                        : place.source + " has already started this one";
 }
 
@@ -223,9 +222,9 @@ int ranks_per_host(const RunFlags& run, const LaunchFlags& flags) {
   const auto stated = stated_ranks(gpus_of(run), flags.replicas);
   const bool idlest = request.kind == GpuRequest::Kind::idlest;
   if (stated && !idlest) return stated->count;
-  refuse_command("--hosts wants the same number of ranks on every host" +
-                 (run.gpus.empty() ? "" : ", and --gpus " + run.gpus + " does not say it") +
-                 "; give --gpus N, or --replicas N with --gpus 0 for the processors");
+  refuse_command("--hosts needs the same number of ranks on every host" +
+                 (run.gpus.empty() ? "" : ", but --gpus " + run.gpus + " does not give it") +
+                 "; give --gpus N, or --replicas N with --gpus 0 for the CPUs");
 }
 
 RankPool local_pool(const RankCount& places, const fs::path& log_folder) {

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names that other programs use, and ours: a flag, or a key of run files.
+/// A name that other programs use, and ours: a flag, or a key of run files.
 struct OtherName {
   std::string_view theirs;
   std::string_view ours;
@@ -66,17 +66,17 @@ void add_paths(const std::vector<config::FieldDescription>& fields, const std::s
     const std::string path = prefix + field.key;
     paths.push_back(path);
     add_paths(field.fields, path + ".", paths);
-    const bool beside = field.type == "selected";
-    if (!beside && field.type != "one of") continue;
+    const bool inlined = field.type == "selected";
+    if (!inlined && field.type != "one of") continue;
     for (const auto& member : field.members) {
-      add_paths(member.fields, beside ? prefix : path + "." + member.name + ".", paths);
+      add_paths(member.fields, inlined ? prefix : path + "." + member.name + ".", paths);
     }
   }
 }
 
 std::string last_key(const std::string& path) { return path.substr(path.find_last_of('.') + 1); }
 
-/// How many keys of the path stand in the run file.
+/// How many keys of the path are in the run file.
 std::size_t depth_in(const config::Node& run, const std::string& path) {
   const config::Node* node = &run;
   std::size_t depth = 0;
@@ -89,7 +89,7 @@ std::size_t depth_in(const config::Node& run, const std::string& path) {
   return depth;
 }
 
-/// The path whose last keys are `key`, the one that goes deepest into the run file; "" if none is.
+/// The path that ends in `key` and goes deepest into the run file; "" if there is none.
 std::string path_of(const std::string& key, std::span<const std::string> paths,
                     const config::Node& run) {
   std::string best;
@@ -116,7 +116,7 @@ void add_flags(const CLI::App& app, std::vector<std::string>& flags) {
   for (const CLI::App* below : app.get_subcommands(nullptr)) add_flags(*below, flags);
 }
 
-/// The run file that the arguments name, as far as it can be read; else nothing.
+/// The run file that the arguments name, if it can be read; else an empty node.
 config::Node run_of(const std::vector<std::string>& arguments) {
   constexpr std::string_view kFlag = "--config=";
   for (std::size_t i = 1; i < arguments.size(); ++i) {
@@ -129,7 +129,7 @@ config::Node run_of(const std::vector<std::string>& arguments) {
       const fs::path file = is_folder ? fs::path(word) / "config.yaml" : find_config(name);
       return config::load_run(file, {}, run_rivals());
     } catch (const Error&) {
-      continue;  // another mistake, which is told when this one is mended
+      continue;  // a different mistake, reported once this one is fixed
     }
   }
   return {};
@@ -174,7 +174,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// What is wrong with the commands behind `verb`, as in `train data make shapes`; "" if nothing is.
+/// The mistake in the commands after `verb`, as in `train data make shapes`; "" if there is none.
 std::string wrong_command(const CLI::App& verb, const std::vector<std::string>& arguments) {
   const CLI::App* app = &verb;
   std::string path = "train " + verb.get_name();
@@ -182,7 +182,7 @@ std::string wrong_command(const CLI::App& verb, const std::vector<std::string>& 
   for (std::size_t i = 1; !commands.empty(); ++i) {
     const std::string list = "; its commands are: " + joined(commands);
     if (i >= arguments.size() || arguments[i].starts_with('-')) {
-      return "'" + path + "' wants a command" + list;
+      return "'" + path + "' needs a command" + list;
     }
     const std::string& word = arguments[i];
     if (std::find(commands.begin(), commands.end(), word) == commands.end()) {

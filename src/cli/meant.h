@@ -1,4 +1,4 @@
-// What was meant by a command line that is not understood.
+// Suggestions for a command line that cannot be parsed.
 #pragma once
 
 #include <span>
@@ -18,13 +18,13 @@ namespace trainyard::cli {
 /// `version` become the flags of that name.
 [[nodiscard]] std::vector<std::string> with_verb(std::vector<std::string> arguments);
 
-/// What a flag that is not there may have meant: one of `flags`, or the key of a run file that
-/// --set changes, with `value` ("" as VALUE), in the optimizer that `run` names. "" if nothing is
-/// near. Keys are named where `flags` has --set.
+/// The suggestion for an unknown flag: one of `flags`, or --set with the key of a run file and
+/// `value` ("" as VALUE), in the optimizer that `run` names. "" if nothing is near. Keys are
+/// suggested only if `flags` has --set.
 [[nodiscard]] std::string meant_by(const std::string& flag, const std::string& value,
                                    std::span<const std::string> flags, const config::Node& run);
 
-/// What is wrong with `arguments`, one message a mistake, each with what was meant.
+/// The mistakes in `arguments`, one message each, with suggestions.
 [[nodiscard]] std::vector<std::string> mistakes(const CLI::App& app, const CLI::ParseError& error,
                                                 const std::vector<std::string>& arguments);
 

@@ -1,4 +1,4 @@
-// What the program says beside its results: warnings, errors, the bar.
+// Output of the program besides its results: warnings, errors, the bar.
 #pragma once
 
 #include <mutex>
@@ -9,30 +9,31 @@
 
 namespace trainyard::cli {
 
-/// Text on stderr, in one pipe in order with what stands on stdout; with --log json each message is
-/// an event on stdout too, a line each. May be called from any thread.
+/// Text on stderr, in order with stdout if both go to one pipe; with --log json each message is
+/// also an event on stdout, one per line. May be called from any thread.
 class Messages {
  public:
   explicit Messages(bool events) : events_(events) {}
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
 
-  /// From now on text alone: of several ranks the first one tells the events.
+  /// From now on only text: of several ranks only the first prints events.
   void leave_events_to_first_rank();
-  /// The folder of the run that an error would end.
+  /// The folder of the current run, named in error events.
   void set_run(const std::string& folder);
 
   /// "train: warning: TEXT"; the event "warning".
   void warn(const std::string& text);
-  /// "train: error: TEXT", without these words where the text begins with a place in a file; the
-  /// event "error" with the exit code, and how to go on where the run has saved something.
+  /// "train: error: TEXT", without the prefix if the text begins with a position in a file; the
+  /// event "error" with the exit code, and how to resume if the run has saved a checkpoint.
   void fail(const std::string& text, int exit_code);
-  /// The text alone, a line on stderr.
+  /// The text alone, as a line on stderr.
   void note(const std::string& text);
-  /// `event` where events are wanted, and `text` otherwise, on stdout.
+  /// `event` with --log json, otherwise `text`, on stdout.
   void say(const std::string& text, const Json& event);
 
-  /// The bar in the last row of the terminal that stderr is, until the next message or clear_bar().
+  /// Shows the bar in the last row of the terminal on stderr, until the next message or
+  /// clear_bar().
   void show_bar(const std::string& line);
   void clear_bar();
 
@@ -45,10 +46,10 @@ class Messages {
   std::mutex mutex_;
   bool events_;
   std::string run_;
-  bool bar_ = false;  // stands in the terminal
+  bool bar_ = false;  // is shown in the terminal
 };
 
-/// Whether the arguments ask for --log json; also of a command line that has mistakes.
+/// Whether the arguments ask for --log json, also in a command line with mistakes.
 [[nodiscard]] bool asks_for_events(const std::vector<std::string>& arguments);
 
 }  // namespace trainyard::cli

@@ -36,13 +36,13 @@ struct Verb {
 
 constexpr std::array kVerbs{
     Verb{"train", "train a model (the default verb)", declare_train},
-    Verb{"resume", "go on with a run from its newest good checkpoint", declare_resume},
+    Verb{"resume", "continue a run from its newest valid checkpoint", declare_resume},
     Verb{"check", "check config, data and memory with one batch; writes nothing", declare_check},
     Verb{"summary", "list the layers of a network", declare_summary},
     Verb{"schema", "print the JSON Schema or the reference of the YAML files", declare_schema},
     Verb{"bench", "measure the speed of training steps", declare_bench},
-    Verb{"data", "make data sets", declare_data},
-    Verb{"doctor", "say what this machine offers, or how a run gets on", declare_doctor},
+    Verb{"data", "generate data sets", declare_data},
+    Verb{"doctor", "report what this machine offers, or the state of a run", declare_doctor},
 };
 
 double steady_seconds() {
@@ -55,19 +55,19 @@ std::string quoted_command(int argc, char** argv) {
   return command;
 }
 
-/// libgomp spins between parallel loops, which is ruinous where cores are shared (two processes of
-/// two threads on two cores: three times slower) and worth 4 % alone. It reads its settings when it
-/// is loaded, so the program runs itself once more with a bounded spin, unless the user set one.
+/// libgomp spins between parallel loops, which is ruinous if cores are shared (two processes of two
+/// threads on two cores: three times slower) and otherwise gains 4 %. It reads its settings when it
+/// is loaded, so the program executes itself again with a bounded spin, unless the user set one.
 void bound_spinning(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   setenv("GOMP_SPINCOUNT", "1000", 1);
-  // By its own path, not through /proc/self/exe, which would make its name "exe" in process lists.
+  // By its own path: /proc/self/exe would make its name "exe" in process lists.
   std::error_code unreadable;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
-  if (!unreadable) execv(self.c_str(), argv);  // on failure the program goes on with the default
+  if (!unreadable) execv(self.c_str(), argv);  // on failure the default applies
 }
 
-/// What is wrong with the command line, with what was meant.
+/// Reports the mistakes in the command line, with suggestions. Returns the exit code.
 int report_command_line(const CLI::App& app, const CLI::ParseError& error,
                         const std::vector<std::string>& arguments, Messages& messages) {
   if (error.get_exit_code() == 0) return app.exit(error);
@@ -92,8 +92,8 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
   CLI::App app("train: neural networks from YAML files", "train");
   app.formatter(std::make_shared<HelpText>());
   app.option_defaults()->always_capture_default();
-  app.set_help_flag("-h,--help", "print this and end");
-  app.set_version_flag("--version", version_text(), "print the version and end");
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.set_version_flag("--version", version_text(), "print the version and exit");
   app.require_subcommand(1);
   std::array<Action, kVerbs.size()> actions;
   for (std::size_t i = 0; i < kVerbs.size(); ++i) {
@@ -114,7 +114,7 @@ int parse_and_run(int argc, char** argv, Messages& messages) {
   return static_cast<int>(ErrorKind::bug);
 }
 
-/// Results that did not reach their place are an error, as on a full disk behind `> file`.
+/// Results that could not be written are an error, as with `> file` on a full disk.
 int with_results_written(int code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   throw Error(ErrorKind::disk, std::string("cannot write to standard output: ") +
@@ -137,7 +137,7 @@ int run_program(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return fail("out of host memory; use a smaller batch or a smaller data set", ErrorKind::memory);
   } catch (const std::system_error& error) {
-    // What std::thread throws where none can be started.
+    // Thrown by std::thread if no thread can be started.
     if (error.code() != std::errc::resource_unavailable_try_again) throw;
     return fail(
         "a thread could not be started; raise the limits on memory (ulimit -v) and processes "

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = GpuRequest::Kind;
 
-/// The request for exactly these GPUs; its messages name what was typed.
+/// The request for exactly these GPUs; its messages name the text that was typed.
 GpuRequest request_for(const std::string& ordinals, const std::string& typed) {
   const bool one = ordinals.find(',') == std::string::npos;
   GpuRequest request = parse_gpus(one ? "id:" + ordinals : ordinals);
@@ -19,7 +19,7 @@ GpuRequest request_for(const std::string& ordinals, const std::string& typed) {
   return request;
 }
 
-/// Every GPU that was asked for has a replica.
+/// Throws Error{command_line} unless every requested GPU has a replica.
 void require_work_for_all(std::size_t gpus, int replicas) {
   if (static_cast<std::size_t>(replicas) >= gpus) return;
   refuse_command("--replicas " + std::to_string(replicas) + " leaves " +
@@ -27,8 +27,8 @@ void require_work_for_all(std::size_t gpus, int replicas) {
                  std::to_string(gpus) + " GPUs without work; ask for no more GPUs than replicas");
 }
 
-/// Where --gpus is left out each rank takes a GPU of its own; one alone may be what the launcher
-/// made visible to this rank.
+/// Without --gpus each rank takes its own GPU; a single GPU may be the one that the launcher made
+/// visible to this rank.
 void match_unsaid(std::size_t gpus, const RankIdentity& place) {
   if (gpus <= 1 || gpus >= static_cast<std::size_t>(place.local_ranks)) return;
   refuse_command(std::to_string(gpus) + " GPUs for " + std::to_string(place.local_ranks) +
@@ -69,7 +69,7 @@ RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
   if (request.kind == Kind::none || alone) return ranks;
   UsableGpus usable = open_gpus(request, places);
   ranks = ranks_on(usable.gpus, ranks, replicas);
-  // What stands in their way is said before any of them is started.
+  // Problems must be reported before any of them is started.
   usable.share = {.ranks = ranks.count, .gpus = static_cast<int>(ranks.gpus.size())};
   require_shareable(usable);
   if (ranks.count > 1 && !usable.share.shared()) require_joining_libraries(usable);
@@ -84,7 +84,7 @@ GpuRequest request_for_ranks(const std::string& gpus, int most) {
   const std::optional<RankCount> stated = stated_ranks(gpus, std::nullopt);
   if (request.kind == Kind::none || !stated || stated->count >= most) return request;
   refuse_command(
-      "--scaling wants " + std::to_string(most) + " GPUs, and --gpus " + gpus + " means " +
+      "--scaling needs " + std::to_string(most) + " GPUs, but --gpus " + gpus + " selects " +
       std::to_string(stated->count) +
       "; give as many, leave --gpus out for the first ones, or use --gpus 0 for the CPU");
 }
@@ -107,7 +107,7 @@ GpuRequest request_of_rank(const RankGpuFlags& flags, const RankIdentity& place)
   GpuRequest request = parse_gpus(flags.gpus);
   if (request.kind != Kind::idlest || place.ranks == 1) return request;
   refuse_command("--gpus " + flags.gpus + ": ranks that train did not start (" + place.source +
-                 ") would each find other GPUs idle; name them, as in --gpus 4 or --gpus 0,2");
+                 ") would each find different GPUs idle; name them, as in --gpus 4 or --gpus 0,2");
 }
 
 GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& flags,
@@ -124,7 +124,7 @@ GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& 
 }
 
 /// Whether the GPUs of this host's ranks are known to read each other's memory: a rank that sees
-/// its own alone does not know.
+/// only its own cannot know.
 bool are_direct(std::span<const GpuFinding> gpus, const RankIdentity& place) {
   const auto ranks = static_cast<std::size_t>(place.local_ranks);
   return gpus.size() >= ranks && are_peers(gpus.first(ranks));

@@ -27,7 +27,7 @@ fs::path program_file() {
   return fs::read_symlink("/proc/self/exe", ignored);
 }
 
-/// configs/ of the current folder, and that beside the installed program.
+/// configs/ in the current folder, and the one of the installed program.
 std::vector<fs::path> config_folders() {
   const fs::path prefix = program_file().parent_path().parent_path();
   return {"configs", prefix / "share" / "trainyard" / "configs"};
@@ -37,14 +37,14 @@ DeviceChoice::Kind kind_of(const RunFlags& flags) {
   return flags.device == "reference" ? DeviceChoice::Kind::reference : DeviceChoice::Kind::cpu;
 }
 
-/// Where engines that were timed are kept; empty where the environment names no home.
+/// The folder where timed engines are stored; empty if the environment names no home.
 fs::path engine_folder() {
   const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
   if (!cache.empty()) return fs::path(cache) / "trainyard";
   return home.empty() ? fs::path() : fs::path(home) / ".cache" / "trainyard";
 }
 
-/// True where --device chooses a processor. Throws Error{command_line} if --gpus chooses a GPU too.
+/// True if --device chooses a processor. Throws Error{command_line} if --gpus also chooses a GPU.
 bool on_processor(const RunFlags& flags) {
   if (flags.device.empty()) return false;
   const GpuRequest::Kind kind = parse_gpus(flags.gpus).kind;
@@ -53,14 +53,14 @@ bool on_processor(const RunFlags& flags) {
                                            " contradict each other; give one of them");
 }
 
-/// The GPU that the flags ask for, or find where they say nothing; none: the CPU.
+/// The GPU that the flags request, or the one found without flags; none: the CPU.
 UsableGpus open_gpus_of(const RunFlags& flags) {
   if (on_processor(flags)) return {};
   UsableGpus usable = open_gpus(parse_gpus(flags.gpus), gpu_search_paths());
   if (usable.gpus.size() > 1) {
     throw Error(ErrorKind::device, "--gpus " + flags.gpus +
-                                       ": this command works on one GPU; use --gpus 1, or id:N for "
-                                       "another one than the first");
+                                       ": this command runs on one GPU; use --gpus 1, or id:N for "
+                                       "one other than the first");
   }
   return usable;
 }
@@ -80,7 +80,8 @@ DeviceChoice choice_of(const RunFlags& flags, UsableGpus usable) {
   return choice;
 }
 
-/// A network where a run was expected would be answered with a list of keys that a run has.
+/// Refuses a network file given as a run file, for which the error would otherwise list unknown and
+/// missing keys.
 void refuse_network_file(const fs::path& path) {
   const config::Node file = config::load_yaml(path);
   const config::Node* layers = file.find("layers");
@@ -88,8 +89,8 @@ void refuse_network_file(const fs::path& path) {
     return;
   }
   throw Error(ErrorKind::config, layers->where.text() +
-                                     ": this is a network file: it has 'layers', and no 'network'; "
-                                     "--config wants a run file, which names it: network: {file: " +
+                                     ": this is a network file: it has 'layers' but no 'network'; "
+                                     "--config needs a run file, which names it: network: {file: " +
                                      path.filename().string() + "}");
 }
 
@@ -97,7 +98,7 @@ void refuse_network_file(const fs::path& path) {
 
 void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("FILE,--config", flags.config,
-                 "run file: a path, or a name in configs/; a path goes without --config too")
+                 "run file: a path, or a name in configs/; --config may be omitted before a path")
       ->required()
       ->type_name("FILE");
   add_device_flags(app, flags);
@@ -117,8 +118,8 @@ void add_device_flags(CLI::App& app, RunFlags& flags) {
       ->check(one_word_of({"fp32", "tf32", "bf16", "fp16", "fp64"}))
       ->type_name("WORD");
   app.add_flag("--no-tune", flags.no_tune,
-               "GPU: take the engines that cuDNN puts first instead of timing them");
-  app.add_option("--threads", flags.threads, "processor threads; 0: the config's, else all cores")
+               "GPU: use the engines that cuDNN ranks first instead of timing them");
+  app.add_option("--threads", flags.threads, "CPU threads; 0: the config's, else all cores")
       ->check(whole_number(0, 1024))
       ->type_name("N");
 }
@@ -158,7 +159,8 @@ RunConfig read_config(const RunFlags& flags, int local_ranks) {
   RunConfig run = read_run_config(file, overrides_of(flags), variable("TRAINYARD_DATA"));
   // The thread count is part of a run's record: it decides the order of sums inside oneDNN.
   if (flags.threads > 0) settle_threads(run, flags.threads);
-  // With shards the bits are those of any number of ranks, and one thread is what all can have.
+  // With shards the results are bit-identical for any number of ranks; one thread is what every
+  // number of ranks can have.
   const int share = run.batch.shards ? 1 : std::max(1, available_cores() / local_ranks);
   if (run.threads == 0) settle_threads(run, share);
   settle_precision(run, run.precision.value_or(default_precision(kind_of(flags))));
@@ -176,7 +178,7 @@ DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankIdentity& pl
 }
 
 void print_warning(const std::string& text) {
-  std::fflush(stdout);  // in one pipe the two stand in order
+  std::fflush(stdout);  // keeps the order if both go to one pipe
   std::fprintf(stderr, "train: warning: %s\n", text.c_str());
 }
 

@@ -1,4 +1,4 @@
-// The flags that every verb on a config shares.
+// The flags shared by all verbs that take a config.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +21,8 @@ struct RunFlags {
   std::string config;
   std::vector<std::string> overrides;  // --set a.b.c=value
   std::string device;                  // cpu, reference; "": as gpus says
-  std::string precision;               // "": the config's, else the device's own
-  std::string gpus;                    // "": a GPU if a usable one is there, else the CPU
+  std::string precision;               // "": the config's, else the device's default
+  std::string gpus;                    // "": a GPU if there is a usable one, else the CPU
   int threads = 0;
   bool no_tune = false;
 };
@@ -31,24 +31,25 @@ struct RunFlags {
 void add_run_flags(CLI::App& app, RunFlags& flags);
 /// Declares --set, --device, --precision, --gpus, --no-tune and --threads.
 void add_device_flags(CLI::App& app, RunFlags& flags);
-/// --set and the flags that are short for it.
+/// --set and its short forms.
 [[nodiscard]] std::vector<std::string> overrides_of(const RunFlags& flags);
-/// Where nothing says the threads, the cores are shared out among `local_ranks` ranks.
+/// If the number of threads is not given, the cores are divided among `local_ranks` ranks.
 [[nodiscard]] RunConfig read_config(const RunFlags& flags, int local_ranks = 1);
 /// Throws Error{command_line} or Error{device} for a choice that this build or machine lacks,
 /// before any data is read.
 [[nodiscard]] DeviceChoice device_choice(const RunFlags& flags);
-/// That of one rank of several: its own GPU of those that --gpus and --replicas mean.
+/// The same for one rank of several: its own GPU among those that --gpus and --replicas select.
 [[nodiscard]] DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankIdentity& place,
                                                  std::optional<int> replicas);
 /// "train: warning: TEXT" on stderr.
 void print_warning(const std::string& text);
-/// The GPU part beside this program, or that of TRAINYARD_GPU_PART, and where the environment says
-/// that CUDA's libraries lie.
+/// The GPU part next to this program, or that of TRAINYARD_GPU_PART, and the folders of CUDA's
+/// libraries according to the environment.
 [[nodiscard]] GpuSearchPaths gpu_search_paths();
 
-/// `name` as given, then in configs/ under the current folder, then in the share folder beside the
-/// program; ".yaml" may be left out. Throws Error{config} with the places and the nearest name.
+/// `name` as given, then in configs/ under the current folder, then in the share folder of the
+/// installed program; ".yaml" may be left out. Throws Error{config} with the paths tried and the
+/// nearest name.
 [[nodiscard]] std::filesystem::path find_config(const std::string& name);
 
 }  // namespace trainyard::cli

@@ -30,12 +30,12 @@ void add_start_flags(CLI::App& app, StartFlags& flags) {
       ->type_name("N");
   CLI::Option* init =
       app.add_option("--init", flags.init,
-                     "begin with the weights of a safetensors file, a checkpoint folder or a run "
+                     "start with the weights of a safetensors file, a checkpoint folder or a run "
                      "folder (its best checkpoint)")
           ->type_name("PATH");
   app.add_option("--init-skip", flags.init_skip,
-                 "layers to leave as drawn, for instance a new head: a pattern as in 'freeze:' "
-                 "(repeatable, or with commas)")
+                 "layers that keep their random initial values, for instance a new head: a pattern "
+                 "as in 'freeze:' (repeatable, or comma-separated)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->needs(init)
@@ -43,7 +43,7 @@ void add_start_flags(CLI::App& app, StartFlags& flags) {
 }
 
 void add_picture_flag(CLI::App& app, StartFlags& flags) {
-  app.add_option("--output", flags.output, "also write the curves to this .png or .svg")
+  app.add_option("--output", flags.output, "also write the curves to this .png or .svg file")
       ->type_name("FILE");
 }
 
@@ -57,7 +57,7 @@ RunFlags with_overrides(const StartFlags& flags) {
 
 namespace {
 
-/// What the flags change of a run file.
+/// All changes of the flags to a run file.
 std::vector<std::string> all_overrides(const StartFlags& flags) {
   std::vector<std::string> all = overrides_of(with_overrides(flags));
   if (flags.run.threads > 0) all.push_back("threads=" + std::to_string(flags.run.threads));

@@ -1,4 +1,4 @@
-// The flags with which a new run starts, of `train` and of `train check`.
+// The flags that start a new run, shared by `train` and `train check`.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ struct StartFlags {
 void add_start_flags(CLI::App& app, StartFlags& flags);
 /// Declares --output.
 void add_picture_flag(CLI::App& app, StartFlags& flags);
-/// The flags of the run with those that are short for --set put there.
+/// The flags of the run with the short forms of --set added to its overrides.
 [[nodiscard]] RunFlags with_overrides(const StartFlags& flags);
-/// The weights of --init, if it is given. Throws as read_initial_weights().
+/// The weights of --init, if given. Throws as read_initial_weights().
 [[nodiscard]] std::optional<InitialWeights> initial_weights(const StartFlags& flags);
-/// All but the config, the weights and the device.
+/// The request without the config, the weights and the device.
 [[nodiscard]] TrainingRequest request_of(const StartFlags& flags, const Context& context);
 
 }  // namespace trainyard::cli

@@ -17,9 +17,9 @@ namespace trainyard::cli {
 namespace {
 
 struct BenchFlags {
-  ScalingFlags scaling;  // and what both kinds share
+  ScalingFlags scaling;  // also those shared by both kinds
   BenchOptions options;
-  std::string compare;  // a file of peers' rates
+  std::string compare;  // a file with the throughput of other programs
 };
 
 std::string json_row(const BenchResult& result, const std::vector<PeerRate>& peers) {
@@ -63,14 +63,15 @@ std::string json_row(const BenchResult& result, const std::vector<PeerRate>& pee
   return json_line(row);
 }
 
-/// What the arithmetic of a step comes to.
+/// The arithmetic of a step and its share of the peak.
 std::string arithmetic_text(const BenchResult& result) {
   const double rate = result.counts.gflop / (result.step_milliseconds * 1e-3);
-  return fmt::format("{:.1f} GFLOP a step, {:.0f} of {:.0f} GFLOP/s: {:.0f} % of the measured peak",
-                     result.counts.gflop, rate, result.peaks.gflops, 100 * result.share_of_peak);
+  return fmt::format(
+      "{:.1f} GFLOP per step, {:.0f} of {:.0f} GFLOP/s: {:.0f} % of the measured peak",
+      result.counts.gflop, rate, result.peaks.gflops, 100 * result.share_of_peak);
 }
 
-/// The floors of a step and what each comes from; a latency of "-" where work runs at once.
+/// The roofline of a step and its inputs; latency is "-" if work runs synchronously.
 std::string floors_text(const BenchResult& result) {
   const Floors& floors = result.floors;
   std::string latency = "-";
@@ -79,25 +80,25 @@ std::string floors_text(const BenchResult& result) {
                           result.counts.launches, *result.peaks.launch_microseconds);
   }
   return fmt::format(
-      "floors: arithmetic {:.2f} ms, memory {:.2f} ms ({:.3f} GB at {:.1f} GB/s), latency {}; "
-      "{:.0f} % of the floor",
+      "roofline: arithmetic {:.2f} ms, memory {:.2f} ms ({:.3f} GB at {:.1f} GB/s), latency {}; "
+      "{:.0f} % of the roofline",
       floors.arithmetic_milliseconds, floors.memory_milliseconds, result.counts.gigabytes,
       result.peaks.gigabytes_per_second, latency, 100 * result.share_of_floor);
 }
 
-/// What summing in shards costs on one rank.
+/// The cost of shards on one rank.
 std::string shards_text(const BenchResult& result) {
   if (!result.shards) return "";
-  return fmt::format("  shards {}: {:.2f} ms a step against {:.2f} ms in one pass, {:.2f} times\n",
-                     result.shards->count, result.shards->step_milliseconds,
-                     result.step_milliseconds,
-                     result.shards->step_milliseconds / result.step_milliseconds);
+  return fmt::format(
+      "  shards {}: {:.2f} ms per step vs. {:.2f} ms in one pass, {:.2f} times as long\n",
+      result.shards->count, result.shards->step_milliseconds, result.step_milliseconds,
+      result.shards->step_milliseconds / result.step_milliseconds);
 }
 
 std::string table(const BenchResult& result, const std::vector<PeerRate>& peers) {
   std::string out = fmt::format(
       "{}: batch {}, {}, {} trainable parameters\n"
-      "  {:.1f} images/s (windows {:.1f} to {:.1f}), {:.2f} ms a step\n"
+      "  {:.1f} images/s (windows {:.1f} to {:.1f}), {:.2f} ms per step\n"
       "  passes: forward {:.2f} ms, backward {:.2f} ms, update {:.2f} ms\n"
       "  {}\n"
       "  {}\n"
@@ -109,7 +110,7 @@ std::string table(const BenchResult& result, const std::vector<PeerRate>& peers)
       result.loss);
   out += shards_text(result);
   for (const PeerRate& peer : peers) {
-    out += fmt::format("  beside {}: {:.1f} images/s, ratio {:.2f}\n", peer.name,
+    out += fmt::format("  vs. {}: {:.1f} images/s, ratio {:.2f}\n", peer.name,
                        peer.images_per_second, result.images_per_second / peer.images_per_second);
   }
   for (const StepTime& layer : result.layers) {
@@ -138,24 +139,26 @@ int bench_steps(const BenchFlags& flags, const Context& context) {
 
 void add_step_flags(CLI::App& app, BenchFlags& flags) {
   app.add_flag("--layers", flags.options.layers, "time each step of the plan");
-  app.add_option("--compare", flags.compare,
-                 "JSON lines of a peer's rates, for this network and batch, to stand beside ours")
+  app.add_option(
+         "--compare", flags.compare,
+         "JSON lines with other programs' throughput for this network and batch, to compare with")
       ->type_name("FILE");
 }
 
-/// Each of them wants --scaling, which goes without those of add_step_flags().
+/// All of them require --scaling, which excludes those of add_step_flags().
 void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
   CLI::Option* const scaling =
-      app.add_option("--scaling", flags.counts,
-                     "train the run on so many ranks, 1,2,4, and say what keeps 4 from 4 times")
+      app.add_option(
+             "--scaling", flags.counts,
+             "train on each number of ranks, as in 1,2,4, and report what limits the speed-up")
           ->type_name("LIST");
   scaling->excludes("--layers")->excludes("--compare");
-  app.add_option("--rounds", flags.rounds, "starts of each number of ranks, which take turns")
+  app.add_option("--rounds", flags.rounds, "starts of each number of ranks, in turn")
       ->check(whole_number(1, 1000))
       ->type_name("N")
       ->needs(scaling);
   app.add_option("--output", flags.output,
-                 "picture, .png or .svg (scaling.png); a .csv of its name stands beside it")
+                 "plot, .png or .svg (scaling.png); a .csv of the same name is written next to it")
       ->type_name("FILE")
       ->needs(scaling);
   add_host_flags(app, flags.launch);
@@ -170,7 +173,7 @@ void declare_bench(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<BenchFlags>();  // shared with the action, which outlives parsing
   ScalingFlags& shared = flags->scaling;
   add_run_flags(app, shared.run);
-  app.add_option("--batch", shared.batch, "samples a step (128), with --scaling of each rank")
+  app.add_option("--batch", shared.batch, "samples per step (128); with --scaling per rank")
       ->check(whole_number(1, 1 << 20))
       ->type_name("N");
   app.add_option("--windows", shared.windows, "timed windows; the median is reported")

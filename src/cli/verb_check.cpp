@@ -1,4 +1,4 @@
-// `train check`: everything that `train` would refuse before step 1, and one batch.
+// `train check`: all checks that `train` makes before step 1, and one batch.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,7 +24,7 @@ struct CheckFlags : StartFlags {
   bool show_config = false;
 };
 
-/// One batch forward and backward, without an update.
+/// One batch forward and backward, without an optimizer step.
 double loss_of_one_batch(Session& session) {
   Model& model = session.model();
   session.updater().prepare();
@@ -48,14 +48,14 @@ std::string data_text(Session& session) {
   return fmt::format("data: {} training and {} validation samples {} of {} classes, {}",
                      with_separators(data.train->size()), with_separators(data.val->size()),
                      data.train->image_shape().text(), data.train->classes(),
-                     feeding.empty() ? "batches made by the processor" : feeding);
+                     feeding.empty() ? "batches prepared by the CPU" : feeding);
 }
 
 std::string batch_text(const Session& session) {
   const BatchNumbers& batch = session.batch();
   const std::int64_t epochs = session.config().epochs;
   return fmt::format(
-      "batch: {} samples an update on {} {}; {} steps an epoch, {} samples dropped; {} in "
+      "batch: {} samples per step on {} {}; {} steps per epoch, {} samples dropped; {} in "
       "{} epochs",
       batch.global, batch.ranks, batch.ranks == 1 ? "rank" : "ranks", with_separators(batch.steps),
       batch.dropped, with_separators(batch.steps * epochs), epochs);
@@ -67,7 +67,7 @@ std::string best_metric_text(const Session& session) {
          (best.larger_is_better ? "more" : "less") + " is better";
 }
 
-/// What is known of the run, a line each.
+/// Facts about the run, one per line.
 std::vector<std::string> facts(Session& session, const TrainingRequest& request) {
   constexpr std::size_t kNames = 4;
   const GraphTotals network = totals(session.model().graph().graph);
@@ -88,7 +88,8 @@ std::vector<std::string> facts(Session& session, const TrainingRequest& request)
   return lines;
 }
 
-/// What this rank found; the others' errors are its own.
+/// Checks this rank and prints the results on rank 0. Errors of other ranks are thrown on every
+/// rank.
 int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ranks,
                Messages& messages) {
   const std::string config = resolved_yaml(request.config);
@@ -96,14 +97,14 @@ int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ran
   const std::vector<std::string> lines = facts(*ready.session, request);
   ranks.sign_off();
   if (ranks.rank() != 0) return 0;
-  // The config with the verdict as comments is a run file.
+  // The config with the results as comments is a valid run file.
   if (flags.show_config) std::fputs(config.c_str(), stdout);
   const char* const mark = flags.show_config ? "# " : "";
   for (const std::string& line : lines) std::printf("%s%s\n", mark, line.c_str());
   for (const std::string& warning : ready.warnings) messages.warn(warning);
   const std::size_t count = ready.warnings.size();
   std::printf("%s%s; nothing was written\n", mark,
-              count == 0 ? "all is well"
+              count == 0 ? "no problems found"
                          : fmt::format("the run can start, with {} {} above", count,
                                        count == 1 ? "warning" : "warnings")
                                .c_str());
@@ -142,7 +143,7 @@ void declare_check(CLI::App& app, const Context& context, Action& action) {
   add_picture_flag(app, *flags);
   add_host_flags(app, flags->launch);
   app.add_flag("--show-config", flags->show_config,
-               "print the run file with every default first, as a run's config.yaml has it");
+               "first print the run file with every default, as in a run's config.yaml");
   action = [flags, context] { return check_in_ranks(*flags, context); };
 }
 

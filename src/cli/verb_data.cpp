@@ -15,7 +15,7 @@ void declare_data(CLI::App& app, const Context&, Action& action) {
   };
   auto flags = std::make_shared<Flags>();  // shared with the action, which outlives parsing
   app.require_subcommand(1);
-  CLI::App* make = app.add_subcommand("make", "draw a data set");
+  CLI::App* make = app.add_subcommand("make", "generate a data set");
   make->require_subcommand(1);
   CLI::App* shapes = make->add_subcommand(
       "shapes", "10 classes of drawn shapes, 32x32, in CIFAR-10's binary layout");
@@ -28,7 +28,7 @@ void declare_data(CLI::App& app, const Context&, Action& action) {
   shapes->add_option("--test", flags->options.test, "test samples")
       ->check(whole_number(1, 10'000'000))
       ->type_name("N");
-  shapes->add_option("--seed", flags->options.seed, "of the drawings")
+  shapes->add_option("--seed", flags->options.seed, "seed of the drawings")
       ->check(whole_number(0))
       ->type_name("N");
   action = [flags] {

@@ -44,9 +44,10 @@ int examine_run(const DoctorFlags& flags) {
 
 void declare_doctor(CLI::App& app, const Context&, Action& action) {
   auto flags = std::make_shared<DoctorFlags>();  // shared with the action, which outlives parsing
-  app.add_option("run", flags->run,
-                 "a run folder: says whether the run works (exit 10), hangs (11), is dead (12) or "
-                 "has ended (its own exit code)")
+  app.add_option(
+         "run", flags->run,
+         "run folder: reports whether the run is working (exit 10), hangs (11), is dead (12) or "
+         "has ended (its own exit code)")
       ->type_name("RUN");
   app.add_flag("--json", flags->json, "as JSON");
   action = [flags] {

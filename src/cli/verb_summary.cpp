@@ -16,10 +16,10 @@ namespace {
 struct SummaryFlags {
   RunFlags run;
   bool json = false, plan = false, expand = false;
-  std::string target;  // "": that of the device
+  std::string target;  // "": the device's
 };
 
-/// The plan on this run's device, or on a target whose device may be elsewhere.
+/// The plan for this run's device, or for a target whose device need not be present.
 std::string plan_of(RunConfig& run, const SummaryFlags& flags) {
   ModelOptions options;
   options.slots = static_cast<int>(run.optimizer->slots().size());
@@ -66,11 +66,11 @@ void declare_summary(CLI::App& app, const Context&, Action& action) {
   auto* plan = app.add_flag("--plan", flags->plan,
                             "the steps, buffers, offsets and memory of the training plan");
   app.add_option("--target", flags->target,
-                 "with --plan: the plan for a GPU, which need not be there")
+                 "with --plan: the plan for a GPU, even if this machine has none")
       ->check(one_word_of({"cuda"}))
       ->type_name("WORD")
       ->needs(plan);
-  app.add_flag("--expand", flags->expand, "the network as YAML without blocks and loops");
+  app.add_flag("--expand", flags->expand, "the network as YAML with blocks and loops expanded");
   action = [flags] { return summarise_run(*flags); };
 }
 

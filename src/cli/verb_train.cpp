@@ -38,14 +38,14 @@ struct TrainFlags : StartFlags {
 void add_output_flags(CLI::App& app, TrainFlags& flags) {
   add_picture_flag(app, flags);
   app.add_option("--max-time", flags.max_seconds,
-                 "stop after so long, saved (exit 75): 90, 90s, 5m, 2h, 1h30m")
+                 "save and stop after this time (exit 75): 90, 90s, 5m, 2h, 1h30m")
       ->transform(duration())
       ->default_str("")
       ->type_name("TIME");
   app.add_option("--log", flags.log, "keras, json or plain")
       ->check(one_word_of({"keras", "json", "plain"}))
       ->type_name("WORD");
-  app.add_flag("-q,--quiet", flags.quiet, "print errors and warnings alone");
+  app.add_flag("-q,--quiet", flags.quiet, "print only errors and warnings");
   app.add_flag("--eager", flags.eager, "check every tensor of every step for NaN and Inf");
 }
 
@@ -68,7 +68,7 @@ ConsoleOptions console_options(const TrainFlags& flags) {
           .bar_columns = [] { return terminal_columns(STDERR_FILENO, std::getenv("COLUMNS")); }};
 }
 
-/// Prints how the run ended, on the rank that `speaks`, and gives the exit code.
+/// Prints how the run ended, if this rank `speaks`, and returns the exit code.
 int report(const RunResult& result, const TrainFlags& flags, bool speaks, Messages& messages) {
   const RunEnd& end = result.end;
   const LogStyle style = log_style_of(flags.log).value_or(LogStyle::keras);
@@ -85,7 +85,7 @@ int report(const RunResult& result, const TrainFlags& flags, bool speaks, Messag
   end_by_signal(end.signal);
 }
 
-/// A disk that is not shared keeps the launcher's streams.
+/// On a disk that is not shared, the rank keeps the launcher's streams.
 void log_to(const fs::path& path) {
   if (!fs::is_directory(path.parent_path())) return;
   std::fflush(stdout);
@@ -125,29 +125,28 @@ TrainingRequest training_request(const TrainFlags& flags, const Context& context
   return request;
 }
 
-/// The folder that --resume means: --out, else the newest unfinished run of this config.
+/// The folder of --resume: --out, else the newest unfinished run of this config.
 fs::path folder_to_resume(const TrainFlags& flags, const std::string& name) {
   if (!flags.out.empty()) return flags.out;
   const auto newest = newest_unfinished_run("runs", name);
   if (!newest) {
-    throw Error(ErrorKind::command_line,
-                "--resume: runs/" + name +
-                    " holds no unfinished run; leave --resume out to start "
-                    "one");
+    throw Error(
+        ErrorKind::command_line,
+        "--resume: runs/" + name + " has no unfinished run; leave out --resume to start one");
   }
   return *newest;
 }
 
 RunConfig config_of_run(const fs::path& folder, const RunFlags& flags) {
   if (!is_run_folder(folder)) {
-    throw Error(ErrorKind::command_line, "'" + folder.string() +
-                                             "' is no run folder: it has no config.yaml of a run" +
-                                             (fs::exists(folder) ? "" : config::near_file(folder)));
+    throw Error(ErrorKind::command_line,
+                "'" + folder.string() + "' is not a run folder: it has no config.yaml of a run" +
+                    (fs::exists(folder) ? "" : config::near_file(folder)));
   }
   return read_run_config(folder / "config.yaml", overrides_of(flags));
 }
 
-/// True, and said by rank 0, if the run has nothing left to train.
+/// True, and reported by rank 0, if the run has nothing left to train.
 bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFlags& flags,
                  const Context& context) {
   const auto text = completion_text(folder, config);
@@ -202,8 +201,8 @@ int resume(const TrainFlags& flags, const Context& context) {
   return train_with(std::move(request), flags, context);
 }
 
-/// The arguments that go on with what an attempt of `arguments` has left behind: the same, and
-/// --resume with the folder. `before`: the newest unfinished run when the first attempt began.
+/// The arguments that continue the run of a failed attempt with `arguments`: the same, and --resume
+/// with the folder. `before`: the newest unfinished run when the first attempt began.
 std::vector<std::string> resume_arguments(std::vector<std::string> arguments,
                                           const TrainFlags& flags, const std::string& name,
                                           const std::optional<fs::path>& before) {
@@ -211,7 +210,7 @@ std::vector<std::string> resume_arguments(std::vector<std::string> arguments,
   const bool given = !flags.out.empty();
   const auto newest =
       given ? std::optional(fs::path(flags.out)) : newest_unfinished_run("runs", name);
-  // Without a folder of its own the attempt never began: it begins again.
+  // Without a new run folder the attempt never began: start it again unchanged.
   if (!newest || (!given && newest == before) || !is_run_folder(*newest)) return arguments;
   arguments.emplace_back("--resume");
   if (!given) arguments.insert(arguments.end(), {"--out", newest->string()});
@@ -250,9 +249,9 @@ int resume_in_ranks(const TrainFlags& flags, const Context& context) {
 void declare_train(CLI::App& app, const Context& context, Action& action) {
   auto flags = std::make_shared<TrainFlags>();  // shared with the action, which outlives parsing
   add_start_flags(app, *flags);
-  app.add_flag("--resume", flags->resume,
-               "go on with --out, or this config's newest unfinished run");
-  app.add_flag("--skip-done", flags->skip_done, "do nothing if this very config has completed");
+  app.add_flag("--resume", flags->resume, "continue --out, or this config's newest unfinished run");
+  app.add_flag("--skip-done", flags->skip_done,
+               "do nothing if a run of exactly this config has completed");
   add_launch_flags(app, flags->launch);
   add_output_flags(app, *flags);
   action = [flags, context] { return train_in_ranks(*flags, context); };

@@ -1,5 +1,5 @@
-// The verbs. To add one: a file cli/verb_x.cpp with a function that declares its flags and sets
-// what it does, and a line here and in the list of program.cpp.
+// The verbs. To add one: write a file cli/verb_x.cpp with a function that declares its flags and
+// sets its action, and add a line here and in the list of program.cpp.
 #pragma once
 
 #include <functional>
@@ -16,18 +16,18 @@ namespace trainyard::cli {
 
 class Messages;
 
-/// What every verb may know of its context.
+/// The context of a verb.
 struct Context {
   std::string command;                 // the command line as typed, shell-quoted
   std::vector<std::string> arguments;  // its words, without the program's name
   std::string program;                 // path of the program
   std::function<double()> now;         // seconds on a steady clock
-  double started = 0;                  // its value when the program began
+  double started = 0;                  // its value when the program started
   Messages& messages;                  // outlives every verb
   RankIdentity place = {};  // of this process, once in_ranks() has found it; else one rank
 };
 
-/// Declares a verb on `app`. What it does is stored in `action`, and run after parsing; it returns
+/// Declares a verb on `app` and stores its work in `action`, which runs after parsing and returns
 /// the exit code.
 using Action = std::function<int()>;
 using DeclareVerb = void (*)(CLI::App& app, const Context& context, Action& action);

@@ -1,4 +1,4 @@
-// What `train --version` prints.
+// The text of `train --version`.
 #pragma once
 
 #include <string>

@@ -38,18 +38,18 @@ bool is_name(std::string_view text) {
          text.find_first_not_of(kAllowed) == std::string_view::npos;
 }
 
-/// Reads the words of a line into `host`; what is wrong with them, "" if nothing.
+/// Reads the words of a line into `host`. Returns the problem, "" if there is none.
 std::string read_words(const std::vector<std::string>& words, Host& host) {
   constexpr std::string_view kSlots = "slots=";
   if (!is_name(words[0])) {
-    return "'" + words[0] + "' is no host name and no IPv4 address; write one host a line";
+    return "'" + words[0] + "' is neither a host name nor an IPv4 address; write one host per line";
   }
   host.name = words[0];
   for (std::size_t i = 1; i < words.size(); ++i) {
     const auto number =
         words[i].starts_with(kSlots) ? parse_integer(words[i].substr(kSlots.size())) : std::nullopt;
     if (!number || *number < 1 || *number > kMostRanks || host.slots != 0) {
-      return "'" + words[i] + "' behind host '" + host.name + "': expected slots=N, or nothing";
+      return "'" + words[i] + "' after host '" + host.name + "': expected slots=N, or nothing";
     }
     host.slots = static_cast<int>(*number);
   }
@@ -70,16 +70,16 @@ void check(const HostsLaunch& launch) {
     if (host.slots != 0 && host.slots < launch.ranks_per_host) {
       refuse(launch, host,
              "has slots=" + std::to_string(host.slots) + ", but " +
-                 std::to_string(launch.ranks_per_host) + " ranks are asked for on each host");
+                 std::to_string(launch.ranks_per_host) + " ranks are requested on each host");
     }
     const bool loopback = host.name == "localhost" || host.name.starts_with("127.");
     if (loopback && launch.hosts.size() > 1) {
-      refuse(launch, host, "means another machine on each host; write the name of this one");
+      refuse(launch, host, "means a different machine on each host; write this machine's name");
     }
   }
 }
 
-/// The hosts with this machine first, which is where mpirun counts from.
+/// The hosts with this machine first, where mpirun starts rank 0.
 std::vector<Host> in_order_of_ranks(const HostsLaunch& launch) {
   std::vector<Host> hosts = launch.hosts;
   std::stable_partition(hosts.begin(), hosts.end(),
@@ -102,7 +102,7 @@ std::vector<Host> parse_hosts(std::string_view text, const std::string& file) {
     Host host{.line = line};
     std::string problem = read_words(words, host);
     if (problem.empty() && !seen.insert(host.name).second) {
-      problem = "host '" + host.name + "' stands here a second time; give it slots=N instead";
+      problem = "host '" + host.name + "' is listed twice; give it slots=N instead";
     }
     if (!problem.empty()) problems.push_back(file + ":" + std::to_string(line) + ":1: " + problem);
     hosts.push_back(std::move(host));
@@ -111,7 +111,7 @@ std::vector<Host> parse_hosts(std::string_view text, const std::string& file) {
   if (hosts.empty() || hosts.size() > kMostHosts) {
     throw Error(ErrorKind::config, file + ":1:1: " + std::to_string(hosts.size()) +
                                        " hosts; expected from 1 to " + std::to_string(kMostHosts) +
-                                       ", one a line");
+                                       ", one per line");
   }
   return hosts;
 }
@@ -138,9 +138,9 @@ std::vector<std::string> mpirun_arguments(const HostsLaunch& launch) {
   const std::string per_host = std::to_string(launch.ranks_per_host);
   std::vector<std::string> places;
   for (const Host& host : hosts) places.push_back(host.name + ":" + per_host);
-  // Bound to one core each, as mpirun would have it, ranks could not use their threads. Between
-  // SIGTERM and SIGKILL mpirun leaves 1 second by itself, too little to end well. What it is told
-  // here it waits out in any case, about twice on each machine (seen with 4.1.4).
+  // By default mpirun binds each rank to one core, so that it could not use its threads, and leaves
+  // 1 second between SIGTERM and SIGKILL, too short for a clean end. It always waits the full time
+  // set here, about twice on each machine (seen with 4.1.4).
   std::vector<std::string> arguments = {
       "--host",
       joined(places, ","),
@@ -179,7 +179,7 @@ LaunchResult result_of_mpirun(LaunchResult result) {
   if (!result.message.empty()) return result;
   result.message = signal != 0 ? "a rank was killed by signal " + std::to_string(signal)
                                : "mpirun ended with exit code " + std::to_string(code);
-  result.message += "; the lines above, which are mpirun's, say more";
+  result.message += "; see mpirun's output above";
   return result;
 }
 
@@ -189,14 +189,14 @@ std::vector<SyncCommand> sync_commands(std::span<const Host> hosts,
   if (!folder.is_absolute()) {
     throw Error(ErrorKind::command_line, "--sync-dir '" + folder.string() +
                                              "' is not absolute; it is the same folder on every "
-                                             "host, so give it from / on");
+                                             "host, so give the full path");
   }
   std::vector<SyncCommand> commands;
   for (const Host& host : hosts) {
     const bool own = is_own(host.name, own_names);
     const std::string place = (own ? "" : host.name + ":") + folder.string() + "/";
-    // Protected, so that the other side's shell does not read the folder's name; without a password
-    // to ask for, ssh would wait for ever.
+    // --protect-args keeps the remote shell from interpreting the folder's name; BatchMode keeps
+    // ssh from waiting forever for a password.
     commands.push_back(
         {.host = own ? "" : host.name,
          .arguments = {"--archive", "--protect-args", "--exclude=/runs/", "--exclude=/build/",

@@ -14,14 +14,14 @@ namespace trainyard {
 /// A line of a host file.
 struct Host {
   std::string name;  // or IPv4 address
-  int slots = 0;     // ranks that it takes; 0: not said
+  int slots = 0;     // ranks that fit on it; 0: not given
   int line = 0;      // in the file, from 1
   bool operator==(const Host&) const = default;
 };
 
-/// Reads a host file: a host a line ("node1", "10.0.0.7 slots=8"), blank lines and comments from #
-/// left out. Throws Error{config} with every bad line ("hosts.txt:3:1: ...") and for a file without
-/// a host.
+/// Reads a host file: one host per line ("node1", "10.0.0.7 slots=8"); blank lines and comments
+/// from # on are ignored. Throws Error{config} with every bad line ("hosts.txt:3:1: ...") and for a
+/// file without a host.
 [[nodiscard]] std::vector<Host> parse_hosts(std::string_view text, const std::string& file);
 
 /// The same program on several hosts.
@@ -34,12 +34,12 @@ struct HostsLaunch {
   std::filesystem::path program;       // the same path on all hosts
   std::vector<std::string> arguments;  // of the program
   std::filesystem::path folder;        // where the ranks run, on all hosts
-  std::vector<std::string> variables;  // names of variables that all ranks get from here
+  std::vector<std::string> variables;  // names of variables passed from here to all ranks
 };
 
-/// The same with `ranks` ranks in all, host by host in the order of ranks: fewer than
-/// ranks_per_host are on the first host alone. Throws Error{command_line} for a number that fills
-/// no whole hosts, or more than all of them take.
+/// The same launch with `ranks` ranks in total, host by host in rank order: fewer than
+/// ranks_per_host run on the first host alone. Throws Error{command_line} for a number that does
+/// not fill whole hosts, or exceeds all of them.
 [[nodiscard]] HostsLaunch with_ranks(HostsLaunch launch, int ranks);
 
 /// The arguments of Open MPI's mpirun: ranks_per_host ranks on each host, not bound to cores,
@@ -48,10 +48,10 @@ struct HostsLaunch {
 /// among several hosts, naming the line.
 [[nodiscard]] std::vector<std::string> mpirun_arguments(const HostsLaunch& launch);
 
-/// What the end of mpirun says of the ranks. mpirun ends with the exit code of the first rank that
-/// failed, with 128 + N where signal N killed one, with 1 after a signal that it passed on as
-/// SIGTERM, and with 1 and others for reasons of its own. A stop by a signal stays that; a killed
-/// rank, and mpirun's own reasons, are exit code 8.
+/// The result of the ranks from mpirun's. mpirun ends with the exit code of the first rank that
+/// failed, with 128 + N if signal N killed one, with 1 after a signal that it passed on as SIGTERM,
+/// and with 1 and other codes for its own errors. A stop by a signal remains one; a killed rank and
+/// mpirun's own errors become exit code 8.
 [[nodiscard]] LaunchResult result_of_mpirun(LaunchResult result);
 
 /// One copy of the current folder.
@@ -59,14 +59,14 @@ struct SyncCommand {
   std::string host;  // "" for this machine
   std::vector<std::string> arguments;
 };
-/// The arguments of rsync that copy the current folder (configs, models, data) to `folder` of each
-/// host over ssh, and to `folder` of this machine if it is a host; runs/, build/ and .git/ stay
-/// here. Nothing is deleted there. Throws Error{command_line} if `folder` is not absolute.
+/// The arguments of rsync that copy the current folder (configs, models, data) to `folder` on each
+/// host over ssh, and to `folder` on this machine if it is a host; runs/, build/ and .git/ are not
+/// copied. Nothing is deleted there. Throws Error{command_line} if `folder` is not absolute.
 [[nodiscard]] std::vector<SyncCommand> sync_commands(std::span<const Host> hosts,
                                                      std::span<const std::string> own_names,
                                                      const std::filesystem::path& folder);
 
-/// The host name and the addresses of this machine, "localhost" and 127.0.0.1 among them.
+/// The host name and addresses of this machine, including "localhost" and 127.0.0.1.
 [[nodiscard]] std::vector<std::string> own_names();
 
 }  // namespace trainyard

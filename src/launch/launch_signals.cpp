@@ -17,14 +17,14 @@
 namespace trainyard {
 namespace {
 
-// A signal handler reaches nothing but statics.
+// A signal handler can reach only statics.
 std::atomic<int> pipe_end = -1;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 void on_signal(int signal) {
   const int before = errno;
   const auto byte = static_cast<unsigned char>(signal);
-  // A full pipe holds thousands of signals that were not read yet: this one adds nothing.
+  // A full pipe holds thousands of unread signals: this one adds nothing.
   const ssize_t written = ::write(pipe_end, &byte, 1);
   errno = written < 0 ? before : errno;
 }
@@ -34,7 +34,7 @@ bool ignored_now(int signal) {
   return ::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
 }
 
-/// For poll(): whole milliseconds, not less than asked for.
+/// For poll(): whole milliseconds, rounded up.
 int milliseconds(double seconds) {
   if (seconds < 0) return -1;
   return static_cast<int>(std::min(std::ceil(seconds * 1e3), 1e9));
@@ -46,7 +46,7 @@ LaunchSignals::LaunchSignals() {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
     throw Error(ErrorKind::device,
-                "cannot watch over ranks: no pipe: " + std::generic_category().message(errno));
+                "cannot watch the ranks: no pipe: " + std::generic_category().message(errno));
   }
   reading_ = ends[0];
   writing_ = ends[1];
@@ -73,7 +73,7 @@ LaunchSignals::~LaunchSignals() {
 std::vector<int> LaunchSignals::wait(double seconds) {
   pollfd readable{.fd = reading_, .events = POLLIN, .revents = 0};
   std::vector<int> signals;
-  // Interrupted by a handler, whose byte then lies in the pipe: the read below takes it.
+  // If a handler interrupts poll(), its byte is in the pipe, and the read below gets it.
   ::poll(&readable, 1, milliseconds(seconds));
   std::array<unsigned char, 256> bytes{};
   for (;;) {

@@ -1,4 +1,4 @@
-// Signals that reach a launcher, one after another.
+// The signals that a launcher receives, in order.
 #pragma once
 
 #include <csignal>
@@ -6,21 +6,21 @@
 
 namespace trainyard {
 
-/// Listens to SIGCHLD, and to SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, which are meant for the
-/// ranks, as long as it lives; one at a time in a process. SIGINT and SIGHUP stay ignored where
-/// they were (nohup, background jobs). Handlers write into a pipe, so that it does not matter which
-/// thread the system interrupts.
+/// Handles SIGCHLD, and SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, which are meant for the
+/// ranks, for its lifetime; at most one object per process at a time. SIGINT and SIGHUP stay
+/// ignored if they were (nohup, background jobs). Handlers write into a pipe, so it does not matter
+/// which thread is interrupted.
 class LaunchSignals {
  public:
-  /// Throws Error{device} if the system gives no pipe.
+  /// Throws Error{device} if no pipe can be created.
   LaunchSignals();
-  /// Puts the former actions back.
+  /// Restores the former actions.
   ~LaunchSignals();
   LaunchSignals(const LaunchSignals&) = delete;
   LaunchSignals& operator=(const LaunchSignals&) = delete;
 
-  /// Signals that came since the last call, in order. Waits for one, at most `seconds`; below zero
-  /// without a limit.
+  /// The signals received since the last call, in order. Waits for one for at most `seconds`;
+  /// negative: without a limit.
   [[nodiscard]] std::vector<int> wait(double seconds);
 
  private:

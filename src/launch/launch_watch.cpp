@@ -1,4 +1,4 @@
-// launch(): the loop that watches over processes until all have ended.
+// launch(): the loop that watches processes until all have ended.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool stops_a_run(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGUSR1;
 }
 
-/// How an end is to be taken.
+/// How an end counts.
 enum class Meaning { failed, stopped, lost, out_of_time, done };
 
 Meaning meaning_of(const ProcessEnd& end) {
@@ -41,7 +41,7 @@ std::string text_of(const ProcessEnd& end) {
                                : text;
 }
 
-/// The end of what a process printed, under a line that says so.
+/// The end of a process's output, after a line that introduces it.
 std::string output_text(const RankOutput& output) {
   const std::filesystem::path path = output.path();
   const std::string where = path.empty() ? "" : " (" + path.string() + ")";
@@ -78,7 +78,7 @@ class LaunchWatch {
   }
 
  private:
-  // What has been done to end those that are left.
+  // What has been done to end the remaining processes.
   enum class Stage { none, waiting, asked, killed };
 
   [[nodiscard]] bool all_ended() const {
@@ -105,14 +105,14 @@ class LaunchWatch {
   const std::vector<LaunchedProcess>& processes_;
   LaunchLimits limits_;
   const Clock& clock_;
-  LaunchSignals signals_;  // before the first process, so that none can end unseen
+  LaunchSignals signals_;  // before the first process, so that no end is missed
   std::vector<RankProcess> running_;
   std::vector<std::optional<ProcessEnd>> ends_;
   Stage stage_ = Stage::none;
   std::optional<double> deadline_;  // of the stage, on the clock
-  int passed_ = 0;                  // the last that stops a run
+  int passed_ = 0;                  // the last signal that stops a run
   int interrupts_ = 0;
-  // The first process that ended so, of those that the launcher had not yet asked to end.
+  // By Meaning: the first process that ended so before the launcher asked any to end.
   std::array<std::optional<std::size_t>, 5> first_ = {};
   std::string warning_;
 };
@@ -138,7 +138,7 @@ void LaunchWatch::collect() {
 }
 
 void LaunchWatch::take(std::size_t index) {
-  // Those that the launcher asked to end say nothing about the cause.
+  // Processes that the launcher asked to end say nothing about the cause.
   if (stage_ >= Stage::asked) return;
   const Meaning meaning = meaning_of(*ends_[index]);
   auto& first = first_[static_cast<std::size_t>(meaning)];
@@ -149,7 +149,7 @@ void LaunchWatch::take(std::size_t index) {
   }
 }
 
-/// The limit of the stage is over.
+/// The time limit of the stage has passed.
 void LaunchWatch::press() {
   if (stage_ == Stage::waiting) {
     const bool failed = first(Meaning::failed) || first(Meaning::lost);
@@ -167,8 +167,8 @@ void LaunchWatch::press() {
   deadline_.reset();
 }
 
-/// What became of a process, unless the first one, which has the launcher's streams, ended as a
-/// rank does that has noticed, and has said so.
+/// How a process ended; "" if the first one, which has the launcher's streams, ended like a rank
+/// that noticed it and has reported it.
 std::string LaunchWatch::message(std::optional<std::size_t> index) const {
   if (!index) return "";
   const ProcessEnd& end = *ends_[*index];

@@ -66,8 +66,8 @@ LaunchResult with_restarts(const std::function<LaunchResult(int)>& attempt,
     const std::string gpu = restarts.failed_gpu();
     if (!gpu.empty() && !failed.insert(gpu).second) {
       result.message += (result.message.empty() ? "" : "\n") + gpu +
-                        " has failed twice: not started again; leave it out with --gpus, and see "
-                        "what dmesg says of an Xid";
+                        " has failed twice: not restarting; exclude it with --gpus, and look "
+                        "for an Xid in dmesg";
       return result;
     }
     const std::string what = result.message.empty() ? "a rank failed" : result.message;
@@ -78,9 +78,9 @@ LaunchResult with_restarts(const std::function<LaunchResult(int)>& attempt,
 
 std::string random_token() {
   std::array<unsigned char, 16> bytes{};
-  // So few bytes come whole, or not at all.
+  // So few bytes arrive whole, or not at all.
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    fail("the system gives no random numbers");
+    fail("cannot get random numbers from the system");
   }
   constexpr const char* kDigits = "0123456789abcdef";
   std::string token;

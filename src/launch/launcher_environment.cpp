@@ -15,12 +15,12 @@ void check_below(const NamedNumber& rank, const NamedNumber& count) {
                  count.text());
 }
 
-/// The number of a variable that has to stand beside `beside`.
+/// The number of a variable that must be set together with `partner`.
 NamedNumber needed(const Variables& variables, const std::string& name, int least,
-                   const std::string& beside) {
+                   const std::string& partner) {
   const auto number = number_of_variable(variables, name, least, kMostRanks);
   if (number) return *number;
-  refuse_command(beside + " is set, but " + name + " is not; a launcher sets both, or neither");
+  refuse_command(partner + " is set, but " + name + " is not; a launcher sets both, or neither");
 }
 
 bool any_is_set(const Variables& variables, std::initializer_list<const char*> names) {
@@ -75,8 +75,8 @@ std::optional<NamedNumber> number_of_variable(const Variables& variables, const 
   if (text.empty()) return std::nullopt;
   const auto value = parse_integer(text);
   if (!value || *value < least || *value > most) {
-    refuse_command(name + "='" + text + "' is no whole number from " + std::to_string(least) +
-                   " to " + std::to_string(most) + "; set it right, or unset it");
+    refuse_command(name + "='" + text + "' is not a whole number from " + std::to_string(least) +
+                   " to " + std::to_string(most) + "; correct it, or unset it");
   }
   return NamedNumber{name, static_cast<int>(*value)};
 }
@@ -106,7 +106,7 @@ std::optional<LauncherEnvironment> open_mpi_environment(const Variables& variabl
       of_variables(variables, {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
                                "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"});
   launcher.source = "mpirun";
-  // Open MPI 4 has the first; from 5 on only the name space is left.
+  // Open MPI 4 has the first; from 5 on there is only the namespace.
   for (const char* name : {"OMPI_MCA_ess_base_jobid", "PMIX_NAMESPACE"}) {
     if (launcher.job.empty()) launcher.job = text_of_variable(variables, name);
   }

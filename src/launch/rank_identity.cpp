@@ -27,7 +27,7 @@ void require_agreement(const LauncherEnvironment& a, const LauncherEnvironment& 
   require_equal(a.ranks, b.ranks);
 }
 
-/// The launcher that counts: the first of the list, once the others agree with it.
+/// The launcher that counts: the first of the list, provided that the others agree with it.
 std::optional<LauncherEnvironment> settled_launcher(const Variables& variables) {
   const auto environment = generic_environment(variables);
   const auto open_mpi = open_mpi_environment(variables);
@@ -35,11 +35,11 @@ std::optional<LauncherEnvironment> settled_launcher(const Variables& variables) 
   const bool pmi_of_slurm =
       in_slurm_step(variables) && text_of_variable(variables, "MPI_LOCALRANKID").empty();
   const auto pmi = pmi_of_slurm ? std::nullopt : pmi_environment(variables);
-  // Slurm starts the daemons of mpirun, one a host; its numbers are then theirs, not the ranks'.
+  // Slurm starts mpirun's daemons, one per host; its numbers are then theirs, not the ranks'.
   const auto slurm = open_mpi || pmi ? std::nullopt : slurm_environment(variables);
   std::vector<LauncherEnvironment> launchers;
   for (const auto& launcher : {environment, open_mpi, pmi, slurm}) {
-    // A launcher that srun started once a host counts more ranks than Slurm has tasks.
+    // A launcher that srun started once per host counts more ranks than Slurm has tasks.
     const bool outer = launcher && launcher->source == "srun" && environment &&
                        environment->ranks.value > launcher->ranks.value;
     if (launcher && !outer) launchers.push_back(*launcher);
@@ -49,7 +49,7 @@ std::optional<LauncherEnvironment> settled_launcher(const Variables& variables) 
   return launchers.front();
 }
 
-/// What said how many ranks this host has.
+/// The source of the number of ranks on this host.
 std::string local_ranks_text(const LauncherEnvironment& launcher) {
   return launcher.local_known ? launcher.local_ranks.text()
                               : launcher.ranks.name + " without " + launcher.local_ranks.name;
@@ -74,13 +74,13 @@ std::string remedy(const LauncherEnvironment& launcher, const std::string& name,
 std::string master_address(const LauncherEnvironment& launcher, const Variables& variables) {
   const std::string given = text_of_variable(variables, "MASTER_ADDR");
   if (!is_address(given))
-    refuse_command("MASTER_ADDR='" + given + "' is no host name and no IP address");
+    refuse_command("MASTER_ADDR='" + given + "' is neither a host name nor an IP address");
   if (!given.empty() || launcher.ranks.value == 1) return given;
   const bool derived = launcher.source == "mpirun" || launcher.source == "srun";
   if (derived && launcher.local_ranks.value == launcher.ranks.value) return kLoopback;
   const std::string hosts = text_of_variable(variables, "SLURM_STEP_NODELIST");
   if (launcher.source == "srun" && !hosts.empty()) return first_slurm_host(hosts);
-  refuse_command("MASTER_ADDR is not set, so that the ranks cannot find rank 0 (" +
+  refuse_command("MASTER_ADDR is not set, so the ranks cannot find rank 0 (" +
                  launcher.ranks.text() + ", " + std::to_string(launcher.local_ranks.value) +
                  " on this host); " + remedy(launcher, "MASTER_ADDR", "HOST_OF_RANK_0"));
 }

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMoved = "the output of this rank goes on in ";
+constexpr std::string_view kMoved = "the output of this rank continues in ";
 constexpr std::size_t kTailBytes = 8'192;
 
 [[noreturn]] void fail(const std::string& doing, const fs::path& path) {
@@ -28,7 +28,7 @@ constexpr std::size_t kTailBytes = 8'192;
 }
 
 int open_to_add(const fs::path& path) {
-  std::error_code ignored;  // open() says what is wrong
+  std::error_code ignored;  // open() reports the error
   fs::create_directories(path.parent_path(), ignored);
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) fail("cannot write the output of a rank to", path);
@@ -57,7 +57,7 @@ std::string last_lines(std::string_view text, int lines) {
                                                                      : text.substr(begin + 1));
 }
 
-/// Where the text says that it goes on; "" if it does not.
+/// The file in which the output continues according to `text`; "" if there is none.
 fs::path moved_to(const std::string& text) {
   const std::string last = last_lines(text, 1);
   return last.starts_with(kMoved) ? fs::path(last.substr(kMoved.size())) : fs::path();
@@ -72,14 +72,14 @@ void write_all(int file, std::string_view text, const fs::path& path) {
   }
 }
 
-/// Adds to `to` all that `from` holds, from its beginning.
+/// Appends all of `from`, from its beginning, to `to`.
 void copy_all(int from, int to, const fs::path& path) {
   std::array<char, 65'536> piece{};
   off_t at = 0;
   for (;;) {
     const ssize_t got = ::pread(from, piece.data(), piece.size(), at);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return;  // the end, or a terminal or pipe, which keeps nothing to move
+    if (got <= 0) return;  // the end, or a terminal or pipe, which stores nothing to move
     write_all(to, {piece.data(), static_cast<std::size_t>(got)}, path);
     at += got;
   }
@@ -99,7 +99,7 @@ RankOutput::RankOutput(int descriptor, fs::path path)
 RankOutput RankOutput::anonymous(const fs::path& folder) {
   std::string name = (folder / "train_rank_XXXXXX").string();
   const int file = ::mkostemp(name.data(), O_APPEND | O_CLOEXEC);
-  if (file < 0) fail("cannot make a file for the output of a rank in", folder);
+  if (file < 0) fail("cannot create a file for the output of a rank in", folder);
   ::unlink(name.c_str());
   return {file, {}};
 }

@@ -27,14 +27,14 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-/// What a new process needs until exec, made before the fork: between the two nothing may allocate.
+/// What a new process needs until exec, prepared before the fork: in between nothing may allocate.
 struct Start {
   const char* program;
   const char* folder;
   char* const* arguments;
   char* const* environment;
   ProcessStreams streams;
-  int report;  // the writing end of a pipe that exec closes
+  int report;  // the write end of a pipe that exec closes
   pid_t launcher;
 };
 
@@ -68,13 +68,13 @@ bool take_streams(const Start& start) {
 [[noreturn]] void become(const Start& start) {
   ::setpgid(0, 0);
   bool ready = ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
-  // A launcher that died before the line above will send nothing.
+  // If the launcher died before the line above, no signal will come.
   if (::getppid() != start.launcher) ::_exit(1);
   default_signals();
   ready = ready && take_streams(start) && (*start.folder == '\0' || ::chdir(start.folder) == 0);
   if (ready) ::execve(start.program, start.arguments, start.environment);
   const int reason = errno;
-  // If even this fails the launcher sees exit code 127.
+  // If even this fails, the launcher sees exit code 127.
   const ssize_t written = ::write(start.report, &reason, sizeof reason);
   ::_exit(written < 0 ? 127 : 126);
 }
@@ -102,7 +102,7 @@ RankProcess::RankProcess(const LaunchCommand& command, const ProcessStreams& str
   ::close(report[1]);
   int reason = pid_ < 0 ? fork_error : 0;
   if (pid_ > 0) {
-    ::setpgid(pid_, pid_);  // here too: whoever comes first, the group is there from now on
+    ::setpgid(pid_, pid_);  // here too, so that the group exists from now on, whoever is first
     while (::read(report[0], &reason, sizeof reason) < 0 && errno == EINTR) continue;
   }
   ::close(report[0]);

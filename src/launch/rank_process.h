@@ -17,7 +17,7 @@ struct LaunchCommand {
   std::filesystem::path folder;          // where it runs; empty: where the launcher does
 };
 
-/// Descriptors of a process's streams; -1: those of the launcher.
+/// Descriptors of a process's streams; -1: the launcher's.
 struct ProcessStreams {
   int out = -1;
   int errors = -1;
@@ -29,10 +29,9 @@ struct ProcessEnd {
   int signal = 0;  // 0: it ended by itself
 };
 
-/// A running child in a process group of its own, so that a terminal's Ctrl-C reaches it through
-/// its launcher alone. It is killed when the thread that started it ends, however that comes. It
-/// reads nothing: its stdin is /dev/null. Not copied; one that still runs is killed with the
-/// object.
+/// A running child in its own process group, so that a terminal's Ctrl-C reaches it only through
+/// its launcher. It is killed when the thread that started it ends for any reason. Its stdin is
+/// /dev/null. Not copyable; a child that still runs is killed with the object.
 class RankProcess {
  public:
   /// Throws Error{device} naming program and reason if it cannot be started.
@@ -42,11 +41,11 @@ class RankProcess {
   RankProcess& operator=(RankProcess&&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// Its end, empty while it runs. Does not wait.
+  /// How it ended; empty while it runs. Does not wait.
   [[nodiscard]] const std::optional<ProcessEnd>& end();
   /// Sends a signal, unless it has ended.
   void send(int signal);
-  /// Ends it and all that it started in its group, at once.
+  /// Kills it and everything it started in its group.
   void kill_group();
 
  private:

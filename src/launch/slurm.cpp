@@ -49,7 +49,7 @@ bool is_host_name(std::string_view text) {
 
 }  // namespace
 
-// A shell of salloc or sbatch has no step, or one of Slurm's own.
+// A shell of salloc or sbatch has no step, or one of Slurm's own steps.
 bool in_slurm_step(const Variables& variables) {
   const auto step = parse_integer(text_of_variable(variables, "SLURM_STEP_ID"));
   return step && *step >= 0 && *step < kFirstOwnStep &&
@@ -83,15 +83,15 @@ std::string first_slurm_host(std::string_view list) {
     }
     const std::size_t close = list.find(']', at);
     if (close == std::string_view::npos)
-      refuse_command("'" + std::string(list) + "' is no list of hosts");
+      refuse_command("'" + std::string(list) + "' is not a list of hosts");
     const std::string_view numbers = list.substr(at + 1, close - at - 1);
     const std::string_view first = numbers.substr(0, numbers.find_first_of(",-"));
-    // An empty or negative range would make a host of the letters before it.
-    if (!parse_integer(first)) refuse_command("'" + std::string(list) + "' is no list of hosts");
+    // With an empty or negative range the text before it would be taken for a host.
+    if (!parse_integer(first)) refuse_command("'" + std::string(list) + "' is not a list of hosts");
     host += first;
     at = close + 1;
   }
-  if (!is_host_name(host)) refuse_command("'" + std::string(list) + "' is no list of hosts");
+  if (!is_host_name(host)) refuse_command("'" + std::string(list) + "' is not a list of hosts");
   return host;
 }
 

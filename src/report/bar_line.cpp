@@ -1,4 +1,4 @@
-// The progress bar of a terminal.
+// The progress bar in a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::int64_t kBarColumns = 20;
-constexpr std::int64_t kLeastBarColumns = 5;  // below it says nothing that the count does not
+constexpr std::int64_t kLeastBarColumns = 5;  // a shorter bar adds nothing to the count
 
 std::string bar_of(const Progress& progress, std::int64_t columns, bool utf8) {
   const std::int64_t steps = std::max<std::int64_t>(progress.steps, 1);
@@ -30,8 +30,8 @@ std::string short_value(double value) {
   return fmt::format("{:.2f}", value);
 }
 
-/// All but the bar itself and the rate. What goes first: the time that is left, the accuracy, the
-/// loss.
+/// All parts but the bar itself and the throughput. Left out first: the eta, then the accuracy,
+/// then the loss.
 std::vector<LinePart> words_of(const Progress& progress) {
   const std::string count = fmt::format("{}/{}", progress.step, progress.steps);
   const std::string epoch = fmt::format("{:>3}/{}", progress.epoch, progress.epochs);
@@ -47,7 +47,7 @@ std::vector<LinePart> words_of(const Progress& progress) {
 }  // namespace
 
 std::string bar_line(const Progress& progress, const BarStyle& style) {
-  // The last column stays free: some terminals wrap when it is written.
+  // The last column stays free: some terminals wrap when it is written to.
   const int columns = style.columns > 0 ? style.columns - 1 : 1 << 10;
   std::vector<LinePart> words = fitted(words_of(progress), "", columns);
   const std::int64_t room = columns - columns_of(joined(words, ""));
@@ -64,7 +64,7 @@ std::string bar_line(const Progress& progress, const BarStyle& style) {
 }
 
 std::string repainted(std::string_view line) {
-  return fmt::format("\r{}\x1b[K", line);  // to the row's start, the text, and erase the rest
+  return fmt::format("\r{}\x1b[K", line);  // go to the row's start, print, erase the rest
 }
 
 }  // namespace trainyard

@@ -29,7 +29,7 @@ bool is_plain_name(std::string_view name) {
   });
 }
 
-/// True if `first` may be the header of another run: plain names, as many as `row` has fields.
+/// True if `first` may be another run's header: plain names, as many as `row` has fields.
 bool is_other_header(std::string_view first, std::string_view header, std::string_view row) {
   const std::vector<std::string> names = split(first, ',');
   return first.substr(0, first.find(',')) == header.substr(0, header.find(',')) &&
@@ -37,7 +37,7 @@ bool is_other_header(std::string_view first, std::string_view header, std::strin
          std::all_of(names.begin(), names.end(), is_plain_name);
 }
 
-/// The beginning of a line, fit for a message.
+/// The beginning of a line, for a message.
 std::string shown(std::string_view line) {
   constexpr std::size_t kMostLetters = 300;
   std::string text;
@@ -55,18 +55,18 @@ std::string shown(std::string_view line) {
                                            shown(header) +
                                            "; resume with the settings that the run began with");
   }
-  throw Error(ErrorKind::checkpoint,
-              place + "header is damaged: found " + shown(first) + ", expected " + shown(header) +
-                  "; put that line there, or move the file away, then resume");
+  throw Error(ErrorKind::checkpoint, place + "header is damaged: found " + shown(first) +
+                                         ", expected " + shown(header) +
+                                         "; restore that line, or move the file away, then resume");
 }
 
 [[noreturn]] void refuse_row(std::string_view line, std::string_view header, std::int64_t previous,
                              const std::string& place) {
   throw Error(ErrorKind::checkpoint,
-              place + ": this is no row of the table: found " + shown(line) + ", expected " +
+              place + ": this is not a row of the table: found " + shown(line) + ", expected " +
                   std::to_string(fields_of(header)) + " fields, the first a number above " +
                   std::to_string(previous) +
-                  "; remove or mend the line, or move the file away, then resume");
+                  "; remove or fix the line, or move the file away, then resume");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A table that grows by rows: LF, points, no quotes, whole rows only.
+// A CSV table that grows by whole rows: LF, decimal points, no quotes.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace trainyard {
 
-/// A row in the making: fields joined by commas. Numbers have the shortest digits that read back to
-/// the same value; an empty field is what was not measured.
+/// Builds a row: fields joined by commas. Numbers have the fewest digits that read back to the same
+/// value; a field that was not measured is empty.
 class CsvRow {
  public:
   CsvRow& add(std::int64_t value);
   CsvRow& add(double value);
   CsvRow& add(const std::optional<double>& value);
   CsvRow& add(std::string_view name);
-  /// With at most `decimals` digits after the point: for clocks, whose further digits mean nothing.
+  /// With at most `decimals` digits after the point: for times, whose further digits are noise.
   CsvRow& add_rounded(double value, int decimals);
   CsvRow& add_rounded(const std::optional<double>& value, int decimals);
   /// With the line feed.
@@ -35,28 +35,29 @@ class CsvRow {
 };
 
 /// The rows of `text` that a run resumed after `last_key` may keep, header included: their first
-/// column counts up and is at most `last_key`; later rows and a last line without its end are cut.
-/// Throws Error{checkpoint} with the place in `source` if the first line is another header or a
-/// damaged one, or if a line before the row `last_key` is no row.
+/// column increases and is at most `last_key`; later rows and an incomplete last line are cut.
+/// Throws Error{checkpoint} with the position in `source` if the first line is another header or a
+/// damaged one, or if a line before the row `last_key` is not a row.
 [[nodiscard]] std::string kept_rows(std::string_view text, std::string_view header,
                                     std::int64_t last_key, const std::string& source);
 
-/// The numbers from 1 to `last_key` that no row of `kept` begins with, "2 to 4, 7"; "" if none.
+/// The numbers from 1 to `last_key` that no row of `kept` begins with, "2 to 4, 7"; "" if there are
+/// none.
 [[nodiscard]] std::string missing_rows(std::string_view kept, std::int64_t last_key);
 
-/// A CSV file of fixed columns, the first of which is a count from 1.
+/// A CSV file with fixed columns, the first of which counts from 1.
 class CsvFile {
  public:
-  /// Opens `path` for a run that goes on after `last_key` (0: from the start): later rows and a
-  /// broken tail are cut (temporary file, rename), a missing file gets its header. Throws
-  /// Error{disk}, and Error{checkpoint} as kept_rows() does. `disk` must outlive it.
+  /// Opens `path` for a run that continues after `last_key` (0: from the start): later rows and an
+  /// incomplete last line are cut (temporary file, rename), a missing file gets its header. Throws
+  /// Error{disk}, and Error{checkpoint} as kept_rows(). `disk` must outlive it.
   CsvFile(const Disk& disk, const std::filesystem::path& path,
           const std::vector<std::string>& columns, std::int64_t last_key);
 
   /// One write(2). The row must have as many fields as there are columns.
   void append(const CsvRow& row);
   void sync() { file_->sync(); }
-  /// Rows before the place where the run goes on that the file did not hold; see missing_rows().
+  /// Rows up to the resume point that the file did not have; see missing_rows().
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
  private:

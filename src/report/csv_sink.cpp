@@ -105,8 +105,8 @@ std::vector<std::string> CsvSink::missing_rows() const {
   std::vector<std::string> lines;
   const auto add = [&](const std::string& name, const std::string& missing) {
     if (missing.empty()) return;
-    lines.push_back(name + " lacks rows of before the resume: " + missing +
-                    "; they stay missing, the training goes on where it was");
+    lines.push_back(name + " lacks rows from before the resume: " + missing +
+                    "; they stay missing, training continues where it was");
   };
   add("metrics.csv", epochs_.missing());
   if (steps_) add("steps.csv", steps_->missing());

@@ -1,4 +1,4 @@
-// metrics.csv, a row an epoch, and steps.csv, a row a step.
+// metrics.csv, one row per epoch, and steps.csv, one row per step.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace trainyard {
 
-/// What decides the columns of metrics.csv, before row 1.
+/// What determines the columns of metrics.csv, before row 1.
 struct MetricsColumns {
   /// Metrics besides accuracy, in order: "top5_accuracy". Each gets its val_ twin.
   std::vector<std::string> extra_metrics;
@@ -21,35 +21,35 @@ struct MetricsColumns {
   bool regularisation = false;
 };
 
-/// epoch, step, samples, loss, accuracy, …: those that equal runs share first, clocks last.
+/// epoch, step, samples, loss, accuracy, …: reproducible columns first, times last.
 [[nodiscard]] std::vector<std::string> epoch_columns(const MetricsColumns& columns);
 [[nodiscard]] std::vector<std::string> step_columns();
 
-/// The fields of `row` in the order of epoch_columns(). A metric that is no column is a bug.
+/// The fields of `row` in the order of epoch_columns(). A metric without a column is a bug.
 [[nodiscard]] CsvRow epoch_fields(const MetricsColumns& columns, const EpochRow& row);
 [[nodiscard]] CsvRow step_fields(const StepRow& row);
 
-/// What the row of `epoch` in the text of a metrics.csv says of the validation split, in the order
-/// of its columns; empty if there is no such row.
+/// The validation values in the row of `epoch` of a metrics.csv text, in the order of its columns;
+/// empty if there is no such row.
 [[nodiscard]] std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch);
 
-/// Where a run goes on: rows after these are cut.
+/// Where a run continues: rows after these are cut.
 struct ResumePoint {
   std::int64_t epoch = 0;  // finished epochs
   std::int64_t step = 0;   // finished steps
 };
 
-/// Writes `folder`/metrics.csv and, if asked for, `folder`/steps.csv.
+/// Writes `folder`/metrics.csv and, if requested, `folder`/steps.csv.
 class CsvSink final : public MetricsSink {
  public:
-  /// `disk` must outlive the sink. See CsvFile for what is thrown.
+  /// `disk` must outlive the sink. Throws as CsvFile.
   CsvSink(const Disk& disk, const std::filesystem::path& folder, MetricsColumns columns,
           const ResumePoint& resume, bool with_steps);
 
   void on_epoch(const EpochRow& row) override;
   void on_step(const StepRow& row) override;
   void sync() override;
-  /// A line for each file that lacks rows before the place where the run goes on.
+  /// One line for each file that lacks rows up to the resume point.
   [[nodiscard]] std::vector<std::string> missing_rows() const;
 
  private:

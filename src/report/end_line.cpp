@@ -1,4 +1,4 @@
-// Where a run stands, begins again and ends, as lines.
+// The lines for a run's position, resume and end.
 #include <fmt/format.h>
 
 #include <csignal>
@@ -64,7 +64,7 @@ bool is_done(const RunEnd& end) {
   return end.outcome == Outcome::completed || end.outcome == Outcome::stopped_early;
 }
 
-/// The command that trains further, "" for a run with nothing left.
+/// The command that trains further; "" for a run with nothing left.
 std::string command_after(const RunEnd& end) {
   if (end.outcome == Outcome::completed) return "";
   if (end.outcome != Outcome::stopped_early) return resume_command(end.run);
@@ -132,7 +132,7 @@ std::string end_line(LogStyle style, const RunEnd& end) {
 
 std::string resume_command(std::string_view run) {
   const std::string quoted = shell_quoted(run);
-  // Quoted also where it need not be: the same look for every name.
+  // Always quoted, so that every name looks the same.
   return "train resume " + (quoted == run ? "'" + quoted + "'" : quoted);
 }
 

@@ -1,5 +1,5 @@
-// What a run says on the console, as text: banner, epoch lines, progress, last line. Pure
-// functions; none ends with a line feed.
+// The console texts of a run: banner, epoch lines, progress, last line. Pure functions; no text
+// ends with a line feed.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace trainyard {
 
-/// --log: keras (the default), json (one object a line), plain (words without punctuation).
+/// --log: keras (the default), json (one object per line), plain (words without punctuation).
 enum class LogStyle { keras, json, plain };
 /// Empty for any other word.
 [[nodiscard]] std::optional<LogStyle> log_style_of(std::string_view word);
 
 // Numbers.
 
-/// "1.4323"; four digits in exponent form below 1e-3 ("2.5000e-04"), whatever the sign.
+/// "1.4323"; four digits in exponent form if the magnitude is below 1e-3 ("2.5000e-04").
 [[nodiscard]] std::string value_text(double value);
 /// "1:13:20", hours without limit.
 [[nodiscard]] std::string duration_text(double seconds);
@@ -33,19 +33,19 @@ enum class LogStyle { keras, json, plain };
 
 // Lines.
 
-/// Where a run stands.
+/// How far a run is.
 struct RunPosition {
   std::int64_t epoch = 0;          // finished epochs
-  std::int64_t epochs = 0;         // that it is to have
-  std::int64_t step_in_epoch = 0;  // finished steps of the epoch under way
-  std::int64_t steps = 0;          // of an epoch
+  std::int64_t epochs = 0;         // in total
+  std::int64_t step_in_epoch = 0;  // finished steps of the current epoch
+  std::int64_t steps = 0;          // per epoch
   std::int64_t step = 0;           // finished steps of the run
 };
 /// "in epoch 4/90 after its step 117/391 (step 1290 of the run)", between epochs "after epoch 3/90
 /// (step 1173 of the run)".
 [[nodiscard]] std::string place_text(const RunPosition& place);
 
-/// What a resume begins with.
+/// Where a resumed run begins.
 struct ResumedFrom {
   RunPosition place;
   std::string checkpoint;  // its path
@@ -55,61 +55,61 @@ struct Banner {
   std::string run;  // the run folder
   std::uint64_t seed = 0;
   std::string devices;             // "4 GPUs", "CPU, 2 threads"
-  std::int64_t replica_batch = 0;  // or of a shard
+  std::int64_t replica_batch = 0;  // of a rank, or of a shard
   std::int64_t replicas = 1;
-  std::int64_t shards = 0;  // of a micro-step, on all ranks; 0: one a replica
+  std::int64_t shards = 0;  // of a micro-batch, on all ranks; 0: one per rank
   std::int64_t accumulate = 1;
-  std::int64_t steps = 0;    // an epoch
-  std::int64_t dropped = 0;  // samples an epoch
+  std::int64_t steps = 0;    // per epoch
+  std::int64_t dropped = 0;  // samples per epoch
   double rate_factor = 1;    // of the learning rate, for the global batch
   std::int64_t train_samples = 0;
   std::int64_t val_samples = 0;
   std::string feeding = {};                 // feeding_text()
   std::int64_t parameters = 0;              // trainable and not
-  std::string init;                         // what `--init` gave, in lines; "" without it
-  std::string judged;                       // the metric that says what is best, "val_accuracy"
-  std::optional<ResumedFrom> resumed = {};  // none for a new run, or where nothing was saved
+  std::string init;                         // a description of --init, in lines; "" without it
+  std::string judged;                       // the metric that decides the best, "val_accuracy"
+  std::optional<ResumedFrom> resumed = {};  // empty for a new run, or if nothing was saved
 };
-/// Samples an update.
+/// Samples per step.
 [[nodiscard]] std::int64_t global_batch(const Banner& banner);
 [[nodiscard]] std::string banner_line(LogStyle style, const Banner& banner);
 /// "resuming after epoch 3/90 (step 1173 of the run) from runs/x/0001/checkpoints/…".
 [[nodiscard]] std::string resumed_line(LogStyle style, const ResumedFrom& from);
 
-/// What an epoch line says besides the measurements.
+/// What an epoch line contains besides the measurements.
 struct EpochContext {
   std::int64_t epochs = 0;
   std::optional<double> step_seconds;  // mean of the epoch's training steps
   std::optional<double> eta_seconds;   // none after the last epoch
   std::string judged = {};             // as in Banner
-  int columns = 0;                     // of the terminal; 0: none, the line is whole
+  int columns = 0;                     // of the terminal; 0: no terminal, the line is whole
 };
-/// From the row itself: `samples_a_step` are those of an update on all replicas. The eta counts the
-/// epochs that are left as long as this one would be with the steps before a resume.
+/// From the row itself: `samples_a_step` is the number of samples per step on all ranks. The eta
+/// assumes that each epoch left takes as long as this one would with its steps before a resume.
 [[nodiscard]] EpochContext epoch_context(const EpochRow& row, std::int64_t epochs,
                                          std::int64_t samples_a_step);
 /// "Epoch 1/70 - 64s - 82ms/step - loss: 1.4323 - … - eta 1:13:20 *"; the star marks a new best.
-/// In a terminal that is too narrow parts are left out, see epoch_text(); never in JSON.
+/// If the terminal is too narrow, parts are left out, see epoch_text(); never in JSON.
 [[nodiscard]] std::string epoch_line(LogStyle style, const EpochRow& row,
                                      const EpochContext& context);
 /// "(*: the best val_accuracy so far)", under the first line with a star.
 [[nodiscard]] std::string best_legend(std::string_view judged);
 
-/// Where an epoch under way stands.
+/// Progress within the current epoch.
 struct Progress {
-  std::int64_t epoch = 0;  // under way, from 1
+  std::int64_t epoch = 0;  // the current one, from 1
   std::int64_t epochs = 0;
   bool validating = false;
   std::int64_t step = 0;  // finished steps of the epoch, or batches of its validation
   std::int64_t steps = 0;
   double loss = 0;                 // mean of the epoch's training so far
-  std::optional<double> accuracy;  // the same, where the network has it
+  std::optional<double> accuracy;  // the same, if the network has it
   double images_per_s = 0;         // of training
   double eta_seconds = 0;
 };
-/// Seconds that so many samples take at this rate; 0 where there is none yet.
+/// Seconds for `samples` samples at this throughput; 0 if the throughput is not known yet.
 [[nodiscard]] double eta_at(double images_per_s, std::int64_t samples);
-/// For a log file, once a minute: "12:03:41 epoch 3/90 step 117/391 loss 1.2101 4112 img/s eta
+/// For a log file, once per minute: "12:03:41 epoch 3/90 step 117/391 loss 1.2101 4112 img/s eta
 /// 0:17:24". `utc_seconds` since 1970.
 [[nodiscard]] std::string minute_line(LogStyle style, const Progress& progress,
                                       std::int64_t utc_seconds);
@@ -119,17 +119,17 @@ struct BarStyle {
   int columns = 0;  // of the terminal; 0: everything fits
 };
 /// For a terminal: "  3/90  117/391 ━━━━━━──────────────  loss 1.21  acc 0.56  4112 img/s  eta
-/// 0:17:24". Where that does not fit, the rate goes first, then the bar gets shorter and goes, then
-/// the eta, the accuracy, the loss, at last everything.
+/// 0:17:24". If that does not fit, the throughput is left out first, then the bar is shortened and
+/// left out, then the eta, the accuracy, the loss, and finally everything.
 [[nodiscard]] std::string bar_line(const Progress& progress, const BarStyle& style);
-/// Puts `line` in place of the bar that stands in the terminal's current row; "" takes it away.
+/// Replaces the bar in the terminal's current row with `line`; "" erases it.
 [[nodiscard]] std::string repainted(std::string_view line);
 
 struct RunEnd {
   Outcome outcome = Outcome::completed;
   int signal = 0;           // that interrupted it
   double max_seconds = 0;   // --max-time
-  std::int64_t waited = 0;  // epochs without a better value, of an early stop
+  std::int64_t waited = 0;  // epochs without a better value, for an early stop
   RunPosition place;
   double seconds = 0;  // over all resumes
   std::string judged;  // as in Banner
@@ -138,8 +138,8 @@ struct RunEnd {
   std::string checkpoint;  // path of the newest one
 };
 /// The run's last line. "done: 90 epochs in 0:18:22 - best val_accuracy: 0.9312 (epoch 84) -
-/// runs/resnet_cifar10/0007"; of a run that ended before its last epoch why, where, what is kept,
-/// and how to go on. The line of a run that was stopped ends in resume_line(). In JSON the event is
+/// runs/resnet_cifar10/0007"; for a run that ended before its last epoch: why, where, what was
+/// saved, and how to resume. The line of a stopped run ends in resume_line(). In JSON the event is
 /// "done", or "stopped" if the run is not done.
 [[nodiscard]] std::string end_line(LogStyle style, const RunEnd& end);
 

@@ -9,11 +9,11 @@
 namespace trainyard {
 namespace {
 
-/// What goes first where a terminal is narrow: the highest. Names become short before anything
-/// goes.
+/// In a narrow terminal the highest is left out first. Names are shortened before anything is left
+/// out.
 enum Rank : int {
   kEpoch,      // stays
-  kJudged,     // the value that says what is best
+  kJudged,     // the value that decides the best
   kValMetric,  // the first metric on the validation split
   kValLoss,
   kLoss,
@@ -43,7 +43,7 @@ Rank rank_of(const std::string& name, const EpochRow& row, const std::string& ju
   return name == first ? kMetric : kFurther;
 }
 
-/// All of them, whatever the columns.
+/// All parts, regardless of the columns.
 std::vector<LinePart> parts_of(LogStyle style, const EpochRow& row, const EpochContext& context,
                                bool short_names) {
   const bool plain = style == LogStyle::plain;
@@ -86,8 +86,8 @@ std::vector<NamedValue> measured_values(const EpochRow& row) {
 std::string epoch_text(LogStyle style, const EpochRow& row, const EpochContext& context) {
   const std::string_view separator = style == LogStyle::plain ? " " : " - ";
   const std::string_view mark = style == LogStyle::plain ? " best" : " *";
-  // Room for the mark is kept in lines without it, so that all have the same parts, and the last
-  // column stays free: some terminals wrap when it is written.
+  // Lines without the mark reserve room for it, so that all have the same parts. The last column
+  // stays free: some terminals wrap when it is written to.
   const int room = context.columns > 0 ? std::max(context.columns - 1 - columns_of(mark), 1) : 0;
   std::vector<LinePart> parts = parts_of(style, row, context, false);
   if (room > 0 && columns_of(joined(parts, separator)) > room) {

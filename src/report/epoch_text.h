@@ -8,11 +8,11 @@
 
 namespace trainyard {
 
-/// Those of an epoch, in the order of metrics.csv.
+/// The values of an epoch, in the order of metrics.csv.
 [[nodiscard]] std::vector<NamedValue> measured_values(const EpochRow& row);
 
-/// In the styles keras and plain. Where `context.columns` are too few, "accuracy" becomes "acc",
-/// and parts are left out, in the order that docs/console.md says; the epoch's number stays.
+/// In the styles keras and plain. If `context.columns` are too few, "accuracy" becomes "acc", and
+/// parts are left out in the order given in docs/console.md; the epoch number stays.
 [[nodiscard]] std::string epoch_text(LogStyle style, const EpochRow& row,
                                      const EpochContext& context);
 

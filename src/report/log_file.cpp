@@ -22,7 +22,7 @@ std::string without_escapes(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto letter = static_cast<unsigned char>(text[i]);
     if (letter == 0x1b && i + 1 < text.size() && text[i + 1] == '[') {
-      // Parameters lie between '[' and the final letter, '@' to '~'.
+      // Parameters are between '[' and the final letter, '@' to '~'.
       for (i += 2; i < text.size() && (text[i] < '@' || text[i] > '~'); ++i) {
       }
     } else if (letter >= ' ' && letter != 127) {

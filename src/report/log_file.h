@@ -1,4 +1,4 @@
-// train.log: what the console said, each line with its time in UTC, without colour or bar.
+// train.log: the console output, each line with its time in UTC, without colour or bar.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 
 namespace trainyard {
 
-/// Lines of a run, appended also after a resume; each is one write(2).
+/// The lines of a run, also appended after a resume; each is one write(2).
 class LogFile {
  public:
   /// `disk` and `clock` must outlive it.
   LogFile(const Disk& disk, const Clock& clock, const std::filesystem::path& path);
-  /// Adds `text`; each of its lines gets the time, and escape sequences of terminals are left out.
+  /// Appends `text`; each line is prefixed with the time, and escape sequences are left out.
   void write(std::string_view text);
   void sync() { file_.sync(); }
 

@@ -1,4 +1,4 @@
-// What a run measures, as events, and who listens to them.
+// The measurements of a run as events, and the sinks that receive them.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct EpochRow {
   std::optional<double> reg_loss;    // the regularisation's part, if it is in the loss
   std::optional<double> total_loss;  // loss + reg_loss
   std::optional<double> val_loss;
-  std::vector<MetricValue> metrics;  // "accuracy" first where there is one
+  std::vector<MetricValue> metrics;  // "accuracy" first if there is one
   double lr = 0;                     // of the epoch's last step
   std::optional<double> grad_norm;   // mean over the epoch, before clipping, L2 included
   std::int64_t skipped_steps = 0;    // of the epoch
@@ -41,9 +41,9 @@ struct EpochRow {
   bool is_best = false;
   double elapsed_s = 0;               // since the run began, over all resumes
   double epoch_s = 0;                 // since the epoch began or was resumed, with evaluation
-  double images_per_s = 0;            // training only, all replicas together
+  double images_per_s = 0;            // training only, all ranks together
   std::optional<double> gpu_mem_mib;  // in use by all programs, at the end of the epoch
-  /// Share of the time in which a GPU worked, 0 to 100: a mean over the epoch's training.
+  /// Percentage of time in which a GPU was busy, 0 to 100: a mean over the epoch's training.
   std::optional<double> gpu_util_percent;
 };
 
@@ -52,7 +52,7 @@ struct StepRow {
   std::int64_t step = 0;   // from 1
   std::int64_t epoch = 0;  // the epoch that it belongs to, from 1
   double loss = 0;
-  std::optional<double> accuracy;  // of its samples, where the network has it
+  std::optional<double> accuracy;  // of its samples, if the network has it
   double lr = 0;
   std::optional<double> grad_norm;
   std::optional<double> loss_scale;
@@ -60,14 +60,14 @@ struct StepRow {
   double images_per_s = 0;
 };
 
-/// A validation under way.
+/// Progress of a validation.
 struct ValidationProgress {
-  std::int64_t epoch = 0;    // that it ends, from 1
+  std::int64_t epoch = 0;    // the epoch that it ends, from 1
   std::int64_t batch = 0;    // finished batches, of this rank
-  std::int64_t batches = 0;  // in all
+  std::int64_t batches = 0;  // in total
 };
 
-/// Listens to a run's measurements. Ranks other than 0 get a NullSink.
+/// Receives a run's measurements. Ranks other than 0 get a NullSink.
 class MetricsSink {
  public:
   virtual ~MetricsSink() = default;
@@ -75,7 +75,7 @@ class MetricsSink {
   virtual void on_step(const StepRow& row) = 0;
   /// Before each batch of a validation.
   virtual void on_validation(const ValidationProgress&) {}
-  /// Brings what was heard to the disk; called with each checkpoint.
+  /// Writes everything received to the disk; called with each checkpoint.
   virtual void sync() {}
 };
 
@@ -85,7 +85,7 @@ class NullSink final : public MetricsSink {
   void on_step(const StepRow&) override {}
 };
 
-/// Hands every event to several sinks, in order.
+/// Passes every event to several sinks, in order.
 class SinkList final : public MetricsSink {
  public:
   void add(std::unique_ptr<MetricsSink> sink) { sinks_.push_back(std::move(sink)); }

@@ -1,4 +1,4 @@
-// The numbers of console lines.
+// The numbers in console lines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace trainyard {
 
 std::string value_text(double value) {
-  // fmt keeps the sign of a NaN; lines want one word.
+  // fmt prints the sign of a NaN; lines need one word.
   if (std::isnan(value)) return "nan";
   const bool small = value != 0 && std::abs(value) < 1e-3;
   return small ? fmt::format("{:.4e}", value) : fmt::format("{:.4f}", value);

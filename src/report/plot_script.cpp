@@ -9,7 +9,7 @@ namespace trainyard {
 
 namespace {
 
-/// Grey plane, white grid, no frame: the look of matplotlib's "ggplot" style.
+/// Grey background, white grid, no frame, as in matplotlib's "ggplot" style.
 constexpr std::string_view kLook =
     R"(set object 1 rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#e5e5e5' fillstyle solid noborder
 set border 0
@@ -23,7 +23,7 @@ set datafile separator comma
 finite(name) = (value = column(name), abs(value) < 1e300 ? value : NaN)
 )";
 
-/// Points mark the epochs while they are few. Rows without a number leave a gap.
+/// Points mark the epochs if there are few. Rows without a number leave a gap.
 constexpr std::string_view kEpochs = R"(stats '../metrics.csv' using "epoch" name 'epochs' nooutput
 points = epochs_records > 30 ? 0 : 0.7
 margin = epochs_max - epochs_min > 10 ? 0.05 * (epochs_max - epochs_min) : 0.5
@@ -32,8 +32,9 @@ if (epochs_records <= 12) set xtics 1
 set offsets graph 0, graph 0, graph 0.05, graph 0
 )";
 
-/// The axis of the losses ends at 0, or below it where there are such values, and at `top`. Values
-/// above ten times `usual`, what the run began with or kept to, would press the others to a line.
+/// The loss axis begins at 0, or below it if there are negative values. If some values are above
+/// ten times `usual`, the initial or typical loss, it is cut: they would flatten the others to a
+/// line.
 constexpr std::string_view kLossRange =
     R"(usual = 0
 most = exists("of_steps_max") ? of_steps_max : 0
@@ -58,7 +59,7 @@ if (usual > 0 && most > 10 * usual) {
 }
 )";
 
-/// A dashed line through all panels, named above the first.
+/// A dashed line through all panels, labelled above the first.
 constexpr std::string_view kBest =
     R"(stats '../metrics.csv' using (column("is_best") == 1 ? column("epoch") : NaN) name 'best' nooutput
 if (exists("best_max")) {
@@ -67,7 +68,7 @@ if (exists("best_max")) {
 }
 )";
 
-/// Steps on the axis of the epochs: `width` of them are one point, their mean.
+/// Steps on the epoch axis: each point is the mean of `width` steps.
 constexpr std::string_view kSteps =
     R"(stats '../metrics.csv' using "step" name 'all' nooutput
 stats '../steps.csv' using "step" name 'steps' nooutput
@@ -119,7 +120,7 @@ std::string title_text(const PlotContent& content) {
   return gnuplot_text(content.title) + " noenhanced font ',16'\n";
 }
 
-/// As the Keras guide draws it.
+/// As in the Keras guide.
 std::string guide_plot(const PlotContent& content) {
   return "set key outside right top reverse Left spacing 1.2 samplen 2\nset title " +
          title_text(content) + axis('x', "Epoch #") + axis('y', "Loss/Accuracy") + "plot " +
@@ -154,7 +155,7 @@ std::string metrics_plot(const PlotContent& content) {
   return range + axis('y', label) + "plot " + curves + "\n";
 }
 
-/// One panel above the other, on the same axis of epochs.
+/// One panel above the other, on the same epoch axis.
 std::string panels_plot(const PlotContent& content) {
   const bool two = !content.metrics.empty();
   std::string plot = fmt::format(
@@ -195,7 +196,7 @@ std::string curves_script(const PlotContent& content) {
 
 std::string rate_script(const PlotContent& content) {
   const std::string table = content.steps ? "../steps.csv" : "../metrics.csv";
-  // A few thousand points show every bend, and keep the vector graphics small.
+  // A few thousand points show every bend and keep the SVG small.
   std::string script = head("lr") + "stats '" + table + R"(' using "step" name 'steps' nooutput
 set xrange [0 : steps_max * 1.03]
 set format x '%.0f'

@@ -1,4 +1,4 @@
-// The gnuplot scripts of a run: what is drawn, and how it looks.
+// The gnuplot scripts of a run: the content and style of its plots.
 #pragma once
 
 #include <string>
@@ -7,25 +7,25 @@
 
 namespace trainyard {
 
-/// What the pictures of a run show.
+/// The content of a run's plots.
 struct PlotContent {
   std::string title;  // any text
   /// Columns of metrics.csv in the second panel, each with its val_ twin; none: no second panel.
   std::vector<std::string> metrics = {"accuracy"};
-  bool steps = false;  // steps.csv is written: loss and rate are drawn from it too
+  bool steps = false;  // steps.csv is written: loss and learning rate are drawn from it too
   bool guide = false;  // loss and accuracy in one panel, with the legend of the Keras guide
 };
 
-/// As a gnuplot text: in single quotes nothing but a quote is special. Control characters would end
-/// the line and become blanks.
+/// As a gnuplot string in single quotes, in which only a quote is special. Control characters,
+/// which would end the line, become blanks.
 [[nodiscard]] std::string gnuplot_text(const std::string& text);
-/// What all pictures share: plane, grid, colours of the frame.
+/// The style shared by all plots: background, grid, frame colours.
 [[nodiscard]] std::string_view gnuplot_look();
 
 /// Loss and metrics of both splits against epochs, from ../metrics.csv to curves.png and
-/// curves.svg. The script stays beside its pictures and runs there by itself: `gnuplot curves.gp`.
-/// If the variable `prefix` is set, the pictures' names get it. An axis of losses ends where its
-/// values can be read, and says so, when some are more than ten times what the run began with.
+/// curves.svg. The script is stored next to its plots and can be run there: `gnuplot curves.gp`.
+/// The variable `prefix`, if set, is prepended to the plots' names. If some losses are more than
+/// ten times the initial one, the axis is cut so that the others remain readable, and labelled so.
 [[nodiscard]] std::string curves_script(const PlotContent& content);
 
 /// The learning rate against steps, to lr.png and lr.svg.

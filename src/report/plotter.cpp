@@ -22,23 +22,23 @@ constexpr std::string_view kInstall = "install it (apt-get install gnuplot-nox)"
 constexpr const char* kPrefix = ".tmp-";
 constexpr const char* kErrors = ".gnuplot.log";
 constexpr std::array<const char*, 4> kPictures = {"curves.png", "curves.svg", "lr.png", "lr.svg"};
-constexpr std::uint64_t kMostFileBytes = 64u << 20;  // of a picture or of what gnuplot prints
+constexpr std::uint64_t kMostFileBytes = 64u << 20;  // of a plot or of gnuplot's output
 
-/// A file with something in it; a folder, a device or a link is no picture.
+/// True for a regular, non-empty file; a folder, a device or a link is not a plot.
 bool is_picture(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(fs::symlink_status(path, error)) && fs::file_size(path, error) > 0 &&
          !error;
 }
 
-/// The first line that gnuplot wrote and that says something.
+/// The first line of gnuplot's output that has an error message.
 std::string first_complaint(const fs::path& path) {
   try {
     for (const std::string& line : split(read_text(path, ErrorKind::disk, 1u << 20), '\n')) {
       const std::string_view text = trimmed(line);
       const bool marks_only = text.find_first_not_of("^ ") == std::string_view::npos;
       const bool warning = text.find("warning:") != std::string_view::npos;
-      // gnuplot repeats the command first and puts its complaint after '"curves.gp" line 3:'.
+      // gnuplot first repeats the command; its error follows '"curves.gp" line 3:'.
       if (!marks_only && !warning && text.find("line ") != std::string_view::npos) {
         return std::string(text);
       }
@@ -49,18 +49,18 @@ std::string first_complaint(const fs::path& path) {
   return "";
 }
 
-/// Why there is no picture; `code` is empty for a gnuplot that was past `limit` seconds.
+/// Why there is no plot; `code` is empty if gnuplot took longer than `limit` seconds.
 std::string complaint_of(const std::optional<int>& code, double limit, const fs::path& errors) {
   if (!code) return fmt::format("gnuplot had not ended after {:g} s and was killed", limit);
-  if (*code == 0) return "gnuplot ended without an error, but left no picture";
+  if (*code == 0) return "gnuplot ended without an error, but wrote no plot";
   if (*code == 128 + SIGXFSZ) {
     return fmt::format("gnuplot wrote more than {} MiB and was killed", kMostFileBytes >> 20);
   }
-  if (*code > 128) return fmt::format("gnuplot was ended by signal {}", *code - 128);
+  if (*code > 128) return fmt::format("gnuplot was killed by signal {}", *code - 128);
   return fmt::format("gnuplot ended with code {}: {}", *code, first_complaint(errors));
 }
 
-/// True if gnuplot left a picture at `ready`, which is `output` now.
+/// Moves the plot that gnuplot left at `ready` to `output`. False if there is none.
 bool take_picture(const Disk& disk, bool drawn, const fs::path& ready, const fs::path& output) {
   if (drawn && is_picture(ready)) {
     disk.rename(ready, output);
@@ -70,7 +70,7 @@ bool take_picture(const Disk& disk, bool drawn, const fs::path& ready, const fs:
   return false;
 }
 
-/// Runs scripts of `folder` there.
+/// Runs scripts in `folder`.
 Command gnuplot_command(const fs::path& gnuplot, const std::vector<std::string>& scripts,
                         const fs::path& folder) {
   Command command{.program = gnuplot,
@@ -94,19 +94,19 @@ void check_plot_output(const fs::path& output, bool has_gnuplot) {
     refuse("'" + output.string() + "' ends neither in .png nor in .svg");
   }
   if (!has_gnuplot) {
-    refuse("gnuplot is not found, which draws the picture; " + std::string(kInstall) +
-           " or leave --output out");
+    refuse("gnuplot was not found, which is needed for the plot; " + std::string(kInstall) +
+           " or leave out --output");
   }
   const fs::path folder = output.parent_path();
   std::error_code ignored;
   if (!folder.empty() && !fs::is_directory(folder, ignored)) {
-    refuse("the folder '" + folder.string() + "' does not exist; make it first");
+    refuse("the folder '" + folder.string() + "' does not exist; create it first");
   }
 }
 
 std::string missing_gnuplot_warning(const std::string& numbers) {
-  return "gnuplot is not found: no plots are drawn; " + std::string(kInstall) + ", " + numbers +
-         " holds all numbers";
+  return "gnuplot was not found: no plots are drawn; " + std::string(kInstall) + ", " + numbers +
+         " has all the numbers";
 }
 
 std::string draw_picture(const Disk& disk, const fs::path& gnuplot, const std::string& script,
@@ -137,7 +137,7 @@ Plotter::~Plotter() {
   try {
     finish();
   } catch (const std::exception&) {
-    warn_ = nullptr;  // a destructor has nobody to tell; metrics.csv holds all numbers
+    warn_ = nullptr;  // a destructor cannot report errors; metrics.csv has all the numbers
   }
 }
 

@@ -6,7 +6,7 @@ namespace trainyard {
 
 namespace {
 
-/// As the watch over several ranks counts (comm/rendezvous/watchdog_board.h).
+/// As in the watchdog of several ranks (comm/rendezvous/watchdog_board.h).
 constexpr double kHangSteps = 20;
 
 }  // namespace
@@ -95,7 +95,7 @@ void ProgressNote::place(std::int64_t epoch, std::int64_t step, double loss, dou
   now_.images_per_s = images_per_s;
   const std::int64_t done = step - first_step_;
   if (done > 0) {
-    // With evaluations and saving so far, which come again.
+    // Includes evaluations and saving so far, which recur.
     seconds_a_step_ = (clock_.seconds() - began_) / static_cast<double>(done);
     now_.eta_seconds =
         seconds_a_step_ * static_cast<double>(std::max<std::int64_t>(steps_ - step, 0));

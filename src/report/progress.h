@@ -1,4 +1,4 @@
-// How far a run is and what it is busy with: noted by the thread that trains, read by the one that
+// The progress and current phase of a run: set by the training thread, read by the thread that
 // writes status.json.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace trainyard {
 
-/// What a run that has not ended is busy with.
+/// The phase of a run that has not ended.
 enum class RunPhase {
   starting,
-  reading_data,  // and the statistics of the training split
+  reading_data,  // and computing the statistics of the training split
   building,      // the model: plan, memory, on a GPU the choice of engines
   loading,       // a checkpoint
   training,
@@ -26,39 +26,39 @@ enum class RunPhase {
 /// "reading_data", as in the file.
 [[nodiscard]] std::string_view name_of(RunPhase phase);
 
-/// A moment of a run.
+/// A snapshot of a run's progress.
 struct RunProgress {
   RunPhase phase = RunPhase::starting;
   std::int64_t progressed = 0;    // UTC seconds: a step, a batch of an evaluation or a phase began
-  double hang_after_seconds = 0;  // without progress: it hangs
-  std::int64_t epoch = 0;         // finished ones
-  std::int64_t step = 0;          // finished ones of the run
-  std::optional<double> loss;     // of the last step, at the end of an epoch the epoch's mean
+  double hang_after_seconds = 0;  // without progress for longer, the run hangs
+  std::int64_t epoch = 0;         // finished epochs
+  std::int64_t step = 0;          // finished steps of the run
+  std::optional<double> loss;     // of the last step; at the end of an epoch the epoch's mean
   std::optional<double> eta_seconds;
   std::optional<double> images_per_s;  // of the epoch so far
 };
 
-/// Seconds without progress after which a run hangs: the run's 'limits'.
+/// Seconds without progress after which a run counts as hung: the run's 'limits'.
 struct ProgressLimits {
   double first_step = 300;  // in each phase of the start, and in the first step
-  double step = 60;         // later on, or 20 steps if that is longer
+  double step = 60;         // afterwards; or 20 steps if that is longer
 };
 
-/// Notes the progress of a run. Notes neither allocate nor touch a file: they are made at each
-/// step.
+/// Records the progress of a run. Recording neither allocates nor touches a file, since it happens
+/// at each step.
 class ProgressNote {
  public:
   /// `clock` must outlive it.
   ProgressNote(const Clock& clock, const ProgressLimits& limits);
-  /// The run goes on with what is known of `progress`: its place and its loss.
+  /// Continues from the epoch, step and loss of `progress`.
   void recall(const RunProgress& progress);
-  /// Training begins behind `epoch` epochs and `step` of `steps` steps.
+  /// Training begins after `epoch` epochs and `step` of `steps` steps.
   void start_training(std::int64_t epoch, std::int64_t step, std::int64_t steps);
   /// A phase begins, or a step or batch of it.
   void begin(RunPhase phase);
   void on_step(const StepRow& row);
   void on_epoch(const EpochRow& row);
-  /// The time left is no longer of interest.
+  /// Clears the eta.
   void end();
   /// May be called from any thread.
   [[nodiscard]] RunProgress now() const;
@@ -70,9 +70,9 @@ class ProgressNote {
 
   const Clock& clock_;
   ProgressLimits limits_;
-  mutable std::mutex mutex_;  // held for moments only
+  mutable std::mutex mutex_;  // held only briefly
   RunProgress now_;
-  // Of this session's training.
+  // Training in this session.
   double began_ = 0;  // on the clock
   std::int64_t first_step_ = 0;
   std::int64_t steps_ = 0;     // of the whole run

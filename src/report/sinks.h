@@ -1,4 +1,4 @@
-// Sinks of a run besides the CSV files and the console: pictures, status.json and train.log.
+// Sinks of a run besides the CSV files and the console: plots, status.json and train.log.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-/// Redraws the pictures after each row.
+/// Redraws the plots after each row.
 class PlotSink final : public MetricsSink {
  public:
   /// See Plotter.
@@ -30,7 +30,7 @@ class PlotSink final : public MetricsSink {
   Plotter plotter_;
 };
 
-/// Notes the place, loss and rate for status.json.
+/// Records position, loss and throughput for status.json.
 class ProgressSink final : public MetricsSink {
  public:
   /// `note` must outlive the sink.
@@ -42,7 +42,7 @@ class ProgressSink final : public MetricsSink {
   ProgressNote& note_;
 };
 
-/// Writes the console's lines to train.log, and keeps the last row for summary.txt.
+/// Writes the console's lines to train.log, and stores the last row for summary.txt.
 class LogSink final : public MetricsSink {
  public:
   /// `disk` and `clock` must outlive it.
@@ -59,7 +59,7 @@ class LogSink final : public MetricsSink {
   std::int64_t epochs_;
   std::int64_t samples_a_step_;
   std::string judged_;
-  bool explained_ = false;  // what the star means
+  bool explained_ = false;  // the meaning of the star
   std::optional<EpochRow> last_;
 };
 

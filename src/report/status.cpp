@@ -63,7 +63,7 @@ std::optional<Choice> named(const std::array<Choice, count>& choices, const std:
   return found == choices.end() ? std::nullopt : std::optional(*found);
 }
 
-/// The value under `key`; empty where it is missing or null.
+/// The value under `key`; empty if it is missing or null.
 template <typename Value>
 std::optional<Value> known(const Json& json, const char* key) {
   if (!json.contains(key) || json.at(key).is_null()) return std::nullopt;

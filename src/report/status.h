@@ -1,4 +1,4 @@
-// status.json: where a run stands, for scripts.
+// status.json: the state of a run, for scripts.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,10 @@ struct BestValue {
   std::int64_t epoch = 0;
 };
 
-/// What status.json says. Times are UTC seconds since 1970.
+/// The content of status.json. Times are UTC seconds since 1970.
 struct RunStatus {
   RunState state = RunState::starting;
-  std::optional<int> exit_code;  // empty while the run lives
+  std::optional<int> exit_code;  // empty until the run has ended
   std::string message;
   std::int64_t pid = 0;
   std::string host;
@@ -49,14 +49,14 @@ struct RunStatus {
   std::string config_hash;
 };
 
-/// What the run does: the name of its phase, or that of its state once it has ended.
+/// The name of the run's phase, or of its state once it has ended.
 [[nodiscard]] std::string_view phase_of(const RunStatus& status);
 
-/// The file's text. What is not known, and a loss that is no number, is null.
+/// The file's text. Unknown values, and a loss that is not finite, are null.
 [[nodiscard]] std::string status_text(const RunStatus& status);
 
-/// Reads a status.json, of an older version too: what it lacks is not known. Empty if `path` is
-/// missing or no status.json.
+/// Reads a status.json, also of an older version: fields it lacks are unknown. Empty if `path` is
+/// missing or not a status.json.
 [[nodiscard]] std::optional<RunStatus> read_status(const std::filesystem::path& path);
 
 }  // namespace trainyard

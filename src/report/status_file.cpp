@@ -36,7 +36,8 @@ void StatusFile::keep_up_to_date(const std::stop_token& stop) {
     try {
       replace();
     } catch (const std::exception&) {
-      // A disk that takes nothing ends the run where it saves; until then the file shows its age.
+      // If the disk cannot be written, the run ends when it saves; until then the file shows its
+      // age.
     }
   }
 }

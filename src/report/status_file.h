@@ -1,4 +1,4 @@
-// Keeps status.json up to date while the run is busy.
+// Keeps status.json up to date during a run.
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,18 @@
 
 namespace trainyard {
 
-/// Writes status.json at once when the run tells it to, and every 10 seconds by a thread of its
-/// own: `updated` says that the process lives, whatever it is busy with, and `progressed` that it
-/// gets on.
+/// Writes status.json immediately on write(), and every 10 seconds from its own thread: `updated`
+/// shows that the process is alive, whatever it is doing, and `progressed` that it makes progress.
 class StatusFile {
  public:
-  /// The references must outlive it. The thread begins with the first write().
+  /// The references must outlive it. The thread starts with the first write().
   StatusFile(const Disk& disk, const Clock& clock, const ProgressNote& progress,
              std::filesystem::path path,
              std::chrono::milliseconds between = std::chrono::seconds(10));
-  /// Replaces the file, from then on with what `status` says besides the progress. After one with
-  /// an exit code the thread writes no more. Throws Error{disk}.
+  /// Replaces the file now, and uses all of `status` but its progress from then on. After a status
+  /// with an exit code the thread writes nothing more. Throws Error{disk}.
   void write(const RunStatus& status);
-  /// Nothing is written afterwards but by write().
+  /// Afterwards only write() writes the file.
   void stop();
 
  private:
@@ -42,7 +41,7 @@ class StatusFile {
   std::mutex mutex_;  // held while the file is written
   RunStatus status_;
   std::condition_variable_any ended_;
-  std::jthread thread_;  // last: it ends before what it uses
+  std::jthread thread_;  // last, so that it ends before the members it uses
 };
 
 }  // namespace trainyard

@@ -20,7 +20,7 @@ std::string last_values(const EpochRow& row) {
   return text;
 }
 
-/// The value that the run is judged by, the others of its epoch, and the epoch.
+/// The best metric's value, the other values of its epoch, and the epoch.
 std::string best_values(const BestValue& best, const std::vector<NamedValue>& values) {
   std::string text = best.metric + " " + value_text(best.value);
   for (const auto& [name, value] : values) {

@@ -28,7 +28,7 @@ struct RunSummary {
   std::vector<std::string> warnings;
 };
 
-/// A line a fact, "name: value"; what is not known is left out.
+/// One line per fact, "name: value"; unknown facts are left out.
 [[nodiscard]] std::string summary_text(const RunSummary& summary);
 
 }  // namespace trainyard

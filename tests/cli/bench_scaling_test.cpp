@@ -20,19 +20,19 @@ TEST_CASE("numbers of ranks are read in any order") {
   CHECK(parse_counts("1,512", true) == std::vector<int>{1, 512});
 }
 
-TEST_CASE("what is no number of ranks is named") {
+TEST_CASE("an invalid number of ranks is named") {
   CHECK(refusal("1,x") ==
-        "--scaling 1,x: 'x' is no number of ranks from 1 to 256; give some, as in --scaling 1,2,4");
+        "--scaling 1,x: 'x' is not a number of ranks from 1 to 256; give a list, as in --scaling "
+        "1,2,4");
   for (const char* text : {"", "0", "-1", "257", "1,,2", "1;2", "2.5"}) {
     CAPTURE(text);
-    CHECK(refusal(text).find("is no number of ranks from 1 to 256") != std::string::npos);
+    CHECK(refusal(text).find("is not a number of ranks from 1 to 256") != std::string::npos);
   }
   CHECK(refusal("1,65537", true).find("from 1 to 65536") != std::string::npos);
 }
 
-TEST_CASE("a number of ranks stands there once") {
-  CHECK(refusal("2,1,2") ==
-        "--scaling 2,1,2: 2 stands there twice; give each number of ranks once");
+TEST_CASE("each number of ranks appears at most once") {
+  CHECK(refusal("2,1,2") == "--scaling 2,1,2: 2 appears twice; give each number of ranks once");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using namespace trainyard::cli;
 
 namespace {
 
-/// What `work` prints on `stream`.
+/// The output of `work` on `stream`.
 std::string printed_on(std::FILE* stream, const std::function<void()>& work) {
   std::FILE* const file = std::tmpfile();
   REQUIRE(file != nullptr);
@@ -50,15 +50,15 @@ EpochRow epoch_row(std::int64_t epoch, bool best) {
 
 }  // namespace
 
-TEST_CASE("the first step of an epoch already tells how long the rest of the run takes") {
+TEST_CASE("the eta of the run is known from the first step of an epoch on") {
   ManualClock clock(0);
   Messages messages(false);
   const auto console = make_console({.quiet = false}, clock, messages, kBanner, 3);
   const std::string said = printed_on(stderr, [&] {
-    clock.advance(61);  // a line a minute, where stderr is no terminal
+    clock.advance(61);  // one line per minute if stderr is not a terminal
     console->on_step({.step = 11, .epoch = 2, .loss = 1, .images_per_s = 10});
   });
-  // 19 steps of 50 samples at 10 a second.
+  // 19 steps of 50 samples at 10 per second.
   CHECK(said.find("epoch 2/3 step 1/10 ") != std::string::npos);
   CHECK(said.find(" eta 0:01:35\n") != std::string::npos);
 }
@@ -80,7 +80,7 @@ TEST_CASE("the bar shows loss and accuracy as means of the epoch, and then the v
         "\r  2/3  validation 1/4 #####---------------  eta 0:00:50\x1b[K");
 }
 
-TEST_CASE("lines follow the terminal's width, which may change while a run goes on") {
+TEST_CASE("lines follow the terminal's width, which may change during a run") {
   ManualClock clock(0);
   Messages messages(false);
   int columns = 80;
@@ -107,7 +107,7 @@ TEST_CASE("lines follow the terminal's width, which may change while a run goes 
         std::string::npos);
 }
 
-TEST_CASE("the star is explained under the first line that has one, and never again") {
+TEST_CASE("the star is explained once, under the first line that has one") {
   ManualClock clock(0);
   Messages messages(false);
   const std::string said = printed_on(stdout, [&] {
@@ -122,7 +122,7 @@ TEST_CASE("the star is explained under the first line that has one, and never ag
   CHECK(said.find(legend, at + 4) == std::string::npos);
 }
 
-TEST_CASE("a terminal's width is what COLUMNS says, else its own, also after a resize") {
+TEST_CASE("the terminal's width is COLUMNS if set, else its own, also after a resize") {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
   if (terminal < 0) {
     MESSAGE("no terminal to try: /dev/pts is not mounted");
@@ -146,14 +146,14 @@ TEST_CASE("a terminal's width is what COLUMNS says, else its own, also after a r
   ::close(terminal);
 }
 
-TEST_CASE("what is no terminal has no width, whatever COLUMNS says") {
+TEST_CASE("a stream that is not a terminal has width 0, whatever COLUMNS says") {
   std::FILE* const file = std::tmpfile();
   REQUIRE(file != nullptr);
   CHECK(terminal_columns(::fileno(file), "60") == 0);
   std::fclose(file);
 }
 
-TEST_CASE("a warning takes the bar's place, and with events it is an object on stdout too") {
+TEST_CASE("a warning replaces the bar, and with events it is also an object on stdout") {
   Messages messages(true);
   std::string text;
   const std::string events = printed_on(stdout, [&] {
@@ -172,7 +172,7 @@ TEST_CASE("a warning takes the bar's place, and with events it is an object on s
   CHECK(event["message"] == "it is \"late\"");
 }
 
-TEST_CASE("--log json is seen in a command line with mistakes too") {
+TEST_CASE("--log json also applies to a command line with mistakes") {
   CHECK(asks_for_events({"--log", "json", "--nonsense"}));
   CHECK(asks_for_events({"a.yaml", "--log=json"}));
   CHECK_FALSE(asks_for_events({"--log", "keras", "json"}));

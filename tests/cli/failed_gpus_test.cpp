@@ -1,4 +1,4 @@
-// What ranks tell the launcher of the GPU that failed, and what it does about it.
+// How ranks tell the launcher which GPU failed, and what it does then.
 #include "cli/failed_gpus.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ using testing::TemporaryFolder;
 
 constexpr const char* kGpu = "cuda:2 (NVIDIA H200, 0000:17:00.0) of node1";
 
-/// Sets the variable of ranks while it lives.
+/// Sets the ranks' variable for its lifetime.
 class RankOf {
  public:
   explicit RankOf(const FailedGpus& launcher) {
@@ -37,8 +37,8 @@ LaunchCommand rank_that_names(const std::string& lines, const FailedGpus& launch
           .environment = {std::string(kFailedGpusVariable) + "=" + launcher.path().string()}};
 }
 
-/// Starts a rank as often as it may, at most 10 times more, which names `lines[attempt]`, and what
-/// is left out is nothing.
+/// Starts a rank that names `lines[attempt]` (or nothing beyond the last), with at most 10
+/// restarts.
 std::pair<int, LaunchResult> start(const std::vector<std::string>& lines, FailedGpus& launcher) {
   int attempts = 0;
   const LaunchResult result = with_restarts(
@@ -56,7 +56,7 @@ std::pair<int, LaunchResult> start(const std::vector<std::string>& lines, Failed
   return {attempts, result};
 }
 
-TEST_CASE("the launcher learns the GPU of an error, once, from the first rank that knows it") {
+TEST_CASE("the launcher is told the GPU of an error once, by the first rank that knows it") {
   const TemporaryFolder folder;
   FailedGpus launcher(folder.path());
   CHECK(launcher.take() == "");
@@ -68,7 +68,7 @@ TEST_CASE("the launcher learns the GPU of an error, once, from the first rank th
   CHECK(launcher.take() == "");
 }
 
-TEST_CASE("a rank whose launcher does not ask, or whose file it does not see, says nothing") {
+TEST_CASE("a rank adds nothing if its launcher has no file, or it does not see the file") {
   const TemporaryFolder folder;
   add_failed_gpu(text_of_failure(kGpu));
   {
@@ -81,26 +81,26 @@ TEST_CASE("a rank whose launcher does not ask, or whose file it does not see, sa
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("the file goes with the launcher, and a folder that takes none is an error") {
+TEST_CASE("the file is removed with the launcher, and a folder that cannot hold it is an error") {
   const TemporaryFolder folder;
   { const FailedGpus launcher(folder.path()); }
   CHECK(std::filesystem::is_empty(folder.path()));
   CHECK(error_of(ErrorKind::disk, [&] {
           const FailedGpus launcher(folder / "none");
-        }).find("none: no file can be made there: No such file") != std::string::npos);
+        }).find("none: cannot create a file there: No such file") != std::string::npos);
 }
 
-TEST_CASE("ranks that name one GPU twice are not started a third time") {
+TEST_CASE("ranks that name the same GPU twice are not restarted again") {
   const TemporaryFolder folder;
   FailedGpus launcher(folder.path());
   const auto [attempts, result] =
       start({"cuda:0 (A)\\n", "cuda:1 (B)\\ncuda:0 (A)\\n", "cuda:0 (A)\\n"}, launcher);
   CHECK(attempts == 3);
   CHECK(result.exit_code == 8);
-  CHECK(result.message.find("cuda:0 (A) has failed twice: not started again") != std::string::npos);
+  CHECK(result.message.find("cuda:0 (A) has failed twice: not restarting") != std::string::npos);
 }
 
-TEST_CASE("an attempt that names no GPU is not counted to the one that failed before it") {
+TEST_CASE("an attempt that names no GPU does not count against the GPU that failed before") {
   const TemporaryFolder folder;
   FailedGpus launcher(folder.path());
   const auto [attempts, result] = start({"cuda:0 (A)\\n"}, launcher);

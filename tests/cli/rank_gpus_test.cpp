@@ -1,4 +1,4 @@
-// How many ranks flags ask for, and which GPU a rank gets: on GPUs that are plain data.
+// The number of ranks that flags ask for, and the GPU that a rank gets, with GPUs as plain data.
 #include "cli/rank_gpus.h"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ int stated(const std::string& gpus, std::optional<int> replicas = std::nullopt) 
   return ranks ? ranks->count : -1;
 }
 
-TEST_CASE("the forms of --gpus and --replicas state a number of ranks, or leave it open") {
+TEST_CASE("--gpus and --replicas give a number of ranks, or leave it open") {
   CHECK(stated("4") == 4);
   CHECK(stated("0,2,3") == 3);
   CHECK(stated("id:2") == 1);
@@ -45,7 +45,7 @@ TEST_CASE("the forms of --gpus and --replicas state a number of ranks, or leave 
   CHECK(error_of(ErrorKind::command_line, [] { stated("two", 3); }).starts_with("--gpus 'two'"));
 }
 
-TEST_CASE("each chosen GPU gets a rank, and replicas without GPUs are ranks on the processor") {
+TEST_CASE("each chosen GPU gets a rank, and replicas without GPUs are ranks on the CPU") {
   const RankCount each = ranks_on(gpus({2, 0}), {}, std::nullopt);
   CHECK(each.count == 2);
   CHECK(gpus_text(each.gpus) == "2,0");
@@ -83,7 +83,7 @@ TEST_CASE("more replicas than GPUs share them in turn") {
   CHECK(gpu_of_rank(gpus({3}), {.replicas = 4}, place_of(2, 4)).ordinal == 3);
 }
 
-TEST_CASE("a start of fewer ranks takes the first GPUs, and one of more takes all, to share them") {
+TEST_CASE("fewer ranks than GPUs take the first ones, and more ranks share all of them") {
   CHECK(gpus_of_start({2, 0, 3}, 2) == std::vector<int>{2, 0});
   CHECK(gpus_of_start({2, 0}, 2) == std::vector<int>{2, 0});
   CHECK(gpus_of_start({3}, 4) == std::vector<int>{3});
@@ -91,12 +91,12 @@ TEST_CASE("a start of fewer ranks takes the first GPUs, and one of more takes al
   CHECK(gpus_of_start({}, 4).empty());
 }
 
-TEST_CASE("a launched replica takes the GPUs that its launcher chose") {
+TEST_CASE("a launched replica uses the GPUs that its launcher chose") {
   const RankGpuFlags flags{.gpus = "auto:2", .replicas = 4, .chosen = "3,1"};
   CHECK(request_of_rank(flags, place_of(3, 4, "local")).ids == std::vector<int>{3, 1});
 }
 
-TEST_CASE("a rank's GPU is the one of its local number") {
+TEST_CASE("a rank's GPU is given by its local rank") {
   const RankGpuFlags listed{.gpus = "3,1,2"};
   for (int rank = 0; rank < 3; ++rank) {
     const int expected = std::vector<int>{3, 1, 2}[static_cast<std::size_t>(rank)];
@@ -104,7 +104,7 @@ TEST_CASE("a rank's GPU is the one of its local number") {
   }
 }
 
-TEST_CASE("without --gpus ranks take one GPU each, or the one that they alone can see") {
+TEST_CASE("without --gpus each rank takes one GPU, or the only one that it can see") {
   CHECK(gpu_of_rank(gpus({0, 1, 2, 3}), {}, place_of(2, 3)).ordinal == 2);
   CHECK(gpu_of_rank(gpus({0}), {}, place_of(2, 4)).ordinal == 0);
   CHECK(error_of(ErrorKind::command_line, [] {
@@ -112,7 +112,7 @@ TEST_CASE("without --gpus ranks take one GPU each, or the one that they alone ca
         }) == "2 GPUs for 4 ranks on this host (LOCAL=4); start as many ranks as GPUs");
 }
 
-TEST_CASE("--gpus all is as many ranks as the launcher started, or refused with both") {
+TEST_CASE("--gpus all must match the ranks that the launcher started, else both are named") {
   CHECK(gpu_of_rank(gpus({0, 1}), {.gpus = "all"}, place_of(1, 2)).ordinal == 1);
   CHECK(error_of(ErrorKind::command_line,
                  [] {
@@ -122,7 +122,7 @@ TEST_CASE("--gpus all is as many ranks as the launcher started, or refused with 
         "the launcher and train the same count");
 }
 
-TEST_CASE("the launcher's choice of the idlest GPUs is the one of all its ranks") {
+TEST_CASE("all ranks use the launcher's choice of the idlest GPUs") {
   const GpuRequest request =
       request_of_rank({.gpus = "auto:2", .chosen = "3,1"}, place_of(0, 2, "local"));
   CHECK(request.ids == std::vector<int>{3, 1});
@@ -135,7 +135,7 @@ TEST_CASE("the launcher's choice of the idlest GPUs is the one of all its ranks"
                    static_cast<void>(
                        request_of_rank({.gpus = "auto:2", .chosen = "3,1"}, place_of(0, 2)));
                  }) ==
-        "--gpus auto:2: ranks that train did not start (mpirun) would each find other GPUs "
+        "--gpus auto:2: ranks that train did not start (mpirun) would each find different GPUs "
         "idle; name them, as in --gpus 4 or --gpus 0,2");
 }
 
@@ -150,9 +150,9 @@ TEST_CASE("the ranks of --scaling take the first GPUs, or those of --gpus") {
   CHECK(request_for_ranks("0", 4).kind == GpuRequest::Kind::none);
 }
 
-TEST_CASE("--scaling wants no more GPUs than --gpus means, and names what was found") {
+TEST_CASE("--scaling needs at most the GPUs that --gpus selects, and names both numbers") {
   CHECK(error_of(ErrorKind::command_line, [] { static_cast<void>(request_for_ranks("3,1", 4)); }) ==
-        "--scaling wants 4 GPUs, and --gpus 3,1 means 2; give as many, leave --gpus out for the "
+        "--scaling needs 4 GPUs, but --gpus 3,1 selects 2; give as many, leave --gpus out for the "
         "first ones, or use --gpus 0 for the CPU");
   GpuSurvey one{.driver_cuda = 13000, .runtime_cuda = 13000, .gpus = gpus({0})};
   CHECK(error_of(ErrorKind::device,

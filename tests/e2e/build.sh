@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# What CMake asks of a machine, on folders that are made up.
+# CMake's requirements, on made-up folders.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-begin "the GPU part wants cuDNN 9.8, and says which one it found"
+begin "the GPU part requires cuDNN 9.8, and names the version found"
 cat >CMakeLists.txt <<CMAKE
 cmake_minimum_required(VERSION 3.25)
 project(asks CXX)
@@ -23,7 +23,7 @@ for minor in 7 8; do
   esac
 done
 
-begin "stand-ins are left out where NVIDIA's headers are not, and refused where they were asked for"
+begin "without NVIDIA's headers stand-ins are left out, or refused if requested"
 cat >CMakeLists.txt <<CMAKE
 cmake_minimum_required(VERSION 3.25)
 project(asks CXX)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The command line: verbs, flags, exit code 2 and what it says.
+# The command line: verbs, flags, exit code 2 and its messages.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-begin "--version and --help print on stdout and end well"
+begin "--version and --help print on stdout and exit with 0"
 run "$train" --version
 expect_code 0
 expect_out_match '^train [0-9]+\.[0-9]+\.[0-9]+'
@@ -12,7 +12,7 @@ expect_code 0
 for verb in train resume check summary schema bench data doctor; do expect_out "$verb"; done
 expect_equal "$err" ""
 
-begin "every verb explains itself"
+begin "every verb has --help"
 for verb in train resume check summary schema bench data doctor; do
   run "$train" "$verb" --help
   expect_code 0
@@ -39,7 +39,7 @@ expect_code 2
 expect_err "did you mean '--config'"
 expect_no_path runs
 
-begin "a config that is not there is named with the places and the nearest name"
+begin "a missing config is reported with the paths tried and the nearest name"
 mkdir configs
 write_tiny_run configs/tiny.yaml
 run "$train" check --config tinny.yaml
@@ -50,7 +50,7 @@ run "$train" check --config tinny
 expect_code 3
 expect_err "did you mean 'tiny'?"
 
-begin "a config is found in configs/, with and without its ending"
+begin "a config is found in configs/, with and without its extension"
 mkdir configs
 write_tiny_run configs/tiny.yaml
 run "$train" check --config tiny.yaml
@@ -80,7 +80,7 @@ expect_code 3
 expect_err "epochs"
 expect_no_path runs
 
-begin "more GPUs than there are end with exit 8 before data is read"
+begin "asking for more GPUs than there are ends with exit 8 before data is read"
 write_tiny_run tiny.yaml
 sed -i 's/train: {.*/train: {source: cifar10, root: nowhere}/' tiny.yaml
 run "$train" --config tiny.yaml --gpus 4
@@ -93,7 +93,7 @@ write_tiny_run tiny.yaml
 run "$train" check --config tiny.yaml --gpus 0
 expect_code 0
 
-begin "a path goes without --config, and help and version are words too"
+begin "a path needs no --config, and help and version work without dashes"
 write_tiny_run tiny.yaml
 run "$train" tiny.yaml --epochs 1 --max-time 1h30m --quiet
 expect_code 0
@@ -114,7 +114,7 @@ run "$train" tiny
 expect_code 2
 expect_err "unknown verb 'tiny'"
 
-begin "a flag of other programs is answered with ours, or with the key that --set changes"
+begin "for a flag of other programs ours is suggested, or the key that --set changes"
 write_tiny_run tiny.yaml
 sed 's/sgd: {lr: 0.05, momentum: 0.9}/adam: {lr: 0.05}/' tiny.yaml >adam.yaml
 while read -r config typed meant; do
@@ -140,12 +140,12 @@ run "$train" schema --batch-size 3
 expect_no_err "--set"
 expect_no_path runs
 
-begin "values that no flag takes are refused under the flag's name, in short lines"
+begin "invalid values are refused under the flag's name, in short lines"
 write_tiny_run tiny.yaml
-while read -r flag value wanted; do
+while read -r flag value range; do
   run "$train" --config tiny.yaml "$flag" "$value"
   expect_code 2
-  expect_err "$flag: wants $wanted, found '$value'"
+  expect_err "$flag: expected $range, found '$value'"
   expect_equal "$(printf '%s' "$err" | awk 'length > 120')" ""
 done <<'END'
 --epochs 0 a whole number of 1 or more
@@ -161,15 +161,15 @@ END
 expect_err "did you mean 'keras'?"
 run "$train" bench --config tiny.yaml --seconds 1e9
 expect_code 2
-expect_err "--seconds: wants a number from 0.01 to 3600, found '1e9'"
+expect_err "--seconds: expected a number from 0.01 to 3600, found '1e9'"
 expect_no_path runs
 
-begin "--max-time takes hours"
+begin "--max-time accepts hours"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --max-time 0.0001h --set epochs=100000
 expect_code 75
 
-begin "a network file given as config is told to be one"
+begin "a network file given as config is recognised"
 write_tiny_run tiny.yaml
 printf 'input: [4]\nlayers:\n  - dense: 2\n  - softmax\n' >net.yaml
 run "$train" check --config net.yaml
@@ -177,7 +177,7 @@ expect_code 3
 expect_err "net.yaml:3:3: this is a network file"
 expect_err "network: {file: net.yaml}"
 
-begin "a file or a run that is not there is answered with the nearest name"
+begin "for a missing file or run the nearest name is suggested"
 write_tiny_run tiny.yaml
 mkdir -p sub/run_a
 printf 'input: [3, 8, 8]\nlayers:\n  - dense: 4\n  - softmax\n' >sub/small.yaml
@@ -196,13 +196,13 @@ run "$train" resume sub/run_b
 expect_code 2
 expect_err "did you mean 'sub/run_a'?"
 
-begin "a command of a verb that is missing or misspelt is named"
+begin "a missing or misspelt command of a verb is named"
 run "$train" data
 expect_code 2
-expect_err "'train data' wants a command; its commands are: make"
+expect_err "'train data' needs a command; its commands are: make"
 run "$train" data make --seed 3
 expect_code 2
-expect_err "'train data make' wants a command; its commands are: shapes"
+expect_err "'train data make' needs a command; its commands are: shapes"
 run "$train" data mak shapes x
 expect_code 2
 expect_err "unknown command 'mak' of 'train data'; did you mean 'make'?"

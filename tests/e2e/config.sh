@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Files that are wrong or hostile: exit code 3, place, and nothing written.
+# Wrong or hostile files: exit code 3, position, and nothing written.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -11,7 +11,7 @@ refused() {
   expect_no_path runs
 }
 
-begin "all errors of a file come in one report, in its order, each with its place"
+begin "all errors of a file are in one report, in file order, each with its position"
 write_tiny_run bad.yaml
 sed -i -e 's/^epochs: 3/epocs: 3/' -e 's/momentum: 0.9/momentun: 0.9/' -e 's/per_gpu: 16/per_gpu: -1/' bad.yaml
 run "$train" --config bad.yaml
@@ -23,17 +23,17 @@ expect_err "did you mean 'epochs'?"
 expect_equal "$(grep -c '^bad.yaml:[0-9]*:[0-9]*: ' "$scratch/stderr")" "$(wc -l <"$scratch/stderr" | tr -d ' ')"
 expect_no_path runs
 
-begin "a layer that is misspelt is named with line, column and the nearest one"
+begin "a misspelt layer is reported with line, column and the nearest name"
 write_tiny_run bad.yaml
 sed -i 's/- relu/- rleu/' bad.yaml
 refused "bad.yaml:7:7: unknown layer 'rleu'; did you mean 'relu'?"
 
-begin "shapes that do not fit name the layer and the shapes"
+begin "mismatched shapes are reported with the layer and the shapes"
 write_tiny_run bad.yaml
 sed -i 's/- max_pool: 2/- max_pool: 9/' bad.yaml
 refused "max_pool1"
 
-begin "YAML that is no YAML has a place"
+begin "a syntax error in YAML is reported with its position"
 write_tiny_run bad.yaml
 echo 'more: [1, 2' >>bad.yaml
 refused "bad.yaml:"
@@ -101,20 +101,20 @@ write_tiny_run bad.yaml
 sed -i 's/- relu/- repeat: {times: 30000, layers: [repeat: {times: 30000, layers: [relu]}]}/' bad.yaml
 refused "100,000"
 
-begin "bytes that are no text are refused"
+begin "bytes that are not text are refused"
 head -c 4096 /dev/urandom >bad.yaml
 refused "bad.yaml"
 mkdir folder.yaml
 run "$train" --config folder.yaml
 expect_code 3
 
-begin "a network file that is not there is named where it is asked for"
+begin "a missing network file is reported at the position that names it"
 write_tiny_run bad.yaml
 sed -i -e '/^network:/,/- softmax/d' bad.yaml
 echo 'network: {file: nowhere.yaml}' >>bad.yaml
 refused "nowhere.yaml"
 
-begin "extends merges, replaces rivals, and finds circles"
+begin "extends merges, replaces rival keys, and detects cycles"
 write_tiny_run base.yaml
 printf 'extends: base.yaml\nname: over\nbatch: {total: 32}\n' >over.yaml
 run "$train" check --config over.yaml

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# What a run says: lines that fit a terminal, its last line, and the events of --log json.
+# Console output of a run: lines that fit a terminal, the last line, and the events of --log json.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 json_lines=$(realpath "${3:?path of json_lines}")
 
-# Without gnuplot on the path an epoch takes milliseconds, and its absence is a warning.
+# Without gnuplot in PATH an epoch takes milliseconds, and its absence is a warning.
 quick=(env PATH=/nonexistent "$train")
 
-# events KEY...: those values of each event in $out, a line each; fails unless all of $out is events.
+# events KEY...: these values of each event in $out, one line per event; fails unless all of $out is events.
 events() {
   "$json_lines" "$@" <<<"$out" 2>"$scratch/complaint" || fail "$(<"$scratch/complaint")"
 }
-# event NAME KEY: that value of the event NAME.
+# event NAME KEY: the value of KEY in the event NAME.
 event() { events event "$2" | sed -n "s/^$1 //p"; }
 newest() { echo "a/checkpoints/$(<a/checkpoints/last)"; }
 
-begin "on a terminal the lines fit, in a pipe they are whole"
+begin "lines fit a terminal, and are whole in a pipe"
 write_tiny_run tiny.yaml
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
   # shellcheck disable=SC2016  # expanded by the inner shell
@@ -26,7 +26,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
   expect_equal "$(grep -o 'Epoch.*' <<<"$out" | awk '{ sub("\r", ""); if (length > 59) print }')" ""
   expect_out_match 'Epoch 12/12 - val_loss: [0-9.e-]+ - val_acc: [01]\.[0-9]{4}'
 else
-  skip "no terminal can be made here"
+  skip "no terminal can be created here"
 fi
 run "${quick[@]}" --config tiny.yaml --out b
 expect_out_match 'Epoch 3/3 - .* - loss: .* - accuracy: .* - val_loss: .* - val_accuracy: .* - lr: .* img/s'
@@ -39,7 +39,7 @@ run "${quick[@]}" --config tiny.yaml --out a --set epochs=6
 expect_equal "$(grep -cF '(*: the best val_accuracy so far)' <<<"$out")" 1
 expect_equal "$(grep -cF '(*: the best val_accuracy so far)' a/train.log)" 1
 
-begin "a resume says from where, in words and as an event"
+begin "a resume says where it begins, as text and as an event"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a
 from=$(newest)
@@ -53,7 +53,7 @@ expect_equal "$(event resume epoch)" 4
 expect_equal "$(event resume step)" 24
 expect_equal "$(event resume checkpoint)" "$from"
 
-begin "early stop names itself, what is kept, and a command that trains further"
+begin "early stop reports itself, what was saved, and a command that trains further"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a --set epochs=9 \
   --set 'early_stop={patience: 1, min_delta: 9}'
@@ -69,7 +69,7 @@ expect_equal "$(event 'done' reason)" early_stop
 expect_equal "$(event 'done' epochs)" 3
 expect_equal "$(event 'done' resume)" "train resume 'a' --set early_stop.patience=4"
 
-begin "a time limit names itself, what is kept and the resume command, also as an event"
+begin "a time limit reports itself, what was saved and the resume command, also as an event"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-time 0.2 --log json
 expect_code 75
@@ -85,7 +85,7 @@ run "${quick[@]}" resume a --max-time 0.2 --log json
 expect_equal "$(event resume step)" "$step"
 expect_equal "$(event resume checkpoint)" "$kept"
 
-begin "a signal names itself, also as an event"
+begin "a signal is reported, also as an event"
 write_tiny_run tiny.yaml
 # shellcheck disable=SC2016  # expanded by the inner shell
 run_until '"epoch":2,' env PATH=/nonexistent /bin/bash -c 'exec "$0" "$@" 2>text' "$train" \
@@ -99,12 +99,12 @@ expect_equal "$(event stopped checkpoint)" "$(newest)"
 expect_equal "$(event stopped resume)" "train resume 'a'"
 grep -q '^stopped by SIGTERM - .* - saved: .* - resume with: train resume ' text || fail "no last line"
 
-begin "warnings, epochs and the end are events in their order, and nothing else is on stdout"
+begin "warnings, epochs and the end are events in order, and nothing else is on stdout"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a --set epochs=2 --log json
 expect_code 0
 expect_equal "$(events event | tr '\n' ' ')" "start warning epoch epoch done "
-[[ $(event warning message) == *gnuplot* ]] || fail "the warning is another one"
+[[ $(event warning message) == *gnuplot* ]] || fail "it is a different warning"
 expect_err "train: warning: "
 run "${quick[@]}" resume a --log json
 expect_equal "$(event complete run)" a
@@ -120,7 +120,7 @@ expect_equal "$(event error exit_code)" 2
 run "${quick[@]}" --config tiny.yaml --set epoks=2 --log json
 expect_code 3
 expect_equal "$(event error exit_code)" 3
-[[ $(event error message) == *"did you mean 'epochs'"* ]] || fail "the message is another one"
+[[ $(event error message) == *"did you mean 'epochs'"* ]] || fail "it is a different message"
 expect_equal "$(event error resume)" null
 expect_err "did you mean 'epochs'"
 run "${quick[@]}" --config tiny.yaml --out a
@@ -130,7 +130,7 @@ expect_equal "$(event error exit_code)" 5
 expect_equal "$(event error run)" a
 expect_equal "$(event error resume)" "train resume 'a'"
 
-begin "of several ranks the first one tells the events"
+begin "of several ranks only the first prints events"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --set batch.per_gpu=8 --set lr_scaling=none --set epochs=1 \
   --gpus 0 --replicas 2 --out a --log json

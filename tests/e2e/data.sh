@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Data that is missing or damaged: exit code 4, the file by name, and nothing written.
+# Missing or damaged data: exit code 4, the file named, and nothing written.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# records COUNT LABEL: CIFAR-10 records of black pictures.
+# records COUNT LABEL: CIFAR-10 records with black images.
 records() {
   local i
   for i in $(seq "$1"); do
@@ -20,7 +20,7 @@ make_cifar() {
   printf '%s\n' airplane automobile bird cat deer dog frog horse ship truck >"$1/batches.meta.txt"
 }
 
-# write_run SOURCE-KEYS: run.yaml on 32x32 pictures.
+# write_run SOURCE-KEYS: run.yaml on 32x32 images.
 write_run() {
   cat >run.yaml <<YAML
 name: data
@@ -38,7 +38,7 @@ epochs: 1
 YAML
 }
 
-# refused TEXT...: training ends with exit 4, says each TEXT, and leaves no run folder.
+# refused TEXT...: training ends with exit 4, prints each TEXT, and leaves no run folder.
 refused() {
   run "$train" --config run.yaml
   expect_code 4
@@ -73,13 +73,13 @@ refused "CIFAR-10" "curl"
 write_run "source: cifar10, root: nowhere"
 refused "nowhere"
 
-begin "a source without root looks in the folder of TRAINYARD_DATA, and the run says where"
+begin "a source without root is read from TRAINYARD_DATA, and the run records where"
 make_cifar sets/cifar-10-batches-bin
 write_run "source: cifar10"
 run env TRAINYARD_DATA="$PWD/sets" "$train" --config run.yaml --out a
 expect_code 0
 expect_equal "$(grep -c "root: .*$PWD/sets" a/config.yaml)" 2
-run "$train" resume a --set epochs=2 # the run knows its place without the variable
+run "$train" resume a --set epochs=2 # the run has recorded the folder and does not need the variable
 expect_code 0
 run "$train" --config run.yaml --out b
 expect_code 4
@@ -114,7 +114,7 @@ expect_equal "$(wc -c <pictures/a/bomb.png)" 121
 write_run "source: image_folder, root: pictures"
 refused "bomb.png" "16384"
 
-begin "a picture that is none is refused by name"
+begin "a file that is not an image is refused by name"
 mkdir -p pictures/a pictures/b
 head -c 200 /dev/zero >pictures/a/zero.png
 head -c 200 /dev/zero >pictures/b/zero.png
@@ -126,7 +126,7 @@ mkdir pictures
 write_run "source: image_folder, root: pictures"
 refused "pictures"
 
-begin "IDX files of a wrong magic, and claims that the file cannot hold, are refused"
+begin "IDX files with a wrong magic number or a size beyond the file are refused"
 printf '\x00\x00\x08\x04\x00\x00\x00\x01' >images
 printf '\x00\x00\x08\x01\x00\x00\x00\x01\x00' >labels
 write_run "source: idx, images: images, labels: labels"
@@ -145,7 +145,7 @@ printf '\xff\xff\xff\xff\xff\xff\xff\x7f{"a":1}' >x.safetensors
 write_run "source: tensors, file: x.safetensors"
 refused "x.safetensors"
 
-begin "data of another size than the network's input are refused with both sizes"
+begin "data of a size other than the network's input is refused with both sizes"
 make_cifar cifar
 write_run "source: cifar10, root: cifar"
 sed -i 's/input: \[3, 32, 32\]/input: [3, 28, 28]/' run.yaml
@@ -163,7 +163,7 @@ expect_differs "$code" 0
 expect_err "3"
 expect_no_path runs
 
-begin "the drawn shapes set is the same each time and trains"
+begin "the generated shapes are the same each time and can be trained on"
 run "$train" data make shapes one --train 40 --test 8
 expect_code 0
 run "$train" data make shapes two --train 40 --test 8
@@ -176,7 +176,7 @@ write_run "source: cifar10, root: one"
 run "$train" --config run.yaml
 expect_code 0
 
-begin "data that stay on the device train to the same bytes, or say why they cannot stay"
+begin "device-resident data trains to the same bytes, or the run says why it cannot stay"
 run "$train" data make shapes shapes --train 200 --test 40
 write_run "source: cifar10, root: shapes"
 augment='data.augment=[shift: {x: 0.1, y: 0.1, interpolation: bilinear}, hflip, pad_crop: 2]'
@@ -189,7 +189,7 @@ done
 run "$train" check --config run.yaml --set data.resident=always
 expect_out "classes, resident"
 run "$train" check --config run.yaml
-expect_out "batches made by the processor"
+expect_out "batches prepared by the CPU"
 expect_file never.csv
 expect_same_file never.csv always.csv
 expect_same_file never/weights/last.safetensors always/weights/last.safetensors

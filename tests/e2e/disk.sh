@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Places that cannot be written, disks that are full, a gnuplot that is missing.
+# Folders that cannot be written, full disks, a missing gnuplot.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 quick=(env PATH=/nonexistent "$train")
 
-begin "a run folder that cannot be made ends with exit 7 before training"
+begin "a run folder that cannot be created ends with exit 7 before training"
 write_tiny_run tiny.yaml
 echo text >file
 run "$train" --config tiny.yaml --out file/below
@@ -18,7 +18,7 @@ expect_no_out "Epoch 1"
 
 begin "a folder without permission ends with exit 7"
 if [[ $(id -u) -eq 0 ]]; then
-  skip "root may write everywhere"
+  skip "root can write everywhere"
 else
   write_tiny_run tiny.yaml
   mkdir runs
@@ -29,7 +29,7 @@ else
   expect_err "runs"
 fi
 
-begin "a file limit, as a full disk, ends with exit 7 and leaves what resumes"
+begin "a file size limit, like a full disk, ends with exit 7, and the run can be resumed"
 write_tiny_run tiny.yaml
 sed -i 's/- dropout: 0.1/- dense: 300/' tiny.yaml # 150 KiB of weights
 # shellcheck disable=SC2016  # expanded by the inner shell
@@ -45,10 +45,10 @@ untimed b/metrics.csv >b.csv
 expect_file b.csv
 expect_same_file a.csv b.csv
 
-begin "a disk that fills up in mid-run ends with exit 7, and the run resumes to the same end"
+begin "a disk that fills up in mid-run ends with exit 7, and the resumed run ends the same"
 write_tiny_run tiny.yaml
 mkdir mount
-# A checkpoint wants 1 MiB free and takes 24 KiB; ten of them do not fit beside that.
+# A checkpoint requires 1 MiB free and takes 24 KiB; ten of them do not fit as well.
 cat >fill.sh <<'SH'
 mount -t tmpfs -o size=1200k tmpfs mount || exit 99
 env PATH=/nonexistent "$1" --config tiny.yaml --set epochs=10 --set checkpoint.keep=10 --out mount/a >log 2>&1
@@ -60,7 +60,7 @@ cp -r mount/a a
 SH
 run env PATH=/usr/sbin:/usr/bin:/sbin:/bin unshare --mount --map-root-user bash fill.sh "$train"
 if [[ ! -f first_code ]]; then
-  skip "no mount of a tmpfs here"
+  skip "a tmpfs cannot be mounted here"
 else
   err=$(cat log)
   expect_equal "$(cat first_code)" 7
@@ -73,13 +73,13 @@ else
   expect_same_file a.csv b.csv
 fi
 
-begin "results that cannot be printed are not lost in silence"
+begin "results that cannot be printed are an error"
 write_tiny_run tiny.yaml
 run bash -c '"$0" summary --config tiny.yaml >/dev/full' "$train"
 expect_code 7
 expect_err "cannot write to standard output: No space left on device"
 
-begin "without gnuplot a run ends well, with one warning and its numbers"
+begin "without gnuplot a run succeeds, with one warning and its numbers"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml
 expect_code 0
@@ -94,7 +94,7 @@ expect_err "gnuplot"
 expect_no_out "Epoch 1"
 expect_no_path curves.png
 
-begin "--output with an ending that is no picture is refused"
+begin "--output with an extension other than .png and .svg is refused"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --output curves.docx
 expect_code 2

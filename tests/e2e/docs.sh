@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The blocks of docs/language.md that are marked `yaml run` and `yaml network` are checked: each
-# must compute a batch. The commands of docs/clusters.md are held to the flags that there are.
+# must compute a batch. The commands of docs/clusters.md must use existing flags.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# --gpus and doctor where no GPU is to be seen: what is missing is said, and nothing falls back.
+# --gpus and doctor without a visible GPU: they report what is missing, and nothing falls back.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 plugin=$(compgen -G "$(dirname "$train")/../lib/trainyard/libtrainyard_cuda*.so" | head -n 1)
 part=lib/trainyard/libtrainyard_cuda13.so
 
-# What `--gpus` says here: no GPU part, no driver, or no GPU (lib.sh hides those there are).
+# The error of `--gpus` here: no GPU part, no driver, or no GPU (lib.sh hides existing ones).
 if [[ ! -e $plugin ]]; then
   reason="the GPU part of train is not there"
 elif ldconfig -p | grep 'libcuda\.so\.1' >/dev/null; then
@@ -15,13 +15,13 @@ else
   reason="no NVIDIA driver was found"
 fi
 
-# place_program: a copy of the program in bin/, with lib/trainyard beside it.
+# place_program: a copy of the program in bin/, with lib/trainyard next to it.
 place_program() {
   mkdir -p bin lib/trainyard
   cp "$train" bin/
 }
 
-begin "a GPU that is asked for and not there ends with exit 8 and one message"
+begin "a requested GPU that is missing ends with exit 8 and one message"
 write_tiny_run tiny.yaml
 for gpus in 1 4 0,1 id:0 all auto:2; do
   run "$train" --config tiny.yaml --gpus "$gpus"
@@ -33,7 +33,7 @@ for gpus in 1 4 0,1 id:0 all auto:2; do
 done
 expect_no_path runs
 
-begin "check, bench and the plan refuse it alike"
+begin "check, bench and the plan refuse it too"
 write_tiny_run tiny.yaml
 for verb in check bench "summary --plan"; do
   # shellcheck disable=SC2086  # the verb may have a flag
@@ -42,13 +42,13 @@ for verb in check bench "summary --plan"; do
   expect_err "$reason"
 done
 
-begin "without --gpus the CPU trains, and the first line says so"
+begin "without --gpus training runs on the CPU, and the first line says so"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set epochs=1
 expect_code 0
 expect_out_match "^[^"$'\n'"]*CPU, 1 thread"
 
-begin "text that is no form of --gpus is a command line error"
+begin "an invalid --gpus is a command line error"
 write_tiny_run tiny.yaml
 for gpus in two "1," 0,0 id:1,2 auto:0; do
   run "$train" --config tiny.yaml --gpus "$gpus"
@@ -62,7 +62,7 @@ run "$train" --config tiny.yaml --gpus 1 --device reference
 expect_code 2
 expect_err "--gpus 1 and --device reference contradict each other"
 
-begin "doctor reports what is there and what is missing, exit 8"
+begin "doctor reports what is present and what is missing, exit 8"
 run "$train" doctor
 expect_code 8
 expect_out_match "^train [0-9.]+"
@@ -78,7 +78,7 @@ expect_equal "$(wc -l <<<"$out")" 1
 for key in version cpu gpu_part libraries gpus missing; do expect_out "\"$key\":"; done
 expect_out "$reason"
 
-begin "a program whose GPU part was left behind says so, and trains on the CPU"
+begin "a program without its GPU part says so, and trains on the CPU"
 place_program
 write_tiny_run tiny.yaml
 run bin/train --config tiny.yaml --gpus 1
@@ -90,7 +90,7 @@ TRAINYARD_GPU_PART=$PWD/other.so run bin/train --config tiny.yaml --gpus 1
 expect_code 8
 expect_err "the GPU part of train is not there ($PWD/other.so)"
 
-begin "a GPU part that is no library, or of another build, is refused"
+begin "a GPU part that is not a library, or of another build, is refused"
 place_program
 write_tiny_run tiny.yaml
 echo "no library" >"$part"
@@ -103,7 +103,7 @@ run bin/train --config tiny.yaml --gpus 1
 expect_code 8
 expect_err "belongs to another build (no entry"
 
-begin "the GPU part loads where it was built: each symbol it lacks is the program's or the system's"
+begin "the GPU part loads on the build machine: all its undefined symbols are in the program or the system"
 run "$train" doctor
 expect_no_out "cannot be loaded"
 if [[ -e $plugin ]]; then

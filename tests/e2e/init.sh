@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# --init: weights that a run begins with, where they may lie, and what is said of them.
+# --init: the initial weights of a run, their possible sources, and the messages about them.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -15,7 +15,7 @@ finished_run() {
 # A network with a wider head in wide.yaml.
 write_wide_run() { sed 's/dense: 4/dense: 7/; s/classes: 4/classes: 7/' tiny.yaml >wide.yaml; }
 
-begin "--init says on the console what it loaded, and all of it in the log and run.json"
+begin "--init summarises what it loaded on the console, and lists all in the log and run.json"
 finished_run
 run "${quick[@]}" --config tiny.yaml --out b --init a/weights/last.safetensors --set epochs=1
 expect_code 0
@@ -35,7 +35,7 @@ expect_out '"init":"--init: loaded all 8 tensors'
 run "${quick[@]}" --config tiny.yaml --out d --init a/weights/last.safetensors --set epochs=1 -q
 expect_equal "$out" ""
 
-begin "a run folder stands for its best checkpoint, a checkpoint folder for itself"
+begin "a run folder means its best checkpoint, a checkpoint folder itself"
 finished_run
 best=a/checkpoints/$(<a/checkpoints/best)
 last=a/checkpoints/$(<a/checkpoints/last)
@@ -68,7 +68,7 @@ run "${quick[@]}" --config tiny.yaml --out e --init a
 expect_code 9
 expect_err "the run 'a' has saved no weights yet"
 
-begin "the weights of a foreign checkpoint that a resume refuses are taken by --init"
+begin "--init accepts the weights of a foreign checkpoint that a resume refuses"
 finished_run
 run "${quick[@]}" --config tiny.yaml --out b --set epochs=4
 last=$(<b/checkpoints/last)
@@ -78,7 +78,7 @@ expect_code 9
 run "${quick[@]}" --config tiny.yaml --out c --init "a/checkpoints/$last" --set epochs=1
 expect_code 0
 
-begin "a damaged checkpoint is not taken"
+begin "a damaged checkpoint is refused"
 finished_run
 best=a/checkpoints/$(<a/checkpoints/best)
 printf 'x' | dd of="$best/weights.safetensors" bs=1 seek=900 conv=notrunc status=none
@@ -87,7 +87,7 @@ expect_code 9
 expect_err "$best/weights.safetensors: damaged: "
 expect_no_path b
 
-begin "a new head is refused with the flag that leaves it new, and taken with that flag"
+begin "a new head is refused, naming the flag to skip it, and accepted with that flag"
 finished_run
 write_wide_run
 run "${quick[@]}" --config wide.yaml --out b --init a
@@ -100,7 +100,7 @@ expect_code 0
 expect_out "--init: loaded 6 of 8 tensors of the network"
 expect_out "skipped by --init-skip 2: dense1."
 expect_out "left new 2: dense1."
-grep -q '"dense1\*"' b/run.json || fail "run.json does not hold the pattern"
+grep -q '"dense1\*"' b/run.json || fail "run.json does not have the pattern"
 run "${quick[@]}" --config tiny.yaml --out c --init a --init-skip bn1,dense1 --set epochs=1
 expect_out "--init: loaded 2 of 8 tensors"
 run "${quick[@]}" --config tiny.yaml --out d --init a --init-skip bn1 --init-skip dense1 --set epochs=1
@@ -113,7 +113,7 @@ run "${quick[@]}" --config tiny.yaml --out f --init-skip dense1
 expect_code 2
 expect_err "--init"
 
-begin "a file of another kind is called by its kind, a missing one suggests the nearest name"
+begin "a file of another kind is named as such, and for a missing one the nearest name is suggested"
 write_tiny_run tiny.yaml
 refused_as() {
   run "${quick[@]}" --config tiny.yaml --out b --init "$1"
@@ -139,7 +139,7 @@ run "${quick[@]}" --config tiny.yaml --out b --init empty
 expect_code 9
 expect_err "'empty' is neither a checkpoint folder, with a MANIFEST.json, nor a run folder"
 
-begin "--skip-done sees other weights to begin with, and a resume keeps that"
+begin "--skip-done distinguishes initial weights, also after a resume"
 finished_run
 run "${quick[@]}" --config tiny.yaml --out b --set seed=7
 expect_code 0
@@ -168,7 +168,7 @@ expect_equal "$(count)" 5
 with --init w.safetensors
 expect_out "skipped: runs/tiny/0005 is done"
 
-begin "--resume with another --init than the run's is refused"
+begin "--resume with an --init other than the run's is refused"
 finished_run
 run "${quick[@]}" --config tiny.yaml --out b --init a --max-time 0.001
 expect_code 75
@@ -182,7 +182,7 @@ run "${quick[@]}" --config tiny.yaml --out c --resume --init a
 expect_code 2
 expect_err "the run of c was begun without --init"
 
-begin "all ranks begin with the weights, which rank 0 says once"
+begin "all ranks start with the weights, which rank 0 reports once"
 finished_run
 run "${quick[@]}" --config tiny.yaml --out b --init a --gpus 0 --replicas 2 --set batch.per_gpu=8 --set epochs=1
 expect_code 0

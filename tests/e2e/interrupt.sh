@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Signals: the step is finished, the state saved, the resume command printed, the signal raised again.
+# Signals: the run finishes the step, saves its state, prints the resume command, and raises the signal again.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# Without gnuplot on the path an epoch takes milliseconds.
+# Without gnuplot in PATH an epoch takes milliseconds.
 quick=(env PATH=/nonexistent "$train")
 
 # interrupted_run SIGNAL: a run of 60 epochs in runs/a, ended by SIGNAL after its second epoch.
@@ -32,7 +32,7 @@ expect_resumes_to_the_same() {
   done
 }
 
-begin "Ctrl-C saves, names the resume command, and the resumed run ends as one never stopped"
+begin "Ctrl-C saves and prints the resume command, and the resumed run ends like one never stopped"
 interrupted_run INT
 expect_code 130
 expect_out "train resume"
@@ -45,7 +45,7 @@ expect_code 143
 expect_out "train resume"
 expect_resumes_to_the_same
 
-begin "a second Ctrl-C ends at once and loses nothing that was saved"
+begin "a second Ctrl-C ends immediately and loses nothing that was saved"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" env PATH=/nonexistent "$train" --config tiny.yaml --set epochs=60 --out a
 kill -INT "$pid"
@@ -76,7 +76,7 @@ run "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-time 1
 expect_code 75
 expect_file a/checkpoints/last
 
-begin "thousands of signals while matrices are multiplied change nothing"
+begin "thousands of signals during matrix products change nothing"
 write_tiny_run tiny.yaml
 sed -i 's/^    - dense: 4/    - dense: 256\n    - dense: 4/' tiny.yaml
 run env PATH=/nonexistent "$train" --config tiny.yaml --set epochs=200 --out quiet
@@ -99,7 +99,7 @@ hanging_gnuplot() {
   chmod +x bin/gnuplot
 }
 
-begin "a gnuplot that hangs keeps no run from stopping, and is one warning"
+begin "a gnuplot that hangs does not keep a run from stopping, and is one warning"
 write_tiny_run tiny.yaml
 hanging_gnuplot
 run_until "Epoch 2/" env PATH="$PWD/bin" "$train" --config tiny.yaml --set epochs=2000 --out a
@@ -112,7 +112,7 @@ expect_equal "$(grep -c "the plots lack the last epochs" "$scratch/lines")" 1
 expect_equal "$(grep -c "the plots lack the last epochs" a/summary.txt)" 1
 expect_file a/checkpoints/last
 
-begin "a gnuplot that hangs at the end of a run is ended by a signal too"
+begin "a gnuplot that hangs at the end of a run is also killed by a signal"
 write_tiny_run tiny.yaml
 hanging_gnuplot
 run_until "Epoch 2/2" env PATH="$PWD/bin" "$train" --config tiny.yaml --set epochs=2 --out a

@@ -1,9 +1,9 @@
-// Reads a stream of JSON objects, one a line, and prints the values of keys for the e2e scripts:
+// Reads a stream of JSON objects, one per line, and prints the values of keys for the e2e scripts:
 //
 //   json_lines KEY... <file
 //
-// A line of values for each object, separated by blanks; what an object lacks is "-". A line that
-// is no JSON object ends it with its number and exit code 1.
+// One line of values per object, separated by blanks; a missing key is "-". A line that is not a
+// JSON object ends it with the line number and exit code 1.
 #include <cstdio>
 #include <iostream>
 #include <string>

@@ -10,10 +10,10 @@
 #   expect_code 3
 #   expect_err "unknown key"
 #   ...
-#   finish 12 2                             # 12 cases were begun, at most 2 of them skipped
+#   finish 12 2                             # 12 cases were run, at most 2 of them skipped
 #
-# A case fails at its first unmet expectation that matters to you; all of them are printed. Nothing
-# waits for time: run_until waits for a line of output.
+# A case fails if any expectation is unmet; all unmet ones are printed. Nothing waits for time: run_until
+# waits for a line of output.
 
 set -uo pipefail
 
@@ -27,7 +27,7 @@ trap 'rm -rf -- "$scratch"' EXIT
 # Results must not depend on who runs the suite.
 unset TRAINYARD_DATA NO_COLOR CLICOLOR_FORCE
 export LC_ALL=C OMP_WAIT_POLICY=passive
-# The cases are about the CPU, and about what is said where no GPU is.
+# The cases are about the CPU, and about messages without a GPU.
 export CUDA_VISIBLE_DEVICES=
 
 cases=0
@@ -50,7 +50,7 @@ skip() {
   printf 'SKIPPED %s: %s\n' "$name" "$1"
 }
 
-# fail TEXT: says where, what, and what the program printed last.
+# fail TEXT: prints the position, TEXT, and the end of the program's output.
 fail() {
   failures=$((failures + 1))
   printf 'FAILED %s:%s: %s: %s\n' "${BASH_SOURCE[2]##*/}" "${BASH_LINENO[1]}" "$name" "$1"
@@ -59,21 +59,21 @@ fail() {
   printf '%s\n' "$err" | tail -n 6 | sed 's/^/  stderr: /'
 }
 
-# run COMMAND...: fills $code, $out and $err. A command that hangs is ended after two minutes.
+# run COMMAND...: fills $code, $out and $err. A command that hangs is killed after two minutes.
 run() {
   out=$(timeout --kill-after=5 120 "$@" 2>"$scratch/stderr" </dev/null)
   code=$?
   err=$(<"$scratch/stderr")
 }
 
-# run_until TEXT COMMAND...: starts a command and returns when it has printed a line that holds
-# TEXT (on either stream). Its number is in $pid; wait_for_exit ends the pair.
+# run_until TEXT COMMAND...: starts a command and returns when it has printed a line with TEXT (on
+# either stream). Its process id is in $pid; call wait_for_exit afterwards.
 run_until() {
   local text=$1 line
   shift
   rm -f "$scratch/pipe" "$scratch/lines"
   mkfifo "$scratch/pipe"
-  # Job control gives the command its own signals: background jobs ignore SIGINT without it.
+  # Without job control background jobs ignore SIGINT.
   set -m
   "$@" >"$scratch/pipe" 2>&1 </dev/null &
   pid=$!
@@ -104,8 +104,8 @@ expect_no_out() { [[ $out != *"$1"* ]] || fail "not expected in stdout: $1"; }
 expect_no_err() { [[ $err != *"$1"* ]] || fail "not expected in stderr: $1"; }
 expect_out_match() { [[ $out =~ $1 ]] || fail "expected stdout to match: $1"; }
 expect_err_match() { [[ $err =~ $1 ]] || fail "expected stderr to match: $1"; }
-expect_file() { [[ -s $1 ]] || fail "expected a file with something in it: $1"; }
-expect_no_path() { [[ ! -e $1 ]] || fail "expected not to be there: $1"; }
+expect_file() { [[ -s $1 ]] || fail "expected a non-empty file: $1"; }
+expect_no_path() { [[ ! -e $1 ]] || fail "expected not to exist: $1"; }
 expect_equal() { [[ $1 == "$2" ]] || fail "expected '$2', found '$1'"; }
 expect_differs() { [[ $1 != "$2" ]] || fail "expected anything but '$1'"; }
 expect_same_file() { cmp -s -- "$1" "$2" || fail "expected equal files: $1 $2"; }
@@ -115,7 +115,7 @@ expect_other_file() {
   fi
 }
 
-# The one run folder below runs/.
+# The only run folder below runs/.
 run_folder() { find runs -mindepth 2 -maxdepth 2 -type d | sort | tail -n 1; }
 
 # untimed FILE.csv: all columns but the timing ones, which come last.
@@ -124,7 +124,7 @@ untimed() {
            { row = $1; for (i = 2; i <= last; ++i) row = row "," $i; print row }' "$1"
 }
 
-# A run of seconds: synthetic data, a small convolutional network. $1: the file to write.
+# A run that takes seconds: synthetic data, a small convolutional network. $1: the file to write.
 write_tiny_run() {
   cat >"$1" <<'YAML'
 name: tiny
@@ -157,7 +157,7 @@ YAML
 finish() {
   printf '%s cases, %s failed expectations, %s skipped\n' "$cases" "$failures" "$skipped"
   if [[ $cases -ne $1 ]]; then
-    echo "expected $1 cases: some were not begun, or the number in finish is old"
+    echo "expected $1 cases: some were not run, or the number in finish is out of date"
     exit 1
   fi
   if [[ $skipped -gt $2 ]]; then

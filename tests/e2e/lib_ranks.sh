@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# For the scripts about ranks, behind lib.sh: a clean environment, quick runs and their comparison.
+# For scripts about ranks, sourced after lib.sh: a clean environment, quick runs and their comparison.
 
-# Nothing of the shell that runs the suite may speak of ranks; root may use mpirun.
+# The environment of the shell that runs the suite must not define ranks; root may use mpirun.
 for variable in $(compgen -e | grep -E '^(RANK|WORLD_SIZE|LOCAL_|MASTER_|OMPI_|PMI|SLURM_|TRAINYARD_)'); do
   unset "$variable"
 done
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-# Without gnuplot on the path an epoch takes milliseconds.
+# Without gnuplot in PATH an epoch takes milliseconds.
 # shellcheck disable=SC2034  # used by the scripts that source this
 quick=(env PATH=/nonexistent "$train")
 
-# expect_same_run A B: equal columns but times, equal bytes of the last checkpoint's arrays.
+# expect_same_run A B: equal columns except times, and bit-identical arrays in the last checkpoint.
 expect_same_run() {
   untimed "$1/metrics.csv" >a.csv
   untimed "$2/metrics.csv" >b.csv
@@ -26,8 +26,8 @@ expect_same_run() {
   done
 }
 
-# processes_of TEXT: those with TEXT on their command line that work in this case's folder, and not in
-# that of another script which runs beside this one.
+# processes_of TEXT: processes with TEXT on their command line that run in this case's folder, not in that
+# of another script running at the same time.
 processes_of() {
   local process
   for process in $(pgrep -f -- "$1\b"); do

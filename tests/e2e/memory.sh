@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Limits of the address space, from where the program just starts.
+# Limits of the address space, beginning with one at which the program just starts.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-begin "little memory ends with exit 6 and what is needed, before step 1, at whatever limit"
+begin "too little memory ends with exit 6 and the amount needed, before step 1, at any limit"
 if grep -q __asan_init "$train"; then
-  skip "the limit is played by ulimit -v, beyond which ASan reserves its own memory"
+  skip "the limit is set by ulimit -v, and ASan itself reserves more memory"
 else
   write_tiny_run tiny.yaml
   refusal=

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The package, unpacked where nothing else is: a root folder that holds the C and C++ libraries and
-# the archive alone.
+# The package, unpacked into a root folder that has only the C and C++ libraries and the archive.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -8,7 +7,7 @@ build_dir=$(dirname "$train")/..
 root=$scratch/root
 plugin=$(compgen -G "$build_dir/lib/trainyard/libtrainyard_cuda*.so" | head -n 1)
 
-# Puts the system's C and C++ libraries into the root folder.
+# Copies the system's C and C++ libraries into the root folder.
 place_system() {
   local library path
   for library in ld-linux-x86-64.so.2 libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 \
@@ -21,7 +20,7 @@ place_system() {
   cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/"
 }
 
-# Only for root, in a mount namespace of its own, so that nothing stays behind.
+# Only for root, in its own mount namespace, so that nothing is left behind.
 can_change_root() { unshare --mount true 2>/dev/null; }
 
 # start PROGRAM ARGUMENTS...: runs a program in the root folder, with an empty environment.
@@ -36,8 +35,8 @@ start() {
 # inside ARGUMENTS...: the unpacked program.
 inside() { start /opt/trainyard/bin/train "$@"; }
 
-# inside_system ROOT PROGRAM ARGUMENTS...: the same in the root folder of a system, in which nothing
-# stays behind: the package is mounted on its /mnt, and its /tmp is in memory.
+# inside_system ROOT PROGRAM ARGUMENTS...: the same in the root folder of a system, leaving nothing
+# behind: the package is mounted on its /mnt, and its /tmp is in memory.
 inside_system() {
   # shellcheck disable=SC2016  # for the inner shell
   run unshare --mount bash -c '
@@ -53,12 +52,12 @@ binaries() { (cd "$root/opt/trainyard" && find bin lib -type f); }
 # newest_needed PREFIX FILE: the newest version of the symbols PREFIX_x.y that a file needs.
 newest_needed() { objdump -T "$2" | grep -oE "\($1_[0-9.]+\)" | tr -d '()' | sort -uV | tail -n 1; }
 
-# expect_at_most VERSION FOUND: versions of symbols; nothing is found where a file needs none.
+# expect_at_most VERSION FOUND: versions of symbols; FOUND is empty if a file needs none.
 expect_at_most() {
   expect_equal "$(printf '%s\n' "$1" "$2" | sort -V | tail -n 1)" "$1"
 }
 
-begin "the package is made, relocatable, with what a bare system lacks"
+begin "the package is relocatable and contains what a bare system lacks"
 run cpack --config "$build_dir/CPackConfig.cmake" -B "$PWD"
 expect_code 0
 archive=$(ls "$PWD"/trainyard-*.tar.gz)
@@ -77,8 +76,8 @@ for file in libstdc++.so.6 libc.so.6 libcuda.so.1 libcudart.so.13 libcudnn.so.9;
 done
 printf 'the package has %s bytes\n' "$(stat --format %s "$archive")"
 
-begin "no file of the package needs newer C or C++ libraries than Ubuntu 22.04 has"
-[[ -n $(newest_needed GLIBC "$root/opt/trainyard/bin/train") ]] || fail "objdump names no version that train needs"
+begin "no file in the package needs newer C or C++ libraries than Ubuntu 22.04's"
+[[ -n $(newest_needed GLIBC "$root/opt/trainyard/bin/train") ]] || fail "objdump lists no version that train needs"
 while IFS= read -r file; do
   expect_at_most GLIBC_2.35 "$(newest_needed GLIBC "$root/opt/trainyard/$file")"
   expect_at_most GLIBCXX_3.4.30 "$(newest_needed GLIBCXX "$root/opt/trainyard/$file")"
@@ -88,24 +87,24 @@ done < <(binaries)
 if ! can_change_root; then
   for name in "libraries" "data" "training" "GPUs" "other systems"; do
     begin "$name in a bare root"
-    skip "changing the root folder wants root"
+    skip "changing the root folder needs root"
   done
   finish 7 5
   exit
 fi
 place_system
 
-begin "each library that the program needs is in the package, or is the bare root's"
+begin "each library that the program needs is in the package or in the bare root"
 start /lib64/ld-linux-x86-64.so.2 --list /opt/trainyard/bin/train
 expect_code 0
 expect_no_out "not found"
 expect_out "/opt/trainyard/bin/../lib/libdnnl.so.2"
 
-begin "it draws data in a bare root"
+begin "it generates data in a bare root"
 inside data make shapes /trial/shapes --train 500 --test 100
 expect_code 0
 
-begin "it trains by a shipped config in a bare root"
+begin "it trains a shipped config in a bare root"
 inside --config quickstart --out /trial/run --epochs 2 --set batch.per_gpu=50 \
   --set data.train.root=/trial/shapes --set data.val.root=/trial/shapes \
   --set 'schedule={cosine: {by: step}}'
@@ -115,7 +114,7 @@ expect_file "$root/trial/run/metrics.csv"
 inside resume /trial/run
 expect_code 0
 
-begin "it says what training on a GPU lacks in a bare root"
+begin "it reports what training on a GPU lacks in a bare root"
 inside doctor
 expect_code 8
 expect_no_out "cannot be loaded"
@@ -129,7 +128,7 @@ fi
 
 begin "it trains in the systems of TRAINYARD_ROOTS"
 if [[ -z ${TRAINYARD_ROOTS:-} ]]; then
-  skip "TRAINYARD_ROOTS names no root folder; scripts/package_roots.sh makes them"
+  skip "TRAINYARD_ROOTS names no root folder; create them with scripts/package_roots.sh"
 else
   IFS=: read -ra systems <<<"$TRAINYARD_ROOTS"
   for system in "${systems[@]}"; do

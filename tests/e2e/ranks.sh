@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Ranks: who starts them, which flags and variables contradict each other, and what happens to a job
-# whose ranks die, are stopped or are started again.
+# whose ranks die, are stopped or are restarted.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 # shellcheck source=tests/e2e/lib_ranks.sh
 source "$(dirname "$0")/lib_ranks.sh"
 
-# wait_for_line TEXT: after run_until, returns when the command has printed a line that holds TEXT.
+# wait_for_line TEXT: after run_until, returns when the command has printed a line with TEXT.
 wait_for_line() {
   local line
   while IFS= read -r line <&7; do
@@ -17,11 +17,11 @@ wait_for_line() {
   fail "ended without printing '$1'"
 }
 
-# rank_of FOLDER: the process that writes into a run folder.
+# rank_of FOLDER: the process that writes to a run folder.
 rank_of() { sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$1/status.json"; }
 
-# fake NAME: a program bin/NAME that writes its arguments, a line each, to NAME.arguments, and the
-# variables that ranks look for to NAME.variables.
+# fake NAME: a program bin/NAME that writes its arguments, one per line, to NAME.arguments, and the
+# variables that ranks read to NAME.variables.
 fake() {
   mkdir -p bin
   cat >"bin/$1" <<SH
@@ -33,7 +33,7 @@ SH
   chmod +x "bin/$1"
 }
 
-begin "counts of ranks that make no sense are refused"
+begin "invalid numbers of ranks are refused"
 write_tiny_run tiny.yaml
 for count in 0 -1 257 two; do
   run "$train" --config tiny.yaml --replicas "$count"
@@ -49,7 +49,7 @@ expect_code 3
 expect_err "unknown key 'epocs'"
 expect_equal "$(grep -c epocs <<<"$err")" 1
 
-begin "launchers that contradict each other or the flags are refused with both"
+begin "launchers that contradict each other or the flags are refused, naming both"
 write_tiny_run tiny.yaml
 two=(RANK=1 WORLD_SIZE=2 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29500)
 run env "${two[@]}" OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=0 \
@@ -64,14 +64,14 @@ expect_code 2
 expect_err "--gpus 3 asks for 3 ranks on this host, but LOCAL_WORLD_SIZE=2 means 2"
 run env "${two[@]}" "$train" --config tiny.yaml --gpus auto:2
 expect_code 2
-expect_err "--gpus auto:2: ranks that train did not start (environment) would each find other GPUs idle"
+expect_err "--gpus auto:2: ranks that train did not start (environment) would each find different GPUs idle"
 run env "${two[@]}" "$train" --config tiny.yaml --max-restarts 1
 expect_code 2
 expect_err "--max-restarts is for ranks that train starts"
 touch hosts.txt
 run env "${two[@]}" "$train" --config tiny.yaml --hosts hosts.txt --gpus 2
 expect_code 2
-expect_err "--hosts starts the ranks, but RANK and WORLD_SIZE say that this is one already"
+expect_err "--hosts starts the ranks, but RANK and WORLD_SIZE say that this is already one"
 expect_no_path runs
 
 begin "a rank that a launcher started does not start others, and waits for rank 0 in vain"
@@ -82,15 +82,15 @@ expect_err "127.0.0.1:29500"
 run env RANK=0 WORLD_SIZE=1 "$train" --config tiny.yaml --set epochs=1
 expect_code 0
 
-begin "verbs that do not train or check do not ask which rank they are"
+begin "verbs that do not train or check ignore the rank variables"
 write_tiny_run tiny.yaml
 run env RANK=none "$train" summary --config tiny.yaml
 expect_code 0
 run env RANK=none "$train" --config tiny.yaml
 expect_code 2
-expect_err "RANK='none' is no whole number from 0 to"
+expect_err "RANK='none' is not a whole number from 0 to"
 
-begin "a rank that is killed is started again from its last checkpoint, and ends as one never killed"
+begin "a killed rank is restarted from its last checkpoint, and ends like one never killed"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --set epochs=60 --max-restarts 1
 kill -KILL "$(rank_of runs/tiny/0001)"
@@ -104,7 +104,7 @@ run "${quick[@]}" --config tiny.yaml --set epochs=60 --out whole
 expect_code 0
 expect_same_run runs/tiny/0001 whole
 
-begin "a rank that is killed more often than it may be started again is exit code 8"
+begin "a rank killed more often than it may be restarted ends with exit code 8"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-restarts 1
 kill -KILL "$(rank_of a)"
@@ -120,10 +120,10 @@ begin "ranks die with a launcher that is killed"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-restarts 1
 kill -KILL "$pid"
-wait_for_exit # to the end of what the rank prints, which is its end
+wait_for_exit # until the end of the rank's output, when the rank has ended
 expect_code 137
 
-begin "signals at the launcher stop its ranks, saved, and end it the same way"
+begin "signals sent to the launcher save and stop its ranks, and end it the same way"
 write_tiny_run tiny.yaml
 for pair in INT:130 TERM:143 HUP:129; do
   signal=${pair%:*}
@@ -139,7 +139,7 @@ done
 run "${quick[@]}" --config tiny.yaml --set epochs=60 --out whole
 expect_same_run TERM whole
 
-begin "a rank's own time limit and own errors are the launcher's, and are not tried again"
+begin "a rank's own time limit and errors become the launcher's, and are not retried"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --set epochs=100000 --out a --max-time 1 --max-restarts 3
 expect_code 75
@@ -149,27 +149,27 @@ expect_code 2
 expect_no_err "starting again"
 expect_equal "$(grep -c 'train: error' <<<"$err")" 1
 
-begin "a host file is read with its lines, before anything is started"
+begin "errors in a host file are reported with their lines before anything is started"
 write_tiny_run tiny.yaml
 printf 'node1\nnode2 slots=none\n' >hosts.txt
 run "$train" --config tiny.yaml --hosts hosts.txt --gpus 2
 expect_code 3
-expect_err "hosts.txt:2:1: 'slots=none' behind host 'node2'"
+expect_err "hosts.txt:2:1: 'slots=none' after host 'node2'"
 printf 'node1 slots=1\n' >hosts.txt
 run "$train" --config tiny.yaml --hosts hosts.txt --gpus 2
 expect_code 3
-expect_err "hosts.txt:1:1: host 'node1' has slots=1, but 2 ranks are asked for"
+expect_err "hosts.txt:1:1: host 'node1' has slots=1, but 2 ranks are requested"
 run "$train" --config tiny.yaml --hosts host.txt --gpus 2
 expect_code 3
 expect_err "--hosts: there is no file 'host.txt'; did you mean 'hosts.txt'?"
 
-begin "--hosts wants a count, and --sync-dir wants --hosts and an absolute folder"
+begin "--hosts needs a count, and --sync-dir needs --hosts and an absolute folder"
 write_tiny_run tiny.yaml
 echo node1 >hosts.txt
 for gpus in all auto:2; do
   run "$train" --config tiny.yaml --hosts hosts.txt --gpus "$gpus"
   expect_code 2
-  expect_err "the same number of ranks on every host, and --gpus $gpus does not say it"
+  expect_err "the same number of ranks on every host, but --gpus $gpus does not give it"
 done
 run "$train" --config tiny.yaml --hosts hosts.txt
 expect_code 2
@@ -184,7 +184,7 @@ expect_code 2
 expect_err "--sync-dir 'data' is not absolute"
 expect_no_path mpirun.arguments
 
-begin "without mpirun or rsync the message says how to get them"
+begin "without mpirun or rsync the message says how to install them"
 write_tiny_run tiny.yaml
 echo node1 >hosts.txt
 run "${quick[@]}" --config tiny.yaml --hosts hosts.txt --gpus 2
@@ -195,7 +195,7 @@ run env PATH="$PWD/bin" "$train" --config tiny.yaml --hosts hosts.txt --gpus 2 -
 expect_code 2
 expect_err "--sync-dir: rsync was not found in PATH; install rsync here and on the hosts"
 
-begin "--hosts hands mpirun the hosts, the program as typed, and a token that no list of processes shows"
+begin "--hosts passes mpirun the hosts, the arguments as typed, and a token hidden from process lists"
 write_tiny_run tiny.yaml
 printf '# ours\nnode1\nnode2 slots=8\n' >hosts.txt
 fake mpirun
@@ -212,7 +212,7 @@ expect_equal "${#token}" 32
 expect_equal "$(grep -c -- "$token" mpirun.arguments)" 0
 run env PATH="$PWD/bin:$PATH" MPIRUN_CODE=213 "$train" --config tiny.yaml --hosts hosts.txt --gpus 8
 expect_code 8
-expect_err "mpirun ended with exit code 213; the lines above, which are mpirun's, say more"
+expect_err "mpirun ended with exit code 213; see mpirun's output above"
 run env PATH="$PWD/bin:$PATH" MPIRUN_CODE=4 "$train" --config tiny.yaml --hosts hosts.txt --gpus 8
 expect_code 4
 expect_equal "$err" ""
@@ -234,11 +234,11 @@ expect_code 8
 expect_err "copying to node1 with rsync failed with exit code 12"
 expect_no_path mpirun.arguments
 
-begin "a rank under mpirun trains to the same bytes, and a signal at the launcher saves its work"
+begin "a rank under mpirun trains to the same bytes, and a signal to the launcher saves its work"
 if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   write_tiny_run tiny.yaml
   echo localhost >hosts.txt
-  mkdir bin # with mpirun and the ssh that it wants, without gnuplot
+  mkdir bin # with mpirun and the ssh it needs, without gnuplot
   ln -s "$(command -v mpirun)" "$(command -v ssh)" bin/
   on_hosts=(env PATH="$PWD/bin" "$train" --hosts hosts.txt --gpus 0 --config tiny.yaml)
   run_until "Epoch 2/" "${on_hosts[@]}" --set epochs=200 --out stopped
@@ -255,7 +255,7 @@ if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   expect_code 2
   expect_err "--hosts starts the ranks, but mpirun has already started this one"
 else
-  skip "mpirun or ssh is not there"
+  skip "mpirun or ssh is missing"
 fi
 
 finish 16 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Several ranks that train one model: the same bytes from run to run and from any launcher, shards,
-# resume on another number of ranks, and how a job ends when a rank does.
+# resume on a different number of ranks, and how a job ends when a rank dies.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ source "$(dirname "$0")/lib_ranks.sh"
 
 limits=(--set limits.silence=2 --set limits.step=20)
 
-begin "two ranks train one model, the same bytes each time"
+begin "two ranks train one model, with the same bytes each time"
 write_tiny_run tiny.yaml
 for folder in one again; do
   run "${quick[@]}" --config tiny.yaml --replicas 2 --out "$folder"
@@ -23,7 +23,7 @@ run "${quick[@]}" --config tiny.yaml --replicas 2 --out other --seed 7
 expect_differs "$(untimed other/metrics.csv)" "$(untimed one/metrics.csv)"
 expect_equal "$(grep -o '"ranks": [0-9]*' one/run.json)" '"ranks": 2'
 
-begin "gradients may cross in 16 bits, and the ranks still hold one model"
+begin "with a 16-bit gradient dtype the ranks still have the same model"
 write_tiny_run tiny.yaml
 for transport in fp32 bf16; do
   run "${quick[@]}" --config tiny.yaml --replicas 2 --out "$transport" \
@@ -36,7 +36,7 @@ run "${quick[@]}" --config tiny.yaml --replicas 2 --out fp64 --device reference 
 expect_code 3
 expect_err "'ranks.transport: bf16' would round the gradients of 'precision: fp64' to 16 bits"
 
-begin "with shards any number of ranks gives the same bytes, also across a stop and a resume"
+begin "with shards any number of ranks gives the same bytes, also after a stop and resume"
 write_tiny_run tiny.yaml
 shards=(--set 'batch={total: 32, shards: 4}' --set epochs=6)
 for ranks in 1 2 4; do
@@ -55,7 +55,7 @@ run "${quick[@]}" --config tiny.yaml "${shards[@]}" --replicas 3 --out three
 expect_code 3
 expect_err "4"
 
-begin "a rank that is killed ends all with one message that names it, and the run can go on"
+begin "a killed rank ends all with one message that names it, and the run can be resumed"
 write_tiny_run tiny.yaml
 for rank in 0 1 2; do
   run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 3 --set epochs=100000 \
@@ -66,14 +66,14 @@ for rank in 0 1 2; do
   expect_out "rank $rank ("
   expect_equal "$(grep -c 'train: error' <<<"$out")" 1
   expect_nobody_left "--out killed$rank"
-  # Rank 0 keeps the folder: unless it is the one that died, the folder names the cause.
+  # Rank 0 writes the folder: unless it is the one that died, the folder names the cause.
   [[ $rank -eq 0 ]] || grep -q "\"message\": \"rank $rank (" "killed$rank/status.json" ||
     fail "status.json does not name rank $rank"
   run "${quick[@]}" resume "killed$rank" --replicas 3 --max-time 1
   expect_code 75
 done
 
-begin "a rank that is stopped ends all within its limit"
+begin "a stopped rank ends all within the limit"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=100000 --out a \
   "${limits[@]}"
@@ -85,7 +85,7 @@ expect_out "no heartbeat for 2 s"
 expect_equal "$(grep -o '"state": "[a-z]*"' a/status.json)" '"state": "failed"'
 expect_nobody_left "--out a"
 
-begin "a signal to any rank saves once and stops all after the same update"
+begin "a signal to any rank saves once and stops all after the same step"
 write_tiny_run tiny.yaml
 for rank in 0 1; do
   run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out "term$rank"
@@ -100,7 +100,7 @@ done
 run "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out whole
 expect_same_run term1 whole
 
-begin "a job whose rank died starts again by itself"
+begin "a job whose rank died restarts by itself"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out a \
   --max-restarts 1
@@ -111,7 +111,7 @@ expect_out "starting again from the last checkpoint (1 of 1)"
 run "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out whole
 expect_same_run a whole
 
-begin "ranks that mpirun starts train what local ones do, and one that does not come is named"
+begin "ranks started by mpirun train like local ones, and a missing one is named"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out local
 if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
@@ -119,7 +119,7 @@ if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   expect_code 0
   expect_same_run mpi local
 else
-  skip "mpirun or ssh is not there"
+  skip "mpirun or ssh is missing"
 fi
 run env RANK=0 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29517 \
   TRAINYARD_TOKEN=t "$train" --config tiny.yaml --out alone --set limits.first_step=1
@@ -127,7 +127,7 @@ expect_code 8
 expect_err "rank 1"
 expect_no_path alone
 
-begin "ranks that cannot share memory sum over TCP, and train the same bytes"
+begin "ranks that cannot share memory all-reduce over TCP, and train to the same bytes"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out local
 expect_out "sums in shared memory"
@@ -141,7 +141,7 @@ if unshare --map-root-user --pid --fork true 2>/dev/null; then
   expect_same_run apart local
   wait
 else
-  skip "no namespace of processes can be made here"
+  skip "no PID namespace can be created here"
 fi
 
 begin "ranks that see different data end before the first step"
@@ -155,7 +155,7 @@ expect_err "rank 1 has another config than rank 0"
 wait
 expect_no_path a
 
-begin "ranks that begin with different weights end before the first step"
+begin "ranks that start with different weights end before the first step"
 write_tiny_run tiny.yaml
 for seed in 1 2; do
   run "${quick[@]}" --config tiny.yaml --epochs 1 --seed "$seed" --out "from$seed"
@@ -171,7 +171,7 @@ expect_err "rank 1 has another model to begin with than rank 0"
 wait
 expect_no_path a
 
-begin "a batch that grew with the ranks is scaled as the run says, or worth a warning"
+begin "a batch that grew with the ranks is scaled as configured, or warned about"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out silent
 expect_code 0
@@ -185,13 +185,13 @@ run "${quick[@]}" --config tiny.yaml --replicas 2 --out linear \
 expect_code 0
 expect_no_err "learning rate"
 expect_out "3 steps, lr x 2 |"
-# rates FOLDER: those of epochs 2 and 3.
+# rates FOLDER: the learning rates of epochs 2 and 3.
 rates() { awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "lr") at = i }
                    NR > 2 { printf "%.6g ", $at }' "$1/metrics.csv"; }
 expect_equal "$(rates none)" "0.0333333 0.0166667 "
 expect_equal "$(rates linear)" "0.0666667 0.0333333 "
 
-begin "a run that goes on with another global batch keeps its place, and says so"
+begin "a run resumed with another global batch keeps its position, and reports it"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${quick[@]}" --config tiny.yaml --replicas 2 --set epochs=60 --out moved
 kill -KILL "$pid"
@@ -202,7 +202,7 @@ expect_err "the run was saved with a global batch of 32 and goes on with 16"
 expect_equal "$(tail -n 1 moved/metrics.csv | cut -d, -f1)" 60
 expect_equal "$(tail -n 1 moved/metrics.csv | cut -d, -f3)" "$((60 * 96))"
 
-begin "ranks compare their models as often as the run says"
+begin "ranks compare their models as often as configured"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out checked --set ranks.check_weights=2
 expect_code 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checkpoints: which one is taken, what is refused.
+# Checkpoints: which one is used, which are refused.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -14,7 +14,7 @@ finished_run() {
 
 checkpoints() { find a/checkpoints -mindepth 1 -maxdepth 1 -type d | sort; }
 
-begin "a finished run has nothing to resume, says so, and trains further when told to"
+begin "a finished run says that nothing is left, and trains further on request"
 finished_run
 cp -r a before
 for way in "resume a" "--config tiny.yaml --out a --resume"; do
@@ -43,7 +43,7 @@ run "${quick[@]}" resume a --set early_stop.patience=2
 expect_code 0
 expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 4
 
-begin "what a resume changes is part of the run from then on, and metrics.changes.csv says so"
+begin "changes made by a resume stay with the run, and metrics.changes.csv records them"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a --max-time 0.001
 expect_code 75
@@ -55,7 +55,7 @@ expect_equal "$(grep -c -e '^epochs: 4' -e 'lr: 0.001' a/config.yaml)" 2
 run "${quick[@]}" resume a
 expect_code 0
 expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 5
-[[ ! -e a/config.2.yaml ]] || fail "a resume without changes kept a config"
+[[ ! -e a/config.2.yaml ]] || fail "a resume without changes saved a config"
 run "${quick[@]}" resume a --set epochs=5
 expect_code 0
 expect_equal "$(cut -d , -f 1,3- a/metrics.changes.csv | sort)" "$(printf '%s\n' \
@@ -69,7 +69,7 @@ cp a/config.yaml first.yaml
 run "${quick[@]}" resume a --set epochs=4 --set 'checkpoint.best={metric: val_lots}'
 expect_differs "$code" 0
 expect_same_file a/config.yaml first.yaml
-[[ ! -e a/config.1.yaml ]] || fail "a refused resume kept a config"
+[[ ! -e a/config.1.yaml ]] || fail "a refused resume saved a config"
 
 begin "--resume with the config of another run is refused with the differences"
 finished_run
@@ -84,7 +84,7 @@ diff -r a before || fail "a refused resume changed the folder"
 run "${quick[@]}" --config tiny.yaml --out a --resume --set epochs=4
 expect_code 0
 
-begin "a run that began with another library or instruction set goes on with a warning"
+begin "a run that began with another library or instruction set is resumed with a warning"
 finished_run
 grep -q '"libraries": "oneDNN [23]' a/run.json || fail "run.json names no library"
 sed -i 's/"instruction_set": "[^"]*"/"instruction_set": "other"/' a/run.json
@@ -96,7 +96,7 @@ run "${quick[@]}" resume a --set epochs=5
 expect_code 0
 expect_err "whether the run began on such a machine is not known"
 
-begin "a damaged checkpoint is passed over with a warning for the one before"
+begin "a damaged checkpoint is skipped with a warning for the one before"
 finished_run
 newest=$(checkpoints | tail -n 1)
 file=$(find "$newest" -name '*.safetensors' | head -n 1)
@@ -106,7 +106,7 @@ expect_code 0
 expect_err "${newest##*/}"
 expect_equal "$(wc -l <a/metrics.csv | tr -d ' ')" 5
 
-begin "a checkpoint without its manifest is none"
+begin "a checkpoint without its manifest is skipped"
 finished_run
 newest=$(checkpoints | tail -n 1)
 rm "$newest"/MANIFEST.json
@@ -114,7 +114,7 @@ run "${quick[@]}" resume a --set epochs=4
 expect_code 0
 expect_err "${newest##*/}"
 
-begin "where every checkpoint is damaged, resume ends with exit 9"
+begin "if every checkpoint is damaged, resume ends with exit 9"
 finished_run
 for folder in $(checkpoints); do
   for file in "$folder"/*; do truncate -s 10 "$file"; done
@@ -123,7 +123,7 @@ run "${quick[@]}" resume a --set epochs=4
 expect_code 9
 expect_err "a/checkpoints"
 
-begin "a checkpoint of another run with the same config is refused with both runs named"
+begin "a checkpoint of another run with the same config is refused, naming both runs"
 finished_run
 id_of() { sed -n 's/^ *"id": "\([0-9a-f]*\)".*/\1/p' "$1/run.json"; }
 run "${quick[@]}" --config tiny.yaml --out b --set epochs=4
@@ -142,9 +142,9 @@ rm -r "a/checkpoints/$last"
 run "${quick[@]}" resume a --set epochs=4
 expect_code 0
 grep -q "\"run\": \"$own\"" "a/checkpoints/$(<a/checkpoints/last)/MANIFEST.json" ||
-  fail "a resumed run saves under another id"
+  fail "a resumed run saves under a different id"
 
-begin "a folder that is no run is refused"
+begin "a folder that is not a run is refused"
 mkdir a
 run "${quick[@]}" resume a
 expect_differs "$code" 0
@@ -159,7 +159,7 @@ run "${quick[@]}" resume a --set epochs=4 --set 'network.layers=[dense: 4]'
 expect_differs "$code" 0
 expect_no_err "internal error"
 
-begin "--resume goes on with the newest unfinished run of the config"
+begin "--resume continues the newest unfinished run of the config"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --max-time 0.001 --set epochs=4
 expect_code 75
@@ -168,7 +168,7 @@ expect_code 0
 expect_equal "$(cd runs/tiny && echo *)" 0001
 expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 5
 
-begin "--init starts from named weights and refuses files that do not fit"
+begin "--init starts from the given weights and refuses files that do not fit"
 finished_run
 weights=a/weights/last.safetensors
 run "${quick[@]}" --config tiny.yaml --out b --init "$weights" --set epochs=1

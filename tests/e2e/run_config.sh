@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs whose settings cannot work together: the message says which, and what to change.
+# Runs with incompatible settings: the message says which, and what to change.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -14,7 +14,7 @@ refused() {
   expect_no_out "Epoch 1/"
 }
 
-begin "a batch wants one of its two keys, and a total that divides"
+begin "a batch needs exactly one of its two keys, and a divisible total"
 write_tiny_run tiny.yaml
 sed -i 's/^batch: .*/batch: {remainder: drop}/' tiny.yaml
 refused 3 "'batch' wants either 'per_gpu' or 'total'"
@@ -28,15 +28,15 @@ refused 3 "the training split has 96 samples, fewer than one global batch of 128
 refused 3 "the training split has 96 samples, fewer than one global batch of 144; use a smaller batch" \
   --set batch.per_gpu=48 --set accumulate=3
 
-begin "an interval that is none is refused"
+begin "an invalid interval is refused"
 refused 3 "'every' wants a number of epochs or steps, such as '1 epoch' or '500 steps', found 'often'" \
   --set checkpoint.every=often
 
-begin "a best metric that is not measured is refused with those that are"
+begin "an unmeasured best metric is refused, listing the measured ones"
 refused 3 "checkpoint.best: 'metric' wants one of val_loss, val_accuracy, found 'val_f1'" \
   --set 'checkpoint.best={metric: val_f1}'
 
-begin "a network for other images than the data's is refused"
+begin "a network for images other than the data's is refused"
 refused 3 "the network's input is [3, 8, 8], but the data are [3, 6, 6]; change 'input' of the network" \
   --set 'data.train.shape=[3, 6, 6]' --set 'data.val.shape=[3, 6, 6]'
 
@@ -46,7 +46,7 @@ refused 3 "the network ends in 4 outputs, but the data have 5 classes; change th
 refused 3 "the network ends in 4 outputs, but the data have 3 classes; change the last layer's units; if only the highest label is missing, say 'classes: 4'" \
   --set data.train.classes=3 --set data.val.classes=3
 
-begin "a loss far above its first value is called a divergence, with its step and rate"
+begin "a loss far above its first value is reported as divergence, with step and learning rate"
 refused 5 "training diverged at step" --set optimizer.sgd.lr=1e30
 expect_err "learning rate 1e+30; lower the learning rate"
 
@@ -71,7 +71,7 @@ expect_code 0
 expect_equal "$(grep -A1 loss_scale "$(run_folder)/config.yaml" | xargs)" "loss_scale: start: 1024"
 expect_equal "$(sed -n 2p "$(run_folder)/steps.csv" | cut -d , -f 6)" 1024
 
-begin "an epoch whose updates were all skipped has no loss, and the run goes on, with --eager too"
+begin "an epoch whose steps were all skipped has no loss, and the run continues, also with --eager"
 write_tiny_run tiny.yaml
 for flag in "" --eager; do
   # shellcheck disable=SC2086  # none where it is empty

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What a run leaves, and that equal runs leave equal things.
+# The files of a run, and that equal runs write equal files.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 header=epoch,step,samples,loss,accuracy,val_loss,val_accuracy,lr,grad_norm,skipped_steps,is_best
 header+=,elapsed_s,epoch_s,images_per_s,gpu_mem_mib,gpu_util_percent
 
-begin "a run leaves its folder, all of it"
+begin "a run leaves a complete folder"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set epochs=2 --set output.steps=true
 expect_code 0
@@ -25,18 +25,18 @@ expect_same_file "$folder/config.orig.yaml" tiny.yaml
 expect_same_file "$folder/network.txt" network.txt
 expect_equal "$(find "$folder" -name '*.tmp*')" ""
 
-begin "metrics.csv has its fixed header, a row an epoch, and LF ends"
+begin "metrics.csv has its fixed header, one row per epoch, and LF line ends"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set epochs=2 --set output.steps=true
 expect_equal "$(head -n 1 runs/tiny/0001/metrics.csv)" "$header"
-# Nothing is measured of a GPU that is not used.
+# No GPU measurements if no GPU is used.
 expect_equal "$(tail -n 1 runs/tiny/0001/metrics.csv | grep -o ',,$')" ",,"
 expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 3
 expect_equal "$(cut -d, -f 1-3 runs/tiny/0001/metrics.csv | tail -n 2 | xargs)" "1,6,96 2,12,192"
 expect_equal "$(tr -dc '\r' <runs/tiny/0001/metrics.csv | wc -c | tr -d ' ')" 0
 expect_equal "$(wc -l <runs/tiny/0001/steps.csv | tr -d ' ')" 13
 
-begin "stdout has a line an epoch in the form that is promised"
+begin "stdout has one line per epoch in the documented form"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set epochs=2
 number='[0-9]+\.[0-9]{4}(e[-+][0-9]+)?'
@@ -52,7 +52,7 @@ run "$train" --config tiny.yaml --set epochs=1
 expect_code 0
 expect_equal "$(cd runs/tiny && echo *)" "0001 0002"
 
-begin "two runs of one seed are equal but for their times, another seed differs"
+begin "two runs with one seed differ only in times, and another seed gives another run"
 write_tiny_run tiny.yaml
 "$train" --config tiny.yaml --out a >/dev/null 2>&1
 "$train" --config tiny.yaml --out b >/dev/null 2>&1
@@ -65,7 +65,7 @@ for folder in a b c; do cp $folder/weights/last.safetensors $folder.weights; don
 expect_same_file a.weights b.weights
 expect_other_file a.weights c.weights
 
-begin "config.yaml of a run runs again and gives the same"
+begin "config.yaml of a run can be run again with the same result"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --out a --set epochs=2
 expect_code 0
@@ -88,7 +88,7 @@ expect_file w0.csv
 expect_same_file w0.csv w1.csv
 expect_same_file w0.csv w4.csv
 
-begin "a folder that holds something is not written into"
+begin "a non-empty folder is not written to"
 write_tiny_run tiny.yaml
 mkdir out
 echo mine >out/notes.txt
@@ -97,7 +97,7 @@ expect_differs "$code" 0
 expect_err "out"
 expect_equal "$(ls out)" notes.txt
 
-begin "--output draws the curves where it is told to"
+begin "--output draws the curves to the given path"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set epochs=2 --output curves.png
 expect_code 0
@@ -106,12 +106,12 @@ run "$train" --config tiny.yaml --set epochs=2 --output curves.svg
 expect_code 0
 expect_equal "$(grep -c '<svg' curves.svg)" 1
 
-begin "weights of the last and of the best epoch lie side by side"
+begin "the weights of the last and of the best epoch are saved side by side"
 write_tiny_run tiny.yaml
 run "$train" tiny.yaml --out a
 expect_code 0
 expect_equal "$(cat a/checkpoints/best)" epoch-0001_step-000006
-run "$train" tiny.yaml --out b --epochs 1 # at the same rate
+run "$train" tiny.yaml --out b --epochs 1 # at the same learning rate
 expect_code 0
 expect_same_file a/weights/best.safetensors b/weights/last.safetensors
 expect_other_file a/weights/best.safetensors a/weights/last.safetensors
@@ -135,13 +135,13 @@ run "$train" --config tiny.yaml --set epochs=1 -q
 expect_code 0
 expect_equal "$err" ""
 
-begin "--log json prints an object a line"
+begin "--log json prints one object per line"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set epochs=2 --log json
 expect_code 0
 expect_equal "$(grep -c '^{.*"val_loss":.*}$' <<<"$out")" 2
 
-begin "a loss that is not finite ends with exit 5, names the layer, and saves no such weights"
+begin "a non-finite loss ends with exit 5, names the layer, and does not save such weights"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set optimizer.sgd.lr=1e30 --set epochs=5
 expect_code 5
@@ -155,7 +155,7 @@ run "$train" --config tiny.yaml --set epochs=50 --set optimizer.sgd.lr=0 \
 expect_code 0
 expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 4
 
-begin "closed standard streams put no console text into the files of the run"
+begin "with closed standard streams no console text ends up in the run's files"
 write_tiny_run tiny.yaml
 PATH=/nonexistent "$train" --config tiny.yaml --out a <&- >&- 2>&-
 expect_equal $? 0
@@ -165,14 +165,14 @@ run env PATH=/nonexistent "$train" resume a --set epochs=5
 expect_code 0
 expect_equal "$(cut -d, -f 1 a/metrics.csv | xargs)" "epoch 1 2 3 4 5"
 
-begin "a line of metrics.csv that is no row stops a resume with its place, and nothing is lost"
+begin "an invalid line in metrics.csv stops a resume with its position, and nothing is lost"
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "$train" --config tiny.yaml --out a
 sed -i '2a Epoch 1/3 - loss: 1' a/metrics.csv
 cp a/metrics.csv before.csv
 run env PATH=/nonexistent "$train" resume a --set epochs=5
 expect_code 9
-expect_err "a/metrics.csv:3:1: this is no row of the table: found 'Epoch 1/3 - loss: 1'"
+expect_err "a/metrics.csv:3:1: this is not a row of the table: found 'Epoch 1/3 - loss: 1'"
 expect_same_file a/metrics.csv before.csv
 sed -i 3d a/metrics.csv
 run env PATH=/nonexistent "$train" resume a --set epochs=5
@@ -180,9 +180,9 @@ expect_code 0
 sed -i 3d a/metrics.csv
 run env PATH=/nonexistent "$train" resume a --set epochs=6
 expect_code 0
-expect_err "metrics.csv lacks rows of before the resume: 2;"
+expect_err "metrics.csv lacks rows from before the resume: 2;"
 
-begin "pipes, devices and folders in place of a run's files end with a message, never a hang"
+begin "pipes, devices and folders in place of a run's files give a message, never a hang"
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "$train" --config tiny.yaml --out a
 for file in train.log metrics.csv .lock .tmp-status.json; do
@@ -205,7 +205,7 @@ for file in train.log metrics.csv .lock .tmp-status.json; do
   done
 done
 
-begin "a pipe in place of whichever file of the folder is gone around, or named"
+begin "a pipe in place of any file of the folder is avoided or named"
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "$train" --config tiny.yaml --out a
 mapfile -t files < <(cd a && find . -type f -printf '%P\n' | sort)
@@ -222,7 +222,7 @@ for file in "${files[@]}"; do
   rm -r b
 done
 
-begin "a folder that a failed start left is used again as it is told to"
+begin "a folder left by a failed start can be used again"
 write_tiny_run tiny.yaml
 # shellcheck disable=SC2016  # expanded by the inner shell
 run env PATH=/nonexistent /bin/bash -c 'ulimit -f 1; exec "$0" "$@"' "$train" --config tiny.yaml --out a

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# train bench --scaling: what it prints and writes, on the processor and through mpirun, what it
-# refuses, and how it ends when a rank does.
+# train bench --scaling: what it prints and writes, on the CPU and through mpirun, what it refuses, and
+# how it ends when a rank dies.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -9,13 +9,13 @@ source "$(dirname "$0")/lib_ranks.sh"
 
 bench=("$train" bench --config tiny.yaml --gpus 0 --seconds 0.02 --windows 2)
 
-# column NAME FILE.csv: its values, a line each.
+# column NAME FILE.csv: its values, one per line.
 column() {
   awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == name) at = i; next }
                         { print $at }' "$2"
 }
 
-begin "one rank and two are measured in turn, and a table, a CSV and a picture tell of them"
+begin "one and two ranks are measured in turn, with a table, a CSV and a plot"
 write_tiny_run tiny.yaml
 run "${bench[@]}" --scaling 1,2 --rounds 2
 expect_code 0
@@ -27,7 +27,7 @@ expect_out_match "rank 1, $(hostname), cpu"
 expect_out_match '2 ranks: [0-9.]+ of 2 times'
 expect_equal "$(head -n 1 scaling.csv)" "ranks,rank,host,device,threads,batch,images_per_s,low,high,speedup,efficiency,step_ms,data_ms,compute_ms,communication_ms,hidden_communication_ms"
 expect_equal "$(cut -d, -f1,2,4-6 scaling.csv | tail -n +2 | tr '\n' ' ')" "1,0,cpu,1,16 2,0,cpu,1,16 2,1,cpu,1,16 "
-# Efficiency is the rate by that of one rank and the count; a step's parts make the step.
+# Efficiency is the throughput divided by that of one rank and the count; the parts of a step add up to it.
 expect_equal "$(awk -F, 'NR == 2 { one = $7 }
   NR > 1 { ideal = one * $1; parts = $13 + $14 + $15
            if ($11 <= 0 || ($7 / ideal - $11) ^ 2 > 1e-8 || ($12 - parts) ^ 2 > 1e-6) print }' scaling.csv)" ""
@@ -36,7 +36,7 @@ expect_equal "$(head -c 4 scaling.png | tail -c 3)" PNG
 expect_file scaling.gp
 expect_no_path runs
 
-begin "--json prints a line a count, and the files go where --output says"
+begin "--json prints one line per count, and --output sets the path of the files"
 write_tiny_run tiny.yaml
 run "${bench[@]}" --scaling 2,1 --rounds 1 --batch 8 --threads 1 --json --output two.svg
 expect_code 0
@@ -51,7 +51,7 @@ expect_equal "$(column batch two.csv | sort -u)" 8
 expect_file two.svg
 expect_no_path scaling.csv
 
-begin "threads of a rank are the cores by the largest count, and batches a share of the total"
+begin "threads per rank are the cores divided by the largest count, and batches a share of the total"
 write_tiny_run tiny.yaml
 sed -i '/^threads/d; s/per_gpu: 16/total: 32/' tiny.yaml
 run "${bench[@]}" --scaling 1,2 --rounds 1
@@ -68,23 +68,23 @@ run "${bench[@]}" --scaling 2 --rounds 1 --set accumulate=3
 expect_code 0
 expect_out "images/s"
 
-begin "without gnuplot the figures are there, and a picture that was asked for is refused first"
+begin "without gnuplot the numbers are printed, and a requested plot is refused first"
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "${bench[@]}" --scaling 1 --rounds 1
 expect_code 0
-expect_err "gnuplot is not found: no plots are drawn"
-expect_err "scaling.csv holds all numbers"
+expect_err "gnuplot was not found: no plots are drawn"
+expect_err "scaling.csv has all the numbers"
 expect_file scaling.csv
 expect_no_path scaling.png
 run env PATH=/nonexistent "${bench[@]}" --scaling 1 --output b.png
 expect_code 2
-expect_err "--output: gnuplot is not found"
+expect_err "--output: gnuplot was not found"
 run "${bench[@]}" --scaling 1 --output b.pdf
 expect_code 2
 expect_err "ends neither in .png nor in .svg"
 expect_no_err "round 1"
 
-begin "flags that make no sense are refused before anything is measured"
+begin "invalid flags are refused before anything is measured"
 write_tiny_run tiny.yaml
 refused() {
   run "$train" bench --config tiny.yaml "${@:2}"
@@ -92,30 +92,30 @@ refused() {
   expect_err "$1"
   expect_no_err "round 1"
 }
-refused "'x' is no number of ranks from 1 to 256" --gpus 0 --scaling 1,x
-refused "2 stands there twice" --gpus 0 --scaling 2,2
-refused "--scaling itself says the numbers of ranks" --gpus 0 --scaling 1,2 --replicas 2
+refused "'x' is not a number of ranks from 1 to 256" --gpus 0 --scaling 1,x
+refused "2 appears twice" --gpus 0 --scaling 2,2
+refused "--scaling itself gives the numbers of ranks" --gpus 0 --scaling 1,2 --replicas 2
 refused "--sync-dir copies to the hosts of --hosts" --gpus 0 --scaling 1,2 --sync-dir /data
 refused "--layers" --gpus 0 --scaling 1,2 --layers
 for flag in "--rounds 2" "--output a.png" "--replicas 2" "--hosts hosts.txt"; do
   # shellcheck disable=SC2086  # a flag and its value
   refused "--scaling" --gpus 0 $flag
 done
-refused "--scaling wants 4 GPUs, and --gpus 2 means 2" --gpus 2 --scaling 1,4
-refused "--scaling gives each rank a batch of its own, and 'batch.shards: 4' makes one batch of all" \
+refused "--scaling needs 4 GPUs, but --gpus 2 selects 2" --gpus 2 --scaling 1,4
+refused "--scaling gives each rank its own batch, but 'batch.shards: 4' makes one batch for all" \
   --gpus 0 --scaling 1,2 --set 'batch={total: 32, shards: 4}'
 run "$train" bench --config tiny.yaml --gpus 4 --scaling 1,4
 expect_code 8
-# No GPU part, no driver, or no GPU (lib.sh hides those there are).
+# No GPU part, no driver, or no GPU (lib.sh hides existing ones).
 expect_err_match "--gpus 4: (the GPU part of train is not there|no NVIDIA driver was found|the GPUs cannot be used)"
 run "${bench[@]}" --scaling 1,2 --set epocs=1
 expect_code 3
 expect_equal "$(grep -c epocs <<<"$err")" 1
 run env RANK=0 WORLD_SIZE=1 "${bench[@]}" --scaling 1
 expect_code 2
-expect_err "--scaling starts the ranks, but RANK and WORLD_SIZE say that this is one already"
+expect_err "--scaling starts the ranks, but RANK and WORLD_SIZE say that this is already one"
 
-begin "errors of the data are said once, by the largest count"
+begin "errors in the data are reported once, by the largest count"
 write_tiny_run tiny.yaml
 run "${bench[@]}" --scaling 1,2 --batch 64
 expect_code 3
@@ -123,7 +123,7 @@ expect_equal "$(grep -c "fewer than one global batch of 128" <<<"$err")" 1
 expect_equal "$(grep -c '^round' <<<"$err")" 1
 expect_no_path scaling.csv
 
-begin "training that diverges is no measure of time"
+begin "training that diverges is not measured"
 write_tiny_run tiny.yaml
 run "${bench[@]}" --scaling 2 --rounds 1 --set optimizer.sgd.lr=1e30
 expect_code 5
@@ -131,7 +131,7 @@ expect_err "training diverged within the first steps"
 
 begin "a rank that dies, and Ctrl-C, end all"
 write_tiny_run tiny.yaml
-# rank_of_bench N: waits for rank N of the bench that was started in this folder.
+# rank_of_bench N: waits for rank N of the bench started in this folder.
 rank_of_bench() {
   local process=
   until [[ -n $process ]]; do process=$(rank_process --scaling "$1"); done
@@ -152,7 +152,7 @@ expect_code 130
 expect_nobody_left --scaling
 expect_no_path scaling.csv
 
-begin "counts fill hosts one after another, through mpirun"
+begin "ranks fill the hosts one after another, through mpirun"
 write_tiny_run tiny.yaml
 printf 'node1\nnode2\n' >hosts.txt
 mkdir bin
@@ -172,7 +172,7 @@ run env PATH="$PWD/bin:$PATH" "${bench[@]}" --scaling 1,3 --hosts hosts.txt --re
 expect_code 2
 expect_err "3 ranks do not fill the hosts of hosts.txt, which take 2 each; use up to 2, or a multiple of it up to 4"
 
-begin "ranks that mpirun starts hand over what they measured"
+begin "ranks started by mpirun return their measurements"
 if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   write_tiny_run tiny.yaml
   echo localhost >hosts.txt
@@ -180,7 +180,7 @@ if command -v mpirun >/dev/null && command -v ssh >/dev/null; then
   expect_code 0
   expect_equal "$(cut -d, -f1,2 scaling.csv | tail -n +2 | tr '\n' ' ')" "1,0 2,0 2,1 "
 else
-  skip "mpirun or ssh is not there"
+  skip "mpirun or ssh is missing"
 fi
 
 finish 11 1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The scripts of the suite itself, on logs and machines that are made up.
+# The scripts of the suite itself, on made-up logs and machines.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
 rows() { grep -v '^#' "$source_dir/tests/skipped.txt"; }
 
-# write_log CONDITION...: what CTest would log of every test of the list where these hold.
+# write_log CONDITION...: what CTest would log for every test of the list if these hold.
 write_log() {
   rows | awk -v holding=" $* " '
     { skips[$1] += index(holding, " " $3 " ") ? $2 : 0 }
@@ -16,7 +16,7 @@ write_log() {
           } }' >log
 }
 
-begin "conditions of skipped cases may hold alone or with others"
+begin "conditions of skipped cases may hold alone or together"
 mapfile -t conditions < <(rows | awk '{ print $3 }' | sort -u)
 for ((subset = 0; subset < 100; ++subset)); do
   holding=()
@@ -36,10 +36,10 @@ for condition in "${conditions[@]}"; do
   expect_err "0 skipped cases expected by tests/skipped.txt, found"
 done
 
-# The most cases that a script of tests/e2e lets be skipped.
+# The largest number of skipped cases that a script of tests/e2e allows.
 most_of() { awk '$1 == "finish" { if ($3 > most) most = $3 } END { print most + 0 }' "$source_dir/tests/e2e/$1.sh"; }
 
-begin "a script lets as many cases be skipped as all conditions together skip"
+begin "a script allows as many skipped cases as all conditions together skip"
 while read -r test most; do
   expect_equal "$test $(most_of "${test#e2e_}")" "$test $most"
 done < <(rows | awk '/^e2e_/ { sum[$1] += $2 } END { for (name in sum) print name, sum[name] }')
@@ -49,21 +49,21 @@ for script in "$source_dir"/tests/e2e/*.sh; do
   expect_equal "$test $(most_of "${test#e2e_}")" "$test 0"
 done
 
-begin "a case that is skipped without reason, and a test without a count, are named"
+begin "a case skipped without reason, and a test without a count, are named"
 printf '1/2 Test: e2e_replicas\n14 cases, 0 failed expectations, 2 skipped\n2/2 Test: data\nkilled\n' >log
 run "$source_dir/scripts/skips.sh" "$PWD/log" no-mpirun
 expect_code 1
 expect_err "e2e_replicas: 1 skipped cases expected by tests/skipped.txt, found 2"
 expect_err "data: 0 skipped cases expected by tests/skipped.txt, found no count"
 
-# program PATH: makes a program of bash there, its text from stdin.
+# program PATH: creates a bash program there from stdin.
 program() {
   mkdir -p "$(dirname "$1")"
   { echo '#!/usr/bin/env bash' && cat; } >"$1"
   chmod +x "$1"
 }
 
-# A copy of the scripts with programs around it that only say what the real ones would.
+# A copy of the scripts with fake programs that only print what the real ones would.
 make_quickstart() {
   mkdir scripts
   cp "$source_dir"/scripts/{lib,quickstart}.sh scripts/
@@ -81,7 +81,7 @@ mkdir -p runs/quickstart/0001/plots && touch runs/quickstart/0001/plots/curves.p
 SH
 }
 
-begin "the quick start says its parts, what comes next, and how long each took"
+begin "the quick start prints its parts, the next step, and the time of each"
 make_quickstart
 run env TRAINYARD_DATA=sets PATH="$PWD/bin:$PATH" scripts/quickstart.sh
 expect_code 0
@@ -100,7 +100,7 @@ expect_err "x41.cpp:7: error: expected a name"
 expect_err "the build of release failed"
 expect_no_err "3 of 4"
 
-begin "the bar of a build moves on one line of a terminal"
+begin "the progress bar of a build stays on one line of a terminal"
 run bash -c "source '$source_dir/scripts/lib.sh'; "'printf "[1/4] a\n[4/4] b\n" | LC_ALL=C.UTF-8 build_bar /dev/null yes'
 expect_code 0
 expect_equal "$err" $'\r    1/4 ━━━━━───────────────\e[K\r    4/4 ━━━━━━━━━━━━━━━━━━━━\e[K\r\e[K'
@@ -116,7 +116,7 @@ for file in "$source_dir"/scripts/attack/*.sh; do
   grep -qE "foreach\(part .*\b$part\b" "$source_dir/tests/e2e/CMakeLists.txt" || fail "no test of part $part"
 done
 
-begin "an attack that meets no defence is a finding"
+begin "an attack without a defence is a finding"
 program train <<'SH'
 [[ $1 != schema ]] || echo word
 SH
@@ -128,7 +128,7 @@ run "$source_dir/scripts/attack.sh" --train "$PWD/train" nothing
 expect_code 1
 expect_err "no part 'nothing'; known: "
 
-begin "a part of the GPU check that lacks a program is left out, one that fails is failed"
+begin "a part of the GPU check without its program is skipped, one that fails has failed"
 mkdir -p build/lib/trainyard build/bin
 touch build/lib/trainyard/libtrainyard_cuda13.so
 ln -s "$(type -P true)" build/bin/train

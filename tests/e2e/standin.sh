@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Training on GPUs that stand-ins play (scripts/standin.sh): which GPUs a run takes, and the bytes that it
-# leaves.
+# Training on GPUs simulated by stand-ins (scripts/standin.sh): which GPUs a run uses, and the bytes that
+# it writes.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh
@@ -10,7 +10,7 @@ source "$(dirname "$0")/lib_standin.sh"
 
 tiny=(--config tiny.yaml --no-tune)
 
-if begin_on_gpus "each form of --gpus takes as many GPUs as it says, and trains on them"; then
+if begin_on_gpus "each form of --gpus selects its GPUs and trains on them"; then
   while read -r gpus ranks; do
     on 4 "${tiny[@]}" --set epochs=1 --gpus "$gpus" --out "run-$ranks-$gpus"
     expect_code 0
@@ -27,7 +27,7 @@ all 4"
   expect_out "| cuda:0 (NVIDIA H200), "
 fi
 
-if begin_on_gpus "ranks share GPUs where they are more"; then
+if begin_on_gpus "ranks share GPUs if there are more ranks than GPUs"; then
   for gpus in 1 2; do
     on 4 "${tiny[@]}" --set epochs=1 --gpus "$gpus" --replicas 4 --out "$gpus"
     expect_code 0
@@ -36,7 +36,7 @@ if begin_on_gpus "ranks share GPUs where they are more"; then
   expect_same_run 1 2
 fi
 
-if begin_on_gpus "a captured run leaves the bytes of an eager one, in each precision"; then
+if begin_on_gpus "a captured run is bit-identical to an eager one, in each precision"; then
   for precision in fp32 tf32 bf16 fp16; do
     for way in captured eager; do
       flag=()
@@ -49,7 +49,7 @@ if begin_on_gpus "a captured run leaves the bytes of an eager one, in each preci
   expect_other_file fp32-eager/weights/last.safetensors bf16-eager/weights/last.safetensors
 fi
 
-if begin_on_gpus "fp16 updates that overflow are skipped until the loss scale fits, on every GPU"; then
+if begin_on_gpus "fp16 steps that overflow are skipped until the loss scale fits, on every GPU"; then
   scale=(--precision fp16 --set 'loss_scale={start: 16777216, dynamic: true}')
   for way in captured eager; do
     flag=()
@@ -63,7 +63,7 @@ if begin_on_gpus "fp16 updates that overflow are skipped until the loss scale fi
   [[ $left_out -lt 6 ]] || fail "expected updates in epoch 3, found $left_out skipped"
 fi
 
-if begin_on_gpus "data that stay on the GPU and data that cross to it leave the same bytes"; then
+if begin_on_gpus "GPU-resident data and transferred data give the same bytes"; then
   # 60 images of 8 x 8 pixels, whose bytes are the digits of numbers.
   { printf '\0\0\10\3\0\0\0\74\0\0\0\10\0\0\0\10' && seq 2000 | head -c 3840; } >images
   { printf '\0\0\10\1\0\0\0\74' && printf '\0\1\2\3%.0s' {1..15}; } >labels
@@ -79,7 +79,7 @@ if begin_on_gpus "data that stay on the GPU and data that cross to it leave the 
   expect_same_run always never
 fi
 
-if begin_on_gpus "with shards one GPU, four, and four ranks on one leave the same bytes"; then
+if begin_on_gpus "with shards one GPU, four GPUs, and four ranks on one GPU give the same bytes"; then
   shards=(--set 'batch={total: 32, shards: 4}')
   on 4 "${tiny[@]}" "${shards[@]}" --gpus 1 --out one
   expect_code 0
@@ -91,7 +91,7 @@ if begin_on_gpus "with shards one GPU, four, and four ranks on one leave the sam
   expect_same_run one replicas
 fi
 
-if begin_on_gpus "a run goes on with another number of GPUs, to the same bytes with shards"; then
+if begin_on_gpus "a run is resumed on another number of GPUs, with the same bytes with shards"; then
   shards=(--set 'batch={total: 32, shards: 4}')
   on 4 "${tiny[@]}" "${shards[@]}" --gpus 4 --set epochs=30 --out whole
   run_until "Epoch 2/" "$source_dir/scripts/standin.sh" --build "$build" 4 "${quick[@]}" "${tiny[@]}" \
@@ -103,7 +103,7 @@ if begin_on_gpus "a run goes on with another number of GPUs, to the same bytes w
   expect_same_run whole parts
 fi
 
-if begin_on_gpus "accumulated batches, synced batch norm and 16-bit transport leave the same bytes eagerly"; then
+if begin_on_gpus "accumulation, sync batch norm and 16-bit gradient dtype give the same bytes with --eager"; then
   sed -i 's/- bn$/- bn: {sync: true}/' tiny.yaml
   for set in accumulate=2 ranks.transport=bf16 seed=7; do
     on 2 "${tiny[@]}" --gpus 2 --set "$set" --out "${set%=*}"
@@ -114,7 +114,7 @@ if begin_on_gpus "accumulated batches, synced batch norm and 16-bit transport le
   done
 fi
 
-if begin_on_gpus "ranks that torchrun, mpirun or srun started take a GPU each, and train what local ones do"; then
+if begin_on_gpus "ranks started by torchrun, mpirun or srun take one GPU each, and train like local ones"; then
   on 2 "${tiny[@]}" --gpus 2 --out local
   expect_code 0
   # variables_of LAUNCHER N: as it sets them for rank N of two on one host.
@@ -135,7 +135,7 @@ if begin_on_gpus "ranks that torchrun, mpirun or srun started take a GPU each, a
   done
 fi
 
-if begin_on_gpus "a rank that sees no GPU beside one that does is told before training, exit 8"; then
+if begin_on_gpus "a rank without a GPU next to one with a GPU is an error before training, exit 8"; then
   torchrun="WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29532"
   on_two 2 "$torchrun RANK=0 CUDA_VISIBLE_DEVICES=0" "$torchrun RANK=1 CUDA_VISIBLE_DEVICES=" "${tiny[@]}"
   expect_code 8
@@ -143,7 +143,7 @@ if begin_on_gpus "a rank that sees no GPU beside one that does is told before tr
   expect_no_path runs
 fi
 
-if begin_on_gpus "GPUs that are too few, too old, taken or not allowed are refused, exit 8"; then
+if begin_on_gpus "GPUs that are too few, too old, busy or not allowed are refused, exit 8"; then
   refused() {
     local text=$1
     shift

@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# Training on a stand-in GPU (docs/architecture.md, "Stand-ins"), as far as cuDNN and cuBLASLt decide: engines
-# that are timed, kept and resumed with, precisions, and each of the two failing.
+# Training on a stand-in GPU (docs/architecture.md, "Stand-ins"), for what cuDNN and cuBLASLt decide: engines
+# that are timed, stored and used by a resume, precisions, and failures of each.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 unset CUDA_VISIBLE_DEVICES
 
 # on_gpu ARGUMENTS...: runs the program with stand-ins of $kind (one H200), failures by $faults, and engines
-# kept in the case's folder.
+# stored in the case's folder.
 on_gpu() {
   run env STANDIN_CACHE="$PWD/cache" STANDIN_FAULTS="${faults-}" \
     "$source_dir/scripts/standin.sh" "${kind:-h200}" "$train" "$@"
 }
 
-# write_run FILE: the tiny run without the bias of its convolution, which engines add in another order.
+# write_run FILE: the tiny run without convolution bias, which engines add in a different order.
 write_run() {
   write_tiny_run "$1"
   sed -i 's/pad: same_upper}/pad: same_upper, bias: false}/' "$1"
 }
 
-# engines: of the newest run's record, one a line.
+# engines: those in the newest run's record, one per line.
 engines() { grep -o '"engine": [0-9]*' "$(run_folder)/run.json"; }
 
 # last_weights: the file of the newest run's last checkpoint.
@@ -26,7 +26,7 @@ last_weights() { echo "$(run_folder)/checkpoints/$(<"$(run_folder)/checkpoints/l
 
 kept=cache/trainyard/NVIDIA_H200_cudnn-9.19.0.json
 
-begin "engines are timed, and those that fail are not in the run's record"
+begin "engines are timed, and failing ones are not in the run's record"
 write_run tiny.yaml
 on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 expect_code 0
@@ -36,7 +36,7 @@ expect_equal "$(engines | wc -l)" 2
 expect_equal "$(engines | grep -cv ': [01]$')" 0
 expect_file "$kept"
 
-begin "what was timed is taken again, and runs that take it have the same bytes"
+begin "timed engines are reused, and runs that use them have the same bytes"
 write_run tiny.yaml
 on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 expect_code 0
@@ -49,7 +49,7 @@ expect_same_file "$kept" first.json
 expect_equal "$(engines)" "$before"
 expect_same_file "$(last_weights)" first.safetensors
 
-begin "without timing the first engine that may be used is taken, with the same bytes in f32"
+begin "without timing the first usable engine is chosen, with the same bytes in f32"
 write_run tiny.yaml
 on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 expect_code 0
@@ -59,7 +59,7 @@ expect_code 0
 expect_equal "$(engines | sort -u)" '"engine": 0'
 expect_same_file "$(last_weights)" timed.safetensors
 
-begin "engines of another kind of GPU are kept apart"
+begin "engines of different kinds of GPU are stored separately"
 write_run tiny.yaml
 on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 expect_code 0
@@ -67,7 +67,7 @@ kind=rtx4090 on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 expect_code 0
 expect_equal "$(find cache -name '*.json' | wc -l)" 2
 
-begin "a record of engines that is damaged is said and timed again"
+begin "a damaged record of engines is reported, and they are timed again"
 write_run tiny.yaml
 mkdir -p cache/trainyard
 echo '{"gpu": ' >"$kept"
@@ -75,7 +75,7 @@ on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 expect_code 0
 expect_err "the engine cache is damaged, engines are timed again"
 
-begin "an engine that is kept and that cuDNN lacks is said and timed again"
+begin "a stored engine that cuDNN lacks is reported, and engines are timed again"
 write_run tiny.yaml
 on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 sed -i 's/"engine": [0-9]*/"engine": 99/' "$kept"
@@ -85,7 +85,7 @@ expect_err "a stored engine is not accepted and is timed again"
 expect_err "CUDNN_STATUS_NOT_SUPPORTED"
 expect_equal "$(grep -c '"engine": 99' "$kept")" 0
 
-begin "a run goes on with its own engines, whatever the machine keeps by then"
+begin "a resumed run uses its own engines, whatever the machine has stored since"
 write_run tiny.yaml
 on_gpu --config tiny.yaml --gpus 1 --set epochs=1
 before=$(engines)
@@ -103,13 +103,13 @@ for precision in fp32 tf32 bf16 fp16; do
   expect_out ", $precision,"
 done
 
-begin "engines of any order train where that is admitted"
+begin "engines with any summation order are used if allowed"
 write_run tiny.yaml
 on_gpu --config tiny.yaml --gpus 1 --set epochs=1 --set deterministic=false --no-tune
 expect_code 0
 expect_equal "$(engines | tail -n 1)" '"engine": 2'
 
-begin "cuDNN and cuBLASLt that fail before the run end with exit 8, the call, the GPU, and no run folder"
+begin "cuDNN and cuBLASLt failures before the run give exit 8, the call, the GPU, and no run folder"
 write_run tiny.yaml
 while read -r call status text; do
   faults="$call=$status" on_gpu --config tiny.yaml --gpus 1 --set epochs=1
@@ -125,7 +125,7 @@ cublasLtMatmulAlgoGetHeuristic CUBLAS_STATUS_NOT_SUPPORTED cuBLASLt has no algor
 CALLS
 expect_no_path runs
 
-begin "a product that fails within the run ends with exit 8 and the call, and blames no GPU that works"
+begin "a product that fails during the run gives exit 8 and the call, and names no working GPU"
 write_run tiny.yaml
 faults=cublasLtMatmul:2=CUBLAS_STATUS_EXECUTION_FAILED on_gpu --config tiny.yaml --gpus 1
 expect_code 8

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Failures of a GPU, its driver or its memory, played by stand-ins: exit code, message, and a run that is
-# resumed to the bytes of one that never failed.
+# Failures of a GPU, its driver or its memory, simulated by stand-ins: exit code, message, and a resumed run
+# with the bytes of one that never failed.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh
@@ -10,7 +10,7 @@ source "$(dirname "$0")/lib_standin.sh"
 
 tiny=(--config tiny.yaml --no-tune)
 
-# fails FAULTS CODE TEXT GPUS FLAGS...: the run fails so, and leaves no process.
+# fails FAULTS CODE TEXT GPUS FLAGS...: the run fails with CODE and TEXT, and leaves no process.
 fails() {
   local faults=$1 expected=$2 text=$3
   shift 3
@@ -20,7 +20,7 @@ fails() {
   expect_nobody_left tiny.yaml
 }
 
-if begin_on_gpus "what a GPU or its driver refuses before the first step ends the run, exit 8"; then
+if begin_on_gpus "an error of a GPU or its driver before the first step ends the run, exit 8"; then
   one=(1 "${tiny[@]}" --gpus 1)
   fails cudaGetDeviceCount=cudaErrorSystemNotReady 8 "is nvidia-fabricmanager running?" "${one[@]}"
   fails cudaGetDeviceCount=cudaErrorInsufficientDriver 8 "driver version is insufficient" "${one[@]}"
@@ -31,13 +31,13 @@ if begin_on_gpus "what a GPU or its driver refuses before the first step ends th
     "${one[@]}"
 fi
 
-if begin_on_gpus "memory that is not there ends the run, exit 6, whichever rank lacks it"; then
+if begin_on_gpus "too little GPU memory ends the run, exit 6, whichever rank lacks it"; then
   fails cudaMalloc:3=cudaErrorMemoryAllocation 6 "out of memory on cuda:0" 1 "${tiny[@]}" --gpus 1
   fails cudaMallocHost:1=cudaErrorMemoryAllocation 6 "out of pinned host memory" 1 "${tiny[@]}" --gpus 1
   fails cudaMalloc@1:3=cudaErrorMemoryAllocation 6 "out of memory on cuda:1" 2 "${tiny[@]}" --gpus 2
 fi
 
-if begin_on_gpus "a GPU that fails in mid-run ends it, exit 8, and the run resumed is one that never failed"; then
+if begin_on_gpus "a GPU that fails in mid-run ends it, exit 8, and the resumed run is like one that never failed"; then
   on 1 "${tiny[@]}" --gpus 1 --out whole
   expect_code 0
   for error in IllegalAddress ECCUncorrectable LaunchFailure Unknown; do
@@ -49,7 +49,7 @@ if begin_on_gpus "a GPU that fails in mid-run ends it, exit 8, and the run resum
   done
 fi
 
-if begin_on_gpus "the failure of one GPU of four is what all of them end with"; then
+if begin_on_gpus "all ranks end with the failure of one GPU of four"; then
   on 4 "${tiny[@]}" --gpus 4 --set batch.per_gpu=4 --out whole
   expect_code 0
   fails "execute@2:600=cudaErrorECCUncorrectable" 8 "rank 2" 4 "${tiny[@]}" --gpus 4 \
@@ -60,7 +60,7 @@ if begin_on_gpus "the failure of one GPU of four is what all of them end with"; 
   expect_same_run whole four
 fi
 
-if begin_on_gpus "--max-restarts goes on from the last checkpoint after a GPU failed once"; then
+if begin_on_gpus "--max-restarts continues from the last checkpoint after a GPU failed once"; then
   on 2 "${tiny[@]}" --gpus 2 --set batch.per_gpu=8 --out whole
   expect_code 0
   STANDIN_ONCE=$PWD/failed STANDIN_FAULTS="execute@1:600=cudaErrorECCUncorrectable" on 2 "${tiny[@]}" \

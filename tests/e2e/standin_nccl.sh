@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Training on four stand-in GPUs (docs/architecture.md, "Stand-ins") whose ranks sum through NCCL: libraries
-# that are missing, NCCL that fails, and ranks that die or stop while others wait for them on their GPUs.
+# Training on four stand-in GPUs (docs/architecture.md, "Stand-ins") whose ranks all-reduce through NCCL:
+# missing libraries, NCCL failures, and ranks that die or stop while others wait for them on their GPUs.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/lib_ranks.sh
@@ -8,13 +8,13 @@ source "$(dirname "$0")/lib_ranks.sh"
 # shellcheck source=tests/e2e/lib_standin.sh
 source "$(dirname "$0")/lib_standin.sh"
 
-# The program on four GPUs, without plots and without timing engines.
+# The program on four GPUs, without plots or timing of engines.
 machine=("$source_dir/scripts/standin.sh" --build "$build" 4)
 four=("${machine[@]}" "${quick[@]}")
 tiny=(--config tiny.yaml --no-tune --gpus 4 --set batch.per_gpu=4)
 many=("${tiny[@]}" --set epochs=100)
 
-# fails FAULTS TEXT: the tiny run fails so, in folder a.
+# fails FAULTS TEXT: the tiny run fails with TEXT, in folder a.
 fails() {
   run env STANDIN_FAULTS="$1" "${four[@]}" "${tiny[@]}" --out a
   expect_code 8
@@ -22,7 +22,7 @@ fails() {
   expect_nobody_left tiny.yaml
 }
 
-# expect_untouched FOLDER: the run there has the bytes of one that nothing happened to.
+# expect_untouched FOLDER: the run there is bit-identical to an undisturbed one.
 whole=$scratch/whole
 expect_untouched() {
   if [[ ! -e $whole ]]; then
@@ -32,14 +32,14 @@ expect_untouched() {
   expect_same_run "$1" "$whole"
 }
 
-# expect_resumed FOLDER: the run there goes on to its end, as if nothing had happened.
+# expect_resumed FOLDER: the run there is resumed and ends like an undisturbed one.
 expect_resumed() {
   run "${four[@]}" resume "$1" --no-tune --gpus 4
   expect_code 0
   expect_untouched "$1"
 }
 
-# without_nvidia COMMAND...: where none of NVIDIA's own libraries are found, in a mount namespace of its own.
+# without_nvidia COMMAND...: runs it in a mount namespace without any of NVIDIA's own libraries.
 without_nvidia() {
   # shellcheck disable=SC2016  # for the inner shell
   run env -u VIRTUAL_ENV -u CONDA_PREFIX HOME="$PWD" unshare --mount bash -c '
@@ -48,7 +48,7 @@ without_nvidia() {
     exec "$@"' - "$(readlink -f /usr/local/cuda)" "$@"
 }
 
-# without_library FILE COMMAND...: on the machine of four GPUs, where that library is not.
+# without_library FILE COMMAND...: runs it on the machine with four GPUs, without that library.
 without_library() {
   rm -rf libraries
   mkdir libraries
@@ -57,9 +57,9 @@ without_library() {
   without_nvidia "${machine[@]}" env {TRAINYARD_CUDA,LD_LIBRARY}_PATH="$PWD/libraries" "${@:2}"
 }
 
-if begin "a library that is missing, or too old, ends the run before it begins, by its name" &&
+if begin "a library that is missing or too old is named and ends the run before it begins" &&
   ! unshare --mount true 2>/dev/null; then
-  skip "hiding NVIDIA's libraries wants a mount namespace"
+  skip "hiding NVIDIA's libraries needs a mount namespace"
 else
   write_tiny_run tiny.yaml
   for pair in cuDNN:libcudnn.so.9 cuBLASLt:libcublasLt.so.13 NCCL:libnccl.so.2; do
@@ -69,7 +69,7 @@ else
     expect_err "was not found; looked in $PWD/libraries, "
     expect_equal "$(wc -l <<<"$err")" 1
   done
-  # Ranks that see one GPU each want NCCL too.
+  # Ranks that each see one GPU need NCCL too.
   torchrun="WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=29533"
   without_library libnccl.so.2 "${two_ranks[@]}" "$torchrun RANK=0 CUDA_VISIBLE_DEVICES=0" \
     "$torchrun RANK=1 CUDA_VISIBLE_DEVICES=1" "${quick[@]}" --config tiny.yaml --no-tune
@@ -88,7 +88,7 @@ OLD
   expect_no_path runs
 fi
 
-begin "NCCL that fails before the first step ends all ranks with what to do, exit 8"
+begin "an NCCL failure before the first step ends all ranks with advice, exit 8"
 write_tiny_run tiny.yaml
 fails "ncclGetUniqueId=ncclSystemError Bootstrap : no socket interface found" \
   "(Bootstrap : no socket interface found); see that this machine has a network interface"
@@ -100,7 +100,7 @@ fails "ncclJoining@2=ncclSystemError Error while creating shared memory segment 
 expect_equal "$(grep -c 'train: error' <<<"$err")" 1
 expect_no_path a
 
-begin "NCCL that fails on one rank in a run ends all with its words, and nobody waits for it"
+begin "an NCCL failure on one rank in a run ends all with its message, without waiting"
 write_tiny_run tiny.yaml
 fails "ncclAllReduce@2:3=ncclInternalError" \
   "rank 2 ($(uname -n)), step 1, training: NCCL: all_reduce_sum of 1152 f32, 2 f64: internal error"
@@ -109,7 +109,7 @@ fails "ncclLaunching@3:1=ncclRemoteError" "remote process exited or there was a 
 rm -r a
 fails "ncclDevKernel@1:2=cudaErrorLaunchFailure" "(Cuda failure 'unspecified launch failure')"
 
-begin "a rank that is killed while the others sum with it ends them, and the resumed run has their bytes"
+begin "a rank killed during an all-reduce ends the others, and the resumed run has their bytes"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${four[@]}" "${many[@]}" --out a
 kill -KILL "$(rank_process "--out a" 2)"
@@ -120,7 +120,7 @@ expect_out "the process is gone"
 expect_nobody_left "--out a"
 expect_resumed a
 
-begin "a rank that is killed is started again with all others, and ends as one never killed"
+begin "a killed rank is restarted with all others, and ends like one never killed"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${four[@]}" "${many[@]}" --out a --max-restarts 1
 kill -KILL "$(rank_process "--out a" 1)"
@@ -129,13 +129,13 @@ expect_code 0
 expect_out "starting again from the last checkpoint (1 of 1)"
 expect_untouched a
 
-begin "a rank that fails where the others vote on going on ends them"
+begin "a rank that fails while the others vote on continuing ends them"
 write_tiny_run tiny.yaml
 votes=("${tiny[@]}" --set data.train.size=512 --set epochs=1 --set "checkpoint.every=10 steps" \
   --set limits.silence=2)
 run "${four[@]}" "${votes[@]}" --out undisturbed
 expect_code 0
-# GPUs vote every 16 updates. The first of them is not replayed: the 15th replay is of the 16th.
+# GPUs vote every 16 steps. The first step is not replayed: the 15th replay is step 16.
 while read -r signal text; do
   run env STANDIN_FAULTS="cudaGraphLaunch@1:15=$signal" "${four[@]}" "${votes[@]}" --out "$signal"
   expect_code 8
@@ -149,7 +149,7 @@ while read -r signal text; do
 done <<<"SIGKILL the process is gone
 SIGSTOP no heartbeat for 2 s"
 
-begin "a rank that is stopped ends the others after the silence they allow"
+begin "a stopped rank ends the others after the allowed silence"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${four[@]}" "${many[@]}" --set epochs=100000 --out a --set limits.silence=2
 kill -STOP "$(rank_process "--out a" 3)"
@@ -160,7 +160,7 @@ expect_out "no heartbeat for 2 s"
 expect_equal "$(grep -o '"state": "[a-z]*"' a/status.json)" '"state": "failed"'
 expect_nobody_left "--out a"
 
-begin "Ctrl-C saves once and stops all ranks after the same update"
+begin "Ctrl-C saves once and stops all ranks after the same step"
 write_tiny_run tiny.yaml
 run_until "Epoch 2/" "${four[@]}" "${many[@]}" --out a
 kill -INT "$pid"

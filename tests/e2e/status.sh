@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# status.json while a run is busy, and what `train doctor RUN` makes of it.
+# status.json during a run, and the verdict of `train doctor RUN` on it.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-# Without gnuplot on the path an epoch takes milliseconds.
+# Without gnuplot in PATH an epoch takes milliseconds.
 quick=(env PATH=/nonexistent "$train")
 mkfifo "$scratch/silent"
-exec 8<>"$scratch/silent" # nobody writes into it: to wait for a moment
+exec 8<>"$scratch/silent" # no one writes to it: used for short waits
 
 field() { sed -n "s/^  \"$1\": \"*\([^\",]*\)\"*,*\$/\1/p" a/status.json; }
 
@@ -17,7 +17,7 @@ start() {
   pid=$!
 }
 
-# wait_for COMMAND...: until it holds, as long as the run lives.
+# wait_for COMMAND...: waits until it succeeds, as long as the run is alive.
 wait_for() {
   until "$@" 2>/dev/null; do
     kill -0 "$pid" 2>/dev/null || {
@@ -32,7 +32,7 @@ is_past_step() { [[ $(field step) -gt $1 ]]; }
 is_later_than() { [[ $(field updated) > $1 ]]; }
 is_stopped() { grep -q '^State:.*T' "/proc/$pid/status"; }
 
-# expect_verdict VERDICT CODE: of doctor on folder a.
+# expect_verdict VERDICT CODE: doctor's verdict on folder a.
 expect_verdict() {
   run "$train" doctor a
   expect_code "$2"
@@ -46,7 +46,7 @@ kill_run() {
   expect_code 137
 }
 
-begin "within an epoch status.json moves, and doctor tells work, a stop and a death apart"
+begin "status.json is updated within an epoch, and doctor distinguishes working, stopped and dead"
 start --set data.train.size=20000000 --set data.train.shuffle=false --set 'data.preprocess=[scale: 1]'
 wait_for is_past_step 0
 first=$(field step)
@@ -66,7 +66,7 @@ kill_run
 expect_verdict dead 12
 expect_out "process $pid on $(uname -n) has ended without saying why"
 
-begin "an evaluation is told, and moves"
+begin "an evaluation is reported, and shows progress"
 start --set data.val.size=20000000
 wait_for in_phase evaluating
 progressed=$(field progressed)
@@ -76,7 +76,7 @@ expect_out "a is evaluating"
 expect_differs "$(field progressed)" "$progressed"
 kill_run
 
-begin "a start that reads for long is told, and leaves a folder that can be used again when it is killed"
+begin "a long read at the start is reported, and if killed leaves a folder that can be reused"
 start --set data.train.size=100000000 --set 'data.preprocess=[mean_image: train]'
 wait_for in_phase reading_data
 expect_equal "$(field state)" starting
@@ -89,7 +89,7 @@ run "${quick[@]}" --config tiny.yaml --out a
 expect_code 0
 expect_verdict complete 0
 
-begin "how a run ended is the verdict, with the exit code of the run"
+begin "the verdict on an ended run is how it ended, with its exit code"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a
 expect_verdict complete 0
@@ -105,7 +105,7 @@ run "${quick[@]}" resume a --set optimizer.sgd.lr=1e30
 expect_verdict diverged 5
 expect_out "not finite"
 
-begin "a resume that fails keeps what was reached in the status"
+begin "a failed resume keeps the reached progress in the status"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --out a
 before=$(field step) best=$(grep -A 3 '"best"' a/status.json)
@@ -114,7 +114,7 @@ expect_code 3
 expect_equal "$(field state) $(field step)" "failed $before"
 expect_equal "$(grep -A 3 '"best"' a/status.json)" "$best"
 
-begin "doctor on what is no run folder says so"
+begin "doctor on a folder that is not a run says so"
 mkdir empty
 for folder in empty nowhere; do
   run "$train" doctor $folder

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Keys with a letter too few, two letters swapped, one doubled or one replaced: each is found at its
-# own place, with the key that was meant.
+# Keys with a letter missing, two letters swapped, one doubled or one replaced: each is found at its own
+# position, with the intended key.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -116,8 +116,8 @@ layers:
 YAML
 }
 
-# mutants FILE: a line each with the line and column of a key, the key, and what stands in its
-# place; two of five, so that each kind is there.
+# mutants FILE: one line per mutant with the line and column of a key, the key, and its replacement; two
+# of five, so that each kind is present.
 mutants() {
   awk '
     function mutant(word) {
@@ -141,7 +141,7 @@ mutants() {
     }' "$1"
 }
 
-begin "98 of 100 misspelt keys are found at their place with the key that was meant"
+begin "98 of 100 misspelt keys are found at their position with the intended key"
 write_run
 for config in run child; do
   run "$train" summary --config "$config.yaml"
@@ -177,7 +177,7 @@ expect_found() {
 }
 expect_found
 
-begin "a typo in a deciding key is one message, at its own place"
+begin "a typo in a deciding key is one message, at its own position"
 write_run
 sed -i 's/source: synthetic/souce: synthetic/' run.yaml
 run "$train" summary --config run.yaml
@@ -200,7 +200,7 @@ run "$train" summary --config child.yaml
 expect_code 3
 expect_equal "$err" "child.yaml:1:1: unknown key 'extnds'; did you mean 'extends'?"
 
-begin "names of one letter and two get a suggestion"
+begin "names of one or two letters get a suggestion"
 write_run
 sed -i 's/- bn$/- b/' net.yaml
 run "$train" summary --config run.yaml

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# check, summary, schema, bench, plot: what they print and what they leave alone.
+# check, summary, schema, bench, plot: what they print and what they do not touch.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 
-begin "check gives its verdict in at most 20 lines, with the memory, and writes nothing"
+begin "check prints its result in at most 20 lines, with the memory, and writes nothing"
 write_tiny_run tiny.yaml
 run env PATH=/nonexistent "$train" check --config tiny.yaml
 expect_code 0
@@ -11,11 +11,11 @@ expect_no_out "nesterov"
 expect_out_match '[0-9] (KiB|MiB|GiB)'
 expect_out "best checkpoint: by val_accuracy, more is better"
 expect_out "the run can start, with 1 warning above; nothing was written"
-expect_err "gnuplot is not found"
+expect_err "gnuplot was not found"
 [[ $(wc -l <<<"$out$err") -le 20 ]] || fail "expected at most 20 lines"
 expect_equal "$(ls)" tiny.yaml
 
-begin "check --show-config prints every default as a file that runs"
+begin "check --show-config prints every default as a valid run file"
 write_tiny_run tiny.yaml
 run "$train" check tiny.yaml --show-config
 expect_code 0
@@ -23,21 +23,21 @@ expect_out "nesterov"
 printf '%s\n' "$out" >full.yaml
 run "$train" check full.yaml
 expect_code 0
-expect_out "all is well; nothing was written"
+expect_out "no problems found; nothing was written"
 
 begin "check refuses what train refuses before step 1, in the same words"
 write_tiny_run tiny.yaml
 echo text >file
 # refused CODE TEXT FLAGS...
 refused() {
-  local wanted=$1 text=$2 said
+  local expected=$1 text=$2 said
   shift 2
   run "$train" check tiny.yaml "$@"
-  expect_code "$wanted"
+  expect_code "$expected"
   expect_err "$text"
   said=$err
   run "$train" tiny.yaml "$@"
-  expect_code "$wanted"
+  expect_code "$expected"
   expect_equal "$err" "$said"
   expect_no_path runs
 }
@@ -51,18 +51,18 @@ refused 2 "is no plain folder name" --name a/b
 refused 9 "nowhere.safetensors" --init nowhere.safetensors
 refused 3 "fewer than one global batch" --set batch.per_gpu=1000
 
-begin "check tries a batch on every rank and says its verdict once"
+begin "check tries a batch on every rank and prints its result once"
 write_tiny_run tiny.yaml
 run "$train" check tiny.yaml --replicas 2
 expect_code 0
-expect_out "32 samples an update on 2 ranks"
+expect_out "32 samples per step on 2 ranks"
 expect_equal "$(grep -c 'nothing was written' <<<"$out")" 1
 run "$train" check tiny.yaml --replicas 2 --set batch='{total: 15}'
 expect_code 3
 expect_err "does not divide by 2"
 expect_equal "$(ls)" tiny.yaml
 
-begin "what check and train say stands in order in one pipe"
+begin "the output of check and train is in order in one pipe"
 write_tiny_run tiny.yaml
 run bash -c 'PATH=/nonexistent "$0" check tiny.yaml 2>&1 | cat' "$train"
 expect_equal "$(tail -n 2 <<<"$out" | cut -d' ' -f 1-3 | xargs)" "train: warning: gnuplot the run can"
@@ -71,7 +71,7 @@ expect_out "unknown key 'nowhere'"
 run bash -c 'PATH=/nonexistent "$0" tiny.yaml --epochs 1 2>&1 | cat' "$train"
 expect_equal "$(cut -d' ' -f 1-2 <<<"$out" | head -n 3 | xargs)" "run runs/tiny/0001 train: warning: Epoch 1/1"
 
-begin "check finds data that are missing"
+begin "check reports missing data"
 write_tiny_run tiny.yaml
 sed -i 's/train: {.*/train: {source: cifar10, root: nowhere}/' tiny.yaml
 run "$train" check --config tiny.yaml
@@ -102,7 +102,7 @@ expect_code 0
 expect_out "conv1 forward_train"
 expect_out "conv1 backward_parameters"
 
-begin "summary --plan --target cuda shows the plan of a GPU that is not there"
+begin "summary --plan --target cuda shows the plan for a GPU that is not present"
 write_tiny_run tiny.yaml
 run "$train" summary --config tiny.yaml --plan --target cuda --precision bf16
 expect_code 0
@@ -137,7 +137,7 @@ run "$train" summary --config "$source_dir/configs/resnet_cifar10.yaml" --set ne
 expect_code 0
 expect_out "40,813,184"
 
-begin "schema prints a draft-07 JSON Schema and the reference, of runs and of networks"
+begin "schema prints a draft-07 JSON Schema and the reference, for runs and networks"
 run "$train" schema
 expect_code 0
 expect_out "draft-07"
@@ -149,7 +149,7 @@ run "$train" schema --reference
 expect_code 0
 expect_out "epochs"
 
-begin "bench prints one JSON line with the figures"
+begin "bench prints one JSON line with the numbers"
 write_tiny_run tiny.yaml
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --json
 expect_code 0
@@ -163,38 +163,38 @@ for key in peak_gflops peak_gbyte_per_s gbyte_per_step memory_floor_ms share_of_
   expect_out_match "\"$key\":[0-9.]*[1-9]"
 done
 
-begin "bench prints the floors of a step and the share of them that it reaches"
+begin "bench prints the roofline of a step and the share of it that the step reaches"
 write_tiny_run tiny.yaml
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02
 expect_code 0
-expect_out_match "floors: arithmetic [0-9.]+ ms, memory [0-9.]+ ms \([0-9.]+ GB at [0-9.]+ GB/s\), latency -; [0-9]+ % of the floor"
+expect_out_match "roofline: arithmetic [0-9.]+ ms, memory [0-9.]+ ms \([0-9.]+ GB at [0-9.]+ GB/s\), latency -; [0-9]+ % of the roofline"
 
-begin "bench --compare puts a peer's rates beside ours"
+begin "bench --compare prints another program's throughput next to ours"
 write_tiny_run tiny.yaml
 printf '%s\n' '{"hardware": "none"}' \
   '{"peer": "other 1.0", "mode": "fp32", "net": "tiny", "batch": 16, "images_per_s": 0.5}' >peer.jsonl
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --compare peer.jsonl
 expect_code 0
-expect_out "beside other 1.0, fp32: 0.5 images/s, ratio "
+expect_out "vs. other 1.0, fp32: 0.5 images/s, ratio "
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --compare peer.jsonl --json
 expect_out '"peers":[{"peer":"other 1.0, fp32","images_per_s":0.5,"ratio":'
 run "$train" bench --config tiny.yaml --batch 8 --compare peer.jsonl
 expect_code 4
 expect_err 'peer.jsonl: no line has "net": "tiny", "batch": 8 and "images_per_s"'
 
-begin "bench --compare of a file that is not there names the nearest one"
+begin "bench --compare with a missing file suggests the nearest one"
 write_tiny_run tiny.yaml
 echo >peers.jsonl
 run "$train" bench --config tiny.yaml --compare peer.jsonl
 expect_code 4
 expect_err "--compare: there is no file 'peer.jsonl'; did you mean 'peers.jsonl'?"
 
-begin "bench says what shards cost, of a batch that divides by them"
+begin "bench reports the cost of shards, for a batch that they divide"
 write_tiny_run tiny.yaml
 shards=(--set 'batch={total: 32, shards: 4}')
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 "${shards[@]}"
 expect_code 0
-expect_out_match 'shards 4: [0-9.]+ ms a step against [0-9.]+ ms in one pass, [0-9.]+ times'
+expect_out_match 'shards 4: [0-9.]+ ms per step vs\. [0-9.]+ ms in one pass, [0-9.]+ times as long'
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 "${shards[@]}" --json
 expect_code 0
 expect_out_match '"shards":4,"shards_ms_per_step":[0-9.]*[1-9][0-9.]*,"shards_ratio":[0-9.]*[1-9]'
@@ -204,7 +204,7 @@ expect_err "a batch of 18 samples does not divide by 'batch.shards: 4'; give a -
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --json
 expect_no_out '"shards'
 
-begin "bench --layers names the layers"
+begin "bench --layers lists the layers"
 write_tiny_run tiny.yaml
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --layers
 expect_code 0

@@ -1,4 +1,4 @@
-// Host files, and the commands that come of them.
+// Host files, and the commands made from them.
 #include "launch/hosts.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ std::string arguments_on(const std::string& hosts) {
   return joined(mpirun_arguments(launch_on(hosts)), " ");
 }
 
-TEST_CASE("a host file is a host a line, with comments, blank lines and slots") {
+TEST_CASE("a host file has one host per line, with comments, blank lines and slots") {
   const auto hosts =
       parse_hosts("# the cluster\nnode1\n\n  10.0.0.7\tslots=8  # the new one\r\nc", "f");
   CHECK(hosts == std::vector<Host>{{"node1", 0, 2}, {"10.0.0.7", 8, 4}, {"c", 0, 5}});
@@ -41,22 +41,24 @@ TEST_CASE("a host file is a host a line, with comments, blank lines and slots") 
 
 TEST_CASE("every bad line of a host file is named") {
   CHECK(hosts_refusal("node1:22\n-oProxyCommand=x\nb slots=0\nc slots=2 slots=2\nd port=3\nb") ==
-        "hosts.txt:1:1: 'node1:22' is no host name and no IPv4 address; write one host a line\n"
-        "hosts.txt:2:1: '-oProxyCommand=x' is no host name and no IPv4 address; write one host a "
+        "hosts.txt:1:1: 'node1:22' is neither a host name nor an IPv4 address; write one host per "
         "line\n"
-        "hosts.txt:3:1: 'slots=0' behind host 'b': expected slots=N, or nothing\n"
-        "hosts.txt:4:1: 'slots=2' behind host 'c': expected slots=N, or nothing\n"
-        "hosts.txt:5:1: 'port=3' behind host 'd': expected slots=N, or nothing");
+        "hosts.txt:2:1: '-oProxyCommand=x' is neither a host name nor an IPv4 address; write one "
+        "host per "
+        "line\n"
+        "hosts.txt:3:1: 'slots=0' after host 'b': expected slots=N, or nothing\n"
+        "hosts.txt:4:1: 'slots=2' after host 'c': expected slots=N, or nothing\n"
+        "hosts.txt:5:1: 'port=3' after host 'd': expected slots=N, or nothing");
   CHECK(hosts_refusal("a\nb\na") ==
-        "hosts.txt:3:1: host 'a' stands here a second time; give it slots=N instead");
+        "hosts.txt:3:1: host 'a' is listed twice; give it slots=N instead");
 }
 
 TEST_CASE("a host file without a host is refused") {
   CHECK(hosts_refusal("# nobody\n\n") ==
-        "hosts.txt:1:1: 0 hosts; expected from 1 to 4096, one a line");
+        "hosts.txt:1:1: 0 hosts; expected from 1 to 4096, one per line");
 }
 
-TEST_CASE("mpirun gets the hosts, the counts, where to meet, and the program as it was typed") {
+TEST_CASE("mpirun gets the hosts, the counts, MASTER_ADDR, and the arguments as typed") {
   const std::vector<std::string> expected = {"--host",
                                              "node1:8,node2:8",
                                              "-np",
@@ -90,15 +92,15 @@ TEST_CASE("this machine, if it is a host, has rank 0") {
 
 TEST_CASE("a host with fewer slots than ranks is refused with its line") {
   CHECK(error_of(ErrorKind::config, [] { arguments_on("a\nb slots=4"); }) ==
-        "hosts.txt:2:1: host 'b' has slots=4, but 8 ranks are asked for on each host");
+        "hosts.txt:2:1: host 'b' has slots=4, but 8 ranks are requested on each host");
 }
 
-TEST_CASE("localhost is a host alone, and means nothing to others") {
+TEST_CASE("localhost is accepted only as the single host") {
   CHECK(arguments_on("localhost").find("-x MASTER_ADDR=localhost ") != std::string::npos);
   for (const std::string name : {"localhost", "127.0.0.1"}) {
     CHECK(error_of(ErrorKind::config, [&] { arguments_on("a\n" + name); }) ==
           "hosts.txt:2:1: host '" + name +
-              "' means another machine on each host; write the name of this one");
+              "' means a different machine on each host; write this machine's name");
   }
 }
 
@@ -115,8 +117,7 @@ TEST_CASE("fewer ranks fill the hosts one after another, this machine first") {
   CHECK(arguments_of(24) == "--host head:8,node1:8,node3:8 -np 24 -N 8");
 }
 
-TEST_CASE(
-    "ranks that fill no whole hosts, or more than there are, are refused with those that do") {
+TEST_CASE("numbers of ranks that do not fill whole hosts are refused with the valid ones") {
   for (const int ranks : {0, 9, 12, 24}) {
     CHECK(error_of(ErrorKind::command_line,
                    [&] { static_cast<void>(with_ranks(launch_on("node1\nhead\n"), ranks)); }) ==
@@ -126,21 +127,21 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what mpirun ends with becomes the end of its ranks") {
+TEST_CASE("mpirun's end is translated to that of its ranks") {
   const auto code_of = [](int code) { return result_of_mpirun({.exit_code = code}).exit_code; };
   for (const int code : {0, 2, 3, 4, 5, 6, 7, 8, 9, 75}) CHECK(code_of(code) == code);
   for (const int code : {1, 10, 74, 127, 137, 139, 255}) CHECK(code_of(code) == 8);
   CHECK(result_of_mpirun({.exit_code = 137}).message ==
-        "a rank was killed by signal 9; the lines above, which are mpirun's, say more");
+        "a rank was killed by signal 9; see mpirun's output above");
   CHECK(result_of_mpirun({.exit_code = 1}).message ==
-        "mpirun ended with exit code 1; the lines above, which are mpirun's, say more");
+        "mpirun ended with exit code 1; see mpirun's output above");
   CHECK(
       result_of_mpirun({.exit_code = 213}).message.starts_with("mpirun ended with exit code 213"));
   CHECK(result_of_mpirun({.exit_code = 8, .message = "mpirun was killed"}).message ==
         "mpirun was killed");
 }
 
-TEST_CASE("a signal that mpirun was sent, or that stopped a rank, is a stop") {
+TEST_CASE("a signal that mpirun received, or that stopped a rank, is a stop") {
   CHECK(result_of_mpirun({.exit_code = 1, .passed = SIGINT}).signal == SIGINT);
   CHECK(result_of_mpirun({.exit_code = 1, .passed = SIGINT}).exit_code == 0);
   CHECK(result_of_mpirun({.exit_code = 128 + SIGTERM}).signal == SIGTERM);
@@ -148,7 +149,7 @@ TEST_CASE("a signal that mpirun was sent, or that stopped a rank, is a stop") {
   CHECK(result_of_mpirun({.signal = SIGHUP}).signal == SIGHUP);
 }
 
-TEST_CASE("rsync copies the current folder to each host over ssh, and beside it on this machine") {
+TEST_CASE("rsync copies the current folder to each host over ssh, and locally on this machine") {
   const std::vector<std::string> own = {"head"};
   const auto commands = sync_commands(parse_hosts("node1\nhead\n", "f"), own, "/data/my job");
   REQUIRE(commands.size() == 2);
@@ -170,8 +171,8 @@ TEST_CASE("rsync copies the current folder to each host over ssh, and beside it 
 TEST_CASE("a relative folder to copy to is refused") {
   CHECK(error_of(ErrorKind::command_line,
                  [] { static_cast<void>(sync_commands({}, {}, "here/there")); }) ==
-        "--sync-dir 'here/there' is not absolute; it is the same folder on every host, so give it "
-        "from / on");
+        "--sync-dir 'here/there' is not absolute; it is the same folder on every host, so give the "
+        "full path");
 }
 
 TEST_CASE("this machine knows its own names") {

@@ -1,5 +1,5 @@
-// The launcher, on children that are shells: who decides how it ends, what is passed on, and that
-// nobody is left over. Shells wait for events in FIFOs and files, never for time.
+// The launcher, with shells as children: which one decides how it ends, what is passed on, and that
+// no process remains. Shells wait for events in FIFOs and files, never for time.
 #include "launch/launcher.h"
 
 #include <doctest/doctest.h>
@@ -21,13 +21,13 @@ using testing::error_of;
 using testing::TemporaryFolder;
 using testing::text_of;
 
-// A shell that runs until somebody ends it.
+// A shell that runs until it is killed.
 constexpr const char* kForever = "exec tail -f /dev/null";
 constexpr LaunchLimits kAtOnce{.grace_seconds = 0, .kill_seconds = 0};
-// Longer than any test takes: a test that needs these limits to end would run into its own.
+// Longer than any test takes: a test that relied on these limits would exceed its own time limit.
 constexpr LaunchLimits kNever{.grace_seconds = 1e6, .kill_seconds = 1e6};
 
-/// Shells named "rank 0", "rank 1", ..., in a folder of their own.
+/// Shells named "rank 0", "rank 1", ..., in their own folder.
 class Shells {
  public:
   explicit Shells(const std::vector<std::string>& scripts) {
@@ -40,7 +40,7 @@ class Shells {
                                         .folder = folder_.path()}});
     }
   }
-  /// From rank 1 on outputs go to files, as in a launch of ranks.
+  /// From rank 1 on output goes to files, as in a launch of ranks.
   Shells& with_outputs() {
     for (std::size_t i = 1; i < processes_.size(); ++i) {
       outputs_.push_back(
@@ -49,7 +49,7 @@ class Shells {
     }
     return *this;
   }
-  /// The first one's stdout goes to a file of its own.
+  /// The first one's stdout goes to its own file.
   const RankOutput& with_results() {
     outputs_.push_back(std::make_unique<RankOutput>(RankOutput::anonymous(folder_.path())));
     processes_[0].results = outputs_.back().get();
@@ -62,7 +62,7 @@ class Shells {
   [[nodiscard]] LaunchResult run(const LaunchLimits& limits) const {
     const SystemClock clock;
     LaunchResult result = launch(processes_, limits, clock);
-    // No child is left, running or dead.
+    // No child remains, running or dead.
     CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
     CHECK(errno == ECHILD);
     return result;
@@ -90,7 +90,7 @@ std::string without_pid(std::string text) {
   return text.replace(at + 4, end - at - 4, "N");
 }
 
-TEST_CASE("a launch whose ranks all end well ends well, and says nothing") {
+TEST_CASE("a launch whose ranks all succeed succeeds, without a message") {
   const LaunchResult result = Shells({"exit 0", "exit 0", "exit 0"}).run(kNever);
   CHECK(result.exit_code == 0);
   CHECK(result.signal == 0);
@@ -98,7 +98,7 @@ TEST_CASE("a launch whose ranks all end well ends well, and says nothing") {
   CHECK(result.warning == "");
 }
 
-TEST_CASE("the exit code of the rank that fails is the launch's, and the others are ended") {
+TEST_CASE("the launch ends with the exit code of the rank that fails, and the others are killed") {
   const LaunchResult result =
       Shells({kForever, "echo noise; echo the reason >&2; exit 4", kForever})
           .with_outputs()
@@ -112,7 +112,7 @@ TEST_CASE("the exit code of the rank that fails is the launch's, and the others 
   CHECK(result.message.ends_with("rank1.log):\nnoise\nthe reason"));
 }
 
-TEST_CASE("a rank that is killed by a signal is exit code 8, with rank, host, pid and signal") {
+TEST_CASE("a rank killed by a signal is exit code 8, with rank, host, pid and signal") {
   const LaunchResult result =
       Shells({kForever, kForever, "kill -9 $$"}).with_outputs().run(kAtOnce);
   CHECK(result.exit_code == 8);
@@ -124,7 +124,7 @@ TEST_CASE("a rank that is killed by a signal is exit code 8, with rank, host, pi
         "rank 0 (" + host_name() + ", pid N) was killed by signal 11");
 }
 
-TEST_CASE("a rank that only noticed the death of another is not the one that is named") {
+TEST_CASE("a rank that only noticed the death of another is not named") {
   Shells shells({"exit 0", "cat gone; kill -9 $$", "exec 3>gone; exit 8"});
   shells.make_fifo("gone");
   const LaunchResult result = shells.with_outputs().run({.grace_seconds = 30, .kill_seconds = 0});
@@ -132,7 +132,7 @@ TEST_CASE("a rank that only noticed the death of another is not the one that is 
   CHECK(result.message.starts_with("rank 1 "));
 }
 
-TEST_CASE("a first rank that noticed the death of another has said so itself") {
+TEST_CASE("rank 0's own report of another rank's death is not repeated") {
   Shells shells({"cat gone; exit 8", "exec 3>gone; kill -9 $$"});
   shells.make_fifo("gone");
   const LaunchResult result = shells.with_outputs().run({.grace_seconds = 30, .kill_seconds = 0});
@@ -140,25 +140,25 @@ TEST_CASE("a first rank that noticed the death of another has said so itself") {
   CHECK(result.message == "");
 }
 
-TEST_CASE("exit code 8 alone is a failure of its own") {
+TEST_CASE("exit code 8 on its own is a failure") {
   const LaunchResult result = Shells({kForever, "exit 8"}).with_outputs().run(kAtOnce);
   CHECK(result.exit_code == 8);
   CHECK(result.message.find("ended with exit code 8; it printed nothing") != std::string::npos);
 }
 
-TEST_CASE("what the first rank has said on the launcher's own streams is not said again") {
+TEST_CASE("an error that the first rank printed on the launcher's streams is not repeated") {
   const LaunchResult result = Shells({"exit 3", "exit 3"}).with_outputs().run(kNever);
   CHECK(result.exit_code == 3);
   CHECK(result.message == "");
 }
 
-TEST_CASE("a rank that is stopped and deaf to signals is killed after the second limit") {
+TEST_CASE("a rank that is stopped and ignores signals is killed after the second limit") {
   const LaunchResult result =
       Shells({"trap '' TERM INT; kill -STOP $$", "exit 5"}).with_outputs().run(kAtOnce);
   CHECK(result.exit_code == 5);
 }
 
-TEST_CASE("a rank that stands still after the first one has ended is ended too, with a warning") {
+TEST_CASE("a rank that hangs after the first one has ended is killed, with a warning") {
   for (const auto& [first, code] : {std::pair<std::string, int>{"exit 0", 0}, {"exit 75", 75}}) {
     const LaunchResult result =
         Shells({first, "trap '' TERM; kill -STOP $$", "exit 0"}).with_outputs().run(kAtOnce);
@@ -170,7 +170,7 @@ TEST_CASE("a rank that stands still after the first one has ended is ended too, 
   }
 }
 
-TEST_CASE("ranks that are left get SIGTERM first, and may still tidy up") {
+TEST_CASE("remaining ranks get SIGTERM first, and may clean up") {
   Shells shells({"trap 'echo tidy >done; exit 0' TERM; echo >ready; while :; do :; done",
                  "cat ready; exit 5"});
   shells.make_fifo("ready");
@@ -179,7 +179,7 @@ TEST_CASE("ranks that are left get SIGTERM first, and may still tidy up") {
   CHECK(text_of(shells.folder() / "done") == "tidy\n");
 }
 
-TEST_CASE("ranks that end by themselves within the grace limit are not disturbed") {
+TEST_CASE("ranks that end by themselves within the grace limit get no signal") {
   Shells shells(
       {"trap 'echo disturbed >done' TERM; cat gone; echo saved >done", "exec 3>gone; exit 4"});
   shells.make_fifo("gone");
@@ -188,19 +188,19 @@ TEST_CASE("ranks that end by themselves within the grace limit are not disturbed
   CHECK(text_of(shells.folder() / "done") == "saved\n");
 }
 
-TEST_CASE("what a rank starts dies with it when it has to be killed") {
+TEST_CASE("the children of a rank that has to be killed die with it") {
   int ends[2] = {-1, -1};
-  REQUIRE(::pipe(ends) == 0);  // its writing end goes on to children and grandchildren
+  REQUIRE(::pipe(ends) == 0);  // children and grandchildren inherit its write end
   const std::string own = "trap '' TERM; tail -f /dev/null & wait; wait";
   const LaunchResult result = Shells({own, "exit 5"}).with_outputs().run(kAtOnce);
   CHECK(result.exit_code == 5);
   ::close(ends[1]);
   char byte = 0;
-  CHECK(::read(ends[0], &byte, 1) == 0);  // the end of file: nobody has it open
+  CHECK(::read(ends[0], &byte, 1) == 0);  // end of file: no process has it open
   ::close(ends[0]);
 }
 
-TEST_CASE("exit code 75 of any rank is the launch's, and no failure") {
+TEST_CASE("exit code 75 of any rank becomes the launch's, and is not a failure") {
   const LaunchResult result = Shells({"exit 75", "exit 0"}).with_outputs().run(kAtOnce);
   CHECK(result.exit_code == 75);
   CHECK(result.message == "");
@@ -226,7 +226,7 @@ TEST_CASE("a signal at the launcher reaches every rank once") {
   CHECK(text_of(shells.folder() / "heard2") == "x\n");
 }
 
-TEST_CASE("a launch whose ranks are ended by a signal ends by it too") {
+TEST_CASE("a launch whose ranks end by a signal ends by that signal") {
   for (const auto& [name, signal] : {std::pair<std::string, int>{"TERM", SIGTERM},
                                      {"INT", SIGINT},
                                      {"HUP", SIGHUP},
@@ -238,12 +238,12 @@ TEST_CASE("a launch whose ranks are ended by a signal ends by it too") {
   }
 }
 
-TEST_CASE("a stopping signal at one rank is a stop, and no failure of the others") {
+TEST_CASE("a stop signal sent to one rank is a stop, and not a failure of the others") {
   const LaunchResult result = Shells({"exit 8", "kill -TERM $$"}).with_outputs().run(kNever);
   CHECK(result.signal == SIGTERM);
 }
 
-TEST_CASE("a second Ctrl-C ends ranks that do not listen") {
+TEST_CASE("a second Ctrl-C kills ranks that ignore the first") {
   Shells shells(
       {"trap 'echo >heard' INT; kill -INT $PPID; until [ -e heard ]; do :; done; "
        "trap '' INT TERM; kill -INT $PPID; exec tail -f /dev/null"});
@@ -252,7 +252,7 @@ TEST_CASE("a second Ctrl-C ends ranks that do not listen") {
   CHECK(result.exit_code == 0);
 }
 
-TEST_CASE("a process that would kill its own ranks gets another signal to stop, SIGTERM at last") {
+TEST_CASE("a process with a stop_signal gets that signal, and SIGTERM at the second Ctrl-C") {
   Shells shells(
       {"trap 'echo USR1 >>heard' USR1; trap 'echo TERM >>heard; exit 0' TERM; "
        "kill -INT $PPID; until [ -s heard ]; do :; done; kill -INT $PPID; "
@@ -263,7 +263,8 @@ TEST_CASE("a process that would kill its own ranks gets another signal to stop, 
   CHECK(text_of(shells.folder() / "heard") == "USR1\nTERM\n");
 }
 
-TEST_CASE("a rank that prints millions of bytes is not held up, and its end is shown") {
+TEST_CASE(
+    "a rank that prints millions of bytes does not block, and the end of its output is shown") {
   const LaunchResult result =
       Shells({kForever, "yes a line of text | head -c 8000000; echo; echo last; exit 1"})
           .with_outputs()
@@ -273,7 +274,7 @@ TEST_CASE("a rank that prints millions of bytes is not held up, and its end is s
   CHECK(result.message.size() < 9'000);
 }
 
-TEST_CASE("a program that is not there is an error, and those that run are ended") {
+TEST_CASE("a missing program is an error, and the running processes are killed") {
   Shells shells({kForever, "exit 0"});
   std::vector<LaunchedProcess> processes = shells.processes();
   processes[1].command.program = "/nowhere/train";
@@ -298,7 +299,7 @@ TEST_CASE("ranks die with a launcher that is killed") {
   ::kill(launcher, SIGKILL);
   CHECK(::waitpid(launcher, nullptr, 0) == launcher);
   char byte = 0;
-  CHECK(::read(ends[0], &byte, 1) == 0);  // the end of file: launcher and ranks are gone
+  CHECK(::read(ends[0], &byte, 1) == 0);  // end of file: launcher and ranks are gone
   ::close(ends[0]);
 }
 
@@ -311,7 +312,7 @@ LocalLaunch local_shells(const TemporaryFolder& folder, const std::string& scrip
           .limits = kNever};
 }
 
-TEST_CASE("local ranks find their places in the environment, and share port and token") {
+TEST_CASE("local ranks get their identity from the environment, and share port and token") {
   const TemporaryFolder folder;
   const SystemClock clock;
   const std::string script =
@@ -326,7 +327,7 @@ TEST_CASE("local ranks find their places in the environment, and share port and 
   CHECK_FALSE(text_of(folder / "meeting0").starts_with("1 "));
 }
 
-TEST_CASE("the output of local ranks goes into the given folder, that of rank 0 does not") {
+TEST_CASE("the output of local ranks is written to the given folder, except rank 0's") {
   const TemporaryFolder folder;
   const SystemClock clock;
   LocalLaunch local = local_shells(folder, "[ $RANK = 0 ] || echo I am $RANK", 3);
@@ -337,7 +338,7 @@ TEST_CASE("the output of local ranks goes into the given folder, that of rank 0 
   CHECK_FALSE(std::filesystem::exists(folder / "logs/rank0.log"));
 }
 
-TEST_CASE("without a folder the output of a rank that fails is shown all the same") {
+TEST_CASE("without a folder the output of a failed rank is shown too") {
   const TemporaryFolder folder;
   const SystemClock clock;
   LocalLaunch local =
@@ -354,7 +355,7 @@ TEST_CASE("tokens are random and ports are free") {
   CHECK(free_port() > 1023);
 }
 
-TEST_CASE("what the first process prints on stdout is there to be read, without its errors") {
+TEST_CASE("the stdout of the first process can be read, without its stderr") {
   Shells shells({"echo figures; echo complaint >&2; echo more"});
   shells.with_outputs();
   const RankOutput& results = shells.with_results();

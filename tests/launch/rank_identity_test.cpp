@@ -1,4 +1,5 @@
-// Who says which rank a process is, and what is said when launchers disagree or say too little.
+// Which launcher determines a process's rank, and the errors if launchers disagree or give too
+// little.
 #include "launch/rank_identity.h"
 
 #include <doctest/doctest.h>
@@ -53,13 +54,13 @@ std::string refusal_in(const VariableMap& map) {
                   [&] { static_cast<void>(find_rank_identity(variables_in(map))); });
 }
 
-TEST_CASE("a process that nobody started as a rank has no place") {
+TEST_CASE("a process that no launcher started has no rank identity") {
   CHECK_FALSE(find_rank_identity(variables_in({})).has_value());
   const VariableMap left_over = {{"MASTER_ADDR", "node0"}, {"MASTER_PORT", "1"}, {"RANK", ""}};
   CHECK_FALSE(find_rank_identity(variables_in(left_over)).has_value());
 }
 
-TEST_CASE("RANK and its like are read as torchrun sets them") {
+TEST_CASE("RANK and related variables are read as torchrun sets them") {
   RankIdentity place = place_in(kTorchrun);
   CHECK(place.token.size() == 32);
   place.token.clear();
@@ -81,7 +82,7 @@ TEST_CASE("RANK and WORLD_SIZE alone mean one rank on each host") {
   CHECK(place.local_ranks == 1);
 }
 
-TEST_CASE("half of a pair of variables is refused with the half that lacks") {
+TEST_CASE("half of a pair of variables is refused, naming the missing half") {
   const auto without = [](const char* name) { return refusal_in(with(kTorchrun, {{name, ""}})); };
   const std::string end = "; a launcher sets both, or neither";
   CHECK(without("RANK") == "WORLD_SIZE is set, but RANK is not" + end);
@@ -94,34 +95,36 @@ TEST_CASE("half of a pair of variables is refused with the half that lacks") {
         "PMI_RANK is set, but MPI_LOCALRANKID is not" + end);
 }
 
-TEST_CASE("a number that is none, or out of its range, is refused with name and value") {
+TEST_CASE("an invalid or out-of-range number is refused with name and value") {
   const auto changed = [](const char* name, const char* value) {
     return refusal_in(with(kTorchrun, {{name, value}}));
   };
   CHECK(changed("RANK", "two") ==
-        "RANK='two' is no whole number from 0 to 65536; set it right, or unset it");
-  CHECK(changed("RANK", "-1").starts_with("RANK='-1' is no whole number from 0 to 65536"));
-  CHECK(changed("WORLD_SIZE", "0").starts_with("WORLD_SIZE='0' is no whole number from 1 to"));
-  CHECK(changed("WORLD_SIZE", "99999999999").starts_with("WORLD_SIZE='99999999999' is no whole"));
+        "RANK='two' is not a whole number from 0 to 65536; correct it, or unset it");
+  CHECK(changed("RANK", "-1").starts_with("RANK='-1' is not a whole number from 0 to 65536"));
+  CHECK(changed("WORLD_SIZE", "0").starts_with("WORLD_SIZE='0' is not a whole number from 1 to"));
+  CHECK(
+      changed("WORLD_SIZE", "99999999999").starts_with("WORLD_SIZE='99999999999' is not a whole"));
   CHECK(changed("MASTER_PORT", "65536") ==
-        "MASTER_PORT='65536' is no whole number from 1 to 65535; set it right, or unset it");
+        "MASTER_PORT='65536' is not a whole number from 1 to 65535; correct it, or unset it");
   CHECK(changed("RANK", "8") == "RANK=8 is outside 0 to 7, since WORLD_SIZE=8");
   CHECK(changed("LOCAL_RANK", "4") == "LOCAL_RANK=4 is outside 0 to 3, since LOCAL_WORLD_SIZE=4");
   CHECK(changed("LOCAL_WORLD_SIZE", "9") ==
         "LOCAL_WORLD_SIZE=9 is more than WORLD_SIZE=8: a host cannot have more ranks than the job");
-  CHECK(changed("MASTER_ADDR", "a b") == "MASTER_ADDR='a b' is no host name and no IP address");
+  CHECK(changed("MASTER_ADDR", "a b") ==
+        "MASTER_ADDR='a b' is neither a host name nor an IP address");
 }
 
 TEST_CASE("without address or port the ranks cannot meet, and the message says how to give them") {
   CHECK(refusal_in(with(kTorchrun, {{"MASTER_ADDR", ""}})) ==
-        "MASTER_ADDR is not set, so that the ranks cannot find rank 0 (WORLD_SIZE=8, 4 on this "
+        "MASTER_ADDR is not set, so the ranks cannot find rank 0 (WORLD_SIZE=8, 4 on this "
         "host); set it to the same value on all ranks, as in "
         "MASTER_ADDR=HOST_OF_RANK_0");
   CHECK(refusal_in(with(kTorchrun, {{"MASTER_PORT", ""}})) ==
         "MASTER_PORT is not set, and nothing else says where WORLD_SIZE=8 ranks meet; set it to "
         "the same value on all ranks, as in MASTER_PORT=29500");
   CHECK(refusal_in(with(kOpenMpi, {{"OMPI_COMM_WORLD_SIZE", "4"}})) ==
-        "MASTER_ADDR is not set, so that the ranks cannot find rank 0 (OMPI_COMM_WORLD_SIZE=4, "
+        "MASTER_ADDR is not set, so the ranks cannot find rank 0 (OMPI_COMM_WORLD_SIZE=4, "
         "2 on this host); give it to all ranks (Open MPI: mpirun -x "
         "MASTER_ADDR=HOST_OF_RANK_0; MPICH: mpiexec -genv MASTER_ADDR HOST_OF_RANK_0), or start "
         "with train --hosts");
@@ -145,14 +148,14 @@ TEST_CASE("Open MPI's ranks on one host meet at 127.0.0.1 and a port of their jo
   CHECK(place.master_port == port_of_job("132710401"));
 }
 
-TEST_CASE("Open MPI 5 knows its job by the name space alone") {
+TEST_CASE("Open MPI 5 identifies its job by the namespace alone") {
   const RankIdentity place = place_in(
       with(kOpenMpi, {{"OMPI_MCA_ess_base_jobid", ""}, {"PMIX_NAMESPACE", "prterun-1@1"}}));
   CHECK(place.master_port == port_of_job("prterun-1@1"));
   CHECK(place.master_port != place_in(kOpenMpi).master_port);
 }
 
-TEST_CASE("ports of jobs lie below those that systems hand out, and differ from job to job") {
+TEST_CASE("job ports are below the ephemeral ports, and differ between jobs") {
   std::set<int> ports;
   for (int job = 0; job < 200; ++job) {
     const int port = port_of_job(std::to_string(job));
@@ -161,11 +164,11 @@ TEST_CASE("ports of jobs lie below those that systems hand out, and differ from 
     CHECK(port == port_of_job(std::to_string(job)));
     ports.insert(port);
   }
-  // 200 draws of 16384 meet 1.2 times on average.
+  // 200 draws from 16384 collide 1.2 times on average.
   CHECK(ports.size() > 190);
 }
 
-TEST_CASE("given addresses and ports go before derived ones") {
+TEST_CASE("given addresses and ports take precedence over derived ones") {
   const RankIdentity place =
       place_in(with(kOpenMpi, {{"MASTER_ADDR", "fe80::1%eth0"}, {"MASTER_PORT", "4000"}}));
   CHECK(place.master_address == "fe80::1%eth0");
@@ -203,7 +206,7 @@ TEST_CASE("srun's ranks of one host meet at 127.0.0.1") {
   CHECK(place.local_ranks == 6);
 }
 
-TEST_CASE("shells of salloc and sbatch, and steps of one task, are no ranks") {
+TEST_CASE("shells of salloc and sbatch, and steps of one task, are not ranks") {
   for (const VariableMap& change :
        {VariableMap{{"SLURM_STEP_ID", ""}}, VariableMap{{"SLURM_STEP_ID", "4294967290"}},
         VariableMap{{"SLURM_STEP_ID", "4294967291"}}, VariableMap{{"SLURM_PROCID", ""}},
@@ -212,14 +215,14 @@ TEST_CASE("shells of salloc and sbatch, and steps of one task, are no ranks") {
   }
 }
 
-TEST_CASE("srun --mpi=pmi2 is Slurm's word, though PMI's variables are set") {
+TEST_CASE("with srun --mpi=pmi2 Slurm's variables count, though PMI's are set") {
   const VariableMap both = with(kSrun, {{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}});
   CHECK(place_in(both).source == "srun");
   const VariableMap alone = with(both, {{"SLURM_STEP_NUM_TASKS", "1"}});
   CHECK_FALSE(find_rank_identity(variables_in(alone)).has_value());
 }
 
-TEST_CASE("under mpirun in a Slurm job Slurm speaks of the daemons, and is not asked") {
+TEST_CASE("under mpirun in a Slurm job Slurm's variables describe the daemons, and are ignored") {
   VariableMap both = kSrun;
   both.insert(kOpenMpi.begin(), kOpenMpi.end());
   CHECK(place_in(both).source == "mpirun");
@@ -229,7 +232,7 @@ TEST_CASE("under mpirun in a Slurm job Slurm speaks of the daemons, and is not a
   CHECK(place_in(both).ranks == 2);
 }
 
-TEST_CASE("a launcher that srun started once a host knows better than srun") {
+TEST_CASE("a launcher that srun started once per host takes precedence over srun") {
   VariableMap both = kSrun;
   both.insert(kTorchrun.begin(), kTorchrun.end());
   const RankIdentity place = place_in(with(both, {{"SLURM_PROCID", "1"}, {"SLURM_LOCALID", "0"}}));
@@ -253,7 +256,7 @@ TEST_CASE("launchers that contradict each other are refused, both named") {
         "RANK=4 and SLURM_PROCID=5" + end);
 }
 
-TEST_CASE("a token is taken as given, else follows from the job") {
+TEST_CASE("a token is used as given, else derived from the job") {
   CHECK(place_in(with(kOpenMpi, {{"TRAINYARD_TOKEN", "secret"}})).token == "secret");
   const std::string first = place_in(kOpenMpi).token;
   CHECK(first.size() == 32);
@@ -264,7 +267,7 @@ TEST_CASE("a token is taken as given, else follows from the job") {
   CHECK(place_in(with(kTorchrun, {{"MASTER_PORT", "29501"}})).token != place_in(kTorchrun).token);
 }
 
-TEST_CASE("a count of --gpus that the launcher did not start is refused with both") {
+TEST_CASE("a count of --gpus other than the launcher's is refused, naming both") {
   const RankIdentity place = place_in(kTorchrun);
   require_local_ranks(place, "--gpus 4", 4);
   CHECK(
@@ -278,7 +281,7 @@ TEST_CASE("a count of --gpus that the launcher did not start is refused with bot
                          "LOCAL_WORLD_SIZE means 1 (of 8 in all); "));
 }
 
-TEST_CASE("a place survives the environment of a child") {
+TEST_CASE("an identity survives the environment of a child") {
   const RankIdentity place{.rank = 2,
                            .ranks = 4,
                            .local_rank = 2,

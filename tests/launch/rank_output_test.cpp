@@ -1,4 +1,4 @@
-// The files of ranks' output: kept, moved, and shown by their ends.
+// The files with ranks' output: stored, moved, and the tails shown.
 #include "launch/rank_output.h"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ void put(int file, std::string_view text) {
 /// Runs `work` in a process whose stdout and stderr are `output`.
 template <class Work>
 int in_rank(const RankOutput& output, const Work& work) {
-  std::cout.flush();  // what lies there must not come out of the child too
+  std::cout.flush();  // buffered text must not be printed by the child too
   std::fflush(stdout);
   const pid_t rank = ::fork();
   if (rank == 0) {
@@ -63,14 +63,14 @@ TEST_CASE("a tail is cut at 8 KiB") {
   CHECK(output.path() == folder / "logs/rank1.log");
 }
 
-TEST_CASE("an output that is there is added to") {
+TEST_CASE("an existing output file is appended to") {
   const TemporaryFolder folder;
   folder.write("rank1.log", "before\n");
   put(RankOutput::at(folder / "rank1.log").descriptor(), "after\n");
   CHECK(text_of(folder / "rank1.log") == "before\nafter\n");
 }
 
-TEST_CASE("a rank takes its output along to the run folder, and the launcher finds it there") {
+TEST_CASE("a rank moves its output to the run folder, and the launcher finds it there") {
   const TemporaryFolder folder;
   const RankOutput output = RankOutput::anonymous(folder.path());
   const auto log = folder / "run/logs/rank1.log";
@@ -86,7 +86,7 @@ TEST_CASE("a rank takes its output along to the run folder, and the launcher fin
   CHECK(output.tail(2) == "late\nlast");
 }
 
-TEST_CASE("a rank whose output is in the run folder already leaves it there") {
+TEST_CASE("a rank whose output is already in the run folder leaves it there") {
   const TemporaryFolder folder;
   const auto log = folder / "rank1.log";
   const RankOutput output = RankOutput::at(log);
@@ -99,7 +99,7 @@ TEST_CASE("a rank whose output is in the run folder already leaves it there") {
   CHECK(text_of(log) == "early\nlate\n");
 }
 
-TEST_CASE("a folder that takes no output is named") {
+TEST_CASE("a folder that cannot be written is named") {
   const TemporaryFolder folder;
   folder.write("file", "");
   CHECK(error_of(ErrorKind::disk, [&] { static_cast<void>(RankOutput::at(folder / "file/x")); }) ==
@@ -107,7 +107,7 @@ TEST_CASE("a folder that takes no output is named") {
             "': Not a directory");
   CHECK(error_of(ErrorKind::disk,
                  [&] { static_cast<void>(RankOutput::anonymous(folder / "none")); }) ==
-        "cannot make a file for the output of a rank in '" + (folder / "none").string() +
+        "cannot create a file for the output of a rank in '" + (folder / "none").string() +
             "': No such file or directory");
 }
 

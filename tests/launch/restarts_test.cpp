@@ -1,4 +1,4 @@
-// Starting again after a failure: how often, and when no more.
+// Restarts after a failure: how often, and when they stop.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-TEST_CASE("a launch starts again after exit code 8 alone, and not more often than it may") {
+TEST_CASE("a launch restarts only after exit code 8, and at most as often as allowed") {
   std::vector<int> attempts;
   std::vector<std::string> told;
   const Restarts twice{.most = 2, .tell = [&](const std::string& text) { told.push_back(text); }};
@@ -33,7 +33,7 @@ TEST_CASE("a launch starts again after exit code 8 alone, and not more often tha
   CHECK(count({.signal = SIGTERM}) == 1);
 }
 
-TEST_CASE("a launch that succeeds at the second attempt has succeeded") {
+TEST_CASE("a launch that succeeds at the second attempt succeeds") {
   const Restarts restarts{.most = 5, .tell = [](const std::string&) {}};
   const LaunchResult result = with_restarts(
       [](int attempt) { return LaunchResult{.exit_code = attempt == 0 ? 8 : 0}; }, restarts);
@@ -51,11 +51,11 @@ TEST_CASE("a GPU that fails a second time ends the restarts, whatever failed bet
   CHECK(attempts == 4);
   CHECK(result.exit_code == 8);
   CHECK(result.message ==
-        "rank 0 failed\ncuda:0 (A) has failed twice: not started again; leave it out with --gpus, "
-        "and see what dmesg says of an Xid");
+        "rank 0 failed\ncuda:0 (A) has failed twice: not restarting; exclude it with --gpus, "
+        "and look for an Xid in dmesg");
 }
 
-TEST_CASE("failures that name no GPU are started again as often as is allowed") {
+TEST_CASE("failures that name no GPU are restarted as often as allowed") {
   int attempts = 0;
   static_cast<void>(with_restarts(
       [&](int) {

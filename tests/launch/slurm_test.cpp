@@ -1,4 +1,4 @@
-// Slurm's lists of hosts and tasks.
+// Slurm's host and task lists.
 #include "launch/slurm.h"
 
 #include <doctest/doctest.h>
@@ -26,20 +26,20 @@ TEST_CASE("the first host of a list is found in all of Slurm's forms") {
   CHECK(first_slurm_host("gpu-[3].cluster") == "gpu-3.cluster");
 }
 
-TEST_CASE("text that is no list of hosts is refused with the text") {
+TEST_CASE("text that is not a list of hosts is refused and quoted") {
   for (const char* list : {"", ",a", "node[", "node[]", "node[x-3]", "a b", "node[-3]"}) {
-    CHECK(list_refusal(list) == "'" + std::string(list) + "' is no list of hosts");
+    CHECK(list_refusal(list) == "'" + std::string(list) + "' is not a list of hosts");
   }
 }
 
-TEST_CASE("tasks of a node are counted through repeats") {
+TEST_CASE("the tasks of a node are found in repeated entries") {
   CHECK(slurm_tasks_of_node("4", 0) == 4);
   CHECK(slurm_tasks_of_node("2(x3),1", 2) == 2);
   CHECK(slurm_tasks_of_node("2(x3),1", 3) == 1);
   CHECK(slurm_tasks_of_node("1,8(x2)", 1) == 8);
 }
 
-TEST_CASE("a node that a list of tasks lacks, and text that is none, are refused") {
+TEST_CASE("a node missing from the list of tasks, and an invalid list, are refused") {
   for (const char* list : {"2(x3)", "", "2(x", "x", "2(x0),1(x9)", "2(3)", "-2"}) {
     CHECK(error_of(ErrorKind::command_line,
                    [&] { static_cast<void>(slurm_tasks_of_node(list, 3)); }) ==
@@ -48,7 +48,7 @@ TEST_CASE("a node that a list of tasks lacks, and text that is none, are refused
   }
 }
 
-TEST_CASE("ranks of a host come from the step, else from the option, else from a lone node") {
+TEST_CASE("the ranks of a host come from the step, else the option, else a single node") {
   VariableMap map = {{"SLURM_STEP_ID", "1"},
                      {"SLURM_PROCID", "3"},
                      {"SLURM_LOCALID", "1"},
@@ -66,7 +66,7 @@ TEST_CASE("ranks of a host come from the step, else from the option, else from a
   CHECK(local_ranks() == "SLURM_STEP_TASKS_PER_NODE=3");
 }
 
-TEST_CASE("a step without a local number is refused with the variable that lacks") {
+TEST_CASE("a step without a local rank is refused, naming the missing variable") {
   const VariableMap map = {{"SLURM_STEP_ID", "1"}, {"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}};
   CHECK(error_of(ErrorKind::command_line, [&] {
           static_cast<void>(slurm_environment(variables_in(map)));

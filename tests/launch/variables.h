@@ -18,7 +18,7 @@ inline Variables variables_in(VariableMap map) {
   };
 }
 
-/// `map` with changes; a value of "" takes the variable out.
+/// `map` with changes; a value of "" removes the variable.
 inline VariableMap with(VariableMap map, const VariableMap& changes) {
   for (const auto& [name, value] : changes) {
     map[name] = value;

@@ -50,13 +50,13 @@ std::string file_after(std::int64_t epochs) {
 
 }  // namespace
 
-TEST_CASE("the columns of metrics.csv are those of the design") {
+TEST_CASE("metrics.csv has its documented columns") {
   CHECK(joined(epoch_columns({}), ",") == kHeader);
   CHECK(joined(step_columns(), ",") ==
         "step,epoch,loss,lr,grad_norm,loss_scale,elapsed_s,images_per_s");
 }
 
-TEST_CASE("further metrics join with their val_ twins, regularisation after the loss") {
+TEST_CASE("further metrics have val_ columns too, and regularisation follows the loss") {
   CHECK(joined(epoch_columns({.extra_metrics = {"top5_accuracy"}, .regularisation = true}), ",") ==
         "epoch,step,samples,loss,reg_loss,total_loss,accuracy,top5_accuracy,val_loss,val_accuracy,"
         "val_top5_accuracy,lr,grad_norm,skipped_steps,is_best,elapsed_s,epoch_s,images_per_s,"
@@ -71,7 +71,7 @@ TEST_CASE("further metrics join with their val_ twins, regularisation after the 
       "1,391,50000,0.3333333333333333,0.25,0.75,0.4787,,2,0.5983,0.875,0.005,"));
 }
 
-TEST_CASE("a row has shortest digits, empty for not measured, and words for what is no number") {
+TEST_CASE("a row has shortest digits, empty fields if not measured, and nan and inf as words") {
   CHECK(epoch_fields({}, row_of(2)).text() ==
         "2,782,100000,0.3333333333333333,0.4787,2,0.5983,0.005,1e-05,0,1,64,64,781.3,,\n");
   EpochRow row = row_of(2);
@@ -93,13 +93,13 @@ TEST_CASE("a row has shortest digits, empty for not measured, and words for what
             .text() == "7,1,0.1,0.01,,,1.235,100\n");
 }
 
-TEST_CASE("a metric without a column is our own bug") {
+TEST_CASE("a metric without a column is a bug") {
   EpochRow row = row_of(1);
   row.metrics.push_back({"f1", 0.5, 0.5});
   CHECK_THROWS_AS((void)epoch_fields({}, row), Error);
 }
 
-TEST_CASE("each row is one write, and rows are in the file at once") {
+TEST_CASE("each row is one write, and is in the file immediately") {
   const TemporaryFolder folder;
   const FailureAt plan{.call = DiskCall::write};
   const Disk disk(plan);
@@ -113,7 +113,7 @@ TEST_CASE("each row is one write, and rows are in the file at once") {
   sink.sync();
 }
 
-TEST_CASE("steps.csv is written only if asked for") {
+TEST_CASE("steps.csv is written only if requested") {
   const TemporaryFolder folder;
   const Disk disk;
   CsvSink sink(disk, folder.path(), {}, {}, false);
@@ -121,7 +121,7 @@ TEST_CASE("steps.csv is written only if asked for") {
   CHECK_FALSE(std::filesystem::exists(folder / "steps.csv"));
 }
 
-TEST_CASE("a resumed run trims both files to its checkpoint and goes on") {
+TEST_CASE("a resumed run trims both files to its checkpoint and continues") {
   const TemporaryFolder folder;
   const Disk disk;
   {
@@ -136,20 +136,20 @@ TEST_CASE("a resumed run trims both files to its checkpoint and goes on") {
   CHECK(text_of(folder / "steps.csv").ends_with("7,1,0,0,,,0,0\n"));
 }
 
-TEST_CASE("wherever a crash cut the file, the rows before it stay and the tail goes") {
+TEST_CASE("wherever a crash cut the file, earlier rows stay and the incomplete one is removed") {
   const std::string whole = file_after(3);
   for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
     const std::string kept = kept_rows(whole.substr(0, cut), kHeader, 3, "metrics.csv");
     CHECK(whole.starts_with(kept));
     CHECK(kept.ends_with("\n"));
-    // Nothing whole is lost: the rest of the cut text holds no line feed.
+    // No whole row is lost: the rest of the cut text has no line feed.
     if (cut >= kept.size()) {
       CHECK(whole.substr(kept.size(), cut - kept.size()).find('\n') == std::string::npos);
     }
   }
 }
 
-TEST_CASE("a line that is no row is refused with its place, where rows behind it would be lost") {
+TEST_CASE("an invalid line is refused with its position if later rows would be lost") {
   const std::string good = file_after(2);
   for (const char* line :
        {"3,1,2", "x,", "", "Epoch 3/5 - loss: 1", "2,1,1,1,1,1,1,1,1,1,1,1,1,1,,"}) {
@@ -160,8 +160,8 @@ TEST_CASE("a line that is no row is refused with its place, where rows behind it
     } catch (const Error& error) {
       CHECK(error.kind() == ErrorKind::checkpoint);
       CHECK(std::string(error.what()) ==
-            "metrics.csv:4:1: this is no row of the table: found '" + std::string(line) +
-                "', expected 16 fields, the first a number above 2; remove or mend the line, or "
+            "metrics.csv:4:1: this is not a row of the table: found '" + std::string(line) +
+                "', expected 16 fields, the first a number above 2; remove or fix the line, or "
                 "move the file away, then resume");
     }
     CHECK(kept_rows(text, kHeader, 2, "metrics.csv") == good);  // all of it is trained again
@@ -169,7 +169,7 @@ TEST_CASE("a line that is no row is refused with its place, where rows behind it
   CHECK(kept_rows(good + "2", kHeader, 9, "metrics.csv") == good);
 }
 
-TEST_CASE("a damaged header is told as that") {
+TEST_CASE("a damaged header is reported as such") {
   const std::string rows = epoch_fields({}, row_of(1)).text();
   for (const std::string first : {"", "garbage", "epoch,step", "1,2,3", "\x01\x02"}) {
     try {
@@ -183,7 +183,7 @@ TEST_CASE("a damaged header is told as that") {
   CHECK_THROWS_AS((void)kept_rows("no line at all", kHeader, 1, "m.csv"), Error);
 }
 
-TEST_CASE("rows that are missing are said") {
+TEST_CASE("missing rows are reported") {
   CHECK(missing_rows("epoch,loss\n1,2\n2,2\n", 2).empty());
   CHECK(missing_rows("epoch,loss\n1,2\n5,2\n7,2\n", 9) == "2 to 4, 6, 8 to 9");
   CHECK(missing_rows("epoch,loss\n", 1) == "1");
@@ -192,8 +192,8 @@ TEST_CASE("rows that are missing are said") {
   const Disk disk;
   const CsvSink sink(disk, folder.path(), {}, {.epoch = 3, .step = 9}, false);
   CHECK(sink.missing_rows() ==
-        std::vector<std::string>{"metrics.csv lacks rows of before the resume: 1 to 3; they stay "
-                                 "missing, the training goes on where it was"});
+        std::vector<std::string>{"metrics.csv lacks rows from before the resume: 1 to 3; they stay "
+                                 "missing, training continues where it was"});
 }
 
 TEST_CASE("a file with other columns is refused with both lists") {
@@ -213,7 +213,7 @@ TEST_CASE("a file with other columns is refused with both lists") {
   CHECK(text_of(folder / "metrics.csv") == "epoch,loss\n1,2\n");
 }
 
-TEST_CASE("a sink list hands every event to each sink, and the null sink takes all") {
+TEST_CASE("a sink list passes every event to each sink, and the null sink accepts all") {
   struct Counter final : MetricsSink {
     int* count;
     explicit Counter(int* c) : count(c) {}

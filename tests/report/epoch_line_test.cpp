@@ -32,7 +32,7 @@ EpochRow sample_row() {
 const EpochContext kContext = {
     .epochs = 70, .step_seconds = 0.0819, .eta_seconds = 4400, .judged = "val_accuracy"};
 
-/// The line in a terminal of so many columns.
+/// The line in a terminal with `columns` columns.
 std::string line_in(int columns, const EpochRow& row, LogStyle style = LogStyle::keras) {
   EpochContext context = kContext;
   context.columns = columns;
@@ -76,7 +76,7 @@ TEST_CASE("values have four decimals from 1e-3 on, below it four digits and an e
   CHECK(value_text(-std::numeric_limits<double>::infinity()) == "-inf");
 }
 
-TEST_CASE("times have their units") {
+TEST_CASE("durations have units") {
   CHECK(duration_text(0) == "0:00:00");
   CHECK(duration_text(59.6) == "0:01:00");
   CHECK(duration_text(4400) == "1:13:20");
@@ -122,13 +122,13 @@ TEST_CASE("an epoch is one line as Keras writes it") {
         "val_accuracy: 0.5983 - lr: 5.000e-03 - 781 img/s - eta 1:13:20 *");
 }
 
-TEST_CASE("the eta of a bar is that of the rate beside it, from the first step on") {
+TEST_CASE("the eta of a bar matches the throughput next to it, from the first step on") {
   CHECK(eta_at(50, 200) == 4);
   CHECK(eta_at(50, 0) == 0);
   CHECK(eta_at(0, 200) == 0);
 }
 
-TEST_CASE("an eta counts epochs as long as a whole one, also after a resume within an epoch") {
+TEST_CASE("an eta assumes whole epochs, also after a resume within an epoch") {
   EpochRow row = sample_row();
   row.images_per_s = 100;
   row.epoch_s = 60;
@@ -137,13 +137,13 @@ TEST_CASE("an eta counts epochs as long as a whole one, also after a resume with
   };
   CHECK(eta(3) == 120);
   CHECK_FALSE(eta(1).has_value());
-  row.earlier_steps = 40;  // of half a second each
+  row.earlier_steps = 40;  // half a second each
   CHECK(eta(3) == 160);
-  row.images_per_s = 0;  // no step was taken here
+  row.images_per_s = 0;  // no step in this session
   CHECK(eta(3) == 120);
 }
 
-TEST_CASE("what was not measured is left out of the epoch line, and further metrics join") {
+TEST_CASE("unmeasured values are left out of the epoch line, and further metrics are added") {
   EpochRow row = sample_row();
   row.is_best = false;
   row.val_loss.reset();
@@ -154,7 +154,9 @@ TEST_CASE("what was not measured is left out of the epoch line, and further metr
         "0.7500 - lr: 5.000e-03 - 781 img/s");
 }
 
-TEST_CASE("an epoch line fits its terminal: names get short, then what matters least goes first") {
+TEST_CASE(
+    "an epoch line fits its terminal: names are shortened, then the least important parts "
+    "dropped") {
   const EpochRow row = sample_row();
   const std::string whole = line_in(0, row);
   CHECK(line_in(static_cast<int>(whole.size()) + 1, row) == whole);
@@ -180,7 +182,8 @@ TEST_CASE("an epoch line fits its terminal: names get short, then what matters l
   }
 }
 
-TEST_CASE("lines with and without a star have the same parts, and the judged value stays longest") {
+TEST_CASE(
+    "lines with and without a star have the same parts, and the judged value is dropped last") {
   EpochRow row = sample_row();
   const std::string starred = line_in(80, row);
   row.is_best = false;
@@ -205,7 +208,7 @@ TEST_CASE("a plain epoch line is words and numbers") {
         "0.5983 lr 5.000e-03 781 img/s eta 1:13:20 best");
 }
 
-TEST_CASE("a JSON epoch line holds every value in full, and null for what is no number") {
+TEST_CASE("a JSON epoch line has every value in full, and null for NaN and infinities") {
   EpochRow row = sample_row();
   row.val_loss = std::numeric_limits<double>::quiet_NaN();
   const std::string line = epoch_line(LogStyle::json, row, kContext);
@@ -220,7 +223,7 @@ TEST_CASE("a JSON epoch line holds every value in full, and null for what is no 
   CHECK(json["eta_s"] == 4400);
 }
 
-TEST_CASE("banner, progress and end are JSON objects too") {
+TEST_CASE("banner, progress and end are also JSON objects") {
   CHECK(parse_json(banner_line(LogStyle::json, sample_banner()), {"line"})["global_batch"] == 256);
   const Json progress =
       parse_json(minute_line(LogStyle::json, sample_progress(), 951827696), {"line"});
@@ -250,7 +253,7 @@ TEST_CASE("the bar shows how far the epoch is") {
         "  3/90  391/391 ####################  loss 1.2e-03  4112 img/s  eta 0:17:24");
 }
 
-TEST_CASE("the validation has a bar of its own") {
+TEST_CASE("the validation has its own bar") {
   Progress progress = sample_progress();
   progress.validating = true;
   progress.step = 20;
@@ -267,7 +270,7 @@ TEST_CASE("the validation has a bar of its own") {
   CHECK(json["batches"] == 40);
 }
 
-TEST_CASE("what the bar leaves out in narrow terminals: rate, bar, eta, accuracy, loss") {
+TEST_CASE("in narrow terminals the bar drops throughput, bar, eta, accuracy, loss, in this order") {
   const auto bar_in = [](int columns) {
     return bar_line(sample_progress(), {.utf8 = false, .columns = columns});
   };
@@ -281,7 +284,7 @@ TEST_CASE("what the bar leaves out in narrow terminals: rate, bar, eta, accuracy
   CHECK(bar_in(10) == "");
 }
 
-TEST_CASE("the bar never reaches the terminal's last column, and loses whole parts") {
+TEST_CASE("the bar never reaches the terminal's last column, and drops whole parts") {
   const std::string whole = bar_line(sample_progress(), {.utf8 = false});
   const int length = static_cast<int>(whole.size());
   CHECK(bar_line(sample_progress(), {.columns = length + 1}) ==
@@ -294,7 +297,7 @@ TEST_CASE("the bar never reaches the terminal's last column, and loses whole par
   }
 }
 
-TEST_CASE("a repaint goes to the row's start and erases what is left of the old bar") {
+TEST_CASE("a repaint starts at the row's beginning and erases the rest of the old bar") {
   CHECK(repainted("x") == "\rx\x1b[K");
   CHECK(repainted("") == "\r\x1b[K");
 }
@@ -329,8 +332,7 @@ TEST_CASE("the last line names epochs, time, the best value and the folder") {
         "done: 1 epoch in 0:00:02 - r");
 }
 
-TEST_CASE(
-    "the last line of a run that ended before its time says why, what is kept, how to go on") {
+TEST_CASE("the last line of a run that ended early says why, what was saved, and how to resume") {
   CHECK(end_line(LogStyle::keras, sample_end(Outcome::out_of_time)) ==
         "stopped by --max-time 300s - " + std::string(kKept) +
             "resume with: train resume 'runs/r/0007'");
@@ -369,7 +371,7 @@ TEST_CASE("the end of a run is an event with its reason, its checkpoint and the 
   CHECK(done["resume"].is_null());
 }
 
-TEST_CASE("a resume says the place in the run and the checkpoint that it begins with") {
+TEST_CASE("a resume prints its position in the run and its checkpoint") {
   const ResumedFrom from{.place = {.epoch = 3, .epochs = 90, .steps = 391, .step = 1173},
                          .checkpoint = "r/checkpoints/epoch-0003_step-001173"};
   CHECK(resumed_line(LogStyle::keras, from) ==
@@ -387,7 +389,7 @@ TEST_CASE("the resume command can be pasted into a shell") {
   CHECK(resume_command("it's/0001") == "train resume 'it'\\''s/0001'");
 }
 
-TEST_CASE("the three log styles have their words") {
+TEST_CASE("the three log styles have names") {
   CHECK(log_style_of("keras") == LogStyle::keras);
   CHECK(log_style_of("json") == LogStyle::json);
   CHECK(log_style_of("plain") == LogStyle::plain);

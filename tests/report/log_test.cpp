@@ -46,7 +46,7 @@ TEST_CASE("summary.txt says how the run ended") {
                      .best = BestValue{"val_accuracy", 0.9312, 84},
                      .best_values = {{"val_loss", 0.31}, {"val_accuracy", 0.9312}},
                      .last_checkpoint = "epoch-0090_step-035190",
-                     .warnings = {"gnuplot is not found"}};
+                     .warnings = {"gnuplot was not found"}};
   EpochRow row;
   row.loss = 0.25;
   row.val_loss = 0.5;
@@ -57,7 +57,7 @@ TEST_CASE("summary.txt says how the run ended") {
         "90\nsteps: 35,190\n"
         "time: 0:18:22\nbest: val_accuracy 0.9312, val_loss 0.3100 (epoch 84)\n"
         "last: loss 0.2500, accuracy 0.8750, val_loss 0.5000, val_accuracy 0.7500\n"
-        "checkpoint: epoch-0090_step-035190\nwarning: gnuplot is not found\n");
+        "checkpoint: epoch-0090_step-035190\nwarning: gnuplot was not found\n");
   CHECK(summary_text(
             {.run = "r", .state = RunState::diverged, .exit_code = 5, .message = "loss is nan"}) ==
         "run: r\nstate: diverged (exit code 5)\nmessage: loss is nan\nepochs: 0\nsteps: 0\n"

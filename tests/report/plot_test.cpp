@@ -40,9 +40,9 @@ struct PlotRun {
             {.gnuplot = gnuplot, .folder = folder / "plots", .content = content, .output = output},
             [this](const std::string& text) { warnings.push_back(text); }};
   }
-  /// curves.svg, drawn by the real gnuplot without any complaint.
+  /// curves.svg, drawn by the real gnuplot without errors.
   [[nodiscard]] std::string drawn(const PlotContent& content);
-  /// A program in gnuplot's place; only the shell's own commands are there.
+  /// A shell script in place of gnuplot; only shell built-ins are available.
   std::filesystem::path fake_gnuplot(const std::string& script) {
     put_text(folder / "gnuplot", "#!/bin/sh\n" + script);
     ::chmod((folder / "gnuplot").c_str(), 0755);
@@ -78,7 +78,7 @@ bool is_svg(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the guide's style is one panel of four curves, as picture and vector graphics") {
+TEST_CASE("the guide's style is one panel with four curves, as PNG and SVG") {
   PlotRun run(kTwoRows);
   const std::string curves = run.drawn({.title = "MiniGoogLeNet on CIFAR-10", .guide = true});
   CHECK(is_png(text_of(run.plot("curves.png"))));
@@ -97,7 +97,7 @@ TEST_CASE("the guide's style is one panel of four curves, as picture and vector 
        std::filesystem::directory_iterator(run.folder / "plots")) {
     ++files;
   }
-  CHECK(files == 6);  // four pictures, two scripts
+  CHECK(files == 6);  // four plots, two scripts
 }
 
 TEST_CASE("panels have the names of the columns, and mark the best epoch") {
@@ -113,7 +113,7 @@ TEST_CASE("panels have the names of the columns, and mark the best epoch") {
   CHECK(text_of(run.plot("lr.svg")).find(">step<") != std::string::npos);
 }
 
-TEST_CASE("a loss that explodes leaves the others readable, and the picture says what is cut") {
+TEST_CASE("an exploding loss leaves the others readable, and the plot says what is cut") {
   PlotRun run(kTwoRows + std::string("3,30,300,8e17,0.1,9e17,0.1,0.005,1,0,0,3,1,100,,\n"));
   const std::string curves = run.drawn({.title = "Title"});
   CHECK(curves.find("cut: values") != std::string::npos);
@@ -121,7 +121,7 @@ TEST_CASE("a loss that explodes leaves the others readable, and the picture says
   CHECK(curves.find(" 4.5<") != std::string::npos);  // three times the first loss
 }
 
-TEST_CASE("steps.csv adds the loss of the steps, and the rate is drawn from it") {
+TEST_CASE("steps.csv adds the loss of the steps, and the learning rate is drawn from it") {
   PlotRun run(kTwoRows);
   put_text(run.folder / "steps.csv",
            "step,epoch,loss,lr,grad_norm,loss_scale,elapsed_s,images_per_s\n"
@@ -129,10 +129,10 @@ TEST_CASE("steps.csv adds the loss of the steps, and the rate is drawn from it")
   const std::string curves = run.drawn({.title = "Title", .steps = true});
   CHECK(curves.find(">loss (steps)<") != std::string::npos);
   const std::string rate = text_of(run.plot("lr.svg"));
-  CHECK(rate.find("0.5<") != std::string::npos);  // of metrics.csv the largest is 0.01
+  CHECK(rate.find("0.5<") != std::string::npos);  // the largest in metrics.csv is 0.01
 }
 
-TEST_CASE("a run without metrics has one panel, and one with several draws them all") {
+TEST_CASE("a run without metrics has one panel, and all of several metrics are drawn") {
   PlotRun run(kTwoRows);
   CHECK(run.drawn({.title = "Title", .metrics = {}}).find("accuracy") == std::string::npos);
   put_text(run.folder / "metrics.csv",
@@ -142,7 +142,7 @@ TEST_CASE("a run without metrics has one panel, and one with several draws them 
   CHECK(both.find(">accuracy, top5_accuracy<") != std::string::npos);
 }
 
-TEST_CASE("one epoch, missing accuracy and values that are no numbers can be drawn") {
+TEST_CASE("one epoch, missing accuracy and NaN or infinite values can be drawn") {
   for (const std::string rows :
        {"1,10,100,1.5,0.4,1.25,0.5,0.01,1,0,1,1,1,100,,\n", "1,10,100,1.5,,,,0.01,,0,1,1,1,100,,\n",
         "1,10,100,nan,,,,0.01,,0,1,1,1,100,,\n",
@@ -158,7 +158,7 @@ TEST_CASE("one epoch, missing accuracy and values that are no numbers can be dra
   }
 }
 
-TEST_CASE("a title is only a title, whatever it holds") {
+TEST_CASE("a title is only text, whatever it contains") {
   PlotRun run(kTwoRows);
   const std::string title = "it's `touch broken`; \"x\"\nset output '/' \\ $HOME _{a} ^2 %d";
   Plotter plotter = run.plotter(real_gnuplot(), {.title = title});
@@ -171,7 +171,7 @@ TEST_CASE("a title is only a title, whatever it holds") {
             .find("title 'it''s `touch broken`; \"x\" set output ''/'' ") != std::string::npos);
 }
 
-TEST_CASE("--output gets the curves in the format of its ending") {
+TEST_CASE("--output gets the curves in the format of its extension") {
   PlotRun run(kTwoRows);
   for (const char* name : {"curves.png", "c.svg", "c.SVG"}) {
     Plotter plotter = run.plotter(real_gnuplot(), {.title = "Title"}, run.folder / name);
@@ -183,7 +183,7 @@ TEST_CASE("--output gets the curves in the format of its ending") {
   CHECK(is_svg(text_of(run.folder / "c.SVG")));
 }
 
-TEST_CASE("--output is refused for other endings, missing folders and a missing gnuplot") {
+TEST_CASE("--output is refused for other extensions, missing folders and a missing gnuplot") {
   const TemporaryFolder folder;
   const auto message = [](const std::filesystem::path& output, bool has_gnuplot) -> std::string {
     try {
@@ -197,14 +197,16 @@ TEST_CASE("--output is refused for other endings, missing folders and a missing 
   CHECK(message("curves.png", true).empty());
   CHECK(message(folder / "curves.svg", true).empty());
   CHECK(message("curves.pdf", true) == "--output: 'curves.pdf' ends neither in .png nor in .svg");
-  CHECK(message("curves.png", false) ==
-        "--output: gnuplot is not found, which draws the picture; install it (apt-get install "
-        "gnuplot-nox) or leave --output out");
-  CHECK(message(folder / "none" / "c.png", true) ==
-        "--output: the folder '" + (folder / "none").string() + "' does not exist; make it first");
+  CHECK(
+      message("curves.png", false) ==
+      "--output: gnuplot was not found, which is needed for the plot; install it (apt-get install "
+      "gnuplot-nox) or leave out --output");
+  CHECK(message(folder / "none" / "c.png", true) == "--output: the folder '" +
+                                                        (folder / "none").string() +
+                                                        "' does not exist; create it first");
 }
 
-TEST_CASE("a gnuplot that fails is one warning, and the old picture stays whole") {
+TEST_CASE("a gnuplot that fails is one warning, and the old plot stays intact") {
   PlotRun run(kTwoRows);
   std::filesystem::create_directory(run.folder / "plots");
   put_text(run.plot("curves.png"), "old");
@@ -221,7 +223,7 @@ TEST_CASE("a gnuplot that fails is one warning, and the old picture stays whole"
   CHECK_FALSE(std::filesystem::exists(run.plot(".tmp-curves.png")));
 }
 
-TEST_CASE("what gnuplot leaves is a picture only if it is a file with something in it") {
+TEST_CASE("gnuplot's output counts as a plot only if it is a non-empty file") {
   for (const char* leave :
        {"", ": > .tmp-curves.png", "/bin/mkdir -p .tmp-curves.png/within",
         "/bin/ln -s /dev/zero .tmp-curves.png", "/usr/bin/mkfifo .tmp-curves.png"}) {
@@ -232,7 +234,7 @@ TEST_CASE("what gnuplot leaves is a picture only if it is a file with something 
     plotter.finish();
     CHECK(run.warnings ==
           std::vector<std::string>{
-              "no plots are drawn: gnuplot ended without an error, but left no picture"});
+              "no plots are drawn: gnuplot ended without an error, but wrote no plot"});
     CHECK_FALSE(std::filesystem::exists(run.plot("curves.png")));
     CHECK_FALSE(std::filesystem::exists(run.plot(".tmp-curves.png")));
   }
@@ -249,11 +251,11 @@ TEST_CASE("a gnuplot that cannot be started is one warning") {
                                  "file or directory"});
 }
 
-TEST_CASE("while gnuplot works training goes on, and the last row is drawn at the end") {
+TEST_CASE("training continues while gnuplot runs, and the last row is drawn at the end") {
   PlotRun run(kTwoRows);
   const std::filesystem::path gate = run.folder / "gate";
   REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
-  // Each start appends a line; the first start waits for a line from the gate.
+  // Each start appends a line; the first one waits for a line from the gate.
   Plotter plotter = run.plotter(run.fake_gnuplot(
       "if ! [ -e ../started ]; then echo start >> ../started; read line < ../gate;\n"
       "else echo start >> ../started; fi\n"
@@ -270,7 +272,7 @@ TEST_CASE("while gnuplot works training goes on, and the last row is drawn at th
   CHECK(run.warnings.empty());
 }
 
-TEST_CASE("a gnuplot that hangs is one warning, holds nothing up, and is not started again") {
+TEST_CASE("a gnuplot that hangs is one warning, delays nothing, and is not started again") {
   PlotRun run(kTwoRows);
   REQUIRE(::mkfifo((run.folder / "gate").c_str(), 0600) == 0);
   const auto hanging = run.fake_gnuplot("echo start >> ../started; read line < ../gate\n");
@@ -288,7 +290,7 @@ TEST_CASE("a gnuplot that hangs is one warning, holds nothing up, and is not sta
             "no plots are drawn: gnuplot had not ended after 0.25 s and was killed"});
 }
 
-TEST_CASE("a run that is stopped does not wait for gnuplot, and says what is missing") {
+TEST_CASE("a stopped run does not wait for gnuplot, and reports what is missing") {
   PlotRun run(kTwoRows);
   REQUIRE(::mkfifo((run.folder / "gate").c_str(), 0600) == 0);
   Plotter plotter(run.disk,

@@ -10,7 +10,8 @@ constexpr std::int64_t kProgressNow = 951827696;
 
 }  // namespace
 
-TEST_CASE("each step gives its place, loss and rate, and the time left follows from those so far") {
+TEST_CASE(
+    "each step records position, loss and throughput, and the eta follows from the steps so far") {
   ManualClock clock(kProgressNow);
   ProgressNote note(clock, {});
   note.start_training(0, 0, 20);
@@ -25,7 +26,7 @@ TEST_CASE("each step gives its place, loss and rate, and the time left follows f
   CHECK(now.progressed == kProgressNow + 4);
 }
 
-TEST_CASE("a resumed run counts the steps of its own session alone") {
+TEST_CASE("a resumed run counts only the steps of its own session") {
   ManualClock clock(kProgressNow);
   ProgressNote note(clock, {});
   note.recall({.epoch = 4, .step = 49, .loss = 0.5});
@@ -39,7 +40,7 @@ TEST_CASE("a resumed run counts the steps of its own session alone") {
   CHECK(note.now().eta_seconds == 50);  // 50 steps of 1 s
 }
 
-TEST_CASE("phases, steps and batches are progress, and standing still is none") {
+TEST_CASE("phases, steps and batches are progress") {
   ManualClock clock(kProgressNow);
   ProgressNote note(clock, {});
   CHECK(note.now().progressed == kProgressNow);
@@ -53,13 +54,13 @@ TEST_CASE("phases, steps and batches are progress, and standing still is none") 
   }
 }
 
-TEST_CASE("a run may stand still longer in its start, and as long as 20 of its steps") {
+TEST_CASE("a run may pause longer during its start, and for as long as 20 of its steps") {
   ManualClock clock(kProgressNow);
   ProgressNote note(clock, {.first_step = 300, .step = 60});
   CHECK(note.now().hang_after_seconds == 300);
   note.start_training(0, 0, 1000);
   note.begin(RunPhase::training);
-  CHECK(note.now().hang_after_seconds == 300);  // the first step records, tunes, fills caches
+  CHECK(note.now().hang_after_seconds == 300);  // the first step captures, tunes, fills caches
   clock.advance(1);
   note.on_step({.step = 1, .epoch = 1});
   CHECK(note.now().hang_after_seconds == 60);
@@ -70,7 +71,7 @@ TEST_CASE("a run may stand still longer in its start, and as long as 20 of its s
   CHECK(note.now().hang_after_seconds == 100);
 }
 
-TEST_CASE("an epoch that has ended counts, and a run that has ended has no time left") {
+TEST_CASE("a finished epoch counts, and a finished run has no eta") {
   ManualClock clock(kProgressNow);
   ProgressNote note(clock, {});
   note.start_training(0, 0, 20);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kStatusNow = 951827696;
 
-/// A disk that tells when a status has been written.
+/// A disk that signals when a status has been written.
 struct CountedDisk {
   std::counting_semaphore<> written{0};
   Disk disk{[this](DiskCall call) {
@@ -32,7 +32,7 @@ struct CountedDisk {
 
 }  // namespace
 
-TEST_CASE("status.json moves by itself, with what was noted last") {
+TEST_CASE("status.json is updated periodically with the latest progress") {
   const TemporaryFolder folder;
   const ManualClock clock(kStatusNow);
   CountedDisk counted;
@@ -44,7 +44,7 @@ TEST_CASE("status.json moves by itself, with what was noted last") {
     file.write(status);
     note.begin(RunPhase::evaluating);
     note.on_epoch({.epoch = 1, .step = 10, .loss = 0.25});
-    // Of four renames one is write()'s, and one of the thread's may have begun before the notes.
+    // Of four renames one is from write(), and one of the thread's may have begun before the notes.
     counted.wait_for(4);
   }
   status.updated = kStatusNow;
@@ -53,7 +53,7 @@ TEST_CASE("status.json moves by itself, with what was noted last") {
   CHECK(text_of(folder / "status.json") == status_text(status));
 }
 
-TEST_CASE("the status of a run that has ended stays as it is") {
+TEST_CASE("the status of a finished run does not change") {
   const TemporaryFolder folder;
   const ManualClock clock(kStatusNow);
   CountedDisk counted;
@@ -71,7 +71,7 @@ TEST_CASE("the status of a run that has ended stays as it is") {
   CHECK(text_of(folder / "status.json") == status_text(status));
 }
 
-TEST_CASE("a disk that takes no status of the thread's ends nothing") {
+TEST_CASE("a disk that refuses the thread's status does not end the run") {
   const TemporaryFolder folder;
   const ManualClock clock(kStatusNow);
   std::counting_semaphore<> tried{0};
@@ -91,7 +91,7 @@ TEST_CASE("a disk that takes no status of the thread's ends nothing") {
   CHECK(read_status(folder / "status.json")->exit_code == 7);
 }
 
-TEST_CASE("nothing is written between the moments: a note alone touches no file") {
+TEST_CASE("nothing is written between updates: recording progress touches no file") {
   const TemporaryFolder folder;
   const ManualClock clock(kStatusNow);
   ProgressNote note(clock, {});

@@ -64,7 +64,7 @@ TEST_CASE("status.json has the fields and the order that scripts rely on") {
 )");
 }
 
-TEST_CASE("what is not known or no number is null, and a finished run has its exit code") {
+TEST_CASE("unknown values and NaN are null, and a finished run has its exit code") {
   const RunStatus status{.state = RunState::diverged,
                          .exit_code = 5,
                          .message = "loss is nan",
@@ -77,7 +77,7 @@ TEST_CASE("what is not known or no number is null, and a finished run has its ex
   }
 }
 
-TEST_CASE("a status is read back, and a missing or broken one is none") {
+TEST_CASE("a status is read back, and a missing or broken one gives nothing") {
   const TemporaryFolder folder;
   const auto path = folder / "status.json";
   CHECK_FALSE(read_status(path).has_value());
@@ -112,7 +112,7 @@ TEST_CASE("a status is read back, and a missing or broken one is none") {
   }
 }
 
-TEST_CASE("a status of an older version is read, without what it did not say") {
+TEST_CASE("a status of an older version is read, without the fields it lacks") {
   const TemporaryFolder folder;
   put_text(folder / "status.json", R"({"state": "stopped", "config_hash": "abc", "epoch": 1,
                                        "epochs": 2, "loss": null})");
