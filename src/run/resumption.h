@@ -29,8 +29,8 @@ struct ConfigChange {
   std::string config_hash;                      // of the new config
   std::vector<config::Difference> differences;  // from the previous config
   std::string command;                          // as typed
-  std::int64_t epoch = 1;  // first one trained with it, perhaps in part
-  std::int64_t step = 1;   // first one trained with it
+  std::int64_t epoch = 1;                       // first one trained with it, perhaps in part
+  std::int64_t step = 1;                        // first one trained with it
 };
 
 /// The changes of a run's file by --set and the flags that are short for it, "epochs=6", one per

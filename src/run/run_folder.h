@@ -25,8 +25,8 @@ struct RunRecord {
 class RunFolder {
  public:
   /// Makes `root`/`name`/0001, or the next free number: mkdir(2) decides among processes. Throws
-  /// Error{disk} naming the folder if `root` cannot be written, Error{command_line} if `name` is not
-  /// a plain folder name.
+  /// Error{disk} naming the folder if `root` cannot be written, Error{command_line} if `name` is
+  /// not a plain folder name.
   [[nodiscard]] static RunFolder create(const Disk& disk, const std::filesystem::path& root,
                                         const std::string& name);
   /// Makes `path`, or takes it if it is empty or contains only what a failed start left (--out).
@@ -76,8 +76,8 @@ class RunFolder {
   int lock_ = -1;
 };
 
-/// Interprets `error_number`, the errno of a failed flock(2): true if another process holds the lock
-/// `path`. Throws Error{disk} for any other reason.
+/// Interprets `error_number`, the errno of a failed flock(2): true if another process holds the
+/// lock `path`. Throws Error{disk} for any other reason.
 [[nodiscard]] bool another_holds_lock(int error_number, const std::filesystem::path& path);
 
 /// True if a process is writing into the run folder `path`. Throws Error{disk} if that cannot be

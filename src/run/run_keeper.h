@@ -51,8 +51,8 @@ class RunKeeper {
   void recall();
   /// Notes the start of a phase, or of a step or batch of it.
   void note(RunPhase phase) { progress_.begin(phase); }
-  /// Training begins at `state`; `judged` is the metric that selects the best model, "val_accuracy".
-  /// `checkpoint` is what it was resumed from, or empty.
+  /// Training begins at `state`; `judged` is the metric that selects the best model,
+  /// "val_accuracy". `checkpoint` is what it was resumed from, or empty.
   void begin(const std::string& judged, const TrainingState& state,
              const std::filesystem::path& checkpoint);
   /// Makes the sinks of the folder, the console's last.

@@ -20,8 +20,8 @@ namespace trainyard {
 void check_best_metric(const RunConfig& run, const config::Node& file,
                        config::Diagnostics& diagnostics);
 
-/// The rule of `checkpoint.best` and `early_stop`; left out: the first metric. `names` are the run's
-/// metrics. The column was checked when the file was read.
+/// The rule of `checkpoint.best` and `early_stop`; left out: the first metric. `names` are the
+/// run's metrics. The column was checked when the file was read.
 [[nodiscard]] BestMetric best_metric_of(const RunConfig& config,
                                         std::span<const std::string> names);
 /// "val_accuracy", a column of metrics.csv.

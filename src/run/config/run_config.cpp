@@ -103,11 +103,12 @@ void declare(Fields& fields, BatchConfig& batch) {
   const Limits positive{.minimum = 1};
   fields.field("per_gpu", batch.per_gpu, "samples per micro-batch on each device", positive);
   fields.field("total", batch.total, "samples per step on all devices together", positive);
-  fields.field("shards", batch.shards,
-               "number of equal parts of 'total', a power of two; each is computed separately with "
-               "its own batch norm and summed in a fixed order: bit-identical on any number of ranks "
-               "that divides it",
-               {.minimum = 1, .maximum = kMostShards});
+  fields.field(
+      "shards", batch.shards,
+      "number of equal parts of 'total', a power of two; each is computed separately with "
+      "its own batch norm and summed in a fixed order: bit-identical on any number of ranks "
+      "that divides it",
+      {.minimum = 1, .maximum = kMostShards});
   fields.field("remainder", batch.remainder,
                "samples of an epoch that do not fill a batch: dropped");
   if (!fields.describing() && batch.per_gpu.has_value() == batch.total.has_value()) {
@@ -135,7 +136,8 @@ void declare(Fields& fields, CheckpointConfig& checkpoint) {
 void declare(Fields& fields, EarlyStopConfig& stop) {
   fields.field("patience", stop.patience, "epochs without improvement before training ends",
                {.minimum = 1});
-  fields.field("min_delta", stop.min_delta, "smallest change that counts as an improvement", {.minimum = 0});
+  fields.field("min_delta", stop.min_delta, "smallest change that counts as an improvement",
+               {.minimum = 0});
 }
 
 void declare(Fields& fields, LossScaleConfig& scale) {
@@ -161,9 +163,10 @@ void declare(Fields& fields, RanksConfig& ranks) {
                "steps between comparisons of a hash of all ranks' weights, optimizer state and "
                "statistics; 0: never",
                {.minimum = 0});
-  fields.field("transport", ranks.transport,
-               "dtype that gradients are rounded to for the all-reduce between ranks; a single rank "
-               "sends none and rounds none");
+  fields.field(
+      "transport", ranks.transport,
+      "dtype that gradients are rounded to for the all-reduce between ranks; a single rank "
+      "sends none and rounds none");
 }
 
 void declare(Fields& fields, RankLimits& limits) {
@@ -236,8 +239,9 @@ void declare_training(Fields& fields, RunConfig& run) {
                "precision of the arithmetic; left out: fp32 (--device reference: fp64)");
   fields.field("deterministic", run.deterministic,
                "use only engines that are bit-reproducible; on the CPU all are");
-  fields.field("loss_scale", run.loss_scale,
-               "loss factor that keeps small gradients from vanishing in 16 bits; left out in fp16: 1024");
+  fields.field(
+      "loss_scale", run.loss_scale,
+      "loss factor that keeps small gradients from vanishing in 16 bits; left out in fp16: 1024");
 }
 
 void check_transport(Fields& fields, const RunConfig& run) {
@@ -352,9 +356,10 @@ std::vector<config::FieldDescription> describe_run() {
   std::vector<config::FieldDescription> list = fields.descriptions();
   // A file that extends another may leave out the keys of that one.
   for (config::FieldDescription& field : list) field.required = false;
-  list.insert(list.begin(), {.key = "extends",
-                             .help = "another run file, relative to this one, that this one modifies",
-                             .type = "text"});
+  list.insert(list.begin(),
+              {.key = "extends",
+               .help = "another run file, relative to this one, that this one modifies",
+               .type = "text"});
   return list;
 }
 

@@ -35,10 +35,11 @@ void check_shards_fill(config::Fields& fields, const RunConfig& run) {
   if (!is_power_of_two(*run.batch.shards) || run.accumulate < 1) return;  // reported already
   const std::int64_t parts = *run.batch.shards * run.accumulate;
   if (*run.batch.total % parts == 0) return;
-  fields.error("batch",
-               fmt::format("'total' {} is not divisible by {} (shards {} x accumulate {}); choose a "
-                           "multiple of it",
-                           *run.batch.total, parts, *run.batch.shards, run.accumulate));
+  fields.error(
+      "batch",
+      fmt::format("'total' {} is not divisible by {} (shards {} x accumulate {}); choose a "
+                  "multiple of it",
+                  *run.batch.total, parts, *run.batch.shards, run.accumulate));
 }
 
 void check_shards_alone(const Graph& graph, config::Diagnostics& diagnostics) {
@@ -56,11 +57,12 @@ std::int64_t shards_of_rank(const RunConfig& run, std::int64_t ranks) {
   if (!run.batch.shards) return 1;
   const std::int64_t shards = *run.batch.shards;
   if (shards % ranks == 0) return shards / ranks;
-  throw Error(ErrorKind::config,
-              fmt::format("batch.shards {} is not divisible by {} ranks; use a number of ranks that "
-                          "divides it ({}), or other shards",
-                          shards, ranks,
-                          shards == 1 ? "1" : fmt::format("a power of two up to {}", shards)));
+  throw Error(
+      ErrorKind::config,
+      fmt::format("batch.shards {} is not divisible by {} ranks; use a number of ranks that "
+                  "divides it ({}), or other shards",
+                  shards, ranks,
+                  shards == 1 ? "1" : fmt::format("a power of two up to {}", shards)));
 }
 
 }  // namespace trainyard

@@ -12,7 +12,8 @@ namespace trainyard {
 /// meanwhile, and each notification restarts their wait.
 class EngineRelay {
  public:
-  /// `seconds` between two notifications, well below the limit of a call. Ranks and clock outlive it.
+  /// `seconds` between two notifications, well below the limit of a call. Ranks and clock outlive
+  /// it.
   EngineRelay(RankGroup& ranks, const Clock& clock, double seconds);
 
   /// On every rank while engines are chosen or made, any number of times: the watchdog sees

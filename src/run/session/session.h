@@ -72,14 +72,14 @@ struct SessionDevice {
   }
   /// MiB of a GPU's memory in use by all processes, as NVML counts; empty for the CPU.
   [[nodiscard]] std::optional<double> used_mib() const;
-  /// Recent utilisation of the GPU by all processes, in percent; empty for the CPU and if the driver
-  /// does not report it. Queries the driver, which is slow.
+  /// Recent utilisation of the GPU by all processes, in percent; empty for the CPU and if the
+  /// driver does not report it. Queries the driver, which is slow.
   [[nodiscard]] std::optional<double> busy_percent() const;
 };
 /// The device of a run, with the run's threads and precision. Throws Error{device} for a precision
 /// that the device lacks.
-/// With `ranks` a GPU joins those of the other ranks, and takes the engines that rank 0 chose, which
-/// sends them once its model is made (Session).
+/// With `ranks` a GPU joins those of the other ranks, and takes the engines that rank 0 chose,
+/// which sends them once its model is made (Session).
 [[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run,
                                         RankGroup* ranks = nullptr);
 

@@ -12,8 +12,8 @@
 namespace trainyard {
 
 /// Opens `source`. The first rank of a machine to arrive opens it, and puts what the set holds in
-/// memory into memory shared with the others; a set that holds nothing is opened by each rank. So is
-/// one whose memory cannot be shared, with a warning. Throws what source.open() throws, and
+/// memory into memory shared with the others; a set that holds nothing is opened by each rank. So
+/// is one whose memory cannot be shared, with a warning. Throws what source.open() throws, and
 /// Error{device} on the others if that failed.
 [[nodiscard]] std::unique_ptr<Dataset> open_shared(
     const DatasetSource& source, std::uint64_t seed, RankGroup& ranks,
