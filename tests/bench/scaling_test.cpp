@@ -164,20 +164,21 @@ TEST_CASE("a round that is not there or not whole is an error") {
   const auto message = [](const std::string& printed, int ranks) {
     return error_of(ErrorKind::device, [&] { static_cast<void>(round_in(printed, ranks)); });
   };
-  CHECK(message("", 2) ==
-        "2 ranks ended well, but 0 of them told what they measured; see that all hosts have the "
-        "same version of train");
-  CHECK(message(round_line(two_counts()[0]), 3).starts_with("3 ranks ended well, but 2 of them"));
+  CHECK(
+      message("", 2) ==
+      "2 ranks succeeded, but 0 of them reported their measurements; check that all hosts have the "
+      "same version of train");
+  CHECK(message(round_line(two_counts()[0]), 3).starts_with("3 ranks succeeded, but 2 of them"));
   CHECK(message("{\"scaling_ranks\":[{\"host\":\"a\"}]}\n", 1)
-            .starts_with("what a rank measured cannot be read ("));
-  CHECK(message("{\"scaling_ranks\":[{\n", 1).starts_with("what rank 0 measured:1:"));
+            .starts_with("the measurement of a rank cannot be read ("));
+  CHECK(message("{\"scaling_ranks\":[{\n", 1).starts_with("the measurement of rank 0:1:"));
 }
 
 TEST_CASE("the table has a line a count, one a rank where there are several, and the sentence") {
   const std::string table = scaling_table(kSubject, rows_of(two_counts()));
   CHECK(table ==
         "tiny: batch 64 (batch.per_gpu) and 1 thread for each rank, medians of 1 round\n"
-        "  ranks   images/s  rounds              speed-up  efficiency  ms a step      data   "
+        "  ranks   images/s  rounds              speed-up  efficiency    ms/step      data   "
         "compute  communication   hidden\n"
         "      1      640.0  640.0 to 640.0          1.00     100.0 %     100.00      1.00     "
         "99.00           0.00     0.00\n"

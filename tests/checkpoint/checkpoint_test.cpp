@@ -193,8 +193,7 @@ TEST_CASE("a number that is not finite is never written") {
   CHECK(error_of(ErrorKind::diverged,
                  [&] { save_checkpoint(Disk(), folder.path(), sample.content(), {}); }) ==
         "checkpoint epoch-0001_step-000010 is not written: 'stem.conv1.kernel' of "
-        "optimizer.safetensors holds nan at element 5; the checkpoints saved before are "
-        "untouched");
+        "optimizer.safetensors holds nan at element 5; earlier checkpoints are untouched");
   sample.momentum[5] = 0;
   CheckpointContent content = sample.content();
   content.state["best"]["value"] = -std::numeric_limits<double>::infinity();

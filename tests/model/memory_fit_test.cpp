@@ -114,7 +114,7 @@ TEST_CASE("a model that does not fit is refused with the largest batch that does
   CHECK(refusal(10, free) == "");
   const std::string message = refusal(64, free);
   CHECK(message.find("out of memory on small: ") == 0);
-  CHECK(message.find(" MiB are free, bounded by its memory; memory: ") != std::string::npos);
+  CHECK(message.find(" MiB are free, limited by its memory; memory: ") != std::string::npos);
   CHECK(message.find("; the largest batch that would fit is 10, not 64: lower 'batch', or raise "
                      "'accumulate'") != std::string::npos);
 }
@@ -125,8 +125,8 @@ TEST_CASE(
   CHECK_NOTHROW(require_program_memory(small, 1));
   CHECK_THROWS_WITH_AS(
       require_program_memory(small, 2),
-      "out of memory: training on 2 threads takes 64 MiB beside the model, and 60.0 MiB are free, "
-      "bounded by its memory; raise that bound, or use fewer 'threads' and 'data.workers'",
+      "out of memory: training on 2 threads takes 64 MiB besides the model, but 60.0 MiB are free, "
+      "limited by its memory; raise that limit, or use fewer 'threads' and 'data.workers'",
       Error);
   CHECK_NOTHROW(require_program_memory(SmallDevice(0), 2));
 }
