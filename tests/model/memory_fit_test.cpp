@@ -119,8 +119,7 @@ TEST_CASE("a model that does not fit is refused with the largest batch that does
                      "'accumulate'") != std::string::npos);
 }
 
-TEST_CASE(
-    "threads and libraries that find no room beside a model are refused with what they need") {
+TEST_CASE("threads and libraries without room besides a model are refused with their needs") {
   const SmallDevice small(std::size_t{60} << 20);
   CHECK_NOTHROW(require_program_memory(small, 1));
   CHECK_THROWS_WITH_AS(

@@ -77,7 +77,7 @@ class LateDevice final : public Device {
   std::unique_ptr<Device> cpu_ = make_cpu_device();
 };
 
-/// Ranks on the host, called when the late queue comes to it.
+/// Ranks on the host, called when the late queue reaches the call.
 class LateRanks final : public Communicator {
  public:
   explicit LateRanks(Communicator& ranks) : ranks_(ranks) {}
