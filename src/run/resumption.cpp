@@ -50,8 +50,7 @@ Json json_of(const ConfigChange& change, const std::string& former) {
 Json with_change(const Json& before, const ConfigChange& change, const std::string& former) {
   Json list = Json::array();
   for (Json entry : before) {
-    if (entry.at("former_config") == former)
-      continue;  // from a resume that was killed at this point
+    if (entry.at("former_config") == former) continue;  // from a resume that was killed here
     entry["epoch"] = std::min(entry.at("epoch").get<std::int64_t>(), change.epoch);
     entry["step"] = std::min(entry.at("step").get<std::int64_t>(), change.step);
     list.push_back(std::move(entry));

@@ -47,7 +47,7 @@ TEST_CASE("any failing work on a GPU names it; other errors name none") {
   const DeviceChoice choice = choice_of(played_gpu(alone, events));
   CHECK(error_of(ErrorKind::device, [&] {
           naming_gpu(choice, [] { throw GpuError("CUDA: x"); });
-        }) == "CUDA: x, on cuda:0 (played GPU, ffff:ff:1f.7) of " + host_name());
+        }) == "CUDA: x, on cuda:0 (simulated GPU, ffff:ff:1f.7) of " + host_name());
   CHECK(error_of(ErrorKind::device, [&] {
           naming_gpu(choice, [] { throw Error(ErrorKind::device, "Gloo: closed"); });
         }) == "Gloo: closed");
@@ -59,7 +59,7 @@ TEST_CASE("any failing work on a GPU names it; other errors name none") {
 
 TEST_CASE("train bench, with and without --scaling, names the GPU that fails") {
   const std::string named =
-      "CUDA: an illegal memory access, on cuda:0 (played GPU, ffff:ff:1f.7) of " + host_name();
+      "CUDA: an illegal memory access, on cuda:0 (simulated GPU, ffff:ff:1f.7) of " + host_name();
   GpuEvents events;
   RankGroup alone({});
   const auto choice = [&](const std::string& doing) {

@@ -21,7 +21,7 @@ using GpuEvents = std::vector<std::string>;
 /// fails.
 using GpuFault = std::function<void(std::string_view doing)>;
 
-/// One GPU, "played GPU", which computes on the host with the reference executors. Its group is
+/// One GPU, "simulated GPU", which computes on the host with the reference executors. Its group is
 /// that of the hosts, in the role of NCCL's. `hosts` and `events` outlive it.
 [[nodiscard]] UsableGpus played_gpu(
     RankGroup& hosts, GpuEvents& events, GpuFault fault = [](std::string_view) {});

@@ -70,7 +70,7 @@ TEST_CASE("a rank on a GPU that ends normally does not abort its group") {
     GpuEvents& own = group.rank() == 0 ? events : other;
     Session session(read_run(kPlayedRun), choice_of(played_gpu(group, own)), nullptr, group);
     // Which one it is differs from rank to rank.
-    CHECK(session.device().text == "a GPU (played GPU), fp32");
+    CHECK(session.device().text == "a GPU (simulated GPU), fp32");
     train(session);
   });
   CHECK(outcomes == testing::Outcomes(2));
@@ -147,7 +147,7 @@ TEST_CASE("ranks that share a GPU need no NCCL, and report their number") {
         .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
     usable.share = {.ranks = 2, .gpus = 1};
     const Session session(read_run(kPlayedRun), choice_of(std::move(usable)), nullptr, group);
-    if (session.device().text != "cuda:0 (played GPU), fp32, 1 GPU shared by 2 ranks") {
+    if (session.device().text != "cuda:0 (simulated GPU), fp32, 1 GPU shared by 2 ranks") {
       throw Error(ErrorKind::bug, session.device().text);
     }
   });

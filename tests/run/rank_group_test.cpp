@@ -21,9 +21,9 @@ TEST_CASE("a vote that one rank calls is known to all after the following all-re
     };
     sum();
     require(value == 3, "the sum is that of the values alone");
-    require(!group.vote_called(), "nobody has called");
+    require(!group.vote_called(), "no rank has called");
     if (group.rank() == 1) group.call_vote();
-    require(!group.vote_called(), "nobody can know before a sum");
+    require(!group.vote_called(), "unknown before an all-reduce");
     sum();
     require(group.vote_called(), "all know");
     sum();

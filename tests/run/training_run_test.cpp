@@ -29,7 +29,7 @@ epochs: 1
 )";
 
 const std::string kNamed =
-    "CUDA: an illegal memory access, on cuda:0 (played GPU, ffff:ff:1f.7) of " + host_name();
+    "CUDA: an illegal memory access, on cuda:0 (simulated GPU, ffff:ff:1f.7) of " + host_name();
 
 /// Trains as one of the ranks, into `folder`. The signals are the process's.
 void train(RankGroup& ranks, const StopSignals& signals, const DeviceChoice& choice,

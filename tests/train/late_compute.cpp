@@ -113,7 +113,7 @@ bool LateMachine::work() {
 
 void LateMachine::work_until(const std::function<bool()>& done) {
   while (!done()) {
-    if (!work()) throw Error(ErrorKind::bug, "the host waits for what nobody will do");
+    if (!work()) throw Error(ErrorKind::bug, "the host waits for work that will never run");
   }
 }
 

@@ -89,10 +89,10 @@ class Rules {
       const std::size_t alignment = is_slice(tensor) ? kSliceAlignment : kAlignment;
       if (tensor.offset % alignment != 0) fault(tensor.name, "is not aligned");
       if (tensor.offset < root.offset || (tensor.offset > root.offset && !is_slice(tensor))) {
-        fault(tensor.name, "lies apart from what it aliases");
+        fault(tensor.name, "is outside what it aliases");
       }
       if (tensor.offset + tensor.bytes > root.offset + root.bytes) {
-        fault(tensor.name, "ends behind what it aliases");
+        fault(tensor.name, "ends past what it aliases");
       }
       std::size_t& end = root.input ? input : transient;
       end = std::max(end, root.offset + aligned(root.bytes));

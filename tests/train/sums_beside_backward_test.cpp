@@ -128,8 +128,8 @@ void require_same_bits(RankTraining training, int ranks) {
   for (const Ahead ahead : {Ahead::model, Ahead::sums}) {
     CAPTURE(static_cast<int>(ahead));
     training.device = late(ahead);
-    const std::vector<TrainedRank> beside = train_on_ranks(ranks, training);
-    for (const TrainedRank& rank : beside) CHECK(differences(rank, after[0]) == "");
+    const std::vector<TrainedRank> overlapped = train_on_ranks(ranks, training);
+    for (const TrainedRank& rank : overlapped) CHECK(differences(rank, after[0]) == "");
   }
 }
 

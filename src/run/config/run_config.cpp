@@ -118,7 +118,7 @@ void declare(Fields& fields, BatchConfig& batch) {
 }
 
 void declare(Fields& fields, BestConfig& best) {
-  fields.required("metric", best.metric, "val_ column of metrics.csv to compare by");
+  fields.required("metric", best.metric, "val_ column of metrics.csv to select by");
   const bool minimised = best.metric.find("loss") != std::string::npos ||
                          best.metric.find("error") != std::string::npos;
   best.mode = minimised ? BestConfig::Mode::min : BestConfig::Mode::max;
@@ -174,9 +174,9 @@ void declare(Fields& fields, RankLimits& limits) {
   fields.field("first_step", limits.first_step,
                "seconds for all ranks to join, and then for the first step", seconds);
   fields.field("step", limits.step,
-               "seconds a rank may make no progress, or 20 of its median steps if that is longer",
+               "seconds a rank may go without progress, or 20 of its median steps if longer",
                seconds);
-  fields.field("silence", limits.silence, "seconds a rank may send no heartbeat", seconds);
+  fields.field("silence", limits.silence, "seconds a rank may go without a heartbeat", seconds);
 }
 
 void declare(Fields& fields, OutputConfig& output) {
@@ -259,7 +259,7 @@ void declare(Fields& fields, RunConfig& run) {
   fields.field("profile", run.profile, "the conventions that give the defaults");
   fields.required("network", run.network,
                   "the network: {file, vars, defaults}, or its keys inline");
-  fields.required("data", run.data, "the data to learn");
+  fields.required("data", run.data, "training and validation data");
   fields.required("batch", run.batch, "samples per step");
   declare_training(fields, run);
   check_shards_fill(fields, run);
