@@ -50,7 +50,7 @@ class SyntheticBatch {
 /// A model with its updater on one fixed batch.
 class Runner {
  public:
-  /// `graph` is that of a pass, of which an update makes `shards`. Run and device outlive it.
+  /// `graph` is that of a pass, of which a step runs `shards`. Run and device outlive it.
   Runner(const RunConfig& run, TrainingGraph graph, std::int64_t shards,
          const SessionDevice& device)
       : device_(device),
@@ -73,15 +73,15 @@ class Runner {
     model_.load(batch.view());
   }
 
-  /// A step, an epoch of its own for dropout: under one mask for all the network learns the batch
-  /// by heart, and its gradients become denormal numbers, which processors are slow at.
+  /// A step, in an epoch of its own for dropout: with the same mask in all steps the network
+  /// memorises the batch, and its gradients become denormal numbers, which CPUs process slowly.
   void step() {
     model_.set_epoch(++epoch_);
     updater_.prepare();
     for (std::int64_t pass = 0; pass < updater_.reducer().passes(); ++pass) step_.run(pass);
     finish();
   }
-  /// What follows the backward pass, alone.
+  /// Only what follows the backward pass.
   void update() {
     updater_.prepare();
     updater_.begin();
@@ -93,7 +93,7 @@ class Runner {
   [[nodiscard]] double loss() const {
     return totals_.loss / static_cast<double>(model_.memory().batch());
   }
-  /// What a step does; after the second one, when it has been recorded.
+  /// The counts of a step; after the second one, when it has been recorded.
   [[nodiscard]] StepCounts counts() const {
     const Plan& plan = model_.train().plan();
     const ModelMemory& memory = model_.memory();
@@ -129,7 +129,7 @@ double peak_resident_mib() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// Samples a second in each window.
+/// Samples per second in each window.
 std::vector<double> rates_of(Runner& runner, const BenchOptions& options,
                              const std::function<double()>& now) {
   runner.step();
@@ -190,7 +190,7 @@ void check_shards_divide(const RunConfig& run, std::int64_t batch) {
   if (batch % shards == 0) return;
   throw Error(ErrorKind::command_line,
               "a batch of " + std::to_string(batch) +
-                  " samples does not divide by 'batch.shards: " + std::to_string(shards) +
+                  " samples is not divisible by 'batch.shards: " + std::to_string(shards) +
                   "'; give a --batch that is a multiple of " + std::to_string(shards));
 }
 
@@ -235,7 +235,7 @@ BenchResult bench_on_device(RunConfig run, const BenchOptions& options,
   if (run.batch.shards.value_or(1) > 1) {
     result.shards = measure_shards(run, graph, options, device, now);
   }
-  // Now, when the model's memory is free again.
+  // Only now, when the model's memory is free again.
   result.peaks = measure_peaks(device, now);
   result.floors = floors_of(result.counts, result.peaks);
   const double seconds = result.step_milliseconds * 1e-3;

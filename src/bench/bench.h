@@ -21,7 +21,7 @@ struct BenchOptions {
   DeviceChoice device;
 };
 
-/// The same update over the same batch in the shards of the run, one after another on this rank.
+/// The same step over the same batch in the shards of the run, one after another on this rank.
 struct ShardsCost {
   std::int64_t count = 1;
   double step_milliseconds = 0;
@@ -39,19 +39,19 @@ struct BenchResult {
   double forward_milliseconds = 0, backward_milliseconds = 0, update_milliseconds = 0;
   StepCounts counts;                 // of one training step
   Peaks peaks;                       // measured in the same run
-  Floors floors;                     // of the step, by these peaks
-  double share_of_peak = 0;          // of the arithmetic: the step's rate by the peak
-  double share_of_floor = 0;         // the largest floor by the step's time
+  Floors floors;                     // roofline of the step with these peaks
+  double share_of_peak = 0;          // of the arithmetic: the step's throughput / the peak
+  double share_of_floor = 0;         // the roofline's time / the step's time
   double first_step_seconds = 0;     // from `started` to the end of the first step
-  double peak_mib = 0;               // resident memory, at most; on a GPU the model's
+  double peak_mib = 0;               // peak resident memory; on a GPU the model's
   double loss = 0;                   // after the last step, to show that the steps were real
-  std::vector<StepTime> layers;      // seconds a step
+  std::vector<StepTime> layers;      // seconds per step
   std::optional<ShardsCost> shards;  // of a run with batch.shards
 };
 
-/// Trains `run`'s network on one synthetic batch in one pass, and also in its shards where it has
-/// some. `now` is a clock in seconds, `started` its value when the program began. Throws
-/// Error{command_line} for a batch that does not divide by the shards.
+/// Trains `run`'s network on one synthetic batch in one pass, and also in its shards if it has any.
+/// `now` is a clock in seconds, `started` its value when the program started. Throws
+/// Error{command_line} for a batch that is not divisible by the shards.
 [[nodiscard]] BenchResult bench(RunConfig run, const BenchOptions& options,
                                 const std::function<double()>& now, double started);
 

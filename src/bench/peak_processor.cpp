@@ -90,7 +90,7 @@ double measure_peak_gflops(int threads, const SecondsNow& now) {
       }
     });
     const double seconds = now() - begin;
-    // The sums are never negative; using them keeps the loops alive.
+    // The sums are never negative; using them keeps the loops from being optimised away.
     if (sink[0] < 0) return 0;
     best = std::max(best, 2.0 * lanes * kChains * kRounds * threads / seconds * 1e-9);
   }

@@ -20,8 +20,8 @@ constexpr int kRounds = 5;
 constexpr double kRoundSeconds = 0.02;
 constexpr double kMostCalls = 1000;
 
-/// Seconds of one call of what `work` puts on: the least over a few rounds of as many calls as take
-/// kRoundSeconds, after one that is not counted, in which libraries load what they need.
+/// Seconds per call of what `work` enqueues: the least over a few rounds of as many calls as take
+/// kRoundSeconds, after an uncounted one, in which libraries load what they need.
 double seconds_a_call(Queue& queue, const std::function<void()>& work, const SecondsNow& now) {
   const auto seconds_of = [&](int calls) {
     const double begin = now();
@@ -37,7 +37,7 @@ double seconds_a_call(Queue& queue, const std::function<void()>& work, const Sec
   return least;
 }
 
-/// Uniform noise in [-1, 1): zeros would flatter processors whose clocks follow the power drawn.
+/// Uniform noise in [-1, 1): zeros would flatter processors whose clocks depend on the power drawn.
 template <class T>
 std::vector<T> noise(std::size_t count) {
   std::vector<T> values(count);
@@ -48,7 +48,7 @@ std::vector<T> noise(std::size_t count) {
   return values;
 }
 
-/// Fills a buffer with elements of `type`, the same noise in every MiB of them.
+/// Fills a buffer with elements of `type`, the same noise in every MiB.
 void fill_with_noise(Queue& queue, const DeviceBuffer& buffer, DType type) {
   with_float_type(type, [&]<class T>(std::type_identity<T>) {
     const std::size_t block = std::min<std::size_t>(buffer.bytes(), std::size_t{1} << 20);
@@ -61,8 +61,8 @@ void fill_with_noise(Queue& queue, const DeviceBuffer& buffer, DType type) {
   });
 }
 
-/// The gradient of the input of a dense layer, [size, size] by [size, size], with its memory. It
-/// reads weights that the forward pass has rounded: the product is all that it does.
+/// The input gradient of a dense layer, [size, size] by [size, size], with its memory. It reads
+/// weights that the forward pass has rounded: it does nothing but the product.
 class SquareProduct {
  public:
   SquareProduct(const Compute& compute, const Target& target, std::int64_t size, int threads)
@@ -107,7 +107,7 @@ class SquareProduct {
   std::unique_ptr<Executor> executor_;
 };
 
-/// A chain of launches, each of which reads what the one before it wrote.
+/// A chain of launches, each of which reads what the previous one wrote.
 class Chain {
  public:
   static constexpr std::int64_t kElements = 64;
@@ -146,7 +146,7 @@ std::size_t copy_buffer_bytes(std::size_t free) {
 double measure_copy_rate(const Compute& compute, const CopyWork& copy, std::size_t bytes,
                          const SecondsNow& now) {
   const auto from = compute.device.allocate(bytes), to = compute.device.allocate(bytes);
-  // Pages that nobody wrote are one page of zeros, which a cache holds.
+  // Pages never written are all one page of zeros, which stays in the cache.
   compute.queue.fill(from->data(), std::byte{0x5a}, bytes);
   compute.queue.fill(to->data(), std::byte{0}, bytes);
   const double seconds = seconds_a_call(
@@ -156,7 +156,7 @@ double measure_copy_rate(const Compute& compute, const CopyWork& copy, std::size
 
 std::optional<double> measure_launch(const Compute& compute, const SecondsNow& now) {
   Chain chain(compute);
-  chain.run();  // what libraries load late cannot be recorded
+  chain.run();  // what libraries load lazily cannot be recorded
   const auto recording = compute.device.record(compute.queue, [&] { chain.run(); });
   if (recording->nodes() == 0) return std::nullopt;
   const double seconds = seconds_a_call(

@@ -1,4 +1,4 @@
-// The peaks of a device, measured: what its arithmetic, its memory and its launches reach alone.
+// The measured peaks of a device: its arithmetic, its memory and its launches, each alone.
 #pragma once
 
 #include <cstddef>
@@ -14,39 +14,39 @@ namespace trainyard {
 /// A clock in seconds.
 using SecondsNow = std::function<double()>;
 
-/// All peaks of a device, in the precision of its target, with nothing else on it. On the
-/// processor: measure_peak_gflops() and copies on the session's threads. On a GPU: the product of
-/// two large matrices, copies on the queue and replayed launches. Takes up to half of the memory
-/// that is free, and seconds. Throws Error{memory}, Error{device}.
+/// All peaks of a device, in the precision of its target, with nothing else running on it. On the
+/// CPU: measure_peak_gflops() and copies on the session's threads. On a GPU: the product of two
+/// large matrices, copies on the queue and replayed launches. Takes up to half of the free memory,
+/// and seconds. Throws Error{memory}, Error{device}.
 [[nodiscard]] Peaks measure_peaks(const SessionDevice& device, const SecondsNow& now);
 
-/// Single-precision fused multiply-add rate of this machine's vector units on `threads` threads, in
-/// GFLOP/s: a loop on registers alone.
+/// Single-precision fused multiply-add throughput of this machine's vector units on `threads`
+/// threads, in GFLOP/s: a loop on registers only.
 [[nodiscard]] double measure_peak_gflops(int threads, const SecondsNow& now);
 
-/// Puts on: a copy within the memory of a device.
+/// Enqueues a copy within the memory of a device.
 using CopyWork = std::function<void(void* to, const void* from, std::size_t bytes)>;
-/// Copies on the processor's threads, a part each, with stores that leave the caches out: others
-/// first read what they overwrite, which would not be counted. Done when the call returns. `to` is
-/// aligned to 64 bytes.
+/// Copies on the CPU's threads, a part each, with stores that bypass the caches: others first read
+/// what they overwrite, which would not be counted. Done when the call returns. `to` is aligned to
+/// 64 bytes.
 [[nodiscard]] CopyWork threaded_copy(int threads);
-/// Bytes of each of two buffers for copies that no cache helps: together four times the last-level
-/// cache of this machine, at least 512 MiB (which is more than GPUs have), at most a quarter of the
-/// `free` bytes (0: not known).
+/// Bytes of each of two buffers for copies that do not profit from caches: together four times the
+/// last-level cache of this machine, at least 512 MiB (more than the caches of GPUs), at most a
+/// quarter of the `free` bytes (0: not known).
 [[nodiscard]] std::size_t copy_buffer_bytes(std::size_t free);
-/// 1e9 bytes a second that `copy` reads and writes, `bytes` a call.
+/// 1e9 bytes per second that `copy` reads and writes, `bytes` per call.
 [[nodiscard]] double measure_copy_rate(const Compute& compute, const CopyWork& copy,
                                        std::size_t bytes, const SecondsNow& now);
 
-/// Microseconds that one more launch takes in a recording where each waits for the one before it:
-/// a chain of sums of 64 floats onto the same 64. Empty where work runs at once.
+/// Microseconds per additional launch in a recording in which each waits for the previous one: a
+/// chain of sums of 64 floats onto the same 64. Empty if work runs synchronously.
 [[nodiscard]] std::optional<double> measure_launch(const Compute& compute, const SecondsNow& now);
 
 /// A size for measure_product_rate(): 8192, halved until its matrices take at most half of the
 /// `free` bytes (0: not known).
 [[nodiscard]] std::int64_t product_size(std::size_t free, DType type);
-/// GFLOP/s of a product of two square matrices of `size` rows of noise: the gradient of the input
-/// of a dense layer, as `target` stores and rounds its factors.
+/// GFLOP/s of a product of two square matrices of `size` rows of noise: the input gradient of a
+/// dense layer, with its factors stored and rounded as on `target`.
 [[nodiscard]] double measure_product_rate(const Compute& compute, const Target& target,
                                           std::int64_t size, int threads, const SecondsNow& now);
 

@@ -18,7 +18,7 @@ constexpr double kMilliseconds = 1e3;
 constexpr const char* kRoundKey = "scaling_ranks";
 
 /// Of one rank, or of the mean rank, over rounds. Differences are taken within a round, whose
-/// windows alternate, and clocks and neighbours may make them fall below 0.
+/// windows alternate; clocks and other load may make them negative.
 StepParts parts_of(std::span<const StepTimes> rounds) {
   std::vector<double> step, exposed, data, sums;
   for (const StepTimes& seconds : rounds) {
@@ -53,7 +53,7 @@ double samples_of(const ScalingRound& round) {
   return samples;
 }
 
-/// All but what compares it with other counts.
+/// All but the comparison with other counts.
 ScalingRow row_of(const std::vector<const ScalingRound*>& rounds) {
   const ScalingRound& first = *rounds.front();
   ScalingRow row{.ranks = static_cast<int>(first.size()), .by_rank = first};
@@ -91,7 +91,7 @@ std::vector<Growth> growths(const StepParts& from, const StepParts& to) {
   return all;
 }
 
-/// On a processor ranks may have to share cores, which is a reason of its own.
+/// On CPUs ranks may have to share cores, which is a reason of its own.
 std::string crowd_text(const ScalingRow& row) {
   const RankMeasurement& rank = row.by_rank.front();
   const int threads = rank.local_ranks * rank.threads;
@@ -128,7 +128,7 @@ RankMeasurement measurement_of(const Json& json) {
                         .without_data = json.at("without_data_s").get<double>(),
                         .sums = json.at("sums_s").get<double>()}};
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::device, std::string("what a rank measured cannot be read (") +
+    throw Error(ErrorKind::device, std::string("the measurement of a rank cannot be read (") +
                                        error.what() +
                                        "); all hosts must have the same version of train");
   }
@@ -148,15 +148,17 @@ PrintedRound round_in(std::string_view printed, int ranks) {
       if (!line.empty()) found.others += line + "\n";
       continue;
     }
-    const Json json = parse_json(line, {.name = "what rank 0 measured", .kind = ErrorKind::device});
+    const Json json =
+        parse_json(line, {.name = "the measurement of rank 0", .kind = ErrorKind::device});
     found.round.clear();
     for (const Json& rank : json.at(kRoundKey)) found.round.push_back(measurement_of(rank));
   }
   if (found.round.size() == static_cast<std::size_t>(ranks)) return found;
-  throw Error(ErrorKind::device,
-              fmt::format("{} ranks ended well, but {} of them told what they measured; see that "
-                          "all hosts have the same version of train",
-                          ranks, found.round.size()));
+  throw Error(
+      ErrorKind::device,
+      fmt::format("{} ranks succeeded, but {} of them reported their measurements; check that "
+                  "all hosts have the same version of train",
+                  ranks, found.round.size()));
 }
 
 std::vector<ScalingRow> scaling_rows(std::span<const ScalingRound> rounds) {
@@ -175,7 +177,7 @@ std::vector<ScalingRow> scaling_rows(std::span<const ScalingRound> rounds) {
 std::string missing_text(const ScalingRow& fewest, const ScalingRow& row) {
   std::string text =
       fmt::format("{} ranks: {:.2f} of {} times", row.ranks, row.speed_up, row.ranks);
-  constexpr double kWorthSaying = 0.0005;  // that is printed as 0.1 %
+  constexpr double kWorthSaying = 0.0005;  // the least that is printed as 0.1 %
   const double missing = 1 - row.efficiency;
   if (missing < kWorthSaying) return text + ", nothing is missing." + crowd_text(row);
   text += fmt::format(". Of the missing {:.1f} %:", 100 * missing);

@@ -14,7 +14,7 @@ double rate_of_one(std::span<const ScalingRow> rows) {
   return rows.front().images_per_second / rows.front().ranks;
 }
 
-/// Columns: place on the axis, ranks, images/s, low, high, efficiency in percent, ms a step of
+/// Columns: position on the axis, ranks, images/s, low, high, efficiency in percent, ms per step of
 /// compute, data, communication, hidden communication.
 std::string data_block(std::span<const ScalingRow> rows) {
   std::string block = "$counts << END\n";
@@ -48,7 +48,7 @@ plot sample [x = 0 : most] of_one * x with lines dashtype 2 linewidth 2 linecolo
 )";
 
 constexpr std::string_view kParts = R"(set title 'Where the time of a step goes' font ',13'
-set ylabel 'ms a step' textcolor rgb '#555555'
+set ylabel 'ms per step' textcolor rgb '#555555'
 set key left center at graph 1.02, graph 0.5 reverse Left spacing 1.4 samplen 1.5
 set xrange [-0.6 : rows - 0.4]
 unset grid
@@ -62,12 +62,12 @@ plot $counts using 1:($7 + $8 + $9):xtic(2) with boxes linecolor rgb '#E24A33' t
   $counts using 1:($7 + $8 + $9):(sprintf('%.1f', $7 + $8 + $9)) with labels offset 0,0.8 textcolor rgb '#555555' notitle
 )";
 
-/// What goes on beside the computation is drawn over it, where there is any to be seen.
+/// Communication that overlaps the computation is drawn over it, if there is enough to be visible.
 constexpr std::string_view kHidden = R"(, \
   $counts using 1:($7 - $10 / 2):(0.275):($10 / 2) with boxxyerror fillstyle transparent pattern 4 noborder linecolor rgb '#1B4965' title 'communication, hidden')";
 
 bool hides_something(std::span<const ScalingRow> rows) {
-  constexpr double kVisible = 0.01;  // of a step: a few points of the picture
+  constexpr double kVisible = 0.01;  // of a step: a few points of the plot
   return std::ranges::any_of(
       rows, [](const ScalingRow& row) { return row.parts.hidden > kVisible * row.parts.step; });
 }

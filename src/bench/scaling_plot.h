@@ -1,4 +1,4 @@
-// The picture of `train bench --scaling`.
+// The plot of `train bench --scaling`.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-/// A gnuplot script that draws images/s beside N times the rate of one rank, and where the time of
-/// a step goes, to the file name of `output`, .png or .svg, with the text of the variable `prefix`
-/// before it where that is set. It holds its data, and runs by itself beside the picture.
+/// A gnuplot script that plots images/s next to N times the throughput of one rank, and the parts
+/// of the time of a step, to the file name of `output`, .png or .svg, preceded by the variable
+/// `prefix` if that is set. It contains its data, and can be run by itself next to the plot.
 [[nodiscard]] std::string scaling_script(const std::string& title, std::span<const ScalingRow> rows,
                                          const std::filesystem::path& output);
 

@@ -16,10 +16,10 @@ namespace trainyard {
 namespace {
 
 constexpr Operation kMeasuring{"measuring"};
-// Before a window: the first step of a recording, the batches that lie ready.
+// Before a window: the first step of a recording, and the prefetched batches.
 constexpr int kUntimedSteps = 3;
 
-/// A rank that trains without end.
+/// A rank that trains without an end.
 class RankBench {
  public:
   RankBench(RunConfig run, const ScalingOptions& options, RankGroup& ranks)
@@ -30,14 +30,14 @@ class RankBench {
   [[nodiscard]] RankMeasurement measure(const ScalingOptions& options);
 
  private:
-  /// What a step is made of.
+  /// The parts of a step that are run.
   enum class Work { whole, without_sums, without_data };
 
   static RunConfig with_batch(RunConfig run, std::int64_t batch) {
     run.batch = {.per_gpu = batch};
     return run;
   }
-  /// Whether ranks vote on stopping now, see TrainingRun.
+  /// True if ranks vote on stopping now, see TrainingRun.
   [[nodiscard]] bool votes() const {
     const std::int64_t kept = session_.device().results_kept;
     return ranks_.size() > 1 && kept > 1 && steps_ % kept == 0;
@@ -59,14 +59,14 @@ class RankBench {
   Session session_;
   UpdatePosition start_;
   TrainingStep whole_{session_.model(), session_.updater()};
-  TrainingStep alone_{session_.model(), session_.updater()};  // recorded without sums
+  TrainingStep alone_{session_.model(), session_.updater()};  // recorded without all-reduces
   std::int64_t steps_ = 0;
   std::uint32_t epoch_ = 0;
   std::int64_t batches_left_ = 0;  // of the epoch
 };
 
-/// Every window is the beginning of the same training: equal weights on all ranks, which drift
-/// apart where nothing is summed, and are of the size that training has them.
+/// Every window is the beginning of the same training: weights are equal on all ranks, which drift
+/// apart without all-reduces, and have the magnitudes of training.
 void RankBench::begin_again(Work work) {
   Updater& updater = session_.updater();
   if (updater.results().pending() > 0) check(updater.results().take_all());
@@ -90,7 +90,7 @@ void RankBench::load_next() {
   --batches_left_;
 }
 
-/// As Trainer makes one.
+/// A step as in Trainer.
 void RankBench::step(Work work) {
   Updater& updater = session_.updater();
   TrainingStep& training = work == Work::whole ? whole_ : alone_;
@@ -105,7 +105,7 @@ void RankBench::step(Work work) {
   if (updater.results().full()) check(updater.results().take_oldest());
 }
 
-/// What all ranks do together in a step, and nothing else.
+/// Only what all ranks do together in a step.
 void RankBench::sums() {
   if (votes()) static_cast<void>(ranks_.largest(0));
   ranks_.progress(++steps_, kMeasuring);
@@ -115,9 +115,10 @@ void RankBench::sums() {
 void RankBench::check(std::span<const UpdateResult> results) const {
   const bool finite = std::ranges::all_of(results, &UpdateResult::finite);
   if (finite) return;
-  throw Error(ErrorKind::diverged,
-              "training diverged within the first steps, and what is not finite is no measure of "
-              "time; lower the learning rate (--set)");
+  throw Error(
+      ErrorKind::diverged,
+      "training diverged within the first steps, so its time means nothing; lower the learning "
+      "rate (--set)");
 }
 
 template <class Step>
@@ -144,14 +145,14 @@ double RankBench::window_of_sums(int steps) {
   return seconds_a_step(steps, [this] { sums(); });
 }
 
-/// The first step, which is not recorded, shows which sums it makes.
+/// Notes the all-reduces of the first step, which is not recorded.
 void RankBench::note_sums() {
   begin_again(Work::whole);
   sums_.set_mode(TimedAllReduce::Mode::note);
   step(Work::whole);
 }
 
-/// Steps of a window, the same number on all ranks.
+/// Number of steps in a window, the same on all ranks.
 int RankBench::steps_in(double seconds) {
   constexpr int kProbe = 3, kFewest = 3, kMost = 1'000'000;
   const double steps = seconds / window(Work::whole, kProbe);
@@ -162,11 +163,11 @@ RankMeasurement RankBench::measure(const ScalingOptions& options) {
   note_sums();
   const int steps = steps_in(options.window_seconds);
   const bool alone = ranks_.size() == 1;
-  // Differences of windows beside each other: what slows the machine down for a while slows both.
+  // Differences of adjacent windows: what slows the machine down for a while slows both.
   std::vector<double> whole, exposed, data, sums;
   for (int i = 0; i < options.windows; ++i) {
     whole.push_back(window(Work::whole, steps));
-    // One rank sums nothing: a second window would only add noise.
+    // One rank has no all-reduces: a second window would only add noise.
     const double without_sums = alone ? whole.back() : window(Work::without_sums, steps);
     exposed.push_back(whole.back() - without_sums);
     data.push_back(without_sums - window(Work::without_data, steps));
@@ -194,7 +195,7 @@ ScalingRound measure_scaling(RunConfig run, const ScalingOptions& options, RankG
     ScalingRound all;
     for (const std::string& text : ranks.gather(json_line(json_of(own)))) {
       all.push_back(measurement_of(
-          parse_json(text, {.name = "what a rank measured", .kind = ErrorKind::device})));
+          parse_json(text, {.name = "the measurement of a rank", .kind = ErrorKind::device})));
     }
     ranks.sign_off();
     return all;

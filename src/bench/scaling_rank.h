@@ -1,4 +1,4 @@
-// What one rank measures for `train bench --scaling`.
+// The measurements of one rank for `train bench --scaling`.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 namespace trainyard {
 
 struct ScalingOptions {
-  std::int64_t batch = 1;  // samples of a pass of each rank
-  int windows = 5;         // of each kind, in turn; medians over them
+  std::int64_t batch = 1;  // samples per pass of each rank
+  int windows = 5;         // of each kind, alternating; medians over them
   double window_seconds = 1;
   DeviceChoice device;
 };
 
 /// Trains `run` on its own data with a batch for each rank, whole and with parts left out, as one
-/// of the ranks. Every rank's measurement, by rank. Throws Error of any kind, the first of all
-/// ranks': those of Session, Error{diverged}, Error{device}.
+/// of the ranks. Returns every rank's measurement, by rank. Throws Error of any kind, the first of
+/// all ranks: those of Session, Error{diverged}, Error{device}.
 [[nodiscard]] ScalingRound measure_scaling(RunConfig run, const ScalingOptions& options,
                                            RankGroup& ranks);
 

@@ -48,7 +48,7 @@ Json ranks_json(const ScalingRow& row) {
   return ranks;
 }
 
-/// "1 thread", or "2 to 8 threads" where hosts differ.
+/// "1 thread", or "2 to 8 threads" if hosts differ.
 std::string threads_text(std::span<const ScalingRow> rows) {
   int least = rows.front().by_rank.front().threads, most = least;
   for (const ScalingRow& row : rows) {
@@ -68,7 +68,7 @@ std::string scaling_table(const ScalingSubject& subject, std::span<const Scaling
                                 subject.network, subject.batch, subject.batch_from,
                                 threads_text(rows), subject.rounds, subject.rounds == 1 ? "" : "s");
   out += fmt::format("{:>7} {:>10}  {:<19} {:>8} {:>11} {:>10} {:>9} {:>9} {:>14} {:>8}\n", "ranks",
-                     "images/s", "rounds", "speed-up", "efficiency", "ms a step", "data", "compute",
+                     "images/s", "rounds", "speed-up", "efficiency", "ms/step", "data", "compute",
                      "communication", "hidden");
   for (const ScalingRow& row : rows) {
     out += count_line(row);

@@ -1,4 +1,4 @@
-// How the figures of `train bench --scaling` are told: a table, CSV, JSON lines.
+// Output of the figures of `train bench --scaling`: a table, CSV, JSON lines.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace trainyard {
 
-/// What was measured, beside the rows.
+/// What was measured, in addition to the rows.
 struct ScalingSubject {
   std::string network;
-  std::int64_t batch = 1;  // samples of a pass of each rank
-  std::string batch_from;  // what said so: "--batch"
+  std::int64_t batch = 1;  // samples per pass of each rank
+  std::string batch_from;  // where it was given: "--batch"
   int rounds = 1;
 };
 
-/// For people: a line a count, below it one a rank where there are several, and sentences that say
-/// what is missing from N times.
+/// For people: one line per count, below it one per rank if there are several, and sentences that
+/// say what is missing from N times.
 [[nodiscard]] std::string scaling_table(const ScalingSubject& subject,
                                         std::span<const ScalingRow> rows);
-/// A line a count and rank. Rates, speed-up and efficiency are those of the count, times the
-/// rank's.
+/// One line per count and rank. Throughput, speed-up and efficiency are those of the count, times
+/// those of the rank.
 [[nodiscard]] std::string scaling_csv(const ScalingSubject& subject,
                                       std::span<const ScalingRow> rows);
-/// A line a count.
+/// One line per count.
 [[nodiscard]] std::string scaling_json(const ScalingSubject& subject,
                                        std::span<const ScalingRow> rows);
 

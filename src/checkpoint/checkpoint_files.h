@@ -1,5 +1,5 @@
-// Checkpoints on the disk: a folder each, whole or not there, every byte checked when it is read.
-// Knows tensors, a JSON state and files; nothing of training.
+// Checkpoints on disk: one folder each, complete or absent, every byte checked when read. Knows
+// tensors, a JSON state and files, but nothing about training.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-/// What a checkpoint holds. Tensors lie in `copies` or in the caller's memory, which must not
+/// The content of a checkpoint. Tensors are in `copies` or in the caller's memory, which must not
 /// change while it is saved.
 struct CheckpointContent {
   std::int64_t epoch = 0;  // finished epochs
@@ -29,7 +29,7 @@ struct CheckpointContent {
 
 struct CheckpointOptions {
   bool is_best = false;   // the pointer `best` moves to this one
-  std::int64_t keep = 2;  // newest ones that stay, at least 1; `best` and `last` stay always
+  std::int64_t keep = 2;  // newest ones to keep, at least 1; `best` and `last` are always kept
 };
 
 /// A checkpoint read back, every file checked against its manifest.
@@ -37,29 +37,28 @@ struct LoadedCheckpoint {
   std::filesystem::path path;
   std::int64_t epoch = 0;
   std::int64_t step = 0;
-  std::string run;  // id of the run that saved it; "" of runs made before ids
+  std::string run;  // id of the run that saved it; "" for runs from before ids existed
   std::map<std::string, SafetensorsFile> files;
   Json state;
-  /// What was wrong with newer ones, a line each; empty if this is the newest.
+  /// What was wrong with newer ones, one line each; empty if this is the newest.
   std::vector<std::string> warnings;
 };
 
 /// "epoch-0010_step-003910".
 [[nodiscard]] std::string checkpoint_name(std::int64_t epoch, std::int64_t step);
 
-/// Bytes that saving takes, at most.
+/// The most bytes that saving takes.
 [[nodiscard]] std::uint64_t checkpoint_bytes(const CheckpointContent& content);
 
-/// Throws Error{disk} if the disk of `folder`, which need not be there yet, has less room than
-/// that.
+/// Throws Error{disk} if the disk of `folder`, which need not exist yet, has less room than that.
 void require_checkpoint_space(const Disk& disk, const std::filesystem::path& folder,
                               const CheckpointContent& content);
 
 /// Saves into `folder` (`runs/x/0001/checkpoints`) and returns the new folder's path. Order: free
 /// space, temporary folder, each file with fsync, MANIFEST.json last, fsync, rename, fsync of
 /// `folder`, the pointers, and only then older ones are removed. Throws Error{diverged}, before
-/// anything is written, if a tensor or the state holds a number that is not finite, and Error{disk}
-/// if the disk fails; what was saved before stays usable.
+/// anything is written, if a tensor or the state contains a number that is not finite, and
+/// Error{disk} if the disk fails; checkpoints saved before stay usable.
 std::filesystem::path save_checkpoint(const Disk& disk, const std::filesystem::path& folder,
                                       const CheckpointContent& content,
                                       const CheckpointOptions& options);
@@ -72,12 +71,12 @@ std::filesystem::path save_checkpoint(const Disk& disk, const std::filesystem::p
 /// One checkpoint. Throws Error{checkpoint} naming the file that is damaged.
 [[nodiscard]] LoadedCheckpoint load_checkpoint(const std::filesystem::path& path);
 
-/// One safetensors file of a checkpoint, without the others. Throws as load_checkpoint() does.
+/// One safetensors file of a checkpoint, without the others. Throws like load_checkpoint().
 [[nodiscard]] SafetensorsFile load_checkpoint_file(const std::filesystem::path& path,
                                                    const std::string& name);
 
-/// The name that the one-line file `pointer` ("last" or "best") holds; empty if it is missing or
-/// does not hold a checkpoint's name.
+/// The name in the one-line file `pointer` ("last" or "best"); empty if it is missing or does not
+/// contain the name of a checkpoint.
 [[nodiscard]] std::string checkpoint_pointer(const std::filesystem::path& folder,
                                              const std::string& pointer);
 

@@ -20,11 +20,11 @@ constexpr std::uint64_t kMostPointerBytes = 256;
   throw Error(ErrorKind::checkpoint, path.string() + ": damaged: " + what);
 }
 
-/// The file's bytes, if they are those that were written.
+/// The file's bytes, after checking that they are those that were written.
 std::vector<std::byte> read_checked(const fs::path& path, const ManifestFile& expected) {
   const InputFile file(path, ErrorKind::checkpoint);
   if (file.size() != expected.bytes) {
-    damaged(path, "it holds " + std::to_string(file.size()) + " bytes, " +
+    damaged(path, "it has " + std::to_string(file.size()) + " bytes, " +
                       std::to_string(expected.bytes) + " were written");
   }
   std::vector<std::byte> bytes(file.size());
@@ -108,7 +108,7 @@ std::string checkpoint_pointer(const fs::path& folder, const std::string& pointe
     const bool is_name = !name.starts_with(kReplacedPrefix) && parse_checkpoint_name(name);
     return is_name ? name : "";
   } catch (const Error&) {
-    return "";  // not there: as if it had never been written
+    return "";  // missing: as if never written
   }
 }
 

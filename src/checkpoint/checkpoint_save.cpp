@@ -19,7 +19,7 @@ constexpr std::uint64_t kSpareBytes = 1u << 20;
 void require_finite(const CheckpointContent& content, const std::string& name) {
   const auto refuse = [&](const std::string& what) {
     throw Error(ErrorKind::diverged, "checkpoint " + name + " is not written: " + what +
-                                         "; the checkpoints saved before are untouched");
+                                         "; earlier checkpoints are untouched");
   };
   for (const auto& [file, tensors] : content.files) {
     for (const NamedTensor& tensor : tensors) {
@@ -64,8 +64,8 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// What a killed process left. A replaced folder goes only where its successor stands; else it is
-/// the one that counts, and gets its name back.
+/// Cleans up after a killed process. A replaced folder is removed only if its successor exists;
+/// otherwise it is the one that counts, and gets its name back.
 void clean_up(const Disk& disk, const fs::path& folder) {
   for (const fs::path& path : entries_of(folder)) {
     const std::string name = path.filename().string();
@@ -80,7 +80,7 @@ void clean_up(const Disk& disk, const fs::path& folder) {
   }
 }
 
-/// Gives the temporary folder its final name, in the place of an older one of the same step.
+/// Gives the temporary folder its final name, replacing an older one of the same step.
 void put_in_place(const Disk& disk, const fs::path& temporary, const fs::path& target) {
   const fs::path replaced = target.parent_path() / (kReplacedPrefix + target.filename().string());
   const bool replaces = is_there(target);
@@ -95,8 +95,8 @@ void put_in_place(const Disk& disk, const fs::path& temporary, const fs::path& t
   if (replaces) disk.remove(replaced);
 }
 
-/// Removes what is neither among the newest nor pointed at. Checkpoints of later steps than the one
-/// just saved are damaged ones that the run could not resume from.
+/// Removes checkpoints that are neither among the newest nor pointed to. Those of later steps than
+/// the one just saved are damaged ones that the run could not resume from.
 void remove_older(const Disk& disk, const fs::path& folder, const CheckpointEntry& saved,
                   std::int64_t keep) {
   const std::string best = checkpoint_pointer(folder, "best");

@@ -8,8 +8,8 @@ namespace trainyard {
 
 namespace {
 
-/// IEEE 754: a number is not finite if all bits of its exponent are set; the fraction tells nan
-/// from infinity.
+/// IEEE 754: a number is not finite if all bits of its exponent are set; the fraction distinguishes
+/// nan from infinity.
 template <class Word>
 struct Bits {
   Word exponent;

@@ -1,4 +1,4 @@
-// Are all numbers finite? Asked before a checkpoint is written.
+// Whether all numbers are finite, checked before a checkpoint is written.
 #pragma once
 
 #include <optional>

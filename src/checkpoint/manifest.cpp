@@ -15,7 +15,7 @@ Json json_of(const Manifest& manifest) {
   json["schema_version"] = kManifestVersion;
   json["epoch"] = manifest.epoch;
   json["step"] = manifest.step;
-  // Written only where there is one: the text of a manifest made before ids must not change.
+  // Written only if there is one: the text of a manifest from before ids existed must not change.
   if (!manifest.run.empty()) json["run"] = manifest.run;
   json["files"] = Json::object();
   for (const auto& [name, file] : manifest.files) {
@@ -24,7 +24,7 @@ Json json_of(const Manifest& manifest) {
   return json;
 }
 
-/// Names that stay inside the folder.
+/// True for names that stay inside the folder.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
 }
@@ -56,13 +56,13 @@ Manifest parse_manifest(const std::string& text, const std::string& source) {
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::checkpoint, source + ": not a checkpoint's manifest: " + error.what());
   }
-  // Writing it again gives the same bytes, or something was changed.
+  // Writing it again gives the same bytes unless something was changed.
   if (manifest_text(manifest) != text) {
     throw Error(ErrorKind::checkpoint, source + ": damaged: it is not what was written");
   }
   for (const auto& [name, file] : manifest.files) {
     if (!is_plain_name(name)) {
-      throw Error(ErrorKind::checkpoint, source + ": '" + name + "' is no plain file name");
+      throw Error(ErrorKind::checkpoint, source + ": '" + name + "' is not a plain file name");
     }
   }
   return manifest;

@@ -17,13 +17,13 @@ struct ManifestFile {
 struct Manifest {
   std::int64_t epoch = 0;
   std::int64_t step = 0;
-  std::string run;  // id of the run that saved it; "" of runs made before ids
+  std::string run;  // id of the run that saved it; "" for runs from before ids existed
   std::map<std::string, ManifestFile> files;
   bool operator==(const Manifest&) const = default;
 };
 
-/// The file's text. Its last key is the hash of the text without that key, so that a changed byte
-/// anywhere is found.
+/// The file's text. Its last key is the hash of the text without that key, so that any changed byte
+/// is detected.
 [[nodiscard]] std::string manifest_text(const Manifest& manifest);
 /// Throws Error{checkpoint} naming `source` unless `text` is, byte for byte, what manifest_text()
 /// wrote, with plain file names.

@@ -42,7 +42,7 @@ std::string id_of_own(const LoadedCheckpoint& checkpoint, const RunIdentity& run
   throw Error(ErrorKind::checkpoint,
               path + ": is a checkpoint of " + run_name(checkpoint.run) + ", but '" +
                   folder.string() + "' is " + run_name(*run.id) +
-                  "; move it away to go on from this run's own; to begin a new run with its "
+                  "; move it away to continue from this run's own; to start a new run with its "
                   "weights: train --config FILE --init " +
                   shell_quoted(path));
 }

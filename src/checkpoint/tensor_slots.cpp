@@ -5,8 +5,8 @@
 namespace trainyard {
 namespace {
 
-TensorSlot place_in(std::byte* block, const BlockEntry& entry, DType type,
-                    const std::string& prefix) {
+TensorSlot slot_in(std::byte* block, const BlockEntry& entry, DType type,
+                   const std::string& prefix) {
   const std::size_t element = size_of(type);
   return {.name = prefix + entry.name,
           .shape = entry.shape,
@@ -17,28 +17,28 @@ TensorSlot place_in(std::byte* block, const BlockEntry& entry, DType type,
 }  // namespace
 
 std::vector<TensorSlot> weight_slots(Model& model) {
-  std::vector<TensorSlot> places;
+  std::vector<TensorSlot> slots;
   const ModelMemory& memory = model.memory();
   for (const BlockEntry& entry : model.blocks().parameters) {
-    places.push_back(place_in(memory.weights(), entry, memory.type(), ""));
+    slots.push_back(slot_in(memory.weights(), entry, memory.type(), ""));
   }
   for (const BlockEntry& entry : model.blocks().statistics) {
-    places.push_back(place_in(memory.running(), entry, memory.type(), ""));
+    slots.push_back(slot_in(memory.running(), entry, memory.type(), ""));
   }
-  return places;
+  return slots;
 }
 
 std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& optimizer) {
-  std::vector<TensorSlot> places;
+  std::vector<TensorSlot> slots;
   const ModelMemory& memory = model.memory();
-  const std::vector<std::string> slots = optimizer.slots();
-  for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+  const std::vector<std::string> names = optimizer.slots();
+  for (std::size_t i = 0; i < names.size(); ++i) {
     for (const BlockEntry& entry : model.blocks().parameters) {
-      places.push_back(
-          place_in(memory.slot(static_cast<int>(slot)), entry, memory.type(), slots[slot] + "."));
+      slots.push_back(
+          slot_in(memory.slot(static_cast<int>(i)), entry, memory.type(), names[i] + "."));
     }
   }
-  return places;
+  return slots;
 }
 
 std::vector<std::int64_t> extents(const Shape& shape) {
@@ -47,13 +47,13 @@ std::vector<std::int64_t> extents(const Shape& shape) {
   return list;
 }
 
-std::string shape_fault(const TensorSlot& place, const NamedTensor& tensor) {
-  if (tensor.shape == extents(place.shape)) return "";
+std::string shape_fault(const TensorSlot& slot, const NamedTensor& tensor) {
+  if (tensor.shape == extents(slot.shape)) return "";
   std::string found = "[";
   for (const std::int64_t extent : tensor.shape) {
     found += (found.size() > 1 ? ", " : "") + std::to_string(extent);
   }
-  return place.name + ": has shape " + found + "], wants " + place.shape.text();
+  return slot.name + ": has shape " + found + "], expected " + slot.shape.text();
 }
 
 void raise_misfits(const std::vector<std::string>& faults, const std::string& where,

@@ -1,4 +1,4 @@
-// A model's tensors by name, with where they lie: what checkpoints and `--init` read and write.
+// A model's tensors by name, with their memory: what checkpoints and `--init` read and write.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// A tensor of a model and where it lies in the device's memory.
+/// A tensor of a model and its location in the device's memory.
 struct TensorSlot {
   std::string name;
   Shape shape;
@@ -26,10 +26,10 @@ struct TensorSlot {
 [[nodiscard]] std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& optimizer);
 
 [[nodiscard]] std::vector<std::int64_t> extents(const Shape& shape);
-/// Why the shape of `tensor` is not the place's, or "".
-[[nodiscard]] std::string shape_fault(const TensorSlot& place, const NamedTensor& tensor);
+/// Why the shape of `tensor` is not that of the slot, or "".
+[[nodiscard]] std::string shape_fault(const TensorSlot& slot, const NamedTensor& tensor);
 
-/// Throws Error{checkpoint} with the first of `faults`, if there are any, and then `advice`.
+/// If there are `faults`, throws Error{checkpoint} with the first of them and `advice`.
 void raise_misfits(const std::vector<std::string>& faults, const std::string& where,
                    const std::string& advice = "");
 

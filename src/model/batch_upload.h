@@ -1,4 +1,4 @@
-// Batches on their way to a device that works behind the host's back.
+// Uploads of batches to a device that works asynchronously.
 #pragma once
 
 #include <array>
@@ -10,23 +10,23 @@
 
 namespace trainyard {
 
-/// A copy of host memory to a device; of nothing, where there are no bytes.
+/// A copy of host memory to a device; nothing is copied if there are no bytes.
 struct Upload {
   void* to = nullptr;
   const void* from = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Takes a batch into pinned host memory, over a queue of its own into one of two places on the
-/// device, and from there, in the order of the model's queue, to where it is read. So a batch
-/// crosses while the one before is worked on, and the host waits for neither.
+/// Copies a batch into pinned host memory, over a queue of its own into one of two buffers on the
+/// device, and from there, in the order of the model's queue, to where it is read. So the upload of
+/// a batch overlaps the work on the previous one, and the host waits for neither.
 class BatchUpload {
  public:
   /// A batch takes at most `bytes`, the sum of aligned_bytes() of its parts. Queues and device must
   /// outlive it. Throws Error{memory}.
   BatchUpload(Device& device, Queue& queue, Queue& copies, std::size_t bytes);
   /// The parts' host memory may change once this returns. Waits until the batch before the last one
-  /// has crossed.
+  /// has been uploaded.
   void put(std::span<const Upload> parts);
 
  private:

@@ -1,4 +1,4 @@
-// What a model computes with.
+// The device, queues and executors of a model.
 #pragma once
 
 #include "device/device.h"
@@ -7,15 +7,14 @@
 
 namespace trainyard {
 
-/// A device, the queue that all of a model's work is put on, and what puts it there. All outlive
-/// the model.
+/// A device, the queue of all of a model's work, and what enqueues it. All outlive the model.
 struct Compute {
   Device& device;
   Queue& queue;
   const ExecutorFactory& executors;
   const UpdateLaunches& launches;
-  Queue* copies = nullptr;  // batches come over this one; null: `queue` works at once
-  // Gradients are summed over ranks on this one while the backward pass goes on; null: after it.
+  Queue* copies = nullptr;  // batches are uploaded on this one; null: `queue` works synchronously
+  // All-reduces of gradients on this one overlap the backward pass; null: they follow it.
   Queue* sums = nullptr;
 };
 

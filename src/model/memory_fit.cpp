@@ -11,14 +11,13 @@ std::string advice(std::int64_t fits, std::int64_t batch) {
   if (fits == 0) return "not even a batch of 1 would fit: choose a smaller network or input";
   return fmt::format(
       "the largest batch that would fit is {}, not {}: lower 'batch', or raise 'accumulate' to "
-      "keep "
-      "the samples of an update",
+      "keep the samples per step",
       fits, batch);
 }
 
-// What a thread's stack and the libraries' own code and buffers take beside a model: measured on
-// two threads, the smallest address space in which ResNet-20 trains, less its forecast. They cannot
-// go without, and do not always say so.
+// Bytes of a thread's stack and of the libraries' own code and buffers, in addition to a model:
+// measured on two threads as the smallest address space in which ResNet-20 trains, less its
+// forecast. They fail without it, and do not always report that.
 constexpr std::size_t kThreadBytes = std::size_t{8} << 20;
 constexpr std::size_t kLibraryBytes = std::size_t{48} << 20;
 
@@ -32,8 +31,8 @@ void require_program_memory(const Device& device, std::int64_t threads) {
   if (free == 0 || needed <= free) return;
   throw Error(
       ErrorKind::memory,
-      fmt::format("out of memory: training on {} threads takes {:.0f} MiB beside the model, "
-                  "and {:.1f} MiB are free, bounded by {}; raise that bound, or use fewer "
+      fmt::format("out of memory: training on {} threads takes {:.0f} MiB besides the model, "
+                  "but {:.1f} MiB are free, limited by {}; raise that limit, or use fewer "
                   "'threads' and 'data.workers'",
                   threads, mebibytes(needed), mebibytes(free), device.memory_bound()));
 }
@@ -49,7 +48,7 @@ void require_memory(const ModelPrograms& programs, const Device& device, const T
     return forecast(make_programs(with_batch(graph, smaller), executors, options)).total();
   });
   throw Error(ErrorKind::memory,
-              fmt::format("out of memory on {}: {:.1f} MiB are free, bounded by {}; {}; {}",
+              fmt::format("out of memory on {}: {:.1f} MiB are free, limited by {}; {}; {}",
                           device.name(), mebibytes(free), device.memory_bound(),
                           text_of(forecast(programs)), advice(fits, batch)));
 }

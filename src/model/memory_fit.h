@@ -1,4 +1,4 @@
-// Whether a model fits into its device, asked before a byte is allocated.
+// Whether a model fits into the memory of its device, checked before anything is allocated.
 #pragma once
 
 #include "device/device.h"
@@ -6,13 +6,13 @@
 
 namespace trainyard {
 
-/// Throws Error{memory} if `device`, a processor, has less free than so many threads and the
-/// libraries take before there is a model.
+/// Throws Error{memory} if `device`, a CPU, has less free than `threads` threads and the libraries
+/// take without any model.
 void require_program_memory(const Device& device, std::int64_t threads);
 
 /// Throws Error{memory} if the model of `programs` takes more than `device` has free, with the
 /// forecast by kind and the largest batch that would fit. A device that does not know its free
-/// memory is not asked.
+/// memory is not checked.
 void require_memory(const ModelPrograms& programs, const Device& device, const TrainingGraph& graph,
                     const ExecutorFactory& executors, const ModelOptions& options);
 

@@ -136,7 +136,7 @@ void Model::load(const Batch& batch) {
 void Model::feed_from(const DeviceImages& train, const DeviceImages& eval,
                       std::int64_t spatial_steps) {
   TY_CHECK(train.incoming().data() == eval.incoming().data(),
-           "batches bring all images to one place");
+           "all images of batches arrive in one buffer");
   train_images_ = &train;
   eval_images_ = &eval;
   spatial_ = std::make_unique<DeviceArray<SpatialStep>>(

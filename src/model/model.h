@@ -17,7 +17,7 @@
 
 namespace trainyard {
 
-/// Sums over the true samples of batches, in double, batch after batch.
+/// Sums over the valid samples of batches, in double, batch after batch.
 struct Totals {
   double loss = 0;
   std::vector<double> metrics;
@@ -48,23 +48,23 @@ class Model {
   [[nodiscard]] const Compute& compute() const { return compute_; }
   [[nodiscard]] std::size_t transient_bytes() const { return transient_->bytes(); }
 
-  /// Fills weights and running statistics as their initializers say; a weight depends on the seed
-  /// and its own name alone.
+  /// Fills weights and running statistics by their initializers; a weight depends only on the seed
+  /// and its own name.
   void initialize(std::uint64_t seed);
-  /// Finished epochs, as the random draws of the batches to come count them.
+  /// Finished epochs, for the random draws of the following batches.
   void set_epoch(std::int64_t epoch);
-  /// Batches to come are made on the device from these images, which outlive the model: of training
-  /// and of evaluation, or, where batches bring them, both the same. Their augmentations have
-  /// `spatial_steps` steps.
+  /// The following batches are made on the device from these images, which outlive the model: of
+  /// training and of evaluation, or, if batches bring their images, both the same. Their
+  /// augmentations have `spatial_steps` steps.
   void feed_from(const DeviceImages& train, const DeviceImages& eval, std::int64_t spatial_steps);
   /// Copies a batch to the device; it may change once this returns.
   void load(const Batch& batch);
-  /// Puts on: the images of the batch that is loaded, as the first layer reads them. Before each
-  /// run of the training program; evaluate() does so itself.
+  /// Enqueues the conversion of the loaded batch's images to what the first layer reads. To be
+  /// called before each run of the training program; evaluate() does it itself.
   void place_training_images() { place_images(train_images_); }
-  /// Puts on: add the losses and metrics of the batch that `program` has just run to the sums.
+  /// Enqueues adding the losses and metrics of the batch that `program` has just run to the sums.
   void add_results(const Program& program);
-  /// Puts on the evaluation of the batch that is loaded, its results added to the sums.
+  /// Enqueues the evaluation of the loaded batch; its results are added to the sums.
   void evaluate() { evaluation_.run(); }
   /// Waits for the sums, and clears them.
   [[nodiscard]] Totals take_totals();
@@ -73,7 +73,7 @@ class Model {
 
  private:
   void make_upload();
-  /// What of a batch crosses, and where to.
+  /// The parts of a batch to upload, and their destinations.
   [[nodiscard]] std::array<Upload, 4> parts_of(const Batch& batch) const;
   void set_valid(std::int64_t valid);
   void place_images(const DeviceImages* images);
@@ -83,19 +83,19 @@ class Model {
   ModelPrograms programs_;
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
-  std::unique_ptr<Executor> reorder_images_;    // from the staging memory; null: none is needed
+  std::unique_ptr<Executor> reorder_images_;    // from the staging memory; null: not needed
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
   const DeviceImages* eval_images_ = nullptr;
   std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with those
-  std::unique_ptr<BatchUpload> upload_;                // null: the queue works at once
+  std::unique_ptr<BatchUpload> upload_;                // null: the queue works synchronously
   std::int64_t epoch_ = 0;                             // as on the device, like valid_
   std::int64_t valid_ = 0;
   std::int64_t samples_ = 0;
   RepeatedWork evaluation_;
 };
 
-/// The value; a NaN without sign and payload. Which of two NaNs their sum keeps is open, so those
-/// depend on the number of ranks, and a file would say "-nan" for "nan".
+/// The value; a NaN loses its sign and payload. Which of two NaNs a sum propagates is unspecified,
+/// so they depend on the number of ranks, and a file would have "-nan" instead of "nan".
 [[nodiscard]] double with_plain_nan(double value);
 
 /// Fills `totals` from a row of results (ResultRow).

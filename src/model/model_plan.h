@@ -1,4 +1,4 @@
-// The plan of a training graph as text, with the memory that it takes.
+// The plan of a training graph as text, with its memory.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace trainyard {
 
-/// Steps, tensors, offsets and memory of the training program, as its executors ask for them.
+/// Steps, tensors, offsets and memory of the training program, as its executors request them.
 [[nodiscard]] std::string plan_text(const TrainingGraph& graph, const ExecutorFactory& executors,
                                     const ModelOptions& options);
-/// The same for a target whose device is not at hand, with the most that its executors may ask for.
+/// The same for a target without its device, with the most that its executors may request.
 [[nodiscard]] std::string plan_text_without_device(const TrainingGraph& graph,
                                                    const ModelOptions& options);
 

@@ -17,7 +17,7 @@ PlanRequest request_of(const TrainingGraph& graph, bool train) {
   return request;
 }
 
-/// Bytes of a batch of plain float images, unless the input is just that.
+/// Bytes of a batch of plain float images; 0 if that is already the input.
 std::size_t staging_bytes(const Plan& plan, const TrainingGraph& graph) {
   const TensorId id = plan.values[plan.laid_out.renamed[graph.graph.inputs[0]]];
   const PlanTensor& input = plan.tensors[id];

@@ -1,4 +1,4 @@
-// The two programs of a training graph, before any memory is there for them.
+// The two programs of a training graph, before any memory is allocated for them.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct ModelOptions {
   int threads = 1;
   std::uint64_t seed = 0;
   int slots = 0;             // optimizer state blocks
-  bool accumulates = false;  // more than one micro-step an update
-  std::int64_t shards = 1;   // of a micro-step on this rank, each a batch: a power of two
+  bool accumulates = false;  // more than one micro-batch per step
+  std::int64_t shards = 1;   // of a micro-batch on this rank, each a batch: a power of two
   bool train = true;         // false: the evaluation program alone
   /// Over the replicas that train together, on the model's queue; null: one replica. Outlives the
   /// model.
@@ -34,7 +34,7 @@ struct ModelPlans {
   Plan eval;
 };
 
-/// The plans of a graph on a target, not completed: nothing is known yet of what executors need.
+/// The plans of a graph on a target, not completed: the needs of executors are not known yet.
 [[nodiscard]] ModelPlans make_plans(const TrainingGraph& graph, const Target& target, bool train);
 /// The same without the target's device, completed with the most that its executors may need.
 [[nodiscard]] ModelPlans make_plans_without_device(const TrainingGraph& graph,
@@ -44,7 +44,7 @@ struct ModelPlans {
 struct ModelPrograms {
   BlockLayout blocks;
   ModelMemory::Sizes sizes;
-  std::unique_ptr<Program> train;  // null where only evaluation is wanted
+  std::unique_ptr<Program> train;  // null for evaluation only
   std::unique_ptr<Program> eval;
 
   [[nodiscard]] std::size_t transient_bytes() const;
@@ -54,7 +54,7 @@ struct ModelPrograms {
                                           const ExecutorFactory& executors,
                                           const ModelOptions& options);
 
-/// What a model of these programs or plans takes.
+/// The memory of a model of these programs or plans.
 [[nodiscard]] MemoryForecast forecast(const ModelPrograms& programs);
 [[nodiscard]] MemoryForecast forecast(const ModelPlans& plans, const TrainingGraph& graph,
                                       const ModelOptions& options);

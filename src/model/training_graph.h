@@ -1,4 +1,4 @@
-// A network's graph with the loss and the metrics attached behind it.
+// A network's graph with loss and metrics attached.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct TrainingGraph {
 /// The same network for another batch.
 [[nodiscard]] TrainingGraph with_batch(const TrainingGraph& graph, std::int64_t batch);
 
-/// The same network as each of `replicas` trains it: batch norms with `sync` count the samples of
-/// all where the running variance is unbiased.
+/// The same network as trained by each of `replicas`: batch norms with `sync` count the samples of
+/// all replicas if the running variance is unbiased.
 [[nodiscard]] TrainingGraph with_replicas(const TrainingGraph& graph, int replicas);
 
 /// True if a batch norm has `sync`, so that passes sum over replicas.

@@ -1,4 +1,4 @@
-// Which GPU a failure came from, in words that are found again.
+// Names the GPU of a failure in the error text, and finds it there again.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace trainyard {
 
-/// `error` with the GPU that a rank trains on, null for the processor: "..., on cuda:0 (NVIDIA
-/// H200, 0000:17:00.0) of node1".
+/// `error` with the GPU that a rank trains on (null: the CPU): "..., on cuda:0 (NVIDIA H200,
+/// 0000:17:00.0) of node1".
 [[nodiscard]] Error with_gpu(const GpuError& error, const GpuFinding* gpu, std::string_view host);
 
-/// What `work` on that device gives. A GpuError of it names the GPU; other errors pass.
+/// The result of `work` on that device. A GpuError from it gets the GPU's name; other errors pass.
 template <class Work>
 auto naming_gpu(const DeviceChoice& choice, const Work& work) {
   try {
@@ -24,7 +24,7 @@ auto naming_gpu(const DeviceChoice& choice, const Work& work) {
   }
 }
 
-/// The GPU that such an error's text ends with: "cuda:0 (...) of node1"; else "".
+/// The GPU at the end of such an error's text: "cuda:0 (...) of node1"; else "".
 [[nodiscard]] std::string gpu_in(std::string_view text);
 
 }  // namespace trainyard

@@ -11,7 +11,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kWorking = 10, kHangs = 11, kDead = 12;
-/// Six times the interval at which a process that lives writes its status.
+/// Six times the interval at which a live process writes its status.
 constexpr std::int64_t kSilenceSeconds = 60;
 
 std::int64_t age(const RunSighting& run, std::int64_t moment) {
@@ -20,7 +20,7 @@ std::int64_t age(const RunSighting& run, std::int64_t moment) {
 
 std::int64_t silence(const RunSighting& run) { return age(run, run.status.updated); }
 
-/// A lock that another machine holds may not be seen from here.
+/// A lock held by another machine may not be visible here.
 bool lives(const RunSighting& run) {
   return run.locked || (!run.here && silence(run) <= kSilenceSeconds);
 }
@@ -30,8 +30,8 @@ std::string process_of(const RunSighting& run) {
 }
 
 std::string advice_to_go_on(const RunSighting& run) {
-  if (!run.resumable) return "start it again: nothing was trained";
-  return "go on with: " + resume_command(run.folder.string());
+  if (!run.resumable) return "start it again: nothing has been trained";
+  return "continue with: " + resume_command(run.folder.string());
 }
 
 RunHealth ended(const RunSighting& run) {
@@ -72,7 +72,7 @@ std::string place_text(const RunStatus& status) {
 
 std::string seconds(double count) { return fixed_text(std::round(count), 0) + " s"; }
 
-/// What a run does or did, as a word of a sentence.
+/// What a run does or did, as a verb in a sentence.
 std::string activity(const RunStatus& status) {
   const std::string phase(phase_of(status));
   return phase == "reading_data" ? "reading data" : phase;
@@ -87,23 +87,23 @@ RunHealth judge_run(const RunSighting& run) {
   const std::string process = process_of(run);
   if (run.stopped) {
     return hangs(process + " is stopped by a signal",
-                 "go on with: kill -CONT " + std::to_string(run.status.pid));
+                 "continue with: kill -CONT " + std::to_string(run.status.pid));
   }
   if (silence(run) > kSilenceSeconds) {
-    return hangs(process + " lives, but has not written its status for " +
+    return hangs(process + " is alive, but has not written its status for " +
                      seconds(static_cast<double>(silence(run))) +
-                     ": it is stopped, or its disk takes nothing",
+                     ": it is stopped, or its disk accepts no writes",
                  "");
   }
   const auto still = static_cast<double>(age(run, at.progressed));
   const std::string limit = seconds(at.hang_after_seconds);
   if (at.hang_after_seconds > 0 && still > at.hang_after_seconds) {
-    return hangs(process + " lives, but made no progress for " + seconds(still) + ", more than " +
-                     limit + " (see 'limits')",
+    return hangs(process + " is alive, but has made no progress for " + seconds(still) +
+                     ", more than " + limit + " (see 'limits')",
                  "");
   }
   return {.verdict = "working",
-          .reason = process + " lives; it hangs after " + limit + " without progress",
+          .reason = process + " is alive; it counts as hung after " + limit + " without progress",
           .exit_code = kWorking};
 }
 

@@ -1,4 +1,4 @@
-// `train doctor RUN`: whether a run works, hangs, is dead or has ended.
+// `train doctor RUN`: whether a run is working, hangs, is dead or has ended.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace trainyard {
 
 struct RunHealth {
   std::string verdict;  // "working", "hangs", "dead", "complete", or the state in which it ended
-  std::string reason;   // what the verdict rests on, in words
+  std::string reason;   // for the verdict, in words
   std::string advice;   // a command, or ""
   /// The run's own exit code once it has ended; 10 working, 11 hangs, 12 dead.
   int exit_code = 0;
 };
 
-/// Judges what was seen, and nothing else.
+/// Judges only by what was seen.
 [[nodiscard]] RunHealth judge_run(const RunSighting& run);
 /// For people: the verdict first.
 [[nodiscard]] std::string health_text(const RunSighting& run, const RunHealth& health);

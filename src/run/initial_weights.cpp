@@ -26,10 +26,10 @@ bool is_skipped(const InitFlags& flags, const std::string& name) {
 /// "stage1.conv1" of "stage1.conv1.weight".
 std::string layer_of(const std::string& tensor) { return tensor.substr(0, tensor.rfind('.')); }
 
-/// Throws for a pattern that names nothing.
-void require_known(const InitialWeights& weights, const std::vector<TensorSlot>& places) {
+/// Throws for a pattern that matches nothing.
+void require_known(const InitialWeights& weights, const std::vector<TensorSlot>& slots) {
   Names names;
-  for (const TensorSlot& place : places) names.push_back(place.name);
+  for (const TensorSlot& slot : slots) names.push_back(slot.name);
   for (const NamedTensor& tensor : weights.tensors->tensors()) names.push_back(tensor.name);
   for (const std::string& pattern : weights.flags.skip) {
     const auto fits = [&](const std::string& name) { return names_layer(pattern, name); };
@@ -42,21 +42,21 @@ void require_known(const InitialWeights& weights, const std::vector<TensorSlot>&
   }
 }
 
-/// Fills the places of a model from a file.
+/// Fills the tensors of a model from a file.
 class Filling {
  public:
   Filling(Model& model, const InitialWeights& weights)
       : model_(model), weights_(weights), type_(stored_type_of(model.memory().type())) {}
 
-  void fill(const TensorSlot& place) {
-    const NamedTensor* tensor = weights_.tensors->find(place.name);
-    if (tensor == nullptr || is_skipped(weights_.flags, place.name)) {
-      report_.left_new.push_back(place.name);
-    } else if (const std::string fault = shape_fault(place, *tensor); !fault.empty()) {
+  void fill(const TensorSlot& slot) {
+    const NamedTensor* tensor = weights_.tensors->find(slot.name);
+    if (tensor == nullptr || is_skipped(weights_.flags, slot.name)) {
+      report_.left_new.push_back(slot.name);
+    } else if (const std::string fault = shape_fault(slot, *tensor); !fault.empty()) {
       faults_.push_back(fault);
-      misshapen_.insert(layer_of(place.name));
+      misshapen_.insert(layer_of(slot.name));
     } else {
-      take(place, *tensor);
+      take(slot, *tensor);
     }
   }
 
@@ -73,59 +73,60 @@ class Filling {
   }
 
  private:
-  void take(const TensorSlot& place, const NamedTensor& tensor) {
-    known_.insert(place.name);
+  void take(const TensorSlot& slot, const NamedTensor& tensor) {
+    known_.insert(slot.name);
     if (tensor.type == type_) {
-      put(place, tensor.bytes);
+      put(slot, tensor.bytes);
     } else if (!is_float(tensor.type)) {
-      faults_.push_back(place.name + ": has type " + text_of(tensor.type) + ", wants " +
+      faults_.push_back(slot.name + ": has type " + text_of(tensor.type) + ", expected " +
                         text_of(type_));
     } else if (const ConvertedTensor as_wanted = converted(tensor, type_); as_wanted.lost) {
-      faults_.push_back(place.name + ": is " + text_of(tensor.type) + " and holds " +
+      faults_.push_back(slot.name + ": is " + text_of(tensor.type) + " and holds " +
                         number_text(*as_wanted.lost) + ", which " + text_of(type_) +
                         " can only round; save it as " + text_of(type_));
     } else {
-      put(place, as_wanted.bytes);
-      report_.converted.push_back(place.name);
+      put(slot, as_wanted.bytes);
+      report_.converted.push_back(slot.name);
     }
   }
 
-  void put(const TensorSlot& place, std::span<const std::byte> bytes) {
-    model_.compute().queue.copy_from_host(place.data, bytes.data(), place.bytes);
-    report_.loaded.push_back(place.name);
+  void put(const TensorSlot& slot, std::span<const std::byte> bytes) {
+    model_.compute().queue.copy_from_host(slot.data, bytes.data(), slot.bytes);
+    report_.loaded.push_back(slot.name);
   }
 
   static std::string text_of(StoredType type) { return std::string(safetensors_name(type)); }
 
-  /// Where a few layers differ, as a new head does, they may be meant to begin anew.
+  /// If only a few layers differ, as with a new head, they may be meant to be initialised anew.
   [[nodiscard]] std::string advice() const {
     constexpr std::size_t kHead = 3;
     if (misshapen_.empty()) return "";
-    if (misshapen_.size() > kHead) return "\nis it the weights of another network?";
+    if (misshapen_.size() > kHead) return "\nare these the weights of another network?";
     std::string flags;
     for (const std::string& layer : misshapen_) flags += " --init-skip " + shell_quoted(layer);
-    return "\nto leave what differs as drawn, for instance for a new head:" + flags;
+    return "\nto keep the random initial values of these layers, for instance for a new head:" +
+           flags;
   }
 
   [[noreturn]] void refuse_empty() const {
     const auto& tensors = weights_.tensors->tensors();
     const std::string file = weights_.path.string();
     if (!report_.skipped.empty()) {
-      throw Error(ErrorKind::checkpoint, file + ": --init-skip leaves no tensor of it to load");
+      throw Error(ErrorKind::checkpoint, file + ": --init-skip leaves none of its tensors to load");
     }
     const std::string names = tensors.empty() || report_.left_new.empty()
                                   ? ""
-                                  : "; it holds '" + tensors.front().name + "', the network '" +
+                                  : "; it has '" + tensors.front().name + "', the network '" +
                                         report_.left_new.front() + "'";
     throw Error(ErrorKind::checkpoint, file + ": none of its " + std::to_string(tensors.size()) +
-                                           " tensors has a name of this network" + names);
+                                           " tensors has a name in this network" + names);
   }
 
   Model& model_;
   const InitialWeights& weights_;
   StoredType type_;
   InitReport report_;
-  std::set<std::string> known_;  // tensors of the file that the model takes
+  std::set<std::string> known_;  // tensors of the file that the model uses
   std::vector<std::string> faults_;
   std::set<std::string> misshapen_;  // layers
 };
@@ -138,7 +139,7 @@ std::string counted(const Names& names, std::size_t shown) {
   return text;
 }
 
-/// Tensors with their names and types, those apart that a pattern skips.
+/// The hash of the tensors with their names and types, except those that a pattern skips.
 std::string hash_of(const SafetensorsFile& file, const InitFlags& flags) {
   Hash128 hash;
   for (const NamedTensor& tensor : file.tensors()) {
@@ -168,10 +169,10 @@ InitialWeights read_initial_weights(const InitFlags& flags) {
 }
 
 void initialize_from(Model& model, InitialWeights& weights) {
-  const std::vector<TensorSlot> places = weight_slots(model);
-  require_known(weights, places);
+  const std::vector<TensorSlot> slots = weight_slots(model);
+  require_known(weights, slots);
   Filling filling(model, weights);
-  for (const TensorSlot& place : places) filling.fill(place);
+  for (const TensorSlot& slot : slots) filling.fill(slot);
   weights.report = filling.finish();
   weights.tensors.reset();
 }
@@ -215,9 +216,9 @@ void require_init_of_run(const std::filesystem::path& run_json, const InitFlags&
   if (known == flags) return;
   const std::string began = known.from.empty() ? "without --init" : "with " + flags_text(known);
   throw Error(ErrorKind::command_line,
-              "--resume: the run of " + run_json.parent_path().string() + " was begun " + began +
+              "--resume: the run of " + run_json.parent_path().string() + " was started " + began +
                   ", not with " + flags_text(flags) +
-                  "; a run that goes on has its weights: leave the flags of --init out");
+                  "; a resumed run already has its weights: leave out the flags of --init");
 }
 
 }  // namespace trainyard

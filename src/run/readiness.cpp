@@ -26,7 +26,7 @@ std::uint64_t bytes_of(const std::vector<NamedTensor>& tensors) {
   return bytes;
 }
 
-/// The most that a run has on its disk at once: the newest checkpoints, the best one, one that is
+/// The most bytes that a run has on its disk at once: the newest checkpoints, the best one, one
 /// being saved, and the weights.
 std::uint64_t most_bytes(const CheckpointContent& content, const RunConfig& config) {
   std::uint64_t checkpoint = 0;
@@ -46,12 +46,12 @@ std::string room_warning(const CheckpointContent& content, const RunConfig& conf
   const std::uint64_t most = most_bytes(content, config);
   if (free >= most) return "";
   return fmt::format(
-      "the disk of '{}' has {} free, and the run's checkpoints and weights may take {}: free some "
+      "the disk of '{}' has {} free, but the run's checkpoints and weights may take {}: free some "
       "space, lower 'checkpoint.keep', or choose another folder with --out",
       place.string(), mebibyte_text(free), mebibyte_text(most));
 }
 
-/// Throws Error{device} if the ranks would train different models, or from different places.
+/// Throws Error{device} if the ranks would train different models, or start differently.
 void require_agreement(Session& session, RankGroup& ranks, const std::string& resolved,
                        std::int64_t step) {
   ranks.require_equal("config", hash128_hex(std::string_view(resolved)));
@@ -63,7 +63,7 @@ void require_agreement(Session& session, RankGroup& ranks, const std::string& re
   ranks.require_equal("model to begin with", model_hash(session.model(), copy));
 }
 
-/// What to warn of. Throws Error{disk} if there is no room for a checkpoint.
+/// Returns warnings. Throws Error{disk} if there is no room for a checkpoint.
 std::vector<std::string> require_room(Session& session, const TrainingRequest& request,
                                       const Disk& disk) {
   const RunConfig& config = session.config();
@@ -75,7 +75,7 @@ std::vector<std::string> require_room(Session& session, const TrainingRequest& r
   std::vector<std::string> warnings = {rate_warning(config, batch.ranks, batch.global),
                                        frozen_warning(network)};
   if (request.gnuplot.empty()) warnings.push_back(missing_gnuplot_warning());
-  // A run that is resumed has checkpoints there already.
+  // A resumed run already has checkpoints there.
   if (request.resume.empty()) {
     warnings.push_back(room_warning(content, config, place, disk.free_bytes(place)));
   }

@@ -29,7 +29,7 @@ std::string choices_of(const std::filesystem::path& run_json) {
     const Json record = record_of(run_json);
     return record.contains("choices") ? json_text(record["choices"]) : "";
   } catch (const Error&) {
-    return "";  // reproduction_differences() says that the file cannot be read
+    return "";  // reproduction_differences() reports that the file cannot be read
   }
 }
 
@@ -39,7 +39,8 @@ std::vector<std::string> reproduction_differences(const std::filesystem::path& r
   try {
     before = record_of(run_json);
   } catch (const Error& error) {
-    return {std::string(error.what()) + "; whether the run began on such a machine is not known"};
+    return {std::string(error.what()) +
+            "; it is not known whether the run began on a machine like this"};
   }
   std::vector<std::string> differences;
   for (const auto& [key, value] : here.items()) {
@@ -47,10 +48,10 @@ std::vector<std::string> reproduction_differences(const std::filesystem::path& r
     // The engines of all convolutions are pages of text.
     const bool pages = key == "choices";
     differences.push_back(
-        "the run was begun with " +
-        (pages ? "other engines of the library (choices in run.json) than it has"
-               : key + " " + before[key].dump() + " and goes on with " + value.dump()) +
-        ": its last bits may differ from those of a run that never stopped");
+        "the run was started with " +
+        (pages ? "other engines of the library (choices in run.json) than it has now"
+               : key + " " + before[key].dump() + " and continues with " + value.dump()) +
+        ": the last bits of its results may differ from those of an uninterrupted run");
   }
   return differences;
 }

@@ -1,4 +1,4 @@
-// What, beside config and seed, the bits of a run depend on.
+// What the bits of a run depend on besides config and seed.
 #pragma once
 
 #include <filesystem>
@@ -10,16 +10,16 @@
 
 namespace trainyard {
 
-/// Device, target, threads, instruction set, libraries and what was chosen by timing, for run.json:
-/// equal ones give equal bits.
+/// Device, target, threads, instruction set, libraries and choices made by timing, for run.json:
+/// equal values give bit-identical results.
 [[nodiscard]] Json reproduction(const SessionDevice& device);
 
-/// What the run of `run_json` chose by timing (ExecutorFactory::choices()); empty if the file does
-/// not say.
+/// The choices by timing of the run of `run_json` (ExecutorFactory::choices()); empty if the file
+/// has none.
 [[nodiscard]] std::string choices_of(const std::filesystem::path& run_json);
 
 /// A sentence for each value of `here` that differs from the one in `run_json`, except threads
-/// (which a resume may change on purpose); one that says so if the file cannot be read.
+/// (which a resume may change on purpose), or one sentence if the file cannot be read.
 [[nodiscard]] std::vector<std::string> reproduction_differences(
     const std::filesystem::path& run_json, const Json& here);
 

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostConfigBytes = 16u << 20;
 
 std::string former_name(int number) { return "config." + std::to_string(number) + ".yaml"; }
 
-/// The name under which `config` stays. One that a resume kept before it was killed is taken again.
+/// The name under which `config` is saved. One that a killed resume saved already is reused.
 std::string free_former_name(const RunFolder& folder, const std::string& config) {
   int number = 1;
   std::error_code ignored;
@@ -45,12 +45,12 @@ Json json_of(const ConfigChange& change, const std::string& former) {
           {"keys", keys}};
 }
 
-/// Changes until now. A resume from an older checkpoint trains its steps again, with the newest
-/// config: the entries after it move to where it began.
+/// Changes so far. A resume from an older checkpoint repeats its steps with the newest config:
+/// later entries move to where it began.
 Json with_change(const Json& before, const ConfigChange& change, const std::string& former) {
   Json list = Json::array();
   for (Json entry : before) {
-    if (entry.at("former_config") == former) continue;  // of a resume that was killed here
+    if (entry.at("former_config") == former) continue;  // from a resume that was killed here
     entry["epoch"] = std::min(entry.at("epoch").get<std::int64_t>(), change.epoch);
     entry["step"] = std::min(entry.at("step").get<std::int64_t>(), change.step);
     list.push_back(std::move(entry));
@@ -88,7 +88,7 @@ std::optional<std::string> completion_text(const fs::path& folder, const RunConf
   const std::string command = resume_command(folder.string());
   if (status->at.epoch >= wanted.epochs) {
     return "the run " + folder.string() + " is complete: " + counts +
-           " are trained, nothing was changed; to add epochs: " + command +
+           " trained, nothing was changed; to add epochs: " + command +
            " --set epochs=N, with N above " + std::to_string(status->at.epoch);
   }
   const RunConfig before = read_run_config(folder / "config.yaml", {});
@@ -111,9 +111,9 @@ void require_config_of_run(RunConfig given, const std::string& name, const RunCo
   }
   if (found.size() > kShown)
     message += "\n  and " + std::to_string(found.size() - kShown) + " more";
-  throw Error(ErrorKind::command_line,
-              message + "\ngo on with the run's own config by: " + resume_command(folder.string()) +
-                  " (--set changes a key of it)");
+  throw Error(ErrorKind::command_line, message + "\nto continue with the run's own config: " +
+                                           resume_command(folder.string()) +
+                                           " (--set changes a key of it)");
 }
 
 std::vector<std::string> changes_of(const fs::path& run_json) {
@@ -134,7 +134,7 @@ std::vector<std::string> changes_of(const fs::path& run_json) {
       }
     }
   } catch (const Json::exception&) {
-    return {};  // somebody else's file
+    return {};  // not a file of ours
   } catch (const Error&) {
     return {};
   }
@@ -156,14 +156,14 @@ std::string record_change(const RunFolder& folder, const ConfigChange& change) {
     folder.write("metrics.changes.csv", csv_of(run[kChanges]));
     folder.write("run.json", json_text(run));
   } catch (const Json::exception& error) {
-    warning = std::string("run.json does not tell its changes: ") + error.what();
+    warning = std::string("cannot read the changes in run.json: ") + error.what();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::data) throw;
     warning = error.what();
   }
   folder.write("config.yaml", change.config_yaml);
   if (warning.empty()) return "";
-  return warning + "; the changes of this resume are in config.yaml alone, the former one is " +
+  return warning + "; the changes of this resume are only in config.yaml; the former config is " +
          former;
 }
 

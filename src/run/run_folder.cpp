@@ -27,7 +27,7 @@ constexpr const char* kNetworkName = "network.txt";
 constexpr const char* kConfigName = "config.yaml";
 constexpr const char* kTemporary = ".tmp-";
 constexpr std::array kSubfolders = {"checkpoints", "weights", "plots"};
-/// What a start may have written when it fails before config.yaml, the last file of the record.
+/// Files that a start may have written if it fails before config.yaml, the last file of the record.
 constexpr std::array kStartNames = {kLockName,    "status.json", "summary.txt", "config.orig.yaml",
                                     kCommandName, "run.json",    kNetworkName};
 constexpr std::uint64_t kMostCommandBytes = 1u << 20;
@@ -58,12 +58,12 @@ void require_plain_name(const std::string& name) {
   if (plain) return;
   throw Error(
       ErrorKind::command_line,
-      "--name: '" + name + "' is no plain folder name; use letters, digits, '_', '-' and '.'");
+      "--name: '" + name + "' is not a plain folder name; use letters, digits, '_', '-' and '.'");
 }
 
 bool is_temporary(const fs::path& path) { return path.filename().string().starts_with(kTemporary); }
 
-/// True for what a start that failed may leave: files of the record, folders without a result.
+/// True for what a failed start may leave: files of the record, folders without a result.
 bool is_left_by_start(const fs::path& path) {
   std::error_code ignored;
   const std::string name = path.filename().string();
@@ -76,8 +76,8 @@ bool is_left_by_start(const fs::path& path) {
          std::find(kStartNames.begin(), kStartNames.end(), name) != kStartNames.end();
 }
 
-/// True if `folder` holds something that a new run must not touch. Without the lock file, nothing
-/// in it is a run's.
+/// True if `folder` contains something that a new run must not touch. Without the lock file,
+/// nothing in it belongs to a run.
 bool holds_something(const fs::path& folder) {
   const std::vector<fs::path> inside = entries_of(folder);
   std::error_code ignored;
@@ -85,7 +85,7 @@ bool holds_something(const fs::path& folder) {
   return !std::all_of(inside.begin(), inside.end(), is_left_by_start);
 }
 
-/// `path` and the folders above it that are not there, deepest first.
+/// `path` and the folders above it that do not exist, deepest first.
 std::vector<fs::path> missing_folders(fs::path path) {
   std::vector<fs::path> missing;
   std::error_code ignored;
@@ -95,7 +95,7 @@ std::vector<fs::path> missing_folders(fs::path path) {
   return missing;
 }
 
-/// Disk::make_folder() within `parent`, which is made too.
+/// Disk::make_folder() in `parent`, which is created too.
 bool make_folder_in(const Disk& disk, const fs::path& parent, const std::string& name) {
   while (true) {
     disk.make_folders(parent);
@@ -103,7 +103,7 @@ bool make_folder_in(const Disk& disk, const fs::path& parent, const std::string&
       return disk.make_folder(parent / name);
     } catch (const Error&) {
       std::error_code ignored;
-      // A start that failed at this moment may have taken the empty folder away that it had made.
+      // A start that failed at this moment may have removed the empty folder that it had created.
       if (fs::exists(parent, ignored)) throw;
     }
   }
@@ -114,7 +114,7 @@ void require_free(const fs::path& path) {
   if (!holds_something(path)) return;
   throw Error(ErrorKind::command_line,
               "--out: '" + path.string() + "' is not empty; name another folder" +
-                  (is_run_folder(path) ? ", or go on with its run with --resume" : ""));
+                  (is_run_folder(path) ? ", or continue its run with --resume" : ""));
 }
 
 bool is_file(const fs::path& path) {
@@ -124,7 +124,7 @@ bool is_file(const fs::path& path) {
 
 [[noreturn]] void refuse_locked(const fs::path& path) {
   throw Error(ErrorKind::command_line, "another process is writing into '" + path.string() +
-                                           "'; wait for its end, or name another folder");
+                                           "'; wait until it ends, or name another folder");
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ RunFolder RunFolder::create(const Disk& disk, const fs::path& root, const std::s
   RunFolder folder(disk, parent / numbered(number));
   folder.made_ = std::move(made);
   folder.made_.insert(folder.made_.begin(), folder.path_);
-  // Nobody else opens a folder that was made just now and holds no config.
+  // No other process opens a folder that was just created and has no config.
   if (!folder.lock()) refuse_locked(folder.path_);
   folder.make_subfolders();
   return folder;
@@ -200,7 +200,7 @@ void RunFolder::require_place_at(const Disk& disk, const fs::path& path) {
 RunFolder RunFolder::create_at(const Disk& disk, const fs::path& path) {
   std::vector<fs::path> made = missing_folders(path);
   disk.make_folders(path);
-  // Looked at before the lock too, so that a folder of somebody else's stays as it is.
+  // Checked before the lock too, so that a foreign folder stays unchanged.
   require_free(path);
   RunFolder folder(disk, path);
   folder.made_ = std::move(made);
@@ -214,7 +214,7 @@ RunFolder RunFolder::create_at(const Disk& disk, const fs::path& path) {
 RunFolder RunFolder::open(const Disk& disk, const fs::path& path) {
   if (!is_file(path / kConfigName)) {
     throw Error(ErrorKind::command_line,
-                "'" + path.string() + "' is no run folder: it holds no config.yaml");
+                "'" + path.string() + "' is not a run folder: it has no config.yaml");
   }
   RunFolder folder(disk, path);
   if (!folder.lock()) refuse_locked(path);
@@ -263,12 +263,12 @@ void RunFolder::write(std::string_view name, std::string_view text) const {
 bool another_holds_lock(int error_number, const fs::path& path) {
   if (error_number == EWOULDBLOCK) return true;
   const bool none = error_number == ENOLCK || error_number == EOPNOTSUPP || error_number == ENOSYS;
-  throw Error(ErrorKind::disk,
-              "cannot lock '" + path.string() +
-                  "': " + std::generic_category().message(error_number) +
-                  (none ? "; its file system grants no locks, as network file systems may: enable "
-                          "them there, or choose a folder on another one with --out"
-                        : ""));
+  throw Error(
+      ErrorKind::disk,
+      "cannot lock '" + path.string() + "': " + std::generic_category().message(error_number) +
+          (none ? "; its file system has no locks, as is common on network file systems: enable "
+                  "them there, or choose a folder on another one with --out"
+                : ""));
 }
 
 bool is_locked(const fs::path& path) {

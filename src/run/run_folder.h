@@ -1,4 +1,4 @@
-// The folder of a run: one writer, fixed names, nothing half-written.
+// The folder of a run: a single writer, fixed names, no partially written files.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace trainyard {
 
-/// What is written when a run starts; texts are whole files.
+/// What is written when a run starts; each text is a whole file.
 struct RunRecord {
-  std::string config_yaml;    // resolved, runs again as it is
+  std::string config_yaml;    // resolved, can be run as it is
   std::string original_yaml;  // as the user wrote it
   std::string command;        // shell-quoted, one line
   std::string run_json;       // versions, devices, seed, data fingerprint, what flags changed
@@ -25,20 +25,20 @@ struct RunRecord {
 class RunFolder {
  public:
   /// Makes `root`/`name`/0001, or the next free number: mkdir(2) decides among processes. Throws
-  /// Error{disk} naming the folder if `root` cannot be written, Error{command_line} if `name` is no
-  /// plain folder name.
+  /// Error{disk} naming the folder if `root` cannot be written, Error{command_line} if `name` is
+  /// not a plain folder name.
   [[nodiscard]] static RunFolder create(const Disk& disk, const std::filesystem::path& root,
                                         const std::string& name);
-  /// Makes `path`, or takes it if it is empty or holds no more than a start that failed left in it
-  /// (--out). Throws Error{command_line} if it holds something else or is another run's.
+  /// Makes `path`, or takes it if it is empty or contains only what a failed start left (--out).
+  /// Throws Error{command_line} if it contains anything else or belongs to another run.
   [[nodiscard]] static RunFolder create_at(const Disk& disk, const std::filesystem::path& path);
-  /// Throws what create(), or create_at(), would throw, as far as it can be told without
+  /// Throws what create(), or create_at(), would throw, as far as it can be determined without
   /// leaving anything behind.
   static void require_place(const Disk& disk, const std::filesystem::path& root,
                             const std::string& name);
   static void require_place_at(const Disk& disk, const std::filesystem::path& path);
-  /// Opens a run to go on with it, and removes the temporary files of an earlier failure. Throws
-  /// Error{command_line} if it is no run folder, or another process writes into it.
+  /// Opens a run to continue it, and removes the temporary files of an earlier failure. Throws
+  /// Error{command_line} if it is not a run folder, or another process is writing into it.
   [[nodiscard]] static RunFolder open(const Disk& disk, const std::filesystem::path& path);
 
   ~RunFolder();
@@ -50,17 +50,17 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   [[nodiscard]] std::filesystem::path weights() const { return path_ / "weights"; }
   [[nodiscard]] std::filesystem::path plots() const { return path_ / "plots"; }
-  /// "samples", "eval", "logs": made when first asked for.
+  /// "samples", "eval", "logs": created on first use.
   [[nodiscard]] std::filesystem::path subfolder(std::string_view name) const;
 
   /// config.yaml, config.orig.yaml, command.txt, run.json, network.txt.
   void write_record(const RunRecord& record) const;
   /// Adds a line to command.txt: the command of a resume.
   void add_command(std::string_view command) const;
-  /// Removes what a start leaves before it writes the record, and the folders that were made for
-  /// it. What cannot be removed stays, and can be used again.
+  /// Removes what a start leaves before it writes the record, and the folders created for it. What
+  /// cannot be removed stays, and can be reused.
   void discard() const;
-  /// Replaces a file of the folder whole.
+  /// Replaces a whole file of the folder.
   void write(std::string_view name, std::string_view text) const;
 
  private:
@@ -72,19 +72,19 @@ class RunFolder {
 
   const Disk* disk_;
   std::filesystem::path path_;
-  std::vector<std::filesystem::path> made_;  // folders that were not there before, deepest first
+  std::vector<std::filesystem::path> made_;  // folders that did not exist before, deepest first
   int lock_ = -1;
 };
 
-/// What `error_number`, the errno of a flock(2) that failed, means: true if another process holds
-/// the lock `path`. Throws Error{disk} for any other reason.
+/// Interprets `error_number`, the errno of a failed flock(2): true if another process holds the
+/// lock `path`. Throws Error{disk} for any other reason.
 [[nodiscard]] bool another_holds_lock(int error_number, const std::filesystem::path& path);
 
-/// True if a process writes into the run folder `path`. Throws Error{disk} where that cannot be
-/// found out.
+/// True if a process is writing into the run folder `path`. Throws Error{disk} if that cannot be
+/// determined.
 [[nodiscard]] bool is_locked(const std::filesystem::path& path);
 
-/// True if `path` holds a run (a config.yaml and a status.json or checkpoints).
+/// True if `path` contains a run (a config.yaml and a status.json or checkpoints).
 [[nodiscard]] bool is_run_folder(const std::filesystem::path& path);
 
 /// The run of `root`/`name` with the highest number that has not completed. Empty if there is none.

@@ -13,14 +13,14 @@ namespace trainyard {
 
 namespace {
 
-/// What a run that comes into this state is busy with first.
+/// The first phase of a run that enters this state.
 RunPhase first_phase(RunState state) {
   return state == RunState::saving    ? RunPhase::saving
          : state == RunState::running ? RunPhase::training
                                       : RunPhase::starting;
 }
 
-/// Those of metrics.csv; empty if it cannot be read.
+/// The values in metrics.csv; empty if it cannot be read.
 std::vector<NamedValue> values_of_epoch(const RunFolder& folder, std::int64_t epoch) {
   constexpr std::uint64_t kMostBytes = 1u << 30;
   try {
@@ -144,7 +144,7 @@ void RunKeeper::fail(const Error& error) {
 void RunKeeper::finish(RunState state, int exit_code, const TrainingState& end) {
   status_.exit_code = exit_code;
   write_status(state);
-  if (plots_ != nullptr) plots_->finish();  // what it warns of is part of the summary
+  if (plots_ != nullptr) plots_->finish();  // its warnings are part of the summary
   write_summary(end.elapsed_seconds);
 }
 
@@ -168,7 +168,7 @@ void RunKeeper::write_best_weights() {
     disk_.replace_file(folder_.weights() / "best.safetensors", image.parts());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::checkpoint) throw;
-    warn(std::string("weights/best.safetensors is not written: ") + error.what());
+    warn(std::string("weights/best.safetensors was not written: ") + error.what());
   }
 }
 

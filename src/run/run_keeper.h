@@ -1,4 +1,4 @@
-// What a run leaves in its folder, kept by rank 0 alone.
+// What a run writes into its folder, by rank 0 alone.
 #pragma once
 
 #include <functional>
@@ -22,15 +22,15 @@
 
 namespace trainyard {
 
-/// What the keeper's sinks are made of.
+/// What the keeper makes its sinks from.
 struct KeptRun {
   MetricsColumns columns;
   ResumePoint from;
   bool steps = false;  // write steps.csv
   PlotContent plots;
-  std::filesystem::path gnuplot;  // program, or empty: no pictures
-  std::filesystem::path output;   // a picture beside them, or empty
-  std::function<bool()> stopped;  // true: the pictures are not waited for
+  std::filesystem::path gnuplot;  // program, or empty: no plots
+  std::filesystem::path output;   // an additional plot, or empty
+  std::function<bool()> stopped;  // true: do not wait for the plots
   Banner banner;
   std::int64_t epochs = 1;
 };
@@ -38,7 +38,7 @@ struct KeptRun {
 /// The folder's record, status, sinks, checkpoints and summary.
 class RunKeeper {
  public:
-  /// Disk and clock must outlive it; `warn` also says warnings on the console.
+  /// Disk and clock must outlive it; `warn` also prints warnings on the console.
   RunKeeper(const Disk& disk, const Clock& clock, RunFolder folder, const ProgressLimits& limits,
             std::function<void(const std::string&)> warn);
 
@@ -47,12 +47,12 @@ class RunKeeper {
   [[nodiscard]] SinkList& sinks() { return sinks_; }
 
   void write_status(RunState state);
-  /// What status.json says of the run until now stays known. Before the first write_status().
+  /// Takes over what status.json says about the run so far. Before the first write_status().
   void recall();
-  /// Notes that a phase begins, or a step or batch of it.
+  /// Notes the start of a phase, or of a step or batch of it.
   void note(RunPhase phase) { progress_.begin(phase); }
-  /// Training begins at `state`; `judged` is the metric that says what is best, "val_accuracy".
-  /// `checkpoint` is what it was resumed from, or empty.
+  /// Training begins at `state`; `judged` is the metric that selects the best model,
+  /// "val_accuracy". `checkpoint` is what it was resumed from, or empty.
   void begin(const std::string& judged, const TrainingState& state,
              const std::filesystem::path& checkpoint);
   /// Makes the sinks of the folder, the console's last.
@@ -60,9 +60,9 @@ class RunKeeper {
   void warn(const std::string& text);
   void save(const CheckpointContent& content, const TrainingState& state, bool best,
             std::int64_t keep);
-  /// Takes the folder back as far as a start has made it; see RunFolder::discard().
+  /// Removes what a start has created of the folder; see RunFolder::discard().
   void give_up();
-  /// Says in the folder how the run failed; a disk that cannot take it must not hide the error.
+  /// Records in the folder how the run failed; a failing disk must not hide the error.
   void fail(const Error& error);
   /// Writes the last status and summary.
   void finish(RunState state, int exit_code, const TrainingState& end);
@@ -86,7 +86,7 @@ class RunKeeper {
   RunStatus status_;
   std::string judged_;
   std::vector<std::string> warnings_;
-  // After what warnings need: pictures that are finished late still warn.
+  // Declared after what warnings need: plots that finish late still warn.
   SinkList sinks_;
   LogSink* log_ = nullptr;     // one of the sinks
   PlotSink* plots_ = nullptr;  // one of the sinks, or none

@@ -12,7 +12,7 @@ namespace trainyard {
 
 namespace {
 
-/// proc(5): "77 (name) T ...", where the name may hold anything.
+/// proc(5): "77 (name) T ...", where the name may contain anything.
 bool is_stopped(std::int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -24,12 +24,12 @@ bool is_stopped(std::int64_t pid) {
 
 RunSighting look_at_run(const std::filesystem::path& folder, const Clock& clock) {
   const std::filesystem::path file = folder / "status.json";
-  const bool locked = is_locked(folder);  // before the status, which is the last word of a process
+  const bool locked = is_locked(folder);  // before the status, which a process writes last
   const auto status = read_status(file);
   if (!status) {
     std::error_code ignored;
     throw Error(ErrorKind::command_line,
-                "'" + folder.string() + "' is no run folder: it holds no status.json" +
+                "'" + folder.string() + "' is not a run folder: it has no status.json" +
                     (std::filesystem::exists(file, ignored) ? " that can be read" : ""));
   }
   const bool here = status->host == host_name();

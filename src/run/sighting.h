@@ -1,4 +1,4 @@
-// What another process can see of a run: its status, and whether the process that writes it lives.
+// What another process can see of a run: its status, and whether the process writing it is alive.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ struct RunSighting {
   std::filesystem::path folder;
   RunStatus status;
   std::int64_t now = 0;    // UTC seconds
-  bool locked = false;     // a process writes into the folder
-  bool here = false;       // the run is of this machine
-  bool stopped = false;    // its process is stopped by a signal; seen on this machine only
-  bool resumable = false;  // the folder holds what a resume wants
+  bool locked = false;     // a process is writing into the folder
+  bool here = false;       // the run is on this machine
+  bool stopped = false;    // its process is stopped by a signal; known on this machine only
+  bool resumable = false;  // the folder contains what a resume needs
 };
 
-/// Looks, and changes nothing. Throws Error{command_line} if `folder` holds no status.json that can
-/// be read, Error{disk} if its lock cannot be looked at.
+/// Looks at a run and changes nothing. Throws Error{command_line} if `folder` contains no readable
+/// status.json, Error{disk} if its lock cannot be examined.
 [[nodiscard]] RunSighting look_at_run(const std::filesystem::path& folder, const Clock& clock);
 
 }  // namespace trainyard

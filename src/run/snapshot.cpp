@@ -13,17 +13,17 @@ constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kData = "data.safetensors";
 
-/// Copies the tensors to the host, into memory that `content` keeps.
-std::vector<NamedTensor> copied(const std::vector<TensorSlot>& places, const Model& model,
+/// Copies the tensors to the host, into memory that `content` owns.
+std::vector<NamedTensor> copied(const std::vector<TensorSlot>& slots, const Model& model,
                                 CheckpointContent& content) {
   Queue& queue = model.compute().queue;
   std::vector<NamedTensor> tensors;
-  for (const TensorSlot& place : places) {
-    std::vector<std::byte>& copy = content.copies.emplace_back(place.bytes);
-    queue.copy_to_host(copy.data(), place.data, place.bytes);
-    tensors.push_back({.name = place.name,
+  for (const TensorSlot& slot : slots) {
+    std::vector<std::byte>& copy = content.copies.emplace_back(slot.bytes);
+    queue.copy_to_host(copy.data(), slot.data, slot.bytes);
+    tensors.push_back({.name = slot.name,
                        .type = stored_type_of(model.memory().type()),
-                       .shape = extents(place.shape),
+                       .shape = extents(slot.shape),
                        .bytes = copy});
   }
   queue.wait();
@@ -37,23 +37,23 @@ NamedTensor named(const std::string& name, const std::vector<float>& values) {
           .bytes = std::as_bytes(std::span(values))};
 }
 
-/// Why `tensor` cannot fill `place`, or "".
-std::string mismatch(const TensorSlot& place, const NamedTensor* tensor, DType type) {
-  if (tensor == nullptr) return place.name + ": is not in the file";
+/// Why `tensor` cannot fill `slot`, or "".
+std::string mismatch(const TensorSlot& slot, const NamedTensor* tensor, DType type) {
+  if (tensor == nullptr) return slot.name + ": is not in the file";
   if (tensor->type != stored_type_of(type)) {
-    return place.name + ": has type " + std::string(safetensors_name(tensor->type)) + ", wants " +
+    return slot.name + ": has type " + std::string(safetensors_name(tensor->type)) + ", expected " +
            std::string(safetensors_name(stored_type_of(type)));
   }
-  return shape_fault(place, *tensor);
+  return shape_fault(slot, *tensor);
 }
 
-void fill(const std::vector<TensorSlot>& places, const SafetensorsFile& file, const Model& model,
+void fill(const std::vector<TensorSlot>& slots, const SafetensorsFile& file, const Model& model,
           std::vector<std::string>& faults) {
-  for (const TensorSlot& place : places) {
-    const NamedTensor* tensor = file.find(place.name);
-    const std::string fault = mismatch(place, tensor, model.memory().type());
+  for (const TensorSlot& slot : slots) {
+    const NamedTensor* tensor = file.find(slot.name);
+    const std::string fault = mismatch(slot, tensor, model.memory().type());
     if (fault.empty()) {
-      model.compute().queue.copy_from_host(place.data, tensor->bytes.data(), place.bytes);
+      model.compute().queue.copy_from_host(slot.data, tensor->bytes.data(), slot.bytes);
     } else {
       faults.push_back(fault);
     }
@@ -84,8 +84,8 @@ Json loss_scale_json(const UpdatePosition& position) {
           {"good_steps", position.good_steps}};
 }
 
-/// Its inverse; without it every update was finished. The schedule goes on where the state stands
-/// in epochs of `steps` updates.
+/// The inverse; without a loss scale every step was finished. The schedule continues at the state's
+/// position in epochs of `steps` steps.
 UpdatePosition position_of(const Json& json, const TrainingState& state, std::int64_t steps) {
   UpdatePosition position{.tried = state.epoch * steps + state.step_in_epoch,
                           .finished = state.step};
@@ -118,17 +118,18 @@ Json state_json(const Session& session, const TrainingState& state) {
   throw Error(ErrorKind::checkpoint, (checkpoint.path / kStateName).string() + ": " + what);
 }
 
-/// What `read` takes from the JSON state, which anybody may have written.
+/// The result of `read` on the JSON state, which is not trusted.
 template <class Read>
 auto counters_of(const LoadedCheckpoint& checkpoint, const Read& read) {
   try {
     return read(checkpoint.state);
   } catch (const Json::exception& error) {
-    refuse_state(checkpoint, std::string("does not hold the counters of a run: ") + error.what());
+    refuse_state(checkpoint,
+                 std::string("does not contain the counters of a run: ") + error.what());
   }
 }
 
-/// The inverse of state_json(), threads apart.
+/// The inverse of state_json(), except for threads.
 TrainingState state_of(const Json& json) {
   TrainingState state;
   state.epoch = json.at("epoch");
@@ -147,15 +148,15 @@ TrainingState state_of(const Json& json) {
   return state;
 }
 
-/// The same place in an epoch of `steps` updates of `batch` samples, `saved` until now: no sample
-/// comes twice, and what is less than an update is left out.
+/// Converts the position in the epoch from steps of `saved` samples to `steps` steps of `batch`
+/// samples: no sample is used twice, and the rest of a partial step is left out.
 void count_in_batches(TrainingState& state, std::int64_t saved, std::int64_t batch,
                       std::int64_t steps) {
   if (saved == batch || state.step_in_epoch == 0) return;
   const std::int64_t samples = state.step_in_epoch * saved;
   const auto before = static_cast<double>(state.step_in_epoch);
   state.step_in_epoch = std::min((samples + batch - 1) / batch, steps);
-  // The mean over the epoch's updates stays.
+  // The mean over the epoch's steps stays the same.
   state.gradient_norm_sum *= static_cast<double>(state.step_in_epoch) / before;
 }
 
@@ -210,18 +211,18 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   raise_misfits(faults, checkpoint.path.string());
   TrainingState state = counters_of(checkpoint, state_of);
   if (state.epoch < 0 || state.step < 0 || state.totals.samples < 0) {
-    refuse_state(checkpoint, "holds a count below 0");
+    refuse_state(checkpoint, "has a negative count");
   }
   const std::size_t metrics = session.metric_names().size();
   if (state.step_in_epoch != 0 && state.totals.metrics.size() != metrics) {
-    refuse_state(checkpoint, "holds sums of " + std::to_string(state.totals.metrics.size()) +
+    refuse_state(checkpoint, "has sums of " + std::to_string(state.totals.metrics.size()) +
                                  " metrics, the run has " + std::to_string(metrics) +
                                  "; were they changed?");
   }
   const std::int64_t saved = global_batch_of(checkpoint);
   const std::int64_t saved_steps = session.data().train->size() / saved;
   if (state.step_in_epoch < 0 || state.step_in_epoch > saved_steps) {
-    throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": stands at step " +
+    throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": is at step " +
                                            std::to_string(state.step_in_epoch) +
                                            " of an epoch of " + std::to_string(saved_steps) +
                                            " steps; were the data changed?");

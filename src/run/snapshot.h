@@ -1,4 +1,4 @@
-// A run's state as checkpoints hold it, and back.
+// A run's state to and from checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace trainyard {
 /// the training split). The JSON state holds the counters. Waits for the model's queue.
 [[nodiscard]] CheckpointContent snapshot(Session& session, const TrainingState& state);
 
-/// The statistics of the training split that a checkpoint keeps.
+/// The statistics of the training split stored in a checkpoint.
 [[nodiscard]] Statistics statistics_of(const LoadedCheckpoint& checkpoint);
-/// The thread count that a checkpoint's run had (DECISIONS 2). Throws Error{checkpoint} if its
-/// state holds none from 1 to 1024.
+/// The thread count of a checkpoint's run. Throws Error{checkpoint} if its state has none from 1 to
+/// 1024.
 [[nodiscard]] int threads_of(const LoadedCheckpoint& checkpoint);
 
-/// The samples of an update when a checkpoint was saved. Throws Error{checkpoint} if its state
-/// holds none from 1.
+/// The samples per step when a checkpoint was saved. Throws Error{checkpoint} if its state has none
+/// of at least 1.
 [[nodiscard]] std::int64_t global_batch_of(const LoadedCheckpoint& checkpoint);
 
-/// Puts weights, statistics, optimizer state and counters back. Throws Error{checkpoint} with every
-/// tensor whose name, type or shape differs from the model's, or for counters that are no run's.
-/// With another global batch than before the run keeps its place in the epoch, and the schedule its
+/// Restores weights, statistics, optimizer state and counters. Throws Error{checkpoint} with every
+/// tensor whose name, type or shape differs from the model's, or for counters that no run can have.
+/// With a different global batch the run keeps its position in the epoch, and the schedule its
 /// epoch.
 [[nodiscard]] TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint);
 

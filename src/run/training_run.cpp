@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names of tensors on the console; train.log has all of them.
+/// Number of tensor names on the console; train.log has all of them.
 constexpr std::size_t kFewNames = 4, kAllNames = std::numeric_limits<std::size_t>::max();
 
 RunFolder open_folder(const TrainingRequest& request, const std::string& name, const Disk& disk) {
@@ -42,7 +42,7 @@ std::string network_table(const RunConfig& config, int ranks) {
   return summary_text(summarise(graph, loss_computes_closing(config, graph)));
 }
 
-/// One run while it lives, on one rank.
+/// One run on one rank.
 class TrainingRun {
  public:
   TrainingRun(TrainingRequest request, const RunContext& context)
@@ -85,7 +85,7 @@ class TrainingRun {
   void record();
   void record_config_change();
   void open_sinks();
-  /// With at most so many names in what it says of `--init`.
+  /// With at most `names` names in the text about `--init`.
   [[nodiscard]] Banner banner(std::size_t names);
   [[nodiscard]] TrainerOptions trainer_options() const;
   [[nodiscard]] TrainerParts trainer_parts();
@@ -106,13 +106,13 @@ class TrainingRun {
   RunIdentity identity_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<RunKeeper> keeper_;  // on rank 0 alone
-  /// False: a failure takes the folder with it, so that an error of config or data leaves none.
+  /// False: a failure removes the folder, so that an error in config or data leaves none.
   bool lasts_ = false;
   NullSink no_sink_;
   TrainingState state_;
-  std::vector<std::string> warnings_;  // of the start
+  std::vector<std::string> warnings_;  // from the start
   std::optional<ResumedFrom> resumed_;
-  std::string judged_;  // name of the metric that is judged, "val_accuracy"
+  std::string judged_;  // name of the metric that selects the best model, "val_accuracy"
 };
 
 void TrainingRun::prepare() {
@@ -166,8 +166,8 @@ void TrainingRun::resume() {
     if (request_.device.threads == 0) request_.device.threads = threads_of(*checkpoint);
     if (request_.device.threads > available_cores()) {
       warn("the run was started with " + std::to_string(request_.device.threads) +
-           " threads and keeps them, but there are " + std::to_string(available_cores()) +
-           " cores: it will be slow; --threads changes them, and the last bits of its results");
+           " threads and keeps that number, but there are " + std::to_string(available_cores()) +
+           " cores: it will be slow; --threads changes it, and the last bits of the results");
     }
   } else {
     warn("no checkpoint was ever written in " + request_.resume.string() + ": starting at step 0");
@@ -186,18 +186,18 @@ void TrainingRun::resume() {
     resumed_ = {.place = place_of(*session_, state_), .checkpoint = checkpoint->path.string()};
     const std::int64_t saved = global_batch_of(*checkpoint), now = session_->batch().global;
     if (saved != now) {
-      warn(
-          "the run was saved with a global batch of " + std::to_string(saved) +
-          " and goes on with " + std::to_string(now) +
-          ": it keeps its place in the epoch and in the schedule, and ends otherwise than one that "
-          "was never stopped; 'batch: {total: ...}' is the same on any number of ranks");
+      warn("the run was saved with a global batch of " + std::to_string(saved) +
+           " and continues with " + std::to_string(now) +
+           ": it keeps its position in the epoch and in the schedule, but its results differ from "
+           "those of an uninterrupted run; 'batch: {total: ...}' is the same on any number of "
+           "ranks");
     }
   } else {
     session_->model().initialize(static_cast<std::uint64_t>(session_->config().seed));
   }
 }
 
-/// Ranks other than 0 write what they say beside the run, where they see its folder.
+/// Ranks other than 0 write their output into the run folder, if they see it.
 void TrainingRun::share_log_folder() {
   if (ranks_.size() == 1) return;
   const std::string own = keeper_ ? fs::absolute(keeper_->folder().subfolder("logs")).string() : "";
@@ -228,7 +228,7 @@ void TrainingRun::record() {
                                   .network = network_});
 }
 
-/// What the overrides of a resume changed becomes part of the run, once nothing speaks against it.
+/// Records the changes by the overrides of a resume in the run, once all checks have passed.
 void TrainingRun::record_config_change() {
   if (request_.resume.empty()) return;
   const RunConfig before = read_run_config(keeper_->folder().file("config.yaml"), {});

@@ -28,38 +28,38 @@ struct TrainingRequest {
   std::string command;                      // as typed, shell-quoted
   std::vector<std::string> overrides = {};  // of the config by --set and flags: "epochs=2"
   std::string version;                      // of the program
-  std::string id;                           // random, of a new run
+  std::string id;                           // random id of a new run
   DeviceChoice device;
   std::filesystem::path out;           // --out, or empty: runs/NAME/NNNN
-  std::filesystem::path resume;        // a run folder to go on with, or empty
+  std::filesystem::path resume;        // a run folder to resume, or empty
   std::optional<InitialWeights> init;  // weights of a new run
-  std::filesystem::path output;        // --output picture, or empty
-  std::filesystem::path gnuplot;       // program, or empty: no pictures
+  std::filesystem::path output;        // --output plot, or empty
+  std::filesystem::path gnuplot;       // program, or empty: no plots
   double max_seconds = 0;              // --max-time; 0: none
   bool eager = false;
 };
 
-/// What a run talks to. All outlive it.
+/// The environment of a run. All outlive it.
 struct RunContext {
   const Disk& disk;
   const Clock& clock;
   const StopSignals& signals;
   RankGroup& ranks;
-  /// Makes the console's sink when the banner's facts are known.
+  /// Makes the console's sink once the contents of the banner are known.
   std::function<std::unique_ptr<MetricsSink>(const Banner&, std::int64_t epochs)> console;
   std::function<void(const std::string&)> warn;
-  /// What this process prints goes there from now on, if its folder can be seen.
+  /// Redirects the output of this process to that file from now on, if its folder is visible.
   std::function<void(const std::filesystem::path&)> log_to;
 };
 
 struct RunResult {
   std::filesystem::path folder;
-  RunEnd end;  // the signal that interrupted it may have come on any rank
+  RunEnd end;  // the signal that interrupted it may have arrived on any rank
 };
 
-/// Trains to the end or to a reason to stop, as one of the ranks; rank 0 alone keeps the folder.
-/// Throws Error of any kind; the folder's status.json then says so. The errors of several ranks are
-/// one: that of the first, wherever it happened.
+/// Trains to the end or to a reason to stop, as one of the ranks; rank 0 alone writes the folder.
+/// Throws Error of any kind; the folder's status.json then says so. All ranks throw the same error:
+/// the first one, on whichever rank it occurred.
 [[nodiscard]] RunResult run_training(TrainingRequest request, const RunContext& context);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Trained weights, wherever they lie.
+// Trained weights, wherever they are stored.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ struct WeightsFile {
 /// Reads a safetensors file, those of a checkpoint folder, or those of a run folder: its best
 /// checkpoint, else weights/best.safetensors, else its newest checkpoint, else
 /// weights/last.safetensors. Throws Error{checkpoint} that says what was looked for, with the
-/// nearest name where `path` is not there.
+/// nearest name if `path` does not exist.
 [[nodiscard]] WeightsFile read_weights(const std::filesystem::path& path);
 
 }  // namespace trainyard

@@ -6,7 +6,7 @@
 
 using namespace trainyard;
 
-TEST_CASE("floors are counts by peaks, and the largest is the step's") {
+TEST_CASE("each bound is counts / peaks, and the largest is the roofline of the step") {
   const StepCounts counts{.gflop = 12, .gigabytes = 0.5, .launches = 100};
   const Floors bound_by_memory =
       floors_of(counts, {.gflops = 4000, .gigabytes_per_second = 50, .launch_microseconds = 2.5});
@@ -20,14 +20,14 @@ TEST_CASE("floors are counts by peaks, and the largest is the step's") {
             .milliseconds() == doctest::Approx(40));
 }
 
-TEST_CASE("there is no floor of latency where work runs at once") {
+TEST_CASE("there is no latency bound if work runs synchronously") {
   const Floors floors =
       floors_of({.gflop = 1, .gigabytes = 1}, {.gflops = 1000, .gigabytes_per_second = 100});
   CHECK_FALSE(floors.latency_milliseconds.has_value());
   CHECK(floors.milliseconds() == doctest::Approx(10));
 }
 
-TEST_CASE("a peak that was not measured is our own bug") {
+TEST_CASE("a peak that was not measured is a bug") {
   CHECK_THROWS_AS(static_cast<void>(floors_of({}, {.gflops = 1})), Error);
   CHECK_THROWS_AS(static_cast<void>(floors_of({}, {.gigabytes_per_second = 1})), Error);
 }

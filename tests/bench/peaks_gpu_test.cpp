@@ -1,5 +1,4 @@
-// The peaks of a GPU. The lower bounds leave room for checkers of memory, under which this runs
-// too.
+// The peaks of a GPU. The lower bounds leave room for memory checkers, under which this runs too.
 #include <doctest/doctest.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The peaks of a device: what is made of a clock, on a device that tells its own time, and of what
-// this machine says.
+// The peaks of a device: the computation from a clock, on a device with simulated time, and
+// measurements on this machine.
 #include "bench/peaks.h"
 
 #include <doctest/doctest.h>
@@ -19,11 +19,11 @@ constexpr double kBytesPerSecond = 2e9;
 constexpr double kLaunchSeconds = 3e-6;
 constexpr double kProductSeconds = 0.25;
 
-/// The time of a CPU whose queue has a clock of its own: a copy takes what its bytes say, a sum
-/// kLaunchSeconds, a product kProductSeconds. What is put on is paid when it is waited for.
+/// The time of a CPU whose queue has a clock of its own: a copy takes time by its bytes, a sum
+/// kLaunchSeconds, a product kProductSeconds. Enqueued work takes its time at the next wait.
 struct SlowWorld {
   double clock = 0;    // seconds
-  double pending = 0;  // of the work that is put on
+  double pending = 0;  // of the enqueued work
   bool recording = false;
   double recorded_seconds = 0;  // of a replay
   std::size_t recorded = 0;     // its launches
@@ -157,7 +157,7 @@ struct CpuCompute {
 
 }  // namespace
 
-TEST_CASE("the rate of copies counts bytes read and bytes written, by what they take when done") {
+TEST_CASE("the copy bandwidth counts bytes read and written, by the time until they are done") {
   SlowCompute slow;
   const CopyWork copy = [&](void* to, const void* from, std::size_t bytes) {
     slow.queue.copy(to, from, bytes);
@@ -172,19 +172,19 @@ TEST_CASE("a launch costs its share of a replay") {
   CHECK(slow.world.recorded > 100);
 }
 
-TEST_CASE("the rate of a product counts two operations a multiply-add") {
+TEST_CASE("the throughput of a product counts two operations per multiply-add") {
   SlowCompute slow;
   const double rate =
       measure_product_rate(slow.compute(), reference_target(Precision::fp32), 64, 1, slow.now());
   CHECK(rate == doctest::Approx(2.0 * 64 * 64 * 64 / kProductSeconds * 1e-9));
 }
 
-TEST_CASE("work that runs at once has no latency") {
+TEST_CASE("synchronous work has no latency") {
   const CpuCompute cpu(make_reference_executors());
   CHECK_FALSE(measure_launch(cpu.compute(), steady_seconds).has_value());
 }
 
-TEST_CASE("peaks are measured where the host cannot touch the device's memory") {
+TEST_CASE("peaks are measured even if the host cannot access the device's memory") {
   const auto executors = make_reference_executors();
   const GuardedCompute guarded(*executors);
   const Compute compute = guarded.compute();
@@ -231,7 +231,7 @@ TEST_CASE("a product runs on the executors of the CPU and of the reference devic
   }
 }
 
-TEST_CASE("all peaks of a processor are measured, but for launches, which it has none of") {
+TEST_CASE("all peaks of a CPU are measured, except for launches, which it does not have") {
   SessionDevice device;
   device.device = make_cpu_device();
   device.queue = device.device->make_queue();
@@ -253,7 +253,7 @@ TEST_CASE("buffers for copies are large, but leave memory free") {
   CHECK(copy_buffer_bytes(1000) == 250);
 }
 
-TEST_CASE("a product is as large as half of the free memory lets it be") {
+TEST_CASE("a product is as large as half of the free memory allows") {
   CHECK(product_size(0, DType::f32) == 8192);
   CHECK(product_size(std::size_t{80} << 30, DType::f32) == 8192);
   // Four matrices of 8192 * 8192 floats are 1 GiB.

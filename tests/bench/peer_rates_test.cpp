@@ -1,4 +1,4 @@
-// Rates of peers from JSON lines.
+// Throughputs of peers from JSON lines.
 #include "bench/peer_rates.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ constexpr const char* kLines =
 
 }  // namespace
 
-TEST_CASE("the rates of a net and batch are found, whoever measured them") {
+TEST_CASE("the throughputs for a net and batch are found, whoever measured them") {
   const testing::TemporaryFolder folder;
   folder.write("peer.jsonl", kLines);
   const auto rates = read_peer_rates(folder.text() + "/peer.jsonl", "resnet20", 128);
@@ -47,7 +47,7 @@ TEST_CASE("the rates of a net and batch are found, whoever measured them") {
   CHECK(rates[1].images_per_second == 500);
 }
 
-TEST_CASE("a file of rates that does not serve says what is wrong with it") {
+TEST_CASE("an unusable file of throughputs is reported with its error") {
   CHECK(
       message_of(kLines, "cnn") ==
       "peer.jsonl: no line has \"net\": \"cnn\", \"batch\": 128 and \"images_per_s\"; measure the "

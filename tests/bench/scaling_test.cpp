@@ -1,4 +1,4 @@
-// What is made of measured steps: rows, shares of what is missing, and how they are told.
+// Results from measured steps: rows, shares of the missing speed-up, and their output.
 #include "bench/scaling.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ using trainyard::testing::text_of;
 
 namespace {
 
-/// `ranks` alike ranks of 64 samples a step on one host.
+/// `ranks` equal ranks of 64 samples per step on one host.
 ScalingRound round_of(int ranks, const StepTimes& seconds) {
   return ScalingRound(static_cast<std::size_t>(ranks), {.host = "node1",
                                                         .device = "cpu",
@@ -28,8 +28,8 @@ ScalingRound round_of(int ranks, const StepTimes& seconds) {
                                                         .seconds = seconds});
 }
 
-/// One rank takes 0.1 s a step, two 0.125 s: 80 %. Of the 25 ms more, 15 are compute, 8 sums and 2
-/// data; of 12 ms of sums, 4 are hidden.
+/// One rank takes 0.1 s per step, two 0.125 s: 80 %. Of the additional 25 ms, 15 are compute, 8
+/// all-reduces and 2 data; of 12 ms of all-reduces, 4 are hidden.
 std::vector<ScalingRound> two_counts() {
   return {
       round_of(2, {.whole = 0.125, .without_sums = 0.117, .without_data = 0.114, .sums = 0.012}),
@@ -49,7 +49,8 @@ const ScalingSubject kSubject{
 
 }  // namespace
 
-TEST_CASE("rates are samples of all ranks by the time of a step, and efficiency is to one rank") {
+TEST_CASE(
+    "throughput is samples of all ranks / step time, and efficiency is relative to one rank") {
   const auto rows = rows_of(two_counts());
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].ranks == 1);
@@ -61,7 +62,7 @@ TEST_CASE("rates are samples of all ranks by the time of a step, and efficiency 
   CHECK(rows[1].efficiency == doctest::Approx(0.8));
 }
 
-TEST_CASE("a step is data, compute and communication, and what sums take beyond that is hidden") {
+TEST_CASE("a step is data, compute and communication; further time of all-reduces is hidden") {
   const StepParts parts = rows_of(two_counts())[1].parts;
   CHECK(parts.step == doctest::Approx(125));
   CHECK(parts.data == doctest::Approx(3));
@@ -70,14 +71,14 @@ TEST_CASE("a step is data, compute and communication, and what sums take beyond 
   CHECK(parts.hidden == doctest::Approx(4));
 }
 
-TEST_CASE("sums that a step does not overlap are hidden by nothing, waiting for others included") {
+TEST_CASE("without overlap no all-reduce is hidden, including waiting for others") {
   const auto rows = rows_of(
       {round_of(2, {.whole = 0.1, .without_sums = 0.07, .without_data = 0.07, .sums = 0.01})});
   CHECK(rows[0].parts.communication == doctest::Approx(30));
   CHECK(rows[0].parts.hidden == 0);
 }
 
-TEST_CASE("differences below zero are noise, and the parts still make the step") {
+TEST_CASE("negative differences are noise, and the parts still add up to the step") {
   const auto rows = rows_of(
       {round_of(2, {.whole = 0.1, .without_sums = 0.101, .without_data = 0.103, .sums = 0.002})});
   CHECK(rows[0].parts.communication == 0);
@@ -101,7 +102,7 @@ TEST_CASE("a row is the median of its rounds, between the slowest and the fastes
   CHECK(rows[0].parts.communication == doctest::Approx(10));
 }
 
-TEST_CASE("ranks are told one by one, and a count is their mean") {
+TEST_CASE("ranks are reported one by one, and a count is their mean") {
   ScalingRound uneven =
       round_of(2, {.whole = 0.1, .without_sums = 0.1, .without_data = 0.1, .sums = 0});
   uneven[1].seconds.without_sums = 0.06;
@@ -112,7 +113,7 @@ TEST_CASE("ranks are told one by one, and a count is their mean") {
   CHECK(rows[0].parts_by_rank[1].communication == doctest::Approx(40));
 }
 
-TEST_CASE("without one rank the fewest count as perfect") {
+TEST_CASE("without a measurement of one rank the fewest count as perfect") {
   const auto rows = rows_of(
       {round_of(2, {.whole = 0.1, .without_sums = 0.1, .without_data = 0.1}),
        round_of(4, {.whole = 0.125, .without_sums = 0.1, .without_data = 0.1, .sums = 0.025})});
@@ -121,13 +122,13 @@ TEST_CASE("without one rank the fewest count as perfect") {
   CHECK(rows[1].efficiency == doctest::Approx(0.8));
 }
 
-TEST_CASE("the sentence says where the time went, the largest share first") {
+TEST_CASE("the sentence lists where the time went, the largest share first") {
   CHECK(missing(rows_of(two_counts())) ==
         "2 ranks: 1.60 of 2 times. Of the missing 20.0 %: compute 12.0 % (99.00 to 114.00 ms), "
         "communication 6.4 % (0.00 to 8.00 ms), data 1.6 % (1.00 to 3.00 ms).");
 }
 
-TEST_CASE("the sentence names a part that has become shorter apart") {
+TEST_CASE("the sentence names a part that became shorter separately") {
   const auto rows =
       rows_of({round_of(1, {.whole = 0.1, .without_sums = 0.1, .without_data = 0.09}),
                round_of(2, {.whole = 0.125, .without_sums = 0.095, .without_data = 0.095})});
@@ -142,7 +143,7 @@ TEST_CASE("the sentence of perfect scaling says so") {
         "3 ranks: 3.00 of 3 times, nothing is missing.");
 }
 
-TEST_CASE("the sentence says that ranks share cores, on processors alone") {
+TEST_CASE("the sentence says that ranks share cores, on CPUs only") {
   std::vector<ScalingRound> rounds = two_counts();
   for (RankMeasurement& rank : rounds[0]) rank.cores = 1;
   CHECK(missing(rows_of(rounds)).ends_with("). 2 ranks of 1 thread share 1 core."));
@@ -152,7 +153,7 @@ TEST_CASE("the sentence says that ranks share cores, on processors alone") {
   CHECK(missing(rows_of(rounds)).ends_with(")."));
 }
 
-TEST_CASE("a round reaches the launcher whole, whatever else is printed") {
+TEST_CASE("a round reaches the launcher complete, whatever else is printed") {
   const ScalingRound sent = two_counts()[0];
   const PrintedRound got = round_in("Welcome to node1\n" + round_line(sent) + "bye\n", 2);
   CHECK(got.others == "Welcome to node1\nbye\n");
@@ -160,24 +161,25 @@ TEST_CASE("a round reaches the launcher whole, whatever else is printed") {
   CHECK(json_of(got.round[1]) == json_of(sent[1]));
 }
 
-TEST_CASE("a round that is not there or not whole is an error") {
+TEST_CASE("a missing or incomplete round is an error") {
   const auto message = [](const std::string& printed, int ranks) {
     return error_of(ErrorKind::device, [&] { static_cast<void>(round_in(printed, ranks)); });
   };
-  CHECK(message("", 2) ==
-        "2 ranks ended well, but 0 of them told what they measured; see that all hosts have the "
-        "same version of train");
-  CHECK(message(round_line(two_counts()[0]), 3).starts_with("3 ranks ended well, but 2 of them"));
+  CHECK(
+      message("", 2) ==
+      "2 ranks succeeded, but 0 of them reported their measurements; check that all hosts have the "
+      "same version of train");
+  CHECK(message(round_line(two_counts()[0]), 3).starts_with("3 ranks succeeded, but 2 of them"));
   CHECK(message("{\"scaling_ranks\":[{\"host\":\"a\"}]}\n", 1)
-            .starts_with("what a rank measured cannot be read ("));
-  CHECK(message("{\"scaling_ranks\":[{\n", 1).starts_with("what rank 0 measured:1:"));
+            .starts_with("the measurement of a rank cannot be read ("));
+  CHECK(message("{\"scaling_ranks\":[{\n", 1).starts_with("the measurement of rank 0:1:"));
 }
 
-TEST_CASE("the table has a line a count, one a rank where there are several, and the sentence") {
+TEST_CASE("the table has one line per count, one per rank if there are several, and the sentence") {
   const std::string table = scaling_table(kSubject, rows_of(two_counts()));
   CHECK(table ==
         "tiny: batch 64 (batch.per_gpu) and 1 thread for each rank, medians of 1 round\n"
-        "  ranks   images/s  rounds              speed-up  efficiency  ms a step      data   "
+        "  ranks   images/s  rounds              speed-up  efficiency    ms/step      data   "
         "compute  communication   hidden\n"
         "      1      640.0  640.0 to 640.0          1.00     100.0 %     100.00      1.00     "
         "99.00           0.00     0.00\n"
@@ -191,7 +193,7 @@ TEST_CASE("the table has a line a count, one a rank where there are several, and
         "communication 6.4 % (0.00 to 8.00 ms), data 1.6 % (1.00 to 3.00 ms).\n");
 }
 
-TEST_CASE("the table says the threads of all hosts") {
+TEST_CASE("the table shows the threads of all hosts") {
   std::vector<ScalingRound> rounds = two_counts();
   rounds[0][1].threads = 4;
   CHECK(scaling_table(kSubject, rows_of(rounds)).find("and 1 to 4 threads for each rank") !=
@@ -203,7 +205,7 @@ TEST_CASE("the table says the threads of all hosts") {
         std::string::npos);
 }
 
-TEST_CASE("the CSV has a line a count and rank") {
+TEST_CASE("the CSV has one line per count and rank") {
   CHECK(scaling_csv(kSubject, rows_of(two_counts())) ==
         "ranks,rank,host,device,threads,batch,images_per_s,low,high,speedup,efficiency,step_ms,"
         "data_ms,compute_ms,communication_ms,hidden_communication_ms\n"
@@ -212,7 +214,7 @@ TEST_CASE("the CSV has a line a count and rank") {
         "2,1,node1,cpu,1,64,1024,1024,1024,1.6,0.8,125,3,114,8,4\n");
 }
 
-TEST_CASE("JSON lines have a line a count with its ranks") {
+TEST_CASE("JSON lines have one line per count with its ranks") {
   const std::string lines = scaling_json(kSubject, rows_of(two_counts()));
   const std::size_t end = lines.find('\n');
   const Json first = parse_json(lines.substr(0, end), {.name = "first"});
@@ -227,7 +229,7 @@ TEST_CASE("JSON lines have a line a count with its ranks") {
   CHECK(second["by_rank"][1]["compute_ms"].get<double>() == doctest::Approx(114));
 }
 
-TEST_CASE("gnuplot draws speed and parts, hidden communication only where there is some") {
+TEST_CASE("gnuplot draws speed and parts, hidden communication only if there is some") {
   const auto gnuplot = find_program("gnuplot", "/usr/local/bin:/usr/bin:/bin");
   REQUIRE_MESSAGE(gnuplot.has_value(), "gnuplot is one of the packages that the suite needs");
   const TemporaryFolder folder;
@@ -251,7 +253,7 @@ TEST_CASE("gnuplot draws speed and parts, hidden communication only where there 
   CHECK(text_of(png).starts_with("\x89PNG"));
 }
 
-TEST_CASE("the picture of high speeds has every text within its edges") {
+TEST_CASE("the plot of high speeds has every text within its edges") {
   const auto gnuplot = find_program("gnuplot", "/usr/local/bin:/usr/bin:/bin");
   REQUIRE(gnuplot.has_value());
   const TemporaryFolder folder;
@@ -260,7 +262,7 @@ TEST_CASE("the picture of high speeds has every text within its edges") {
   const auto picture = folder / "s.svg";
   CHECK(draw_picture(Disk(), *gnuplot, scaling_script("fast", rows, picture), picture) == "");
   const std::string svg = text_of(picture);
-  // Where a text is put: "translate(X,Y)" is the last before it.
+  // The position of a text: the last "translate(X,Y)" before it.
   const auto place = [&](const std::string& text) {
     const std::size_t at = svg.find("<text>" + text);
     REQUIRE(at != std::string::npos);
@@ -271,7 +273,7 @@ TEST_CASE("the picture of high speeds has every text within its edges") {
   CHECK(place("communication, hidden") < 1280 - 200);  // its start
 }
 
-TEST_CASE("a picture that gnuplot cannot draw is told, and the old one stays") {
+TEST_CASE("a plot that gnuplot cannot draw is reported, and the old one stays") {
   const TemporaryFolder folder;
   const Disk disk;
   const auto gnuplot = find_program("gnuplot", "/usr/local/bin:/usr/bin:/bin");

@@ -1,4 +1,4 @@
-// What survives failing system calls, kills and damaged bytes.
+// Checkpoints under failing system calls, kills and damaged bytes.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 constexpr DiskCall kCalls[] = {DiskCall::open,   DiskCall::write, DiskCall::fsync,
                                DiskCall::rename, DiskCall::mkdir, DiskCall::close};
 
-/// The step that a resume would start from, after checking that its content is that step's.
+/// The step that a resume would start from, after checking that the content is of that step.
 std::int64_t usable_step(const std::filesystem::path& folder) {
   const auto loaded = load_newest_checkpoint(folder);
   REQUIRE(loaded.has_value());
@@ -42,7 +42,7 @@ std::int64_t usable_step(const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("whichever system call fails during a save, the checkpoint before stays usable") {
+TEST_CASE("whichever system call fails during a save, the previous checkpoint stays usable") {
   int failures = 0;
   for (const DiskCall call : kCalls) {
     for (const bool lasting : {false, true}) {
@@ -66,18 +66,18 @@ TEST_CASE("whichever system call fails during a save, the checkpoint before stay
         CHECK(failed == reached);
         const std::int64_t step = usable_step(folder.path());
         CHECK((step == 20 || (failed && step == 10)));
-        // The disk works again: the next save does too, and nothing half-done is left.
+        // The disk works again: so does the next save, and nothing partial is left.
         save_checkpoint(Disk(), folder.path(), SampleCheckpoint(3, 30).content(), {.keep = 1});
         CHECK(usable_step(folder.path()) == 30);
       }
     }
   }
-  // 2 tensors files, state, manifest, `last`, `best`: open, write, fsync, close 6 each, 3 more
-  // fsync for folders and renames, 3 renames, 1 mkdir; once and lasting.
+  // 2 tensor files, state, manifest, `last`, `best`: 6 each of open, write, fsync, close, 3 more
+  // fsync for folders and renames, 3 renames, 1 mkdir; failing once and permanently.
   CHECK(failures >= 2 * (6 * 4 + 3 + 3 + 1));
 }
 
-TEST_CASE("killed before any system call of a save, the run finds a whole checkpoint") {
+TEST_CASE("killed before any system call of a save, the run finds a complete checkpoint") {
   bool finished = false;
   int kills = 0;
   for (int n = 1; !finished; ++n) {
@@ -109,7 +109,7 @@ TEST_CASE("killed before any system call of a save, the run finds a whole checkp
   CHECK(kills > 25);
 }
 
-TEST_CASE("300 flipped or cut bytes anywhere in a checkpoint are all found") {
+TEST_CASE("300 flipped or cut bytes anywhere in a checkpoint are all detected") {
   const TemporaryFolder folder;
   save_checkpoint(Disk(), folder.path(), SampleCheckpoint(1, 10).content(), {});
   const auto path = save_checkpoint(Disk(), folder.path(), SampleCheckpoint(2, 20).content(), {});
@@ -139,7 +139,7 @@ TEST_CASE("300 flipped or cut bytes anywhere in a checkpoint are all found") {
   CHECK(usable_step(folder.path()) == 20);
 }
 
-TEST_CASE("a missing file and another checkpoint's manifest are found") {
+TEST_CASE("a missing file and another checkpoint's manifest are detected") {
   const TemporaryFolder folder;
   const auto first = save_checkpoint(Disk(), folder.path(), SampleCheckpoint(1, 10).content(), {});
   const auto second = save_checkpoint(Disk(), folder.path(), SampleCheckpoint(2, 20).content(), {});
@@ -174,7 +174,7 @@ TEST_CASE("if all checkpoints are damaged the error lists each and says what to 
   }
 }
 
-TEST_CASE("a damaged newest checkpoint does not push good ones out when the run goes on") {
+TEST_CASE("a damaged newest checkpoint does not displace good ones when the run continues") {
   const TemporaryFolder folder;
   save_checkpoint(Disk(), folder.path(), SampleCheckpoint(1, 10).content(), {});
   const auto bad = save_checkpoint(Disk(), folder.path(), SampleCheckpoint(9, 90).content(), {});

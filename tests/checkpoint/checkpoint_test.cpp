@@ -35,7 +35,7 @@ std::string names_in(const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint comes back with its tensors and its state") {
+TEST_CASE("a checkpoint is read back with its tensors and its state") {
   const TemporaryFolder folder;
   const SampleCheckpoint sample(10, 3910);
   const auto path = save_checkpoint(Disk(), folder.path(), sample.content(), {});
@@ -58,9 +58,10 @@ TEST_CASE("a checkpoint comes back with its tensors and its state") {
   }
 }
 
-TEST_CASE("a checkpoint names its run, and the manifest of one made before ids stays as it was") {
+TEST_CASE(
+    "a checkpoint names its run, and the manifest of one from before ids existed is unchanged") {
   const TemporaryFolder folder;
-  const SampleCheckpoint sample(1, 10);  // holds what the content names
+  const SampleCheckpoint sample(1, 10);  // owns what the content refers to
   CheckpointContent content = sample.content();
   const auto before = save_checkpoint(Disk(), folder.path(), content, {});
   CHECK(text_of(before / "MANIFEST.json").find("\"run\"") == std::string::npos);
@@ -70,7 +71,7 @@ TEST_CASE("a checkpoint names its run, and the manifest of one made before ids s
   CHECK(load_checkpoint(save_checkpoint(Disk(), folder.path(), content, {})).run == "0123");
 }
 
-TEST_CASE("a checkpoint of another run is refused with both named, also where one has no id") {
+TEST_CASE("a checkpoint of another run is refused with both runs named, even if one has no id") {
   const auto refusal = [](const std::string& saved_by, const std::optional<std::string>& run) {
     LoadedCheckpoint checkpoint;
     checkpoint.path = "runs/a b/0001/checkpoints/epoch-0001_step-000010";
@@ -89,10 +90,10 @@ TEST_CASE("a checkpoint of another run is refused with both named, also where on
   CHECK(refusal("22", "").find("is a run without an id;") != std::string::npos);
   CHECK(refusal("11", "11") == "");
   CHECK(refusal("", "") == "");
-  CHECK(refusal("22", std::nullopt) == "");  // run.json cannot be read: that of the checkpoint
+  CHECK(refusal("22", std::nullopt) == "");  // run.json cannot be read: the id of the checkpoint
 }
 
-TEST_CASE("the id of a run is that of its run.json, none where that cannot be read") {
+TEST_CASE("the id of a run is that of its run.json, none if that cannot be read") {
   const TemporaryFolder folder;
   const auto file = folder / "run.json";
   CHECK_FALSE(identity_of(file).id.has_value());
@@ -106,7 +107,7 @@ TEST_CASE("the id of a run is that of its run.json, none where that cannot be re
   CHECK(identity_of(file).id == "0123");
 }
 
-TEST_CASE("a folder without checkpoints says that none was ever written") {
+TEST_CASE("a folder without checkpoints reports that none was ever written") {
   const TemporaryFolder folder;
   CHECK_FALSE(load_newest_checkpoint(folder / "checkpoints").has_value());
   put_text(folder / "last", "epoch-0001_step-000001\n");
@@ -114,7 +115,7 @@ TEST_CASE("a folder without checkpoints says that none was ever written") {
   CHECK_FALSE(load_newest_checkpoint(folder.path()).has_value());
 }
 
-TEST_CASE("the newest ones, the best and the last stay, and the pointers name them") {
+TEST_CASE("the newest ones, the best and the last are kept, and the pointers name them") {
   const TemporaryFolder folder;
   save(folder.path(), 1, 10, {.is_best = true, .keep = 2});
   save(folder.path(), 2, 20, {.keep = 2});
@@ -138,7 +139,7 @@ TEST_CASE("more than 999,999 steps and 9,999 epochs still sort by number") {
   CHECK(names_in(folder.path()) == "epoch-10001_step-1000001 epoch-9999_step-999999 ");
 }
 
-TEST_CASE("names that are no checkpoint's are left alone") {
+TEST_CASE("names that are not of checkpoints are left alone") {
   for (const char* name : {"epoch-1_step-10", "epoch-0001_step-", "epoch-0001_step-0000010x",
                            "epoch-00010_step-000010", "notes", ".tmp-epoch-0001_step-000010",
                            "epoch-0001_step--00010"}) {
@@ -152,7 +153,7 @@ TEST_CASE("names that are no checkpoint's are left alone") {
   CHECK(std::filesystem::exists(folder / "notes"));
 }
 
-TEST_CASE("a pointer that holds something else counts as missing") {
+TEST_CASE("a pointer with any other content counts as missing") {
   const TemporaryFolder folder;
   for (const char* text : {"", "../../etc\n", "epoch-1\n", ".old-epoch-0001_step-000010\n"}) {
     put_text(folder / "best", text);
@@ -161,7 +162,7 @@ TEST_CASE("a pointer that holds something else counts as missing") {
   CHECK(checkpoint_pointer(folder.path(), "last").empty());
 }
 
-TEST_CASE("saving the same step again puts the new content in place of the old") {
+TEST_CASE("saving the same step again replaces the content") {
   const TemporaryFolder folder;
   SampleCheckpoint sample(1, 10);
   save_checkpoint(Disk(), folder.path(), sample.content(), {});
@@ -174,7 +175,7 @@ TEST_CASE("saving the same step again puts the new content in place of the old")
   CHECK(std::equal(bytes.begin(), bytes.end(), std::as_bytes(std::span(sample.weights)).begin()));
 }
 
-TEST_CASE("a checkpoint that was about to be replaced is read, and gets its name back") {
+TEST_CASE("a checkpoint whose replacement was interrupted is read, and gets its name back") {
   const TemporaryFolder folder;
   save(folder.path(), 1, 10);
   std::filesystem::rename(folder / "epoch-0001_step-000010",
@@ -193,8 +194,7 @@ TEST_CASE("a number that is not finite is never written") {
   CHECK(error_of(ErrorKind::diverged,
                  [&] { save_checkpoint(Disk(), folder.path(), sample.content(), {}); }) ==
         "checkpoint epoch-0001_step-000010 is not written: 'stem.conv1.kernel' of "
-        "optimizer.safetensors holds nan at element 5; the checkpoints saved before are "
-        "untouched");
+        "optimizer.safetensors holds nan at element 5; earlier checkpoints are untouched");
   sample.momentum[5] = 0;
   CheckpointContent content = sample.content();
   content.state["best"]["value"] = -std::numeric_limits<double>::infinity();
@@ -218,7 +218,7 @@ TEST_CASE("too little free space is an error before anything is written") {
   save_checkpoint(Disk({}, needed), folder.path(), sample.content(), {});
 }
 
-TEST_CASE("saving takes no more bytes than were asked for") {
+TEST_CASE("saving takes no more bytes than requested") {
   const TemporaryFolder folder;
   const SampleCheckpoint sample(1, 10);
   const auto path = save_checkpoint(Disk(), folder.path(), sample.content(), {});

@@ -92,7 +92,7 @@ finished_run
 write_wide_run
 run "${quick[@]}" --config wide.yaml --out b --init a
 expect_code 9
-expect_err "dense1.weight: has shape [4, 128], wants [7, 128]"
+expect_err "dense1.weight: has shape [4, 128], expected [7, 128]"
 expect_err "for a new head: --init-skip dense1"
 expect_no_path b
 run "${quick[@]}" --config wide.yaml --out b --init a --init-skip 'dense1*' --set epochs=1
@@ -174,13 +174,13 @@ run "${quick[@]}" --config tiny.yaml --out b --init a --max-time 0.001
 expect_code 75
 run "${quick[@]}" --config tiny.yaml --out b --resume --init a --init-skip dense1
 expect_code 2
-expect_err "--resume: the run of b was begun with --init a, not with --init a --init-skip dense1"
+expect_err "--resume: the run of b was started with --init a, not with --init a --init-skip dense1"
 run "${quick[@]}" --config tiny.yaml --out b --resume
 expect_code 0
 run "${quick[@]}" --config tiny.yaml --out c --max-time 0.001
 run "${quick[@]}" --config tiny.yaml --out c --resume --init a
 expect_code 2
-expect_err "the run of c was begun without --init"
+expect_err "the run of c was started without --init"
 
 begin "all ranks start with the weights, which rank 0 reports once"
 finished_run

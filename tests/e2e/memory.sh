@@ -19,7 +19,7 @@ else
     refusal=$err
   done
   err=$refusal
-  expect_err "MiB beside the model, and"
+  expect_err "MiB besides the model, but"
   expect_err "ulimit -v"
 fi
 

@@ -175,7 +175,7 @@ begin "a batch that grew with the ranks is scaled as configured, or warned about
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out silent
 expect_code 0
-expect_err "the global batch 32 is 2 times that of one rank, and the learning rate is not"
+expect_err "the global batch 32 is 2 times that of one rank, but the learning rate is unchanged"
 grep -q "the global batch 32 is 2 times" silent/train.log || fail "the log lacks the warning"
 run "${quick[@]}" --config tiny.yaml --replicas 2 --out none --set lr_scaling=none
 expect_no_err "learning rate"
@@ -198,7 +198,7 @@ kill -KILL "$pid"
 wait_for_exit
 run "${quick[@]}" resume moved --replicas 1
 expect_code 0
-expect_err "the run was saved with a global batch of 32 and goes on with 16"
+expect_err "the run was saved with a global batch of 32 and continues with 16"
 expect_equal "$(tail -n 1 moved/metrics.csv | cut -d, -f1)" 60
 expect_equal "$(tail -n 1 moved/metrics.csv | cut -d, -f3)" "$((60 * 96))"
 

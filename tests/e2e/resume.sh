@@ -21,7 +21,7 @@ for way in "resume a" "--config tiny.yaml --out a --resume"; do
   read -ra words <<<"$way"
   run "${quick[@]}" "${words[@]}"
   expect_code 0
-  expect_out "the run a is complete: 3 of 3 epochs are trained, nothing was changed; to add epochs: train resume 'a' --set epochs=N, with N above 3"
+  expect_out "the run a is complete: 3 of 3 epochs trained, nothing was changed; to add epochs: train resume 'a' --set epochs=N, with N above 3"
   diff -r a before || fail "'$way' changed the folder of a complete run"
 done
 run "${quick[@]}" resume a --log json
@@ -90,11 +90,11 @@ grep -q '"libraries": "oneDNN [23]' a/run.json || fail "run.json names no librar
 sed -i 's/"instruction_set": "[^"]*"/"instruction_set": "other"/' a/run.json
 run "${quick[@]}" resume a --set epochs=4
 expect_code 0
-expect_err 'the run was begun with instruction_set "other" and goes on with "x86-64-v'
+expect_err 'the run was started with instruction_set "other" and continues with "x86-64-v'
 echo '{' >a/run.json
 run "${quick[@]}" resume a --set epochs=5
 expect_code 0
-expect_err "whether the run began on such a machine is not known"
+expect_err "it is not known whether the run began on a machine like this"
 
 begin "a damaged checkpoint is skipped with a warning for the one before"
 finished_run

@@ -17,9 +17,9 @@ refused() {
 begin "a batch needs exactly one of its two keys, and a divisible total"
 write_tiny_run tiny.yaml
 sed -i 's/^batch: .*/batch: {remainder: drop}/' tiny.yaml
-refused 3 "'batch' wants either 'per_gpu' or 'total'"
+refused 3 "'batch' requires either 'per_gpu' or 'total'"
 write_tiny_run tiny.yaml
-refused 3 "batch.total 50 does not divide by 3 (ranks x accumulate); choose a multiple of it" \
+refused 3 "batch.total 50 is not divisible by 3 (ranks x accumulate); choose a multiple of it" \
   --set batch.total=50 --set accumulate=3
 
 begin "a batch larger than the training split is refused"
@@ -43,7 +43,7 @@ refused 3 "the network's input is [3, 8, 8], but the data are [3, 6, 6]; change 
 begin "a network for another number of classes is refused"
 refused 3 "the network ends in 4 outputs, but the data have 5 classes; change the last layer's units" \
   --set data.train.classes=5 --set data.val.classes=5
-refused 3 "the network ends in 4 outputs, but the data have 3 classes; change the last layer's units; if only the highest label is missing, say 'classes: 4'" \
+refused 3 "the network ends in 4 outputs, but the data have 3 classes; change the last layer's units; if only the highest label is missing, set 'classes: 4'" \
   --set data.train.classes=3 --set data.val.classes=3
 
 begin "a loss far above its first value is reported as divergence, with step and learning rate"
@@ -61,7 +61,7 @@ refused 4 "the training split holds images [3, 8, 8] of 5 classes, the validatio
   --set data.train.classes=5
 
 begin "a loss scale is a power of two"
-refused 3 "'start' wants a power of two, found 1000" --set loss_scale=1000
+refused 3 "'start' must be a power of two, found 1000" --set loss_scale=1000
 
 begin "fp16 has a loss scale, which the resolved config names"
 write_tiny_run tiny.yaml

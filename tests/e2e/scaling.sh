@@ -22,7 +22,7 @@ expect_code 0
 expect_equal "$(grep -E '^round' <<<"$err" | tr '\n' ';')" \
   "round 1 of 2: 2 ranks;round 1 of 2: 1 rank;round 2 of 2: 2 ranks;round 2 of 2: 1 rank;"
 expect_out "tiny: batch 16 (batch.per_gpu) and 1 thread for each rank, medians of 2 rounds"
-expect_out_match 'ranks +images/s +rounds +speed-up +efficiency +ms a step +data +compute +communication +hidden'
+expect_out_match 'ranks +images/s +rounds +speed-up +efficiency +ms/step +data +compute +communication +hidden'
 expect_out_match "rank 1, $(hostname), cpu"
 expect_out_match '2 ranks: [0-9.]+ of 2 times'
 expect_equal "$(head -n 1 scaling.csv)" "ranks,rank,host,device,threads,batch,images_per_s,low,high,speedup,efficiency,step_ms,data_ms,compute_ms,communication_ms,hidden_communication_ms"

@@ -47,7 +47,7 @@ refused 2 "the folder 'nowhere' does not exist" --output nowhere/curves.png
 refused 7 "cannot make the folder 'file'" --out file/below
 refused 7 "/proc/nowhere" --out /proc/nowhere/a
 refused 2 "'.' is not empty" --out .
-refused 2 "is no plain folder name" --name a/b
+refused 2 "is not a plain folder name" --name a/b
 refused 9 "nowhere.safetensors" --init nowhere.safetensors
 refused 3 "fewer than one global batch" --set batch.per_gpu=1000
 
@@ -59,7 +59,7 @@ expect_out "32 samples per step on 2 ranks"
 expect_equal "$(grep -c 'nothing was written' <<<"$out")" 1
 run "$train" check tiny.yaml --replicas 2 --set batch='{total: 15}'
 expect_code 3
-expect_err "does not divide by 2"
+expect_err "is not divisible by 2"
 expect_equal "$(ls)" tiny.yaml
 
 begin "the output of check and train is in order in one pipe"
@@ -200,7 +200,7 @@ expect_code 0
 expect_out_match '"shards":4,"shards_ms_per_step":[0-9.]*[1-9][0-9.]*,"shards_ratio":[0-9.]*[1-9]'
 run "$train" bench --config tiny.yaml --batch 18 "${shards[@]}"
 expect_code 2
-expect_err "a batch of 18 samples does not divide by 'batch.shards: 4'; give a --batch that is a multiple of 4"
+expect_err "a batch of 18 samples is not divisible by 'batch.shards: 4'; give a --batch that is a multiple of 4"
 run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --json
 expect_no_out '"shards'
 

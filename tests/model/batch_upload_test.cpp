@@ -1,5 +1,5 @@
-// Uploads on a device whose queues work later than the host asks, one ahead of the other as far as
-// events allow: whatever the order, each batch must arrive whole.
+// Uploads on a device whose queues run later than the host enqueues, one ahead of the other as far
+// as events allow: in any order, each batch must arrive complete.
 #include "model/batch_upload.h"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kBatches = 9;
 
-/// What the model's queue found at `images` and `labels` after each upload.
+/// The values that the model's queue found in `images` and `labels` after each upload.
 std::vector<std::vector<int>> arrivals(bool copies_first, bool work_between) {
   LateMachine machine;
   LateQueue queue(machine), copies(machine);
@@ -36,7 +36,7 @@ std::vector<std::vector<int>> arrivals(bool copies_first, bool work_between) {
                                     {nullptr, nullptr, 0},
                                     {&label, &given, sizeof given}};
     upload.put(parts);
-    std::ranges::fill(batch, -1);  // the feeder's memory is used again
+    std::ranges::fill(batch, -1);  // the feeder's memory is reused
     queue.copy(seen[static_cast<std::size_t>(i)].data(), images.data(), bytes);
     queue.copy(seen[static_cast<std::size_t>(i)].data() + 40, &label, sizeof label);
     while (work_between && machine.order.front()->work()) {
@@ -48,7 +48,7 @@ std::vector<std::vector<int>> arrivals(bool copies_first, bool work_between) {
 
 }  // namespace
 
-TEST_CASE("every batch arrives whole, however far the queues are behind the host") {
+TEST_CASE("every batch arrives complete, however far the queues are behind the host") {
   std::vector<std::vector<int>> expected;
   for (int i = 0; i < kBatches; ++i) {
     expected.emplace_back(40, i);
@@ -63,7 +63,7 @@ TEST_CASE("every batch arrives whole, however far the queues are behind the host
   }
 }
 
-TEST_CASE("two batches are on their way before the host waits for one") {
+TEST_CASE("two batches are in flight before the host waits for one") {
   LateMachine idle;
   LateQueue queue(idle), copies(idle);
   const auto device = make_late_device(idle);
@@ -72,10 +72,10 @@ TEST_CASE("two batches are on their way before the host waits for one") {
   const Upload part{&to, &from, sizeof from};
   upload.put(std::span(&part, 1));
   upload.put(std::span(&part, 1));
-  CHECK_THROWS_AS(upload.put(std::span(&part, 1)), Error);  // nobody works
+  CHECK_THROWS_AS(upload.put(std::span(&part, 1)), Error);  // no queue runs
 }
 
-TEST_CASE("a batch larger than an upload's room is refused") {
+TEST_CASE("a batch larger than the upload buffer is refused") {
   const auto device = make_cpu_device();
   const auto queue = device->make_queue();
   BatchUpload upload(*device, *queue, *queue, aligned_bytes(10));

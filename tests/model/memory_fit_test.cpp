@@ -1,4 +1,4 @@
-// Forecast of memory, the refusal of what does not fit, and the batch that would.
+// The memory forecast, the refusal of a model that does not fit, and the largest batch that would.
 #include "model/memory_fit.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ const std::string kFittedNetwork =
     "{input: [3, 16, 16], layers: [conv: {filters: 8, kernel: 3}, bn, relu, max_pool: 2, dense: 4, "
     "softmax]}";
 
-/// A CPU with so much memory left. (0: not known.)
+/// A CPU with this much free memory (0: not known).
 class SmallDevice final : public Device {
  public:
   explicit SmallDevice(std::size_t free) : free_(free) {}
@@ -71,7 +71,7 @@ std::string refusal(std::int64_t batch, std::size_t free) {
 
 }  // namespace
 
-TEST_CASE("the forecast is what a model allocates, to the byte") {
+TEST_CASE("the forecast equals what a model allocates, to the byte") {
   for (const bool accumulates : {false, true}) {
     SmallDevice device(0);
     const auto executors = make_reference_executors();
@@ -91,7 +91,7 @@ TEST_CASE("the forecast is what a model allocates, to the byte") {
   }
 }
 
-TEST_CASE("the gradients of the forecast grow by a block for every doubling of a rank's shards") {
+TEST_CASE("the forecast's gradients grow by one block per doubling of a rank's shards") {
   const auto executors = make_reference_executors();
   const auto gradients_at = [&](std::int64_t shards, bool accumulates) {
     ModelOptions with = options();
@@ -114,33 +114,32 @@ TEST_CASE("a model that does not fit is refused with the largest batch that does
   CHECK(refusal(10, free) == "");
   const std::string message = refusal(64, free);
   CHECK(message.find("out of memory on small: ") == 0);
-  CHECK(message.find(" MiB are free, bounded by its memory; memory: ") != std::string::npos);
+  CHECK(message.find(" MiB are free, limited by its memory; memory: ") != std::string::npos);
   CHECK(message.find("; the largest batch that would fit is 10, not 64: lower 'batch', or raise "
                      "'accumulate'") != std::string::npos);
 }
 
-TEST_CASE(
-    "threads and libraries that find no room beside a model are refused with what they need") {
+TEST_CASE("threads and libraries without room besides a model are refused with their needs") {
   const SmallDevice small(std::size_t{60} << 20);
   CHECK_NOTHROW(require_program_memory(small, 1));
   CHECK_THROWS_WITH_AS(
       require_program_memory(small, 2),
-      "out of memory: training on 2 threads takes 64 MiB beside the model, and 60.0 MiB are free, "
-      "bounded by its memory; raise that bound, or use fewer 'threads' and 'data.workers'",
+      "out of memory: training on 2 threads takes 64 MiB besides the model, but 60.0 MiB are free, "
+      "limited by its memory; raise that limit, or use fewer 'threads' and 'data.workers'",
       Error);
   CHECK_NOTHROW(require_program_memory(SmallDevice(0), 2));
 }
 
-TEST_CASE("a model that fits at no batch says so") {
+TEST_CASE("a model that fits at no batch size is reported as such") {
   CHECK(refusal(8, 1000).find("; not even a batch of 1 would fit: choose a smaller network") !=
         std::string::npos);
 }
 
-TEST_CASE("a device that does not know its free memory is not asked") {
+TEST_CASE("a device that does not know its free memory is not checked") {
   CHECK(refusal(8, 0) == "");
 }
 
-TEST_CASE("a graph at another batch is the graph built at that batch") {
+TEST_CASE("a graph converted to another batch equals the graph built at that batch") {
   const TrainingGraph changed = with_batch(training_graph(kFittedNetwork, 3), 7);
   const TrainingGraph built = training_graph(kFittedNetwork, 7);
   REQUIRE(changed.graph.values.size() == built.graph.values.size());

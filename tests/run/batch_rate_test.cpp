@@ -1,5 +1,5 @@
-// `lr_scaling` of a run file: what it goes with, what it does to a run's rates, what is said where
-// it lacks.
+// `lr_scaling` of a run file: what it can be combined with, its effect on a run's learning rates,
+// and the warning without it.
 #include "run/config/batch_rate.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ epochs: 20
 
 }  // namespace
 
-TEST_CASE("the reference batch is that of one rank, or the one that is named") {
+TEST_CASE("the reference batch is that of one rank unless given") {
   CHECK(rate_factor(read_rated("{per_gpu: 8}", "lr_scaling: linear"), 64) == 4);
   CHECK(rate_factor(read_rated("{per_gpu: 8}", "lr_scaling: sqrt"), 64) == 2);
   CHECK(rate_factor(read_rated("{per_gpu: 8}", "lr_scaling: {linear: 128}"), 64) == 0.5);
@@ -42,7 +42,7 @@ TEST_CASE("the reference batch is that of one rank, or the one that is named") {
   CHECK(rate_factor(read_rated("{per_gpu: 8}", ""), 64) == 1);
 }
 
-TEST_CASE("a session's rates are scaled") {
+TEST_CASE("a session's learning rates are scaled") {
   RankGroup alone{{}};
   const Session session(
       read_rated("{per_gpu: 8}", "lr_scaling: {linear: {batch: 4, warmup_epochs: 2}}"),
@@ -56,8 +56,8 @@ TEST_CASE("a session's rates are scaled") {
 
 TEST_CASE("a rule that cannot know its reference batch is refused") {
   CHECK(refusal([] { (void)read_rated("{total: 64}", "lr_scaling: linear"); }) ==
-        "3:13: 'linear' wants the batch that the rate was chosen for, which 'batch.total' does not "
-        "say: {linear: {batch: 64}}");
+        "3:13: 'linear' requires the batch that the learning rate was chosen for, which "
+        "'batch.total' does not give: {linear: {batch: 64}}");
   CHECK(refusal([] { (void)read_rated("{total: 64}", "lr_scaling: none"); }) == "accepted");
 }
 
@@ -69,11 +69,12 @@ TEST_CASE("two warm-ups are refused") {
   CHECK(refusal([&] { (void)read_rated("{per_gpu: 8}", "lr_scaling: sqrt", warm); }) == "accepted");
 }
 
-TEST_CASE("a batch that grew with the ranks is worth a warning unless the run says what it wants") {
-  CHECK(rate_warning(read_rated("{per_gpu: 8}", ""), 4, 64) ==
-        "the global batch 64 is 4 times that of one rank, and the learning rate is not: as many "
-        "epochs are 4 times fewer updates, which often cost accuracy; 'lr_scaling: linear' "
-        "multiplies the rate by 4 after a warm-up, 'lr_scaling: none' says that it is meant so");
+TEST_CASE("a batch that grew with the ranks gives a warning unless the run sets lr_scaling") {
+  CHECK(
+      rate_warning(read_rated("{per_gpu: 8}", ""), 4, 64) ==
+      "the global batch 64 is 4 times that of one rank, but the learning rate is unchanged: an "
+      "epoch has 4 times fewer steps, which often costs accuracy; 'lr_scaling: linear' multiplies "
+      "the learning rate by 4 after a warm-up, 'lr_scaling: none' states that this is intended");
   CHECK(rate_warning(read_rated("{per_gpu: 8}", ""), 1, 16).empty());
   CHECK(rate_warning(read_rated("{per_gpu: 8}", "lr_scaling: none"), 4, 64).empty());
   CHECK(rate_warning(read_rated("{per_gpu: 8}", "lr_scaling: linear"), 4, 64).empty());

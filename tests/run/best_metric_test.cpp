@@ -1,4 +1,4 @@
-// What a run is judged by.
+// The metric that selects a run's best model.
 #include <doctest/doctest.h>
 
 #include "run_text.h"
@@ -39,12 +39,12 @@ TEST_CASE("losses and errors are minimised unless the run says otherwise") {
   CHECK(mode_of("{metric: val_accuracy, mode: min}") == Mode::min);
 }
 
-TEST_CASE("a run is judged by a column of its validation split") {
+TEST_CASE("a run selects its best model by a column of its validation split") {
   const std::string known = "val_loss, val_accuracy, val_top3_accuracy";
-  const std::string place = "11:29: checkpoint.best: 'metric' wants one of " + known + ", found ";
+  const std::string place = "11:29: checkpoint.best: 'metric' must be one of " + known + ", found ";
   CHECK(refused("{metric: val_acuracy}") == place + "'val_acuracy'; did you mean 'val_accuracy'?");
   CHECK(refused("{metric: accuracy}") == place + "'accuracy'");
   CHECK(refused("{metric: ''}") == place + "''");
-  CHECK(refused("val_los") == "11:20: checkpoint.best: 'metric' wants one of " + known +
+  CHECK(refused("val_los") == "11:20: checkpoint.best: 'metric' must be one of " + known +
                                   ", found 'val_los'; did you mean 'val_loss'?");
 }

@@ -16,7 +16,7 @@ using namespace trainyard;
 
 namespace {
 
-/// Answers 10, 20, 30, ... and counts how often it was asked.
+/// Returns 10, 20, 30, ... and counts the queries.
 struct Driver {
   int asked = 0;
   std::function<std::optional<double>()> reader() {
@@ -46,7 +46,7 @@ RunConfig read_busy_run() {
   return run;
 }
 
-/// Keeps each epoch's mean, and how often the driver had been asked by then.
+/// Stores each epoch's mean, and the number of driver queries until then.
 struct Recorder final : MetricsSink {
   const Driver& driver;
   std::vector<std::optional<double>> means;
@@ -62,7 +62,9 @@ struct Recorder final : MetricsSink {
 
 }  // namespace
 
-TEST_CASE("however often the time is told, a GPU is read once a second, and the mean is theirs") {
+TEST_CASE(
+    "a GPU is read once per second, however often time is reported, and the mean is of the "
+    "readings") {
   Driver driver;
   BusyMean mean(driver.reader());
   mean.start(100);
@@ -72,7 +74,7 @@ TEST_CASE("however often the time is told, a GPU is read once a second, and the 
   CHECK(driver.asked == 3);
 }
 
-TEST_CASE("an epoch begins anew, with nothing of the one before") {
+TEST_CASE("an epoch starts afresh, without readings of the previous one") {
   Driver driver;
   BusyMean mean(driver.reader());
   mean.start(0);
@@ -84,7 +86,7 @@ TEST_CASE("an epoch begins anew, with nothing of the one before") {
   CHECK(mean.mean().value() == 20);
 }
 
-TEST_CASE("an epoch shorter than a second has the reading of its end") {
+TEST_CASE("an epoch shorter than a second has the reading at its end") {
   Driver driver;
   BusyMean mean(driver.reader());
   mean.start(0);
@@ -93,14 +95,14 @@ TEST_CASE("an epoch shorter than a second has the reading of its end") {
   CHECK(mean.mean().value() == 10);
 }
 
-TEST_CASE("where the driver does not say, there is no mean") {
+TEST_CASE("without readings from the driver there is no mean") {
   BusyMean mean([] { return std::optional<double>(); });
   mean.start(0);
   mean.read_if_due(5);
   CHECK_FALSE(mean.mean().has_value());
 }
 
-TEST_CASE("a trainer's epochs have the mean of the readings during their training") {
+TEST_CASE("a trainer's epochs have the mean of the readings during training") {
   RankGroup alone({});
   Session session(read_busy_run(), {.threads = 1}, nullptr, alone);
   session.model().initialize(1);
@@ -125,7 +127,7 @@ TEST_CASE("a trainer's epochs have the mean of the readings during their trainin
     const int readings = recorder.asked[epoch] - before;
     CHECK(readings > 1);
     CHECK(readings < session.batch().steps);
-    // The driver answers 10 times the number of the question.
+    // The driver returns 10 times the number of the query.
     const double first = before + 1, last = recorder.asked[epoch];
     CHECK(recorder.means[epoch].value() == doctest::Approx(10 * (first + last) / 2));
     before = recorder.asked[epoch];

@@ -16,7 +16,7 @@ void require(bool holds, const char* what) {
   if (!holds) throw Error(ErrorKind::bug, what);
 }
 
-/// Chooses for 35 seconds, an engine a second.
+/// Chooses for 35 seconds, one engine per second.
 void choose_slowly(EngineRelay& relay, ManualClock& clock) {
   for (int second = 0; second < 35; ++second) {
     relay.tick();
@@ -27,7 +27,7 @@ void choose_slowly(EngineRelay& relay, ManualClock& clock) {
 
 }  // namespace
 
-TEST_CASE("while rank 0 chooses for long, the others hear of it within the interval") {
+TEST_CASE("while rank 0 takes long to choose, the others are notified within the interval") {
   const testing::Outcomes outcomes = run_groups(3, [](RankGroup& group) {
     ManualClock clock(0);
     EngineRelay relay(group, clock, 10);
@@ -38,7 +38,7 @@ TEST_CASE("while rank 0 chooses for long, the others hear of it within the inter
   CHECK(outcomes == testing::Outcomes(3));
 }
 
-TEST_CASE("every rank takes what rank 0 gives, and may go on to tick") {
+TEST_CASE("every rank receives the choices of rank 0, and may keep ticking") {
   const testing::Outcomes outcomes = run_groups(3, [](RankGroup& group) {
     ManualClock clock(0);
     EngineRelay relay(group, clock, 10);
@@ -48,13 +48,13 @@ TEST_CASE("every rank takes what rank 0 gives, and may go on to tick") {
       require(relay.take() == kChoices, "what rank 0 chose");
     }
     clock.advance(100);
-    relay.tick();  // nobody waits for a word any more
+    relay.tick();  // nobody waits for a notification any more
     require(group.gather(std::to_string(group.rank()))[2] == "2", "calls are in step");
   });
   CHECK(outcomes == testing::Outcomes(3));
 }
 
-TEST_CASE("the watchdog knows that a rank chooses engines, from its first tick on") {
+TEST_CASE("the watchdog knows from the first tick that a rank is choosing engines") {
   const auto operation_of = [](bool ticks) {
     std::string operation;
     static_cast<void>(run_groups(2, [&](RankGroup& group) {

@@ -1,4 +1,4 @@
-// Which GPU a failure came from: said, and found again.
+// The GPU of a failure: named in the error, and found there again.
 #include "run/gpu_failure.h"
 
 #include <doctest/doctest.h>
@@ -34,20 +34,20 @@ constexpr const char* kName = "cuda:2 (NVIDIA H200, 0000:17:00.0) of node1";
 
 }  // namespace
 
-TEST_CASE("an error of a GPU names it, and keeps its kind") {
+TEST_CASE("a GPU error names the GPU, and keeps its kind") {
   const Error found = with_gpu(GpuError("CUDA: cudaMalloc failed"), &kGpu, "node1");
   CHECK(found.exit_code() == 8);
   CHECK(found.what() == std::string("CUDA: cudaMalloc failed, on ") + kName);
   CHECK(gpu_in(found.what()) == kName);
 }
 
-TEST_CASE("work on a GPU that fails names it, whatever the work; other errors name none") {
+TEST_CASE("any failing work on a GPU names it; other errors name none") {
   GpuEvents events;
   RankGroup alone({});
   const DeviceChoice choice = choice_of(played_gpu(alone, events));
   CHECK(error_of(ErrorKind::device, [&] {
           naming_gpu(choice, [] { throw GpuError("CUDA: x"); });
-        }) == "CUDA: x, on cuda:0 (played GPU, ffff:ff:1f.7) of " + host_name());
+        }) == "CUDA: x, on cuda:0 (simulated GPU, ffff:ff:1f.7) of " + host_name());
   CHECK(error_of(ErrorKind::device, [&] {
           naming_gpu(choice, [] { throw Error(ErrorKind::device, "Gloo: closed"); });
         }) == "Gloo: closed");
@@ -57,9 +57,9 @@ TEST_CASE("work on a GPU that fails names it, whatever the work; other errors na
   CHECK(naming_gpu(choice, [] { return 3; }) == 3);
 }
 
-TEST_CASE("train bench, with and without --scaling, names the GPU that fails under it") {
+TEST_CASE("train bench, with and without --scaling, names the GPU that fails") {
   const std::string named =
-      "CUDA: an illegal memory access, on cuda:0 (played GPU, ffff:ff:1f.7) of " + host_name();
+      "CUDA: an illegal memory access, on cuda:0 (simulated GPU, ffff:ff:1f.7) of " + host_name();
   GpuEvents events;
   RankGroup alone({});
   const auto choice = [&](const std::string& doing) {
@@ -75,7 +75,7 @@ TEST_CASE("train bench, with and without --scaling, names the GPU that fails und
         }) == named);
 }
 
-TEST_CASE("the GPU of a failure is found in what every rank is told of it") {
+TEST_CASE("the GPU of a failure is found in the text that every rank gets") {
   const Error own = with_gpu(GpuError("CUDA: cudaMalloc failed"), &kGpu, "node1");
   const std::string told =
       message_of({.rank = 2, .host = "node1", .step = 7, .text = own.what(), .exit_code = 8});

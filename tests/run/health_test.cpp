@@ -46,11 +46,11 @@ void expect(const RunSighting& run, const std::string& verdict, int exit_code) {
 
 }  // namespace
 
-TEST_CASE("a run whose process holds its folder and gets on is working") {
+TEST_CASE("a run whose process holds its folder and makes progress is working") {
   expect(seen(), "working", 10);
 }
 
-TEST_CASE("without progress for longer than its limit a run hangs, though its status moves") {
+TEST_CASE("a run without progress for longer than its limit hangs, even if its status is updated") {
   RunSighting run = seen();
   run.status.at.progressed = kNow - 60;
   expect(run, "working", 10);
@@ -59,27 +59,28 @@ TEST_CASE("without progress for longer than its limit a run hangs, though its st
   CHECK(judge_run(run).reason.find("no progress for 61 s, more than 60 s") != std::string::npos);
 }
 
-TEST_CASE("a process that is stopped hangs at once, one whose status stands still after a minute") {
+TEST_CASE("a stopped process hangs at once, one with a stale status after a minute") {
   RunSighting run = seen();
   run.stopped = true;
   expect(run, "hangs", 11);
-  CHECK(judge_run(run).advice == "go on with: kill -CONT 77");
+  CHECK(judge_run(run).advice == "continue with: kill -CONT 77");
   run = seen();
   run.status.updated = kNow - 61;
   expect(run, "hangs", 11);
   CHECK(judge_run(run).reason.find("not written its status for 61 s") != std::string::npos);
 }
 
-TEST_CASE("a run that has not ended and whose folder nobody holds is dead") {
+TEST_CASE("a run that has not ended and whose folder no process holds is dead") {
   RunSighting run = seen();
   run.locked = false;
   expect(run, "dead", 12);
   CHECK(judge_run(run).advice.find("train resume") != std::string::npos);
   run.resumable = false;
-  CHECK(judge_run(run).advice == "start it again: nothing was trained");
+  CHECK(judge_run(run).advice == "start it again: nothing has been trained");
 }
 
-TEST_CASE("a lock of another machine may not be seen: its status says for a minute that it lives") {
+TEST_CASE(
+    "a lock of another machine may be invisible: a fresh status counts as alive for a minute") {
   RunSighting run = seen();
   run.locked = run.here = false;
   expect(run, "working", 10);
@@ -102,11 +103,11 @@ TEST_CASE("a run that has ended has its own exit code, whoever holds its folder"
   CHECK(judge_run(run).advice.find("train resume") != std::string::npos);
 }
 
-TEST_CASE("what doctor prints has the verdict, the phase, the place and the last progress") {
+TEST_CASE("doctor prints the verdict, the phase, the position and the last progress") {
   const RunSighting run = seen();
   CHECK(health_text(run, judge_run(run)) ==
         "working: runs/x/0001 is training\n"
-        "  process 77 on box lives; it hangs after 60 s without progress\n"
+        "  process 77 on box is alive; it counts as hung after 60 s without progress\n"
         "  epoch 3 of 4, step 25 of 40, loss 0.5000, 100 img/s, 0:01:05 left\n"
         "  best val_accuracy: 0.2500 (epoch 2)\n"
         "  last progress 0:00:03 ago, at 2000-02-29T12:34:53Z\n");
@@ -116,7 +117,7 @@ TEST_CASE("what doctor prints has the verdict, the phase, the place and the last
   CHECK(json.at("lives") == true);
 }
 
-TEST_CASE("looking at a run sees whether a process holds it, and disturbs none that begins") {
+TEST_CASE("looking at a run detects whether a process holds it, and disturbs none that starts") {
   const TemporaryFolder folder;
   const Disk disk;
   const ManualClock clock(kNow);
@@ -133,5 +134,5 @@ TEST_CASE("looking at a run sees whether a process holds it, and disturbs none t
   CHECK_FALSE(look_at_run(path, clock).locked);
   put_text(path / "config.yaml", "");
   CHECK(look_at_run(path, clock).resumable);
-  CHECK(RunFolder::open(disk, path).path() == path);  // the look has let go of the lock
+  CHECK(RunFolder::open(disk, path).path() == path);  // looking has released the lock
 }

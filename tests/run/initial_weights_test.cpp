@@ -1,4 +1,4 @@
-// `--init`: which tensors of a file a model takes, and what is said of the others.
+// `--init`: which tensors of a file a model loads, and what is reported about the others.
 #include "run/initial_weights.h"
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ optimizer: {sgd: {lr: 0.1}}
 epochs: 1
 )";
 
-/// The model of kDrawnRun, as it is drawn.
+/// The model of kDrawnRun with its random initial weights.
 struct Drawn {
   Drawn() : session(test::read_run(kDrawnRun), {.threads = 1}, nullptr, alone) {
     session.model().initialize(1);
@@ -90,7 +90,7 @@ Tensors stem() {
       .add("dense1.bias", StoredType::f32, {3}, 0.25f);
 }
 
-/// What initialize_from() refuses `tensors` with; "" if it takes them.
+/// The message with which initialize_from() refuses `tensors`; "" if it takes them.
 std::string refusal(Tensors tensors, const Names& skip = {}) {
   const TemporaryFolder folder;
   tensors.save(folder / "w.safetensors");
@@ -107,7 +107,8 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("--init loads what file and network share, and names what it skips and what stays new") {
+TEST_CASE(
+    "--init loads what file and network share, and names what it skips and what is left new") {
   const TemporaryFolder folder;
   stem()
       .add("dense2.weight", StoredType::f32, {7, 3}, 0.5f)
@@ -139,7 +140,7 @@ TEST_CASE("--init loads what file and network share, and names what it skips and
   CHECK(json.at("new").size() == 2);
 }
 
-TEST_CASE("a whole network's weights are said in one line") {
+TEST_CASE("loading a whole network's weights is reported in one line") {
   const TemporaryFolder folder;
   stem()
       .add("dense2.weight", StoredType::f32, {2, 3}, 0.5f)
@@ -151,7 +152,7 @@ TEST_CASE("a whole network's weights are said in one line") {
   CHECK(text_of(weights, 0).starts_with("--init: loaded all 4 tensors of the network from "));
 }
 
-TEST_CASE("float types are converted where no value is lost, else refused with the tensor") {
+TEST_CASE("float types are converted if no value is lost, else refused with the tensor") {
   const TemporaryFolder folder;
   Tensors()
       .add("dense1.weight", StoredType::f16, {3, 16}, Float16(1.5f))
@@ -169,18 +170,18 @@ TEST_CASE("float types are converted where no value is lost, else refused with t
   CHECK(contains(refusal(stem().add("dense2.bias", StoredType::f64, {2}, 0.1)),
                  "dense2.bias: is F64 and holds 0.1, which F32 can only round; save it as F32"));
   CHECK(contains(refusal(stem().add("dense2.bias", StoredType::i32, {2}, std::int32_t{1})),
-                 "dense2.bias: has type I32, wants F32"));
+                 "dense2.bias: has type I32, expected F32"));
 }
 
-TEST_CASE("a shape that differs is refused with the flag that leaves its layer new") {
+TEST_CASE("a different shape is refused with the flag that leaves its layer new") {
   const auto wide_head = [] {
     return stem()
         .add("dense2.weight", StoredType::f32, {7, 3}, 0.5f)
         .add("dense2.bias", StoredType::f32, {7}, 0.5f);
   };
   const std::string message = refusal(wide_head());
-  CHECK(contains(message, "\n  dense2.weight: has shape [7, 3], wants [2, 3]"));
-  CHECK(contains(message, "\n  dense2.bias: has shape [7], wants [2]"));
+  CHECK(contains(message, "\n  dense2.weight: has shape [7, 3], expected [2, 3]"));
+  CHECK(contains(message, "\n  dense2.bias: has shape [7], expected [2]"));
   CHECK(message.ends_with("for instance for a new head: --init-skip dense2"));
   for (const char* pattern : {"dense2*", "dense2", "dense2.*", "*"}) {
     CAPTURE(pattern);
@@ -189,17 +190,17 @@ TEST_CASE("a shape that differs is refused with the flag that leaves its layer n
   CHECK(refusal(wide_head(), {"dense2.weight", "dense2.bias"}) == "");
 }
 
-TEST_CASE("a file or pattern that gives nothing is refused, with the names that are there") {
+TEST_CASE("a file or pattern without a match is refused, with the existing names") {
   CHECK(contains(refusal(Tensors().add("module.dense1.weight", StoredType::f32, {3, 16}, 1.0f)),
-                 "none of its 1 tensors has a name of this network; it holds "
+                 "none of its 1 tensors has a name in this network; it has "
                  "'module.dense1.weight', the network '"));
-  CHECK(refusal(stem(), {"dense1"}).ends_with("--init-skip leaves no tensor of it to load"));
+  CHECK(refusal(stem(), {"dense1"}).ends_with("--init-skip leaves none of its tensors to load"));
   CHECK(contains(refusal(stem(), {"dnese2"}), "--init-skip 'dnese2': names no tensor of "));
   CHECK(refusal(stem(), {"dnese2"}).ends_with("; did you mean 'dense2'?"));
   CHECK(refusal(stem(), {"dense2"}) == "");  // new anyway
 }
 
-TEST_CASE("the hash of weights is of what is loaded, not of where it lies") {
+TEST_CASE("the hash of weights depends on what is loaded, not on where it is stored") {
   const TemporaryFolder folder;
   const auto hash_of = [&](Tensors tensors, const std::string& name, const Names& skip = {}) {
     tensors.save(folder / name);
@@ -218,7 +219,7 @@ TEST_CASE("the hash of weights is of what is loaded, not of where it lies") {
   CHECK(config_hash("epochs: 1\n", hash) != config_hash("epochs: 1\n", ""));
 }
 
-TEST_CASE("a run goes on with the flags of --init that it was begun with, not with others") {
+TEST_CASE("a run resumes with the flags of --init that it was started with, not with others") {
   const TemporaryFolder folder;
   const auto refusal_of = [&](const std::string& run_json, const InitFlags& flags) {
     put_text(folder / "run.json", run_json);
@@ -229,8 +230,8 @@ TEST_CASE("a run goes on with the flags of --init that it was begun with, not wi
       R"({"id": "1", "init": {"from": "a", "skip": ["dense2*"], "hash": "5"}})";
   CHECK(refusal_of(begun, {"a", {"dense2*"}}) == "");
   CHECK(contains(refusal_of(begun, {"b", {}}),
-                 "was begun with --init a --init-skip 'dense2*', not with --init b; "));
-  CHECK(contains(refusal_of(R"({"id": "1"})", {"b", {}}), "was begun without --init, not with"));
+                 "was started with --init a --init-skip 'dense2*', not with --init b; "));
+  CHECK(contains(refusal_of(R"({"id": "1"})", {"b", {}}), "was started without --init, not with"));
   CHECK(refusal_of(R"({"version": "before ids"})", {"b", {}}) == "");
   CHECK(refusal_of("{", {"b", {}}) == "");
   put_text(folder / "run.json", begun);

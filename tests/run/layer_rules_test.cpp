@@ -48,7 +48,7 @@ using Paths = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a pattern names a layer, what stands in it, or whatever a star stands for") {
+TEST_CASE("a pattern matches a layer, its contents, or whatever a star stands for") {
   CHECK(names_layer("stage1.conv1", "stage1.conv1"));
   CHECK(names_layer("stage1", "stage1.conv1"));
   CHECK(names_layer("stage*", "stage1.unit2.conv1"));
@@ -59,7 +59,9 @@ TEST_CASE("a pattern names a layer, what stands in it, or whatever a star stands
   CHECK_FALSE(names_layer("", "conv1"));
 }
 
-TEST_CASE("freeze holds the layers that its patterns name, sharing layers with their owner") {
+TEST_CASE(
+    "freeze applies to the layers that its patterns match, and to sharing layers with their "
+    "owner") {
   CHECK(frozen_paths(build_network(run_with("[cbr1]", "{}"), 2)) ==
         Paths{"cbr1.conv1", "cbr1.bn1"});
   CHECK(frozen_paths(build_network(run_with("['*.bn1', dense2]", "{}"), 2)) ==
@@ -71,7 +73,8 @@ TEST_CASE("freeze holds the layers that its patterns name, sharing layers with t
 }
 
 TEST_CASE(
-    "lr_mult multiplies the rates of the layers that its patterns name, the last one counts") {
+    "lr_mult multiplies the learning rates of the layers that its patterns match, the last one "
+    "counts") {
   const Graph graph = build_network(run_with("[]", "{dense*: 0.5, dense4: 10, cbr1.conv1: 0}"), 2);
   CHECK(node_at(graph, "dense1").rate_multiplier == 0.5);
   CHECK(node_at(graph, "dense2").rate_multiplier == 0.5);
@@ -80,7 +83,7 @@ TEST_CASE(
   CHECK(node_at(graph, "cbr1.bn1").rate_multiplier == 1);
 }
 
-TEST_CASE("rules that cannot be are refused, all at once, each where it stands") {
+TEST_CASE("impossible rules are refused, all at once, each at its position") {
   const auto message = [](const std::string& freeze, const std::string& factors) -> std::string {
     try {
       (void)build_network(run_with(freeze, factors), 2);
@@ -106,7 +109,7 @@ TEST_CASE("rules that cannot be are refused, all at once, each where it stands")
         "run.yaml:1:8: lr_mult: expected a factor of at least 0, found text 'fast'");
 }
 
-TEST_CASE("frozen parameters keep their bits and others train as they would; a factor scales") {
+TEST_CASE("frozen parameters keep their bits and others train unchanged; a factor scales") {
   const auto executors = make_reference_executors();
   const Target target = reference_target(Precision::fp64);
   const auto train = [&](const std::string& freeze, const std::string& factors) {
@@ -125,13 +128,13 @@ TEST_CASE("frozen parameters keep their bits and others train as they would; a f
   const Trained free = train("[]", "{}");
   CHECK(held.losses[0] == free.losses[0]);
   CHECK(held.weights != free.weights);
-  // The batch norm alone, whose gradients are made along with its input's.
+  // Only the batch norm, whose gradients are computed along with its input's.
   const Trained norm_held = train("['*.bn1']", "{}");
   CHECK(norm_held.weights == train("[]", "{'*.bn1': 0}").weights);
   CHECK(norm_held.weights != free.weights);
 }
 
-TEST_CASE("a run that freezes every layer is told that nothing is learnt") {
+TEST_CASE("a run that freezes every layer is warned that nothing is learnt") {
   CHECK(frozen_warning(build_network(run_with("['*']", "{}"), 2)) ==
         "'freeze' names every layer with parameters: nothing is learnt");
   CHECK(frozen_warning(build_network(run_with("[cbr1]", "{}"), 2)).empty());
@@ -170,7 +173,7 @@ std::string closing_refusal(const std::string& closing) {
 
 }  // namespace
 
-TEST_CASE("a closing activation is computed once: by the loss that has it in it, or as a layer") {
+TEST_CASE("a closing activation is computed once: by the loss that includes it, or as a layer") {
   CHECK(trained_layers<CrossEntropy>("softmax") == Paths{"dense1"});
   CHECK(trained_layers<CrossEntropy>("") == Paths{"dense1"});
   CHECK(trained_layers<BinaryCrossEntropy>("sigmoid") == Paths{"dense1"});
@@ -179,13 +182,13 @@ TEST_CASE("a closing activation is computed once: by the loss that has it in it,
   CHECK(trained_layers<MeanSquaredError>("") == Paths{"dense1"});
 }
 
-TEST_CASE("a closing activation that contradicts the loss is refused with the pair that is meant") {
+TEST_CASE("a closing activation that contradicts the loss is refused with the matching pair") {
   CHECK(closing_refusal<CrossEntropy>("sigmoid") ==
-        "net.yaml:1:33: layer 'sigmoid1': the network closes with sigmoid, but the loss "
-        "cross_entropy has a softmax in it; set 'loss: binary_cross_entropy' for sigmoid, or close "
+        "net.yaml:1:33: layer 'sigmoid1': the network ends with sigmoid, but the loss "
+        "cross_entropy includes a softmax; set 'loss: binary_cross_entropy' for sigmoid, or end "
         "with softmax for cross_entropy");
   CHECK(closing_refusal<BinaryCrossEntropy>("softmax") ==
-        "net.yaml:1:33: layer 'softmax1': the network closes with softmax, but the loss "
-        "binary_cross_entropy has a sigmoid in it; set 'loss: cross_entropy' for softmax, or close "
+        "net.yaml:1:33: layer 'softmax1': the network ends with softmax, but the loss "
+        "binary_cross_entropy includes a sigmoid; set 'loss: cross_entropy' for softmax, or end "
         "with sigmoid for binary_cross_entropy");
 }

@@ -1,4 +1,4 @@
-// Above which value a single output predicts class 1, where the run does not say.
+// The default threshold above which a single output predicts class 1.
 #include <doctest/doctest.h>
 
 #include "ops/metric.h"
@@ -28,7 +28,7 @@ epochs: 1
 
 }  // namespace
 
-TEST_CASE("accuracy of a single output is told by 0.5 unless the loss reads logits") {
+TEST_CASE("the accuracy of a single output uses the threshold 0.5 unless the loss reads logits") {
   CHECK(threshold_of("mse", ", sigmoid") == 0.5);
   CHECK(threshold_of("mse", "") == 0.5);
   CHECK(threshold_of("binary_cross_entropy", ", sigmoid") == 0);

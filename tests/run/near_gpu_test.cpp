@@ -1,4 +1,4 @@
-// A rank on the processors that are near its GPU, in a root that plays sys.
+// A rank on the processors near its GPU, with a root that simulates sys.
 #include "run/session/near_gpu.h"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ using namespace trainyard;
 
 namespace {
 
-/// What a rank does whose GPU is on node 1, which has these processors.
+/// Runs a rank whose GPU is on node 1, which has these processors.
 struct Rank {
   int cores = 0;
   std::vector<std::string> warnings;
@@ -22,7 +22,7 @@ struct Rank {
     const testing::TemporaryFolder root;
     root.write("sys/devices/system/node/has_cpu", "0-1\n");
     root.write("sys/devices/system/node/node1/cpulist", processors + "\n");
-    std::jthread([&] {  // of its own, so that this one stays where it is
+    std::jthread([&] {  // a thread of its own, so that this one is not moved
       stay_near(
           {.ordinal = 2, .numa_node = 1},
           [&](const std::string& text) { warnings.push_back(text); }, root.path());
@@ -43,22 +43,22 @@ std::string first_processor() {
 
 }  // namespace
 
-TEST_CASE("a rank stays on the processors of its GPU's node, which are the cores that it counts") {
+TEST_CASE("a rank stays on the processors of its GPU's node, and counts those as its cores") {
   const Rank rank(first_processor());
   CHECK(rank.cores == 1);
   CHECK(rank.warnings.empty());
 }
 
-TEST_CASE("a rank that cannot be on its GPU's node says so once and stays where it is") {
+TEST_CASE("a rank that cannot run on its GPU's node warns once and stays where it is") {
   const Rank rank("1000-1003");
   CHECK(rank.cores == available_cores());
   REQUIRE(rank.warnings.size() == 1);
   CHECK(rank.warnings[0] ==
-        "cuda:2 is on NUMA node 1, where this process cannot be: it may use none of that node's "
-        "processors (1000-1003); batches that the host makes reach it more slowly");
+        "cuda:2 is on NUMA node 1, where this process cannot run: it may use none of that node's "
+        "processors (1000-1003); batches made by the host reach it more slowly");
 }
 
-TEST_CASE("a GPU whose node is not known moves nothing") {
+TEST_CASE("a GPU whose node is unknown moves nothing") {
   const int before = available_cores();
   stay_near({.ordinal = 0}, [](const std::string& text) { FAIL_CHECK(text); });
   CHECK(available_cores() == before);

@@ -99,12 +99,13 @@ class PlayedBackend final : public Backend {
 }  // namespace
 
 UsableGpus played_gpu(RankGroup& hosts, GpuEvents& events, GpuFault fault) {
-  return {
-      .backend = std::make_unique<PlayedBackend>(hosts, events, std::move(fault)),
-      .gpus = {{.name = "played GPU", .total_bytes = std::size_t{8} << 30, .bus = "ffff:ff:1f.7"}},
-      .libraries = {{.name = "cuDNN", .path = "libcudnn.so.9"},
-                    {.name = "cuBLASLt", .path = "libcublasLt.so.13"},
-                    {.name = "NCCL", .path = "libnccl.so.2", .several_gpus = true}}};
+  return {.backend = std::make_unique<PlayedBackend>(hosts, events, std::move(fault)),
+          .gpus = {{.name = "simulated GPU",
+                    .total_bytes = std::size_t{8} << 30,
+                    .bus = "ffff:ff:1f.7"}},
+          .libraries = {{.name = "cuDNN", .path = "libcudnn.so.9"},
+                        {.name = "cuBLASLt", .path = "libcublasLt.so.13"},
+                        {.name = "NCCL", .path = "libnccl.so.2", .several_gpus = true}}};
 }
 
 GpuFault fails_to(const std::string& doing) {

@@ -1,5 +1,5 @@
-// A GPU part that is played by the host: ranks with a GPU each, and what is done to their memory
-// and their group.
+// A GPU part simulated by the host: ranks with a GPU each, and a record of what happens to their
+// memory and their group.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,12 @@ namespace trainyard::test {
 /// group.
 using GpuEvents = std::vector<std::string>;
 
-/// Told what a GPU is about to do, "make executors" or "record"; where it throws, the GPU fails.
+/// Called with what a GPU is about to do, "make executors" or "record"; if it throws, the GPU
+/// fails.
 using GpuFault = std::function<void(std::string_view doing)>;
 
-/// One GPU, "played GPU", which computes on the host with the reference executors. Its group is
-/// that of the hosts, as NCCL's would be. `hosts` and `events` outlive it.
+/// One GPU, "simulated GPU", which computes on the host with the reference executors. Its group is
+/// that of the hosts, in the role of NCCL's. `hosts` and `events` outlive it.
 [[nodiscard]] UsableGpus played_gpu(
     RankGroup& hosts, GpuEvents& events, GpuFault fault = [](std::string_view) {});
 /// Throws a GpuError, "CUDA: an illegal memory access", when the GPU is about to do that.

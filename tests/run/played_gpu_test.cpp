@@ -1,4 +1,4 @@
-// Ranks with a GPU each, on GPUs that the host plays: how they begin, and how an error ends them.
+// Ranks with a GPU each, on GPUs simulated by the host: how they start, and how an error ends them.
 #include "played_gpu.h"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ optimizer: {sgd: {lr: 0.05, momentum: 0.9}}
 epochs: 1
 )";
 
-/// Trains some updates, captured sums and all.
+/// Trains some steps, with captured all-reduces.
 void train(Session& session) {
   session.model().initialize(1);
   TrainingStep step(session.model(), session.updater());
@@ -45,7 +45,7 @@ void train(Session& session) {
 
 }  // namespace
 
-TEST_CASE("an error gives up the group of a rank on a GPU before any memory is freed") {
+TEST_CASE("an error aborts the group of a rank on a GPU before any memory is freed") {
   std::vector<GpuEvents> events(2);
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents& own = events[static_cast<std::size_t>(group.rank())];
@@ -63,14 +63,14 @@ TEST_CASE("an error gives up the group of a rank on a GPU before any memory is f
   }
 }
 
-TEST_CASE("a rank on a GPU that ends in order does not give up its group") {
+TEST_CASE("a rank on a GPU that ends normally does not abort its group") {
   GpuEvents events;
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents other;
     GpuEvents& own = group.rank() == 0 ? events : other;
     Session session(read_run(kPlayedRun), choice_of(played_gpu(group, own)), nullptr, group);
     // Which one it is differs from rank to rank.
-    CHECK(session.device().text == "a GPU (played GPU), fp32");
+    CHECK(session.device().text == "a GPU (simulated GPU), fp32");
     train(session);
   });
   CHECK(outcomes == testing::Outcomes(2));
@@ -78,7 +78,8 @@ TEST_CASE("a rank on a GPU that ends in order does not give up its group") {
   CHECK(std::ranges::count(events, "give up") == 0);
 }
 
-TEST_CASE("a rank without a GPU among ranks with one is told to all before the first sum") {
+TEST_CASE(
+    "a rank without a GPU among ranks with one is reported to all before the first all-reduce") {
   const testing::Outcomes outcomes = run_groups(3, [&](RankGroup& group) {
     GpuEvents events;
     DeviceChoice choice{.threads = 1, .no_gpu = "no NVIDIA driver was found"};
@@ -87,12 +88,12 @@ TEST_CASE("a rank without a GPU among ranks with one is told to all before the f
   });
   const std::string text =
       "rank 0 (host0) has a GPU, and rank 1 (host1) has none: no NVIDIA driver was found; ranks "
-      "train all on GPUs or all on processors: mend it there (train doctor), leave that machine "
+      "train all on GPUs or all on CPUs: fix it there (train doctor), leave that machine "
       "out, or give --gpus 0";
   CHECK(outcomes == testing::Outcomes(3, text));
 }
 
-TEST_CASE("while engines are tried, the run's status and the other ranks hear of it") {
+TEST_CASE("while engines are tried, the run's status and the other ranks are notified") {
   std::vector<RunPhase> phases;
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents events;
@@ -110,7 +111,7 @@ TEST_CASE("while engines are tried, the run's status and the other ranks hear of
   CHECK(outcomes[1] == "rank 0 (host0), step 0, choosing engines: CUDA: an illegal memory access");
 }
 
-TEST_CASE("bytes of batches that cross to a GPU train to the bits of data that stay there") {
+TEST_CASE("training on batches uploaded as bytes is bit-identical to training on resident data") {
   const testing::TemporaryFolder folder;
   make_shapes(folder.path() / "set", {.train = 40, .test = 10});
   const std::string source = "{source: cifar10, root: " + (folder.path() / "set").string() + "}";
@@ -138,7 +139,7 @@ TEST_CASE("bytes of batches that cross to a GPU train to the bits of data that s
   CHECK(weights_after("auto", "resident") == weights_after("never", "uploaded as bytes"));
 }
 
-TEST_CASE("ranks that share a GPU need no NCCL, and say how many they are") {
+TEST_CASE("ranks that share a GPU need no NCCL, and report their number") {
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents events;
     UsableGpus usable = played_gpu(group, events);
@@ -146,14 +147,14 @@ TEST_CASE("ranks that share a GPU need no NCCL, and say how many they are") {
         .name = "NCCL", .problem = "libnccl.so.2 was not found", .several_gpus = true};
     usable.share = {.ranks = 2, .gpus = 1};
     const Session session(read_run(kPlayedRun), choice_of(std::move(usable)), nullptr, group);
-    if (session.device().text != "cuda:0 (played GPU), fp32, 1 GPU shared by 2 ranks") {
+    if (session.device().text != "cuda:0 (simulated GPU), fp32, 1 GPU shared by 2 ranks") {
       throw Error(ErrorKind::bug, session.device().text);
     }
   });
   CHECK(outcomes == testing::Outcomes(2));
 }
 
-TEST_CASE("ranks with a GPU each need NCCL, also where a process has but one GPU") {
+TEST_CASE("ranks with a GPU each need NCCL, even if a process has only one GPU") {
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {
     GpuEvents events;
     UsableGpus usable = played_gpu(group, events);

@@ -1,4 +1,4 @@
-// `precision:`: which device takes which, and what it says to the others.
+// `precision:`: what each device supports, and its errors for the rest.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -71,7 +71,7 @@ TEST_CASE("the CPU computes in fp32 and refuses the other precisions") {
         "fp32'");
 }
 
-TEST_CASE("the reference device computes in double unless told otherwise, and has no tf32") {
+TEST_CASE("the reference device computes in double by default, and has no tf32") {
   CHECK(target_of(kReference, {}).storage == DType::f64);
   CHECK(target_of(kReference, {"precision=fp32"}).storage == DType::f32);
   CHECK(target_of(kReference, {"precision=bf16"}).storage == DType::bf16);
@@ -81,7 +81,7 @@ TEST_CASE("the reference device computes in double unless told otherwise, and ha
         "fp16");
 }
 
-TEST_CASE("a word that is no precision is refused where it stands") {
+TEST_CASE("an unknown precision is refused at its position") {
   CHECK_THROWS_WITH_AS(
       static_cast<void>(read_precise({"precision=fp8"})),
       "--set precision:1:1: 'precision' must be one of fp32, tf32, bf16, fp16, fp64, found text "
@@ -89,7 +89,7 @@ TEST_CASE("a word that is no precision is refused where it stands") {
       Error);
 }
 
-TEST_CASE("a settled precision stands in the resolved run and is read back") {
+TEST_CASE("a settled precision is written to the resolved run and read back") {
   RunConfig run = read_precise({});
   CHECK(run.settled.find("precision") == nullptr);
   settle_precision(run, Precision::bf16);

@@ -1,4 +1,4 @@
-// A rank whose values are no longer finite, among ranks whose batch norms sum over all of them.
+// A rank whose values are no longer finite, among ranks with synchronised batch norms.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -29,7 +29,7 @@ optimizer: {sgd: {lr: 0.05}}
 epochs: 1
 )";
 
-/// The second convolution of rank 2 of 3 gets a weight that is no number before the third update.
+/// The second convolution of rank 2 of 3 gets a NaN weight before the third step.
 testing::Outcomes outcomes(bool eager) {
   return run_stretch({.yaml = kDivergingRun,
                       .ranks = 3,
@@ -51,7 +51,7 @@ testing::Outcomes outcomes(bool eager) {
 
 }  // namespace
 
-TEST_CASE("every rank names the layer where the first of them left the finite numbers") {
+TEST_CASE("every rank names the layer where the first of them became non-finite") {
   for (const bool eager : {false, true}) {
     CAPTURE(eager);
     for (const std::string& outcome : outcomes(eager)) {

@@ -1,4 +1,4 @@
-// What the ranks of a run say to each other.
+// Messages between the ranks of a run.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -11,7 +11,7 @@
 using namespace trainyard;
 using namespace trainyard::test;
 
-TEST_CASE("a vote that one rank calls for is known to all after the sums that follow") {
+TEST_CASE("a vote that one rank calls is known to all after the following all-reduces") {
   const testing::Outcomes outcomes = run_groups(3, [](RankGroup& group) {
     double value = group.rank();
     const std::array parts{SumPart{&value, 1, DType::f64}};
@@ -21,9 +21,9 @@ TEST_CASE("a vote that one rank calls for is known to all after the sums that fo
     };
     sum();
     require(value == 3, "the sum is that of the values alone");
-    require(!group.vote_called(), "nobody has called");
+    require(!group.vote_called(), "no rank has called");
     if (group.rank() == 1) group.call_vote();
-    require(!group.vote_called(), "nobody can know before a sum");
+    require(!group.vote_called(), "unknown before an all-reduce");
     sum();
     require(group.vote_called(), "all know");
     sum();
@@ -32,7 +32,7 @@ TEST_CASE("a vote that one rank calls for is known to all after the sums that fo
   CHECK(outcomes == testing::Outcomes(3));
 }
 
-TEST_CASE("a rank that has failed and does not come to its end is ended after its limit") {
+TEST_CASE("a rank that has failed and does not end is ended after its limit") {
   const int port = free_port();
   std::promise<std::string> ended;
   const testing::Outcomes outcomes = testing::run_threads(2, [&](int rank) {
@@ -52,14 +52,14 @@ TEST_CASE("a rank that has failed and does not come to its end is ended after it
     RankGroup group(options);
     const Failure first = group.report(Error(ErrorKind::data, "a file is damaged"));
     if (rank != 0) return;
-    // What this rank then waits for, as for a driver, comes from that end alone.
+    // Only that end releases what this rank then waits for, such as a driver.
     const std::string told = ended.get_future().get();
     if (told != first.text) throw Error(ErrorKind::bug, told);
   });
   CHECK(outcomes == testing::Outcomes(2));
 }
 
-TEST_CASE("a failure's text does not say again which rank it was") {
+TEST_CASE("a failure's text does not repeat which rank it was") {
   const testing::Outcomes outcomes = run_groups(2, [](RankGroup& group) {
     const ErrorKind kind = group.rank() == 1 ? ErrorKind::data : ErrorKind::device;
     throw error_of(group.report(Error(kind, group.name() + ": NCCL: barrier: why")));
@@ -67,7 +67,7 @@ TEST_CASE("a failure's text does not say again which rank it was") {
   CHECK(outcomes == testing::Outcomes(2, "rank 1 (host1), step 0, start: NCCL: barrier: why"));
 }
 
-TEST_CASE("a rank alone knows its own call at once") {
+TEST_CASE("a single rank knows its own call at once") {
   RankGroup alone{{}};
   CHECK_FALSE(alone.vote_called());
   alone.call_vote();

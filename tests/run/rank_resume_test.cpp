@@ -1,4 +1,4 @@
-// A run that goes on with another number of ranks ends as one that never stopped, without shards.
+// A run resumed on another number of ranks ends like an uninterrupted one, without shards.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -12,8 +12,8 @@ using namespace trainyard::test;
 
 namespace {
 
-/// In double, where rounding in another order stays small (DECISIONS 3). Batch norm goes over all
-/// ranks, so that the global batch alone decides.
+/// In double, where rounding in another order stays small. Batch norm is over all ranks, so that
+/// only the global batch matters.
 constexpr const char* kResumedRun = R"(
 name: tiny
 network:
@@ -54,7 +54,7 @@ Stretch stretch(int ranks, const LoadedCheckpoint* from, std::int64_t until) {
 
 }  // namespace
 
-TEST_CASE("resumed from 4 ranks on 1 and then on 2, a run ends as one that never stopped") {
+TEST_CASE("a run resumed from 4 ranks on 1 and then on 2 ends like an uninterrupted one") {
   const StretchEnd whole = run_stretch(stretch(1, nullptr, 0));
   REQUIRE(whole.reached);
   REQUIRE(whole.losses.size() == kResumedUpdates);
@@ -66,14 +66,14 @@ TEST_CASE("resumed from 4 ranks on 1 and then on 2, a run ends as one that never
   const StretchEnd third = run_stretch(stretch(2, &*second.reached, 0));
   REQUIRE(third.reached);
 
-  // The loss of each update is that of its samples, their augmentation and masks.
+  // The loss of each step is that of its samples, their augmentation and masks.
   std::vector<double> losses = first.losses;
   losses.insert(losses.end(), second.losses.begin(), second.losses.end());
   losses.insert(losses.end(), third.losses.begin(), third.losses.end());
   CHECK(largest_difference(losses, whole.losses) < 1e-9);
   CHECK(largest_difference(*third.reached, *whole.reached) < 1e-9);
 
-  // Another order of the samples is no rounding error.
+  // Another order of the samples is more than a rounding error.
   Stretch other = stretch(1, nullptr, 0);
   other.overrides = {"seed=43"};
   const StretchEnd other_seed = run_stretch(other);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Keeps the losses as steps.csv would show them.
+/// Stores the losses as steps.csv would show them.
 class Losses final : public MetricsSink {
  public:
   explicit Losses(std::vector<double>& losses) : losses_(losses) {}

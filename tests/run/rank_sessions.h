@@ -16,10 +16,11 @@
 
 namespace trainyard::test {
 
-/// What the disk would give back of a checkpoint.
+/// A checkpoint as it would be read back from disk.
 [[nodiscard]] LoadedCheckpoint reloaded(const CheckpointContent& content);
 
-/// Runs work(its group) in a thread a rank, which meet over TCP. What each threw, by rank.
+/// Runs work(its group) in one thread per rank, connected over TCP. Returns what each threw, by
+/// rank.
 testing::Outcomes run_groups(int ranks, const std::function<void(RankGroup&)>& work);
 
 /// A run, or a part of it.
@@ -29,24 +30,24 @@ struct Stretch {
   DeviceChoice::Kind device = DeviceChoice::Kind::cpu;
   int ranks = 1;
   const LoadedCheckpoint* from = nullptr;  // null: from the first step
-  std::int64_t until = 0;                  // finished updates; 0: to the end
+  std::int64_t until = 0;                  // finished steps; 0: to the end
   TrainerOptions options;                  // epochs and names are the run's
-  /// Called on every rank before each update.
+  /// Called on every rank before each step.
   std::function<void(Session&, RankGroup&, const TrainingState&)> before_update =
       [](Session&, RankGroup&, const TrainingState&) {};
 };
 
-/// What rank 0 is left with.
+/// The result on rank 0.
 struct StretchEnd {
   testing::Outcomes outcomes;               // of all ranks
   std::optional<LoadedCheckpoint> reached;  // empty if a rank threw
-  std::vector<double> losses;               // of the global batch, an update
+  std::vector<double> losses;               // of the global batch, per step
 };
 
 [[nodiscard]] StretchEnd run_stretch(const Stretch& stretch);
 
-/// The largest difference of any two elements of the tensors of two checkpoints, which have the
-/// same names and types, f32 or f64; infinite if they have not, or if an element is no number.
+/// The largest difference between corresponding elements of the tensors of two checkpoints with the
+/// same names and types, f32 or f64; infinite if those differ, or if an element is NaN.
 [[nodiscard]] double largest_difference(const LoadedCheckpoint& a, const LoadedCheckpoint& b);
 
 }  // namespace trainyard::test

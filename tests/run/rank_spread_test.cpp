@@ -17,7 +17,7 @@ using namespace trainyard::test;
 
 namespace {
 
-// Five updates at a rate at which one ulp stays small (DECISIONS 3).
+// Five steps at a learning rate at which one ulp stays small.
 const std::string kSpreadRun =
     std::string(R"(
 name: resnet20
@@ -38,7 +38,7 @@ epochs: 1
 constexpr std::int64_t kSpreadUpdates = 5;
 constexpr std::uint64_t kSpreadRuns = 9;
 
-/// Moves every weight by one ulp, up or down as `seed` draws.
+/// Moves every weight by one ulp, up or down at random by `seed`.
 void move_weights(Model& model, std::uint64_t seed) {
   Queue& queue = model.compute().queue;
   std::vector<float> weights(static_cast<std::size_t>(model.blocks().parameter_elements));
@@ -69,7 +69,7 @@ StretchEnd train(int ranks, std::uint64_t moved = 0) {
 
 }  // namespace
 
-TEST_CASE("ResNet-20 on 2 and 4 ranks stays within ten times what one ulp does on one") {
+TEST_CASE("ResNet-20 on 2 and 4 ranks stays within ten times the effect of one ulp on one rank") {
   const StretchEnd one = train(1);
   std::vector<double> losses, weights;
   for (std::uint64_t seed = 1; seed <= kSpreadRuns; ++seed) {

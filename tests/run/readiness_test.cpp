@@ -1,4 +1,4 @@
-// What speaks against a run before step 1, and what is warned of.
+// Errors and warnings before step 1 of a run.
 #include "run/readiness.h"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ std::vector<std::string> warnings_of(TrainingRequest request, const Disk& disk) 
 
 }  // namespace
 
-TEST_CASE("a run that nothing speaks against has its first weights and leaves no trace") {
+TEST_CASE("a run that passes all checks has its initial weights and leaves no trace") {
   const testing::TemporaryFolder folder;
   TrainingRequest request = request_in(folder);
   RankGroup alone({});
@@ -47,9 +47,9 @@ TEST_CASE("a run that nothing speaks against has its first weights and leaves no
   CHECK_FALSE(std::filesystem::exists(folder / "new"));
 }
 
-TEST_CASE("a disk without room for a checkpoint is refused, little room is warned of") {
+TEST_CASE("a disk without room for a checkpoint is refused, one with little room gives a warning") {
   const testing::TemporaryFolder folder;
-  // 0.45 MiB of weights and momentum; the spare MiB is for what comes with them.
+  // 0.45 MiB of weights and momentum; the spare MiB is for everything else.
   const std::string refused = testing::error_of(ErrorKind::disk, [&] {
     static_cast<void>(warnings_of(request_in(folder), Disk(nullptr, 1 << 20)));
   });
@@ -58,12 +58,12 @@ TEST_CASE("a disk without room for a checkpoint is refused, little room is warne
   CHECK(refused.ends_with(" free; free some space or choose another folder with --out"));
   const auto warnings = warnings_of(request_in(folder), Disk(nullptr, 1'600'000));
   REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].find("has 1.5 MiB free, and the run's checkpoints and weights may take") !=
+  CHECK(warnings[0].find("has 1.5 MiB free, but the run's checkpoints and weights may take") !=
         std::string::npos);
   CHECK(warnings_of(request_in(folder), Disk(nullptr, 5 << 20)).empty());
 }
 
-TEST_CASE("what a run does without is warned of") {
+TEST_CASE("missing parts of a run give warnings") {
   const testing::TemporaryFolder folder;
   TrainingRequest request = request_in(folder);
   request.gnuplot.clear();

@@ -1,4 +1,4 @@
-// Exact resume: a run that stops anywhere and goes on ends as one that never stopped.
+// Exact resume: a run that is stopped anywhere and resumed ends like an uninterrupted one.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::int64_t kEpochs = 3;
 constexpr std::int64_t kStepsPerEpoch = 5;
 
 /// Everything that carries state from step to step: momentum, batch norm, dropout, augmentation,
-/// L2, a schedule by step, statistics of the training split, early stop.
+/// L2, a schedule per step, statistics of the training split, early stop.
 constexpr const char* kStoppedRun = R"(
 name: tiny
 network:
@@ -52,7 +52,7 @@ epochs: 3
 early_stop: {patience: 3}
 )";
 
-/// Keeps the rows as metrics.csv would show them.
+/// Stores the rows as metrics.csv would show them.
 class EpochRecorder final : public MetricsSink {
  public:
   void on_epoch(const EpochRow& row) override { rows.push_back(row); }
@@ -68,7 +68,7 @@ class Run {
     session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
   }
 
-  /// Trains from `state` until `stop` finished updates (0: to the end) and returns the state.
+  /// Trains from `state` until `stop` finished steps (0: to the end) and returns the state.
   TrainingState train(TrainingState state, std::int64_t stop) {
     Trainer trainer(
         {.model = session.model(),
@@ -93,7 +93,7 @@ class Run {
     return trainer.state();
   }
 
-  /// What a checkpoint and metrics.csv hold after the run, clocks apart.
+  /// The contents of a checkpoint and metrics.csv after the run, except for times.
   [[nodiscard]] std::string outcome_text(const TrainingState& state) {
     std::string text;
     CheckpointContent content = snapshot(session, state);
@@ -117,7 +117,7 @@ class Run {
   Session session;
   EpochRecorder recorder;
   Outcome outcome = Outcome::completed;
-  std::map<RunPhase, std::int64_t> begun;  // how often the trainer told of each
+  std::map<RunPhase, std::int64_t> begun;  // how often the trainer reported each
   double clock = 0;
 };
 
@@ -125,7 +125,7 @@ using Overrides = std::vector<std::string>;
 const Overrides kScaled = {"loss_scale={start: 4, dynamic: true, growth: 3}"};
 const Overrides kSharded = {"batch.total=8", "batch.shards=4"};
 
-/// The end of a run that goes on from `checkpoint` with `rows` already in its metrics.csv.
+/// The end of a run that is resumed from `checkpoint` with `rows` already in its metrics.csv.
 std::string resumed_end(const LoadedCheckpoint& checkpoint, const std::vector<EpochRow>& rows,
                         const Overrides& overrides = {}) {
   const Statistics known = statistics_of(checkpoint);
@@ -140,7 +140,7 @@ std::string uninterrupted_end(const Overrides& overrides = {}) {
   return run.outcome_text(run.train({}, 0));
 }
 
-/// A copy of `tensors` with one bit of one element turned.
+/// A copy of `tensors` with one bit of one element flipped.
 std::vector<NamedTensor> mutated(std::vector<NamedTensor> tensors, std::size_t index,
                                  std::vector<std::byte>& storage) {
   storage.assign(tensors[index].bytes.begin(), tensors[index].bytes.end());
@@ -149,7 +149,7 @@ std::vector<NamedTensor> mutated(std::vector<NamedTensor> tensors, std::size_t i
   return tensors;
 }
 
-/// A JSON value that differs.
+/// A different JSON value.
 Json other(const Json& value) {
   if (value.is_array()) return Json::array({value.at(0).get<double>() + 1});
   if (value.is_number_integer()) return value.get<std::int64_t>() - 1;
@@ -172,7 +172,7 @@ TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
   }
 }
 
-TEST_CASE("each step and each batch of an evaluation is told as it begins") {
+TEST_CASE("each step and each batch of an evaluation is reported when it begins") {
   Run run;
   (void)run.train({}, 0);
   CHECK(run.begun.size() == 2);
@@ -180,7 +180,7 @@ TEST_CASE("each step and each batch of an evaluation is told as it begins") {
   CHECK(run.begun[RunPhase::evaluating] == kEpochs * 3);  // 19 samples in batches of 8
 }
 
-TEST_CASE("the row of an epoch that was resumed knows how many steps came before") {
+TEST_CASE("the row of a resumed epoch counts the steps before the resume") {
   Run first;
   const TrainingState state = first.train({}, kStepsPerEpoch + 2);
   const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
@@ -214,7 +214,7 @@ TEST_CASE("every tensor of a checkpoint, changed by one bit, changes how the run
 }
 
 TEST_CASE("every counter of a checkpoint, changed, changes how the run ends") {
-  // Stopped where the epoch's steps are done but its row is not written: every counter is in use.
+  // Stopped after the epoch's steps but before its row is written: every counter is in use.
   Run first(nullptr, kScaled);
   const TrainingState state = first.train({}, 2 * kStepsPerEpoch);
   REQUIRE(state.step_in_epoch == kStepsPerEpoch);
@@ -224,8 +224,8 @@ TEST_CASE("every counter of a checkpoint, changed, changes how the run ends") {
     REQUIRE(content.state.contains(key));
   }
   for (const auto& [key, value] : content.state.items()) {
-    // The clock is in no compared column; the thread count goes to the device, and the global batch
-    // matters where it changes, see below.
+    // The time is in no compared column; the thread count is passed to the device, and the global
+    // batch matters if it changes, see below.
     if (key == "elapsed_seconds" || key == "threads" || key == "global_batch") continue;
     CAPTURE(key);
     LoadedCheckpoint changed = reloaded(content);
@@ -240,13 +240,13 @@ TEST_CASE("counters that no run can have are refused") {
   checkpoint.state["step_in_epoch"] = kStepsPerEpoch + 1;
   Run second;
   CHECK_THROWS_WITH_AS(static_cast<void>(restore(second.session, checkpoint)),
-                       "memory: stands at step 6 of an epoch of 5 steps; were the data changed?",
+                       "memory: is at step 6 of an epoch of 5 steps; were the data changed?",
                        Error);
 }
 
 TEST_CASE(
-    "resumed with another global batch, a run keeps its place in the epoch and the schedule") {
-  // 43 samples: 5 updates of 8 or 10 of 4 an epoch. Stopped in epoch 2 after 3 updates of 8.
+    "resumed with another global batch, a run keeps its position in the epoch and the schedule") {
+  // 43 samples: 5 steps of 8 or 10 of 4 per epoch. Stopped in epoch 2 after 3 steps of 8.
   Run first;
   const TrainingState stopped = first.train({}, kStepsPerEpoch + 3);
   const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, stopped));
@@ -263,10 +263,10 @@ TEST_CASE(
   half.train(state, 0);
   CHECK(half.recorder.rows.at(0).samples == 80);
   CHECK(half.recorder.rows.size() == 2);
-  // What does not divide is rounded up: no sample comes twice.
+  // A remainder is rounded up: no sample is used twice.
   Run uneven(&known, {"batch.per_gpu=5"});
   CHECK(restore(uneven.session, checkpoint).step_in_epoch == 5);
-  // Behind the last whole update of the new batch the epoch is done.
+  // After the last whole step of the new batch the epoch is done.
   Run twice(&known, {"batch.per_gpu=16"});
   const TrainingState end = first.train(stopped, 2 * kStepsPerEpoch);
   REQUIRE(end.step_in_epoch == kStepsPerEpoch);
@@ -274,7 +274,7 @@ TEST_CASE(
   CHECK(restore(half.session, reloaded(snapshot(half.session, {}))).step_in_epoch == 0);
 }
 
-TEST_CASE("a checkpoint keeps its run's clock and thread count") {
+TEST_CASE("a checkpoint stores its run's elapsed time and thread count") {
   Run first;
   const TrainingState state = first.train({}, 3);
   const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
@@ -295,7 +295,7 @@ TEST_CASE("a checkpoint of another network is refused with the tensors that diff
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::checkpoint);
     CHECK(std::string(error.what())
-              .find("conv1.weight: has shape [8, 3, 3, 3], wants "
+              .find("conv1.weight: has shape [8, 3, 3, 3], expected "
                     "[16, 3, 3, 3]") != std::string::npos);
   }
 }
@@ -313,7 +313,7 @@ TEST_CASE("a checkpoint without a tensor of the network is refused with its name
   }
 }
 
-TEST_CASE("a checkpoint whose state is no run's is refused") {
+TEST_CASE("a checkpoint with a state that no run can have is refused") {
   Run first;
   const CheckpointContent content = snapshot(first.session, first.train({}, 2));
   const auto refusal = [&](const std::string& key, const Json& value) {
@@ -332,19 +332,19 @@ TEST_CASE("a checkpoint whose state is no run's is refused") {
   for (const auto& [key, value] : content.state.items()) {
     CAPTURE(key);
     CHECK(refusal(key, "text")
-              .starts_with("memory/state.json: does not hold the counters of a run: "));
+              .starts_with("memory/state.json: does not contain the counters of a run: "));
   }
   CHECK(refusal("threads", 1025) == "memory/state.json: has 1025 threads, expected 1 to 1024");
   CHECK(refusal("threads", 0) == "memory/state.json: has 0 threads, expected 1 to 1024");
   CHECK(refusal("global_batch", 0) == "memory/state.json: has a global batch of 0");
   for (const char* key : {"epoch", "step", "samples"}) {
-    CHECK(refusal(key, -1) == "memory/state.json: holds a count below 0");
+    CHECK(refusal(key, -1) == "memory/state.json: has a negative count");
   }
   CHECK(refusal("metric_sums", Json::array()) ==
-        "memory/state.json: holds sums of 0 metrics, the run has 1; were they changed?");
+        "memory/state.json: has sums of 0 metrics, the run has 1; were they changed?");
 }
 
-TEST_CASE("a checkpoint with a loss scale is no checkpoint of a run without, nor the other way") {
+TEST_CASE("a checkpoint with a loss scale is refused for a run without one, and vice versa") {
   const auto refusal = [](const Overrides& saved, const Overrides& resumed) {
     Run first(nullptr, saved), second(nullptr, resumed);
     try {

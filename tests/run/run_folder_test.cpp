@@ -46,7 +46,7 @@ TEST_CASE("runs of one name are numbered from 0001") {
   CHECK(std::filesystem::is_directory(first.plots()));
 }
 
-TEST_CASE("a new number is higher than all that are there, and other names do not count") {
+TEST_CASE("a new number is higher than all existing ones, and other names do not count") {
   const TemporaryFolder folder;
   const Disk disk;
   for (const char* name : {"0007", "12", "old", "00009"}) {
@@ -77,11 +77,11 @@ TEST_CASE("a name that leaves the folder is refused") {
     CHECK(error_of(ErrorKind::command_line,
                    [&] { (void)RunFolder::create(Disk(), folder.path(), name); }) ==
           "--name: '" + std::string(name) +
-              "' is no plain folder name; use letters, digits, '_', '-' and '.'");
+              "' is not a plain folder name; use letters, digits, '_', '-' and '.'");
   }
 }
 
-TEST_CASE("a root that cannot be written is an error of the disk that names it") {
+TEST_CASE("a root that cannot be written is a disk error that names it") {
   const TemporaryFolder folder;
   const Disk disk(FailureAt{.call = DiskCall::mkdir, .n = 1, .error_number = EACCES});
   CHECK(error_of(ErrorKind::disk, [&] { (void)RunFolder::create(disk, folder / "runs", "x"); }) ==
@@ -92,7 +92,7 @@ TEST_CASE("a root that cannot be written is an error of the disk that names it")
         }).starts_with("cannot make the folder '/proc/runs': "));
 }
 
-TEST_CASE("--out takes a missing or an empty folder and refuses one that holds something") {
+TEST_CASE("--out takes a missing or an empty folder and refuses a non-empty one") {
   const TemporaryFolder folder;
   const Disk disk;
   (void)RunFolder::create_at(disk, folder / "new" / "out");
@@ -112,7 +112,7 @@ TEST_CASE("a run folder has one writer, in this process or in another") {
   const Disk disk;
   const std::filesystem::path path = folder / "out";
   const std::string refused = "another process is writing into '" + path.string() +
-                              "'; wait for its end, or name another folder";
+                              "'; wait until it ends, or name another folder";
   {
     const RunFolder run = RunFolder::create_at(disk, path);
     run.write("config.yaml", "epochs: 1\n");
@@ -137,13 +137,13 @@ TEST_CASE("a run folder has one writer, in this process or in another") {
 TEST_CASE("the errno of flock decides whether another process is writing") {
   CHECK(another_holds_lock(EWOULDBLOCK, "r/.lock"));
   CHECK(error_of(ErrorKind::disk, [] { (void)another_holds_lock(ENOLCK, "r/.lock"); }) ==
-        "cannot lock 'r/.lock': No locks available; its file system grants no locks, as network "
-        "file systems may: enable them there, or choose a folder on another one with --out");
+        "cannot lock 'r/.lock': No locks available; its file system has no locks, as is common on "
+        "network file systems: enable them there, or choose a folder on another one with --out");
   CHECK(error_of(ErrorKind::disk, [] { (void)another_holds_lock(EIO, "r/.lock"); }) ==
         "cannot lock 'r/.lock': Input/output error");
 }
 
-TEST_CASE("a folder that a failed start left is used again, one with results is not") {
+TEST_CASE("a folder left by a failed start is reused, one with results is not") {
   const TemporaryFolder folder;
   const Disk disk;
   const std::filesystem::path path = folder / "out";
@@ -162,10 +162,10 @@ TEST_CASE("a folder that a failed start left is used again, one with results is 
   put_text(path / "config.yaml", "epochs: 1\n");
   CHECK(error_of(ErrorKind::command_line, [&] {
           (void)RunFolder::create_at(disk, path);
-        }).ends_with("name another folder, or go on with its run with --resume"));
+        }).ends_with("name another folder, or continue its run with --resume"));
 }
 
-TEST_CASE("a start that is given up leaves no folder, and nothing of others is touched") {
+TEST_CASE("an abandoned start leaves no folder, and touches no foreign files") {
   const TemporaryFolder folder;
   const Disk disk;
   const auto give_up = [](const RunFolder& run) {
@@ -185,7 +185,7 @@ TEST_CASE("a start that is given up leaves no folder, and nothing of others is t
   std::filesystem::create_directories(folder / "mine");
   {
     const RunFolder run = RunFolder::create_at(disk, folder / "mine");
-    put_text(folder / "mine" / "notes.txt", "mine");  // put there while the run started
+    put_text(folder / "mine" / "notes.txt", "mine");  // written while the run started
     give_up(run);
   }
   CHECK(text_of(folder / "mine" / "notes.txt") == "mine");
@@ -206,10 +206,10 @@ TEST_CASE("opening a run removes the temporary files of an earlier failure and n
   CHECK(std::filesystem::exists(path / "tmp-mine"));
 }
 
-TEST_CASE("a folder without config.yaml is no run folder") {
+TEST_CASE("a folder without config.yaml is not a run folder") {
   const TemporaryFolder folder;
   CHECK(error_of(ErrorKind::command_line, [&] { (void)RunFolder::open(Disk(), folder.path()); }) ==
-        "'" + folder.path().string() + "' is no run folder: it holds no config.yaml");
+        "'" + folder.path().string() + "' is not a run folder: it has no config.yaml");
 }
 
 TEST_CASE("the record of a run is written, and a resume adds its command") {
@@ -229,7 +229,7 @@ TEST_CASE("the record of a run is written, and a resume adds its command") {
   CHECK(std::filesystem::is_directory(run.subfolder("eval")));
 }
 
-TEST_CASE("the newest run that has not completed is the one to go on with") {
+TEST_CASE("the newest run that has not completed is the one to resume") {
   const TemporaryFolder folder;
   CHECK_FALSE(newest_unfinished_run(folder.path(), "x").has_value());
   put_run(folder / "x" / "0001", "interrupted", "h");

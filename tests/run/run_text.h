@@ -15,7 +15,7 @@
 
 namespace trainyard::test {
 
-/// The run of `yaml`, read from a file that is gone afterwards. Also from several threads.
+/// The run of `yaml`, read from a temporary file. Thread-safe.
 inline RunConfig read_run(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
   static std::atomic<int> count = 0;
   const std::filesystem::path path =
@@ -29,7 +29,7 @@ inline RunConfig read_run(const std::string& yaml, const std::vector<std::string
   return read_run_config(path, overrides);
 }
 
-/// What an action is refused with, less the file's name; "accepted" if it is not.
+/// The message with which an action is refused, without the file's name; "accepted" if it is not.
 inline std::string refusal(const std::function<void()>& action) {
   try {
     action();

@@ -1,4 +1,4 @@
-// `batch.shards` of a run file: what it goes with, and what is said of the rest.
+// `batch.shards` of a run file: what it can be combined with, and the errors for the rest.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -17,7 +17,7 @@ struct Text {
   std::string batch = "{total: 32, shards: 4}";
   std::string norm = "bn";
   int accumulate = 1;
-  std::string more = {};  // keys of their own
+  std::string more = {};  // further keys
 };
 
 RunConfig read_sharded(const Text& text = {}) {
@@ -49,7 +49,7 @@ TEST_CASE("shards are a power of two from 1 to 256") {
     CHECK(run.batch.shards == shards);
   }
   CHECK(refusal({.batch = "{total: 30, shards: 6}"}) ==
-        "2:28: 'shards' wants a power of two from 1 to 256, found 6");
+        "2:28: 'shards' must be a power of two from 1 to 256, found 6");
   CHECK(refusal({.batch = "{total: 30, shards: 0}"}) ==
         "2:28: 'shards' must be a whole number from 1 to 256, found number 0");
   CHECK(refusal({.batch = "{total: 512, shards: 512}"}) ==
@@ -57,27 +57,27 @@ TEST_CASE("shards are a power of two from 1 to 256") {
   CHECK_FALSE(read_sharded({.batch = "{total: 32}"}).batch.shards.has_value());
 }
 
-TEST_CASE("shards are parts of a total that divides by those of all micro-steps") {
+TEST_CASE("shards are parts of a total that is divisible by those of all micro-batches") {
   CHECK(refusal({.batch = "{total: 36, shards: 4}", .accumulate = 2}) ==
-        "2:8: 'total' 36 does not divide by 8 (shards 4 x accumulate 2); choose a multiple of it");
+        "2:8: 'total' 36 is not divisible by 8 (shards 4 x accumulate 2); choose a multiple of it");
   CHECK(refusal({.batch = "{total: 36, shards: 4}"}) == "accepted");
   CHECK(refusal({.batch = "{per_gpu: 8, shards: 4}"}) ==
         "2:29: 'shards' are parts of a global batch that does not depend on the number of ranks: "
         "give 'total' instead of 'per_gpu'");
 }
 
-TEST_CASE("the number of ranks divides that of the shards") {
+TEST_CASE("the number of ranks divides the number of shards") {
   const RunConfig run = read_sharded();
   CHECK(shards_of_rank(run, 1) == 4);
   CHECK(shards_of_rank(run, 2) == 2);
   CHECK(shards_of_rank(run, 4) == 1);
   for (const std::int64_t ranks : {1, 2, 4}) CHECK(replica_batch(run, ranks) == 8);
   const std::string advice =
-      "; use a number of ranks that does (a power of two up to 4), or other shards";
+      "; use a number of ranks that divides it (a power of two up to 4), or other shards";
   CHECK(refusal([&] { (void)replica_batch(run, 3); }) ==
-        "batch.shards 4 does not divide by 3 ranks" + advice);
+        "batch.shards 4 is not divisible by 3 ranks" + advice);
   CHECK(refusal([&] { (void)shards_of_rank(run, 8); }) ==
-        "batch.shards 4 does not divide by 8 ranks" + advice);
+        "batch.shards 4 is not divisible by 8 ranks" + advice);
   CHECK(shards_of_rank(read_sharded({.batch = "{total: 33}"}), 3) == 1);
 }
 
@@ -86,13 +86,13 @@ TEST_CASE("shards and synchronised batch norm exclude each other") {
     return refusal([&] { (void)build_network(read_sharded(text), 8); });
   };
   CHECK(outcome({.norm = "bn: {sync: true}"}) ==
-        "6:43: layer 'bn1': 'sync: true' takes the statistics of all replicas together, and with "
+        "6:43: layer 'bn1': 'sync: true' takes the statistics of all replicas together, but with "
         "'batch.shards' each shard has its own; leave out one of the two");
   CHECK(outcome({.batch = "{total: 32}", .norm = "bn: {sync: true}"}) == "accepted");
   CHECK(outcome({}) == "accepted");
 }
 
-TEST_CASE("gradients cross between ranks as they are, or in 16 bits, but not those of shards") {
+TEST_CASE("gradients are sent between ranks as they are, or in 16 bits, but not those of shards") {
   using Transport = RanksConfig::Transport;
   const Text alone{.batch = "{total: 32}"};
   CHECK(read_sharded(alone).ranks.transport == Transport::fp32);
@@ -102,12 +102,13 @@ TEST_CASE("gradients cross between ranks as they are, or in 16 bits, but not tho
   text.more = "ranks: {transport: fp16}";
   CHECK(read_sharded(text).ranks.transport == Transport::fp16);
   CHECK(refusal({.more = "ranks: {transport: fp32}"}) == "accepted");
-  CHECK(refusal({.more = "ranks: {transport: bf16}"}) ==
-        "13:8: 'transport: bf16' rounds once a rank, and 'batch.shards' wants bits that do not "
-        "depend on the number of ranks; leave out one of the two");
+  CHECK(
+      refusal({.more = "ranks: {transport: bf16}"}) ==
+      "13:8: 'transport: bf16' rounds once per rank, but 'batch.shards' requires bits that do not "
+      "depend on the number of ranks; leave out one of the two");
 }
 
-TEST_CASE("gradients of fp64 do not cross in 16 bits") {
+TEST_CASE("gradients of fp64 are not sent in 16 bits") {
   const Text text{.batch = "{total: 32}", .more = "ranks: {transport: fp16}"};
   const auto open = [&](std::optional<Precision> precision) {
     RunConfig run = read_sharded(text);
@@ -118,7 +119,7 @@ TEST_CASE("gradients of fp64 do not cross in 16 bits") {
       "'ranks.transport: fp16' would round the gradients of 'precision: fp64' to 16 bits; leave it "
       "out, or choose another precision";
   CHECK(open(Precision::fp64) == refused);
-  CHECK(open(std::nullopt) == refused);  // the reference device's own
+  CHECK(open(std::nullopt) == refused);  // the default of the reference device
   CHECK(open(Precision::fp32) == "accepted");
 }
 

@@ -1,4 +1,4 @@
-// Data sets that the ranks of a machine hold once.
+// Data sets that the ranks of a machine store once.
 #include "run/session/shared_set.h"
 
 #include <doctest/doctest.h>
@@ -103,14 +103,14 @@ Opened open_everywhere(const DatasetSource& source, const Dataset* expected) {
       opened.warnings.push_back(text);
     });
     if (expected != nullptr && !same(*set, *expected)) throw Error(ErrorKind::bug, "another set");
-    group.communicator().barrier();  // what is shared lives as long as its first owner
+    group.communicator().barrier();  // shared memory lives as long as its first owner
   });
   return opened;
 }
 
 }  // namespace
 
-TEST_CASE("the ranks of a machine hold the samples of a set once, bytes and floats") {
+TEST_CASE("the ranks of a machine store the samples of a set once, bytes and floats") {
   const Counted bytes(
       []() -> std::unique_ptr<Dataset> { return std::make_unique<MemoryDataset>(samples(false)); });
   const Counted floats(
@@ -124,7 +124,7 @@ TEST_CASE("the ranks of a machine hold the samples of a set once, bytes and floa
   }
 }
 
-TEST_CASE("two ranks of a run train from one memory") {
+TEST_CASE("two ranks of a run train from the same memory") {
   const testing::TemporaryFolder folder;
   make_shapes(folder.path() / "set", {.train = 40, .test = 10});
   const std::string source = "{source: cifar10, root: " + (folder.path() / "set").string() + "}";
@@ -151,7 +151,7 @@ TEST_CASE("a set that is read sample by sample is opened by each rank") {
   CHECK(source.opened() == kRanks);
 }
 
-TEST_CASE("what is wrong with a set is said once; the others know that it failed elsewhere") {
+TEST_CASE("an error in a set is reported once; the other ranks know that it failed elsewhere") {
   const Counted source(
       []() -> std::unique_ptr<Dataset> { throw Error(ErrorKind::data, "'x' is not there"); });
   testing::Outcomes outcomes = open_everywhere(source, nullptr).outcomes;

@@ -1,4 +1,4 @@
-// The plan that a GPU would run, of every network and run that is shipped, checked as data.
+// The plan that a GPU would run, for every shipped network and run, checked as data.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ void check_plan(const Plan& plan) {
   }
 }
 
-/// Bytes of the network's activations at their own sizes, as the graph alone tells.
+/// Bytes of the network's activations at their own sizes, from the graph alone.
 std::size_t activation_bytes(const Graph& graph, DType storage) {
   std::size_t elements = 0;
   for (const Value& value : graph.values) {
@@ -67,7 +67,7 @@ std::size_t activation_bytes(const Graph& graph, DType storage) {
 
 }  // namespace
 
-TEST_CASE("the CUDA plan of every shipped run and network holds the rules, at every precision") {
+TEST_CASE("the CUDA plan of every shipped run and network obeys the rules, at every precision") {
   const std::vector<NamedGraph> graphs = shipped_graphs();
   REQUIRE(graphs.size() >= 9);
   for (const NamedGraph& shipped : graphs) {
@@ -87,7 +87,8 @@ TEST_CASE("the CUDA plan of every shipped run and network holds the rules, at ev
   }
 }
 
-TEST_CASE("the gradients of every shipped run and network are summed in a few buckets, in order") {
+TEST_CASE(
+    "the gradients of every shipped run and network are all-reduced in a few buckets, in order") {
   std::size_t most = 0;
   for (const NamedGraph& shipped : shipped_graphs()) {
     CAPTURE(shipped.name);
@@ -107,7 +108,7 @@ TEST_CASE("the gradients of every shipped run and network are summed in a few bu
     }
     CHECK(next == plans.blocks.gradient_elements());
     CHECK(steps == plans.train->steps.size());
-    // All but the last go on beside steps that are left.
+    // All but the last overlap remaining steps.
     if (buckets.size() > 1) CHECK(buckets[buckets.size() - 2].steps < steps);
   }
   CHECK(most > 1);
@@ -125,12 +126,12 @@ TEST_CASE("16-bit storage halves the activations of a CUDA plan and leaves the w
   CHECK(half.weights == wide.weights);
   CHECK(half.gradients == wide.gradients);
   CHECK(half.optimizer == wide.optimizer);
-  // Maps have multiples of 8 channels here; only the input's 3 are padded to 4 or 8.
+  // Here maps have multiples of 8 channels; only the input's 3 are padded, to 4 or 8.
   CHECK(half.activations > wide.activations * 45 / 100);
   CHECK(half.activations < wide.activations * 55 / 100);
 }
 
-TEST_CASE("the checks of a plan find what is wrong with one") {
+TEST_CASE("the checks of a plan find its errors") {
   const TrainingGraph graph = training_graph(
       "{input: [3, 8, 8], layers: [conv: [5, 3], relu, max_pool: 2, dense: 4, softmax]}", 2);
   const Plan sound = *make_plans_without_device(graph, cuda_target(Precision::fp16)).train;

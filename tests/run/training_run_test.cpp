@@ -1,4 +1,4 @@
-// Whole runs on GPUs that the host plays, and that fail: what ends them, and what is left of them.
+// Whole runs on failing GPUs simulated by the host: what ends them, and what they leave.
 #include "run/training_run.h"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ epochs: 1
 )";
 
 const std::string kNamed =
-    "CUDA: an illegal memory access, on cuda:0 (played GPU, ffff:ff:1f.7) of " + host_name();
+    "CUDA: an illegal memory access, on cuda:0 (simulated GPU, ffff:ff:1f.7) of " + host_name();
 
 /// Trains as one of the ranks, into `folder`. The signals are the process's.
 void train(RankGroup& ranks, const StopSignals& signals, const DeviceChoice& choice,
@@ -48,7 +48,7 @@ void train(RankGroup& ranks, const StopSignals& signals, const DeviceChoice& cho
       run_training({.config = read_run(kTrainedRun), .device = choice, .out = folder}, context));
 }
 
-/// What a run of one rank ends with whose GPU fails to do this; the exit code before the text.
+/// How a run of one rank ends whose GPU fails to do this: the exit code, then the text.
 std::string end_of(const std::string& doing, const std::filesystem::path& folder) {
   GpuEvents events;
   RankGroup alone({});
@@ -63,7 +63,7 @@ std::string end_of(const std::string& doing, const std::filesystem::path& folder
 
 }  // namespace
 
-TEST_CASE("a run whose GPU fails ends with exit code 8 and the GPU, which its status keeps") {
+TEST_CASE("a run whose GPU fails ends with exit code 8 and names the GPU, also in its status") {
   const testing::TemporaryFolder folder;
   CHECK(end_of("record", folder / "run") == "8 " + kNamed);
   const auto status = read_status(folder / "run" / "status.json");
@@ -73,13 +73,13 @@ TEST_CASE("a run whose GPU fails ends with exit code 8 and the GPU, which its st
   CHECK(status->message == kNamed);
 }
 
-TEST_CASE("a GPU that fails before the run begins is named too, and leaves no folder") {
+TEST_CASE("a GPU that fails before the run starts is named too, and leaves no folder") {
   const testing::TemporaryFolder folder;
   CHECK(end_of("make executors", folder / "run") == "8 " + kNamed);
   CHECK_FALSE(std::filesystem::exists(folder / "run"));
 }
 
-TEST_CASE("rank 0 ends with the GPU of the rank that failed") {
+TEST_CASE("rank 0 names the GPU of the rank that failed") {
   const testing::TemporaryFolder folder;
   const StopSignals signals;
   const testing::Outcomes outcomes = run_groups(2, [&](RankGroup& group) {

@@ -30,7 +30,7 @@ optimizer: {sgd: {lr: 0.05, momentum: 0.9}}
 epochs: 1
 )";
 
-/// Turns the lowest bit of a byte on the model's device.
+/// Flips the lowest bit of a byte on the model's device.
 void turn_bit(const Model& model, std::byte* where) {
   Queue& queue = model.compute().queue;
   std::byte value{};
@@ -41,7 +41,7 @@ void turn_bit(const Model& model, std::byte* where) {
   queue.wait();
 }
 
-/// Rank 1 of 2 has a bit of its weights turned after the third update.
+/// Rank 1 of 2 has a bit of its weights flipped after the third step.
 testing::Outcomes outcomes_with_turned_bit(std::int64_t check_weights) {
   return run_stretch({.yaml = kCheckedRun,
                       .ranks = 2,
@@ -56,15 +56,15 @@ testing::Outcomes outcomes_with_turned_bit(std::int64_t check_weights) {
 
 }  // namespace
 
-TEST_CASE("ranks whose models have come to differ end at the next check, which names the rank") {
+TEST_CASE("ranks whose models diverge end at the next check, which names the rank") {
   for (const std::string& outcome : outcomes_with_turned_bit(4)) {
     CHECK(outcome.starts_with("after step 4 rank 1 has another model than rank 0 (hash "));
   }
-  // What nobody asked for is not looked at.
+  // Without a request nothing is checked.
   for (const std::string& outcome : outcomes_with_turned_bit(0)) CHECK(outcome.empty());
 }
 
-TEST_CASE("the check finds nothing where nothing is") {
+TEST_CASE("the check finds nothing if models are equal") {
   const StretchEnd end =
       run_stretch({.yaml = kCheckedRun, .ranks = 2, .options = {.check_weights = 1}});
   CHECK(end.outcomes == testing::Outcomes{"", ""});

@@ -16,8 +16,8 @@ using namespace trainyard::test;
 
 namespace {
 
-/// Every kind of op between them. Channels are no multiples of 8 or 4, windows are padded, strided,
-/// dilated and grouped.
+/// Together they have every kind of op. Channels are not multiples of 8 or 4, windows are padded,
+/// strided, dilated and grouped.
 const std::vector<std::string> kNetworks = {
     R"(
 input: [3, 13, 11]
@@ -77,7 +77,7 @@ Trained train(const TrainingGraph& graph, const Target& target) {
   return train_ten_steps(graph, target, *make_reference_executors());
 }
 
-/// x plus noise of up to half the spacing of the 16-bit type at x: what rounding does to it, drawn.
+/// x plus noise of up to half the spacing of the 16-bit type at x: a random model of rounding.
 class Rounder {
  public:
   Rounder(DType storage, std::uint64_t seed) : storage_(storage), seed_(seed) {}
@@ -173,10 +173,10 @@ class NoisyExecutors final : public ExecutorFactory {
 
  private:
   std::unique_ptr<ExecutorFactory> exact_ = make_reference_executors();
-  mutable Rounder rounder_;  // draws in the order of the steps
+  mutable Rounder rounder_;  // draws in step order
 };
 
-/// How far runs stray whose stored values are rounded at random: medians over eleven runs.
+/// The deviation of runs whose stored values are rounded at random: medians over eleven runs.
 struct Spread {
   double first_loss = 0, losses = 0, weights = 0;
 };
@@ -213,7 +213,7 @@ void check_storage(Precision precision) {
                                << std::abs(found.losses[0] - expected.losses[0]) << ", "
                                << largest_difference(found.losses, expected.losses) << ", "
                                << largest_difference(found.weights, expected.weights));
-    CHECK(spread.losses < 0.1);  // else the comparison would say nothing
+    CHECK(spread.losses < 0.1);  // else the comparison would be meaningless
     CHECK(std::abs(found.losses[0] - expected.losses[0]) <= 10 * spread.first_loss);
     CHECK(largest_difference(found.losses, expected.losses) <= 10 * spread.losses);
     CHECK(largest_difference(found.weights, expected.weights) <= 10 * spread.weights);
@@ -223,7 +223,7 @@ void check_storage(Precision precision) {
 
 }  // namespace
 
-TEST_CASE("ten steps through the CUDA plan equal those through the CPU's, in double") {
+TEST_CASE("ten steps with the CUDA plan equal those with the CPU's, in double") {
   for (const std::string& network : kNetworks) {
     CAPTURE(network);
     const TrainingGraph graph = training_graph(network, kBatch);
@@ -241,7 +241,7 @@ TEST_CASE("ten steps through the CUDA plan equal those through the CPU's, in dou
   }
 }
 
-TEST_CASE("the CUDA plan holds what it is meant to: padded maps, fused steps, reorders to plain") {
+TEST_CASE("the CUDA plan has padded maps, fused steps and reorders to plain") {
   const TrainingGraph graph = training_graph(kNetworks[0], kBatch);
   const ModelPlans plans = make_plans_without_device(graph, cuda_target(Precision::fp16));
   const Plan& plan = *plans.train;
@@ -261,7 +261,7 @@ TEST_CASE("the CUDA plan holds what it is meant to: padded maps, fused steps, re
   CHECK(relus == 0);
 }
 
-TEST_CASE("fused steps and concatenations in place change no bit in float32") {
+TEST_CASE("fused steps and in-place concatenations change no bit in float32") {
   for (const std::string& network : kNetworks) {
     CAPTURE(network);
     const TrainingGraph graph = training_graph(network, kBatch);
@@ -277,7 +277,7 @@ TEST_CASE("fused steps and concatenations in place change no bit in float32") {
   }
 }
 
-TEST_CASE("the CUDA plan ends residual blocks in one step and copies no concatenation") {
+TEST_CASE("the CUDA plan ends residual blocks in a single step and copies no concatenation") {
   const TrainingGraph graph = training_graph(kNetworks[2], kBatch);
   const ModelPlans plans = make_plans_without_device(graph, cuda_target(Precision::fp16));
   std::map<std::string_view, int> forward;
@@ -300,11 +300,11 @@ TEST_CASE("ten steps with fp16 storage stay within the spread of random rounding
   check_storage(Precision::fp16);
 }
 
-TEST_CASE("fp32 on the CUDA plan stays within the spread of bf16 by far") {
+TEST_CASE("fp32 on the CUDA plan stays far within the spread of bf16") {
   const TrainingGraph graph = training_graph(kNetworks[0], kBatch);
   const Trained expected = train(graph, in_double(cuda_target(Precision::fp32)));
   const Trained found = train(graph, cuda_target(Precision::fp32));
-  // Float's unit is 2^-16 of bf16's; the bound leaves room for ReLUs that switch.
+  // Float's unit roundoff is 2^-16 of bf16's; the bound leaves room for ReLUs that switch.
   CHECK(largest_difference(found.losses, expected.losses) <= 1e-4);
   CHECK(found.losses != expected.losses);
 }

@@ -1,4 +1,4 @@
-// When a run is called diverging, and what is said of strange epochs.
+// When a run counts as diverged, and the warnings about suspicious epochs.
 #include "train/divergence.h"
 
 #include <doctest/doctest.h>
@@ -39,8 +39,7 @@ EpochRow row_of(double loss, double val_loss, double training, double validation
 
 }  // namespace
 
-TEST_CASE(
-    "a loss above 1e4 times its first value is a divergence, and so is one that is no number") {
+TEST_CASE("a loss above 1e4 times its first value is a divergence, and so is a non-finite one") {
   LossLimit limit;
   CHECK(limit.fault(2.0).empty());
   CHECK(limit.fault(20000.0).empty());
@@ -50,14 +49,14 @@ TEST_CASE(
   CHECK(limit.fault(std::numeric_limits<double>::infinity()) == "the loss is not finite");
 }
 
-TEST_CASE("a run that begins with a tiny loss may see a batch that is far above it") {
+TEST_CASE("a run that begins with a tiny loss may have a batch far above it") {
   LossLimit limit;
   CHECK(limit.fault(1e-7).empty());
   CHECK(limit.fault(9000).empty());
   CHECK_FALSE(limit.fault(10001).empty());
 }
 
-TEST_CASE("a divergence is told with step, epoch, loss, rate and what to try") {
+TEST_CASE("a divergence is reported with step, epoch, loss, learning rate and advice") {
   CHECK(message_of({.step = 6,
                     .epoch = 1,
                     .where = "net.yaml:3:5",
@@ -72,14 +71,14 @@ TEST_CASE("a divergence is told with step, epoch, loss, rate and what to try") {
         "'clip_norm', or change 'loss_scale'");
 }
 
-TEST_CASE("a val_loss hundreds of times the training loss is worth one warning") {
+TEST_CASE("a val_loss hundreds of times the training loss gives one warning") {
   CHECK(warnings_of({row_of(0.5, 49, 0.5, 0.4), row_of(0.001, 0.9, 0.9, 0.8)}).empty());
   const auto warnings = warnings_of({row_of(0.5, 120, 0.5, 0.4), row_of(0.4, 500, 0.6, 0.3)});
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].starts_with("epoch 1: val_loss 120 is 240 times the training loss; do both"));
 }
 
-TEST_CASE("an accuracy that stays the same for three epochs is worth one warning") {
+TEST_CASE("an accuracy that stays the same for three epochs gives one warning") {
   const EpochRow same = row_of(2.3, 2.3, 0.1, 0.1);
   CHECK(warnings_of({same, same}).empty());
   CHECK(warnings_of({same, same, row_of(2.3, 2.3, 0.11, 0.1), same, same}).empty());

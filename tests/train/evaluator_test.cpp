@@ -75,13 +75,13 @@ TEST_CASE("10,007 samples on 3 ranks give the loss and accuracy of one rank") {
   CHECK(alone.metrics[0] < 10'007);
 }
 
-TEST_CASE("ranks without a batch of their own evaluate padding alone, which counts for nothing") {
+TEST_CASE("ranks without a batch of their own evaluate only padding, which does not count") {
   check_ranks_agree(2, 5, 4);  // two batches
   check_ranks_agree(4, 5, 4);  // for two of the four
   check_ranks_agree(3, 1, 4);
 }
 
-TEST_CASE("the feeder of several ranks is not evaluated as that of one") {
+TEST_CASE("the feeder of several ranks is not evaluated as one of a single rank") {
   const auto set = open_synthetic({}, 5);
   Pipeline pipeline(set->image_shape(), {}, {});
   const auto device = make_cpu_device();

@@ -28,13 +28,13 @@ class Guard final : public Around {
     munmap(data, blocks_.at(data));
     blocks_.erase(data);
   }
-  /// Calls `work` while the memory is open.
+  /// Calls `work` while the memory is accessible.
   void run(std::function<void()> work) override {
     if (depth_++ == 0) protect(PROT_READ | PROT_WRITE);
     work();
     if (--depth_ == 0) protect(PROT_NONE);
   }
-  /// Calls `work` as a recording, in which nothing may wait, be allocated or cross to the host.
+  /// Calls `work` as a recording, in which nothing may wait, be allocated or be copied to the host.
   void record(const std::function<void()>& work) {
     recording_ = true;
     work();
@@ -51,7 +51,7 @@ class Guard final : public Around {
     }
   }
   std::map<void*, std::size_t> blocks_;
-  int depth_ = 0;  // of work within work
+  int depth_ = 0;  // of nested work
   bool recording_ = false;
 };
 

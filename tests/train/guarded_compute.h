@@ -1,4 +1,4 @@
-// A device whose memory is closed to the host, as that of a GPU is.
+// A device whose memory is inaccessible to the host, like that of a GPU.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 namespace trainyard::test {
 
 /// The CPU with memory that can be read and written only while its queue, its executors or its
-/// launches work: any other access ends the process. It begins as all ones, NaN in every float
-/// type, so that reading what nobody wrote shows in results. Recorded work may neither wait,
-/// allocate nor copy from or to the host.
+/// launches work: any other access ends the process. Initially it is all ones, NaN in every float
+/// type, so that uninitialised reads show in results. Recorded work may not wait, allocate or copy
+/// from or to the host.
 class GuardedCompute {
  public:
-  /// Of these executors, which must outlive it.
+  /// With these executors, which must outlive it.
   explicit GuardedCompute(const ExecutorFactory& executors);
   ~GuardedCompute();
   [[nodiscard]] Compute compute() const;

@@ -1,5 +1,5 @@
-// Training on a device whose memory the host cannot touch: what a GPU asks of everything above the
-// executors.
+// Training on a device whose memory the host cannot access: the requirements of a GPU on everything
+// above the executors.
 #include "guarded_compute.h"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ void check_equal(const Trained& found, const Trained& expected) {
 
 }  // namespace
 
-TEST_CASE("nothing but a device's own work touches its memory, and what nobody wrote is not read") {
+TEST_CASE("only a device's own work accesses its memory, and nothing uninitialised is read") {
   const auto executors = make_reference_executors();
   const TrainingGraph graph = training_graph(kSmallNetwork, kGuardedBatch);
   for (const Target& target : {reference_target(Precision::fp64), reference_target(Precision::fp32),
@@ -44,7 +44,7 @@ TEST_CASE("nothing but a device's own work touches its memory, and what nobody w
   }
 }
 
-TEST_CASE("results that are read every few updates are those of every update") {
+TEST_CASE("results read every few steps equal those read every step") {
   const auto executors = make_reference_executors();
   const TrainingGraph graph = training_graph(kSmallNetwork, kGuardedBatch);
   const Target target = reference_target(Precision::fp32);
@@ -55,13 +55,12 @@ TEST_CASE("results that are read every few updates are those of every update") {
   for (const auto& [kept, pending] : left) {
     const Trained trained = train_ten_steps(graph, target, guarded.compute(), {.results = kept});
     check_equal(trained, expected);
-    // The newest are still on their way: nobody waited for them.
+    // The newest are still in flight: nothing waited for them.
     CHECK(trained.left == pending);
   }
 }
 
-TEST_CASE(
-    "an update that is not finite is withheld with all that follow, however late it is read") {
+TEST_CASE("a step that is not finite is withheld with all that follow, however late it is read") {
   const auto executors = make_reference_executors();
   const TrainingGraph graph = training_graph(kSmallNetwork, kGuardedBatch);
   const Target target = reference_target(Precision::fp32);

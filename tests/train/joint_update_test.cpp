@@ -1,4 +1,4 @@
-// Updates that several ranks make together, without shards.
+// Steps that several ranks make together, without shards.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -15,7 +15,7 @@ using namespace trainyard::test;
 
 namespace {
 
-/// Without batch norm, whose statistics are those of a rank's batch.
+/// Without batch norm, whose statistics would be those of a rank's batch.
 constexpr const char* kNoNorm = R"(
 input: [3, 9, 7]
 layers:
@@ -41,7 +41,7 @@ std::vector<double> doubles_of(const std::vector<std::byte>& bytes) {
   return values;
 }
 
-/// Eight images of one pixel that is not zero, labels 0 to 3 twice; `pixels` are those of samples 0
+/// Eight images with one non-zero pixel each, labels 0 to 3 twice; `pixels` are those of samples 0
 /// to 3 and of samples 4 to 7, which are the batches of ranks 0 and 1.
 MemoryDataset two_batches(const std::array<float, 2>& pixels) {
   MemorySamples samples{.image = {1, 2, 2}, .classes = 4};
@@ -63,13 +63,14 @@ std::vector<TrainedRank> train_on(const Dataset& set, std::int64_t updates) {
 
 }  // namespace
 
-TEST_CASE("without shards 1, 2 and 3 ranks agree to rounding, and ranks with each other in bits") {
+TEST_CASE(
+    "without shards 1, 2 and 3 ranks agree to rounding, and the ranks of a run are bit-identical") {
   const TrainedRank alone = train_on_ranks(1, training_of(1, false))[0];
   CHECK(alone.updates.back().totals.loss < 0.8 * alone.updates.front().totals.loss);
   for (const int ranks : {2, 3}) {
     CAPTURE(ranks);
     const std::vector<TrainedRank> together = train_on_ranks(ranks, training_of(ranks, false));
-    // In double, rounding grows to about 1e-13 in 20 updates.
+    // In double, rounding grows to about 1e-13 in 20 steps.
     CHECK(largest_difference(doubles_of(together[0].weights), doubles_of(alone.weights)) < 1e-9);
     CHECK(largest_difference(together[0].numbers(), alone.numbers()) < 1e-9);
     CHECK(largest_difference({together[0].evaluation.loss}, {alone.evaluation.loss}) < 1e-9);
@@ -84,10 +85,10 @@ TEST_CASE("without shards float32 training on 1 and on 2 ranks differs in bits")
   CHECK(differences(together, alone) == "weights, optimizer state, updates, evaluation");
 }
 
-TEST_CASE("a loss that is not finite on one rank withholds the update on both") {
+TEST_CASE("a loss that is not finite on one rank withholds the step on both") {
   const std::vector<TrainedRank> begin = train_on(two_batches({1, 1}), 0);
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  // At 3e38 the scores still are finite, their differences are not: the loss alone tells.
+  // At 3e38 the scores are still finite, their differences are not: only the loss shows it.
   for (const float pixel : {nan, 3e38f}) {
     CAPTURE(pixel);
     const std::vector<TrainedRank> ranks = train_on(two_batches({1, pixel}), 2);

@@ -77,7 +77,7 @@ class LateDevice final : public Device {
   std::unique_ptr<Device> cpu_ = make_cpu_device();
 };
 
-/// Ranks on the host, called when the late queue comes to it.
+/// Ranks on the host, called when the late queue reaches the call.
 class LateRanks final : public Communicator {
  public:
   explicit LateRanks(Communicator& ranks) : ranks_(ranks) {}
@@ -113,7 +113,7 @@ bool LateMachine::work() {
 
 void LateMachine::work_until(const std::function<bool()>& done) {
   while (!done()) {
-    if (!work()) throw Error(ErrorKind::bug, "the host waits for what nobody will do");
+    if (!work()) throw Error(ErrorKind::bug, "the host waits for work that will never run");
   }
 }
 

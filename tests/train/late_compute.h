@@ -1,4 +1,4 @@
-// A device whose queues work later than the host asks, one ahead of the other as far as events
+// A device whose queues run later than the host enqueues, one ahead of the other as far as events
 // allow.
 #pragma once
 
@@ -16,14 +16,14 @@ namespace trainyard::test {
 
 class LateQueue;
 
-/// The queues of a device, in the order in which they are let work, and what else they share.
+/// The queues of a device, in the order in which they may run, and their shared state.
 struct LateMachine {
   std::vector<LateQueue*> order = {};
   std::vector<const DeviceBuffer*> pinned = {};  // of allocate_host()
 
-  /// Lets the first queue that can do one piece of work. False if none can.
+  /// Lets the first queue that can run one piece of work. False if none can.
   bool work();
-  /// Lets the queues work until `done()`, and no further. Throws Error{bug} if it never will be.
+  /// Lets the queues run until `done()`, and no further. Throws Error{bug} if that never happens.
   void work_until(const std::function<bool()>& done);
   void work_all();
   [[nodiscard]] bool is_pinned(const void* memory) const;
@@ -36,7 +36,7 @@ class LateQueue final : public Queue, public Around {
   LateQueue(const LateQueue&) = delete;
   LateQueue& operator=(const LateQueue&) = delete;
 
-  /// Asks for work; `may_begin` says whether what it waits for is done.
+  /// Enqueues work; `may_begin` says whether what it waits for is done.
   void put(std::function<bool()> may_begin, std::function<void()> work);
   void run(std::function<void()> work) override;
   void copy(void* to, const void* from, std::size_t bytes) override;
@@ -44,7 +44,7 @@ class LateQueue final : public Queue, public Around {
   void copy_to_host(void* to, const void* from, std::size_t bytes) override;
   void fill(void* to, std::byte value, std::size_t bytes) override;
   void wait() override;
-  /// Does one piece of work, if it may; false if not.
+  /// Runs one piece of work if it may; false if not.
   bool work();
 
  private:
@@ -56,18 +56,18 @@ class LateQueue final : public Queue, public Around {
   std::deque<Work> work_;
 };
 
-/// Its memory is the host's. `machine` outlives it, and its queues work when that says.
+/// Its memory is the host's. `machine` outlives it, and decides when its queues run.
 [[nodiscard]] std::unique_ptr<Device> make_late_device(LateMachine& machine);
 
-/// All of a model's work on a late queue, and sums over ranks on another.
+/// All of a model's work on a late queue, and all-reduces on another.
 class LateCompute final : public RankDevice {
  public:
-  /// Which of the two queues goes ahead.
+  /// Which of the two queues runs ahead.
   enum class Ahead { model, sums };
-  /// Of these executors and ranks on the host, which outlive it.
+  /// With these executors and ranks on the host, which outlive it.
   LateCompute(const ExecutorFactory& executors, Communicator& ranks, Ahead ahead);
   [[nodiscard]] Compute compute() override;
-  /// `ranks` in the order of the late queues: its calls return at once.
+  /// `ranks` in the order of the late queues: its calls return immediately.
   [[nodiscard]] Communicator& ranks() override { return *ranks_; }
 
  private:

@@ -35,13 +35,13 @@ TEST_CASE("in float a loss scale changes no bit, since it is a power of two") {
   }
 }
 
-TEST_CASE("a dynamic loss scale grows after so many updates without overflow") {
+TEST_CASE("a dynamic loss scale grows after a number of steps without overflow") {
   const Trained trained = train(Precision::fp32, {.start = 2, .dynamic = true, .growth = 3});
   CHECK(trained.loss_scale == std::vector<double>{2, 2, 2, 4, 4, 4, 8, 8, 8, 16});
   CHECK(trained.skipped == std::vector<bool>(10, false));
 }
 
-TEST_CASE("fp16 gradients that overflow skip their update and halve a dynamic loss scale") {
+TEST_CASE("fp16 gradients that overflow skip their step and halve a dynamic loss scale") {
   const Trained trained =
       train(Precision::fp16, {.start = LossScale::kMost, .dynamic = true, .growth = 100});
   CHECK(trained.finite == std::vector<bool>(10, true));

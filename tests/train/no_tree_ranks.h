@@ -1,4 +1,4 @@
-// Ranks that play those on GPUs: their own sums have no order that anybody knows.
+// Ranks that simulate those on GPUs: their own all-reduces have no known order.
 #pragma once
 
 #include "base/error.h"
@@ -6,7 +6,7 @@
 
 namespace trainyard::test {
 
-/// `ranks` with all but its sums, which are refused: whoever wants an order makes it.
+/// `ranks` without its all-reduces, which are refused: code that needs an order must make it.
 class NoTreeRanks final : public testing::ForwardingRanks {
  public:
   using ForwardingRanks::ForwardingRanks;

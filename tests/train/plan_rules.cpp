@@ -44,7 +44,7 @@ class Rules {
     faults_.push_back(where + " " + what);
   }
 
-  /// Layout, padding, type and size of what holds a value.
+  /// Layout, padding, type and size of the tensor of a value.
   void check_value(std::size_t value) {
     const Target& target = plan_.target;
     const PlanTensor& tensor = plan_.tensors[plan_.values[value]];
@@ -89,10 +89,10 @@ class Rules {
       const std::size_t alignment = is_slice(tensor) ? kSliceAlignment : kAlignment;
       if (tensor.offset % alignment != 0) fault(tensor.name, "is not aligned");
       if (tensor.offset < root.offset || (tensor.offset > root.offset && !is_slice(tensor))) {
-        fault(tensor.name, "lies apart from what it aliases");
+        fault(tensor.name, "is outside what it aliases");
       }
       if (tensor.offset + tensor.bytes > root.offset + root.bytes) {
-        fault(tensor.name, "ends behind what it aliases");
+        fault(tensor.name, "ends past what it aliases");
       }
       std::size_t& end = root.input ? input : transient;
       end = std::max(end, root.offset + aligned(root.bytes));
@@ -107,14 +107,14 @@ class Rules {
     const Layout& whole = plan_.tensors[tensor.alias_of].layout;
     return whole.rank == 4 && tensor.layout.extent[1] < whole.extent[1];
   }
-  /// The tensor whose bytes `id` takes whole: its root, or the slice of one.
+  /// The tensor whose bytes `id` fills completely: its root, or a slice of one.
   [[nodiscard]] TensorId holder(TensorId id) const {
     while (plan_.tensors[id].alias_of != kNoTensor && !is_slice(plan_.tensors[id])) {
       id = plan_.tensors[id].alias_of;
     }
     return id;
   }
-  /// A whole holds what all its slices hold, a slice what its whole does.
+  /// A whole tensor is valid if all its slices are, a slice if its whole is.
   [[nodiscard]] bool holds(TensorId id) const {
     const TensorId own = holder(id);
     if (holds_[own]) return true;
@@ -133,7 +133,7 @@ class Rules {
     if (block ? block_holds_[block->node] : holds(id)) return;
     fault(step, "reads " + plan_.tensors[id].name + ", which was not written or is overwritten");
   }
-  /// After this the bytes of `id` hold it and nothing else.
+  /// Afterwards the bytes of `id` contain it and nothing else.
   void write(TensorId id) {
     if (id == kNoTensor || plan_.tensors[id].gradient_of) return;
     const TensorId own = holder(id);
@@ -151,7 +151,7 @@ class Rules {
     }
     holds_[own] = true;
   }
-  /// Parameter gradients that go to the block; a step must not undo another's.
+  /// Parameter gradients that are written to the block; a step must not overwrite another's.
   void write_block(const PlanStep& step, const std::string& name) {
     if (step.kind != PlanStep::Kind::op || !step.parameter_gradients.empty()) return;
     const Node& node = plan_.laid_out.graph.nodes[step.node];
@@ -161,7 +161,7 @@ class Rules {
     if (block_holds_[owners_[step.node]]) fault(name, "overwrites a parameter's gradient");
     block_holds_[owners_[step.node]] = true;
   }
-  /// Tensors that one step touches lie apart, but for aliases.
+  /// Tensors that one step accesses do not overlap, except for aliases.
   void check_apart(const std::vector<TensorId>& used, const std::string& step) {
     for (std::size_t i = 0; i < used.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
@@ -203,8 +203,8 @@ class Rules {
 
   const Plan& plan_;
   std::vector<NodeId> owners_;     // of each node's parameters
-  std::vector<bool> holds_;        // by TensorId of a root: its bytes hold it now
-  std::vector<bool> block_holds_;  // by NodeId of an owner: the block holds its gradients
+  std::vector<bool> holds_;        // by TensorId of a root: its bytes contain it now
+  std::vector<bool> block_holds_;  // by NodeId of an owner: the block contains its gradients
   std::vector<std::string> faults_;
 };
 

@@ -1,4 +1,4 @@
-// What must hold for every plan, checked on the plan as data.
+// The rules that every plan must obey, checked on the plan as data.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace trainyard::test {
 
-/// What is wrong with a completed plan: layouts and padding that are not the target's, wrong types
-/// or sizes, offsets off alignment or outside their arena, totals that are not what the tensors
-/// take, tensors that live at the same time in the same bytes, reads of what was not written,
-/// workspaces above the cap. A finding names the step or tensor. Empty: all is well.
+/// The errors of a completed plan: layouts and padding that are not the target's, wrong types or
+/// sizes, offsets misaligned or outside their arena, totals that do not match the tensors, tensors
+/// that are live at the same time in the same bytes, reads of unwritten data, workspaces above the
+/// cap. Each names the step or tensor. Empty: no errors.
 [[nodiscard]] std::vector<std::string> faults_of(const Plan& plan);
 
 }  // namespace trainyard::test

@@ -1,4 +1,4 @@
-// Sums of an update over ranks: what is summed, in which type, and the same bits on all ranks.
+// All-reduces of a step: what is summed, in which type, and bit-identical results on all ranks.
 #include "train/rank_sum.h"
 
 #include <doctest/doctest.h>
@@ -21,14 +21,14 @@ namespace {
 
 constexpr std::int64_t kParameters = 1031, kStatistics = 17, kResults = 3;  // 1048 = 8 * 131
 
-/// A rank's blocks, drawn from its number.
+/// A rank's blocks, drawn with its number as seed.
 struct Sums {
-  std::vector<float> gradients;  // with the statistics behind them
+  std::vector<float> gradients;  // followed by the statistics
   std::vector<double> results;
   bool operator==(const Sums&) const = default;
 };
 
-/// Magnitudes from 2^-20 to 2^4: also what f16 holds with fewer bits.
+/// Magnitudes from 2^-20 to 2^4: including values that f16 represents with fewer bits.
 double draw(int rank, std::int64_t i) {
   const Random4 words = random4(7, RandomStream::synthetic, 0, static_cast<std::uint32_t>(rank),
                                 static_cast<std::uint64_t>(i));
@@ -45,8 +45,8 @@ Sums blocks_of(int rank) {
   return blocks;
 }
 
-/// What each rank has after so many sums, each of which begins with the result of the one before.
-/// Sums in tree order are by ranks that have no order of their own.
+/// The blocks of each rank after a number of all-reduces, each starting with the result of the
+/// previous one. Those in tree order are by ranks without an order of their own.
 std::vector<Sums> sum_on(int ranks, const RankSumOptions& options, int times = 1) {
   std::vector<Sums> all(static_cast<std::size_t>(ranks));
   const auto outcomes =
@@ -105,7 +105,7 @@ RankTraining training_with(DType transport, LossScale scale = {}) {
 
 }  // namespace
 
-TEST_CASE("gradients that cross in 16 bits are summed within their rounding, equal on all ranks") {
+TEST_CASE("gradients sent in 16 bits are summed within their rounding, equal on all ranks") {
   for (const int ranks : {2, 3, 4}) {
     CAPTURE(ranks);
     const std::vector<Sums> whole = sum_on(ranks, {});
@@ -114,12 +114,12 @@ TEST_CASE("gradients that cross in 16 bits are summed within their rounding, equ
     CHECK(excess(whole[0].gradients, ranks, 0, 0) <= 0);
     CHECK(excess(bf16[0].gradients, ranks, 0x1p-8, 0) <= 0);
     CHECK(excess(f16[0].gradients, ranks, 0x1p-11, 0x1p-24) <= 0);
-    // The bounds tell the types apart.
+    // The bounds distinguish the types.
     CHECK(excess(bf16[0].gradients, ranks, 0x1p-11, 0x1p-24) > 0);
     CHECK(excess(f16[0].gradients, ranks, 0, 0) > 0);
     for (const auto* sums : {&whole, &bf16, &f16}) {
       for (const Sums& rank : *sums) CHECK(rank == sums->front());
-      // Statistics and results cross as they are.
+      // Statistics and results are sent as they are.
       CHECK(tail_of(sums->front()) == tail_of(whole[0]));
       CHECK(sums->front().results == whole[0].results);
     }
@@ -132,20 +132,20 @@ TEST_CASE("one rank sums nothing and rounds nothing") {
   }
 }
 
-TEST_CASE("ranks that exchange slices sum them to the bits of Gloo's tree") {
+TEST_CASE("the sums of ranks that exchange slices are bit-identical to those of Gloo's tree") {
   for (const int ranks : {1, 2, 3, 4, 5, 8}) {
     CAPTURE(ranks);
     const std::vector<Sums> expected = sum_on(ranks, {}, 2);
     const std::vector<Sums> exchanged = sum_on(ranks, {.in_tree = true}, 2);
     for (const Sums& rank : exchanged) CHECK(rank == expected[0]);
   }
-  // What divides into slices and what does not are both there.
+  // Includes sizes that are divisible into slices and sizes that are not.
   CHECK((kParameters + kStatistics) % 8 == 0);
   CHECK((kParameters + kStatistics) % 5 != 0);
   CHECK(kResults % 2 != 0);
 }
 
-TEST_CASE("a second sum begins with what the ranks have then") {
+TEST_CASE("a second all-reduce starts with the current values of the ranks") {
   const std::vector<Sums> once = sum_on(2, {.transport = DType::bf16}),
                           twice = sum_on(2, {.transport = DType::bf16}, 2);
   for (std::size_t i = 0; i < kParameters; ++i) {
@@ -154,7 +154,7 @@ TEST_CASE("a second sum begins with what the ranks have then") {
   CHECK(twice[1] == twice[0]);
 }
 
-TEST_CASE("training with gradients in 16 bits learns, ranks keep equal bits, and others than f32") {
+TEST_CASE("training with 16-bit gradients learns, ranks stay bit-identical, and differ from f32") {
   const std::vector<TrainedRank> whole = train_on_ranks(2, training_with(DType::f32));
   for (const DType transport : {DType::bf16, DType::f16}) {
     CAPTURE(name_of(transport));
@@ -168,7 +168,7 @@ TEST_CASE("training with gradients in 16 bits learns, ranks keep equal bits, and
   }
 }
 
-TEST_CASE("gradients that overflow on their way in fp16 skip the update under a loss scale") {
+TEST_CASE("gradients that overflow in an fp16 all-reduce skip the step with a loss scale") {
   const LossScale scale{.start = LossScale::kMost, .dynamic = true, .growth = 100};
   const std::vector<TrainedRank> ranks = train_on_ranks(2, training_with(DType::f16, scale));
   CHECK(differences(ranks[1], ranks[0]) == "");

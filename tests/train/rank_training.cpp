@@ -65,7 +65,7 @@ std::vector<std::byte> bytes_of(Queue& queue, const std::byte* from, std::int64_
   return bytes;
 }
 
-/// The processor as a device, where ranks sum on it at once.
+/// The CPU as a device, on which ranks sum synchronously.
 class Processor final : public RankDevice {
  public:
   Processor(const ExecutorFactory& executors, Communicator& ranks)
@@ -81,7 +81,7 @@ class Processor final : public RankDevice {
   std::unique_ptr<UpdateLaunches> launches_ = make_cpu_update_launches(1);
 };
 
-/// One rank with everything of its own.
+/// One rank with all its own objects.
 class Rank {
  public:
   Rank(const RankTraining& training, Communicator& ranks)

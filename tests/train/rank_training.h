@@ -1,4 +1,4 @@
-// A small network trained by several ranks together, which are threads.
+// A small network trained jointly by several ranks, which are threads.
 #pragma once
 
 #include <cstddef>
@@ -18,50 +18,50 @@
 
 namespace trainyard::test {
 
-/// What a rank computes on.
+/// The device of a rank.
 class RankDevice {
  public:
   virtual ~RankDevice() = default;
   [[nodiscard]] virtual Compute compute() = 0;
-  /// The ranks as they sum memory of this device.
+  /// The ranks, for all-reduces of memory of this device.
   [[nodiscard]] virtual Communicator& ranks() = 0;
 };
-/// Makes that of a rank, of executors and ranks on the host that outlive it.
+/// Makes the device of a rank, from executors and ranks on the host that outlive it.
 using MakeRankDevice =
     std::function<std::unique_ptr<RankDevice>(const ExecutorFactory&, Communicator&)>;
 [[nodiscard]] std::unique_ptr<RankDevice> make_processor(const ExecutorFactory& executors,
                                                          Communicator& ranks);
 
-/// What ranks train: SGD with momentum.
+/// The training of the ranks: SGD with momentum.
 struct RankTraining {
   std::string network = kSmallNetwork;
-  Target target;           // of the reference device, or that of processors with `onednn`
+  Target target;           // of the reference device, or of the CPU with `onednn`
   bool onednn = false;     // its executors in one thread, else those of the reference device
-  std::int64_t batch = 4;  // samples of a pass
+  std::int64_t batch = 4;  // samples per pass
   std::int64_t updates = 20;
   std::uint64_t seed = 11;  // of weights, order, augmentation and dropout
   UpdateOptions options{.clip_norm = 0.5};
-  /// The samples as they are and in their order, without an evaluation; null: 150 learnable ones
+  /// The samples unchanged and in their order, without an evaluation; null: 150 learnable ones
   /// [3, 9, 7] of 4 classes, shuffled and augmented.
   const Dataset* set = nullptr;
   MakeRankDevice device = make_processor;
-  std::string frozen = {};  // path of a layer that is; or ""
+  std::string frozen = {};  // path of a frozen layer, or ""
 };
 
-/// What a rank ends with.
+/// The result of a rank.
 struct TrainedRank {
-  std::vector<std::byte> weights, slots, running;  // as they lie in memory
+  std::vector<std::byte> weights, slots, running;  // as in memory
   std::vector<UpdateResult> updates;
   Totals evaluation;  // of 37 other samples, by all ranks
 
-  /// Rate, gradient norm, loss scale, loss and metrics of every update.
+  /// Learning rate, gradient norm, loss scale, loss and metrics of every step.
   [[nodiscard]] std::vector<double> numbers() const;
 };
 
-/// By rank. Throws what the first of them threw.
+/// By rank. Throws the error of the first rank that threw.
 [[nodiscard]] std::vector<TrainedRank> train_on_ranks(int ranks, const RankTraining& training);
 
-/// What is not the same, byte for byte: "weights, updates, evaluation"; empty: nothing.
+/// What differs, byte for byte: "weights, updates, evaluation"; empty: nothing.
 [[nodiscard]] std::string differences(const TrainedRank& a, const TrainedRank& b);
 
 }  // namespace trainyard::test

@@ -1,4 +1,4 @@
-// Ranks that train on a GPU: sums by NCCL within the captured step, and replicas that share the
+// Ranks that train on a GPU: NCCL all-reduces within the captured step, and replicas that share the
 // GPU.
 #include <doctest/doctest.h>
 
@@ -36,7 +36,7 @@ class GpuRank final : public RankDevice {
   std::unique_ptr<Communicator> ranks_;
 };
 
-/// A group of one that says it is rank 0 of two, so that its sums are made.
+/// A group of one that claims to be rank 0 of two, so that its all-reduces are made.
 class HalfOfTwo final : public Communicator {
  public:
   explicit HalfOfTwo(std::unique_ptr<Communicator> one) : one_(std::move(one)) {}
@@ -85,7 +85,7 @@ TrainedRank train_half(const GpuRank::MakeRanks& make) {
 
 }  // namespace
 
-TEST_CASE("sums of one rank by NCCL within the captured step change no bit" *
+TEST_CASE("NCCL all-reduces of one rank within the captured step change no bit" *
           doctest::skip(no_gpu())) {
   const SystemClock clock;
   const TrainedRank without = train_half([](Device&) { return make_single_communicator(); });
@@ -102,7 +102,7 @@ TEST_CASE("sums of one rank by NCCL within the captured step change no bit" *
   CHECK(HalfOfTwo::sums <= 2 * 10);
 }
 
-TEST_CASE("four replicas that share a GPU take the CPU's samples in its order" *
+TEST_CASE("four replicas that share a GPU take the same samples as the CPU, in its order" *
           doctest::skip(no_gpu())) {
   RankTraining training = training_on_gpu({});
   training.device = [](const ExecutorFactory&, Communicator& hosts) {
@@ -121,8 +121,8 @@ TEST_CASE("four replicas that share a GPU take the CPU's samples in its order" *
     const Totals& totals = rank.updates.at(update).totals;
     return totals.loss / static_cast<double>(totals.samples);
   };
-  // The first loss is that of the same weights and samples: products of 27 and 108 terms in float,
-  // in another order, are off by less than 1e-5 of losses near 1.
+  // The first loss is of the same weights and samples: products of 27 and 108 terms in float,
+  // summed in another order, differ by less than 1e-5 of losses near 1.
   CHECK(std::abs(mean_loss(shared[0], 0) - mean_loss(cpu, 0)) < 1e-4);
   CHECK(std::abs(mean_loss(other, 0) - mean_loss(cpu, 0)) > 1e-3);
   for (std::size_t update = 0; update < 8; ++update) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kElements = 70;
 
-/// Values of each shard, [shards][kElements], whose sums depend on their order.
+/// Values of each shard, [shards][kElements], whose sums depend on the order.
 template <class T>
 std::vector<std::vector<T>> draws(std::int64_t shards) {
   std::mt19937 random(9);
@@ -39,7 +39,7 @@ std::vector<T> tree_of(const std::vector<std::vector<T>>& shards) {
   return sums;
 }
 
-/// The sum of some consecutive shards, as a rank takes it.
+/// The sum of some consecutive shards, as computed by a rank.
 template <class T>
 std::vector<T> local_sum(std::span<const std::vector<T>> shards) {
   const auto launches = make_cpu_update_launches(1);
@@ -53,7 +53,7 @@ std::vector<T> local_sum(std::span<const std::vector<T>> shards) {
                       .sums = reinterpret_cast<std::byte*>(sums.data()),
                       .stride = kElements * sizeof(T)},
                      count);
-  // Twice: what the first update left in the blocks is not in the sum of the second.
+  // Twice: the leftovers of the first step in the blocks are not in the sum of the second.
   for (std::int64_t i = 0; i < 2 * count; ++i) {
     values = shards[static_cast<std::size_t>(i % count)];
     sum.add(i % count);
@@ -70,7 +70,7 @@ TEST_CASE_TEMPLATE("shards are summed in the order of a binary tree", T, float, 
     const auto values = draws<T>(shards);
     CHECK(local_sum<T>(values) == tree_of(values));
   }
-  // The order shows: one after the other gives other bits.
+  // The order matters: summing one after the other gives different bits.
   const auto values = draws<T>(16);
   std::vector<T> running(kElements);
   for (const auto& shard : values) {
@@ -79,7 +79,7 @@ TEST_CASE_TEMPLATE("shards are summed in the order of a binary tree", T, float, 
   CHECK(running != tree_of(values));
 }
 
-TEST_CASE("the sums of ranks over their shards, summed over ranks, are those of one rank") {
+TEST_CASE("the all-reduced sums of ranks over their shards equal those of one rank") {
   const auto values = draws<float>(16);
   for (const std::size_t ranks : {2, 4, 8, 16}) {
     CAPTURE(ranks);
@@ -96,7 +96,7 @@ TEST_CASE("the sums of ranks over their shards, summed over ranks, are those of 
   }
 }
 
-TEST_CASE("a number of shards that is no power of two is a bug of the caller") {
+TEST_CASE("a number of shards that is not a power of two is a bug of the caller") {
   const auto launches = make_cpu_update_launches(1);
   CHECK_THROWS_AS(ShardSum(*launches, {}, 3), Error);
   CHECK_THROWS_AS(ShardSum(*launches, {}, 0), Error);

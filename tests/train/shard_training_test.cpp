@@ -1,4 +1,4 @@
-// `batch.shards`: the same bits on any number of ranks.
+// `batch.shards`: bit-identical on any number of ranks.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ RankTraining on_processor(std::int64_t accumulate) {
           .options = {.clip_norm = 0.5, .accumulate = accumulate, .shards = 4}};
 }
 
-/// Trains on 1, 2 and 4 ranks, which must agree in every byte, and gives what one rank has.
+/// Trains on 1, 2 and 4 ranks, which must agree in every byte, and returns the result of one rank.
 TrainedRank require_equal_bytes(const RankTraining& training) {
   const TrainedRank alone = train_on_ranks(1, training)[0];
   for (const int ranks : {2, 4}) {
@@ -45,7 +45,7 @@ void require_that_it_learnt(const TrainedRank& trained, std::int64_t samples) {
 
 }  // namespace
 
-TEST_CASE("with shards, float32 training on 1, 2 and 4 ranks is equal byte for byte") {
+TEST_CASE("with shards, float32 training on 1, 2 and 4 ranks is bit-identical") {
   const TrainedRank trained = require_equal_bytes(on_processor(1));
   require_that_it_learnt(trained, 16);
   const auto clipped = std::count_if(trained.updates.begin(), trained.updates.end(),
@@ -57,13 +57,13 @@ TEST_CASE("with shards, float32 training on 1, 2 and 4 ranks is equal byte for b
   CHECK(differences(train_on_ranks(1, other)[0], trained) == kAll);
 }
 
-TEST_CASE("with shards and accumulation, training on 1, 2 and 4 ranks is equal byte for byte") {
+TEST_CASE("with shards and accumulation, training on 1, 2 and 4 ranks is bit-identical") {
   const TrainedRank trained = require_equal_bytes(on_processor(2));
   require_that_it_learnt(trained, 32);
   CHECK(differences(train_on_ranks(1, on_processor(1))[0], trained) == kAll);
 }
 
-TEST_CASE("with shards and a dynamic loss scale, fp16 on 1, 2 and 4 ranks is equal byte for byte") {
+TEST_CASE("with shards and a dynamic loss scale, fp16 on 1, 2 and 4 ranks is bit-identical") {
   const RankTraining training{
       .target = reference_target(Precision::fp16),
       .options = {.clip_norm = 0.5,
@@ -76,7 +76,7 @@ TEST_CASE("with shards and a dynamic loss scale, fp16 on 1, 2 and 4 ranks is equ
   CHECK(skipped < 20);
 }
 
-TEST_CASE("a single shard a rank is all that shards cost where there are as many ranks") {
+TEST_CASE("a single shard per rank computes the same as training without shards") {
   // One rank with one shard computes what it computes without shards, accumulation included.
   for (const std::int64_t accumulate : {1, 2}) {
     RankTraining training = on_processor(accumulate);
@@ -87,7 +87,8 @@ TEST_CASE("a single shard a rank is all that shards cost where there are as many
   }
 }
 
-TEST_CASE("eight shards of one rank are summed on a device whose memory is closed to the host") {
+TEST_CASE(
+    "eight shards of one rank are summed on a device whose memory is inaccessible to the host") {
   const auto executors = make_reference_executors();
   const GuardedCompute guarded(*executors);
   const Compute compute = guarded.compute();

@@ -25,7 +25,7 @@ layers:
   - dense: 3
   - softmax
 )";
-/// In branches: a block with a batch norm, whose gradients come from backward_data, and by path.
+/// In branches: a block with a batch norm, whose gradients are from backward_data, and by path.
 const char* const kBranches = R"(
 input: [3, 6, 5]
 blocks:
@@ -39,7 +39,7 @@ layers:
   - softmax
 )";
 
-/// A network in training, on one batch of fixed images.
+/// A network being trained on one batch of fixed images.
 class Bench {
  public:
   Bench(const TrainingGraph& graph, const Target& target, const ExecutorFactory& executors)
@@ -52,7 +52,7 @@ class Bench {
     std::iota(labels_.begin(), labels_.end(), 0);
     std::iota(index_.begin(), index_.end(), 0);
   }
-  /// Forward and backward; the sum over the batch, as no update has set another scale.
+  /// Forward and backward; the sum over the batch, as no step has set another scale.
   double loss() {
     model_.load(
         {.images = images_, .labels = labels_, .sample_index = index_, .valid = kSharedBatch});
@@ -62,7 +62,7 @@ class Bench {
     return model_.take_totals().loss;
   }
   [[nodiscard]] const Model& model() const { return model_; }
-  /// On the host's own device; the blocks' type.
+  /// On the host; in the blocks' type.
   template <class T>
   [[nodiscard]] T* weights(const BlockEntry& entry) {
     return reinterpret_cast<T*>(model_.memory().weights()) + entry.offset;
@@ -83,7 +83,7 @@ class Bench {
   std::vector<std::int64_t> index_ = std::vector<std::int64_t>(kSharedBatch);
 };
 
-/// The slope of the loss along every weight, by central differences.
+/// The derivative of the loss by every weight, by central differences.
 std::vector<double> slopes(Bench& bench, const BlockEntry& entry) {
   constexpr double kStep = 1e-5;
   std::vector<double> found;
@@ -108,7 +108,7 @@ double largest(const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("the gradient of parameters that layers share is the slope of the loss") {
+TEST_CASE("the gradient of shared parameters is the derivative of the loss") {
   const auto executors = make_reference_executors();
   for (const char* network : {kChain, kBranches}) {
     Bench bench(training_graph(network, kSharedBatch), reference_target(Precision::fp64),
@@ -117,8 +117,9 @@ TEST_CASE("the gradient of parameters that layers share is the slope of the loss
       CAPTURE(entry.name);
       bench.loss();
       const std::vector<double> gradients = bench.gradients<double>(entry);
-      // Third derivatives times the step squared, and rounding over the step: each below 1e-9. A
-      // ReLU's kink within the step would show: the images are chosen so that none is.
+      // Third derivatives times the step squared, and rounding divided by the step: each below
+      // 1e-9. A ReLU's kink within the step would show: the images are chosen so that there is
+      // none.
       CHECK(largest_difference(slopes(bench, entry), gradients) < 1e-8);
       // The bias before a batch norm changes nothing.
       const bool before_norm = entry.name.ends_with("cbs1.conv1.bias");
@@ -147,11 +148,11 @@ TEST_CASE("shared parameters have one entry, under the name of the layer that ow
   CHECK(count("concat1.0.cbs1.bn1.gamma") == 1);
   CHECK(count("concat1.1.cbs1.bn1.gamma") == 0);
   CHECK(count("concat1.2.cbs1.bn1.gamma") == 1);
-  // Statistics are a layer's own.
+  // Statistics are not shared.
   CHECK(count("concat1.1.cbs1.bn1.running_mean") == 1);
 }
 
-TEST_CASE("layers share parameters on every plan: rules held, the same training") {
+TEST_CASE("layers share parameters with every plan: rules are obeyed, training is the same") {
   const auto reference = make_reference_executors();
   for (const char* network : {kChain, kBranches}) {
     const TrainingGraph graph = training_graph(network, kSharedBatch);
@@ -165,7 +166,7 @@ TEST_CASE("layers share parameters on every plan: rules held, the same training"
   }
 }
 
-TEST_CASE("the processor's executors sum the gradients of shared parameters") {
+TEST_CASE("the CPU's executors sum the gradients of shared parameters") {
   const auto reference = make_reference_executors();
   const auto processor = make_cpu_executors();
   for (const char* network : {kChain, kBranches}) {

@@ -1,5 +1,5 @@
-// Ranks that share a GPU sum through the host: on a device whose memory is closed to the host, and
-// on queues that are late, the same bits as ranks on processors.
+// Ranks that share a GPU all-reduce through the host: on a device whose memory is inaccessible to
+// the host, and on late queues, bit-identical to ranks on CPUs.
 #include <doctest/doctest.h>
 
 #include <mutex>
@@ -18,11 +18,11 @@ using namespace trainyard::test;
 
 namespace {
 
-/// A device of its own kind with ranks that sum through the host.
+/// An OwnCompute with ranks that all-reduce through the host.
 template <class OwnCompute>
 class Staged final : public RankDevice {
  public:
-  /// `arguments` are those of its own kind.
+  /// `arguments` are those of OwnCompute.
   template <class... Arguments>
   explicit Staged(Communicator& ranks, Arguments&&... arguments)
       : own_(std::forward<Arguments>(arguments)...),
@@ -69,7 +69,7 @@ layers:
   - softmax
 )";
 
-/// What was not as it must be, on any rank of such devices.
+/// The faults on any rank of such devices.
 std::vector<std::string> breaches_on(const MakeRankDevice& make, int ranks) {
   std::mutex mutex;
   std::vector<std::string> all;
@@ -89,7 +89,7 @@ std::vector<std::string> breaches_on(const MakeRankDevice& make, int ranks) {
 
 }  // namespace
 
-TEST_CASE("ranks that sum through the host do what every group must do") {
+TEST_CASE("ranks that all-reduce through the host pass the tests of every group") {
   for (const MakeRankDevice& make : {MakeRankDevice(make_guarded), MakeRankDevice(make_late)}) {
     for (const int ranks : {1, 2, 3, 4}) {
       CAPTURE(ranks);
@@ -98,7 +98,7 @@ TEST_CASE("ranks that sum through the host do what every group must do") {
   }
 }
 
-TEST_CASE("ranks whose sums wait for their turn on a queue do what every group must do") {
+TEST_CASE("ranks whose all-reduces are enqueued pass the tests of every group") {
   for (const auto ahead : {LateCompute::Ahead::model, LateCompute::Ahead::sums}) {
     const MakeRankDevice make = [ahead](const ExecutorFactory& executors, Communicator& ranks) {
       return std::make_unique<LateCompute>(executors, ranks, ahead);
@@ -110,14 +110,14 @@ TEST_CASE("ranks whose sums wait for their turn on a queue do what every group m
   }
 }
 
-TEST_CASE("replicas of one GPU train the bits of ranks on processors") {
+TEST_CASE("training of replicas on one GPU is bit-identical to ranks on CPUs") {
   for (const int ranks : {2, 4}) {
     require_same_bits(training_with({}), ranks, make_guarded);
     require_same_bits(training_with({}), ranks, make_late);
   }
 }
 
-TEST_CASE("so they do with micro-steps, with shards, and with gradients in 16 bits") {
+TEST_CASE("it is with micro-batches, with shards, and with gradients in 16 bits") {
   for (const auto& make : {make_guarded, make_late}) {
     require_same_bits(training_with({.accumulate = 2}), 2, make);
     require_same_bits(training_with({.shards = 4}), 2, make);
@@ -126,13 +126,13 @@ TEST_CASE("so they do with micro-steps, with shards, and with gradients in 16 bi
   }
 }
 
-TEST_CASE("so they do where batch norms sync, in work that is not recorded") {
+TEST_CASE("it is with synchronised batch norms, in work that is not recorded") {
   RankTraining training = training_with({});
   training.network = kSynced;
   require_same_bits(training, 2, make_guarded);
 }
 
-TEST_CASE("sums through the host cannot be recorded, others can") {
+TEST_CASE("all-reduces through the host cannot be recorded, others can") {
   const auto device = make_cpu_device();
   const auto queue = device->make_queue();
   const auto ranks = make_single_communicator();

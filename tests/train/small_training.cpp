@@ -51,7 +51,7 @@ class NoiseBatch {
     std::iota(index_.begin(), index_.end(), step * images.n());
   }
   std::vector<float>& images() { return images_; }
-  /// The equal share of one replica.
+  /// The part of one replica; all are equal.
   [[nodiscard]] Batch share(int replica, int replicas) const {
     const auto cut = [&](const auto& values) {
       const std::size_t count = values.size() / static_cast<std::size_t>(replicas);
@@ -94,7 +94,7 @@ void note(Trained& trained, std::span<const UpdateResult> results) {
   }
 }
 
-/// Weights, statistics and the evaluation of an unseen batch.
+/// Reads weights and statistics, and evaluates an unseen batch.
 void finish(Trained& trained, Model& model, const Batch& unseen) {
   model.load(unseen);
   model.evaluate();

@@ -17,14 +17,14 @@ namespace trainyard::test {
 
 /// The network of `yaml` with softmax cross-entropy and accuracy attached.
 [[nodiscard]] TrainingGraph training_graph(const std::string& yaml, std::int64_t batch);
-/// The same of a network that is read already.
+/// The same for a network that has already been read.
 [[nodiscard]] TrainingGraph training_graph(const config::Node& network, std::int64_t batch);
 
 /// An optimizer by its name and keys in YAML: "sgd", "{lr: 0.1, momentum: 0.9}".
 [[nodiscard]] std::unique_ptr<Optimizer> make_optimizer(const std::string& name,
                                                         const std::string& keys);
 
-/// One op of each kind that keeps state or draws, for tests of what surrounds a network.
+/// One op of each kind that has state or random draws, for tests of code around a network.
 inline constexpr const char* kSmallNetwork = R"(
 input: [3, 9, 7]
 layers:
@@ -38,14 +38,14 @@ layers:
 )";
 
 struct Trained {
-  std::vector<double> losses;  // mean of the batch, a step
-  std::vector<bool> finite;    // false: the update was withheld
+  std::vector<double> losses;  // mean of the batch, per step
+  std::vector<bool> finite;    // false: the step was withheld
   std::vector<bool> skipped;
   std::vector<double> loss_scale;
   std::vector<double> weights;     // all, in the order of the blocks, after the last step
-  std::vector<double> running;     // statistics, likewise
+  std::vector<double> running;     // statistics, in the same order
   Totals evaluation;               // of another batch, with the last weights
-  std::vector<std::int64_t> left;  // updates that were pending after each taking of the oldest
+  std::vector<std::int64_t> left;  // steps pending after each take_oldest()
 };
 
 /// Ten steps of SGD with momentum on noise, the same for every target and executors. `jitter`, if
@@ -59,14 +59,14 @@ using Jitter = std::function<void(std::vector<float>& images)>;
                                       const Compute& compute, const UpdateOptions& options = {},
                                       const Jitter& jitter = nullptr);
 
-/// How long and with whom a replica trains.
+/// The duration and the group of a replica's training.
 struct Course {
   std::int64_t steps = 10;
   double rate = 0.002;     // of SGD with momentum; small: rounding must not grow from step to step
   std::uint64_t seed = 5;  // of the weights
-  Communicator* communicator = nullptr;  // null: alone. Each replica takes its share of a batch
+  Communicator* communicator = nullptr;  // null: alone. Each replica takes its part of a batch
 };
-/// Trains one replica on any device; `graph` has its share of the batch. The losses are its own.
+/// Trains one replica on any device; `graph` has its part of the batch. The losses are its own.
 [[nodiscard]] Trained train_replica(const TrainingGraph& graph, const Target& target,
                                     const Compute& compute, const Course& course);
 

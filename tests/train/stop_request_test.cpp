@@ -16,7 +16,7 @@ int status_of_child(F&& f) {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    // The test program has handlers of its own.
+    // The test program has its own handlers.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::signal(signal, SIG_DFL);
     ::_exit(f());
   }
@@ -84,7 +84,7 @@ TEST_CASE("a second SIGTERM does not end the process") {
   CHECK(status == 0);
 }
 
-TEST_CASE("SIGHUP and SIGINT stay ignored where they were, and SIGPIPE is ignored") {
+TEST_CASE("SIGHUP and SIGINT stay ignored if they were, and SIGPIPE is ignored") {
   const int status = status_of_child([] {
     ::signal(SIGHUP, SIG_IGN);
     ::signal(SIGINT, SIG_IGN);
@@ -98,7 +98,7 @@ TEST_CASE("SIGHUP and SIGINT stay ignored where they were, and SIGPIPE is ignore
   CHECK(status == 0);
 }
 
-TEST_CASE("the former actions come back") {
+TEST_CASE("the former actions are restored") {
   const int status = status_of_child([] {
     { const StopSignals signals; }
     ::raise(SIGTERM);
@@ -123,7 +123,7 @@ TEST_CASE("ending by a signal is seen by the parent as that signal, blocked or n
   }
 }
 
-TEST_CASE("handlers have a stack of their own as long as somebody listens") {
+TEST_CASE("handlers have their own stack as long as there is a listener") {
   stack_t before = {}, during = {}, after = {};
   REQUIRE(::sigaltstack(nullptr, &before) == 0);
   {

@@ -5,7 +5,7 @@
 
 using namespace trainyard;
 
-TEST_CASE("where a device keeps results, a stop waits for the host to look at them") {
+TEST_CASE("if a device buffers results, a stop waits for the host to read them") {
   RankGroup alone{{}};
   const StopSignals signals;
   ManualClock clock(0);
@@ -14,11 +14,11 @@ TEST_CASE("where a device keeps results, a stop waits for the host to look at th
   CHECK(vote.reason(16, false, kept) == std::nullopt);
   clock.advance(6);
   CHECK(vote.reason(17, false, kept) == std::nullopt);
-  CHECK(vote.reason(18, true, kept) == Outcome::out_of_time);  // the epoch's last update
+  CHECK(vote.reason(18, true, kept) == Outcome::out_of_time);  // the epoch's last step
   CHECK(vote.reason(19, false, kept) == Outcome::out_of_time);
 }
 
-TEST_CASE("where it keeps none, a stop comes after the update") {
+TEST_CASE("if it buffers none, a stop follows the step") {
   RankGroup alone{{}};
   const StopSignals signals;
   ManualClock clock(0);

@@ -1,5 +1,5 @@
-// Sums over ranks that go on beside the backward pass: on queues that are as late as events allow,
-// the same bits as sums that follow it.
+// All-reduces that overlap the backward pass: on queues that are as late as events allow, they are
+// bit-identical to all-reduces after it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ using Ahead = LateCompute::Ahead;
 /// Buckets of a parameter or two, so that even small networks have several.
 constexpr BucketBytes kSmallBuckets{.single = 0, .full = 256, .last = 64};
 
-/// A parameter that three layers write, one layer after another, and one that bn writes beside its
+/// A parameter that three layers write one after another, and one that bn writes together with its
 /// input's gradient.
 const char* const kShared = R"(
 input: [3, 9, 7]
@@ -59,7 +59,7 @@ MakeRankDevice late(Ahead ahead) {
   };
 }
 
-/// Late queues over ranks that have no order of their own.
+/// Late queues over ranks without an order of their own.
 class LateNoTree final : public RankDevice {
  public:
   LateNoTree(const ExecutorFactory& executors, Communicator& ranks)
@@ -72,7 +72,7 @@ class LateNoTree final : public RankDevice {
   LateCompute late_;
 };
 
-/// Notes what each call sums: "100 f32, 3 f64".
+/// Records what each call sums: "100 f32, 3 f64".
 class NotedRanks final : public testing::ForwardingRanks {
  public:
   using ForwardingRanks::ForwardingRanks;
@@ -92,7 +92,7 @@ class NotedRanks final : public testing::ForwardingRanks {
   std::vector<std::string> calls;
 };
 
-/// The calls of one update whose gradients cross in `transport`, in buckets of these elements.
+/// The calls of one step whose gradients are sent in `transport`, in buckets of this many elements.
 std::vector<std::string> calls_of(DType transport, const std::vector<GradientBucket>& buckets) {
   std::vector<std::string> calls;
   const auto outcomes = testing::run_gloo(testing::StoreKind::memory, 2, [&](Communicator& group) {
@@ -121,32 +121,32 @@ std::vector<std::string> calls_of(DType transport, const std::vector<GradientBuc
   return calls;
 }
 
-/// On late queues, whichever is ahead, as on the processor, where sums follow the backward pass.
+/// Late queues, whichever is ahead, against the CPU, where all-reduces follow the backward pass.
 void require_same_bits(RankTraining training, int ranks) {
   training.device = make_processor;
   const std::vector<TrainedRank> after = train_on_ranks(ranks, training);
   for (const Ahead ahead : {Ahead::model, Ahead::sums}) {
     CAPTURE(static_cast<int>(ahead));
     training.device = late(ahead);
-    const std::vector<TrainedRank> beside = train_on_ranks(ranks, training);
-    for (const TrainedRank& rank : beside) CHECK(differences(rank, after[0]) == "");
+    const std::vector<TrainedRank> overlapped = train_on_ranks(ranks, training);
+    for (const TrainedRank& rank : overlapped) CHECK(differences(rank, after[0]) == "");
   }
 }
 
 }  // namespace
 
-TEST_CASE("sums beside the backward pass give the bits of sums after it") {
+TEST_CASE("all-reduces that overlap the backward pass are bit-identical to all-reduces after it") {
   for (const int ranks : {2, 3}) require_same_bits(training_on({}), ranks);
 }
 
-TEST_CASE("so do sums of parameters that layers share, and of frozen ones") {
+TEST_CASE("overlapping all-reduces of shared and frozen parameters are bit-identical") {
   require_same_bits(training_on({}, kShared), 2);
   RankTraining frozen = training_on({}, kShared);
   frozen.frozen = "conv1";
   require_same_bits(frozen, 2);
 }
 
-TEST_CASE("so do sums in 16 bits, with a loss scale that overflows") {
+TEST_CASE("overlapping 16-bit all-reduces with a loss scale that overflows are bit-identical") {
   for (const DType transport : {DType::bf16, DType::f16}) {
     RankTraining training = training_on({});
     training.options.transport = transport;
@@ -155,7 +155,7 @@ TEST_CASE("so do sums in 16 bits, with a loss scale that overflows") {
   }
 }
 
-TEST_CASE("the results ride with the last bucket of gradients, in one call") {
+TEST_CASE("the results are sent with the last gradient bucket, in one call") {
   const std::vector<GradientBucket> three{{.first = 0, .count = 10, .steps = 1},
                                           {.first = 10, .count = 9, .steps = 2},
                                           {.first = 19, .count = 9, .steps = 3}};
@@ -165,7 +165,7 @@ TEST_CASE("the results ride with the last bucket of gradients, in one call") {
   CHECK(calls_of(DType::f32, {{.first = 0, .count = 28, .steps = 3}}) == Calls{"28 f32, 3 f64"});
 }
 
-TEST_CASE("sums of several micro-steps and of shards follow the backward pass") {
+TEST_CASE("all-reduces of several micro-batches and of shards follow the backward pass") {
   RankTraining training = training_on({});
   training.options.accumulate = 2;
   require_same_bits(training, 2);
@@ -174,7 +174,7 @@ TEST_CASE("sums of several micro-steps and of shards follow the backward pass") 
   require_same_bits(training, 2);
 }
 
-TEST_CASE("shards on ranks whose sums have no order train the bits of any number of ranks") {
+TEST_CASE("shards are bit-identical on any number of ranks whose all-reduces have no order") {
   RankTraining training = training_on(make_processor);
   for (const std::int64_t accumulate : {1, 2}) {
     CAPTURE(accumulate);
@@ -193,7 +193,8 @@ TEST_CASE("shards on ranks whose sums have no order train the bits of any number
   }
 }
 
-TEST_CASE("an updater sums beside the backward pass where it may, and one rank sums nothing") {
+TEST_CASE(
+    "an updater overlaps all-reduces with the backward pass if allowed, and one rank has none") {
   const auto executors = make_reference_executors();
   const auto sgd = make_optimizer("sgd", "{lr: 0.1}");
   const auto buckets = [&](Communicator& ranks, const char* network, UpdateOptions options) {
@@ -222,7 +223,7 @@ TEST_CASE("an updater sums beside the backward pass where it may, and one rank s
   CHECK(outcomes == testing::Outcomes(2));
 }
 
-TEST_CASE("what a bucket holds after its steps is what it holds after all") {
+TEST_CASE("the content of a bucket after its own steps is final") {
   const auto executors = make_reference_executors();
   for (const char* network : {kSmallNetwork, kShared}) {
     for (const Target& target : {reference_target(Precision::fp32), cuda_target(Precision::bf16)}) {
@@ -235,7 +236,7 @@ TEST_CASE("what a bucket holds after its steps is what it holds after all") {
       Program& program = model.train();
       const auto* const block = reinterpret_cast<const float*>(model.memory().gradients());
       const std::int64_t elements = model.blocks().gradient_elements();
-      // Where nothing writes, the padding of parameters, it stays.
+      // What nothing writes, the padding of parameters, stays.
       std::fill_n(reinterpret_cast<float*>(model.memory().gradients()), elements, -1.0F);
       std::vector<float> then;
       std::size_t done = 0;

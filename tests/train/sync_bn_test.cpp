@@ -1,4 +1,4 @@
-// Training by several replicas whose batch norms sync, against one with the whole batch.
+// Training by several replicas with synchronised batch norms, against one with the whole batch.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 constexpr std::int64_t kWholeBatch = 8;
 constexpr std::int64_t kSyncedSteps = 50;
 
-/// Two residual blocks, one of which changes its width; $bn stands for the batch norms' keys. One
-/// has channels that fill no block, one normalises features.
+/// Two residual blocks, one of which changes the width; $bn stands for the batch norms' keys. One
+/// has channels that do not fill a block, one normalises features.
 const char* const kResNet = R"(
 input: [3, 8, 7]
 defaults: {conv: {bias: false, pad: 1, kernel: 3}, bn: {sync: SYNC, running_var: unbiased}}
@@ -60,7 +60,7 @@ Trained train(const TrainingGraph& graph, const Target& target, const Course& co
   return train_replica(graph, target, {*device, *queue, *executors, *launches}, course);
 }
 
-/// Every replica's training on its share of the batches.
+/// Every replica's training on its part of the batches.
 std::vector<Trained> train_replicas(const std::string& network, const Target& target, int replicas,
                                     Course course) {
   std::vector<Trained> all(static_cast<std::size_t>(replicas));
@@ -79,7 +79,7 @@ Trained train_whole(const std::string& network, const Target& target, const Cour
   return train(training_graph(network, kWholeBatch), target, course);
 }
 
-/// The mean over replicas, which have equal shares, a step.
+/// The mean over replicas, which have equal parts, per step.
 std::vector<double> mean_losses(const std::vector<Trained>& replicas) {
   std::vector<double> means(replicas[0].losses.size());
   for (const Trained& replica : replicas) {
@@ -112,12 +112,12 @@ void check_against_whole(const Target& target, int replicas) {
 
 }  // namespace
 
-TEST_CASE("replicas that sync their batch norms train as one with the whole batch") {
+TEST_CASE("replicas with synchronised batch norms train like one with the whole batch") {
   for (const int replicas : {2, 4}) check_against_whole(fp64_target("reference"), replicas);
   check_against_whole(fp64_target("cuda"), 2);
 }
 
-TEST_CASE("replicas that do not sync, and other weights, train otherwise") {
+TEST_CASE("replicas without synchronisation, and other weights, train differently") {
   const Target target = fp64_target("reference");
   const Course course{.steps = kSyncedSteps, .rate = 0.01};
   const Trained whole = train_whole(resnet(true), target, course);
@@ -129,7 +129,7 @@ TEST_CASE("replicas that do not sync, and other weights, train otherwise") {
   CHECK(largest_difference(other.losses, whole.losses) > 1e-3);
 }
 
-TEST_CASE("one replica trains the same bits with sync and without") {
+TEST_CASE("training of one replica is bit-identical with and without sync") {
   const Target target = fp64_target("reference");
   const Course course{.steps = 5};
   const Trained with = train_whole(resnet(true), target, course);
@@ -139,7 +139,7 @@ TEST_CASE("one replica trains the same bits with sync and without") {
   CHECK(with.running == without.running);
 }
 
-TEST_CASE("the unbiased running variance counts the samples of all replicas, with sync alone") {
+TEST_CASE("the unbiased running variance counts the samples of all replicas, with sync only") {
   const auto scales = [](bool sync, int replicas, std::int64_t batch) {
     std::vector<double> found;
     const TrainingGraph graph = with_replicas(training_graph(resnet(sync), batch), replicas);
@@ -155,7 +155,7 @@ TEST_CASE("the unbiased running variance counts the samples of all replicas, wit
   CHECK(scales(false, 4, 2) == scales(false, 1, 2));
 }
 
-TEST_CASE("a joint sum goes over the communicator's ranks; one rank has none") {
+TEST_CASE("a joint sum is over the communicator's ranks; one rank has none") {
   const auto queue = make_cpu_device()->make_queue();
   const auto single = make_single_communicator();
   CHECK(make_statistics_sum(*single, *queue) == nullptr);

@@ -49,7 +49,7 @@ class WrappedExecutors final : public ExecutorFactory {
   const ExecutorFactory& executors_;
 };
 
-/// What a launch is given is copied: the work may run later.
+/// The arguments of a launch are copied: the work may run later.
 class WrappedLaunches final : public UpdateLaunches {
  public:
   explicit WrappedLaunches(Around& around) : around_(around) {}

@@ -1,4 +1,4 @@
-// The executors and launches of the processor with something around all their work.
+// The executors and launches of the CPU with a wrapper around all their work.
 #pragma once
 
 #include <functional>
@@ -9,17 +9,17 @@
 
 namespace trainyard::test {
 
-/// Runs work, in whatever way and whenever it wants.
+/// Runs work, in any way and at any time.
 class Around {
  public:
   virtual ~Around() = default;
   virtual void run(std::function<void()> work) = 0;
 };
 
-/// The executors of `executors`, each run by `around`; both outlive them.
+/// The executors of `executors`, each run through `around`; both outlive them.
 [[nodiscard]] std::unique_ptr<ExecutorFactory> wrap_executors(Around& around,
                                                               const ExecutorFactory& executors);
-/// The processor's launches in one thread, likewise.
+/// The CPU's launches in one thread, run through `around` too.
 [[nodiscard]] std::unique_ptr<UpdateLaunches> wrap_launches(Around& around);
 
 }  // namespace trainyard::test

@@ -11,7 +11,7 @@ bool scales(const RunConfig& run) {
   return run.lr_scaling && run.lr_scaling->rule != RateScaling::Rule::none;
 }
 
-/// `global` by the batch that the rate was chosen for.
+/// `global` divided by the batch that the learning rate was chosen for.
 double batch_ratio(const RunConfig& run, std::int64_t global) {
   const std::int64_t own = run.batch.per_gpu.value_or(1) * run.accumulate;
   return static_cast<double>(global) / static_cast<double>(run.lr_scaling->batch.value_or(own));
@@ -23,9 +23,9 @@ void check_rate_scaling(config::Fields& fields, const RunConfig& run) {
   if (fields.describing() || !scales(run)) return;
   const RateScaling& scaling = *run.lr_scaling;
   if (!scaling.batch && run.batch.total) {
-    fields.error("lr_scaling", fmt::format("'{0}' wants the batch that the rate was chosen for, "
-                                           "which 'batch.total' does not say: {{{0}: {{batch: "
-                                           "64}}}}",
+    fields.error("lr_scaling", fmt::format("'{0}' requires the batch that the learning rate was "
+                                           "chosen for, which 'batch.total' does not give: "
+                                           "{{{0}: {{batch: 64}}}}",
                                            scaling.name()));
   }
   if (scaling.warmup_epochs.value_or(0) > 0 && run.schedule && run.schedule->warms_up()) {
@@ -48,9 +48,9 @@ void scale_schedule(RunConfig& run, std::int64_t global) {
 std::string rate_warning(const RunConfig& run, std::int64_t ranks, std::int64_t global) {
   if (run.lr_scaling || ranks == 1 || !run.batch.per_gpu) return "";
   return fmt::format(
-      "the global batch {} is {} times that of one rank, and the learning rate is not: as many "
-      "epochs are {} times fewer updates, which often cost accuracy; 'lr_scaling: linear' "
-      "multiplies the rate by {} after a warm-up, 'lr_scaling: none' says that it is meant so",
+      "the global batch {} is {} times that of one rank, but the learning rate is unchanged: an "
+      "epoch has {} times fewer steps, which often costs accuracy; 'lr_scaling: linear' multiplies "
+      "the learning rate by {} after a warm-up, 'lr_scaling: none' states that this is intended",
       global, ranks, ranks, ranks);
 }
 

@@ -9,16 +9,16 @@
 
 namespace trainyard {
 
-/// Reports a rule that lacks its reference batch, and two warm-ups that are asked for.
+/// Reports a rule without its reference batch, and two warm-ups.
 void check_rate_scaling(config::Fields& fields, const RunConfig& run);
 
-/// What the run's rates are multiplied by once warmed up, where an update has `global` samples.
+/// The factor on the run's learning rate after the warm-up, with `global` samples per step.
 [[nodiscard]] double rate_factor(const RunConfig& run, std::int64_t global);
-/// Puts the rule into the run's schedule.
+/// Applies the rule to the run's schedule.
 void scale_schedule(RunConfig& run, std::int64_t global);
 
-/// For a run whose batch grew with its ranks while nobody said what the rate should do: what may
-/// come of it, and how to say; else "".
+/// A warning, with advice, for a run whose batch grew with its ranks and that has no `lr_scaling`;
+/// else "".
 [[nodiscard]] std::string rate_warning(const RunConfig& run, std::int64_t ranks,
                                        std::int64_t global);
 

@@ -9,14 +9,14 @@
 namespace trainyard {
 namespace {
 
-/// What a run can be judged by: the loss, then the metrics.
+/// The columns a run can select its best model by: the loss, then the metrics.
 std::vector<std::string> candidate_columns(std::span<const std::string> names) {
   std::vector<std::string> columns{"val_loss"};
   for (const std::string& name : names) columns.push_back("val_" + name);
   return columns;
 }
 
-/// The value of `checkpoint.best.metric`, or the nearest thing around it.
+/// The node of `checkpoint.best.metric`, or the innermost existing one around it.
 const config::Node& written_metric(const config::Node& file) {
   const config::Node* node = &file;
   for (const char* key : {"checkpoint", "best", "metric"}) {
@@ -52,9 +52,9 @@ void check_best_metric(const RunConfig& run, const config::Node& file,
   if (!run.checkpoint.best || !all_metrics_read(run, file)) return;
   const std::string& wanted = run.checkpoint.best->metric;
   const std::vector<std::string> columns = candidate_columns(metric_names(run.metrics));
-  const bool missing = wanted.empty() && !diagnostics.empty();  // which is reported already
+  const bool missing = wanted.empty() && !diagnostics.empty();  // reported already
   if (missing || std::ranges::find(columns, wanted) != columns.end()) return;
-  diagnostics.error(written_metric(file).where, "checkpoint.best: 'metric' wants one of " +
+  diagnostics.error(written_metric(file).where, "checkpoint.best: 'metric' must be one of " +
                                                     joined(columns) + ", found '" + wanted + "'" +
                                                     config::suggestion(wanted, columns));
 }
@@ -64,7 +64,7 @@ BestMetric best_metric_of(const RunConfig& config, std::span<const std::string> 
   const std::string wanted =
       config.checkpoint.best ? config.checkpoint.best->metric : columns[names.empty() ? 0 : 1];
   const auto found = std::ranges::find(columns, wanted);
-  TY_CHECK(found != columns.end(), "the run is judged by no column: '" + wanted + "'");
+  TY_CHECK(found != columns.end(), "the run has no column '" + wanted + "' to select by");
   BestMetric rule{.metric = static_cast<int>(found - columns.begin()) - 1,
                   .min_delta = config.early_stop ? config.early_stop->min_delta : 0};
   rule.larger_is_better = config.checkpoint.best

@@ -1,4 +1,4 @@
-// Which metric of a run says that a model is better, as its file has it.
+// The metric by which a run selects its best model, as its file says.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ namespace trainyard {
 /// The columns of metrics.csv that `metrics` fill, in order: "accuracy", "top5_accuracy".
 [[nodiscard]] std::vector<std::string> metric_names(std::span<const std::unique_ptr<Op>> metrics);
 
-/// Reports a `checkpoint.best.metric` of `run` that is no column of its validation split, where it
-/// stands in `file`.
+/// Reports a `checkpoint.best.metric` of `run` that is not a column of its validation split, at its
+/// position in `file`.
 void check_best_metric(const RunConfig& run, const config::Node& file,
                        config::Diagnostics& diagnostics);
 
-/// What `checkpoint.best` and `early_stop` of a run say; left out: the first metric. `names` are
-/// the run's metrics. The column was checked when the file was read.
+/// The rule of `checkpoint.best` and `early_stop`; left out: the first metric. `names` are the
+/// run's metrics. The column was checked when the file was read.
 [[nodiscard]] BestMetric best_metric_of(const RunConfig& config,
                                         std::span<const std::string> names);
 /// "val_accuracy", a column of metrics.csv.

@@ -1,4 +1,4 @@
-// Where data sets lie that a run file names without `root`.
+// The folder of data sets that a run file names without `root`.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-/// Writes `root: FOLDER` into `data.train` and `data.val` of a run file's map where they name a
-/// source whose `root` has a default, and give none. An empty `folder` changes nothing.
+/// Writes `root: FOLDER` into `data.train` and `data.val` of a run file's map if they name a source
+/// whose `root` has a default and give none. An empty `folder` changes nothing.
 void put_default_root(config::Node& run, const std::string& folder);
 
 }  // namespace trainyard

@@ -17,7 +17,7 @@ using config::describe;
 using config::Diagnostics;
 using Kind = config::Node::Kind;
 
-/// Paths of the layers with parameters of their own, and of what they stand in.
+/// Paths of the layers with parameters of their own, and of the blocks around them.
 std::vector<std::string> known_paths(const Graph& graph) {
   std::set<std::string> paths;
   for (const Node& node : graph.nodes) {
@@ -72,8 +72,8 @@ void multiply_rates(const config::Node& factors, Graph& graph, Diagnostics& diag
   }
 }
 
-/// A softmax whose loss is a sigmoid's, or the other way round, would be computed before the
-/// loss's.
+/// A softmax with the loss of a sigmoid, or the reverse, would be computed in addition to the
+/// activation of the loss.
 void check_closing(const RunConfig& run, const Graph& whole, Diagnostics& diagnostics) {
   const std::string_view loss = run.loss->type();
   const std::string_view wanted = activation_of(loss);
@@ -82,8 +82,8 @@ void check_closing(const RunConfig& run, const Graph& whole, Diagnostics& diagno
   const std::string_view fitting =
       found == "softmax" ? CrossEntropy::kName : BinaryCrossEntropy::kName;
   diagnostics.error(whole.nodes.back().where,
-                    fmt::format("layer '{0}': the network closes with {1}, but the loss {2} has a "
-                                "{3} in it; set 'loss: {4}' for {1}, or close with {3} for {2}",
+                    fmt::format("layer '{0}': the network ends with {1}, but the loss {2} includes "
+                                "a {3}; set 'loss: {4}' for {1}, or end with {3} for {2}",
                                 whole.nodes.back().path, found, loss, wanted, fitting));
 }
 

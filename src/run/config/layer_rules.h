@@ -1,4 +1,4 @@
-// What a run says of single layers: `freeze:` and `lr_mult:`.
+// The rules of a run for single layers: `freeze:` and `lr_mult:`.
 #pragma once
 
 #include <string_view>
@@ -8,26 +8,27 @@
 
 namespace trainyard {
 
-/// The run's network at this batch, with its rules for layers: nodes frozen, rates multiplied.
-/// Where several patterns give a layer a factor, the last one counts. Layers that share parameters
-/// follow the one that owns them. Throws Error{config} with all errors of the network, or of the
-/// rules: a pattern that names no layer with parameters, a factor that is no number of at least 0,
-/// a closing activation that contradicts the loss, or synchronised batch norm in a run with shards.
+/// The run's network at this batch, with its rules for layers applied: frozen nodes, learning rate
+/// multipliers. If several patterns give a layer a factor, the last one counts. Layers that share
+/// parameters follow the one that owns them. Throws Error{config} with all errors of the network,
+/// or of the rules: a pattern that names no layer with parameters, a factor that is not a number of
+/// at least 0, a closing activation that contradicts the loss, or synchronised batch norm in a run
+/// with shards.
 [[nodiscard]] Graph build_whole_network(const RunConfig& run, std::int64_t batch);
 /// The same as it is trained: without a closing activation that the loss computes.
 [[nodiscard]] Graph build_network(const RunConfig& run, std::int64_t batch);
 
-/// True if a softmax or sigmoid that closes the network is computed together with the run's loss,
-/// which then reads what the activation would read.
+/// True if the network's closing softmax or sigmoid is computed as part of the run's loss, which
+/// then reads the input of the activation.
 [[nodiscard]] bool loss_computes_closing(const RunConfig& run, const Graph& whole);
 
-/// The activation that a loss on logits has in it; "" for a loss that has none.
+/// The activation that a loss on logits includes; "" for a loss without one.
 [[nodiscard]] std::string_view activation_of(std::string_view loss);
 
-/// What to say of a network whose parameters are all frozen; "" for any other.
+/// A warning for a network whose parameters are all frozen; "" for any other.
 [[nodiscard]] std::string frozen_warning(const Graph& network);
 
-/// True if `pattern`, a shell pattern as of fnmatch(3), fits `path` or a path that it lies below.
+/// True if `pattern`, a shell pattern as in fnmatch(3), matches `path` or a path above it.
 [[nodiscard]] bool names_layer(const std::string& pattern, const std::string& path);
 
 }  // namespace trainyard

@@ -20,7 +20,7 @@ std::string resolved_yaml(const RunConfig& config) {
 std::string config_hash(std::string_view resolved, std::string_view weights) {
   Hash128 hash;
   hash.update(resolved);
-  // Nothing without weights: the hash of a config alone must not change.
+  // Nothing is added without weights: the hash of a config alone must not change.
   if (!weights.empty()) hash.update("init: " + std::string(weights) + "\n");
   return hash.hex();
 }

@@ -10,14 +10,14 @@
 
 namespace trainyard {
 
-/// The resolved config: every default explicit, the network inlined, runs again as it is.
+/// The resolved config: every default explicit, the network inlined; can be run as it is.
 [[nodiscard]] std::string resolved_yaml(const RunConfig& config);
 
 /// XXH3-128 of a resolved config and of the weights that `--init` gave (InitialWeights::hash, or
 /// ""): equal runs have equal hashes.
 [[nodiscard]] std::string config_hash(std::string_view resolved, std::string_view weights);
 
-/// What differs between two resolved configs.
+/// The differences between two resolved configs.
 [[nodiscard]] std::vector<config::Difference> config_differences(const RunConfig& before,
                                                                  const RunConfig& after);
 

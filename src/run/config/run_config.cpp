@@ -85,99 +85,103 @@ void declare(Fields& fields, SplitConfig& split) {
 
 void declare(Fields& fields, DataConfig& data) {
   fields.required("train", data.train, "the training split");
-  fields.required("val", data.val, "the validation split, evaluated whole after each epoch");
+  fields.required("val", data.val, "the validation split, evaluated in full after each epoch");
   fields.list_of("preprocess", data.preprocess, "applied to every sample, in order",
                  preprocess_kinds());
   fields.list_of("augment", data.augment, "applied to training samples before preprocess, in order",
                  augmentation_kinds());
-  fields.field("workers", data.workers, "threads that prepare batches; 0: none of their own",
+  fields.field("workers", data.workers, "threads that prepare batches; 0: no separate threads",
                {.minimum = 0, .maximum = 256});
   fields.field("resident", data.resident,
-               "keep 8-bit images on the device, which makes the batches; auto: on a GPU where "
-               "they take at most a quarter of its free memory, else they cross with each batch");
-  fields.field("prefetch", data.prefetch, "batches ready ahead", {.minimum = 1, .maximum = 64});
+               "keep 8-bit images on the device and assemble batches there; auto: on a GPU if they "
+               "take at most a quarter of its free memory, else they are copied with each batch");
+  fields.field("prefetch", data.prefetch, "batches prepared ahead", {.minimum = 1, .maximum = 64});
 }
 
 void declare(Fields& fields, BatchConfig& batch) {
   if (!fields.keys_only("{per_gpu: 64}")) return;
   const Limits positive{.minimum = 1};
-  fields.field("per_gpu", batch.per_gpu, "samples a step on each device", positive);
-  fields.field("total", batch.total, "samples a step on all devices together", positive);
-  fields.field("shards", batch.shards,
-               "equal parts of total, a power of two, each computed by itself with its own batch "
-               "norm and summed in one order: the same bits on any number of ranks that divides it",
-               {.minimum = 1, .maximum = kMostShards});
+  fields.field("per_gpu", batch.per_gpu, "samples per micro-batch on each device", positive);
+  fields.field("total", batch.total, "samples per step on all devices together", positive);
+  fields.field(
+      "shards", batch.shards,
+      "number of equal parts of 'total', a power of two; each is computed separately with "
+      "its own batch norm and summed in a fixed order: bit-identical on any number of ranks "
+      "that divides it",
+      {.minimum = 1, .maximum = kMostShards});
   fields.field("remainder", batch.remainder,
-               "the samples of an epoch that do not fill a batch: dropped");
+               "samples of an epoch that do not fill a batch: dropped");
   if (!fields.describing() && batch.per_gpu.has_value() == batch.total.has_value()) {
-    fields.error("", "'batch' wants either 'per_gpu' or 'total'");
+    fields.error("", "'batch' requires either 'per_gpu' or 'total'");
   }
   if (!fields.describing()) check_shards(fields, batch);
 }
 
 void declare(Fields& fields, BestConfig& best) {
-  fields.required("metric", best.metric, "val_ column of metrics.csv to judge by");
+  fields.required("metric", best.metric, "val_ column of metrics.csv to select by");
   const bool minimised = best.metric.find("loss") != std::string::npos ||
                          best.metric.find("error") != std::string::npos;
   best.mode = minimised ? BestConfig::Mode::min : BestConfig::Mode::max;
   fields.field("mode", best.mode,
-               "whether more or less of it is better; left out: less of a loss or an error");
+               "whether lower or higher is better; left out: lower for a loss or an error");
 }
 
 void declare(Fields& fields, CheckpointConfig& checkpoint) {
   fields.field("every", checkpoint.every, "how often: '1 epoch', '500 steps'");
-  fields.field("keep", checkpoint.keep, "newest checkpoints kept, best and last apart",
+  fields.field("keep", checkpoint.keep, "newest checkpoints to keep, besides best and last",
                {.minimum = 1});
-  fields.field("best", checkpoint.best, "which checkpoint is the best one");
+  fields.field("best", checkpoint.best, "how the best checkpoint is chosen");
 }
 
 void declare(Fields& fields, EarlyStopConfig& stop) {
-  fields.field("patience", stop.patience, "epochs without a better value before training ends",
+  fields.field("patience", stop.patience, "epochs without improvement before training ends",
                {.minimum = 1});
-  fields.field("min_delta", stop.min_delta, "least change that counts as better", {.minimum = 0});
+  fields.field("min_delta", stop.min_delta, "smallest change that counts as an improvement",
+               {.minimum = 0});
 }
 
 void declare(Fields& fields, LossScaleConfig& scale) {
-  fields.field("start", scale.start, "factor of the loss at first, a power of two",
+  fields.field("start", scale.start, "initial loss scale, a power of two",
                {.minimum = 1, .maximum = LossScale::kMost});
-  fields.field("dynamic", scale.dynamic, "halve it where gradients overflow, and skip the update");
-  fields.field("growth", scale.growth, "updates without overflow until a dynamic one is doubled",
+  fields.field("dynamic", scale.dynamic, "halve it when gradients overflow, and skip the step");
+  fields.field("growth", scale.growth, "steps without overflow before a dynamic scale is doubled",
                {.minimum = 1});
   if (!fields.describing() && std::exp2(std::round(std::log2(scale.start))) != scale.start) {
-    fields.error("start", fmt::format("'start' wants a power of two, found {}", scale.start));
+    fields.error("start", fmt::format("'start' must be a power of two, found {}", scale.start));
   }
 }
 
 void declare(Fields& fields, PlotConfig& plot) {
-  fields.field("title", plot.title, "title of the curves");
+  fields.field("title", plot.title, "title of the plots");
   fields.field("style", plot.style,
-               "'panels': loss above metrics, named as the columns of metrics.csv; 'guide': one "
+               "'panels': loss above metrics, named like the columns of metrics.csv; 'guide': one "
                "panel, named as in the Keras multi-GPU guide");
 }
 
 void declare(Fields& fields, RanksConfig& ranks) {
   fields.field("check_weights", ranks.check_weights,
-               "updates after which ranks compare a hash of their weights, optimizer state and "
-               "statistics, again and again; 0: never",
+               "steps between comparisons of a hash of all ranks' weights, optimizer state and "
+               "statistics; 0: never",
                {.minimum = 0});
-  fields.field("transport", ranks.transport,
-               "what gradients are rounded to on their way between ranks; one rank sends none, and "
-               "rounds none");
+  fields.field(
+      "transport", ranks.transport,
+      "dtype that gradients are rounded to for the all-reduce between ranks; a single rank "
+      "sends none and rounds none");
 }
 
 void declare(Fields& fields, RankLimits& limits) {
   const Limits seconds{.minimum = 0.1, .maximum = 86400};
   fields.field("first_step", limits.first_step,
-               "seconds for all ranks to appear, and then for the first update", seconds);
+               "seconds for all ranks to join, and then for the first step", seconds);
   fields.field("step", limits.step,
-               "seconds without progress of a rank, or 20 of its median updates if that is longer",
+               "seconds a rank may go without progress, or 20 of its median steps if longer",
                seconds);
-  fields.field("silence", limits.silence, "seconds without a sign of life of a rank", seconds);
+  fields.field("silence", limits.silence, "seconds a rank may go without a heartbeat", seconds);
 }
 
 void declare(Fields& fields, OutputConfig& output) {
-  fields.field("plot", output.plot, "the pictures of the run");
-  fields.field("steps", output.steps, "write steps.csv, a row a step");
+  fields.field("plot", output.plot, "the plots of the run");
+  fields.field("steps", output.steps, "write steps.csv, one row per step");
 }
 
 namespace {
@@ -192,7 +196,7 @@ Interval parse_interval(const std::string& text, Fields& fields) {
   if (status != std::errc{} || interval.count < 1 || (!epochs && !steps)) {
     if (!fields.describing()) {
       fields.error("checkpoint",
-                   "'every' wants a number of epochs or steps, such as '1 epoch' or "
+                   "'every' must be a number of epochs or steps, such as '1 epoch' or "
                    "'500 steps', found '" +
                        text + "'");
     }
@@ -202,7 +206,8 @@ Interval parse_interval(const std::string& text, Fields& fields) {
   return interval;
 }
 
-/// Evaluates the run's own expressions; those of an inline network have their own variables.
+/// Evaluates the run's own expressions, but not those of an inline network, which has its own
+/// variables.
 config::Node without_expressions(const config::Node& file, config::Diagnostics& diagnostics) {
   config::Node tree = file;
   for (config::Entry& entry : tree.entries) {
@@ -212,59 +217,60 @@ config::Node without_expressions(const config::Node& file, config::Diagnostics& 
 }
 
 void declare_training(Fields& fields, RunConfig& run) {
-  fields.required_one_of("loss", run.loss, "what is minimised", loss_kinds());
-  fields.list_of("metrics", run.metrics, "what else is measured", metric_kinds());
+  fields.required_one_of("loss", run.loss, "the loss to minimise", loss_kinds());
+  fields.list_of("metrics", run.metrics, "measured besides the loss", metric_kinds());
   fields.required_one_of("optimizer", run.optimizer, "how weights are updated", optimizer_kinds());
   fields.one_of("schedule", run.schedule, "the learning rate over time", schedule_kinds());
   fields.one_of("lr_scaling", run.lr_scaling,
-                "what the rate does when the global batch is another than it was chosen for; left "
-                "out: nothing, with a warning on several ranks",
+                "how the learning rate changes when the global batch is not the one it was chosen "
+                "for; left out: it does not, with a warning on several ranks",
                 rate_scaling_kinds());
   fields.required("epochs", run.epochs, "passes over the training split", {.minimum = 1});
-  fields.field("seed", run.seed, "of every random draw", {.minimum = 0});
-  fields.field("freeze", run.freeze, "layers whose parameters stay: [conv1, stage1.*]");
-  fields.field("lr_mult", run.lr_mult, "factors of the learning rate by layer: {dense1: 10}");
-  fields.field("clip_norm", run.clip_norm, "largest norm of the gradient; 0: no limit",
+  fields.field("seed", run.seed, "seed of all random draws", {.minimum = 0});
+  fields.field("freeze", run.freeze, "layers whose parameters stay fixed: [conv1, stage1.*]");
+  fields.field("lr_mult", run.lr_mult, "learning rate multipliers by layer: {dense1: 10}");
+  fields.field("clip_norm", run.clip_norm, "maximum norm of the gradient; 0: no limit",
                {.minimum = 0});
-  fields.field("accumulate", run.accumulate, "batches whose gradients make one update",
+  fields.field("accumulate", run.accumulate, "micro-batches per step, whose gradients are combined",
                {.minimum = 1});
-  fields.field("threads", run.threads, "processor threads a rank; 0: all cores",
+  fields.field("threads", run.threads, "CPU threads per rank; 0: all cores",
                {.minimum = 0, .maximum = 1024});
   fields.field("precision", run.precision,
-               "what is computed in; left out: fp32 (--device reference: fp64)");
+               "precision of the arithmetic; left out: fp32 (--device reference: fp64)");
   fields.field("deterministic", run.deterministic,
-               "only engines that give the same bits twice; what runs on the CPU always does");
-  fields.field("loss_scale", run.loss_scale,
-               "factor that keeps small gradients from vanishing in 16 bits; fp16: 1024");
+               "use only engines that are bit-reproducible; on the CPU all are");
+  fields.field(
+      "loss_scale", run.loss_scale,
+      "loss factor that keeps small gradients from vanishing in 16 bits; left out in fp16: 1024");
 }
 
 void check_transport(Fields& fields, const RunConfig& run) {
   if (run.ranks.transport == RanksConfig::Transport::fp32 || !run.batch.shards) return;
   fields.error("ranks",
-               fmt::format("'transport: {}' rounds once a rank, and 'batch.shards' wants bits that "
-                           "do not depend on the number of ranks; leave out one of the two",
+               fmt::format("'transport: {}' rounds once per rank, but 'batch.shards' requires bits "
+                           "that do not depend on the number of ranks; leave out one of the two",
                            name_of(run.ranks.transport)));
 }
 
 }  // namespace
 
 void declare(Fields& fields, RunConfig& run) {
-  fields.required("name", run.name, "of the run folder: runs/NAME/0001");
-  fields.field("profile", run.profile, "whose conventions give the defaults");
+  fields.required("name", run.name, "name of the run folder: runs/NAME/0001");
+  fields.field("profile", run.profile, "the conventions that give the defaults");
   fields.required("network", run.network,
                   "the network: {file, vars, defaults}, or its keys inline");
-  fields.required("data", run.data, "what is learnt");
-  fields.required("batch", run.batch, "samples a step");
+  fields.required("data", run.data, "training and validation data");
+  fields.required("batch", run.batch, "samples per step");
   declare_training(fields, run);
   check_shards_fill(fields, run);
   check_rate_scaling(fields, run);
   fields.field("checkpoint", run.checkpoint, "what is saved, and when");
   run.checkpoint_every = parse_interval(run.checkpoint.every, fields);
-  fields.field("early_stop", run.early_stop, "end when nothing improves any more");
-  fields.field("output", run.output, "what the run leaves");
+  fields.field("early_stop", run.early_stop, "stop when nothing improves any more");
+  fields.field("output", run.output, "what the run writes");
   fields.field("ranks", run.ranks, "how several ranks work together");
   if (!fields.describing()) check_transport(fields, run);
-  fields.field("limits", run.limits, "when a rank of several counts as stuck, and ends them all");
+  fields.field("limits", run.limits, "when a rank of several counts as stuck, which ends them all");
 }
 
 std::span<const config::ExclusiveKeys> run_rivals() {
@@ -317,8 +323,8 @@ void settle_threads(RunConfig& run, std::int64_t threads) {
 
 namespace {
 
-/// Puts `key` into the settled map behind `before`, in the order of the declarations, so that the
-/// map reads back to itself.
+/// Inserts `key` into the settled map after `before`, in the order of the declarations, so that the
+/// map reads back as itself.
 void settle(RunConfig& run, const std::string& key, const std::string& before, config::Node value) {
   if (config::Node* known = run.settled.find(key)) {
     *known = std::move(value);
@@ -348,17 +354,18 @@ std::vector<config::FieldDescription> describe_run() {
   RunConfig run;
   declare(fields, run);
   std::vector<config::FieldDescription> list = fields.descriptions();
-  // A file that extends another may leave out what that one says.
+  // A file that extends another may leave out the keys of that one.
   for (config::FieldDescription& field : list) field.required = false;
-  list.insert(list.begin(), {.key = "extends",
-                             .help = "another run file, beside this one, that this one changes",
-                             .type = "text"});
+  list.insert(list.begin(),
+              {.key = "extends",
+               .help = "another run file, relative to this one, that this one modifies",
+               .type = "text"});
   return list;
 }
 
 namespace {
 
-/// `fil: net.yaml` is no inline network that lacks its layers.
+/// Refuses `fil: net.yaml`, which is not an inline network without layers.
 void refuse_misspelt_file(const config::Node& network, config::Diagnostics& diagnostics) {
   const std::vector<std::string> key{"file"};
   for (const config::Entry& entry : network.entries) {
@@ -378,13 +385,13 @@ config::Node network_of(const RunConfig& run) {
     refuse_misspelt_file(run.network, diagnostics);
     return run.network;
   }
-  const std::vector<std::string> beside{"vars", "defaults"};
+  const std::vector<std::string> allowed{"vars", "defaults"};
   for (const config::Entry& entry : run.network.entries) {
-    if (entry.key != "file" && std::ranges::find(beside, entry.key) == beside.end()) {
+    if (entry.key != "file" && std::ranges::find(allowed, entry.key) == allowed.end()) {
       diagnostics.error(entry.where, "'" + entry.key +
-                                         "' cannot stand beside 'network.file'; "
-                                         "only 'vars' and 'defaults' can" +
-                                         config::suggestion(entry.key, beside));
+                                         "' is not allowed with 'network.file'; "
+                                         "only 'vars' and 'defaults' are" +
+                                         config::suggestion(entry.key, allowed));
     }
   }
   diagnostics.raise();

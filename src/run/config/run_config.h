@@ -1,4 +1,4 @@
-// A run file: what is trained, on what, how, and what it leaves.
+// A run file: what is trained, on which data, how, and what is written.
 #pragma once
 
 #include <cstdint>
@@ -93,7 +93,7 @@ struct OutputConfig {
 /// How ranks work together.
 struct RanksConfig {
   enum class Transport { fp32, bf16, fp16 } transport = Transport::fp32;
-  std::int64_t check_weights = 0;  // updates from one comparison of all ranks' models to the next
+  std::int64_t check_weights = 0;  // steps between comparisons of all ranks' models
 };
 
 struct RunConfig {
@@ -112,8 +112,8 @@ struct RunConfig {
   config::Node freeze{.kind = config::Node::Kind::list};  // patterns of layers
   config::Node lr_mult{.kind = config::Node::Kind::map};  // pattern: factor
   double clip_norm = 0;                                   // 0: none
-  std::int64_t accumulate = 1;                            // micro-steps an update
-  std::int64_t threads = 0;                               // a rank; 0: cores
+  std::int64_t accumulate = 1;                            // micro-batches per step
+  std::int64_t threads = 0;                               // per rank; 0: all cores
   std::optional<Precision> precision;         // not given: the device's own (default_precision)
   bool deterministic = true;                  // of a GPU's engines
   std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
@@ -127,30 +127,30 @@ struct RunConfig {
   config::Node settled;  // the file with every default explicit
 };
 
-/// Keys of a run file that exclude each other, for extends and --set.
+/// Mutually exclusive keys of a run file, for extends and --set.
 [[nodiscard]] std::span<const config::ExclusiveKeys> run_rivals();
 
-/// Reads a run file with its overrides. `data_folder` takes the place of "data" as the default of a
-/// data source's `root`; "" leaves it. Throws Error{config} with all errors of the file.
+/// Reads a run file with its overrides. `data_folder` replaces "data" as the default of a data
+/// source's `root`; "" leaves it. Throws Error{config} with all errors of the file.
 [[nodiscard]] RunConfig read_run_config(const std::filesystem::path& path,
                                         std::span<const std::string> overrides,
                                         const std::string& data_folder = "");
 
 /// "bf16".
 [[nodiscard]] std::string_view name_of(RanksConfig::Transport transport);
-/// Throws Error{config} for gradients that cross in 16 bits and are computed in 64.
+/// Throws Error{config} for gradients that are sent in 16 bits and computed in 64.
 void require_transport(const RunConfig& run, Precision precision);
 
 /// Fixes the thread count of a run, in its settled map too.
 void settle_threads(RunConfig& run, std::int64_t threads);
-/// Fixes the precision of a run, in its settled map too, and the loss scale that it wants.
+/// Fixes the precision of a run, in its settled map too, and the loss scale that it requires.
 void settle_precision(RunConfig& run, Precision precision);
 
 /// The declarations of a run file, for the schema and the reference.
 [[nodiscard]] std::vector<config::FieldDescription> describe_run();
 
-/// The network map of a run: its file loaded, with vars and defaults laid over it, or the inline
-/// one. Throws Error{config}.
+/// The network map of a run: the loaded file with vars and defaults applied, or the inline one.
+/// Throws Error{config}.
 [[nodiscard]] config::Node network_of(const RunConfig& run);
 
 }  // namespace trainyard

@@ -19,7 +19,7 @@ void require_one_kind(const DeviceKind& own, RankGroup& ranks) {
   throw Error(ErrorKind::device,
               names[static_cast<std::size_t>(with - kinds.begin())] + " has a GPU, and " +
                   names[lacking] + " has none" + why +
-                  "; ranks train all on GPUs or all on processors: mend it there (train doctor), "
+                  "; ranks train all on GPUs or all on CPUs: fix it there (train doctor), "
                   "leave that machine out, or give --gpus 0");
 }
 

@@ -1,4 +1,4 @@
-// Whether the ranks of a run compute on devices that can join.
+// Whether the devices of a run's ranks can train together.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace trainyard {
 
-/// What a rank computes on.
+/// The device of a rank.
 struct DeviceKind {
   bool gpu = false;
-  std::string no_gpu = {};  // why it is none, where --gpus leaves it open; or ""
+  std::string no_gpu = {};  // why it is not a GPU, if --gpus leaves it open; or ""
 };
 
-/// Every rank calls it before its first sum. Throws Error{device}, the same on all ranks, that
-/// names a rank without a GPU, why it has none, and one with a GPU, where there are both.
+/// Called by every rank before its first all-reduce. If some ranks have a GPU and some do not,
+/// throws Error{device}, the same on all ranks, that names one without, why, and one with a GPU.
 void require_one_kind(const DeviceKind& own, RankGroup& ranks);
 
 }  // namespace trainyard

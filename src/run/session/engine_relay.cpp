@@ -6,7 +6,7 @@ namespace trainyard {
 namespace {
 
 constexpr Operation kChoosing{"choosing engines"};
-/// What rank 0 says while it chooses: no choices, which are a JSON object, are empty.
+/// Sent by rank 0 while it chooses: choices, which are a JSON object, are never empty.
 constexpr const char* kStillChoosing = "";
 
 }  // namespace

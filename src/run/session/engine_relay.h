@@ -1,4 +1,4 @@
-// How the ranks of a run come to the same engines: rank 0 chooses, the others wait.
+// How the ranks of a run get the same engines: rank 0 chooses, the others wait.
 #pragma once
 
 #include <string>
@@ -8,26 +8,27 @@
 
 namespace trainyard {
 
-/// Choosing may take minutes, longer than a call of the others may wait: rank 0 lets them hear of
-/// it meanwhile, and each such word begins their wait anew.
+/// Choosing may take minutes, longer than a call of the others may wait: rank 0 notifies them
+/// meanwhile, and each notification restarts their wait.
 class EngineRelay {
  public:
-  /// `seconds` between two such words, well below the limit of a call. Ranks and clock outlive it.
+  /// `seconds` between two notifications, well below the limit of a call. Ranks and clock outlive
+  /// it.
   EngineRelay(RankGroup& ranks, const Clock& clock, double seconds);
 
   /// On every rank while engines are chosen or made, any number of times: the watchdog sees
-  /// progress. On rank 0 also the word to the others, if it is time.
+  /// progress. On rank 0 it also notifies the others when it is time.
   void tick();
-  /// Rank 0, once: gives the others what was chosen (ExecutorFactory::choices()).
+  /// Rank 0, once: sends the choices to the others (ExecutorFactory::choices()).
   void give(const std::string& choices);
-  /// The others, once: what rank 0 gives.
+  /// The others, once: the choices of rank 0.
   [[nodiscard]] std::string take();
 
  private:
   RankGroup& ranks_;
   const Clock& clock_;
   double seconds_;
-  double told_;  // when the others last heard, on the clock
+  double told_;  // when the others were last notified, on the clock
   bool given_ = false;
 };
 

@@ -17,7 +17,7 @@ std::filesystem::path library_path(const UsableGpus& gpus, const std::string& na
 
 void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& session) {
   const UsableGpus& usable = *choice.gpus;
-  // NCCL takes one rank a GPU.
+  // NCCL takes one rank per GPU.
   if (ranks.largest(usable.share.shared() ? 1 : 0) > 0) {
     session.ranks = make_staged_communicator(*session.device, ranks.communicator());
     return;

@@ -1,4 +1,4 @@
-// How the GPUs of a run's ranks come to sum.
+// Joins the GPUs of a run's ranks for all-reduces.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +9,11 @@
 
 namespace trainyard {
 
-/// Where the GPU part found a library, by its name: "cuDNN".
+/// The path of a library that the GPU part found, by its name: "cuDNN".
 [[nodiscard]] std::filesystem::path library_path(const UsableGpus& gpus, const std::string& name);
 
-/// Makes the communicator among the GPUs of the ranks, in `session`, whose device is made, and a
-/// queue of its own where it works by itself: NCCL, or ranks that share a GPU through the host.
-/// Throws Error{device}.
+/// Makes the communicator among the GPUs of the ranks in `session`, whose device exists already:
+/// NCCL, with a queue of its own, or ranks that share a GPU through the host. Throws Error{device}.
 void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& session);
 
 }  // namespace trainyard

@@ -10,8 +10,8 @@ void stay_near(const GpuFinding& gpu, const std::function<void(const std::string
   const std::string problem = stay_on_node(*gpu.numa_node, root);
   if (problem.empty()) return;
   warn("cuda:" + std::to_string(gpu.ordinal) + " is on NUMA node " +
-       std::to_string(*gpu.numa_node) + ", where this process cannot be: " + problem +
-       "; batches that the host makes reach it more slowly");
+       std::to_string(*gpu.numa_node) + ", where this process cannot run: " + problem +
+       "; batches made by the host reach it more slowly");
 }
 
 }  // namespace trainyard

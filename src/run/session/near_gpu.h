@@ -1,4 +1,4 @@
-// A rank's place among the processors of its host.
+// Binds a rank to the processors of its host that are near its GPU.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-/// Keeps this thread and those that it starts, and so the memory from which batches cross, on the
-/// NUMA node of the GPU. Warns, and changes nothing, where this process cannot be there. `root`
-/// holds sys.
+/// Binds this thread and those that it starts, and so the memory that batches are copied from, to
+/// the NUMA node of the GPU. Warns, and changes nothing, if this process cannot run there. `root`
+/// contains sys.
 void stay_near(const GpuFinding& gpu, const std::function<void(const std::string&)>& warn,
                const std::filesystem::path& root = "/");
 

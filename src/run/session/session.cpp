@@ -19,7 +19,7 @@
 namespace trainyard {
 namespace {
 
-/// Nothing falls back: a precision that the device lacks is refused.
+/// There is no fallback: a precision that the device lacks is refused.
 void require_precision(DeviceChoice::Kind kind, Precision precision) {
   using Kind = DeviceChoice::Kind;
   const std::string asked = "'precision: " + std::string(name_of(precision)) + "' ";
@@ -37,7 +37,7 @@ void require_precision(DeviceChoice::Kind kind, Precision precision) {
   if (!wanted.empty()) throw Error(ErrorKind::device, asked + wanted);
 }
 
-/// What the processor is called in the line that begins a run.
+/// The name of the CPU in the first line of a run.
 std::string processor_text(const DeviceChoice& choice, int threads, const RankGroup* ranks) {
   std::string text =
       choice.kind == DeviceChoice::Kind::reference
@@ -68,7 +68,7 @@ std::unique_ptr<EngineRelay> make_relay(RankGroup& ranks) {
   return std::make_unique<EngineRelay>(ranks, ranks.clock(), limit.count() / 4);
 }
 
-/// Tells everyone who watches that the choice of engines goes on.
+/// Notifies the status and the other ranks that the choice of engines is still going on.
 std::function<void()> engine_tick(const DeviceChoice& choice, const SessionDevice& session) {
   return [begins = choice.begins, relay = session.relay.get()] {
     begins(RunPhase::building);
@@ -117,7 +117,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
   if (usable.share.shared()) session.text += ", " + share_text(usable.share);
   if (!run.deterministic) session.text += ", not deterministic";
   session.total_bytes = gpu.total_bytes;
-  session.results_kept = 16;  // one wait in 16 updates; losses are shown that much later
+  session.results_kept = 16;  // one wait per 16 steps; losses are shown that much later
 }
 
 LossScale loss_scale_of(const RunConfig& run) {
@@ -180,7 +180,7 @@ std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
   const std::int64_t parts = ranks * shards_of_rank(run, ranks) * run.accumulate;
   if (*run.batch.total % parts != 0) {
     throw Error(ErrorKind::config, "batch.total " + std::to_string(*run.batch.total) +
-                                       " does not divide by " + std::to_string(parts) +
+                                       " is not divisible by " + std::to_string(parts) +
                                        " (ranks x accumulate); choose a multiple of it");
   }
   return *run.batch.total / parts;
@@ -189,7 +189,7 @@ std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
 TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
   Graph network = build_network(run, batch);
   std::vector<std::shared_ptr<const Op>> metrics;
-  // Without an activation in it, a loss compares the output itself with the labels 0 and 1.
+  // A loss without an activation compares the output itself with the labels 0 and 1.
   const double threshold = activation_of(run.loss->type()).empty() ? 0.5 : 0;
   for (auto& metric : run.metrics) metrics.push_back(with_threshold(std::move(metric), threshold));
   return attach_loss(std::move(network), std::move(run.loss), metrics);

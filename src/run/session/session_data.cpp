@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-/// Throws Error{checkpoint} unless statistics that a checkpoint kept are of images of this shape.
+/// Throws Error{checkpoint} unless the statistics of a checkpoint are of images of this shape.
 void check_statistics(const Statistics& known, const Shape& image) {
   const auto has = [](const std::vector<float>& values, std::int64_t count) {
     return static_cast<std::int64_t>(values.size()) == count;
@@ -33,11 +33,11 @@ void require_alike(const Dataset& train, const Dataset& val) {
   throw Error(ErrorKind::data, "the training split holds images " + train.image_shape().text() +
                                    " of " + std::to_string(a) + " classes, the validation split " +
                                    val.image_shape().text() + " of " + std::to_string(b) +
-                                   "; both must be of one kind" +
+                                   "; both must have the same shape and classes" +
                                    classes_advice(std::max(a, b), std::min(a, b)));
 }
 
-/// Throws Error{config} with why the sets cannot stay on a device, if so.
+/// Throws Error{config} with the reason if the sets cannot stay on a device.
 void require_resident(const SessionData& data) {
   const std::string fault = DeviceImages::fault(*data.pipeline);
   for (const auto* set : {&data.train, &data.val}) {
@@ -71,7 +71,7 @@ BatchImages images_for(const DataConfig& config, const SessionDevice& device,
 
 std::string classes_advice(std::int64_t wanted, std::int64_t found) {
   if (found >= wanted) return "";
-  return "; if only the highest label is missing, say 'classes: " + std::to_string(wanted) +
+  return "; if only the highest label is missing, set 'classes: " + std::to_string(wanted) +
          "' (sources idx, tensors, image_folder)";
 }
 

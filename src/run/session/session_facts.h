@@ -1,4 +1,4 @@
-// What is said of a session to people: at its start, and where it stands.
+// What is reported about a session: at its start, and its position.
 #pragma once
 
 #include "report/epoch_line.h"
@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// What the session itself knows: without run, init, judged and resumed.
+/// The part that the session itself knows: without run, init, judged and resumed.
 [[nodiscard]] Banner banner_of(Session& session);
 
 [[nodiscard]] RunPosition place_of(const Session& session, const TrainingState& state);

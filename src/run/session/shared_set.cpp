@@ -13,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-/// Where a set's samples lie in shared memory: its images, and from `labels` on its labels.
+/// The layout of a set's samples in shared memory: its images, and its labels from `labels` on.
 struct Extents {
   std::size_t images = 0, labels = 0, all = 0;  // bytes
 };
@@ -23,7 +23,7 @@ Extents extents_of(std::size_t images, std::size_t samples) {
   return {.images = images, .labels = labels, .all = labels + samples * sizeof(std::int32_t)};
 }
 
-/// A set whose samples lie in `memory`.
+/// A set whose samples are in `memory`.
 std::unique_ptr<Dataset> set_in(std::shared_ptr<const SharedMemory> memory, const Extents& extents,
                                 bool floats, MemorySamples samples) {
   const std::byte* const at = memory->data();
@@ -52,7 +52,7 @@ std::string place_text(const Dataset& set, const Extents& extents, const SharedM
                     {"fingerprint", set.fingerprint()}});
 }
 
-/// Moves what `set` holds into shared memory. "" and no change where it holds nothing.
+/// Moves what `set` holds into shared memory. Returns "" and changes nothing if it holds nothing.
 std::string share(std::unique_ptr<Dataset>& set) {
   const HeldSamples held = set->held();
   if (held.labels.empty()) return "";
@@ -85,13 +85,13 @@ std::unique_ptr<Dataset> set_at(std::string_view place) {
                  .fingerprint = found.at("fingerprint").get<std::string>()});
 }
 
-/// Errors of shared memory: each rank has the set for itself then.
+/// On errors of shared memory this rank opens the set for itself.
 template <class Try>
 void or_alone(const std::function<void(const std::string&)>& warn, const Try& attempt) {
   try {
     attempt();
   } catch (const Error& error) {
-    warn(std::string(error.what()) + "; this rank holds a copy of the data of its own");
+    warn(std::string(error.what()) + "; this rank keeps its own copy of the data");
   }
 }
 

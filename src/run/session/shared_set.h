@@ -1,4 +1,4 @@
-// Data sets of which a machine holds one copy for all ranks of a run on it.
+// Data sets that a machine stores once for all ranks of a run on it.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace trainyard {
 
-/// Opens `source`. Of the ranks of a machine the first that comes opens it, and puts what the set
-/// holds in memory there where the others read it too; a set that holds nothing is opened by each.
-/// So is one whose memory cannot be shared, with a warning. Throws what source.open() throws, and
-/// Error{device} on the others where that failed.
+/// Opens `source`. The first rank of a machine to arrive opens it, and puts what the set holds in
+/// memory into memory shared with the others; a set that holds nothing is opened by each rank. So
+/// is one whose memory cannot be shared, with a warning. Throws what source.open() throws, and
+/// Error{device} on the others if that failed.
 [[nodiscard]] std::unique_ptr<Dataset> open_shared(
     const DatasetSource& source, std::uint64_t seed, RankGroup& ranks,
     const std::function<void(const std::string&)>& warn);
