@@ -29,11 +29,11 @@ refused 3 "the training split has 96 samples, fewer than one global batch of 144
   --set batch.per_gpu=48 --set accumulate=3
 
 begin "an invalid interval is refused"
-refused 3 "'every' wants a number of epochs or steps, such as '1 epoch' or '500 steps', found 'often'" \
+refused 3 "'every' must be a number of epochs or steps, such as '1 epoch' or '500 steps', found 'often'" \
   --set checkpoint.every=often
 
 begin "an unmeasured best metric is refused, listing the measured ones"
-refused 3 "checkpoint.best: 'metric' wants one of val_loss, val_accuracy, found 'val_f1'" \
+refused 3 "checkpoint.best: 'metric' must be one of val_loss, val_accuracy, found 'val_f1'" \
   --set 'checkpoint.best={metric: val_f1}'
 
 begin "a network for images other than the data's is refused"
