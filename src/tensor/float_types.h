@@ -1,4 +1,4 @@
-// From a DType that is known at run time to the C++ type of its elements.
+// From a run-time DType to the C++ type of its elements.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// f(std::type_identity<T>{}) for the float type T that `type` names. An integer type is our bug.
+/// f(std::type_identity<T>{}) for the float type T that `type` names. An integer type is a bug.
 template <class F>
 decltype(auto) with_float_type(DType type, const F& f) {
   switch (type) {

@@ -88,7 +88,7 @@ TEST_CASE("a file at the process's limit of sizes is an error of the disk, and k
   ::setrlimit(RLIMIT_FSIZE, &former);
   std::signal(SIGXFSZ, former_action);
   CHECK(message.starts_with("cannot write '" + (folder / "a.csv").string() + "': File too large"));
-  CHECK(message.ends_with("; raise the limit of file sizes (ulimit -f), then resume"));
+  CHECK(message.ends_with("; raise the file-size limit (ulimit -f), then resume"));
   CHECK(text_of(folder / "a.csv") == "row\n");
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("a folder is tried without leaving anything, and what forbids it is na
   const Disk forbidden(FailureAt{.call = DiskCall::mkdir, .n = 1, .error_number = EROFS});
   CHECK(disk_error([&] { forbidden.try_folder(folder.path()); }) ==
         "cannot write into the folder '" + folder.path().string() +
-            "': Read-only file system; choose a folder that you may write to, with --out");
+            "': Read-only file system; choose a folder you can write to, with --out");
 }
 
 TEST_CASE("a pipe or a device in place of a file is refused, and never waited for") {

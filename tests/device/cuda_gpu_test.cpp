@@ -54,7 +54,7 @@ TEST_CASE("memory that is not there is a memory error that says what is free" *
     code = error.exit_code();
   }
   CHECK(code == 6);
-  CHECK(text.starts_with("out of memory on cuda:0: 1073741824 MiB asked for, "));
+  CHECK(text.starts_with("out of memory on cuda:0: 1073741824 MiB requested, "));
   // The failure leaves nothing behind.
   CHECK(device->allocate(1 << 20)->data() != nullptr);
 }

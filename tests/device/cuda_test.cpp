@@ -43,35 +43,35 @@ TEST_CASE("a failure of the hardware says where more is to be read, and what to 
   CHECK(found.text ==
         "CUDA: cudaEventSynchronize failed: uncorrectable ECC error encountered "
         "(cudaErrorECCUncorrectable); dmesg names the Xid of such a failure, nvidia-smi -q -d ECC "
-        "counts those of memory; if this GPU fails again, leave it out with --gpus");
+        "counts memory errors; if this GPU fails again, leave it out with --gpus");
 }
 
-TEST_CASE("a failure that a person can mend says how, and lack of memory has its own exit code") {
+TEST_CASE("an error with a known remedy names it, and out of memory has its own exit code") {
   const std::pair<cudaError_t, Failure> cases[] = {
       {cudaErrorMemoryAllocation,
        {6,
-        "out of memory (cudaErrorMemoryAllocation); use a smaller batch, or end what else runs on "
-        "that GPU: nvidia-smi lists it"}},
+        "out of memory (cudaErrorMemoryAllocation); use a smaller batch, or stop other programs on "
+        "that GPU: nvidia-smi lists them"}},
       {cudaErrorInsufficientDriver,
        {8,
         "CUDA driver version is insufficient for CUDA runtime version "
-        "(cudaErrorInsufficientDriver); install a newer NVIDIA driver: train doctor says which "
+        "(cudaErrorInsufficientDriver); install a newer NVIDIA driver: train doctor shows which "
         "CUDA this one supports"}},
       {cudaErrorUnsupportedPtxVersion,
        {8,
         "the provided PTX was compiled with an unsupported toolchain. "
-        "(cudaErrorUnsupportedPtxVersion); install a newer NVIDIA driver: train doctor says which "
+        "(cudaErrorUnsupportedPtxVersion); install a newer NVIDIA driver: train doctor shows which "
         "CUDA this one supports"}},
       {cudaErrorNoKernelImageForDevice,
        {8,
         "no kernel image is available for execution on the device "
         "(cudaErrorNoKernelImageForDevice); no kernel of this program is compiled for that GPU: "
         "leave it out with --gpus, or build with CMAKE_CUDA_ARCHITECTURES for its compute "
-        "capability, which train doctor says"}},
+        "capability, which train doctor shows"}},
       {cudaErrorDevicesUnavailable,
        {8,
         "CUDA-capable device(s) is/are busy or unavailable (cudaErrorDevicesUnavailable); another "
-        "process has the GPU, or it is in exclusive mode: nvidia-smi says which"}}};
+        "process has the GPU, or it is in exclusive mode: nvidia-smi shows which"}}};
   for (const auto& [status, expected] : cases) {
     const Failure found = failure([&] { check(status, "cudaFree(memory)"); });
     CHECK(found.code == expected.code);
