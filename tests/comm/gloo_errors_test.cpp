@@ -47,7 +47,7 @@ TEST_CASE("a rank that leaves in the middle gives an error on every other, long 
     CHECK(contains(text, "rank " + number + " (host" + number +
                              "): all_reduce_sum of 1000 f32 elements over 4 ranks failed: rank "));
     CHECK(contains(text, " is gone ("));
-    CHECK(contains(text, "; see what it said"));
+    CHECK(contains(text, "; see its output"));
   }
   // One of them has met the one that left; others may have met one that had met it.
   CHECK(std::ranges::any_of(outcomes, [](const std::string& text) {
@@ -67,8 +67,8 @@ TEST_CASE("a rank that does not come is named when the limit is over") {
   // Rank 1 lives and does nothing.
   // Gloo's own words behind it hold what was left of the limit.
   CHECK_THROWS_WITH_AS(groups[0]->barrier(),
-                       doctest::Contains("rank 0 (host0): barrier of 1 byte a rank over 2 ranks "
-                                         "failed: rank 1 (host1) did not do its part within 0.15 s "
+                       doctest::Contains("rank 0 (host0): barrier of 1 byte per rank over 2 ranks "
+                                         "failed: rank 1 (host1) did not take part within 0.15 s "
                                          "(Timed out waiting "),
                        Error);
   CHECK(seconds_since(begin) >= 0.15);

@@ -310,7 +310,7 @@ TEST_CASE("a failure that a setting avoids names it") {
   script.reason = "Failed to bind NVLink SHARP (NVLS) Multicast memory";
   CHECK(library.text_of(ncclSystemError, handle()) ==
         "system error (Failed to bind NVLink SHARP (NVLS) Multicast memory); set "
-        "NCCL_NVLS_ENABLE=0, which does without sums in the NVLink switch");
+        "NCCL_NVLS_ENABLE=0, which turns off sums in the NVLink switch");
 }
 
 TEST_CASE("communicators do not block, and leave the rest to NCCL") {
@@ -324,8 +324,8 @@ TEST_CASE("communicators do not block, and leave the rest to NCCL") {
 TEST_CASE("a library that is missing, or is another one, is refused with what to do") {
   const std::string missing =
       error_of(ErrorKind::device, [] { const Library library("libno_such_nccl.so.2"); });
-  CHECK(
-      missing.starts_with("NCCL, which several GPUs need, cannot be opened: libno_such_nccl.so.2"));
+  CHECK(missing.starts_with(
+      "NCCL, which is needed for several GPUs, cannot be opened: libno_such_nccl.so.2"));
   CHECK(missing.ends_with("; install it, or set TRAINYARD_CUDA_PATH to its folder"));
   const std::string other = error_of(ErrorKind::device, [] { const Library library("libm.so.6"); });
   CHECK(other.find("libm.so.6 has no function ncclGetVersion; expected NCCL 2.") !=

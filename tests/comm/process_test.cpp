@@ -90,7 +90,7 @@ TEST_CASE("when rank 0 is killed or stopped, every other rank ends") {
     std::deque<RankProgram> job = start_job("idle", 3);
     await_ready(job);
     job[0].signal(number);
-    check_end(job, 0, "rank 0 (127.0.0.1:", "step 5, idle: rank 0 is gone for rank ");
+    check_end(job, 0, "rank 0 (127.0.0.1:", "step 5, idle: no longer reachable from rank ");
   }
 }
 

@@ -141,7 +141,7 @@ TEST_CASE("a rank that leaves is named by every other, long before the limit") {
   CHECK(outcomes[2].empty());
   for (const int rank : {0, 1}) {
     check_failed(outcomes, rank, "1000 f32 elements",
-                 "rank 2 (host2) is gone (it left the group); see what it said");
+                 "rank 2 (host2) is gone (it left the group); see its output");
   }
 }
 
@@ -156,14 +156,14 @@ TEST_CASE("a rank that does not come is named when the limit is over, and then n
       group->barrier();
       CHECK_THROWS_WITH_AS(check_sum(*group, 5),
                            "rank 1 (host1): all_reduce_sum of 5 f32 elements over 2 ranks failed: "
-                           "rank 0 (host0) is gone (it left the group); see what it said",
+                           "rank 0 (host0) is gone (it left the group); see its output",
                            Error);
       return ended.count_down();
     }
     CHECK_THROWS_WITH_AS(check_sum(*group, 5),
                          "rank 0 (host0): all_reduce_sum of 5 f32 elements over 2 ranks failed: "
-                         "rank 1 (host1) did not do its part within 0.15 s (in shared memory); "
-                         "see what it said",
+                         "rank 1 (host1) did not take part within 0.15 s (in shared memory); "
+                         "see its output",
                          Error);
     group->barrier();
     ended.wait();
@@ -186,12 +186,12 @@ TEST_CASE("calls that do not belong together are told from each other") {
   };
   Outcomes outcomes = differing(200, DType::f32);
   check_failed(outcomes, 0, "100 f32 elements",
-               "rank 1 (host1) makes another call, all_reduce_sum of 200 f32 elements");
+               "rank 1 (host1) is in a different call, all_reduce_sum of 200 f32 elements");
   check_failed(outcomes, 1, "200 f32 elements",
-               "rank 0 (host0) makes another call, all_reduce_sum of 100 f32 elements");
+               "rank 0 (host0) is in a different call, all_reduce_sum of 100 f32 elements");
   outcomes = differing(100, DType::i32);
   check_failed(outcomes, 0, "100 f32 elements",
-               "rank 1 (host1) makes another call, all_reduce_sum of 100 i32 elements");
+               "rank 1 (host1) is in a different call, all_reduce_sum of 100 i32 elements");
 }
 
 TEST_CASE("ranks of several machines, or with one that cannot share, stay as they are") {

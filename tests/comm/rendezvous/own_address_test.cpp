@@ -12,6 +12,6 @@ TEST_CASE("towards this machine, its own address") {
 
 TEST_CASE("a host that nobody knows is refused by name") {
   CHECK_THROWS_WITH_AS(own_address_towards("no-such-host.invalid"),
-                       doctest::Contains("no way from this machine to 'no-such-host.invalid': "),
+                       doctest::Contains("no route from this machine to 'no-such-host.invalid': "),
                        Error);
 }

@@ -81,7 +81,7 @@ TEST_CASE("who has a wrong token is told and let go") {
   for (const char* wrong : {"the tokem", "the toke", "the token2", "x"}) {
     const std::string text = message_of_error([&] { port.store(wrong)->set("a", "b"); });
     CHECK(text == "rank 0's store at 127.0.0.1:" + std::to_string(port.number()) +
-                      " refused this rank: the token is not that of rank 0; give every rank the "
+                      " refused this rank: the token differs from rank 0's; give every rank the "
                       "same one");
   }
   CHECK_THROWS_AS(port.store()->wait("a", Milliseconds(1)), Error);
@@ -91,37 +91,38 @@ TEST_CASE("who has a wrong token is told and let go") {
 TEST_CASE("before the token, nothing but a greeting is read") {
   const Port port;
   CHECK(refusal_of(port, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", false) ==
-        "these bytes are no message between ranks");
+        "these bytes are not a message between ranks");
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::set, .key = "a", .value = "b"}),
-                   false) == "a connection to the store of the ranks begins with a greeting");
+                   false) == "a connection to the ranks' store must begin with a greeting");
   CHECK(refusal_of(port, header_of(0, 65), false) ==
         "a value has 65 bytes; at most 64 are allowed");
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::hello, .number = kWireVersion}),
-                   false) == "a connection to the store of the ranks begins with a greeting");
+                   false) == "a connection to the ranks' store must begin with a greeting");
   CHECK_THROWS_AS(port.store()->wait("a", Milliseconds(1)), Error);
   CHECK(port.serves());
 }
 
 TEST_CASE("another version of train is told so") {
   const Port port;
-  CHECK(refusal_of(port,
-                   encode(Message{.kind = MessageKind::hello,
-                                  .number = kWireVersion + 1,
-                                  .value = padded_token(kToken)}),
-                   false) ==
-        "a rank speaks version 2, rank 0 version 1; run the same train everywhere");
+  CHECK(
+      refusal_of(port,
+                 encode(Message{.kind = MessageKind::hello,
+                                .number = kWireVersion + 1,
+                                .value = padded_token(kToken)}),
+                 false) ==
+      "a rank uses protocol version 2, rank 0 version 1; run the same version of train everywhere");
 }
 
 TEST_CASE("a rank that breaks the rules is told and dropped, and changes nothing") {
   const Port port;
   CHECK(refusal_of(port, std::string(100, 'x'), true) ==
-        "these bytes are no message between ranks");
+        "these bytes are not a message between ranks");
   CHECK(refusal_of(port, header_of(257, 0), true) ==
         "a key has 257 bytes; at most 256 are allowed");
   CHECK(refusal_of(port, header_of(1, (1 << 20) + 1), true) ==
         "a value has 1048577 bytes; at most 1048576 are allowed");
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::failed}), true) ==
-        "a rank sent what only the store of the ranks may say");
+        "a rank sent a message that only the ranks' store may send");
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::beat}), true) ==
         "a watchdog joins once, before anything else");
   CHECK(port.serves());
@@ -183,8 +184,8 @@ TEST_CASE("a store that is full of ranks takes no more") {
   CHECK(
       message_of_error([&] { static_cast<void>(connect_to_store(address, Milliseconds(100))); }) ==
       "rank 0's store at " + address.endpoint.text() +
-          " closed the connection without an answer; is it the store of a train, and has it room "
-          "for this rank?");
+          " closed the connection without an answer; is train listening there, with room for "
+          "this rank?");
   ranks.front().close();
   CHECK(port.serves());
 }
@@ -239,5 +240,5 @@ TEST_CASE("a store that goes away is told to who asks it") {
   }
   CHECK(message_of_error([&] { store->set("a", "b"); }) ==
         "rank 0's store at " + address +
-            " closed the connection; rank 0 has ended, see what it said");
+            " closed the connection; rank 0 has exited, see its output");
 }

@@ -92,7 +92,7 @@ TEST_CASE("a counter is decimal text, and only a number can be added to") {
     CHECK(store.add("n", -5) == -5);
     CHECK(store.get("n", kLong) == "-5");
   });
-  check_message("refused the key 'word': its value is no number, so nothing can be added to it",
+  check_message("refused the key 'word': its value is not a number, so nothing can be added to it",
                 [](Store& store) {
                   store.set("word", "five");
                   store.add("word", 1);
@@ -115,13 +115,13 @@ TEST_CASE("a table holds so many keys and so many bytes, and a refusal changes n
   table.set("a", "123");
   table.set("b", "1");
   CHECK_THROWS_WITH_AS(table.set("c", ""),
-                       "the store of the ranks refused the key 'c': it holds 2 keys, and no more "
+                       "the ranks' store refused the key 'c': it holds 2 keys, and no more "
                        "are allowed",
                        Error);
   CHECK(table.find("c") == nullptr);
   table.set("b", "12345");  // 1 + 3 + 1 + 5
   CHECK_THROWS_WITH_AS(table.set("b", "123456"),
-                       "the store of the ranks refused the key 'b': it would hold 11 bytes; at "
+                       "the ranks' store refused the key 'b': it would hold 11 bytes; at "
                        "most 10 are allowed",
                        Error);
   CHECK(*table.find("b") == "12345");

@@ -93,7 +93,7 @@ TEST_CASE("a first step may take its own limit, from the last progress on") {
   CHECK_FALSE(board.verdict(at(399.9)).has_value());
   const auto failure = board.verdict(at(400));
   REQUIRE(failure.has_value());
-  CHECK(failure->text == "no progress within 300 s: the process lives, but it hangs");
+  CHECK(failure->text == "no progress within 300 s: the process is alive but hangs");
 }
 
 TEST_CASE("a later step may take the limit of steps") {
@@ -102,7 +102,7 @@ TEST_CASE("a later step may take the limit of steps") {
   board.beat(0, pulse(8, 2), at(2));
   board.beat(0, pulse(8, 2), at(61));
   CHECK_FALSE(board.verdict(at(61.9)).has_value());
-  CHECK(board.verdict(at(62))->text == "no progress within 60 s: the process lives, but it hangs");
+  CHECK(board.verdict(at(62))->text == "no progress within 60 s: the process is alive but hangs");
 }
 
 TEST_CASE("long steps may take so many medians") {
@@ -116,7 +116,7 @@ TEST_CASE("long steps may take so many medians") {
   board.beat(0, pulse(10, 10), at(now + 199));
   CHECK_FALSE(board.verdict(at(now + 199.9)).has_value());
   CHECK(board.verdict(at(now + 200))->text ==
-        "no progress within 200 s: the process lives, but it hangs");
+        "no progress within 200 s: the process is alive but hangs");
 }
 
 TEST_CASE("steps between two heartbeats are counted") {
@@ -179,7 +179,7 @@ TEST_CASE("if every rank waits, the one that is furthest behind is named") {
   CHECK(failure->rank == 1);
   CHECK(failure->text ==
         "no progress within 60 s: every rank waits for another one; was a collective called by "
-        "some ranks only?");
+        "only some ranks?");
 }
 
 TEST_CASE("a rank that does not join is missed by its number") {

@@ -165,7 +165,7 @@ TEST_CASE("a rank that makes no progress is named by all, itself too, with what 
   for (Ear& ear : job.ears) {
     const Failure failure = ear.failure();
     CHECK(message_of(failure) ==
-          "rank 1 (host1), step 3, load: no progress within 0.2 s: the process lives, but it "
+          "rank 1 (host1), step 3, load: no progress within 0.2 s: the process is alive but "
           "hangs");
   }
 }
@@ -230,8 +230,8 @@ TEST_CASE("when rank 0's store goes, every other rank knows") {
   const Failure failure = job.ears[1].failure();
   CHECK(message_of(failure) ==
         "rank 0 (" + address +
-            "), step 9, all_reduce: rank 0 is gone for rank 1: its connection closed; see what "
-            "rank 0 said, and whether its machine ran out of memory");
+            "), step 9, all_reduce: no longer reachable from rank 1: its connection closed; see "
+            "its output, and whether its machine ran out of memory");
   CHECK(failure.exit_code == 8);
   CHECK_FALSE(job.watchdogs[1]->sign_off(kLong));
 }

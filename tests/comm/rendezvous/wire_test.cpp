@@ -54,15 +54,15 @@ TEST_CASE("a header that breaks the rules is refused before its body arrives") {
   const std::string header = encode(kMessage).substr(0, kHeaderBytes);
   std::string bytes = header;
   bytes[0] = 'x';
-  CHECK(refusal_of(bytes) == "these bytes are no message between ranks");
+  CHECK(refusal_of(bytes) == "these bytes are not a message between ranks");
   bytes = header;
   bytes[5] = 1;
-  CHECK(refusal_of(bytes) == "these bytes are no message between ranks");
+  CHECK(refusal_of(bytes) == "these bytes are not a message between ranks");
   bytes = header;
   bytes[4] = 0;
-  CHECK(refusal_of(bytes) == "a message of the unknown kind 0");
+  CHECK(refusal_of(bytes) == "a message of unknown kind 0");
   bytes[4] = static_cast<char>(static_cast<int>(MessageKind::failed) + 1);
-  CHECK(refusal_of(bytes) == "a message of the unknown kind 16");
+  CHECK(refusal_of(bytes) == "a message of unknown kind 16");
   bytes = header;
   bytes[6] = 1;
   bytes[7] = 1;
@@ -99,9 +99,9 @@ TEST_CASE("a token that is none is refused") {
     return wire_error([&] { static_cast<void>(padded_token(token)); });
   };
   CHECK(refusal("") ==
-        "the token of the ranks has 0 bytes; give 1 to 64, without zeros, the same to every rank");
-  CHECK(refusal(std::string(65, 't')).starts_with("the token of the ranks has 65 bytes"));
-  CHECK(refusal(std::string_view("a\0b", 3)).starts_with("the token of the ranks has 3 bytes"));
+        "the ranks' token has 0 bytes; give 1 to 64, without zero bytes, the same to every rank");
+  CHECK(refusal(std::string(65, 't')).starts_with("the ranks' token has 65 bytes"));
+  CHECK(refusal(std::string_view("a\0b", 3)).starts_with("the ranks' token has 3 bytes"));
   CHECK(refusal(std::string(64, 't')) == "no error");
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("a failure is read as it was written, and only then") {
   const auto refusal = [](const std::string& text) {
     return wire_error([&] { static_cast<void>(decode_failure(text)); });
   };
-  CHECK(refusal(bytes + "x") == "a message between ranks holds more than it should");
+  CHECK(refusal(bytes + "x") == "a message between ranks has extra bytes");
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     CHECK(refusal(bytes.substr(0, size)) == "a message between ranks ends too early");
   }
