@@ -1,12 +1,12 @@
-// A communicator that stands before another one, for tests that change some of its calls.
+// A communicator that wraps another one, for tests that change some of its calls.
 #pragma once
 
 #include "comm/communicator.h"
 
 namespace trainyard::testing {
 
-/// Hands on all but sums. Says that calls may be recorded and that sums are in no known order, as
-/// ranks on GPUs do.
+/// Forwards everything but sums. Reports that calls may be recorded and that sums have no known
+/// order, as ranks on GPUs do.
 class ForwardingRanks : public Communicator {
  public:
   explicit ForwardingRanks(Communicator& ranks) : ranks_(ranks) {}

@@ -12,7 +12,7 @@ PlayedRuntime& played_runtime() {
 
 namespace {
 
-/// As the runtime does it: an answer that is no success stays to be found by cudaGetLastError.
+/// As in the runtime: a status other than success remains for cudaGetLastError to find.
 cudaError_t answer(cudaError_t status) {
   if (status != cudaSuccess) played_runtime().last = status;
   return status;
@@ -25,7 +25,8 @@ using trainyard::test::answer;
 using trainyard::test::played_runtime;
 
 extern "C" {
-// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the linker's names
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): names given by the
+// linker
 cudaError_t __wrap_cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;

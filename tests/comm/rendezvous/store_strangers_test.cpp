@@ -1,4 +1,4 @@
-// A store's port is closed to those who do not belong there, and whatever they do changes nothing.
+// A store's port is closed to strangers, and whatever they do changes nothing.
 #include <doctest/doctest.h>
 
 #include <deque>
@@ -41,7 +41,7 @@ class Port {
   StoreServer server_;
 };
 
-/// What the store says to the bytes before it closes the connection.
+/// The store's reply to the bytes before it closes the connection.
 std::string refusal_of(const Port& port, const std::string& bytes, bool greeted) {
   RawClient client(port.number());
   if (greeted) {
@@ -76,7 +76,7 @@ std::string message_of_error(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("who has a wrong token is told and let go") {
+TEST_CASE("a client with a wrong token is told so and disconnected") {
   const Port port;
   for (const char* wrong : {"the tokem", "the toke", "the token2", "x"}) {
     const std::string text = message_of_error([&] { port.store(wrong)->set("a", "b"); });
@@ -102,7 +102,7 @@ TEST_CASE("before the token, nothing but a greeting is read") {
   CHECK(port.serves());
 }
 
-TEST_CASE("another version of train is told so") {
+TEST_CASE("another protocol version is reported") {
   const Port port;
   CHECK(
       refusal_of(port,
@@ -113,7 +113,7 @@ TEST_CASE("another version of train is told so") {
       "a rank uses protocol version 2, rank 0 version 1; run the same version of train everywhere");
 }
 
-TEST_CASE("a rank that breaks the rules is told and dropped, and changes nothing") {
+TEST_CASE("a rank that breaks the rules is told so and dropped, and changes nothing") {
   const Port port;
   CHECK(refusal_of(port, std::string(100, 'x'), true) ==
         "these bytes are not a message between ranks");
@@ -128,7 +128,7 @@ TEST_CASE("a rank that breaks the rules is told and dropped, and changes nothing
   CHECK(port.serves());
 }
 
-TEST_CASE("a refusal ends what the client had sent behind it") {
+TEST_CASE("a refusal discards what the client had sent after it") {
   const Port port;
   const std::string bytes =
       std::string(20, 'x') +
@@ -155,7 +155,7 @@ TEST_CASE("a watchdog that lies about its rank is dropped") {
   CHECK(one.receive().value == "a rank reports its own failure only");
 }
 
-TEST_CASE("who says nothing is closed after a while") {
+TEST_CASE("a silent client is disconnected after a while") {
   const Port port({.greeting = Milliseconds(100)});
   RawClient client(port.number());
   CHECK(client.is_closed());
@@ -170,7 +170,7 @@ TEST_CASE("strangers make room for ranks") {
   CHECK(strangers.front().is_closed());
 }
 
-TEST_CASE("a store that is full of ranks takes no more") {
+TEST_CASE("a store that is full of ranks accepts no more") {
   const Port port({.ranks = 1});
   std::deque<RawClient> ranks;
   for (std::size_t i = 0; i < most_connections(1); ++i) {
@@ -190,7 +190,7 @@ TEST_CASE("a store that is full of ranks takes no more") {
   CHECK(port.serves());
 }
 
-TEST_CASE("a client that asks and does not read fills no memory, and the others are served") {
+TEST_CASE("a client that sends requests and does not read fills no memory, and others are served") {
   const Port port;
   const auto rank = port.store();
   rank->set("large", std::string(kMaxValueBytes, 'v'));
@@ -210,7 +210,7 @@ TEST_CASE("a client that asks and does not read fills no memory, and the others 
   }
 }
 
-TEST_CASE("nobody at an address, and an address that cannot be listened at, are named") {
+TEST_CASE("an address without a listener, and one that cannot be listened on, are named") {
   std::uint16_t free_port = 0;
   { free_port = port_of(listen_on({.host = "127.0.0.1"})); }
   const std::string nobody = message_of_error([&] {
@@ -230,7 +230,7 @@ TEST_CASE("nobody at an address, and an address that cannot be listened at, are 
   CHECK_THROWS_AS(StoreServer server(options), Error);
 }
 
-TEST_CASE("a store that goes away is told to who asks it") {
+TEST_CASE("a store that goes away is reported to its clients") {
   std::unique_ptr<Store> store;
   std::string address;
   {

@@ -32,7 +32,7 @@ std::string refusal_of(std::string bytes, std::size_t max_value = kMaxValueBytes
 
 }  // namespace
 
-TEST_CASE("messages are read as they were written, one after the other") {
+TEST_CASE("messages are read as written, one after the other") {
   const Message empty{.kind = MessageKind::left, .number = INT64_MIN};
   const std::string bytes = encode(kMessage) + encode(empty) + "x";
   std::string_view rest = bytes;
@@ -41,7 +41,7 @@ TEST_CASE("messages are read as they were written, one after the other") {
   CHECK(rest == "x");
 }
 
-TEST_CASE("a message that has not arrived whole is left alone") {
+TEST_CASE("an incomplete message is left alone") {
   const std::string bytes = encode(kMessage);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     std::string_view rest = std::string_view(bytes).substr(0, size);
@@ -74,7 +74,7 @@ TEST_CASE("a header that breaks the rules is refused before its body arrives") {
   CHECK(refusal_of(header, 4) == "a value has 5 bytes; at most 4 are allowed");
 }
 
-TEST_CASE("what is too large is not written") {
+TEST_CASE("a message that is too large is not written") {
   Message message = kMessage;
   message.key.resize(kMaxKeyBytes + 1);
   CHECK_THROWS_AS(static_cast<void>(encode(message)), Error);
@@ -83,7 +83,7 @@ TEST_CASE("what is too large is not written") {
   CHECK_THROWS_AS(static_cast<void>(encode(message)), Error);
 }
 
-TEST_CASE("tokens are equal in every byte or not at all") {
+TEST_CASE("tokens are equal only if every byte is") {
   const std::string token = padded_token("secret");
   CHECK(token.size() == kTokenBytes);
   CHECK(same_token(token, padded_token("secret")));
@@ -94,7 +94,7 @@ TEST_CASE("tokens are equal in every byte or not at all") {
   }
 }
 
-TEST_CASE("a token that is none is refused") {
+TEST_CASE("an invalid token is refused") {
   const auto refusal = [](std::string_view token) {
     return wire_error([&] { static_cast<void>(padded_token(token)); });
   };
@@ -105,7 +105,7 @@ TEST_CASE("a token that is none is refused") {
   CHECK(refusal(std::string(64, 't')) == "no error");
 }
 
-TEST_CASE("a failure is read as it was written, and only then") {
+TEST_CASE("a failure is read as written, and any other bytes are refused") {
   const Failure failure{.rank = 2,
                         .host = "node1",
                         .step = 12,
@@ -136,12 +136,12 @@ TEST_CASE("a failure's message names rank, host, step and operation, and what ha
   CHECK(message_of({.rank = 1, .text = "no"}) == "rank 1, step 0: no");
 }
 
-TEST_CASE("a long text of a failure is cut") {
+TEST_CASE("a long failure text is cut") {
   const std::string bytes = encode(Failure{.text = std::string(kMaxFailureText + 5, 'x')});
   CHECK(decode_failure(bytes).text.size() == kMaxFailureText);
 }
 
-TEST_CASE("a pulse is read as it was written, and only then") {
+TEST_CASE("a heartbeat is read as written, and any other bytes are refused") {
   const std::string value = encode_pulse({.step = 3, .ticks = 9, .operation = "x", .waits = true});
   const Heartbeat pulse = decode_pulse(3, "x", value);
   CHECK(pulse.step == 3);
