@@ -32,7 +32,7 @@ SharedBarrier::SharedBarrier(std::span<BarrierSlot> seats, int rank,
   for (const pid_t process : processes) {
     processes_.emplace_back(FileNumber{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))});
     if (!processes_.back()) {
-      throw Error(ErrorKind::device, "following process " + std::to_string(process) +
+      throw Error(ErrorKind::device, "watching process " + std::to_string(process) +
                                          " failed: " + std::strerror(errno));
     }
     ends_.push_back({.fd = processes_.back().get().value, .events = POLLIN, .revents = 0});

@@ -75,8 +75,7 @@ TEST_CASE("a rank that does not arrive is named when the limit has passed") {
   CHECK(seconds_since(begin) < 30);
 }
 
-TEST_CASE(
-    "after an error, a group reports it, and its other ranks need not wait for their limits") {
+TEST_CASE("after an error a group reports it, and its other ranks do not wait for their limits") {
   const Outcomes outcomes = run_stores(StoreKind::memory, 2, [](int rank, Store& store) {
     const Milliseconds limit(rank == 1 ? 100 : 60'000);
     const auto group = make_gloo_communicator(rank, 2, store, local_options(rank, limit));
@@ -182,8 +181,7 @@ TEST_CASE("no rank continues before every other one has reported that it is conn
         "'test/connected/1' within 2 s; are all ranks running?");
 }
 
-TEST_CASE(
-    "an interface that this machine does not have, or one together with an address, is refused") {
+TEST_CASE("an interface that does not exist, or one together with an address, is refused") {
   const auto store = make_memory_store();
   GlooOptions options = local_options(0, Milliseconds(1000));
   options.interface = "nowhere9";

@@ -162,8 +162,7 @@ TEST_CASE("a CUDA failure that NCCL sees is one of this rank's GPU, others are n
   CHECK(of_gpu());
 }
 
-TEST_CASE(
-    "work that never ends is an error at the limit, or at once if NCCL has noticed a failure") {
+TEST_CASE("work that never ends is an error at the limit, or once NCCL has noticed a failure") {
   const Library library = fake_library();
   const RushingClock clock;
   Group group(library, clock, kPlace, {}, milliseconds(2'500));

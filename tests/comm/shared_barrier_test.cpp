@@ -116,5 +116,5 @@ TEST_CASE("a process that does not exist cannot be watched") {
   const std::array processes{::getpid(), child};
   CHECK_THROWS_WITH_AS(
       SharedBarrier(seats, 0, processes),
-      ("following process " + std::to_string(child) + " failed: No such process").c_str(), Error);
+      ("watching process " + std::to_string(child) + " failed: No such process").c_str(), Error);
 }

@@ -25,8 +25,7 @@ using trainyard::test::answer;
 using trainyard::test::played_runtime;
 
 extern "C" {
-// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): names given by the
-// linker
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the linker's names
 cudaError_t __wrap_cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
