@@ -56,13 +56,13 @@ class ForgetfulDevice final : public Device {
 
 }  // namespace
 
-TEST_CASE("a group of one conforms") {
+TEST_CASE("a group of one passes the conformance suite") {
   const auto device = make_cpu_device();
   const auto group = make_single_communicator();
   for (const std::string& breach : breaches_of(*group, *device)) FAIL_CHECK(breach);
 }
 
-TEST_CASE("groups of Gloo conform") {
+TEST_CASE("groups of Gloo pass the conformance suite") {
   for (const StoreKind kind : {StoreKind::memory, StoreKind::tcp}) {
     for (const int ranks : {1, 2, 3, 4, 5, 8}) {
       INFO(ranks, " ranks, store ", static_cast<int>(kind));

@@ -30,7 +30,8 @@ void check_processes(int ranks) {
 
 }  // namespace
 
-TEST_CASE("an NCCL group with one rank conforms" * doctest::skip(test::no_gpu())) {
+TEST_CASE("an NCCL group with one rank passes the conformance suite" *
+          doctest::skip(test::no_gpu())) {
   const auto device = cuda::make_cuda_device(0);
   const SystemClock clock;
   const auto group = make_nccl_ranks({.library = TY_NCCL_LIBRARY,
@@ -40,10 +41,12 @@ TEST_CASE("an NCCL group with one rank conforms" * doctest::skip(test::no_gpu())
   for (const std::string& breach : breaches_of(*group, *device)) FAIL_CHECK(breach);
 }
 
-TEST_CASE("two processes with NCCL on one GPU conform" * doctest::skip(test::no_gpu())) {
+TEST_CASE("two processes with NCCL on one GPU pass the conformance suite" *
+          doctest::skip(test::no_gpu())) {
   check_processes(2);
 }
 
-TEST_CASE("four processes with NCCL on one GPU conform" * doctest::skip(test::no_gpu())) {
+TEST_CASE("four processes with NCCL on one GPU pass the conformance suite" *
+          doctest::skip(test::no_gpu())) {
   check_processes(4);
 }

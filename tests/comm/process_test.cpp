@@ -44,7 +44,7 @@ void check_end(std::deque<RankProgram>& job, std::size_t dead, const std::string
 
 }  // namespace
 
-TEST_CASE("three processes conform") {
+TEST_CASE("three processes pass the conformance suite") {
   for (const char* const suite : {"suite", "shared-suite"}) {
     std::deque<RankProgram> job = start_job(suite, 3);
     for (int rank = 0; rank < 3; ++rank) {

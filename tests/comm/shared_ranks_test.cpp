@@ -85,7 +85,7 @@ void check_failed(const Outcomes& outcomes, int rank, const std::string& call,
 
 }  // namespace
 
-TEST_CASE("ranks that share memory conform, and Gloo sums nothing") {
+TEST_CASE("ranks that share memory pass the conformance suite, and Gloo sums nothing") {
   for (const int ranks : {2, 3, 4, 5, 8}) {
     INFO(ranks, " ranks");
     std::mutex mutex;

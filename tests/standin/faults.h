@@ -7,8 +7,7 @@
 //   execute@2:50=cudaErrorECCUncorrectable    the 50th piece of work on device 2 breaks the device
 //   context=cudaErrorDevicesUnavailable       when a process begins to use a device
 //   cudaEventSynchronize@1:3=SIGKILL          kills the process there, SIGSTOP stops it
-//   cudnnGetVersion=90700                     an older library, or cublasLtGetVersion,
-//   ncclGetVersion
+//   cudnnGetVersion=90700                     older version; or cublasLtGetVersion, ncclGetVersion
 // With STANDIN_ONCE=FILE only the process that creates FILE fails, not the one restarted after it.
 #pragma once
 

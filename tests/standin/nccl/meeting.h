@@ -39,8 +39,8 @@ struct Mailbox {
 };
 
 /// What one rank publishes. Pieces are counted over all collectives; piece p is in slot p % 2,
-/// which no rank reads any more: a rank that publishes p has read p - 1 of all, so all had read p
-/// - 2.
+/// which no rank reads any more: a rank that publishes p has read piece p - 1 of all ranks, which
+/// had therefore read p - 2.
 struct BarrierSlot {
   std::atomic<std::uint32_t> taken;       // a rank uses this slot
   std::atomic<std::uint32_t> introduced;  // host and bus are known

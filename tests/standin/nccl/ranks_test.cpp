@@ -47,7 +47,7 @@ Outcomes run_ranks(Size size, const std::function<void(Communicator&, Device&)>&
 
 const Outcomes kWell = {"", ""};
 
-TEST_CASE("threads with a GPU each conform") {
+TEST_CASE("threads with a GPU each pass the conformance suite") {
   CHECK(run_ranks({}, [](Communicator& group, Device& device) {
           for (const std::string& breach : breaches_of(group, device)) FAIL_CHECK(breach);
         }) == kWell);

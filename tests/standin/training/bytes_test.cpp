@@ -89,7 +89,7 @@ TEST_CASE("training on a GPU is bit-identical to its plan on the CPU, in each pr
   }
 }
 
-TEST_CASE("so is training by engines with a workspace, which stores nothing else") {
+TEST_CASE("so is training by engines with a workspace that stores nothing else") {
   standin::request_failures("cudnnFirstEngine=1");
   for (const char* const network : {kSmallNetwork, kWideNetwork}) {
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
