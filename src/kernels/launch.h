@@ -1,7 +1,7 @@
 // The CPU launcher of functors. (The CUDA launcher, cuda_launch.cuh, has the same three members.)
 //
 // A functor is a plain struct of pointers and scalars. Three forms:
-//   each(n, f)        f(i) for i in [0, n), in any order, no two writing the same output
+//   each(n, f)        f(i) for i in [0, n), in any order, no two accessing the same output
 //   rows(n, f)        f(team, row): a Team computes sums, maxima and elementwise parts of one row
 //   columns(r, c, f)  sums over r rows for each of c columns, in fixed chunks and a fixed order
 // Each result is a pure function of the inputs: independent of thread count and processor.
