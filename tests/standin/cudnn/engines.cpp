@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kVectorBytes = 16;
 
 /// What every engine here requires of a graph: one type of f32, f16 and bf16, the same for a bias
-/// (no engine of cuDNN mixes another with 16 bits), products summed in f32, and no output kept.
+/// (no engine of cuDNN mixes another with 16 bits), products summed in f32, and output overwritten.
 bool is_common(const Convolution& conv) {
   const cudnnDataType_t type = conv.input.type;
   const auto has_the_type = [type](const Tensor& tensor) { return tensor.type == type; };
