@@ -40,9 +40,9 @@ std::string advice_for(int error_number) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return "; choose a folder that you may write to, with --out";
+      return "; choose a folder you can write to, with --out";
     case EFBIG:
-      return "; raise the limit of file sizes (ulimit -f), then resume";
+      return "; raise the file-size limit (ulimit -f), then resume";
     case EISDIR:
       return "; move it away, then try again";
     default:
@@ -50,8 +50,8 @@ std::string advice_for(int error_number) {
   }
 }
 
-/// Throws Error{disk}, and closes `descriptor` if it is open, where `path` is a pipe, a socket or a
-/// device. A folder is left to open(2), which refuses it.
+/// If `path` is a pipe, a socket or a device, closes `descriptor` if it is open and throws
+/// Error{disk}. A folder is left to open(2), which refuses it.
 void require_regular(int descriptor, const fs::path& path) {
   struct stat status = {};
   const int result = descriptor >= 0 ? ::fstat(descriptor, &status) : ::stat(path.c_str(), &status);
@@ -114,8 +114,8 @@ void Disk::write_all(int descriptor, std::span<const std::byte> bytes, const fs:
 void Disk::sync(int descriptor, const fs::path& path) const {
   int error_number = planned(DiskCall::fsync);
   if (error_number == 0 && ::fsync(descriptor) != 0) error_number = errno;
-  // EINVAL: special file systems that have nothing to bring to a disk.
-  if (error_number != 0 && error_number != EINVAL) fail("bring to the disk", path, error_number);
+  // EINVAL: special file systems that have nothing to flush to a disk.
+  if (error_number != 0 && error_number != EINVAL) fail("flush to disk", path, error_number);
 }
 
 void Disk::close(int descriptor, const fs::path& path) const {
@@ -177,7 +177,7 @@ void Disk::make_folders(const fs::path& path) const {
   if (make_folder(path)) {
     sync_folder(folder_of(path));
   } else if (!fs::is_directory(path, ignored)) {
-    fail("make the folder", path, ENOTDIR);  // a file of that name; a folder may be another's
+    fail("make the folder", path, ENOTDIR);  // a file; a folder may be another process's
   }
 }
 
@@ -245,7 +245,7 @@ void AppendFile::append(std::string_view row) {
   try {
     disk_.write_all(descriptor_, bytes_of(row), path_);
   } catch (...) {
-    // Best effort: a tail that stays is cut when the run is resumed.
+    // Best effort: a remaining tail is cut off when the run is resumed.
     if (before >= 0 && ::ftruncate(descriptor_, before) != 0) errno = 0;
     throw;
   }

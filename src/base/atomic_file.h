@@ -1,5 +1,5 @@
-// The only unit that writes files into a run folder: whole files that are there or not there,
-// rows that are whole, folders, and errors that say what to do.
+// The only unit that writes files into a run folder: whole files or none, whole rows, folders, and
+// errors that say what to do.
 #pragma once
 
 #include <cstddef>
@@ -17,43 +17,43 @@ namespace trainyard {
 /// System calls that change the disk.
 enum class DiskCall { open, write, fsync, rename, mkdir, close };
 
-/// Asked before each such call: 0 lets it happen, an errno value makes it fail. Tests count down
-/// in it; the program passes none.
+/// Called before each such call: 0 lets it proceed, an errno value makes it fail. Tests count calls
+/// with it; the program passes none.
 using FailurePlan = std::function<int(DiskCall)>;
 
-/// The whole of a file in pieces.
+/// A whole file in pieces.
 using FileParts = std::span<const std::span<const std::byte>>;
 
 /// Changes files and folders durably. Every failure throws Error{disk} that names the path, the
-/// system's reason, and, when space ran out, the bytes needed and free.
+/// system's reason and, if space ran out, the bytes needed and free.
 class Disk {
  public:
   Disk() = default;
-  /// For tests: calls fail by `plan`; `free_bytes`, if given, is what free_bytes() answers.
+  /// For tests: calls fail as `plan` says; `free_bytes`, if given, is the result of free_bytes().
   explicit Disk(FailurePlan plan, std::optional<std::uint64_t> free_bytes = std::nullopt);
 
-  /// Writes a new file and brings it to the disk (fsync). For files inside a folder that gets its
-  /// final name later; a failure may leave a part of it.
+  /// Writes a new file and flushes it to disk (fsync). For files in a folder that gets its final
+  /// name later; a failure may leave a partial file.
   void write_file(const std::filesystem::path& path, FileParts parts) const;
-  /// Replaces `path` whole: temporary file beside it, fsync, rename, fsync of the folder. A failure
-  /// leaves the old file.
+  /// Replaces `path` atomically: temporary file next to it, fsync, rename, fsync of the folder. On
+  /// failure the old file remains.
   void replace_file(const std::filesystem::path& path, FileParts parts) const;
   void replace_file(const std::filesystem::path& path, std::string_view text) const;
-  /// Renames a file or folder and brings the change to the disk.
+  /// Renames a file or folder and flushes the change to disk.
   void rename(const std::filesystem::path& from, const std::filesystem::path& to) const;
 
-  /// One mkdir(2): true if this call made the folder, false if the name was taken.
+  /// One mkdir(2): true if this call made the folder, false if the name already existed.
   [[nodiscard]] bool make_folder(const std::filesystem::path& path) const;
-  /// The folder with its parents, durably; existing ones are fine, a file in the way is not.
+  /// Makes the folder and its parents durably; existing folders are fine, a file in the way is not.
   void make_folders(const std::filesystem::path& path) const;
-  /// Tries whether files can be made in a folder, or in the nearest one above it where it is not
-  /// there yet. Leaves nothing behind.
+  /// Checks that files can be created in a folder or, if it does not exist yet, in its nearest
+  /// existing parent. Leaves nothing behind.
   void try_folder(const std::filesystem::path& path) const;
-  /// fsync of a folder: its entries are on the disk.
+  /// fsync of a folder: flushes its entries to disk.
   void sync_folder(const std::filesystem::path& path) const;
-  /// Removes a file or a folder with all in it; a missing one is fine.
+  /// Removes a file, or a folder with its contents; a missing one is fine.
   void remove(const std::filesystem::path& path) const;
-  /// Bytes that this user may still write on the file system of `path`.
+  /// Bytes that this user can still write to the file system of `path`.
   [[nodiscard]] std::uint64_t free_bytes(const std::filesystem::path& path) const;
 
  private:
@@ -72,10 +72,10 @@ class Disk {
   std::optional<std::uint64_t> free_bytes_;
 };
 
-/// The paths of what stands in a folder, in no order. Throws Error{disk} if it cannot be read.
+/// The paths of a folder's entries, in no order. Throws Error{disk} if it cannot be read.
 [[nodiscard]] std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
-/// A file that grows by whole rows. Not copied; the file is closed with the object.
+/// A file that grows by whole rows. Not copyable; closed with the object.
 class AppendFile {
  public:
   /// Opens or makes `path`; `disk` must outlive this object.
@@ -84,10 +84,10 @@ class AppendFile {
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
-  /// One write(2) a row. If the disk takes only a part, the part is cut off again and Error{disk}
-  /// is thrown, so that the file holds whole rows.
+  /// One write(2) per row. If only a part is written, that part is cut off again and Error{disk} is
+  /// thrown, so that the file holds whole rows only.
   void append(std::string_view row);
-  /// Brings all rows to the disk.
+  /// Flushes all rows to disk.
   void sync();
 
  private:

@@ -1,20 +1,20 @@
-// Places one behind another in a piece of memory.
+// Consecutive slots in a block of memory.
 #pragma once
 
 #include <cstddef>
 
 namespace trainyard {
 
-/// Bytes that a place of `bytes` takes up, so that the next begins at a multiple of 256, as GPUs
-/// and vectors like it.
+/// `bytes` rounded up to a multiple of 256, so that the next slot has the alignment that suits GPUs
+/// and vectors.
 [[nodiscard]] constexpr std::size_t aligned_bytes(std::size_t bytes) {
   return (bytes + 255) / 256 * 256;
 }
 
-/// Hands out places.
+/// Assigns slots.
 class Carver {
  public:
-  /// Offset of `bytes` fresh bytes, a multiple of 256.
+  /// Offset of a new slot of `bytes`, a multiple of 256.
   std::size_t take(std::size_t bytes) {
     const std::size_t offset = used_;
     used_ += aligned_bytes(bytes);
@@ -26,7 +26,7 @@ class Carver {
   std::size_t used_ = 0;
 };
 
-/// The address `offset` bytes behind `base`.
+/// The address `offset` bytes after `base`.
 [[nodiscard]] inline void* place_at(void* base, std::size_t offset) {
   return static_cast<std::byte*>(base) + offset;
 }

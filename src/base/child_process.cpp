@@ -38,7 +38,7 @@ struct SpawnSettings {
   SpawnSettings& operator=(const SpawnSettings&) = delete;
 };
 
-/// Threads made meanwhile get no signals: those of a run are the main thread's.
+/// Threads started meanwhile get no signals: those of a run are the main thread's.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -66,7 +66,7 @@ void fill(SpawnSettings& settings, const Command& command) {
   ::posix_spawn_file_actions_addopen(&settings.actions, STDOUT_FILENO, command.errors.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0666);
   ::posix_spawn_file_actions_adddup2(&settings.actions, STDOUT_FILENO, STDERR_FILENO);
-  // A connection that a child holds would outlive its owner.
+  // A connection held by a child would outlive its owner.
   ::posix_spawn_file_actions_addclosefrom_np(&settings.actions, STDERR_FILENO + 1);
   // After the opens, so that `errors` may be relative to our own folder.
   ::posix_spawn_file_actions_addchdir_np(&settings.actions, command.folder.c_str());
@@ -96,8 +96,8 @@ std::optional<std::filesystem::path> find_program(std::string_view name,
   return std::nullopt;
 }
 
-/// What the object shares with the two threads that watch the process. They are detached: not even
-/// a process that cannot be killed (it waits for a dead disk) holds us up.
+/// Shared by the object and the two threads that watch the process. They are detached, so that not
+/// even a process that cannot be killed (it waits for a dead disk) blocks us.
 struct ChildProcess::Watched {
   pid_t pid = -1;
   std::mutex mutex;
@@ -106,7 +106,7 @@ struct ChildProcess::Watched {
   bool overdue = false;
 
   [[nodiscard]] bool over() const { return exit_code.has_value() || overdue; }
-  /// With `mutex` held: the number belongs to this process until it is reaped.
+  /// With `mutex` held: the pid belongs to this process until it is reaped.
   void kill() const {
     if (!exit_code) ::kill(-pid, SIGKILL);
   }
@@ -121,7 +121,7 @@ void ChildProcess::Watched::reap() {
   const std::scoped_lock lock(mutex);
   int status = 0;
   const bool ours = ::waitpid(pid, &status, 0) == pid;
-  exit_code = !ours                 ? 127  // somebody else has waited for it
+  exit_code = !ours                 ? 127  // something else has reaped it
               : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
                                     : WEXITSTATUS(status);
   changed.notify_all();
@@ -146,7 +146,7 @@ ChildProcess::ChildProcess(const Command& command) : watched_(std::make_shared<W
       ::posix_spawn(&watched_->pid, command.program.c_str(), &settings.actions,
                     &settings.attributes, pointers(words).data(), pointers(environment).data());
   if (error == 0) {
-    // posix_spawn sets no limits. What the child writes before this is little.
+    // posix_spawn sets no limits. The child writes little before this.
     const rlimit bytes = {.rlim_cur = command.most_file_bytes, .rlim_max = command.most_file_bytes};
     ::prlimit(watched_->pid, RLIMIT_FSIZE, &bytes, nullptr);
     error = watch(command.limit_seconds);
@@ -186,7 +186,7 @@ bool ChildProcess::ended() const {
 }
 
 std::optional<int> ChildProcess::wait(const std::function<bool()>& stopped) {
-  // A signal's handler wakes nobody.
+  // A signal handler wakes no waiter.
   constexpr auto kLook = std::chrono::milliseconds(50);
   std::unique_lock lock(watched_->mutex);
   while (!watched_->over() && !(stopped && stopped())) watched_->changed.wait_for(lock, kLook);

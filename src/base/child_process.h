@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// The program `name` in the folders of `search_path` ("/usr/bin:/bin", as PATH has them).
+/// The program `name` in the folders of `search_path` ("/usr/bin:/bin", the format of PATH).
 [[nodiscard]] std::optional<std::filesystem::path> find_program(std::string_view name,
                                                                 std::string_view search_path);
 
@@ -20,33 +20,32 @@ struct Command {
   std::filesystem::path program;
   std::vector<std::string> arguments;         // without the program's name
   std::vector<std::string> environment;       // "NAME=value"; nothing is inherited
-  std::filesystem::path folder;               // where it runs
-  std::filesystem::path errors;               // file for its stdout and stderr
-  double limit_seconds = 60;                  // after which it is killed
-  std::uint64_t most_file_bytes = 64u << 20;  // SIGXFSZ ends it when a file of its grows beyond
+  std::filesystem::path folder;               // working directory
+  std::filesystem::path errors;               // file that receives stdout and stderr
+  double limit_seconds = 60;                  // then it is killed
+  std::uint64_t most_file_bytes = 64u << 20;  // SIGXFSZ ends it if a file it writes exceeds this
 };
 
-/// One running program, in a process group of its own so that Ctrl-C does not reach it. It is
-/// reaped as soon as it ends, and killed with its own children at its limit, whatever we do
-/// meanwhile.
+/// A running program, in its own process group so that Ctrl-C does not reach it. It is reaped as
+/// soon as it ends, and killed with its children at its limit, whatever the caller does meanwhile.
 class ChildProcess {
  public:
   /// Throws Error{disk} naming the program if it cannot be started.
   explicit ChildProcess(const Command& command);
-  /// Kills it if it still runs; does not wait.
+  /// Kills it if it is still running; does not wait.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   /// True once it has ended or is past its limit; does not wait.
   [[nodiscard]] bool ended() const;
-  /// Waits for its end: exit code, or 128 + the signal that ended it. Empty at its limit, and as
-  /// soon as `stopped` answers true while it runs.
+  /// Waits for it to end: the exit code, or 128 + the signal that ended it. Empty at its limit, and
+  /// as soon as `stopped` returns true while it runs.
   [[nodiscard]] std::optional<int> wait(const std::function<bool()>& stopped = nullptr);
 
  private:
   struct Watched;
-  /// Answers an errno value, with the process killed, if the threads cannot be made.
+  /// Returns an errno value, with the process killed, if the threads cannot be started.
   int watch(double limit_seconds);
 
   std::shared_ptr<Watched> watched_;

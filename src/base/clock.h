@@ -1,4 +1,4 @@
-// Time, passed in: nothing below the command line reads a clock by itself.
+// Time as a parameter: nothing below the command line reads a clock itself.
 #pragma once
 
 #include <chrono>
@@ -8,14 +8,14 @@
 
 namespace trainyard {
 
-/// A moment of the clock that never goes back, and a length of time.
+/// A time of a monotonic clock, and a duration.
 using Moment = std::chrono::steady_clock::time_point;
 using Milliseconds = std::chrono::milliseconds;
 
 class Clock {
  public:
   virtual ~Clock() = default;
-  /// Seconds since some fixed moment; never goes back.
+  /// Seconds since some fixed time; never decreases.
   [[nodiscard]] virtual double seconds() const = 0;
   /// Seconds since 1970-01-01 00:00:00 UTC.
   [[nodiscard]] virtual std::int64_t utc_seconds() const = 0;
@@ -28,11 +28,11 @@ class SystemClock final : public Clock {
   [[nodiscard]] std::int64_t utc_seconds() const override;
 };
 
-/// A clock that its owner moves: for tests and for replays.
+/// A clock that its owner advances: for tests and replays.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(std::int64_t utc_seconds) : start_utc_(utc_seconds) {}
-  /// Moves on by `seconds` >= 0.
+  /// Advances by `seconds` >= 0.
   void advance(double seconds) { elapsed_ += seconds; }
   [[nodiscard]] double seconds() const override { return elapsed_; }
   [[nodiscard]] std::int64_t utc_seconds() const override {
@@ -46,7 +46,7 @@ class ManualClock final : public Clock {
 
 /// "2026-07-30T12:03:41Z" (RFC 3339).
 [[nodiscard]] std::string utc_text(std::int64_t utc_seconds);
-/// The reverse; empty for any other text.
+/// The inverse; empty for any other text.
 [[nodiscard]] std::optional<std::int64_t> utc_seconds_of(const std::string& text);
 /// "12:03:41", the time of day in UTC.
 [[nodiscard]] std::string utc_time_of_day(std::int64_t utc_seconds);

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What one group leaves: time within a period, both in microseconds. No limit is "max" or -1.
+/// The limit of one group: time within a period, both in microseconds. No limit is "max" or -1.
 std::optional<double> quota_of(const ControlGroup& group) {
   double time = 0, period = 0;
   if (group.version == 2) {

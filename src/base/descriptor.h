@@ -13,7 +13,7 @@ struct FileNumber {
 struct CloseFile {
   void operator()(FileNumber file) const noexcept;
 };
-/// An open file, closed with the object; none of them is inherited by programs that are started.
+/// An open file, closed with the object; not inherited by child processes.
 using Descriptor = Handle<FileNumber, CloseFile>;
 
 }  // namespace trainyard

@@ -14,7 +14,7 @@ void check_failed(std::string_view expression, std::string_view message,
   throw Error(ErrorKind::bug, "internal error at " + std::string(where.file_name()) + ":" +
                                   std::to_string(where.line()) + ": " + std::string(message) +
                                   " (" + std::string(expression) +
-                                  "); this is a bug of train, please report it");
+                                  "); this is a bug in train; please report it");
 }
 
 }  // namespace trainyard

@@ -21,7 +21,7 @@ enum class ErrorKind : int {
   checkpoint = 9,
 };
 
-/// A place in a file that the user wrote. Lines and columns count from 1; line 0 means no place.
+/// A position in a file that the user wrote. Lines and columns count from 1; line 0: no position.
 struct Position {
   std::string file;
   int line = 0;
@@ -33,8 +33,8 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-/// Every error the program raises on purpose. The message is complete: where, what was found, what
-/// was expected, what to do. One message may hold several lines (all errors of a file).
+/// Every error that the program raises on purpose. The message is complete: where, what was found,
+/// what was expected, what to do. It may have several lines (all errors of a file).
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
@@ -45,7 +45,7 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-/// Throws Error{command_line}: the flags or the environment ask for what cannot be.
+/// Throws Error{command_line}: the flags or the environment ask for something impossible.
 [[noreturn]] void refuse_command(const std::string& message);
 
 /// Throws Error{bug}: our mistake, never the user's input.
@@ -54,7 +54,7 @@ class Error : public std::runtime_error {
 
 }  // namespace trainyard
 
-/// Checks an invariant of ours. `message` is any expression convertible to std::string_view.
+/// Checks an internal invariant. `message` is any expression convertible to std::string_view.
 #define TY_CHECK(condition, message) \
   (static_cast<bool>(condition)      \
        ? static_cast<void>(0)        \

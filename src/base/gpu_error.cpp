@@ -5,26 +5,25 @@ namespace {
 
 constexpr int kMemoryAllocation = 2;  // cudaErrorMemoryAllocation
 
-/// Numbers, as above.
+/// By number, as above.
 const char* advice(int status) {
   switch (status) {
     case kMemoryAllocation:
-      return "; use a smaller batch, or end what else runs on that GPU: nvidia-smi lists it";
+      return "; use a smaller batch, or stop other programs on that GPU: nvidia-smi lists them";
     case 35:   // cudaErrorInsufficientDriver
     case 222:  // cudaErrorUnsupportedPtxVersion
-      return "; install a newer NVIDIA driver: train doctor says which CUDA this one supports";
+      return "; install a newer NVIDIA driver: train doctor shows which CUDA this one supports";
     case 46:  // cudaErrorDevicesUnavailable
-      return "; another process has the GPU, or it is in exclusive mode: nvidia-smi says which";
+      return "; another process has the GPU, or it is in exclusive mode: nvidia-smi shows which";
     case 209:  // cudaErrorNoKernelImageForDevice
       return "; no kernel of this program is compiled for that GPU: leave it out with --gpus, or "
              "build with CMAKE_CUDA_ARCHITECTURES for its compute capability, which train doctor "
-             "says";
+             "shows";
     case 214:  // cudaErrorECCUncorrectable
     case 220:  // cudaErrorNvlinkUncorrectable
     case 714:  // cudaErrorHardwareStackError
     case 999:  // cudaErrorUnknown
-      return "; dmesg names the Xid of such a failure, nvidia-smi -q -d ECC counts those of "
-             "memory; "
+      return "; dmesg names the Xid of such a failure, nvidia-smi -q -d ECC counts memory errors; "
              "if this GPU fails again, leave it out with --gpus";
     default:
       return "";

@@ -1,4 +1,4 @@
-// Errors that a GPU itself has made.
+// Errors of a GPU itself.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace trainyard {
 
-/// An Error{device} of the GPU of the thread that throws it, which it does not name: what this GPU
-/// did, and not what was asked of it.
+/// An Error{device} about the current GPU of the throwing thread, which it does not name: a failure
+/// of the GPU, not of the request.
 class GpuError : public Error {
  public:
   explicit GpuError(const std::string& message) : Error(ErrorKind::device, message) {}
 };
 
-/// Whether a status of the CUDA runtime is a fault of the GPU: one of those that end all work
-/// there, and that every later call meets again. Numbers, which CUDA never changes: nothing of it
-/// is included here.
+/// Whether a status of the CUDA runtime is a fault of the GPU: one that ends all work there and
+/// that every later call returns again. By number, since CUDA is not included here; CUDA never
+/// changes these numbers.
 constexpr bool is_gpu_fault(int status) {
   switch (status) {
     case 214:  // cudaErrorECCUncorrectable
@@ -39,18 +39,19 @@ constexpr bool is_gpu_fault(int status) {
   }
 }
 
-/// A status of the CUDA runtime: its number, and what cudaGetErrorName and cudaGetErrorString say.
+/// A status of the CUDA runtime: its number, and the texts of cudaGetErrorName and
+/// cudaGetErrorString.
 struct CudaStatus {
   int code;
   const char* name;
   const char* text;
 };
 
-/// "out of memory (cudaErrorMemoryAllocation)", and what a person can do, where there is something.
+/// "out of memory (cudaErrorMemoryAllocation)", and advice if there is any.
 [[nodiscard]] std::string text_of(const CudaStatus& status);
 
-/// Throws "CUDA: OPERATION failed: " and the status's text: a GpuError if it is such a fault,
-/// Error{memory} if it says that memory lacked, else Error{device}.
+/// Throws "CUDA: OPERATION failed: " and the status's text: a GpuError for a fault of the GPU,
+/// Error{memory} if memory ran out, else Error{device}.
 [[noreturn]] void throw_cuda_error(const CudaStatus& status, const std::string& operation);
 
 }  // namespace trainyard

@@ -1,10 +1,10 @@
-// The two 16-bit floats, as storage: values are converted to float to compute with, and rounded
-// once when stored.
+// The two 16-bit floats, for storage: values are converted to float for arithmetic and rounded once
+// when stored.
 //
 // The conversions are built from integer operations, selects and one IEEE addition or product, so
 // that loops over them vectorise and every device gives the same bits. Rounding is to nearest, ties
-// to even; overflow gives infinity; every NaN becomes the one NaN 0x7fff (as the conversions of
-// NVIDIA's processors write it).
+// to even; overflow gives infinity; every NaN becomes the one NaN 0x7fff (as in the conversions of
+// NVIDIA GPUs).
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct Float16 {
   TY_HD explicit Float16(float value) {
     const std::uint32_t all = math::bits_of(value);
     const std::uint32_t size = all & 0x7fffffffu;
-    // Normal results: the exponent moved by 15 - 127, the mantissa cut to 10 bits. A carry of the
-    // rounding runs into the exponent, from the largest number on to infinity.
+    // Normal results: the exponent moved by 15 - 127, the mantissa cut to 10 bits. A rounding carry
+    // runs into the exponent, up to infinity from the largest number.
     const std::uint32_t odd = (size >> 13) & 1u;
     const std::uint32_t normal = (size - (112u << 23) + 0xfffu + odd) >> 13;
-    // Subnormal results: 0.5 has the spacing 2^-24, so that the sum rounds to the wanted bits.
+    // Subnormal results: 0.5 has the spacing 2^-24, so that the sum rounds to the right bits.
     const std::uint32_t small = math::bits_of(math::float_of(size) + 0.5f) - 0x3f000000u;
     const std::uint32_t finite = size < 0x38800000u ? small : normal;  // below 2^-14
     const std::uint32_t large = size > 0x7f800000u ? 0x7fffu : 0x7c00u;
@@ -38,7 +38,7 @@ struct Float16 {
 
   TY_HD operator float() const {
     const std::uint32_t size = static_cast<std::uint32_t>(bits & 0x7fffu) << 13;
-    // The product sets the exponent's bias right, subnormals included; it is exact.
+    // The product corrects the exponent's bias, subnormals included; it is exact.
     const std::uint32_t finite = math::bits_of(math::float_of(size) * 0x1p112f);
     const std::uint32_t value = size >= 0x0f800000u ? size | 0x7f800000u : finite;
     return math::float_of(value | (static_cast<std::uint32_t>(bits & 0x8000u) << 16));
@@ -60,7 +60,7 @@ struct BFloat16 {
   TY_HD operator float() const { return math::float_of(static_cast<std::uint32_t>(bits) << 16); }
 };
 
-/// The type that values stored as T are computed in: float for the 16-bit types, else T itself.
+/// The type used to compute with values stored as T: float for the 16-bit types, else T itself.
 template <class T>
 struct ArithmeticOf {
   using Type = T;

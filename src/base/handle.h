@@ -1,4 +1,4 @@
-// Owners of handles of C libraries.
+// Owners of C library handles.
 #pragma once
 
 #include <utility>
@@ -24,7 +24,7 @@ class Handle {
   }
 
   [[nodiscard]] T get() const { return handle_; }
-  /// Gives the handle up: the caller destroys it, or leaves it.
+  /// Gives up ownership: the caller destroys the handle or leaks it.
   T release() { return std::exchange(handle_, T{}); }
   [[nodiscard]] explicit operator bool() const { return handle_ != T{}; }
 

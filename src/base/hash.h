@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// Takes bytes piece by piece; how they are cut does not change the hash.
+/// Takes bytes piece by piece; the split does not change the hash.
 class Hash128 {
  public:
   Hash128();

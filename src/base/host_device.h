@@ -1,4 +1,4 @@
-// The mark of functions that run on the host and on the device.
+// The mark for functions that run on host and device.
 #pragma once
 
 #if defined(__CUDACC__)

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 
-/// The number behind `word` in a file of words and numbers ("MemAvailable:  123 kB"), or the first
-/// number of the file where `word` is empty. Empty if there is none: "max" is no number.
+/// The number after `word` in a file of words and numbers ("MemAvailable:  123 kB"), or the file's
+/// first number if `word` is empty. Empty if there is none: "max" is no number.
 std::optional<std::uint64_t> number_in(const fs::path& path, const std::string& word = "") {
   std::ifstream file(path);
   std::string found;
@@ -33,17 +33,17 @@ std::uint64_t left(std::uint64_t limit, std::uint64_t used) {
   return limit > used ? limit - used : 0;
 }
 
-/// The names that a version of control groups gives its files.
+/// The file names of one version of control groups.
 struct GroupFiles {
   const char* limit;
   const char* used;
-  const char* reclaimable;  // a word of memory.stat
+  const char* reclaimable;  // a key of memory.stat
 };
 constexpr GroupFiles kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes",
                                "total_inactive_file"};
 constexpr GroupFiles kVersion2{"memory.max", "memory.current", "inactive_file"};
 
-/// What one group leaves; pages of files that can be dropped do not count as used.
+/// The memory left in one group; reclaimable file pages do not count as used.
 std::optional<std::uint64_t> left_by_group(const fs::path& group, const GroupFiles& files) {
   const auto limit = number_in(group / files.limit);
   const auto used = number_in(group / files.used);
@@ -52,7 +52,7 @@ std::optional<std::uint64_t> left_by_group(const fs::path& group, const GroupFil
   return left(*limit, left(*used, reclaimable));
 }
 
-/// The least that the groups of this process leave.
+/// The least memory left in any group of this process.
 std::optional<std::uint64_t> left_by_own_groups(const fs::path& root) {
   std::optional<std::uint64_t> least;
   for (const ControlGroup& group : control_groups("memory", root)) {
@@ -85,7 +85,7 @@ FreeMemory free_host_memory(const fs::path& root, std::uint64_t address_space) {
     if (taken) take(left(address_space, *taken << 10), "its address-space limit, ulimit -v");
   }
   if (least == kNoLimit) return {};
-  // 0 would say that it is not known.
+  // 0 would mean unknown.
   return {.bytes = std::max<std::size_t>(least, 1), .bound = std::move(bound)};
 }
 

@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// As the system has it, for messages and records; "" if it has none.
+/// The system's host name, for messages and records; "" if it has none.
 [[nodiscard]] std::string host_name();
 
 }  // namespace trainyard

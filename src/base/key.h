@@ -1,4 +1,4 @@
-// Keys of random draws from names.
+// Keys of random draws, from names.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace trainyard {
 
 /// FNV-1a, 32 bits. Random draws of a layer or parameter are keyed by its path, so that fusing or
-/// adding layers elsewhere never changes them.
+/// adding other layers never changes them.
 [[nodiscard]] constexpr std::uint32_t key_of(std::string_view path) {
   std::uint32_t hash = 2166136261u;
   for (const char character : path) {

@@ -1,9 +1,9 @@
-// Elementary functions with the same bits on every device.
+// Elementary functions that are bit-identical on every device.
 //
-// In float they are our own: branch-free, so that loops over them vectorise, built from IEEE
-// operations and fused multiply-adds written out, so that a CPU of any vector width and a GPU round
-// alike. Errors stay within the ulps stated with each (tests/base/math_test.cpp). In double, which
-// only the reference device and the checks use, they are the C library's.
+// The float versions are our own: branch-free, so that loops over them vectorise, and built from
+// IEEE operations and explicit fused multiply-adds, so that CPUs of any vector width and GPUs round
+// alike. Errors stay within the ulps stated for each (tests/base/math_test.cpp). The double
+// versions, used only by the reference device and checks, are the C library's.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@
 
 namespace trainyard::math {
 
-/// As variables: device code reads constants, but may not call the standard library for them.
+/// As variables: device code can read constants but not call the standard library for them.
 template <class T>
 inline constexpr T kInfinity = std::numeric_limits<T>::infinity();
 template <class T>
@@ -56,7 +56,7 @@ TY_HD Reduced reduce_by_ln2(float x) {
   return {n, fma(whole, -1.42860677e-6f, high)};
 }
 
-/// exp(r) - 1 for |r| <= ln 2 / 2: the Taylor series to r^7, whose rest is below 6e-9 of the value.
+/// exp(r) - 1 for |r| <= ln 2 / 2: Taylor series to r^7, with a remainder below 6e-9 of the value.
 TY_HD float expm1_reduced(float r) {
   float p = fma(r, 1.0f / 5040, 1.0f / 720);
   p = fma(p, r, 1.0f / 120);
@@ -71,7 +71,7 @@ TY_HD float exp(float x) {
   const float above = x < -104.0f ? -104.0f : x;
   const float bounded = above > 89.0f ? 89.0f : above;
   const Reduced reduced = reduce_by_ln2(bounded);
-  // 2^n in two factors, so that overflow and subnormal results come out of the last product.
+  // 2^n in two factors, so that the last product gives overflow and subnormal results.
   const std::int32_t half = reduced.n >> 1;
   const std::uint32_t low = static_cast<std::uint32_t>(half + 127) << 23;
   const std::uint32_t high = static_cast<std::uint32_t>(reduced.n - half + 127) << 23;
@@ -79,7 +79,7 @@ TY_HD float exp(float x) {
 }
 TY_HD double exp(double x) { return std::exp(x); }
 
-/// e^x - 1 within 2 ulp, near 0 too.
+/// e^x - 1 within 2 ulp, also near 0.
 TY_HD float expm1(float x) {
   const float above = x < -20.0f ? -20.0f : x;
   const float bounded = above > 89.0f ? 89.0f : above;
@@ -115,10 +115,10 @@ TY_HD float log(float x) {
 }
 TY_HD double log(double x) { return std::log(x); }
 
-/// log(1 + x) within 2 ulp, near 0 too.
+/// log(1 + x) within 2 ulp, also near 0.
 TY_HD float log1p(float x) {
   const float u = 1.0f + x;
-  const float lost = x - (u - 1.0f);  // what the sum rounded away
+  const float lost = x - (u - 1.0f);  // the rounding error of the sum
   const float correction = lost / u;
   const float value = log(u) + correction;
   const bool edge = !(u > 0.0f) || u > 3.402823466e+38f;
@@ -135,8 +135,8 @@ TY_HD float tanh(float x) {
 TY_HD double tanh(double x) { return std::tanh(x); }
 
 /// Error function within 2 ulp. Below 0.93 a polynomial for erf(x) / x - 1 in x^2 (relative error
-/// 2e-8), above it one for -log(erfc(x)) (absolute error of erf 3e-9): both the interpolants at
-/// Chebyshev nodes, computed in 64-bit-mantissa arithmetic.
+/// 2e-8), above it one for -log(erfc(x)) (absolute error of erf 3e-9): both are interpolants at
+/// Chebyshev nodes, computed with a 64-bit mantissa.
 TY_HD float erf(float x) {
   const float size = abs(x);
   const float square = x * x;

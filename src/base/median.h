@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// The middle value, of an even number the mean of the two in the middle. At least one value.
+/// The middle value; for an even count the mean of the two middle values. At least one value.
 [[nodiscard]] double median(std::vector<double> values);
 
 }  // namespace trainyard

@@ -24,7 +24,7 @@ std::string first_line(const fs::path& path) {
   return line;
 }
 
-/// Of a list as the kernel writes it: "0-15,32-47".
+/// From a list in the kernel's format: "0-15,32-47".
 cpu_set_t processors_of(const std::string& list) {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -1,6 +1,6 @@
 // Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 //
-// Every draw is a pure function of what it is for: (seed, stream, epoch, sample or parameter index,
+// Every draw is a pure function of its purpose: (seed, stream, epoch, sample or parameter index,
 // draw), never of thread, rank, batch position or device.
 #pragma once
 
@@ -14,7 +14,7 @@ struct Random4 {
   std::uint32_t word[4];
 };
 
-/// What a draw is for; the high word of the key, so that streams never meet.
+/// The purpose of a draw; mixed into the key's high word, so that streams never overlap.
 enum class RandomStream : std::uint32_t {
   initializer = 1,
   order = 2,  // shuffling

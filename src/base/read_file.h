@@ -1,4 +1,4 @@
-// Regular files read whole or in pieces; errors name the path and carry the caller's error kind.
+// Regular files, read whole or in pieces; errors name the path and carry the caller's error kind.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace trainyard {
 
-/// A regular file open for reading. Its size is taken once, when it is opened.
+/// A regular file open for reading. Its size is read once, when it is opened.
 class InputFile {
  public:
-  /// Throws Error{kind} if the file cannot be opened or is no regular file.
+  /// Throws Error{kind} if the file cannot be opened or is not a regular file.
   InputFile(const std::filesystem::path& path, ErrorKind kind);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -23,7 +23,7 @@ class InputFile {
 
   /// Bytes.
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// Fills `out` from `offset`. Throws Error{kind} if the file ends before.
+  /// Fills `out` from `offset`. Throws Error{kind} if the file ends too early.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
  private:

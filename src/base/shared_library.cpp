@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-/// The loader takes the empty path for the program itself.
+/// The loader takes an empty path for the program itself.
 const char* named(const std::filesystem::path& path) {
   TY_CHECK(!path.empty(), "a library has a path");
   return path.c_str();
@@ -23,7 +23,7 @@ SharedLibrary::SharedLibrary(const std::filesystem::path& path)
 
 SharedLibrary SharedLibrary::apart(const std::filesystem::path& path) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  // A library that was compiled so would bring the sanitizer's runtime a second time.
+  // A library compiled that way would load the sanitizer's runtime a second time.
   return SharedLibrary(static_cast<void*>(nullptr));
 #endif
   return SharedLibrary(dlmopen(LM_ID_NEWLM, named(path), RTLD_NOW | RTLD_LOCAL));
@@ -32,7 +32,7 @@ SharedLibrary SharedLibrary::apart(const std::filesystem::path& path) {
 SharedLibrary::SharedLibrary(void* library) : library_(library) {
   if (is_open()) return;
   const char* text = dlerror();
-  problem_ = text == nullptr ? "the loader does not say why" : text;
+  problem_ = text == nullptr ? "the loader gives no reason" : text;
 }
 
 std::filesystem::path SharedLibrary::file() const {

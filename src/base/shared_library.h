@@ -1,4 +1,4 @@
-// Shared libraries that are opened at run time.
+// Shared libraries opened at run time.
 #pragma once
 
 #include <filesystem>
@@ -13,19 +13,19 @@ struct CloseLibrary {
   void operator()(void* library) const;
 };
 
-/// An open library, closed with the object. Its symbols serve those alone who ask for them by name.
+/// An open library, closed with the object. Its symbols are found only by name lookup in it.
 class SharedLibrary {
  public:
-  /// A path, or a name that the loader looks for; all that it lacks itself is bound at once. If it
+  /// A path, or a name that the loader searches for; undefined symbols are bound at once. If it
   /// cannot be opened, is_open() is false and problem() is the loader's text.
   explicit SharedLibrary(const std::filesystem::path& path);
-  /// The library in a name space of its own, with copies of all that it needs: to ask it something.
-  /// Libraries that it opens itself, and leaves open, cannot be taken for those of another copy.
+  /// The library in its own link namespace, with copies of all its dependencies, to query it.
+  /// Libraries that it opens itself and leaves open cannot be mistaken for those of another copy.
   [[nodiscard]] static SharedLibrary apart(const std::filesystem::path& path);
 
   [[nodiscard]] bool is_open() const { return static_cast<bool>(library_); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// The file that was opened; empty if it is not known.
+  /// The file that was opened; empty if unknown.
   [[nodiscard]] std::filesystem::path file() const;
 
   /// The function `name`, or null.
@@ -33,8 +33,8 @@ class SharedLibrary {
   [[nodiscard]] Function* function(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
   }
-  /// Sets `to` to the function `name`. Throws Error{device} that names the file, the function and
-  /// what was `expected` ("cuDNN 9.19.0 or newer") if there is none.
+  /// Sets `to` to the function `name`. If there is none, throws Error{device} that names the file,
+  /// the function and what was `expected` ("cuDNN 9.19.0 or newer").
   template <class Function>
   void require(const char* name, Function*& to, std::string_view expected) const {
     to = function<Function>(name);
@@ -45,7 +45,7 @@ class SharedLibrary {
   [[nodiscard]] T* variable(const char* name) const {
     return static_cast<T*>(symbol(name));
   }
-  /// Leaves the library open to the end of the program.
+  /// Leaves the library open until the program ends.
   void keep() { library_.release(); }
 
  private:
@@ -57,10 +57,10 @@ class SharedLibrary {
   std::string problem_;
 };
 
-/// "9.19.0" of 91900, as cuDNN and NCCL number their versions.
+/// "9.19.0" for 91900, the version numbering of cuDNN and NCCL.
 [[nodiscard]] std::string version_text(std::size_t number);
-/// What is wrong with a `library` ("cuDNN") of version `found` for a program that needs `least`; ""
-/// if nothing: it is as new, of the same first number.
+/// What is wrong with version `found` of `library` ("cuDNN") for a program that needs `least`; ""
+/// if nothing: at least as new, with the same major version.
 [[nodiscard]] std::string version_problem(std::string_view library, std::size_t found,
                                           std::size_t least);
 

@@ -19,7 +19,7 @@ std::string shortest(T value) {
   return {buffer.data(), result.ptr};
 }
 
-// to_chars keeps the sign bit of a NaN; tables want one word.
+// to_chars keeps the sign bit of a NaN; tables need a single word.
 template <class T>
 std::string real_text(T value) {
   return std::isnan(value) ? "nan" : shortest(value);
@@ -167,8 +167,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t li
       }
       best = std::min(best, row[j]);
     }
-    // A swap reaches back two rows, so one row beyond the limit does not settle it; two do, and the
-    // next row can be at most one better than this.
+    // A swap reaches back two rows, so one row beyond the limit does not decide; two do, and the
+    // next row can be at most one better than this one.
     if (best > limit + 1) return limit + 1;
   }
   return std::min(row[a.size()], limit + 1);

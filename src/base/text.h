@@ -1,4 +1,4 @@
-// Small helpers on text: numbers, quoting, lists of words, nearness of words.
+// Small text helpers: numbers, quoting, lists of words, edit distance.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace trainyard {
 
-/// The shortest digits that read back to the same value ("0.005", "1e-04", "nan", "inf", "-inf"),
-/// whatever the locale. 1.0 gives "1".
+/// The shortest text that reads back to the same value ("0.005", "1e-04", "nan", "inf", "-inf"),
+/// independent of the locale. 1.0 gives "1".
 [[nodiscard]] std::string number_text(double value);
 [[nodiscard]] std::string number_text(float value);
 [[nodiscard]] std::string number_text(std::int64_t value);
@@ -20,17 +20,17 @@ namespace trainyard {
 [[nodiscard]] std::string fixed_text(double value, int decimals);
 /// With thousands separators: 1,652,826.
 [[nodiscard]] std::string with_separators(std::int64_t value);
-/// An amount of memory in whole units, rounded down: "600 MiB", below one "1024 bytes".
+/// An amount of memory in whole units, rounded down: "600 MiB"; below 1 MiB "1024 bytes".
 [[nodiscard]] std::string memory_text(std::size_t bytes);
 
-/// The whole text as a decimal integer or number, else empty (also out of range, blanks, a plus
+/// The whole text as a decimal integer or number; else empty (also out of range, blanks, a plus
 /// sign, "nan" and "inf").
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 
-/// Quoted for a POSIX shell where needed: runs/a/0001, 'it'\''s'.
+/// Quoted for a POSIX shell if needed: runs/a/0001, 'it'\''s'.
 [[nodiscard]] std::string shell_quoted(std::string_view word);
-/// As a JSON string with its quotes. Bytes above 0x7f pass through (UTF-8).
+/// As a quoted JSON string. Bytes above 0x7f pass through (UTF-8).
 [[nodiscard]] std::string json_quoted(std::string_view text);
 
 /// "a, b, c".
@@ -38,21 +38,21 @@ namespace trainyard {
                                  std::string_view separator = ", ");
 /// The pieces between separators: "a,,b" gives "a", "", "b"; "" gives one empty piece.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
-/// Without blanks, tabs and line ends at both ends.
+/// Without leading and trailing blanks, tabs and line ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
-/// At most 60 bytes in one line, for a message: what is longer ends in "...", cut between
-/// characters of UTF-8.
+/// At most 60 bytes on one line, for messages: longer text is cut between UTF-8 characters and ends
+/// in "...".
 [[nodiscard]] std::string shortened(std::string_view text);
 [[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-/// A letter of ASCII, or "_".
+/// An ASCII letter or "_".
 [[nodiscard]] constexpr bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-/// ASCII letters in lower case.
+/// ASCII letters converted to lower case.
 [[nodiscard]] std::string lower_case(std::string_view text);
 
 /// Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the
-/// other (optimal string alignment), counted up to `limit`: beyond it the answer is limit + 1.
+/// other (optimal string alignment), counted up to `limit`: beyond it the result is limit + 1.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b,
                                         std::size_t limit = 16);
 

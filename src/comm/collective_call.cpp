@@ -20,7 +20,7 @@ std::string_view unit_of(DType type) {
     case DType::u8:
       break;
   }
-  TY_CHECK(false, "bytes are not summed over ranks");
+  TY_CHECK(false, "bytes are not all-reduced");
   return {};
 }
 
@@ -36,13 +36,13 @@ std::string text_of(const CollectiveCall& call) {
 }
 
 std::string gone_text(const std::string& name, const std::string& reason) {
-  return name + " is gone (" + reason + "); see what it said";
+  return name + " is gone (" + reason + "); see its output";
 }
 
 std::string late_text(const std::string& name, Milliseconds limit, const std::string& reason) {
   const double seconds = std::chrono::duration<double>(limit).count();
-  return name + " did not do its part within " + number_text(seconds) + " s (" + reason +
-         "); see what it said";
+  return name + " did not take part within " + number_text(seconds) + " s (" + reason +
+         "); see its output";
 }
 
 Error failed_call(const CollectiveCall& call, const std::string& name, int ranks,

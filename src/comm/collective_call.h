@@ -1,4 +1,4 @@
-// What a call of a communicator does, for messages and for telling calls from each other.
+// A communicator's call, for messages and for telling calls apart.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ struct CollectiveCall {
   int root = 0;
 };
 
-/// The call that sums `count` elements over ranks. Bytes are not summed: u8 is an internal error.
+/// The all-reduce of `count` elements. Bytes are not all-reduced: u8 is an internal error.
 [[nodiscard]] CollectiveCall sum_call(std::int64_t count, DType type);
 
 /// "all_reduce_sum of 1000 f32 elements".
 [[nodiscard]] std::string text_of(const CollectiveCall& call);
 
-/// What is wrong with another rank, by its name: it does not come any more, or did not in time.
+/// What is wrong with the rank `name`: it no longer takes part, or did not do so in time.
 [[nodiscard]] std::string gone_text(const std::string& name, const std::string& reason);
 [[nodiscard]] std::string late_text(const std::string& name, Milliseconds limit,
                                     const std::string& reason);
 
-/// Error{device} of a call that `name` made over so many ranks.
+/// Error{device} of a call that `name` made over `ranks` ranks.
 [[nodiscard]] Error failed_call(const CollectiveCall& call, const std::string& name, int ranks,
                                 const std::string& reason);
 

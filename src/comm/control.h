@@ -1,5 +1,5 @@
-// Small values of all ranks, for decisions that every rank must take alike. For groups whose memory
-// is the host's (Gloo, or one rank); `queue` is one of the CPU device.
+// Small values gathered from all ranks, for decisions that every rank must make alike. For groups
+// on host memory (Gloo, or one rank); `queue` is one of the CPU device.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ template <class T>
                                                     std::string_view mine);
 /// The largest value of all ranks.
 [[nodiscard]] double largest(Communicator& ranks, Queue& queue, double mine);
-/// Rank `root`'s text; those of the others are not looked at.
+/// Rank `root`'s text; the others' are ignored.
 [[nodiscard]] std::string broadcast_text(Communicator& ranks, Queue& queue, std::string_view text,
                                          int root);
 

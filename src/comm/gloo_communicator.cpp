@@ -18,14 +18,14 @@ std::size_t bytes_of(const SumPart& part) {
   return static_cast<std::size_t>(part.count) * size_of(part.type);
 }
 
-/// Whether each rank sums the whole part for itself, which saves the move in which ranks hand round
-/// what they summed, with its wake-ups: of two ranks that moves no more bytes, of few bytes hardly.
+/// Whether each rank sums the whole part itself, which saves distributing the summed slices and the
+/// wake-ups for that: with two ranks it sends no more bytes, with few bytes hardly more.
 bool summed_by_each(const SumPart& part, int ranks) {
   constexpr std::size_t kFewBytes = 4096;
   return ranks == 2 || bytes_of(part) <= kFewBytes;
 }
 
-/// What rank `rank` of `ranks` sums.
+/// The slice that rank `rank` of `ranks` sums.
 Slice slice_of(const SumPart& part, int rank, int ranks) {
   if (summed_by_each(part, ranks)) return {0, bytes_of(part)};
   return trainyard::slice_of(part.count, part.type, rank, ranks);
@@ -53,7 +53,7 @@ class GlooCommunicator final : public Communicator {
  private:
   using Window = GlooMesh::Window;
 
-  /// The moves of a sum; `index` of the part tells their bytes from those of other parts.
+  /// The exchanges of a sum; the part's `index` separates its bytes from those of other parts.
   void exchange_slices(std::size_t index, const SumPart& part);
   void sum_own_slice(std::size_t index, const SumPart& part);
   void hand_round(std::size_t index, const SumPart& part);
@@ -65,15 +65,15 @@ class GlooCommunicator final : public Communicator {
   [[nodiscard]] Window& slices_of(std::size_t index, const SumPart& part);
   template <class Visit>
   void each_other(Visit&& visit) const {
-    // Every rank begins with the one behind it, so that not all send to rank 0 first.
+    // Every rank begins with its successor, so that not all send to rank 0 first.
     for (int i = 1; i < size(); ++i) visit((rank() + i) % size());
   }
 
   GlooMesh mesh_;
   TreeSum sum_;
-  std::vector<std::vector<std::byte>> staging_;  // a part
-  std::vector<const void*> inputs_;              // a rank
-  std::vector<std::byte> present_;               // of a barrier: a byte a rank
+  std::vector<std::vector<std::byte>> staging_;  // per part
+  std::vector<const void*> inputs_;              // per rank
+  std::vector<std::byte> present_;               // for barriers: a byte per rank
 };
 
 void GlooCommunicator::all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
@@ -81,13 +81,13 @@ void GlooCommunicator::all_reduce_sums(Queue& queue, std::span<const SumPart> pa
   queue.wait();
   std::int64_t count = 0;
   for (const SumPart& part : parts) {
-    TY_CHECK(part.count >= 0, "a sum of at least no elements");
+    TY_CHECK(part.count >= 0, "a sum has 0 or more elements");
     count += part.count;
   }
   mesh_.begin(sum_call(count, parts.front().type));
   if (size() == 1) return;
   if (staging_.size() < parts.size()) staging_.resize(parts.size());
-  // What one part waits for is under way while the others are worked on.
+  // While one part waits for data, the others are worked on.
   for (std::size_t i = 0; i < parts.size(); ++i) exchange_slices(i, parts[i]);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     sum_own_slice(i, parts[i]);
@@ -137,7 +137,7 @@ void GlooCommunicator::hand_round(std::size_t index, const SumPart& part) {
 }
 
 void GlooCommunicator::broadcast(Queue& queue, void* data, std::size_t bytes, int root) {
-  TY_CHECK(root >= 0 && root < size(), "a broadcast comes from a rank of the group");
+  TY_CHECK(root >= 0 && root < size(), "the root of a broadcast is a rank of the group");
   const SigpipeGuard guard;
   queue.wait();
   mesh_.begin({.operation = "broadcast",
@@ -146,17 +146,17 @@ void GlooCommunicator::broadcast(Queue& queue, void* data, std::size_t bytes, in
                .root = root});
   if (bytes == 0 || size() == 1) return;
   Window& window = mesh_.window(data, bytes);
-  // A binomial tree: counted from the root, rank r hears from r without its highest bit.
-  const auto place = static_cast<unsigned>((rank() - root + size()) % size());
+  // A binomial tree: counted from the root, rank r receives from r without its highest bit.
+  const auto position = static_cast<unsigned>((rank() - root + size()) % size());
   const auto rank_at = [&](unsigned at) { return (static_cast<int>(at) + root) % size(); };
   unsigned bit = 1;
-  while (bit <= place) bit *= 2;
-  if (place != 0) {
-    mesh_.receive(window, rank_at(place - bit / 2), 0, 0, bytes);
+  while (bit <= position) bit *= 2;
+  if (position != 0) {
+    mesh_.receive(window, rank_at(position - bit / 2), 0, 0, bytes);
     mesh_.await_received(window);
   }
-  for (; place + bit < static_cast<unsigned>(size()); bit *= 2) {
-    mesh_.send(window, rank_at(place + bit), 0, 0, bytes);
+  for (; position + bit < static_cast<unsigned>(size()); bit *= 2) {
+    mesh_.send(window, rank_at(position + bit), 0, 0, bytes);
   }
   mesh_.await_sent(window);
 }
@@ -166,7 +166,7 @@ void GlooCommunicator::all_gather(Queue& queue, const void* mine, std::size_t by
   queue.wait();
   mesh_.begin({.operation = "all_gather",
                .count = static_cast<std::int64_t>(bytes),
-               .unit = "bytes a rank"});
+               .unit = "bytes per rank"});
   if (bytes == 0) return;
   auto* const slots = static_cast<std::byte*>(out);
   std::memmove(slots + static_cast<std::size_t>(rank()) * bytes, mine, bytes);
@@ -178,13 +178,13 @@ void GlooCommunicator::all_to_all(Queue& queue, const void* mine, std::size_t by
   queue.wait();
   mesh_.begin({.operation = "all_to_all",
                .count = static_cast<std::int64_t>(bytes),
-               .unit = "bytes to a rank"});
+               .unit = "bytes to each rank"});
   if (bytes == 0) return;
   const std::size_t own = static_cast<std::size_t>(rank()) * bytes;
   std::memcpy(static_cast<std::byte*>(out) + own, static_cast<const std::byte*>(mine) + own, bytes);
   if (size() == 1) return;
   const std::size_t all = static_cast<std::size_t>(size()) * bytes;
-  Window& sent = mesh_.window(const_cast<void*>(mine), all);  // which nothing is received into
+  Window& sent = mesh_.window(const_cast<void*>(mine), all);  // nothing is received into it
   Window& received = mesh_.window(out, all);
   each_other([&](int other) {
     const std::size_t theirs = static_cast<std::size_t>(other) * bytes;
@@ -197,7 +197,7 @@ void GlooCommunicator::all_to_all(Queue& queue, const void* mine, std::size_t by
 
 void GlooCommunicator::barrier() {
   const SigpipeGuard guard;
-  mesh_.begin({.operation = "barrier", .count = 1, .unit = "byte a rank"});
+  mesh_.begin({.operation = "barrier", .count = 1, .unit = "byte per rank"});
   present_.resize(static_cast<std::size_t>(size()));
   gather_slots(present_.data(), 1);
 }
@@ -225,8 +225,8 @@ GlooMesh::Window& GlooCommunicator::slices_of(std::size_t index, const SumPart& 
 
 std::unique_ptr<Communicator> make_gloo_communicator(int rank, int ranks, Store& store,
                                                      const GlooOptions& options) {
-  TY_CHECK(ranks >= 1 && rank >= 0 && rank < ranks, "a rank lies in 0 to ranks - 1");
-  TY_CHECK(options.limit.count() > 0, "a limit of time is positive");
+  TY_CHECK(ranks >= 1 && rank >= 0 && rank < ranks, "a rank is from 0 to ranks - 1");
+  TY_CHECK(options.limit.count() > 0, "a time limit is positive");
   return std::make_unique<GlooCommunicator>(rank, ranks, store, options);
 }
 

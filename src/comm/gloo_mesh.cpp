@@ -19,7 +19,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// Our store as Gloo wants one. Waits as long as `limit` says, whatever Gloo says.
+/// Our store, adapted to Gloo. Waits as long as `limit` says, whatever Gloo says.
 class GlooStore final : public gloo::rendezvous::Store {
  public:
   GlooStore(trainyard::Store& store, std::string prefix, Milliseconds limit)
@@ -47,20 +47,20 @@ class GlooStore final : public gloo::rendezvous::Store {
 
 std::shared_ptr<gloo::transport::Device> make_device(const GlooOptions& options) {
   gloo::transport::tcp::attr attributes;
-  // Found by us: Gloo loses memory where there is no such interface, and names none.
+  // Looked up by us: Gloo leaks memory if the interface does not exist, and does not name it.
   attributes.hostname =
       options.interface.empty() ? options.address : address_of_interface(options.interface);
   return gloo::transport::tcp::CreateDevice(attributes);
 }
 
-/// Gloo's text without its place in Gloo's sources.
+/// Gloo's text without the location in Gloo's sources.
 std::string reason_of(const std::exception& error) {
   const std::string text = error.what();
   const std::size_t end = text.starts_with('[') ? text.find("] ") : std::string::npos;
   return end == std::string::npos ? text : text.substr(end + 2);
 }
 
-/// Differs between calls that do not belong together, as far as 24 bits can.
+/// Differs between calls that do not belong together, as far as 24 bits allow.
 std::uint64_t tag_of(const CollectiveCall& call) {
   std::uint64_t tag =
       static_cast<std::uint64_t>(call.count) * 31 + static_cast<std::uint64_t>(call.root);
@@ -72,7 +72,7 @@ std::uint64_t tag_of(const CollectiveCall& call) {
 
 }  // namespace
 
-/// One of Gloo's buffers for each other rank: its errors are then that rank's.
+/// One Gloo buffer per other rank, so that its errors can be attributed to that rank.
 class GlooMesh::Window {
  public:
   struct Side {
@@ -118,7 +118,7 @@ class GlooMesh::Part {
 
  private:
   void connect(Store& store, const GlooOptions& options);
-  /// `work`, whose errors are those of rank `peer`.
+  /// Runs `work` and attributes its errors to rank `peer`.
   template <class Work>
   void with(int peer, Work&& work);
   [[nodiscard]] Milliseconds left() const;
@@ -126,16 +126,16 @@ class GlooMesh::Part {
   [[nodiscard]] std::string name_of(int which) const;
   [[noreturn]] void fail(int peer, const std::string& reason);
 
-  std::vector<std::string> hosts_;  // a rank
+  std::vector<std::string> hosts_;  // per rank
   std::shared_ptr<gloo::rendezvous::Context> context_;
   bool closed_ = false;
   CollectiveCall call_;
   std::uint64_t calls_ = 0;
   Moment deadline_;
-  // The calls of a step are few; control traffic takes what is left.
+  // A step makes few calls; control traffic uses the rest.
   struct KeptWindow {
     std::unique_ptr<Window> window;
-    std::uint64_t used = 0;  // the call
+    std::uint64_t used = 0;  // number of the call that used it last
   };
   std::array<KeptWindow, 32> windows_;
 };
@@ -171,11 +171,11 @@ void GlooMesh::Part::connect(Store& store, const GlooOptions& options) {
         store.get(prefix + "host/" + std::to_string(other), options.connect);
   }
   GlooStore gloo_store(store, prefix + "gloo/", options.connect);
-  // Gloo lets a connection take five times this.
+  // Gloo allows a connection five times this.
   context_->setTimeout(std::max(options.connect / 5, Milliseconds(1)));
   context_->connectFullMesh(gloo_store, device);
-  // One that went on and left would close connections on which others still shake hands, and these
-  // would try again until their limits.
+  // A rank that went on and left would close connections on which others still shake hands, and
+  // they would retry until their limits.
   store.set(prefix + "connected/" + std::to_string(rank), "");
   for (int other = 0; other < ranks; ++other) {
     store.wait(prefix + "connected/" + std::to_string(other), options.connect);
@@ -209,7 +209,7 @@ std::uint64_t GlooMesh::Part::slot(int phase) const {
 }
 
 GlooMesh::Window& GlooMesh::Part::window(void* data, std::size_t bytes) {
-  // The one that was not used for longest makes room; those of this call are safe.
+  // The least recently used window makes room; those of this call are safe.
   KeptWindow* oldest = &windows_.front();
   for (KeptWindow& kept : windows_) {
     if (kept.window != nullptr && kept.window->is_of(data, bytes)) {
@@ -225,7 +225,7 @@ GlooMesh::Window& GlooMesh::Part::window(void* data, std::size_t bytes) {
 void GlooMesh::Part::send(Window& window, int to, int phase, std::size_t offset,
                           std::size_t bytes) {
   if (bytes == 0) return;
-  TY_CHECK(offset + bytes <= window.bytes(), "bytes outside of their window");
+  TY_CHECK(offset + bytes <= window.bytes(), "bytes outside their window");
   Window::Side& side = window.side(to);
   side.sends = true;
   with(to, [&] { side.buffer->send(to, slot(phase), offset, bytes); });
@@ -234,7 +234,7 @@ void GlooMesh::Part::send(Window& window, int to, int phase, std::size_t offset,
 void GlooMesh::Part::receive(Window& window, int from, int phase, std::size_t offset,
                              std::size_t bytes) {
   if (bytes == 0) return;
-  TY_CHECK(offset + bytes <= window.bytes(), "bytes outside of their window");
+  TY_CHECK(offset + bytes <= window.bytes(), "bytes outside their window");
   Window::Side& side = window.side(from);
   side.receives = true;
   with(from, [&] { side.buffer->recv(from, slot(phase), offset, bytes); });
@@ -263,7 +263,7 @@ std::string GlooMesh::Part::name_of(int which) const {
 void GlooMesh::Part::fail(int peer, const std::string& reason) {
   const bool late = SteadyClock::now() >= deadline_;
   if (!std::exchange(closed_, true)) {
-    // The others need not wait for their limits: this rank will not take part any more.
+    // The others need not wait for their limits: this rank no longer takes part.
     context_->closeConnections();
   }
   const std::string what = peer == rank ? reason

@@ -1,4 +1,4 @@
-// Bytes from rank to rank by Gloo: what the collectives of gloo_communicator.cpp are made of.
+// Bytes between ranks with Gloo: the basis of the collectives in gloo_communicator.cpp.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace trainyard {
 
-/// Connections from this rank to every other one. All of it throws Error{device} that names this
-/// rank, the call and, where it is known, the other rank; the mesh is closed then.
+/// Connections from this rank to every other one. Everything throws Error{device} that names this
+/// rank, the call and, if known, the other rank; the mesh is then closed.
 class GlooMesh {
  public:
-  /// Memory that is sent from and received into, in pieces. Holds what Gloo needs for it.
+  /// Memory that is sent from and received into, in pieces. Owns Gloo's objects for it.
   class Window;
 
   GlooMesh(int rank, int ranks, Store& store, const GlooOptions& options);
@@ -25,16 +25,16 @@ class GlooMesh {
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
 
-  /// Begins a call: its time runs, and what is sent and received belongs to it.
+  /// Begins a call: its time limit starts, and what is sent and received from now on belongs to it.
   void begin(const CollectiveCall& call);
-  /// That of memory; the one of the same address and size is used again. Valid until the next call.
+  /// The window of this memory; reused for the same address and size. Valid until the next call.
   [[nodiscard]] Window& window(void* data, std::size_t bytes);
 
-  /// Begins to send or receive bytes; without bytes there is nothing to do. `phase` 0 to 255 tells
-  /// several of one call from each other. One each way between two ranks at a time and window.
+  /// Starts sending or receiving bytes; with 0 bytes does nothing. `phase` (0 to 255) tells several
+  /// transfers of one call apart. At most one per direction between two ranks at a time per window.
   void send(Window& window, int to, int phase, std::size_t offset, std::size_t bytes);
   void receive(Window& window, int from, int phase, std::size_t offset, std::size_t bytes);
-  /// Wait for all that was begun, in the order of ranks.
+  /// Wait for everything that was started, in the order of ranks.
   void await_received(Window& window);
   void await_sent(Window& window);
 

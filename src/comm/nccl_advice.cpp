@@ -5,8 +5,7 @@
 namespace trainyard::nccl {
 namespace {
 
-/// A fragment of NCCL's message (2.28: misc/shmutils.cc, transport/nvls.cc, mnnvl.cc), and what to
-/// do.
+/// A fragment of NCCL's message (2.28: misc/shmutils.cc, transport/nvls.cc, mnnvl.cc), and advice.
 struct Advice {
   std::string_view fragment;
   std::string_view text;
@@ -15,10 +14,10 @@ constexpr std::string_view kMoreShared =
     "; /dev/shm is too small: start the container with --shm-size=1g (Docker, Podman), or make it "
     "larger as root: mount -o remount,size=1g /dev/shm";
 constexpr std::string_view kNoMachineLinks =
-    "; set NCCL_MNNVL_ENABLE=0, which does without NVLink between machines";
+    "; set NCCL_MNNVL_ENABLE=0, which turns off NVLink between machines";
 constexpr std::array<Advice, 4> kAll{
     {{"No space left", kMoreShared},
-     {"NVLS", "; set NCCL_NVLS_ENABLE=0, which does without sums in the NVLink switch"},
+     {"NVLS", "; set NCCL_NVLS_ENABLE=0, which turns off sums in the NVLink switch"},
      {"MNNVL", kNoMachineLinks},
      {"IMEX", kNoMachineLinks}}};
 

@@ -1,4 +1,4 @@
-// What a person can do about NCCL's failures that a setting avoids.
+// Advice on NCCL failures that a setting avoids.
 #pragma once
 
 #include <string>
@@ -6,9 +6,8 @@
 
 namespace trainyard::nccl {
 
-/// "; " and what to do about a failure that NCCL describes so: the option of a container that gives
-/// it memory, or the variable that switches off what does not work on this machine. "" where
-/// nothing is known.
+/// "; " and advice on a failure with this message of NCCL: the container option that gives it
+/// memory, or the variable that turns off what does not work on this machine. "" if there is none.
 [[nodiscard]] std::string advice_on(std::string_view message);
 
 }  // namespace trainyard::nccl

@@ -13,7 +13,7 @@
 namespace trainyard::nccl {
 namespace {
 
-/// Waits a little more with every round: most answers come at once, a rank that starts takes long.
+/// Waits slightly longer with every round: most answers arrive at once, a starting rank takes long.
 void pause(int round) {
   constexpr int kQuickRounds = 1'000;
   if (round < kQuickRounds) return std::this_thread::yield();
@@ -40,19 +40,20 @@ ncclDataType_t type_of(DType type) {
     case DType::i32:
       return ncclInt32;
     default:
-      TY_CHECK(type == DType::f32, "sums over ranks are of f64, f32, f16, bf16 or i32");
+      TY_CHECK(type == DType::f32, "all-reduces are of f64, f32, f16, bf16 or i32");
       return ncclFloat32;
   }
 }
 
-/// Calls of NCCL that go on together.
+/// NCCL calls that run together.
 class CallGroup {
  public:
   explicit CallGroup(const Functions& nccl) : nccl_(nccl), worst_(nccl.group_start()) {}
   void note(ncclResult_t result) {
     if (worst_ == ncclSuccess || worst_ == ncclInProgress) worst_ = result;
   }
-  /// Also after a failure, so that the group is closed. The first result that is no success.
+  /// Also after a failure, so that the group is closed. Returns the first result other than
+  /// success.
   [[nodiscard]] ncclResult_t end() {
     note(nccl_.group_end());
     return worst_;
@@ -100,14 +101,14 @@ Group::Group(const Library& library, const Clock& clock, GroupIdentity place,
     }
     settle(operation);
   } catch (const Error&) {
-    // No destructor runs for an object that was not made.
+    // No destructor runs for an object whose constructor threw.
     if (communicator_ != nullptr) library_.call().give_up(communicator_);
     throw;
   }
 }
 
 Group::~Group() {
-  // Where an error ends this rank the others do not leave with it, and after one of CUDA finalizing
+  // If an error ends this rank, the others do not leave with it, and after a CUDA error finalizing
   // may never end.
   if (failed_ || std::uncaught_exceptions() > errors_before_) give_up();
   if (communicator_ != nullptr) leave();
@@ -117,7 +118,7 @@ void Group::leave() noexcept {
   try {
     call("leaving", [](const Functions& nccl, ncclComm_t group) { return nccl.finalize(group); });
   } catch (const Error&) {
-    return give_up();  // nobody to tell
+    return give_up();  // nothing to report it to
   }
   static_cast<void>(library_.call().destroy(communicator_));
 }
@@ -149,7 +150,7 @@ void Group::wait_for(const std::string& operation, const std::function<bool()>& 
 void Group::fail(const std::string& operation, ncclResult_t result) {
   failed_ = true;
   const std::string text = text_of(operation, library_.text_of(result, communicator_));
-  // NCCL checks the calls of CUDA that it makes, and so may be the first to meet a broken GPU.
+  // NCCL checks its own CUDA calls, and so may be the first to see a broken GPU.
   if (result == ncclUnhandledCudaError) throw GpuError(text);
   throw Error(ErrorKind::device, text);
 }

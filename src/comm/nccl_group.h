@@ -1,4 +1,4 @@
-// One rank's handle of a group of NCCL: joined without blocking, every call watched, given up after
+// One rank's handle of an NCCL group: joined without blocking, every call monitored, aborted after
 // a failure.
 #pragma once
 
@@ -21,47 +21,47 @@ struct GroupIdentity {
   std::string host;  // name of this machine, for messages
 };
 
-/// What each of `ranks` ranks has for each other: slices of `bytes`, memory of the GPU.
+/// What each of `ranks` ranks has for each other rank: slices of `bytes`, GPU memory.
 struct Exchange {
   const std::byte* mine = nullptr;
   std::byte* out = nullptr;
   std::size_t bytes = 0;
   int ranks = 1;
 };
-/// Communicator::all_to_all as one group of calls of NCCL, which go on together; the first result
-/// that is no success, if there is one.
+/// Communicator::all_to_all as one group of NCCL calls, which run together; returns the first
+/// result other than success, if any.
 [[nodiscard]] ncclResult_t exchange(const Functions& nccl, ncclComm_t group, const Exchange& slices,
                                     cudaStream_t stream);
 
-/// All parts in one group of calls of NCCL, which is one launch; the first result that is no
-/// success, if there is one.
+/// All parts in one group of NCCL calls, which is one launch; returns the first result other than
+/// success, if any.
 [[nodiscard]] ncclResult_t sum_all(const Functions& nccl, ncclComm_t group,
                                    std::span<const SumPart> parts, cudaStream_t stream);
 
-/// For one thread at a time. Not copied.
+/// For one thread at a time. Not copyable.
 class Group {
  public:
   /// Joins the group of `id`. Library and clock outlive it. Throws Error{device} naming the rank if
-  /// NCCL fails, or not all ranks have come within `limit`, which every call has too.
+  /// NCCL fails, or if not all ranks have joined within `limit`, which applies to every call too.
   Group(const Library& library, const Clock& clock, GroupIdentity place, const ncclUniqueId& id,
         std::chrono::milliseconds limit);
-  /// Leaves the group in order, within the limit; after a failure, or where an error is on its way
-  /// out, gives it up.
+  /// Leaves the group in order, within the limit; after a failure, or during stack unwinding, gives
+  /// it up.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
   [[nodiscard]] const GroupIdentity& place() const { return place_; }
 
-  /// Aborts the group: kernels that wait for other ranks end. Recordings that hold its work are
-  /// destroyed before, or NCCL never lets go of its memory. No call may follow.
+  /// Aborts the group: kernels that wait for other ranks end. Recordings that hold its work must be
+  /// destroyed first, or NCCL never frees its memory. No call may follow.
   void give_up() noexcept;
-  /// Makes a call of NCCL and returns when NCCL has taken it: its work is then on its stream.
-  /// Throws Error{device} "rank 1 (host): NCCL: OPERATION: why", a GpuError where CUDA has failed.
+  /// Makes an NCCL call and returns when NCCL has accepted it: its work is then enqueued on its
+  /// stream. Throws Error{device} "rank 1 (host): NCCL: OPERATION: why", a GpuError if CUDA failed.
   void call(const std::string& operation,
             const std::function<ncclResult_t(const Functions&, ncclComm_t)>& work);
-  /// Returns when `done()` is true. Throws likewise once NCCL has noticed a failure, or the limit
-  /// is over.
+  /// Returns when `done()` is true. Throws as above once NCCL has noticed a failure or the limit
+  /// has passed.
   void wait_for(const std::string& operation, const std::function<bool()>& done);
 
  private:

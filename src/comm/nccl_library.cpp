@@ -44,7 +44,7 @@ Library::Library(const std::filesystem::path& path) {
   SharedLibrary library(path);
   if (!library.is_open()) {
     throw Error(ErrorKind::device,
-                "NCCL, which several GPUs need, cannot be opened: " + library.problem() +
+                "NCCL, which is needed for several GPUs, cannot be opened: " + library.problem() +
                     "; install it, or set TRAINYARD_CUDA_PATH to its folder");
   }
   functions_ = functions_of(library);
@@ -76,8 +76,8 @@ ncclUniqueId Library::make_unique_id() const {
   const ncclResult_t result = functions_.unique_id(&id);
   if (result == ncclSuccess) return id;
   throw Error(ErrorKind::device, "NCCL: no id for a new group: " + text_of(result, nullptr) +
-                                     "; see that this machine has a network interface, and what "
-                                     "NCCL_SOCKET_IFNAME says");
+                                     "; check that this machine has a network interface, and "
+                                     "check NCCL_SOCKET_IFNAME");
 }
 
 }  // namespace trainyard::nccl

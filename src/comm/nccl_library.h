@@ -1,5 +1,5 @@
-// NCCL as a table of its functions, opened by path at run time: the program starts, and the GPU
-// part loads, where there is none.
+// NCCL as a function table, opened by path at run time: the program starts and the GPU part loads
+// without it.
 #pragma once
 
 #include <nccl.h>
@@ -13,7 +13,7 @@
 
 namespace trainyard::nccl {
 
-/// The functions of NCCL that are called.
+/// The NCCL functions that are called.
 struct Functions {
   decltype(&ncclGetVersion) version;
   decltype(&ncclGetErrorString) error_string;
@@ -33,26 +33,26 @@ struct Functions {
   decltype(&ncclRecv) receive;
 };
 
-/// An open NCCL. It stays open to the end of the program, so that nobody needs to own it.
+/// An open NCCL. It stays open until the program ends, so that it needs no owner.
 class Library {
  public:
-  /// 2.18.0, of CUDA 12.1. What is called has been there since 2.14, which is also the first to
-  /// read no more of a newer header's ncclConfig_t than it knows.
+  /// 2.18.0, of CUDA 12.1. All functions called have existed since 2.14, which is also the first
+  /// version to read no more of a newer header's ncclConfig_t than it knows.
   static constexpr int kLeastVersion = 21800;
 
-  /// Opens the library at `path` (or of that name, where the loader finds it). Throws
-  /// Error{device} if it cannot be opened, lacks a function, or is older than kLeastVersion.
+  /// Opens the library at `path` (or of that name, if the loader finds it). Throws Error{device} if
+  /// it cannot be opened, lacks a function, or is older than kLeastVersion.
   explicit Library(const std::filesystem::path& path);
-  /// One whose functions are these.
+  /// One with these functions.
   explicit Library(const Functions& functions) : functions_(functions) {}
 
   [[nodiscard]] const Functions& call() const { return functions_; }
   /// "2.28.9".
   [[nodiscard]] std::string version() const;
-  /// NCCL's words for a result, with its last own message where it has one, and what to do about it
-  /// where that is known.
+  /// NCCL's text for a result, with its last own message if there is one, and advice if any is
+  /// known.
   [[nodiscard]] std::string text_of(ncclResult_t result, ncclComm_t communicator) const;
-  /// An id for a new group: made by one rank, given to all.
+  /// An id for a new group: made by one rank, distributed to all.
   [[nodiscard]] ncclUniqueId make_unique_id() const;
 
  private:
@@ -60,7 +60,7 @@ class Library {
 };
 
 /// Settings of every communicator: calls return at once (blocking = 0), so that a dead rank cannot
-/// hold one for ever; the rest is NCCL's own choice.
+/// block one forever; the rest is NCCL's default.
 [[nodiscard]] ncclConfig_t config();
 
 }  // namespace trainyard::nccl

@@ -22,7 +22,7 @@ std::string text_of(std::span<const SumPart> parts) {
   return joined(words);
 }
 
-/// Rank 0 makes the id, the others get it.
+/// Rank 0 makes the id and sends it to the others.
 ncclUniqueId shared_id(const nccl::Library& library, const NcclSettings& settings) {
   ncclUniqueId id{};
   if (settings.rank == 0) id = library.make_unique_id();
@@ -72,7 +72,7 @@ class NcclRanks final : public Communicator {
     });
   }
   void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    group_.call(fmt::format("all_to_all of {} bytes to a rank", bytes),
+    group_.call(fmt::format("all_to_all of {} bytes to each rank", bytes),
                 [&](const nccl::Functions& nccl, ncclComm_t group) {
                   return nccl::exchange(nccl, group,
                                         {.mine = static_cast<const std::byte*>(mine),
@@ -91,17 +91,17 @@ class NcclRanks final : public Communicator {
 
  private:
   nccl::Library library_;
-  std::unique_ptr<Queue> queue_;  // of barriers
+  std::unique_ptr<Queue> queue_;  // for barriers
   std::unique_ptr<Event> done_;
-  std::unique_ptr<DeviceBuffer> token_;  // what barriers sum
-  nccl::Group group_;                    // left before what it works on is freed
+  std::unique_ptr<DeviceBuffer> token_;  // summed by barriers
+  nccl::Group group_;                    // left before the memory it uses is freed
 };
 
 }  // namespace
 
 std::unique_ptr<Communicator> make_nccl_ranks(const NcclSettings& settings) {
   TY_CHECK(settings.device != nullptr && settings.clock != nullptr && settings.share != nullptr,
-           "a group of GPUs has a device, a clock and an exchange of ids");
+           "a group of GPUs needs a device, a clock and an exchange of ids");
   return std::make_unique<NcclRanks>(settings);
 }
 

@@ -1,4 +1,4 @@
-// Ranks on GPUs, by NCCL. The class of the GPU part, seen from the program: no NCCL, no CUDA here.
+// Collectives on GPUs, with NCCL. The program's view of a class of the GPU part: no NCCL, no CUDA.
 #pragma once
 
 #include <chrono>
@@ -24,16 +24,16 @@ struct NcclSettings {
   /// The GPU, current for the calling thread, and the clock of the limits; both outlive the object.
   Device* device = nullptr;
   const Clock* clock = nullptr;
-  /// Gives rank 0's bytes to every rank; called once by each. They are the id of the new group.
+  /// Sends rank 0's bytes, the id of the new group, to every rank; called once by each.
   std::function<void(std::span<std::byte>)> share;
-  /// That the other ranks may take to appear, and NCCL to take a call.
+  /// How long the other ranks may take to appear, and NCCL to accept a call.
   std::chrono::milliseconds limit{300'000};
 };
 
-/// Joins the group; every rank from 0 to ranks - 1 does. A call has put its work on the queue when
-/// it returns; one thread at a time. Work of a collective that lacks a rank is never done: whoever
-/// waits for its queue relies on the watchdog (watchdog.h) to end it. After an error recordings
-/// that hold its work are destroyed with it. The order of its sums is NCCL's own. Throws
+/// Joins the group; every rank from 0 to ranks - 1 must. A call has enqueued its work when it
+/// returns; one thread at a time. Work of a collective that lacks a rank never ends: waiting for
+/// its queue relies on the watchdog (watchdog.h) to end the process. After an error, recordings
+/// with its work are destroyed together with it. The order of its sums is NCCL's own. Throws
 /// Error{device} if NCCL is missing or too old, or a rank does not appear.
 [[nodiscard]] std::unique_ptr<Communicator> make_nccl_ranks(const NcclSettings& settings);
 

@@ -1,4 +1,4 @@
-// Whether NCCL finds the shared memory that it needs: plain data, no NCCL here.
+// Whether there is enough shared memory for NCCL: plain data, no NCCL here.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@ namespace trainyard {
 struct NcclHost {
   int ranks = 1;
   bool direct = true;  // their GPUs are known to read each other's memory (P2P)
-  std::optional<std::size_t> shared_bytes = {};  // room in /dev/shm; empty: not known
+  std::optional<std::size_t> shared_bytes = {};  // free in /dev/shm; empty: unknown
 };
 
-/// A warning where sums of these ranks go through /dev/shm and it may be too small, with what makes
-/// it larger; "" elsewhere.
+/// A warning if sums of these ranks go through /dev/shm and it may be too small, with how to
+/// enlarge it; else "".
 [[nodiscard]] std::string shared_memory_warning(const NcclHost& host);
 
-/// Bytes that are free in /dev/shm; empty where there is none.
+/// Free bytes in /dev/shm; empty if there is none.
 [[nodiscard]] std::optional<std::size_t> free_shared_bytes();
 
 }  // namespace trainyard

@@ -19,9 +19,8 @@ using SteadyClock = std::chrono::steady_clock;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);
 
-// A core that went to sleep may take milliseconds to be woken, far longer than the sum that it
-// waits for, and ranks come within a fraction of a step. One that is awake leaves its core to
-// whoever wants it.
+// A sleeping core may take milliseconds to wake up, far longer than the sum it waits for, and ranks
+// arrive within a fraction of a step. While spinning, a rank yields its core to any other thread.
 constexpr Milliseconds kAwake(20);
 constexpr int kNapMilliseconds = 1;
 
@@ -33,7 +32,7 @@ SharedBarrier::SharedBarrier(std::span<BarrierSlot> seats, int rank,
   for (const pid_t process : processes) {
     processes_.emplace_back(FileNumber{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))});
     if (!processes_.back()) {
-      throw Error(ErrorKind::device, "following process " + std::to_string(process) +
+      throw Error(ErrorKind::device, "watching process " + std::to_string(process) +
                                          " failed: " + std::strerror(errno));
     }
     ends_.push_back({.fd = processes_.back().get().value, .events = POLLIN, .revents = 0});
@@ -65,7 +64,7 @@ int SharedBarrier::missing() const {
 std::optional<SharedBarrier::Absence> SharedBarrier::absence_of(int rank) const {
   const bool left = seat(rank).gone.load(std::memory_order_acquire);
   const bool ended = ends_[static_cast<std::size_t>(rank)].revents != 0;
-  // It may have come before it went.
+  // It may have arrived before it left.
   if ((!left && !ended) || has_come(rank)) return std::nullopt;
   return left ? Absence::left : Absence::ended;
 }

@@ -1,4 +1,4 @@
-// Ranks of one machine that wait for each other in shared memory.
+// A barrier in shared memory for ranks of one machine.
 #pragma once
 
 #include <poll.h>
@@ -15,15 +15,16 @@
 
 namespace trainyard {
 
-/// What a rank tells the others: in memory that all share, a cache line each.
+/// A rank's state for the others: in memory that all share, one cache line each.
 struct alignas(64) BarrierSlot {
-  std::atomic<std::uint64_t> arrived{0};  // how often it has come
-  std::atomic<std::uint64_t> doing{0};    // what for: written before it comes
-  std::atomic<bool> gone{false};          // it does not come any more
+  std::atomic<std::uint64_t> arrived{0};  // how often it has arrived
+  std::atomic<std::uint64_t> doing{0};    // for which call: written before it arrives
+  std::atomic<bool> gone{false};          // it will not arrive again
 };
 
-/// Counts how often each rank has come, and waits until all have. What a rank wrote before it came
-/// is seen by those that wait for it. Where a rank's process ends, those that wait are told.
+/// Counts how often each rank has arrived, and waits until all have. What a rank wrote before it
+/// arrived is visible to those that wait for it. If a rank's process ends, those that wait are
+/// notified.
 class SharedBarrier {
  public:
   enum class Absence { left, ended, late };
@@ -32,27 +33,27 @@ class SharedBarrier {
     Absence why;
   };
 
-  /// `seats` and `processes`, one a rank; this one sits down on its own. Throws Error{device} where
-  /// the system does not tell of a process's end, or there is none with such a number.
+  /// `seats` and `processes`, one per rank; this rank uses its own. Throws Error{device} if the
+  /// system cannot report the end of a process, or there is no process with such a number.
   SharedBarrier(std::span<BarrierSlot> seats, int rank, std::span<const pid_t> processes);
-  /// Tells the others that this rank does not come any more.
+  /// Tells the others that this rank will not arrive again.
   ~SharedBarrier() { leave(); }
   SharedBarrier(const SharedBarrier&) = delete;
   SharedBarrier& operator=(const SharedBarrier&) = delete;
 
-  /// This rank has come, for what it says.
+  /// This rank has arrived, for the call `doing`.
   void arrive(std::uint64_t doing);
-  /// Waits until every rank has come as often as this one. Else the first rank that is missing,
+  /// Waits until every rank has arrived as often as this one. Else returns the first missing rank,
   /// and why.
   [[nodiscard]] std::optional<Absent> await_all(Moment deadline);
-  /// What a rank that has come is doing.
+  /// The call of a rank that has arrived.
   [[nodiscard]] std::uint64_t doing(int rank) const;
   void leave();
 
  private:
   [[nodiscard]] BarrierSlot& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool has_come(int rank) const;
-  /// The first rank that has not come; the number of ranks: none.
+  /// The first rank that has not arrived; the number of ranks: none.
   [[nodiscard]] int missing() const;
   [[nodiscard]] std::optional<Absence> absence_of(int rank) const;
   void nap();
@@ -60,8 +61,8 @@ class SharedBarrier {
   std::span<BarrierSlot> seats_;
   int rank_;
   std::uint64_t arrived_ = 0;
-  std::vector<Descriptor> processes_;  // a rank
-  std::vector<pollfd> ends_;           // of those; revents: it has ended
+  std::vector<Descriptor> processes_;  // per rank
+  std::vector<pollfd> ends_;           // of these; revents: it has ended
 };
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Memory that processes of one machine share.
+// Memory shared by processes of one machine.
 #pragma once
 
 #include <sys/types.h>
@@ -9,18 +9,18 @@
 
 namespace trainyard {
 
-/// Whose memory it is, and its number there.
+/// The process that owns the memory, and its descriptor there.
 struct SharedMemoryName {
   pid_t process = 0;
   int descriptor = -1;
 };
 
-/// Memory that other processes of this user can open as long as the one that made it keeps it. It
-/// has no name in a file system and takes nothing from /dev/shm, whose size containers limit: when
-/// the last process has ended, however it did, nothing is left.
+/// Memory that other processes of this user can open while its creator holds it. It has no name in
+/// a file system and takes nothing from /dev/shm, whose size containers limit: when the last
+/// process has ended, in whatever way, nothing is left.
 class SharedMemory {
  public:
-  /// New memory, all zeros. Throws Error{device} if the system gives none.
+  /// New memory, all zeros. Throws Error{device} if the system provides none.
   explicit SharedMemory(std::size_t bytes);
   /// That of another process, or of this one. Throws Error{device} unless it is memory of this
   /// class and size.

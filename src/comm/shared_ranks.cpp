@@ -21,7 +21,7 @@
 namespace trainyard {
 namespace {
 
-// Bytes of a rank's slot. Larger sums go in pieces, which lie in the cores' caches.
+// Bytes of a rank's slot. Larger sums are split into pieces, which fit in the cores' caches.
 constexpr std::size_t kSlot = 256 * 1024;
 
 std::size_t size_for(std::size_t ranks) { return ranks * (sizeof(BarrierSlot) + 2 * kSlot); }
@@ -34,7 +34,7 @@ CollectiveCall call_of(std::uint64_t number) {
   return sum_call(static_cast<std::int64_t>(number >> 8), static_cast<DType>(number & 0xff));
 }
 
-/// What ranks know of each other before they share memory: a process and a host a rank.
+/// What ranks know of each other before they share memory: process and host, per rank.
 struct Neighbours {
   std::vector<pid_t> processes;
   std::vector<std::string> hosts;
@@ -42,11 +42,11 @@ struct Neighbours {
 
 class SharedRanks final : public ForwardingCommunicator {
  public:
-  /// Throws Error{device} if this rank cannot open the memory, or follow the others' ends.
+  /// Throws Error{device} if this rank cannot open the memory or watch the other processes.
   SharedRanks(int rank, const SharedMemoryName& memory, const Neighbours& neighbours,
               Milliseconds limit);
 
-  /// What it forwards all calls but sums to, from now on.
+  /// From now on forwards other calls to `others`.
   void take(std::unique_ptr<Communicator> others) {
     others_ = std::move(others);
     forward_to(*others_);
@@ -61,29 +61,29 @@ class SharedRanks final : public ForwardingCommunicator {
 
  private:
   void sum_piece(std::byte* data, std::int64_t count, DType type);
-  /// Waits until all ranks have come to this place of the call.
+  /// Waits until all ranks have reached this point of the call.
   void meet();
-  /// Throws unless rank `other` makes this call, too.
+  /// Throws unless rank `other` makes the same call.
   void check_call(int other);
   [[noreturn]] void fail(const std::string& reason);
   [[nodiscard]] std::string name_of(int rank) const {
     return name_of_rank(rank, hosts_[static_cast<std::size_t>(rank)]);
   }
-  /// A rank's slot of the piece at hand. There are two by turns: once all have come to a piece, all
-  /// are done with the one before it, but not with this one.
+  /// A rank's slot of the current piece. Two slots alternate: once all have reached a piece, all
+  /// are done with the previous one, but not with this one.
   [[nodiscard]] std::byte* slot_of(int rank) const {
     return slots_ + (pieces_ % 2 * hosts_.size() + static_cast<std::size_t>(rank)) * kSlot;
   }
 
   int rank_;
-  std::vector<std::string> hosts_;  // a rank
+  std::vector<std::string> hosts_;  // per rank
   Milliseconds limit_;
   std::unique_ptr<Communicator> others_;
   SharedMemory memory_;  // [rank] BarrierSlot, [2][rank] slot
   SharedBarrier arrivals_;
   std::byte* slots_;
   TreeSum sum_;
-  std::vector<const void*> inputs_;  // a rank
+  std::vector<const void*> inputs_;  // per rank
   bool left_ = false;
   std::uint64_t call_ = 0;
   Moment deadline_;
@@ -100,12 +100,12 @@ SharedRanks::SharedRanks(int rank, const SharedMemoryName& memory, const Neighbo
                 neighbours.processes),
       slots_(memory_.data() + hosts_.size() * sizeof(BarrierSlot)),
       inputs_(hosts_.size()) {
-  // The pages are taken now, and not within a step.
+  // Touch the pages now, and not during a step.
   for (pieces_ = 0; pieces_ < 2; ++pieces_) std::memset(slot_of(rank), 0, kSlot);
 }
 
 void SharedRanks::all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) {
-  TY_CHECK(count >= 0 && type != DType::u8, "a sum of numbers");
+  TY_CHECK(count >= 0 && type != DType::u8, "a sum is of numbers");
   call_ = number_of(count, type);
   queue.wait();
   if (left_) fail("an earlier call failed, and this rank left the group");
@@ -153,7 +153,7 @@ void SharedRanks::meet() {
 void SharedRanks::check_call(int other) {
   const std::uint64_t theirs = arrivals_.doing(other);
   if (theirs == call_) return;
-  fail(name_of(other) + " makes another call, " + text_of(call_of(theirs)));
+  fail(name_of(other) + " is in a different call, " + text_of(call_of(theirs)));
 }
 
 void SharedRanks::fail(const std::string& reason) {
@@ -167,7 +167,7 @@ bool on_one_machine(Communicator& ranks, Queue& queue, const std::string& machin
   return !machines[0].empty() && std::ranges::count(machines, machines[0]) == ranks.size();
 }
 
-/// Null where the system gives no such memory.
+/// Null if the system provides no such memory.
 std::unique_ptr<SharedMemory> make_memory(int ranks) {
   try {
     return std::make_unique<SharedMemory>(size_for(static_cast<std::size_t>(ranks)));
@@ -176,7 +176,7 @@ std::unique_ptr<SharedMemory> make_memory(int ranks) {
   }
 }
 
-/// Null where this rank cannot take part.
+/// Null if this rank cannot take part.
 std::unique_ptr<SharedRanks> join(int rank, const SharedMemoryName& memory,
                                   const Neighbours& neighbours, Milliseconds limit) {
   try {
@@ -190,7 +190,7 @@ std::unique_ptr<SharedRanks> join(int rank, const SharedMemoryName& memory,
 
 std::unique_ptr<Communicator> share_sums(std::unique_ptr<Communicator> others,
                                          const SharedRanksOptions& options) {
-  TY_CHECK(options.limit.count() > 0, "a limit of time is positive");
+  TY_CHECK(options.limit.count() > 0, "a time limit is positive");
   if (others->size() == 1) return others;
   const auto queue = make_cpu_device()->make_queue();
   if (!on_one_machine(*others, *queue, options.machine)) return others;
@@ -200,7 +200,7 @@ std::unique_ptr<Communicator> share_sums(std::unique_ptr<Communicator> others,
   SharedMemoryName name = memory != nullptr ? memory->name() : SharedMemoryName{};
   others->broadcast(*queue, &name, sizeof name, 0);
   auto shared = join(others->rank(), name, neighbours, options.limit);
-  // All do it or none; and the first rank's memory stays until all have opened it.
+  // All ranks use it or none; and the first rank's memory remains until all have opened it.
   if (largest(*others, *queue, shared == nullptr ? 1 : 0) > 0) return others;
   shared->take(std::move(others));
   return shared;

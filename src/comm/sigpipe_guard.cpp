@@ -20,7 +20,7 @@ SigpipeGuard::SigpipeGuard() {
 }
 
 SigpipeGuard::~SigpipeGuard() {
-  // A signal that was raised meanwhile must not come through afterwards.
+  // A signal that was raised meanwhile must not be delivered afterwards.
   if (sigismember(&before_, SIGPIPE) == 0) {
     const sigset_t pipe = only_sigpipe();
     const timespec now{};

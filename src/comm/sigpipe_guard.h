@@ -1,12 +1,13 @@
-// Writing to a connection that the other side has closed, without the signal.
+// Writing to a connection that the other side has closed, without SIGPIPE.
 #pragma once
 
 #include <csignal>
 
 namespace trainyard {
 
-/// While it lives, a write of this thread to a closed connection fails instead of ending the
-/// process. Threads begun meanwhile stay so. Gloo writes without asking for that.
+/// While it exists, a write of this thread to a closed connection fails instead of ending the
+/// process. Threads started meanwhile keep this setting. Gloo writes without suppressing the
+/// signal.
 class SigpipeGuard {
  public:
   SigpipeGuard();

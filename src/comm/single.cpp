@@ -11,7 +11,7 @@ class SingleCommunicator final : public Communicator {
   [[nodiscard]] bool recordable() const override { return true; }
   [[nodiscard]] bool sums_in_tree() const override { return true; }
   void all_reduce_sum(Queue&, void*, std::int64_t, DType type) override {
-    TY_CHECK(type != DType::u8, "bytes are not summed over ranks");
+    TY_CHECK(type != DType::u8, "bytes are not all-reduced");
   }
   void broadcast(Queue&, void*, std::size_t, int root) override {
     TY_CHECK(root == 0, "a group of one has only rank 0");

@@ -1,4 +1,4 @@
-// Who sums what.
+// Which rank sums which elements.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@ struct Slice {
   std::size_t begin = 0, bytes = 0;
 };
 
-/// What rank `rank` of `ranks` sums of `count` elements; slices differ by one element at most.
+/// The slice of `count` elements that rank `rank` of `ranks` sums; slices differ by at most one
+/// element.
 [[nodiscard]] constexpr Slice slice_of(std::int64_t count, DType type, int rank, int ranks) {
   const std::int64_t whole = count / ranks;
   const std::int64_t rest = count % ranks;

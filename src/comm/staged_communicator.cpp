@@ -38,11 +38,11 @@ class StagedCommunicator final : public Communicator {
   void barrier() override { hosts_.barrier(); }
 
  private:
-  /// The device's bytes on the host, with room for `more` behind them.
+  /// Copies the device's bytes to the host, with space for `more` after them.
   std::byte* take(Queue& queue, const void* from, std::size_t bytes, std::size_t more) {
     reserve(bytes + more);
     auto* const host = static_cast<std::byte*>(memory_->data());
-    given_->wait_on(queue);  // the memory still holds what was given last
+    given_->wait_on(queue);  // the memory still holds the last result
     if (bytes > 0) queue.copy_to_host(host, from, bytes);
     queue.wait();
     return host;

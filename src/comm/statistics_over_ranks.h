@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// Sums over the communicator's ranks, put on `queue`. Null for one rank, which has nothing to sum.
-/// Both outlive it.
+/// Sums over the communicator's ranks, enqueued on `queue`. Null for one rank, which has nothing to
+/// sum. Both outlive it.
 [[nodiscard]] std::unique_ptr<StatisticsSum> make_statistics_sum(Communicator& communicator,
                                                                  Queue& queue);
 

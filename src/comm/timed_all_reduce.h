@@ -1,4 +1,4 @@
-// The sums over ranks of a training step, left out or made alone: what they take is the difference.
+// The all-reduces of a training step, left out or made alone to measure their cost.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,25 @@
 
 namespace trainyard {
 
-/// Stands before a communicator, which makes all calls but the sums that are left out. Whatever
-/// asks for sums, and in whatever pieces, needs to know nothing of it.
+/// Wraps a communicator, which makes all calls except the all-reduces that are left out. The
+/// callers need not know of it, whatever pieces they sum.
 class TimedAllReduce final : public ForwardingCommunicator {
  public:
   enum class Mode {
     make,
-    note,  // make them, and keep them for make_noted(): during one step whose work is not recorded
-    leave_out  // work that is recorded meanwhile is without them for ever
+    note,  // make them, and note them for make_noted(): during one step whose work is not recorded
+    leave_out  // work recorded meanwhile never includes them
   };
 
-  /// Stands before `ranks` from now on, which must outlive the last call. Answers itself.
+  /// Wraps `ranks` from now on, which must outlive the last call. Returns itself.
   [[nodiscard]] Communicator& around(Communicator& ranks);
   void set_mode(Mode mode) { mode_ = mode; }
-  /// Makes what is summed zeros, so that sums of sums stay finite.
+  /// Zeroes the memory that is summed, so that sums of sums stay finite.
   void clear_noted();
-  /// Puts on the noted sums alone, in their order and on their queues.
+  /// Enqueues only the noted all-reduces, in their order and on their queues.
   void make_noted();
   [[nodiscard]] std::size_t noted() const { return noted_.size(); }
-  /// Waits for the queues of the noted sums.
+  /// Waits for the queues of the noted all-reduces.
   void wait();
 
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {

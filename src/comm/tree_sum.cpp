@@ -10,9 +10,9 @@
 namespace trainyard {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;  // elements of each rank that lie in the cache at a time
+constexpr std::int64_t kBlock = 1024;  // elements of each rank, which fit in the cache together
 
-// Signed overflow is undefined; unsigned sums have the same bits.
+// Signed overflow is undefined; unsigned sums are bit-identical.
 template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, std::int32_t>, std::uint32_t, Arithmetic<T>>;
 
@@ -72,7 +72,7 @@ void TreeSum::run(std::span<const void* const> inputs, void* out, std::int64_t c
     case DType::u8:
       break;
   }
-  TY_CHECK(false, "bytes are not summed over ranks");
+  TY_CHECK(false, "bytes are not all-reduced");
 }
 
 }  // namespace trainyard

@@ -26,8 +26,7 @@ class CpuBuffer final : public DeviceBuffer {
       throw Error(ErrorKind::memory, "out of host memory: " + memory_text(bytes) +
                                          " could not be allocated; use a smaller batch");
     }
-    // Huge pages are worth several percent on large arenas; where the kernel has none, nothing
-    // changes but speed.
+    // Huge pages are worth several percent on large arenas; without them only speed changes.
     if (alignment == kHugePage) madvise(data_, rounded, MADV_HUGEPAGE);
   }
   ~CpuBuffer() override { std::free(data_); }
@@ -67,7 +66,7 @@ class CpuEvent final : public Event {
   [[nodiscard]] bool done() const override { return true; }
 };
 
-/// A queue that runs work at once has nothing to record: each replay calls it.
+/// A queue that runs work immediately has nothing to record: each replay calls the work.
 class CpuRecording final : public Recording {
  public:
   explicit CpuRecording(std::function<void()> work) : work_(std::move(work)) {}

@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// Memory of a device, or of the host for its copies; freed with the object.
+/// Memory of a device, or host memory for its copies; freed with the object.
 class DeviceBuffer {
  public:
   virtual ~DeviceBuffer() = default;
@@ -19,39 +19,39 @@ class DeviceBuffer {
   [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 
-/// An order of work on a device. The CPU's queues run work at once.
+/// Ordered work on a device. The CPU's queues run work immediately.
 class Queue {
  public:
   virtual ~Queue() = default;
-  /// Copies between device memory of this device.
+  /// Copies within the memory of this device.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
-  /// With host memory of Device::allocate_host() these two return at once, and it must stay until
-  /// the copy is done; with other memory they may wait until it can be reused.
+  /// With host memory from Device::allocate_host() these two return at once, and the memory must
+  /// remain until the copy is done; with other memory they may wait until it can be reused.
   virtual void copy_from_host(void* to, const void* from, std::size_t bytes) = 0;
   virtual void copy_to_host(void* to, const void* from, std::size_t bytes) = 0;
   virtual void fill(void* to, std::byte value, std::size_t bytes) = 0;
-  /// Returns when all work of the queue is done.
+  /// Returns when all work in the queue is done.
   virtual void wait() = 0;
 };
 
-/// A point in a queue's order. One that was never recorded is done.
+/// A point in a queue's order. An event that was never recorded is done.
 class Event {
  public:
   virtual ~Event() = default;
   virtual void record(Queue& queue) = 0;
-  /// What is put on `queue` from now on waits for it.
+  /// Work enqueued on `queue` from now on waits for it.
   virtual void wait_on(Queue& queue) = 0;
-  /// The host waits for it.
+  /// Blocks the host until it is reached.
   virtual void wait() = 0;
   [[nodiscard]] virtual bool done() const = 0;
 };
 
-/// Work that is put on a queue again and again.
+/// Work that is enqueued again and again.
 class Recording {
  public:
   virtual ~Recording() = default;
   virtual void replay() = 0;
-  /// Kernels, copies and fills of a replay; 0 where work runs at once.
+  /// Kernels, copies and fills of a replay; 0 if work runs immediately.
   [[nodiscard]] virtual std::size_t nodes() const = 0;
 };
 
@@ -60,28 +60,27 @@ class Device {
   virtual ~Device() = default;
   /// "cpu", "reference", "cuda:0".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Allocates, aligned to 256 bytes (the CPU: 2 MiB pages where large). Throws Error{memory}.
+  /// Allocates memory aligned to 256 bytes (the CPU: 2 MiB pages if large). Throws Error{memory}.
   [[nodiscard]] virtual std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) = 0;
-  /// Host memory that copies of this device read and write directly (pinned), so that they go on
-  /// beside other work. Throws Error{memory}.
+  /// Host memory that this device's copies access directly (pinned), so that they overlap with
+  /// other work. Throws Error{memory}.
   [[nodiscard]] virtual std::unique_ptr<DeviceBuffer> allocate_host(std::size_t bytes) = 0;
   [[nodiscard]] virtual std::unique_ptr<Queue> make_queue() = 0;
   [[nodiscard]] virtual std::unique_ptr<Event> make_event() = 0;
-  /// Records what `work` puts on `queue`, without running it where the device can (a captured
-  /// graph). Addresses, sizes and scalars are those of the recording for ever. `work` may be called
-  /// now or by each replay: it must put on the same each time, and what it refers to, `queue` too,
-  /// outlives the recording. Throws what `work` throws, and Error{device} for work that cannot be
-  /// recorded.
+  /// Records what `work` enqueues on `queue`, without running it if the device can (a captured
+  /// graph). Addresses, sizes and scalars are fixed at recording. `work` may be called now or by
+  /// each replay: it must enqueue the same work each time, and everything it refers to, `queue`
+  /// included, must outlive the recording. Throws what `work` throws, and Error{device} for work
+  /// that cannot be recorded.
   [[nodiscard]] virtual std::unique_ptr<Recording> record(Queue& queue,
                                                           std::function<void()> work) = 0;
-  /// Bytes that can be allocated now; 0 if that is not known.
+  /// Bytes that can be allocated now; 0 if unknown.
   [[nodiscard]] virtual std::size_t free_bytes() const = 0;
-  /// What bounds free_bytes(), as a message has it.
+  /// What limits free_bytes(), for messages.
   [[nodiscard]] virtual std::string memory_bound() const { return "its memory"; }
-  /// Bytes in use, by all programs together; empty where nothing counts that.
+  /// Bytes in use by all programs together; empty if unknown.
   [[nodiscard]] virtual std::optional<std::size_t> used_bytes() const { return std::nullopt; }
-  /// Share of the last moments (a GPU: 1/6 to 1 second) in which it worked, in percent; empty where
-  /// nothing counts that.
+  /// Utilization over the recent past (a GPU: 1/6 to 1 second), in percent; empty if unknown.
   [[nodiscard]] virtual std::optional<int> busy_percent() const { return std::nullopt; }
 };
 

@@ -1,4 +1,4 @@
-// Elements in the memory of a device.
+// Elements in device memory.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// A fixed number of elements that are copied as bytes. Not initialized.
+/// A fixed number of elements, copied as bytes. Not initialized.
 template <class T>
 class DeviceArray {
  public:
@@ -27,17 +27,17 @@ class DeviceArray {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::span<T> span() const { return {data(), size_}; }
 
-  /// Copies the first values.size() elements; the values may change once this returns.
+  /// Copies the first values.size() elements; `values` may change once this returns.
   void write(Queue& queue, std::span<const T> values) {
     if (!values.empty()) queue.copy_from_host(data(), values.data(), values.size_bytes());
   }
-  /// All elements, when everything before them on `queue` is done.
+  /// All elements, once all earlier work on `queue` is done.
   [[nodiscard]] std::vector<T> read(Queue& queue) const {
     std::vector<T> values(size_);
     read(queue, values);
     return values;
   }
-  /// The same into values.size() elements of the caller's.
+  /// The same, into values.size() elements of the caller.
   void read(Queue& queue, std::span<T> values) const {
     if (!values.empty()) queue.copy_to_host(values.data(), data(), values.size_bytes());
     queue.wait();

@@ -1,4 +1,4 @@
-// Work that a device does again and again.
+// Work that a device repeats.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// Puts the same work on a queue each time: directly the first time, when libraries load what they
-/// need, and as a recording from then on. See Device::record for what `work` may do.
+/// Enqueues the same work each time: directly the first time, when libraries load what they need,
+/// and as a recording from then on. See Device::record for the constraints on `work`.
 class RepeatedWork {
  public:
   RepeatedWork(Device& device, Queue& queue, std::function<void()> work)

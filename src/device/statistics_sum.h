@@ -1,4 +1,4 @@
-// Sums over the replicas of a run, as executors need them.
+// Sums over the replicas of a run, for executors.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ class StatisticsSum {
  public:
   virtual ~StatisticsSum() = default;
   [[nodiscard]] virtual int replicas() const = 0;
-  /// Puts on: `count` values in memory of the device, summed over all replicas in place, equal bits
-  /// on every replica. In the order of the queue that the device's executors run on. Throws
+  /// Enqueues: sums `count` values in device memory over all replicas in place, bit-identical on
+  /// every replica. In the order of the queue that the device's executors run on. Throws
   /// Error{device} if a replica is lost.
   virtual void sum(double* values, std::int64_t count) = 0;
 };

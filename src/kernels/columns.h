@@ -1,5 +1,5 @@
-// How columns() of every launcher cuts its sums: fixed chunks of rows, each summed row by row, then
-// the chunks in order.
+// How columns() of every launcher splits its sums: fixed chunks of rows, each summed row by row,
+// then the chunks in order.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ TY_HD constexpr std::int64_t column_partials(std::int64_t rows, std::int64_t col
   return column_chunks(rows) * columns;
 }
 
-/// First stage, one column of one chunk a call: neighbouring calls read neighbouring columns.
+/// First stage, one column of one chunk per call: neighbouring calls read neighbouring columns.
 template <class F>
 struct ColumnChunk {
   using Sum = typename F::Sum;

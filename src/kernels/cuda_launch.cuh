@@ -1,6 +1,6 @@
 // The CUDA launcher of functors: the three members of CpuLauncher, with the same order in every
-// sum, so that the bits are the CPU's. All of it may be captured into a graph: nothing allocates or
-// waits, and a launch is all that the host does.
+// sum, so that results are bit-identical to the CPU's. All of it can be captured into a graph: it
+// allocates nothing, waits for nothing, and the host only launches.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -32,15 +32,15 @@ struct LaneMax {
   }
 };
 
-/// Combines one value a lane pairwise in a tree (128 lanes to 64, 32, ... 1), as CpuTeam does;
-/// every lane gets the result. The first warp does the tree: two levels out of shared memory, five
-/// by shuffles, of which lane i uses what lane i + width held before.
+/// Combines one value per lane pairwise in a tree (128 lanes to 64, 32, ... 1), as CpuTeam does;
+/// every lane gets the result. The first warp runs the tree: two levels through shared memory, five
+/// by shuffles, in which lane i uses the previous value of lane i + width.
 template <class T, class Combine>
 __device__ T combine_lanes(T own, const Combine& combine) {
   static_assert(std::is_arithmetic_v<T> && kTeamLanes == 128);
   __shared__ T lanes[kTeamLanes];
   const unsigned lane = threadIdx.x;
-  __syncthreads();  // the result before may still be read
+  __syncthreads();  // the previous result may still be read
   lanes[lane] = own;
   __syncthreads();
   if (lane < 32) {
@@ -55,18 +55,18 @@ __device__ T combine_lanes(T own, const Combine& combine) {
   return lanes[0];
 }
 
-/// The Team of a row: a block of kTeamLanes threads. Members are called by all lanes alike; what a
+/// The Team of a row: a block of kTeamLanes threads. All lanes call its members together; what a
 /// functor computes from their results is computed by every lane. (On the host the bodies are
-/// empty: functors are compiled for both sides, and the host's side is never called with this
+/// empty: functors are compiled for both sides, and the host version is never called with this
 /// Team.)
 struct CudaTeam {
-  /// Calls f(i) for i in [0, n), a lane every kTeamLanes-th; what was written is seen by all lanes.
+  /// Calls f(i) for i in [0, n), each lane every kTeamLanes-th; all lanes see what was written.
   template <class F>
   TY_HD void each(std::int64_t n, const F& f) const {
     NV_IF_TARGET(NV_IS_DEVICE, (for (std::int64_t i = threadIdx.x; i < n; i += kTeamLanes) f(i);
                                 __syncthreads();))
   }
-  /// Sum of f(i): lane l adds i = l, l + 128, ... in order, lanes are added pairwise.
+  /// Sum of f(i): lane l adds i = l, l + 128, ... in order, then lanes are added pairwise.
   template <class T, class F>
   TY_HD T sum(std::int64_t n, const F& f) const {
     T total{};
@@ -91,10 +91,10 @@ struct CudaTeam {
   }
 };
 
-/// Threads a block of each().
+/// Threads per block of each().
 inline constexpr unsigned kEachThreads = 256;
 
-/// One thread one i. Bound by what f reads and writes.
+/// One thread per i. Limited by the memory traffic of f.
 template <class F>
 __global__ void __launch_bounds__(kEachThreads)
     each_kernel(const __grid_constant__ F f, std::int64_t n) {
@@ -102,14 +102,14 @@ __global__ void __launch_bounds__(kEachThreads)
   if (i < n) f(i);
 }
 
-/// One block one row.
+/// One block per row.
 template <class F>
 __global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant__ F f) {
   f(CudaTeam{}, static_cast<std::int64_t>(blockIdx.x));
 }
 
-/// One thread one column: ColumnTotals with the loads of 16 chunks under way at a time, since a
-/// column's additions stand one behind the other and its loads need not.
+/// One thread per column: ColumnTotals with the loads of 16 chunks in flight, since a column's
+/// additions depend on each other and its loads do not.
 template <class F>
 __global__ void __launch_bounds__(kEachThreads)
     column_totals_kernel(const __grid_constant__ ColumnTotals<F> totals) {
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(kEachThreads)
   totals.f.finish(column, total);
 }
 
-/// Launches functors on a stream of the current device. Copied freely; the stream must outlive it.
+/// Launches functors on a stream of the current device. Copyable; the stream must outlive it.
 class CudaLauncher {
  public:
   using Team = CudaTeam;
@@ -152,7 +152,7 @@ class CudaLauncher {
     launch("rows", rows_kernel<F>, {grid_of(n), kTeamLanes}, f);
   }
 
-  /// As CpuLauncher::columns(); `partials` lies on the device.
+  /// As CpuLauncher::columns(); `partials` is on the device.
   template <class F>
   void columns(std::int64_t rows, std::int64_t columns, const F& f,
                typename F::Sum* partials) const {
@@ -169,7 +169,7 @@ class CudaLauncher {
   [[nodiscard]] static unsigned blocks_for(std::int64_t n) {
     return grid_of((n + kEachThreads - 1) / kEachThreads);
   }
-  /// A launch as a call and not as <<<>>>, so that any C++ compiler reads this file: a test runs
+  /// Launches by a call and not by <<<>>>, so that any C++ compiler can read this file: a test runs
   /// the kernels on the host.
   template <class... Parameters, class... Arguments>
   void launch(const char* form, void (*kernel)(Parameters...), Grid grid,
@@ -179,7 +179,7 @@ class CudaLauncher {
     config.blockDim = dim3(grid.threads);
     config.stream = stream_;
     static_cast<void>(cudaLaunchKernelEx(&config, kernel, arguments...));
-    check_launch(form);  // with what CUDA keeps as its last error
+    check_launch(form);  // reads CUDA's last error
   }
 
   cudaStream_t stream_;

@@ -1,10 +1,10 @@
 // The CPU launcher of functors. (The CUDA launcher, cuda_launch.cuh, has the same three members.)
 //
 // A functor is a plain struct of pointers and scalars. Three forms:
-//   each(n, f)        f(i) for i in [0, n), in any order, no two touching the same output
+//   each(n, f)        f(i) for i in [0, n), in any order, no two accessing the same output
 //   rows(n, f)        f(team, row): a Team computes sums, maxima and elementwise parts of one row
 //   columns(r, c, f)  sums over r rows for each of c columns, in fixed chunks and a fixed order
-// The result of each is a pure function of its inputs: never of the thread count or processor.
+// Each result is a pure function of the inputs: independent of thread count and processor.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace trainyard {
 
-/// The CPU's Team: replays the order that a block of 128 CUDA threads would use.
+/// The CPU's Team: reproduces the order of a block of 128 CUDA threads.
 struct CpuTeam {
   /// Calls f(i) for i in [0, n), in any order.
   template <class F>
@@ -26,7 +26,7 @@ struct CpuTeam {
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < n; ++i) f(i);
   }
-  /// Sum of f(i): lane l adds i = l, l + 128, ... in order, lanes are added pairwise.
+  /// Sum of f(i): lane l adds i = l, l + 128, ... in order, then lanes are added pairwise.
   template <class T, class F>
   TY_HD T sum(std::int64_t n, const F& f) const {
     T lanes[kTeamLanes] = {};
@@ -71,8 +71,8 @@ struct CpuTeam {
 /// Columns that one worker of columns() sums side by side.
 inline constexpr std::int64_t kColumnLanes = 16;
 
-/// First stage of columns(), as ColumnChunk: one chunk of rows for up to kColumnLanes columns, row
-/// by row, so that the columns fill a vector.
+/// First stage of columns(), like ColumnChunk: one chunk of rows for up to kColumnLanes columns,
+/// row by row, so that the columns fill a vector.
 template <class F>
 struct ColumnChunks {
   using Sum = typename F::Sum;
@@ -106,11 +106,11 @@ struct ColumnChunks {
   }
 };
 
-/// Which vectors a launcher may use. `narrow` is for tests: the bits must be the same.
+/// Which vectors a launcher may use. `narrow` is for tests: results must be bit-identical.
 enum class Vectors { widest, narrow };
 
-/// Runs functors on the processor's cores with the widest vectors it has. Stateless but for the
-/// thread count; copied freely.
+/// Runs functors on the processor's cores with the widest available vectors. Stateless except for
+/// the thread count; copyable.
 class CpuLauncher {
  public:
   using Team = CpuTeam;
@@ -135,7 +135,7 @@ class CpuLauncher {
   }
 
   /// f has a type Sum (with +=, zero when value-initialised), Sum operator()(row, column) and
-  /// finish(column, Sum), which receives the column's sum over all rows. `partials` holds
+  /// finish(column, Sum), which receives the column's sum over all rows. `partials` has
   /// column_partials(rows, columns) elements.
   template <class F>
   void columns(std::int64_t rows, std::int64_t columns, const F& f,
@@ -147,9 +147,9 @@ class CpuLauncher {
   }
 
  private:
-  static constexpr std::int64_t kEachGrain = 4096;  // elements worth another thread
+  static constexpr std::int64_t kEachGrain = 4096;  // elements that are worth another thread
 
-  /// As each(), for functors whose every call is worth a thread.
+  /// Like each(), for functors whose every call is worth a thread.
   template <class F>
   void units(std::int64_t n, const F& f) const {
     parallel_ranges(threads_, n, 1, [&](std::int64_t begin, std::int64_t end) {

@@ -28,8 +28,8 @@ constexpr std::size_t size_of(DType type) {
   return 0;
 }
 
-/// The type that values stored as `type` are computed in, and that parameters, their gradients,
-/// statistics and losses have beside them: f64 for f64, else f32.
+/// The type used to compute with values stored as `type`, and the type of the corresponding
+/// parameters, gradients, statistics and losses: f64 for f64, else f32.
 constexpr DType arithmetic_of(DType type) { return type == DType::f64 ? type : DType::f32; }
 
 /// "f32", as in dumps and error messages.

@@ -1,4 +1,4 @@
-// From a DType that is known at run time to the C++ type of its elements.
+// From a run-time DType to the C++ type of its elements.
 #pragma once
 
 #include <type_traits>

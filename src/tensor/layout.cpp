@@ -83,8 +83,8 @@ bool same_memory(const Layout& a, const Layout& b) {
     if (a.extent[axis] != b.extent[axis]) return false;
   }
   if (span_elements(a) != span_elements(b)) return false;
-  // Offsets are separable, so it is enough to walk each axis alone; strides of extent 1 never
-  // count.
+  // Offsets are separable, so it is enough to walk each axis alone; strides of extent 1 do not
+  // matter.
   for (std::int64_t c = 0; c < a.extent[1]; ++c) {
     if (a.offset(0, c, 0, 0) != b.offset(0, c, 0, 0)) return false;
   }
@@ -95,8 +95,8 @@ bool same_memory(const Layout& a, const Layout& b) {
 }
 
 Layout channel_slice(const Layout& whole, std::int64_t first, std::int64_t count) {
-  TY_CHECK(first % whole.block == 0, "a channel slice begins at a block");
-  TY_CHECK(first + count <= whole.padded_channels, "a channel slice lies inside its tensor");
+  TY_CHECK(first % whole.block == 0, "a channel slice begins at a block boundary");
+  TY_CHECK(first + count <= whole.padded_channels, "a channel slice is inside its tensor");
   Layout slice = whole;
   slice.extent[1] = count;
   slice.padded_channels = round_up(count, whole.block);

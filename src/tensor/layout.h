@@ -1,4 +1,4 @@
-// Where the elements of a tensor lie in memory: strides, with channels optionally in inner blocks.
+// The memory layout of a tensor: strides, with channels optionally in inner blocks.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace trainyard {
 
-/// Strides in elements over n, c, h, w. With block > 1 the channels lie in blocks of that many
-/// (oneDNN's nChw16c): stride[1] is then the stride of a block and the channel inside the block has
-/// stride 1. A channel slice of a wider tensor keeps the wider tensor's strides. Plain data, copied
-/// into functors.
+/// Strides in elements over n, c, h, w. With block > 1 the channels are stored in blocks of that
+/// size (oneDNN's nChw16c): stride[1] is then the stride of a block, and channels within a block
+/// have stride 1. A channel slice of a wider tensor keeps the wider tensor's strides. Plain data,
+/// copied into functors.
 struct Layout {
   std::int64_t extent[4] = {1, 1, 1, 1};  // logical extents
   std::int64_t stride[4] = {1, 1, 1, 1};
-  std::int64_t block = 1;            // channels a block
-  std::int64_t padded_channels = 1;  // channels with the padding of the last block (or multiple)
+  std::int64_t block = 1;            // channels per block
+  std::int64_t padded_channels = 1;  // with the padding of the last block (or multiple)
   int rank = 0;
 
   TY_HD std::int64_t offset(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
@@ -36,16 +36,16 @@ Layout blocked_layout(const Shape& shape, std::int64_t block);
 Layout channels_last_layout(const Shape& shape, std::int64_t multiple);
 
 [[nodiscard]] Shape shape_of(const Layout& layout);
-/// Elements of memory between the first and one past the last, padding included.
+/// Elements of memory from the first to the last, padding included.
 [[nodiscard]] std::int64_t span_elements(const Layout& layout);
-/// True if the memory holds padding channels.
+/// True if the memory contains padding channels.
 [[nodiscard]] bool has_padding(const Layout& layout);
 /// True if every element of the span belongs to the tensor or to its padding (no holes).
 [[nodiscard]] bool is_dense(const Layout& layout);
-/// True if both put every logical element at the same offset and have equal spans.
+/// True if both have every logical element at the same offset and equal spans.
 [[nodiscard]] bool same_memory(const Layout& a, const Layout& b);
 /// The channels [first, first + count) of `whole`; the caller adds the slice's offset to the
-/// pointer. Blocked layouts want `first` to be a multiple of the block.
+/// pointer. In blocked layouts `first` must be a multiple of the block.
 [[nodiscard]] Layout channel_slice(const Layout& whole, std::int64_t first, std::int64_t count);
 /// "nchw", "nChw16c", "nhwc", or strides in full.
 [[nodiscard]] std::string text_of(const Layout& layout);

@@ -1,4 +1,4 @@
-// Logical shapes, in N, C, H, W order whatever the layout in memory.
+// Logical shapes, in N, C, H, W order whatever the memory layout.
 #pragma once
 
 #include <array>
@@ -8,12 +8,12 @@
 
 namespace trainyard {
 
-/// Product of sizes of at least 0, held at the largest integer where it would overflow: sizes of
-/// hostile network files stay comparable, and what is too large is refused where it is known.
+/// Product of sizes >= 0, saturated at the largest integer on overflow: sizes from hostile network
+/// files stay comparable, and excessive ones are rejected where the limit is known.
 [[nodiscard]] std::int64_t size_product(std::initializer_list<std::int64_t> sizes);
 
 /// Up to four extents. A tensor of features is [n, c], of images [n, c, h, w]; extents beyond the
-/// rank read as 1, so that every tensor can be walked as n, c, h, w.
+/// rank read as 1, so that every tensor can be iterated as n, c, h, w.
 class Shape {
  public:
   static constexpr int kMaxRank = 4;

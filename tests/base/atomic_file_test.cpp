@@ -38,7 +38,7 @@ int entries(const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a file is replaced whole and no temporary file stays") {
+TEST_CASE("a file is replaced whole and no temporary file remains") {
   const TemporaryFolder folder;
   const Disk disk;
   disk.replace_file(folder / "status.json", "one");
@@ -47,7 +47,7 @@ TEST_CASE("a file is replaced whole and no temporary file stays") {
   CHECK(entries(folder.path()) == 1);
 }
 
-TEST_CASE("whatever call fails while a file is replaced, the file holds the old or the new text") {
+TEST_CASE("whichever call fails during replacement, the file has the old or the new text") {
   const TemporaryFolder folder;
   for (const DiskCall call :
        {DiskCall::open, DiskCall::write, DiskCall::fsync, DiskCall::close, DiskCall::rename}) {
@@ -74,7 +74,7 @@ TEST_CASE("a full disk is reported with the path, the bytes needed and the bytes
             "choose another folder with --out");
 }
 
-TEST_CASE("a file at the process's limit of sizes is an error of the disk, and keeps whole rows") {
+TEST_CASE("reaching the process's file-size limit is a disk error, and the file keeps whole rows") {
   const TemporaryFolder folder;
   const Disk disk;
   AppendFile file(disk, folder / "a.csv");
@@ -88,11 +88,11 @@ TEST_CASE("a file at the process's limit of sizes is an error of the disk, and k
   ::setrlimit(RLIMIT_FSIZE, &former);
   std::signal(SIGXFSZ, former_action);
   CHECK(message.starts_with("cannot write '" + (folder / "a.csv").string() + "': File too large"));
-  CHECK(message.ends_with("; raise the limit of file sizes (ulimit -f), then resume"));
+  CHECK(message.ends_with("; raise the file-size limit (ulimit -f), then resume"));
   CHECK(text_of(folder / "a.csv") == "row\n");
 }
 
-TEST_CASE("a folder is tried without leaving anything, and what forbids it is named") {
+TEST_CASE("checking a folder leaves nothing behind, and what forbids writing is named") {
   const TemporaryFolder folder;
   const Disk disk;
   disk.try_folder(folder.path());
@@ -107,10 +107,10 @@ TEST_CASE("a folder is tried without leaving anything, and what forbids it is na
   const Disk forbidden(FailureAt{.call = DiskCall::mkdir, .n = 1, .error_number = EROFS});
   CHECK(disk_error([&] { forbidden.try_folder(folder.path()); }) ==
         "cannot write into the folder '" + folder.path().string() +
-            "': Read-only file system; choose a folder that you may write to, with --out");
+            "': Read-only file system; choose a folder you can write to, with --out");
 }
 
-TEST_CASE("a pipe or a device in place of a file is refused, and never waited for") {
+TEST_CASE("a pipe or a device in place of a file is refused without waiting") {
   const TemporaryFolder folder;
   const Disk disk;
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
@@ -120,7 +120,7 @@ TEST_CASE("a pipe or a device in place of a file is refused, and never waited fo
   }
 }
 
-TEST_CASE("an interrupted write goes on") {
+TEST_CASE("an interrupted write continues") {
   const TemporaryFolder folder;
   const FailureAt plan{.call = DiskCall::write, .n = 1, .error_number = EINTR};
   Disk(plan).replace_file(folder / "a.txt", "text");
@@ -128,7 +128,7 @@ TEST_CASE("an interrupted write goes on") {
   CHECK(*plan.seen == 2);
 }
 
-TEST_CASE("pieces are written in their order, and folders are made with their parents") {
+TEST_CASE("pieces are written in order, and folders are made with their parents") {
   const TemporaryFolder folder;
   const Disk disk;
   disk.make_folders(folder / "a" / "b" / "c");
@@ -140,7 +140,7 @@ TEST_CASE("pieces are written in their order, and folders are made with their pa
   CHECK(text_of(folder / "a" / "b" / "c" / "file") == "head tail");
 }
 
-TEST_CASE("make_folder says who made it, and a file in the way is an error") {
+TEST_CASE("make_folder reports whether it made the folder, and a file in the way is an error") {
   const TemporaryFolder folder;
   const Disk disk;
   CHECK(disk.make_folder(folder / "0001"));
@@ -153,14 +153,14 @@ TEST_CASE("make_folder says who made it, and a file in the way is an error") {
             "': No such file or directory");
 }
 
-TEST_CASE("a folder that may not be written is an error with advice") {
+TEST_CASE("a folder that cannot be written to is an error with advice") {
   const Disk disk(FailureAt{.call = DiskCall::mkdir, .n = 1, .error_number = EACCES});
   CHECK(disk_error([&] { (void)disk.make_folder("/somewhere/runs"); }) ==
-        "cannot make the folder '/somewhere/runs': Permission denied; choose a folder that you may "
+        "cannot make the folder '/somewhere/runs': Permission denied; choose a folder you can "
         "write to, with --out");
 }
 
-TEST_CASE("rows are appended with one write each and found after the file is opened again") {
+TEST_CASE("rows are appended with one write each and are still there after the file is reopened") {
   const TemporaryFolder folder;
   const FailureAt plan{.call = DiskCall::write};
   const Disk disk(plan);
@@ -176,7 +176,7 @@ TEST_CASE("rows are appended with one write each and found after the file is ope
   CHECK(text_of(folder / "metrics.csv") == "1,2\n3,4\n5,6\n");
 }
 
-TEST_CASE("a row that fits only in part is cut off again") {
+TEST_CASE("a row that is only partly written is cut off again") {
   const TemporaryFolder folder;
   // RLIMIT_FSIZE lets the kernel take 10 bytes of the file and refuse the rest with EFBIG.
   const pid_t child = ::fork();
@@ -202,7 +202,7 @@ TEST_CASE("a row that fits only in part is cut off again") {
   CHECK(text_of(folder / "metrics.csv") == "1,2\n3,4\n");
 }
 
-TEST_CASE("removing takes folders with all in them, and a missing one is fine") {
+TEST_CASE("removing deletes folders with their contents, and a missing one is fine") {
   const TemporaryFolder folder;
   const Disk disk;
   disk.make_folders(folder / "a" / "b");
@@ -212,7 +212,7 @@ TEST_CASE("removing takes folders with all in them, and a missing one is fine") 
   CHECK(entries(folder.path()) == 0);
 }
 
-TEST_CASE("free bytes are asked of the file system that will hold a folder not made yet") {
+TEST_CASE("free bytes are those of the file system of a folder that does not exist yet") {
   const TemporaryFolder folder;
   CHECK(Disk().free_bytes(folder / "none" / "yet") > 0);
 }

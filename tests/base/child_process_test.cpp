@@ -31,7 +31,7 @@ struct Shell {
             .errors = folder / "errors",
             .limit_seconds = limit_seconds};
   }
-  /// The number that the shell writes to the gate; waits for it.
+  /// The pid that the shell writes to the gate; waits for it.
   [[nodiscard]] pid_t number() const {
     pid_t number = 0;
     std::ifstream(folder / "gate") >> number;
@@ -40,8 +40,8 @@ struct Shell {
   }
 };
 
-/// True as soon as no process has this number, not even one that ended and was not reaped; false
-/// after 30 s.
+/// True as soon as no process has this pid, not even one that ended and was not reaped; false after
+/// 30 s.
 bool vanishes(pid_t number) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (::kill(number, 0) == 0) {
@@ -53,13 +53,13 @@ bool vanishes(pid_t number) {
 
 }  // namespace
 
-TEST_CASE("a child that has ended is reaped at once, asked for or not") {
+TEST_CASE("a child that has ended is reaped at once, whether or not anyone waits") {
   const Shell shell;
   const ChildProcess child(shell.command("echo $$ > gate"));
   CHECK(vanishes(shell.number()));
 }
 
-TEST_CASE("a child that hangs is killed at its limit, and nobody waits longer") {
+TEST_CASE("a child that hangs is killed at its limit, and wait() returns then") {
   const Shell shell;
   ChildProcess child(shell.command("echo $$ > gate; read line < gate", 0.2));
   const pid_t number = shell.number();
@@ -91,13 +91,13 @@ TEST_CASE("a child that floods its output is ended before it fills the disk") {
   CHECK(std::filesystem::file_size(shell.folder / "errors") == 10'000);
 }
 
-TEST_CASE("a child's end is its code, or 128 + the signal") {
+TEST_CASE("the result of a child is its exit code, or 128 + the signal") {
   const Shell shell;
   CHECK(ChildProcess(shell.command("exit 3")).wait() == 3);
   CHECK(ChildProcess(shell.command("kill -TERM $$")).wait() == 128 + SIGTERM);
 }
 
-TEST_CASE("a child gets no open file of ours, such as a connection to another rank") {
+TEST_CASE("a child inherits no open file, such as a connection to another rank") {
   const testing::TemporaryFolder folder;
   const int ours = ::open("/dev/null", O_RDONLY);
   REQUIRE(ours > STDERR_FILENO);
@@ -111,6 +111,6 @@ TEST_CASE("a child gets no open file of ours, such as a connection to another ra
   std::set<int> open;
   std::ifstream file(listing);
   for (int descriptor = 0; file >> descriptor;) open.insert(descriptor);
-  // Its own three, and the folder that it lists.
+  // Its standard streams, and the folder that it lists.
   CHECK(open == std::set<int>{0, 1, 2, 3});
 }

@@ -1,4 +1,4 @@
-// Processor time that control groups leave, from files as the kernel writes them.
+// Processor quotas of control groups, from files in the kernel's format.
 #include "base/control_group.h"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@
 using namespace trainyard;
 using trainyard::testing::TemporaryFolder;
 
-TEST_CASE("version 2: the least quota of a group and those above it counts") {
+TEST_CASE("version 2: the smallest quota of a group and its ancestors counts") {
   const TemporaryFolder root;
   root.write("proc/self/cgroup", "0::/jobs/one\n");
   root.write("sys/fs/cgroup/jobs/cpu.max", "150000 100000\n");
@@ -25,7 +25,7 @@ TEST_CASE("version 1: a container that sees its own group as the root") {
   CHECK(processor_quota(root.path()) == 2.0);
 }
 
-TEST_CASE("no limit is none, and neither are files that say nothing") {
+TEST_CASE("unlimited groups and files without a value give no quota") {
   const TemporaryFolder root;
   CHECK_FALSE(processor_quota(root.path()).has_value());
   root.write("proc/self/cgroup", "5:cpu:/a\n0::/a\n");
@@ -35,7 +35,7 @@ TEST_CASE("no limit is none, and neither are files that say nothing") {
   CHECK_FALSE(processor_quota(root.path()).has_value());
 }
 
-TEST_CASE("a quota leaves whole cores, at least one, and no more than the affinity") {
+TEST_CASE("a quota permits whole cores, at least one, and no more than the affinity") {
   CHECK(whole_cores(8, std::nullopt) == 8);
   CHECK(whole_cores(8, 2.5) == 2);
   CHECK(whole_cores(8, 0.5) == 1);

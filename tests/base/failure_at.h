@@ -1,4 +1,4 @@
-// Plans that let the n-th system call of a kind fail.
+// Failure plans that make the n-th system call of a kind fail.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace trainyard::testing {
 
-/// Counts the calls of one kind and fails the n-th (from 1), and all later ones if `lasting`, as a
-/// disk that stays full does. n = 0 only counts.
+/// Counts the calls of one kind and fails the n-th (from 1), and all later ones if `lasting`, like
+/// a disk that stays full. n = 0 only counts.
 struct FailureAt {
   DiskCall call = DiskCall::write;
   int n = 0;

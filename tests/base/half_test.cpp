@@ -12,7 +12,8 @@
 namespace trainyard {
 namespace {
 
-/// What a 16-bit float of so many mantissa bits and this exponent bias means, in double: exact.
+/// The exact value, in double, of a 16-bit float with this many mantissa bits and this exponent
+/// bias.
 double meaning(std::uint16_t bits, int mantissa_bits, int bias) {
   const int field = (bits & 0x7fff) >> mantissa_bits;
   const int mantissa = bits & ((1 << mantissa_bits) - 1);
@@ -48,7 +49,7 @@ std::uint16_t nearest(double value) {
     (meaning<Half>(middle) <= value ? low : high) = middle;
   }
   if (meaning<Half>(high) <= value) low = high;
-  // One step beyond the largest number stands for infinity.
+  // One step beyond the largest number represents infinity.
   const double spacing = meaning<Half>(largest) - meaning<Half>(largest - 1);
   const double above = low == largest ? meaning<Half>(largest) + spacing : meaning<Half>(low + 1);
   const double down = value - meaning<Half>(low), up = above - value;
@@ -128,12 +129,12 @@ void check_edges(std::uint16_t infinity) {
 
 }  // namespace
 
-TEST_CASE("every 16-bit float converts to the number that it means") {
+TEST_CASE("every 16-bit float converts to its value") {
   check_conversion<Float16>();
   check_conversion<BFloat16>();
 }
 
-TEST_CASE("every 16-bit float comes back from float as it was") {
+TEST_CASE("every 16-bit float survives the round trip through float") {
   check_round_trip<Float16>();
   check_round_trip<BFloat16>();
 }
@@ -152,7 +153,7 @@ TEST_CASE("infinities, NaN, signed zeros and overflow of the 16-bit floats") {
   CHECK(Float16(0x1.000002p-25f).bits == 1);
 }
 
-TEST_CASE("a double does not round to 16 bits by way of float in silence") {
+TEST_CASE("a double does not silently round to 16 bits through float") {
   static_assert(!std::is_constructible_v<Float16, double>);
   static_assert(!std::is_constructible_v<BFloat16, double>);
   static_assert(std::is_same_v<Arithmetic<Float16>, float>);

@@ -22,12 +22,12 @@ std::string pattern(std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("the hash of known text is the one that xxhsum -H2 prints") {
+TEST_CASE("the hash of known text is the one printed by xxhsum -H2") {
   CHECK(hash128_hex(std::string_view("")) == "99aa06d3014798d86001c324468d497f");
   CHECK(hash128_hex(std::string_view("trainyard\n")) == "720ce5317f2ff2ab145ef28bd71053b6");
 }
 
-TEST_CASE("how bytes are cut does not change the hash") {
+TEST_CASE("how bytes are split does not change the hash") {
   const std::string text = pattern(5000);
   for (const std::size_t cut : {std::size_t{1}, std::size_t{240}, std::size_t{1023}}) {
     Hash128 hash;

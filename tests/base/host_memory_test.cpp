@@ -1,4 +1,4 @@
-// The memory that is left, from files as the kernel writes them.
+// The memory left, from files in the kernel's format.
 #include "base/host_memory.h"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-/// A root with 1000 MiB available, of which a process has taken 100 MiB of address space.
+/// A root with 1000 MiB available, and a process that uses 100 MiB of address space.
 struct FakeRoot {
   TemporaryFolder folder;
 
@@ -38,7 +38,7 @@ TEST_CASE("without limits the machine's available memory is free") {
   CHECK(root.free().bound == "the machine's memory");
 }
 
-TEST_CASE("an address-space limit leaves what the process has not taken of it") {
+TEST_CASE("under an address-space limit, what the process has not yet used is free") {
   const FakeRoot root;
   CHECK(root.free(130 * kMiB).bytes == 30 * kMiB);
   CHECK(root.free(130 * kMiB).bound == "its address-space limit, ulimit -v");
@@ -51,7 +51,7 @@ TEST_CASE("a process beyond its limit has next to nothing free, not everything")
   CHECK(root.free(90 * kMiB).bound == "its address-space limit, ulimit -v");
 }
 
-TEST_CASE("control groups of version 2: the least of a group and those above it") {
+TEST_CASE("control groups of version 2: the least of a group and its ancestors") {
   const FakeRoot root;
   root.write("proc/self/cgroup", "0::/jobs/one\n");
   root.write("sys/fs/cgroup/jobs/memory.max", "209715200\n");
@@ -59,7 +59,7 @@ TEST_CASE("control groups of version 2: the least of a group and those above it"
   root.write("sys/fs/cgroup/jobs/memory.stat", "anon 5\nfile 7\ninactive_file 52428800\n");
   root.write("sys/fs/cgroup/jobs/one/memory.max", "max\n");
   root.write("sys/fs/cgroup/jobs/one/memory.current", "104857600\n");
-  CHECK(root.free().bytes == 100 * kMiB);  // 200 - (150 - 50 that can be dropped)
+  CHECK(root.free().bytes == 100 * kMiB);  // 200 - (150 - 50 reclaimable)
   CHECK(root.free().bound == "the memory limit of its control group");
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("control groups of version 1, in a container that sees its own as the 
   CHECK(root.free().bytes == 200 * kMiB);
 }
 
-TEST_CASE("where nothing can be read, the memory is not known") {
+TEST_CASE("if nothing can be read, the free memory is unknown") {
   const TemporaryFolder nothing;
   CHECK(free_host_memory(nothing.path(), kNoLimit).bytes == 0);
   CHECK(free_host_memory(nothing.path(), kNoLimit).bound.empty());

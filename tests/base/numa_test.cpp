@@ -1,4 +1,4 @@
-// NUMA nodes from files as the kernel writes them; threads are moved on the real processors.
+// NUMA nodes from files in the kernel's format; threads are moved on the real processors.
 #include "base/numa.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ cpu_set_t allowed() {
   return set;
 }
 
-/// Some processor that this process may use.
+/// One processor that this process may use.
 std::size_t one_allowed() {
   const cpu_set_t set = allowed();
   std::size_t one = 0;
@@ -28,7 +28,7 @@ std::size_t one_allowed() {
   return one;
 }
 
-/// A machine whose nodes 0 and 1 have no processor and `near`.
+/// A machine with nodes 0 and 1, which have no processor and `near`.
 struct TwoNodes {
   TemporaryFolder root;
   explicit TwoNodes(const std::string& near, const std::string& nodes = "0-1") {
@@ -37,7 +37,7 @@ struct TwoNodes {
   }
 };
 
-/// Calls stay_on_node(1) in a thread of its own, so that this one stays as it is.
+/// Calls stay_on_node(1) in a separate thread, so that this one is unaffected.
 struct Moved {
   std::string problem;
   int cores = 0, cores_of_child = 0;
@@ -56,7 +56,7 @@ struct Moved {
 
 }  // namespace
 
-TEST_CASE("the node of a device is read by its bus, however its letters are written") {
+TEST_CASE("the node of a device is read by its bus id, in upper or lower case") {
   const TemporaryFolder root;
   root.write("sys/bus/pci/devices/0000:ab:00.0/numa_node", "1\n");
   root.write("sys/bus/pci/devices/0000:17:00.0/numa_node", "-1\n");
@@ -65,7 +65,7 @@ TEST_CASE("the node of a device is read by its bus, however its letters are writ
   CHECK_FALSE(numa_node_of("0000:99:00.0", root.path()).has_value());
 }
 
-TEST_CASE("a thread and those that it starts stay on the processors of a node") {
+TEST_CASE("a thread and those it starts stay on the processors of a node") {
   const std::string one = std::to_string(one_allowed());
   const Moved moved(TwoNodes(one + "-" + one + ",1000-1010"));
   CHECK(moved.problem == "");
@@ -73,14 +73,14 @@ TEST_CASE("a thread and those that it starts stay on the processors of a node") 
   CHECK(moved.cores_of_child == 1);
 }
 
-TEST_CASE("a process that may use none of a node's processors stays where it is, and says so") {
+TEST_CASE("a process that may use none of a node's processors is not moved, with a reason") {
   const cpu_set_t before = allowed();
   const Moved moved(TwoNodes("1000-1003"));
   CHECK(moved.problem == "it may use none of that node's processors (1000-1003)");
   CHECK(moved.cores == CPU_COUNT(&before));
 }
 
-TEST_CASE("on a machine of one node nothing moves") {
+TEST_CASE("on a machine with one node nothing is moved") {
   const cpu_set_t before = allowed();
   const Moved moved(TwoNodes(std::to_string(one_allowed()), "0"));
   CHECK(moved.problem == "");

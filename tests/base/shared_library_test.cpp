@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-TEST_CASE("a library gives its functions by name, and nothing for names it lacks") {
+TEST_CASE("a library gives its functions by name, and null for names it lacks") {
   const SharedLibrary library("libm.so.6");
   REQUIRE(library.is_open());
   auto* cosine = library.function<double(double)>("cos");
@@ -20,11 +20,11 @@ TEST_CASE("a library gives its functions by name, and nothing for names it lacks
   CHECK(library.file().filename() == "libm.so.6");
 }
 
-TEST_CASE("no path is no library, though the loader would take it for the program itself") {
+TEST_CASE("an empty path is no library, though the loader would take it for the program") {
   CHECK_THROWS_AS(SharedLibrary{""}, Error);
 }
 
-TEST_CASE("a library that is not there is a problem in the loader's words") {
+TEST_CASE("a missing library gives the loader's text as the problem") {
   const SharedLibrary library("libno_such_library.so.3");
   CHECK_FALSE(library.is_open());
   CHECK(library.problem().find("libno_such_library.so.3") != std::string::npos);
@@ -61,14 +61,14 @@ TEST_CASE("a handle that was given up is not destroyed") {
   CHECK(destroyed == 0);
 }
 
-TEST_CASE("a function that a library must have is there, or named with what was expected") {
+TEST_CASE("a required function is found, or the error names it and what was expected") {
   const SharedLibrary library("libm.so.6");
   double (*cosine)(double) = nullptr;
   library.require("cos", cosine, "a libm");
   CHECK(cosine(0) == 1);
   try {
     library.require("no_such_function", cosine, "Cosines 2.0.0 or newer");
-    FAIL("found what is not there");
+    FAIL("found a missing function");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::device);
     CHECK(std::string(error.what())
@@ -77,7 +77,7 @@ TEST_CASE("a function that a library must have is there, or named with what was 
   }
 }
 
-TEST_CASE("versions are read as cuDNN and NCCL number them, and must be as new and of one kind") {
+TEST_CASE("versions are numbered as by cuDNN and NCCL, and need the right major version") {
   CHECK(version_text(91900) == "9.19.0");
   CHECK(version_text(22809) == "2.28.9");
   CHECK(version_problem("NCCL", 22809, 22809) == "");

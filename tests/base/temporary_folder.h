@@ -1,4 +1,4 @@
-// A folder of its own for a test, removed with the object.
+// A temporary folder for one test, removed with the object.
 #pragma once
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ namespace trainyard::testing {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    // In memory where there is such a place: the tests bring thousands of files to the disk.
+    // In memory if possible: the tests flush thousands of files to disk.
     const bool in_memory = ::access("/dev/shm", W_OK) == 0;
     const std::filesystem::path parent =
         in_memory ? "/dev/shm" : std::filesystem::temp_directory_path();
@@ -35,7 +35,7 @@ class TemporaryFolder {
   [[nodiscard]] std::filesystem::path operator/(const std::string& name) const {
     return path_ / name;
   }
-  /// Writes a file (and the folders above it) and returns its path.
+  /// Writes a file (and its parent folders) and returns its path.
   std::filesystem::path write(const std::string& name, const std::string& contents) const {
     const std::filesystem::path path = path_ / name;
     std::filesystem::create_directories(path.parent_path());

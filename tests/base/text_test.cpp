@@ -32,14 +32,14 @@ TEST_CASE("1000 random bit patterns survive number_text and parse_real") {
   }
 }
 
-TEST_CASE("fixed_text rounds to the decimals asked for") {
+TEST_CASE("fixed_text rounds to the given number of decimals") {
   CHECK(fixed_text(0.47868, 4) == "0.4787");
   CHECK(fixed_text(-1.5, 0) == "-2");
   CHECK(fixed_text(std::numeric_limits<double>::infinity(), 2) == "inf");
   CHECK(fixed_text(1e300, 2).size() == 304);
 }
 
-TEST_CASE("separators stand between groups of three digits") {
+TEST_CASE("separators are placed between groups of three digits") {
   CHECK(with_separators(0) == "0");
   CHECK(with_separators(999) == "999");
   CHECK(with_separators(1000) == "1,000");
@@ -48,14 +48,14 @@ TEST_CASE("separators stand between groups of three digits") {
   CHECK(with_separators(-1234567) == "-1,234,567");
 }
 
-TEST_CASE("memory is told in whole MiB, and in bytes below one") {
+TEST_CASE("memory is given in whole MiB, and below 1 MiB in bytes") {
   CHECK(memory_text(0) == "0 bytes");
   CHECK(memory_text((std::size_t{1} << 20) - 1) == "1048575 bytes");
   CHECK(memory_text(std::size_t{3} << 19) == "1 MiB");
   CHECK(memory_text(std::size_t{80} << 30) == "81920 MiB");
 }
 
-TEST_CASE("only whole decimal texts are numbers") {
+TEST_CASE("only whole decimal texts are parsed as numbers") {
   CHECK(parse_integer("-12") == -12);
   CHECK_FALSE(parse_integer("12 "));
   CHECK_FALSE(parse_integer("+1"));
@@ -67,7 +67,7 @@ TEST_CASE("only whole decimal texts are numbers") {
   CHECK_FALSE(parse_real(""));
 }
 
-TEST_CASE("a shell reads the quoted word as the word") {
+TEST_CASE("a shell reads a quoted word as the original word") {
   CHECK(shell_quoted("runs/a-b/0001") == "runs/a-b/0001");
   CHECK(shell_quoted("") == "''");
   CHECK(shell_quoted("a b") == "'a b'");
@@ -79,14 +79,14 @@ TEST_CASE("JSON strings escape quotes, backslashes and control characters") {
   CHECK(json_quoted("a\"b\\c\nd\te") == "\"a\\\"b\\\\c\\nd\\u0009e\"");
 }
 
-TEST_CASE("split and joined undo each other") {
+TEST_CASE("split and joined are inverses") {
   const std::vector<std::string> words = {"a", "", "b"};
   CHECK(split("a,,b", ',') == words);
   CHECK(joined(words, ",") == "a,,b");
   CHECK(split("", ',') == std::vector<std::string>{""});
 }
 
-TEST_CASE("trimmed and lower_case leave the middle alone") {
+TEST_CASE("trimmed and lower_case keep the rest unchanged") {
   CHECK(trimmed(" \ta b\r\n") == "a b");
   CHECK(trimmed(" \n").empty());
   CHECK(lower_case("LR_Max9") == "lr_max9");

@@ -14,7 +14,7 @@
 namespace trainyard::testing {
 namespace {
 
-// The first is not recorded, the second is, and all that follow are replays.
+// The first run is not recorded, the second is, and all later ones are replays.
 constexpr int kRecordedRuns = 4;
 
 /// Numbers whose sums depend on their order: magnitudes from 2^-6 to 2^6, both signs.
@@ -59,12 +59,12 @@ double epsilon_of(DType type) {
   }
 }
 
-/// What a rank has, and what the sum over all is.
+/// A rank's values, and their sum over all ranks.
 template <class T>
 struct Sample {
   std::vector<T> mine;
   std::vector<T> tree;        // the sum in tree order
-  std::vector<double> sizes;  // of all ranks' values, added up
+  std::vector<double> sizes;  // of all ranks' magnitudes, added up
 };
 
 template <class T>
@@ -118,8 +118,8 @@ class Examination {
   std::unique_ptr<Queue> queue_;
 };
 
-/// The bits of the tree, or where sums have an order of their own, within its rounding: an addition
-/// is off by at most half of `epsilon` of the sizes summed so far.
+/// The bits of the tree or, if sums have their own order, within its rounding: an addition is off
+/// by at most half of `epsilon` of the sizes summed so far.
 template <class T>
 bool Examination::is_sum(const std::vector<T>& sum, const Sample<T>& sample) const {
   if (ranks_.sums_in_tree()) {
@@ -160,7 +160,7 @@ void Examination::check_result(const Sample<T>& sample, const DeviceArray<T>& da
   expect(same, what + " differs from rank to rank");
 }
 
-/// Several sums in one call have the bits of each alone.
+/// Several sums in one call are bit-identical to each alone.
 void Examination::check_sums(std::int64_t count) {
   std::vector<float> floats;
   std::vector<BFloat16> halves;
@@ -188,9 +188,9 @@ void Examination::check_sums(std::int64_t count) {
          "sums of " + std::to_string(count) + " in one call");
 }
 
-/// The sums of a training step: on a queue of their own beside the work that goes on, joined before
-/// the end, recorded once and replayed on other numbers. Where the host takes part in a call,
-/// nothing may be recorded.
+/// The sums of a training step: on their own queue, overlapping with other work, joined before the
+/// end, recorded once and replayed on other numbers. If the host takes part in a call, nothing may
+/// be recorded.
 void Examination::check_recorded(std::int64_t count) {
   if (!ranks_.recordable()) {
     checks += 2 * kRecordedRuns;
@@ -277,8 +277,8 @@ void Examination::check_exchange(std::size_t bytes) {
 }
 
 void Examination::check_mixture() {
-  // The same memory in calls of different sizes, one straight after the other: none takes what
-  // belongs to another.
+  // The same memory in calls of different sizes, one right after the other: no call takes data of
+  // another.
   const std::vector<float> ones(64, 1.0F);
   const DeviceArray<float> data(device_, *queue_, ones);
   for (std::int64_t count = 1; count <= 32; ++count) {
@@ -295,7 +295,7 @@ void Examination::check_barrier() {
 }
 
 void examine(Examination& group, int ranks) {
-  // Fewer than ranks, odd ones, around the block of the sum, and none.
+  // Fewer than ranks, odd counts, counts around the sum's block size, and none.
   for (const std::int64_t count : {0, 1, 2, 3, 7, 64, 1023, 1025, 5003}) {
     group.check_sum<float>(count, 1);
     group.check_sum<double>(count, 2);

@@ -1,5 +1,5 @@
-// What every communicator must do, whatever it is made of: one suite for one rank, Gloo in threads
-// and in processes, and groups on devices.
+// Requirements on every communicator: one suite for one rank, Gloo in threads and in processes, and
+// groups on devices.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace trainyard::testing {
 
-/// Every rank of the group calls it. `device` is where the communicator's memory lies. Returns a
-/// line for each thing that was not as it must be; empty: all well.
+/// Every rank of the group calls it. `device` is that of the communicator's memory. Returns a line
+/// for each violation; empty: all well.
 [[nodiscard]] std::vector<std::string> breaches_of(Communicator& ranks, Device& device);
 
-/// Number of checks that breaches_of makes on one rank of a group of so many.
+/// Number of checks that breaches_of makes on one rank of a group of `ranks`.
 [[nodiscard]] int checks_of_conformance(int ranks);
 
 }  // namespace trainyard::testing

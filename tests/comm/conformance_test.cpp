@@ -17,7 +17,7 @@ using namespace trainyard::testing;
 
 namespace {
 
-/// The lines of all ranks that something was wrong with.
+/// The lines of all ranks with violations.
 std::vector<std::string> breaches_with_gloo(StoreKind kind, int ranks) {
   std::mutex mutex;
   std::vector<std::string> all;
@@ -33,7 +33,7 @@ std::vector<std::string> breaches_with_gloo(StoreKind kind, int ranks) {
   return all;
 }
 
-/// The processor with recordings that do nothing.
+/// The CPU device with recordings that do nothing.
 class ForgetfulDevice final : public Device {
  public:
   [[nodiscard]] std::string name() const override { return "forgetful"; }
@@ -56,13 +56,13 @@ class ForgetfulDevice final : public Device {
 
 }  // namespace
 
-TEST_CASE("a group of one does what every group must do") {
+TEST_CASE("a group of one passes the conformance suite") {
   const auto device = make_cpu_device();
   const auto group = make_single_communicator();
   for (const std::string& breach : breaches_of(*group, *device)) FAIL_CHECK(breach);
 }
 
-TEST_CASE("groups of Gloo do what every group must do") {
+TEST_CASE("groups of Gloo pass the conformance suite") {
   for (const StoreKind kind : {StoreKind::memory, StoreKind::tcp}) {
     for (const int ranks : {1, 2, 3, 4, 5, 8}) {
       INFO(ranks, " ranks, store ", static_cast<int>(kind));
@@ -71,7 +71,7 @@ TEST_CASE("groups of Gloo do what every group must do") {
   }
 }
 
-TEST_CASE("sums in another order are held to their rounding, and to the same bits on all ranks") {
+TEST_CASE("sums in another order must be within their rounding and bit-identical on all ranks") {
   constexpr int kRanks = 4;
   for (const int summed : {kRanks, kRanks - 1}) {
     std::atomic<int> breaches{0};
@@ -85,17 +85,17 @@ TEST_CASE("sums in another order are held to their rounding, and to the same bit
   }
 }
 
-TEST_CASE("a sum that a replay leaves out is a breach") {
+TEST_CASE("an all-reduce that a replay leaves out is a violation") {
   ForgetfulDevice device;
   const std::vector<std::string> breaches = breaches_of(*make_single_communicator(), device);
-  // Of two sizes, in each run but the first.
+  // For two sizes, in each run but the first.
   CHECK(breaches.size() == 2 * 3);
   for (const std::string& breach : breaches) {
     CHECK(breach.find("of a recorded sum") != std::string::npos);
   }
 }
 
-TEST_CASE("the tree of the sum has the written order, and the order shows") {
+TEST_CASE("the sum tree has the documented order, and the order matters") {
   const std::array<float, 5> values{1e8F, 1.0F, -1e8F, 1.0F, 0.5F};
   const float left = values[0] + values[1];
   const float right = values[2] + values[3];
@@ -112,7 +112,7 @@ TEST_CASE("the tree of the sum has the written order, and the order shows") {
 }
 
 TEST_CASE("16-bit sums are rounded once") {
-  // 1 + 2^-11 rounds back to 1 in f16; three of them in a row stay, summed in f32 first.
+  // 1 + 2^-11 rounds back to 1 in f16; three of them in a row remain if summed in f32 first.
   const std::array<Float16, 4> values{Float16(1.0F), Float16(0x1p-11F), Float16(0x1p-11F),
                                       Float16(0x1p-11F)};
   std::array<const void*, 4> inputs;
@@ -140,7 +140,7 @@ TEST_CASE("a barrier returns when every rank has called it") {
   CHECK(arrived.load() == kRanks * kRounds);
 }
 
-TEST_CASE("sums are the same bits again, however the ranks are delayed") {
+TEST_CASE("sums are bit-identical however the ranks are delayed") {
   constexpr int kRanks = 3;
   std::vector<std::vector<float>> sums;
   std::mutex mutex;
@@ -151,7 +151,7 @@ TEST_CASE("sums are the same bits again, however the ranks are delayed") {
       for (std::size_t i = 0; i < mine.size(); ++i) {
         mine[i] = 1.0F / static_cast<float>(i + 1 + 17 * static_cast<std::size_t>(group.rank()));
       }
-      // The slow one comes last: the others' messages are all on their way before it begins.
+      // The slow rank is last: the others' messages are all in flight before it begins.
       if (group.rank() == slow)
         static_cast<void>(breaches_of(*make_single_communicator(), *make_cpu_device()));
       group.all_reduce_sum(*queue, mine.data(), 5001, DType::f32);

@@ -1,4 +1,4 @@
-// What the others see when a rank does not do its part.
+// What the others see when a rank does not take part.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ void sum_floats(Communicator& group, std::int64_t count) {
 
 }  // namespace
 
-TEST_CASE("a rank that leaves in the middle gives an error on every other, long before the limit") {
+TEST_CASE("a rank that leaves midway is an error on every other, long before the limit") {
   const Moment begin = std::chrono::steady_clock::now();
   const Outcomes outcomes = run_gloo(StoreKind::tcp, 4, [](Communicator& group) {
     sum_floats(group, 1000);
@@ -47,15 +47,15 @@ TEST_CASE("a rank that leaves in the middle gives an error on every other, long 
     CHECK(contains(text, "rank " + number + " (host" + number +
                              "): all_reduce_sum of 1000 f32 elements over 4 ranks failed: rank "));
     CHECK(contains(text, " is gone ("));
-    CHECK(contains(text, "; see what it said"));
+    CHECK(contains(text, "; see its output"));
   }
-  // One of them has met the one that left; others may have met one that had met it.
+  // One of them has noticed the rank that left; others may have noticed one that had noticed it.
   CHECK(std::ranges::any_of(outcomes, [](const std::string& text) {
     return contains(text, "failed: rank 2 (host2) is gone");
   }));
 }
 
-TEST_CASE("a rank that does not come is named when the limit is over") {
+TEST_CASE("a rank that does not arrive is named when the limit has passed") {
   const auto store = make_memory_store();
   std::vector<std::unique_ptr<Communicator>> groups(2);
   const Outcomes made = run_threads(2, [&](int rank) {
@@ -64,22 +64,22 @@ TEST_CASE("a rank that does not come is named when the limit is over") {
   });
   REQUIRE(made == Outcomes(2));
   const Moment begin = std::chrono::steady_clock::now();
-  // Rank 1 lives and does nothing.
-  // Gloo's own words behind it hold what was left of the limit.
+  // Rank 1 is alive and does nothing.
+  // Gloo's own text after it contains what was left of the limit.
   CHECK_THROWS_WITH_AS(groups[0]->barrier(),
-                       doctest::Contains("rank 0 (host0): barrier of 1 byte a rank over 2 ranks "
-                                         "failed: rank 1 (host1) did not do its part within 0.15 s "
+                       doctest::Contains("rank 0 (host0): barrier of 1 byte per rank over 2 ranks "
+                                         "failed: rank 1 (host1) did not take part within 0.15 s "
                                          "(Timed out waiting "),
                        Error);
   CHECK(seconds_since(begin) >= 0.15);
   CHECK(seconds_since(begin) < 30);
 }
 
-TEST_CASE("after an error, a group says so, and its others need not wait for their limits") {
+TEST_CASE("after an error a group reports it, and its other ranks do not wait for their limits") {
   const Outcomes outcomes = run_stores(StoreKind::memory, 2, [](int rank, Store& store) {
     const Milliseconds limit(rank == 1 ? 100 : 60'000);
     const auto group = make_gloo_communicator(rank, 2, store, local_options(rank, limit));
-    // Rank 0 waits in another call: rank 1's barrier ends by its limit, and that call by this.
+    // Rank 0 waits in another call: rank 1's barrier ends at its limit, and ends that call.
     if (rank == 1) CHECK_THROWS_AS(group->barrier(), Error);
     sum_floats(*group, 5);
   });
@@ -89,12 +89,12 @@ TEST_CASE("after an error, a group says so, and its others need not wait for the
         "failed, and its connections were closed");
 }
 
-TEST_CASE("a rank whose call failed is not waited for, though it lives on") {
+TEST_CASE("a rank whose call failed is not waited for, though it is still alive") {
   std::latch ended(1);
   const Outcomes outcomes = run_gloo(
       StoreKind::memory, 4,
       [&](Communicator& group) {
-        // Rank 0 leaves; rank 1 hears from it, and rank 3 from rank 1.
+        // Rank 0 leaves; rank 1 receives from it, and rank 3 from rank 1.
         if (group.rank() == 0 || group.rank() == 2) return;
         const auto queue = make_cpu_device()->make_queue();
         std::vector<std::byte> bytes(100);
@@ -115,7 +115,7 @@ TEST_CASE("a rank whose call failed is not waited for, though it lives on") {
       contains(outcomes[3], "broadcast of 100 bytes over 4 ranks failed: rank 1 (host1) is gone"));
 }
 
-TEST_CASE("writing to what the other side has closed is an error, not a signal") {
+TEST_CASE("writing to a connection that the other side has closed is an error, not a signal") {
   std::array<int, 2> ends{};
   REQUIRE(::pipe(ends.data()) == 0);
   ::close(ends[0]);
@@ -130,7 +130,7 @@ TEST_CASE("writing to what the other side has closed is an error, not a signal")
   ::close(ends[1]);
 }
 
-TEST_CASE("calls that do not belong together end by their limit, not with wrong numbers") {
+TEST_CASE("calls that do not belong together end at their limit, not with wrong numbers") {
   const Outcomes outcomes = run_gloo(
       StoreKind::memory, 2,
       [](Communicator& group) { sum_floats(group, group.rank() == 0 ? 100 : 200); },
@@ -139,7 +139,7 @@ TEST_CASE("calls that do not belong together end by their limit, not with wrong 
   CHECK(contains(outcomes[1], "all_reduce_sum of 200 f32 elements over 2 ranks failed"));
 }
 
-TEST_CASE("a rank that never appears is missed by its number") {
+TEST_CASE("a rank that never appears is named by its number") {
   const auto store = make_memory_store();
   GlooOptions options = local_options(0, Milliseconds(1000));
   options.connect = Milliseconds(100);
@@ -150,7 +150,7 @@ TEST_CASE("a rank that never appears is missed by its number") {
       Error);
 }
 
-TEST_CASE("no rank goes on before every other one has said that it is connected") {
+TEST_CASE("no rank continues before every other one has reported that it is connected") {
   const auto store = make_memory_store();
   /// A rank that stays silent at the end of its handshakes.
   class Silent final : public Store {
@@ -181,7 +181,7 @@ TEST_CASE("no rank goes on before every other one has said that it is connected"
         "'test/connected/1' within 2 s; are all ranks running?");
 }
 
-TEST_CASE("an interface that this machine does not have, or one beside an address, is refused") {
+TEST_CASE("an interface that does not exist, or one together with an address, is refused") {
   const auto store = make_memory_store();
   GlooOptions options = local_options(0, Milliseconds(1000));
   options.interface = "nowhere9";
@@ -201,7 +201,7 @@ TEST_CASE("an interface that this machine does not have, or one beside an addres
   CHECK(contains(text, "lo"));
 }
 
-TEST_CASE("ranks meet at the address of an interface") {
+TEST_CASE("ranks connect at the address of an interface") {
   const auto store = make_memory_store();
   const Outcomes outcomes = run_threads(2, [&](int rank) {
     GlooOptions options = local_options(rank, Milliseconds(60'000));
@@ -212,7 +212,7 @@ TEST_CASE("ranks meet at the address of an interface") {
   CHECK(outcomes == Outcomes(2));
 }
 
-TEST_CASE("bytes are not summed, and a root is a rank of the group") {
+TEST_CASE("bytes are not all-reduced, and a root is a rank of the group") {
   const auto store = make_memory_store();
   const auto queue = make_cpu_device()->make_queue();
   const auto group = make_gloo_communicator(0, 1, *store, local_options(0, Milliseconds(1000)));

@@ -1,4 +1,4 @@
-// NCCL on a GPU: what every group must do, with one rank and with several processes that share it.
+// Conformance of NCCL on a GPU, with one rank and with several processes that share the GPU.
 #include <doctest/doctest.h>
 
 #include <deque>
@@ -30,7 +30,7 @@ void check_processes(int ranks) {
 
 }  // namespace
 
-TEST_CASE("a group of NCCL with one rank does what every group must do" *
+TEST_CASE("an NCCL group with one rank passes the conformance suite" *
           doctest::skip(test::no_gpu())) {
   const auto device = cuda::make_cuda_device(0);
   const SystemClock clock;
@@ -41,12 +41,12 @@ TEST_CASE("a group of NCCL with one rank does what every group must do" *
   for (const std::string& breach : breaches_of(*group, *device)) FAIL_CHECK(breach);
 }
 
-TEST_CASE("two processes with NCCL on one GPU do what every group must do" *
+TEST_CASE("two processes with NCCL on one GPU pass the conformance suite" *
           doctest::skip(test::no_gpu())) {
   check_processes(2);
 }
 
-TEST_CASE("four processes with NCCL on one GPU do what every group must do" *
+TEST_CASE("four processes with NCCL on one GPU pass the conformance suite" *
           doctest::skip(test::no_gpu())) {
   check_processes(4);
 }

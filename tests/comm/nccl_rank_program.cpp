@@ -1,10 +1,10 @@
-// One rank of NCCL as a process: the conformance suite on GPU 0, which all ranks of it share.
+// One NCCL rank as a process: the conformance suite on GPU 0, which all its ranks share.
 //
 //   comm_nccl_rank suite RANK RANKS HOST PORT TOKEN
 //
 // Like comm_rank (rank_program.cpp). NCCL refuses two ranks on one GPU of a host, so each process
-// gives itself a host of its own; they reach each other over the loopback interface. That is an aid
-// for tests, and slow.
+// pretends to be a separate host; they connect over the loopback interface. For tests only, and
+// slow.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -32,7 +32,7 @@ void be_a_host(const std::string& rank) {
   setenv("NCCL_MNNVL_ENABLE", "0", 1);
 }
 
-/// The lines of what was not as it must be.
+/// The lines of violations.
 std::vector<std::string> examine(int rank, int ranks, Store& store) {
   const auto hosts = make_gloo_communicator(rank, ranks, store, {.address = "127.0.0.1"});
   const auto host_queue = make_cpu_device()->make_queue();

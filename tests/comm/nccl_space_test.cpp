@@ -1,4 +1,4 @@
-// The forecast of the shared memory that NCCL takes.
+// The estimate of the shared memory that NCCL needs.
 #include "comm/nccl_space.h"
 
 #include <doctest/doctest.h>
@@ -11,15 +11,14 @@ constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
 }  // namespace
 
-TEST_CASE("GPUs without P2P in a container of 64 MiB are warned of, and told --shm-size") {
+TEST_CASE("GPUs without P2P in a container of 64 MiB get a warning that names --shm-size") {
   CHECK(shared_memory_warning({.ranks = 2, .direct = false, .shared_bytes = 64 * kMebibyte}) ==
-        "NCCL sums through /dev/shm where GPUs do not read each other's memory (P2P), as those of "
-        "this machine may not; it has 64 MiB free; 2 ranks take about 73 MiB: if NCCL fails, start "
-        "the "
-        "container with --shm-size=1g");
+        "NCCL goes through /dev/shm if GPUs cannot read each other's memory (P2P), which may be "
+        "the case on this machine; it has 64 MiB free; 2 ranks need about 73 MiB: if NCCL fails, "
+        "start the container with --shm-size=1g");
 }
 
-TEST_CASE("where P2P is there, or room, or one rank alone, nothing is said") {
+TEST_CASE("with P2P, enough memory, or a single rank, there is no warning") {
   CHECK(shared_memory_warning({.ranks = 2, .direct = true, .shared_bytes = 0}) == "");
   CHECK(shared_memory_warning({.ranks = 8, .direct = false, .shared_bytes = 1024 * kMebibyte}) ==
         "");

@@ -1,5 +1,5 @@
-// NCCL without a GPU: the library is opened and asked, and the group is driven through functions
-// that play NCCL.
+// NCCL without a GPU: the library is opened and queried, and the group runs on functions that
+// simulate NCCL.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace {
 using std::chrono::milliseconds;
 using testing::error_of;
 
-/// What the fake NCCL does next, and what was asked of it. C functions reach nothing but statics.
+/// What the fake NCCL does next, and what was called. C functions can access only statics.
 struct Script {
   ncclResult_t join = ncclInProgress;
   ncclResult_t call = ncclInProgress;
-  int rounds = 2;  // polls that are answered "in progress" before each `end`
+  int rounds = 2;  // polls answered with "in progress" before each `end`
   ncclResult_t end = ncclSuccess;
   int polls = 0;
   int blocking = -1;
@@ -75,7 +75,7 @@ Library fake_library() {
   return Library(functions);
 }
 
-/// Moves on by a second whenever it is read, so that limits end without waiting.
+/// Advances by a second whenever it is read, so that limits pass without waiting.
 class RushingClock final : public Clock {
  public:
   [[nodiscard]] double seconds() const override { return ++seconds_; }
@@ -107,7 +107,7 @@ TEST_CASE("a group is joined without blocking, used, and left in order") {
   CHECK(script.calls == std::vector<std::string>{"join", "finalize", "destroy"});
 }
 
-TEST_CASE("a group that not all ranks join is an error after the limit, and given up") {
+TEST_CASE("a group that not all ranks join is an error after the limit, and is aborted") {
   const Library library = fake_library();
   const RushingClock clock;
   script.rounds = 1'000'000;
@@ -119,7 +119,7 @@ TEST_CASE("a group that not all ranks join is an error after the limit, and give
   CHECK(script.calls == std::vector<std::string>{"join", "give up"});
 }
 
-TEST_CASE("a call that NCCL refuses at once is an error with its words, and the group is aborted") {
+TEST_CASE("a call that NCCL refuses at once is an error with its text, and the group is aborted") {
   const Library library = fake_library();
   const RushingClock clock;
   {
@@ -131,7 +131,7 @@ TEST_CASE("a call that NCCL refuses at once is an error with its words, and the 
   CHECK(script.calls == std::vector<std::string>{"join", "give up"});
 }
 
-TEST_CASE("an error that NCCL notices later is an error of the call that waits") {
+TEST_CASE("an error that NCCL notices later is an error of the waiting call") {
   const Library library = fake_library();
   const RushingClock clock;
   Group group(library, clock, {.rank = 2, .ranks = 3}, {}, milliseconds(60'000));
@@ -140,7 +140,7 @@ TEST_CASE("an error that NCCL notices later is an error of the call that waits")
         "rank 2: NCCL: all_gather: remote process exited (socket closed)");
 }
 
-TEST_CASE("a failure of CUDA that NCCL meets is one of this rank's GPU, others are not") {
+TEST_CASE("a CUDA failure that NCCL sees is one of this rank's GPU, others are not") {
   const Library library = fake_library();
   const RushingClock clock;
   Group group(library, clock, kPlace, {}, milliseconds(60'000));
@@ -162,7 +162,7 @@ TEST_CASE("a failure of CUDA that NCCL meets is one of this rank's GPU, others a
   CHECK(of_gpu());
 }
 
-TEST_CASE("work that is never done ends at the limit, at once where NCCL has noticed a failure") {
+TEST_CASE("work that never ends is an error at the limit, or once NCCL has noticed a failure") {
   const Library library = fake_library();
   const RushingClock clock;
   Group group(library, clock, kPlace, {}, milliseconds(2'500));
@@ -177,7 +177,7 @@ TEST_CASE("work that is never done ends at the limit, at once where NCCL has not
         "rank 1 (node1): NCCL: barrier: remote process exited (socket closed)");
 }
 
-TEST_CASE("a group that cannot be left in order is given up, without an error") {
+TEST_CASE("a group that cannot be left in order is aborted, without an error") {
   const Library library = fake_library();
   const RushingClock clock;
   {
@@ -187,7 +187,7 @@ TEST_CASE("a group that cannot be left in order is given up, without an error") 
   CHECK(script.calls == std::vector<std::string>{"join", "finalize", "give up"});
 }
 
-TEST_CASE("a group whose rank an error ends is given up, and left to no finalizing") {
+TEST_CASE("a group whose rank ends with an error is aborted and not finalized") {
   const Library library = fake_library();
   const RushingClock clock;
   CHECK(error_of(ErrorKind::device, [&] {
@@ -197,7 +197,7 @@ TEST_CASE("a group whose rank an error ends is given up, and left to no finalizi
   CHECK(script.calls == std::vector<std::string>{"join", "give up"});
 }
 
-TEST_CASE("a group is given up once, before its end") {
+TEST_CASE("a group is aborted once, before its end") {
   const Library library = fake_library();
   const RushingClock clock;
   {
@@ -249,14 +249,14 @@ ncclResult_t fake_exchange(ncclResult_t sending) {
   return exchange(functions, handle(), {.mine = mine, .out = out, .bytes = 5, .ranks = 3}, nullptr);
 }
 
-TEST_CASE("an exchange is one group of calls, a slice to and from every rank") {
+TEST_CASE("an exchange is one group of calls, with a slice to and from every rank") {
   CHECK(fake_exchange(ncclSuccess) == ncclInProgress);
   CHECK(script.calls == std::vector<std::string>{"start", "send 0 5 0", "receive 0 5 0",
                                                  "send 5 5 1", "receive 5 5 1", "send 10 5 2",
                                                  "receive 10 5 2", "end"});
 }
 
-TEST_CASE("an exchange of which a call fails is closed, and its error kept") {
+TEST_CASE("an exchange with a failed call is closed, and its error is returned") {
   CHECK(fake_exchange(ncclSystemError) == ncclSystemError);
   CHECK(script.calls.back() == "end");
 }
@@ -289,7 +289,7 @@ TEST_CASE("sums of several parts are one group of calls, each of its own type") 
   CHECK(script.calls.back() == "end");
 }
 
-TEST_CASE("a failure that a setting avoids names it") {
+TEST_CASE("for a failure that a setting avoids, the setting is named") {
   const auto advice = [](const char* message) { return advice_on(message); };
   CHECK(advice("Error while creating shared memory segment /dev/shm/nccl-JmFn2p (size 9637888), "
                "error: No space left on device (28)")
@@ -310,7 +310,7 @@ TEST_CASE("a failure that a setting avoids names it") {
   script.reason = "Failed to bind NVLink SHARP (NVLS) Multicast memory";
   CHECK(library.text_of(ncclSystemError, handle()) ==
         "system error (Failed to bind NVLink SHARP (NVLS) Multicast memory); set "
-        "NCCL_NVLS_ENABLE=0, which does without sums in the NVLink switch");
+        "NCCL_NVLS_ENABLE=0, which turns off sums in the NVLink switch");
 }
 
 TEST_CASE("communicators do not block, and leave the rest to NCCL") {
@@ -321,18 +321,18 @@ TEST_CASE("communicators do not block, and leave the rest to NCCL") {
   CHECK(settings.netName == nullptr);
 }
 
-TEST_CASE("a library that is missing, or is another one, is refused with what to do") {
+TEST_CASE("a library that is missing, or is a different one, is refused with advice") {
   const std::string missing =
       error_of(ErrorKind::device, [] { const Library library("libno_such_nccl.so.2"); });
-  CHECK(
-      missing.starts_with("NCCL, which several GPUs need, cannot be opened: libno_such_nccl.so.2"));
+  CHECK(missing.starts_with(
+      "NCCL, which is needed for several GPUs, cannot be opened: libno_such_nccl.so.2"));
   CHECK(missing.ends_with("; install it, or set TRAINYARD_CUDA_PATH to its folder"));
   const std::string other = error_of(ErrorKind::device, [] { const Library library("libm.so.6"); });
   CHECK(other.find("libm.so.6 has no function ncclGetVersion; expected NCCL 2.") !=
         std::string::npos);
 }
 
-TEST_CASE("the library that this was built with opens, and makes another id for each group") {
+TEST_CASE("the library used in the build opens, and makes a new id for each group") {
   const Library library(TY_NCCL_LIBRARY);
   CHECK(library.version().starts_with("2."));
   const ncclUniqueId first = library.make_unique_id();

@@ -13,7 +13,7 @@ using namespace trainyard::testing;
 
 namespace {
 
-/// Ranks of one job; rank 0 has told its port.
+/// Ranks of one job; rank 0 has reported its port.
 std::deque<RankProgram> start_job(const std::string& work, int ranks) {
   std::deque<RankProgram> job;
   job.emplace_back(work, 0, ranks, std::uint16_t{0});
@@ -26,7 +26,7 @@ void await_ready(std::deque<RankProgram>& job) {
   for (RankProgram& rank : job) REQUIRE(rank.line() == "ready");
 }
 
-/// Every rank but `dead` says the failure, begins it so and ends with code 8, soon.
+/// Every rank but `dead` reports the failure, which begins with `begin`, and soon ends with code 8.
 void check_end(std::deque<RankProgram>& job, std::size_t dead, const std::string& begin,
                const std::string& part) {
   const auto start = std::chrono::steady_clock::now();
@@ -44,7 +44,7 @@ void check_end(std::deque<RankProgram>& job, std::size_t dead, const std::string
 
 }  // namespace
 
-TEST_CASE("three processes do what every group must do") {
+TEST_CASE("three processes pass the conformance suite") {
   for (const char* const suite : {"suite", "shared-suite"}) {
     std::deque<RankProgram> job = start_job(suite, 3);
     for (int rank = 0; rank < 3; ++rank) {
@@ -63,7 +63,7 @@ TEST_CASE("a killed process is named by all others") {
   check_end(job, 1, "rank 1 (host1), step ", "closed without signing off");
 }
 
-TEST_CASE("a process that is killed while all sum is the cause, not the sums that fail") {
+TEST_CASE("a process killed during all-reduces is the cause, not the all-reduces that fail") {
   for (const char* const sums : {"sums", "shared-sums"}) {
     for (const std::size_t dead : {1U, 2U}) {
       std::deque<RankProgram> job = start_job(sums, 3);
@@ -90,11 +90,11 @@ TEST_CASE("when rank 0 is killed or stopped, every other rank ends") {
     std::deque<RankProgram> job = start_job("idle", 3);
     await_ready(job);
     job[0].signal(number);
-    check_end(job, 0, "rank 0 (127.0.0.1:", "step 5, idle: rank 0 is gone for rank ");
+    check_end(job, 0, "rank 0 (127.0.0.1:", "step 5, idle: no longer reachable from rank ");
   }
 }
 
-TEST_CASE("when rank 0 is killed while all sum, no other rank stays") {
+TEST_CASE("when rank 0 is killed during all-reduces, every other rank ends") {
   for (const char* const sums : {"sums", "shared-sums"}) {
     std::deque<RankProgram> job = start_job(sums, 3);
     await_ready(job);

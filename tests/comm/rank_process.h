@@ -13,7 +13,7 @@ class RankProgram {
  public:
   /// Port 0: it is rank 0 and takes a free one, see port().
   RankProgram(const std::string& work, int rank, int ranks, std::uint16_t port);
-  /// Kills it if it still runs.
+  /// Kills it if it is still running.
   ~RankProgram();
   RankProgram(const RankProgram&) = delete;
   RankProgram& operator=(const RankProgram&) = delete;
@@ -23,7 +23,7 @@ class RankProgram {
   /// From the line "port P".
   [[nodiscard]] std::uint16_t port();
   void signal(int number) const;
-  /// Waits for its end: exit code, or 128 + the signal.
+  /// Waits for it to end: exit code, or 128 + the signal.
   int wait();
 
  private:
@@ -32,7 +32,7 @@ class RankProgram {
   std::string received_;
 };
 
-/// The token of those processes.
+/// The token of these processes.
 inline constexpr const char* kRankToken = "token of the test";
 
 }  // namespace trainyard::testing

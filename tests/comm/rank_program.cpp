@@ -1,18 +1,18 @@
-// One rank as a process: the conformance suite over Gloo and a store over TCP, and ranks that a
-// test kills. By hand, one a terminal, or under mpirun, which numbers them:
+// One rank as a process: the conformance suite over Gloo and a TCP store, and ranks that a test
+// kills. By hand, one per terminal, or under mpirun, which numbers them:
 //
 //   comm_rank suite RANK RANKS HOST PORT TOKEN [ADDRESS]
 //   mpirun -n 4 comm_rank suite - - 127.0.0.1 29500 secret
 //
-// What it does is one of
-//   suite  all that a communicator must do; prints "rank R of N: C checks, all well" and ends with
-//          0, or a line for each thing that was not well and 1
+// The first argument is one of
+//   suite  the conformance suite; prints "rank R of N: C checks, all well" and ends with 0, or a
+//          line for each violation and 1
 //   idle   joins the watchdog, prints "ready" and does nothing
-//   sums   joins the watchdog and sums over all ranks for ever
-//   shared-suite, shared-sums  the same, with sums through memory that the ranks share
-// HOST is that of rank 0, ADDRESS where the others reach this rank: where it is left out, HOST.
-// Rank 0 serves the store; at port 0 it takes a free one and prints "port P". A failure of another
-// rank is printed, and the process ends with its exit code, whatever it is stuck in.
+//   sums   joins the watchdog and sums over all ranks forever
+//   shared-suite, shared-sums  the same, with sums through shared memory
+// HOST is that of rank 0, ADDRESS where the others reach this rank: HOST if left out. Rank 0 serves
+// the store; at port 0 it takes a free one and prints "port P". A failure of another rank is
+// printed, and the process ends with its exit code, even if it is stuck.
 #include <unistd.h>
 
 #include <cstdio>
@@ -43,13 +43,13 @@ void say(const std::string& line) {
   std::fflush(stdout);
 }
 
-/// A number of the command line; "-": what mpirun says.
+/// A number from the command line; "-": mpirun's value.
 int number_of(const std::string& text, const char* of_mpirun) {
   const char* const given = text == "-" ? std::getenv(of_mpirun) : text.c_str();
   const auto number = given != nullptr ? parse_integer(given) : std::nullopt;
   if (!number) {
     throw Error(ErrorKind::command_line,
-                "'" + text + "' is no number, and " + of_mpirun + " does not give one");
+                "'" + text + "' is not a number, and " + of_mpirun + " does not give one");
   }
   return static_cast<int>(*number);
 }
@@ -70,7 +70,7 @@ WatchdogOptions watch_options(const Place& place) {
           .connect = kPatience};
 }
 
-/// From the watchdog's thread, whatever the others do.
+/// From the watchdog's thread, whatever the other threads do.
 [[noreturn]] void end_with(const Failure& failure) {
   say("failure: " + message_of(failure));
   ::_exit(failure.exit_code);

@@ -1,4 +1,4 @@
-// Ranks whose sums have an order of their own, as those of NCCL.
+// Ranks whose sums have their own order, like NCCL's.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace trainyard::testing {
 
-/// Sums rank after rank over `ranks`, the host's, rounding each time: ((0 + 1) + 2) + 3.
+/// Sums one rank after the other over `ranks`, on the host, rounding each time: ((0 + 1) + 2) + 3.
 class SequentialRanks final : public ForwardingRanks {
  public:
   /// Only the first `summed` ranks count, which is a fault if there are more.

@@ -47,7 +47,7 @@ pid_t start_process() {
 
 }  // namespace
 
-TEST_CASE("one that waits sees what another wrote before it came") {
+TEST_CASE("a waiting rank sees what another wrote before it arrived") {
   Pair pair;
   int written = 0;
   std::jthread other([&] {
@@ -62,19 +62,19 @@ TEST_CASE("one that waits sees what another wrote before it came") {
   CHECK(pair.first.doing(1) == 7);
 }
 
-TEST_CASE("one that came once has not come twice") {
+TEST_CASE("a rank that arrived once has not arrived twice") {
   Pair pair;
   pair.second->arrive(1);
   pair.first.arrive(1);
   CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
   pair.first.arrive(1);
   check_absent(pair.first, in(Milliseconds(5)), 1, Absence::late);
-  check_absent(pair.first, in(Milliseconds(50)), 1, Absence::late);  // and has napped
+  check_absent(pair.first, in(Milliseconds(50)), 1, Absence::late);  // after napping
   pair.second->arrive(1);
   CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
 }
 
-TEST_CASE("one that left is missed at once, unless it had come before") {
+TEST_CASE("a rank that left is missing at once, unless it had arrived before") {
   Pair pair;
   pair.second->arrive(1);
   pair.second.reset();
@@ -84,7 +84,7 @@ TEST_CASE("one that left is missed at once, unless it had come before") {
   check_absent(pair.first, in(kLong), 1, Absence::left);
 }
 
-TEST_CASE("one that comes and leaves at once has come, whenever that is seen") {
+TEST_CASE("a rank that arrives and leaves at once has arrived, whenever that is seen") {
   for (int round = 0; round < 5'000; ++round) {
     Pair pair;
     std::jthread other([&] {
@@ -96,7 +96,7 @@ TEST_CASE("one that comes and leaves at once has come, whenever that is seen") {
   }
 }
 
-TEST_CASE("one whose process ends is missed") {
+TEST_CASE("a rank whose process ended is missing") {
   std::array<BarrierSlot, 2> seats;
   const pid_t child = start_process();
   REQUIRE(child > 0);
@@ -105,10 +105,10 @@ TEST_CASE("one whose process ends is missed") {
   check_absent(waiting, in(Milliseconds(50)), 1, Absence::late);
   ::kill(child, SIGKILL);
   check_absent(waiting, in(kLong), 1, Absence::ended);
-  CHECK(::waitpid(child, nullptr, 0) == child);  // it was seen before anyone waited for it
+  CHECK(::waitpid(child, nullptr, 0) == child);  // its end was seen before it was reaped
 }
 
-TEST_CASE("a process that is not there cannot be followed") {
+TEST_CASE("a process that does not exist cannot be watched") {
   const pid_t child = start_process();
   ::kill(child, SIGKILL);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
@@ -116,5 +116,5 @@ TEST_CASE("a process that is not there cannot be followed") {
   const std::array processes{::getpid(), child};
   CHECK_THROWS_WITH_AS(
       SharedBarrier(seats, 0, processes),
-      ("following process " + std::to_string(child) + " failed: No such process").c_str(), Error);
+      ("watching process " + std::to_string(child) + " failed: No such process").c_str(), Error);
 }

@@ -28,7 +28,7 @@ std::string path_of(int descriptor) {
 
 }  // namespace
 
-TEST_CASE("what one has written, another reads, and what has no owner is gone") {
+TEST_CASE("data written by one is read by another, and memory without an owner is gone") {
   auto made = std::make_unique<SharedMemory>(100);
   const SharedMemoryName name = made->name();
   CHECK(made->data()[99] == std::byte{0});
@@ -44,7 +44,7 @@ TEST_CASE("what one has written, another reads, and what has no owner is gone") 
                                      " failed: No such file or directory");
 }
 
-TEST_CASE("what is no such memory, or not of the size that was told, is refused") {
+TEST_CASE("memory of another kind, or of another size, is refused") {
   const std::string end =
       " failed: it is not the memory of 100 bytes that it should be; do all ranks run the same "
       "program?";
@@ -59,6 +59,6 @@ TEST_CASE("what is no such memory, or not of the size that was told, is refused"
   std::fclose(file);
 }
 
-TEST_CASE("memory that no system has is refused") {
+TEST_CASE("a size that no system can provide is refused") {
   CHECK_THROWS_AS(SharedMemory(std::size_t{1} << 62), Error);
 }

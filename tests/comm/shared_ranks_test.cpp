@@ -31,7 +31,7 @@ class SumlessRanks : public ForwardingRanks {
   }
 };
 
-/// Those, one of which is told of memory that is not there.
+/// SumlessRanks, one of which is given memory that does not exist.
 class MisledRanks final : public SumlessRanks {
  public:
   using SumlessRanks::SumlessRanks;
@@ -47,7 +47,7 @@ SharedRanksOptions options_of(int rank, Milliseconds limit) {
   return {.host = "host" + std::to_string(rank), .machine = own_machine(), .limit = limit};
 }
 
-/// Runs work(its communicator) in a thread a rank, with sums through shared memory.
+/// Runs work(its communicator) in one thread per rank, with sums through shared memory.
 Outcomes run_shared(int ranks, const std::function<void(Communicator&)>& work) {
   return run_gloo(StoreKind::memory, ranks, [&](Communicator& gloo) {
     const auto group =
@@ -56,7 +56,7 @@ Outcomes run_shared(int ranks, const std::function<void(Communicator&)>& work) {
   });
 }
 
-/// Whether `ranks` stay as they are.
+/// Whether share_sums() returns `ranks` unchanged.
 bool stay(std::unique_ptr<Communicator> ranks, const std::string& machine) {
   const Communicator* const before = ranks.get();
   SharedRanksOptions options = options_of(ranks->rank(), kLong);
@@ -85,7 +85,7 @@ void check_failed(const Outcomes& outcomes, int rank, const std::string& call,
 
 }  // namespace
 
-TEST_CASE("ranks that share memory do what every group must do, and Gloo sums nothing") {
+TEST_CASE("ranks that share memory pass the conformance suite, and Gloo sums nothing") {
   for (const int ranks : {2, 3, 4, 5, 8}) {
     INFO(ranks, " ranks");
     std::mutex mutex;
@@ -101,7 +101,7 @@ TEST_CASE("ranks that share memory do what every group must do, and Gloo sums no
   }
 }
 
-TEST_CASE("sums of every number of pieces have Gloo's bits") {
+TEST_CASE("sums of any number of pieces are bit-identical to Gloo's") {
   constexpr int kRanks = 3;
   for (const std::int64_t count : {1, 65'535, 65'536, 65'537, 131'072, 300'001}) {
     CAPTURE(count);
@@ -122,7 +122,7 @@ TEST_CASE("sums of every number of pieces have Gloo's bits") {
   }
 }
 
-TEST_CASE("many sums in a row, with ranks that are late by turns") {
+TEST_CASE("many sums in a row, with ranks that are late in turn") {
   CHECK(run_shared(3, [](Communicator& group) {
           for (int round = 0; round < 30; ++round) {
             if (round % 10 == group.rank()) do_something_else();
@@ -141,13 +141,13 @@ TEST_CASE("a rank that leaves is named by every other, long before the limit") {
   CHECK(outcomes[2].empty());
   for (const int rank : {0, 1}) {
     check_failed(outcomes, rank, "1000 f32 elements",
-                 "rank 2 (host2) is gone (it left the group); see what it said");
+                 "rank 2 (host2) is gone (it left the group); see its output");
   }
 }
 
-TEST_CASE("a rank that does not come is named when the limit is over, and then nobody waits") {
+TEST_CASE("a rank that does not arrive is named at the limit, and then no rank waits") {
   const Moment begin = std::chrono::steady_clock::now();
-  std::latch ended(1);  // rank 1; until then rank 0 lives on
+  std::latch ended(1);  // of rank 1; until then rank 0 stays alive
   const Outcomes outcomes = run_gloo(StoreKind::memory, 2, [&](Communicator& gloo) {
     const Milliseconds limit = gloo.rank() == 0 ? Milliseconds(150) : kLong;
     const auto group =
@@ -156,14 +156,14 @@ TEST_CASE("a rank that does not come is named when the limit is over, and then n
       group->barrier();
       CHECK_THROWS_WITH_AS(check_sum(*group, 5),
                            "rank 1 (host1): all_reduce_sum of 5 f32 elements over 2 ranks failed: "
-                           "rank 0 (host0) is gone (it left the group); see what it said",
+                           "rank 0 (host0) is gone (it left the group); see its output",
                            Error);
       return ended.count_down();
     }
     CHECK_THROWS_WITH_AS(check_sum(*group, 5),
                          "rank 0 (host0): all_reduce_sum of 5 f32 elements over 2 ranks failed: "
-                         "rank 1 (host1) did not do its part within 0.15 s (in shared memory); "
-                         "see what it said",
+                         "rank 1 (host1) did not take part within 0.15 s (in shared memory); "
+                         "see its output",
                          Error);
     group->barrier();
     ended.wait();
@@ -175,7 +175,7 @@ TEST_CASE("a rank that does not come is named when the limit is over, and then n
                "an earlier call failed, and this rank left the group");
 }
 
-TEST_CASE("calls that do not belong together are told from each other") {
+TEST_CASE("calls that do not belong together are distinguished") {
   const auto differing = [](std::int64_t count, DType type) {
     return run_shared(2, [&](Communicator& group) {
       const auto queue = make_cpu_device()->make_queue();
@@ -186,15 +186,15 @@ TEST_CASE("calls that do not belong together are told from each other") {
   };
   Outcomes outcomes = differing(200, DType::f32);
   check_failed(outcomes, 0, "100 f32 elements",
-               "rank 1 (host1) makes another call, all_reduce_sum of 200 f32 elements");
+               "rank 1 (host1) is in a different call, all_reduce_sum of 200 f32 elements");
   check_failed(outcomes, 1, "200 f32 elements",
-               "rank 0 (host0) makes another call, all_reduce_sum of 100 f32 elements");
+               "rank 0 (host0) is in a different call, all_reduce_sum of 100 f32 elements");
   outcomes = differing(100, DType::i32);
   check_failed(outcomes, 0, "100 f32 elements",
-               "rank 1 (host1) makes another call, all_reduce_sum of 100 i32 elements");
+               "rank 1 (host1) is in a different call, all_reduce_sum of 100 i32 elements");
 }
 
-TEST_CASE("ranks of several machines, or with one that cannot share, stay as they are") {
+TEST_CASE("ranks of several machines, or with one that cannot share memory, stay unchanged") {
   const std::string own = own_machine();
   const Outcomes outcomes = run_gloo(StoreKind::memory, 2, [&](Communicator& gloo) {
     const std::string other = gloo.rank() == 0 ? own : "another machine";

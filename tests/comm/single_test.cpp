@@ -13,7 +13,7 @@ TEST_CASE("a group of one is rank 0 of 1") {
   CHECK(group->size() == 1);
 }
 
-TEST_CASE("a broadcast from a rank that is not there is refused") {
+TEST_CASE("a broadcast from a rank that does not exist is refused") {
   const auto group = make_single_communicator();
   const auto queue = make_cpu_device()->make_queue();
   std::array<std::byte, 1> bytes{std::byte{5}};
@@ -22,7 +22,7 @@ TEST_CASE("a broadcast from a rank that is not there is refused") {
   CHECK_THROWS_AS(group->broadcast(*queue, bytes.data(), 1, 1), Error);
 }
 
-TEST_CASE("bytes are not summed") {
+TEST_CASE("bytes are not all-reduced") {
   const auto group = make_single_communicator();
   const auto queue = make_cpu_device()->make_queue();
   std::array<std::uint8_t, 1> bytes{5};

@@ -13,13 +13,13 @@ namespace trainyard::testing {
 
 enum class StoreKind { memory, tcp };
 
-/// What each rank's work threw, by rank; "" where it returned.
+/// What each rank's work threw, by rank; "" if it returned.
 using Outcomes = std::vector<std::string>;
 
-/// Runs work(rank) in a thread a rank, and waits for all.
+/// Runs work(rank) in one thread per rank, and waits for all.
 Outcomes run_threads(int ranks, const std::function<void(int)>& work);
 
-/// Runs work(rank, its store) likewise; over TCP, each rank has a connection of its own.
+/// The same with work(rank, its store); over TCP, each rank has its own connection.
 Outcomes run_stores(StoreKind kind, int ranks, const std::function<void(int, Store&)>& work);
 
 /// Runs work(its communicator) with Gloo's communicators. Their hosts are "host0", "host1", ...

@@ -10,7 +10,7 @@ using namespace trainyard;
 
 namespace {
 
-/// Doubles what it is to sum, as a second rank with the same values would.
+/// Doubles what it sums, as a second rank with the same values would.
 class Doubling final : public Communicator {
  public:
   [[nodiscard]] int rank() const override { return 1; }
@@ -42,7 +42,7 @@ struct Measured {
 
 }  // namespace
 
-TEST_CASE("sums are made, and left out when that is asked for") {
+TEST_CASE("all-reduces are made, and left out on request") {
   Measured measured;
   measured.sum_of(3);
   CHECK(measured.values == std::array<float, 3>{2, 4, 6});
@@ -52,7 +52,7 @@ TEST_CASE("sums are made, and left out when that is asked for") {
   CHECK(measured.sums.noted() == 0);
 }
 
-TEST_CASE("noted sums are made, and made again alone over zeros") {
+TEST_CASE("noted all-reduces are made, and made again alone over zeros") {
   Measured measured;
   measured.sums.set_mode(TimedAllReduce::Mode::note);
   measured.sum_of(3);
@@ -69,7 +69,7 @@ TEST_CASE("noted sums are made, and made again alone over zeros") {
   CHECK(measured.values == std::array<float, 3>{0, 0, 0});
 }
 
-TEST_CASE("everything but sums is the ranks' own") {
+TEST_CASE("everything but all-reduces is forwarded to the ranks") {
   Measured measured;
   measured.sums.set_mode(TimedAllReduce::Mode::leave_out);
   CHECK(measured.sums.rank() == 1);

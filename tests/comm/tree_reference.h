@@ -1,4 +1,4 @@
-// The canonical sum over ranks, written as its definition reads.
+// The canonical sum over ranks, written as it is defined.
 #pragma once
 
 #include <bit>
@@ -6,7 +6,7 @@
 
 namespace trainyard::testing {
 
-/// The sum of one value a rank.
+/// The sum of one value per rank.
 template <class T>
 T tree_sum_of(std::span<const T> values) {
   if (values.size() == 1) return values[0];

@@ -1,4 +1,4 @@
-// Lengths of time, for the tests.
+// Durations for the tests.
 #pragma once
 
 #include <chrono>

@@ -7,7 +7,7 @@
 
 using namespace trainyard;
 
-TEST_CASE("buffers of the CPU are aligned to 256 bytes, large ones to huge pages") {
+TEST_CASE("CPU buffers are aligned to 256 bytes, large ones to huge pages") {
   const auto device = make_cpu_device();
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{1000}, std::size_t{3} << 20}) {
     const auto buffer = device->allocate(bytes);
@@ -18,7 +18,7 @@ TEST_CASE("buffers of the CPU are aligned to 256 bytes, large ones to huge pages
   }
 }
 
-TEST_CASE("what a queue copies and fills is there when the call returns") {
+TEST_CASE("copies and fills of a CPU queue are done when the call returns") {
   const auto device = make_cpu_device();
   const auto queue = device->make_queue();
   const auto first = device->allocate(4);
@@ -34,11 +34,11 @@ TEST_CASE("what a queue copies and fills is there when the call returns") {
   CHECK(found == std::array<std::uint8_t, 4>{0xAB, 0xAB, 0xAB, 0xAB});
 }
 
-TEST_CASE("the CPU knows that it has memory left") {
+TEST_CASE("the CPU has free memory") {
   CHECK(make_cpu_device()->free_bytes() > (std::size_t{1} << 20));
   CHECK(make_cpu_device()->name() == "cpu");
 }
 
-TEST_CASE("nothing counts how busy the CPU is") {
+TEST_CASE("the CPU has no utilization count") {
   CHECK_FALSE(make_cpu_device()->busy_percent().has_value());
 }

@@ -21,7 +21,7 @@ std::vector<std::byte> counting(std::size_t bytes) {
   return list;
 }
 
-TEST_CASE("bytes go to the GPU, within it and back" * doctest::skip(test::no_gpu())) {
+TEST_CASE("bytes are copied to the GPU, within it and back" * doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   CHECK(device->name() == "cuda:0");
   const auto queue = device->make_queue();
@@ -40,7 +40,7 @@ TEST_CASE("bytes go to the GPU, within it and back" * doctest::skip(test::no_gpu
   CHECK(received == std::vector<std::byte>(sent.size(), std::byte{0x5a}));
 }
 
-TEST_CASE("memory that is not there is a memory error that says what is free" *
+TEST_CASE("an allocation beyond the free memory is a memory error that names the free memory" *
           doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   const std::size_t free = device->free_bytes();
@@ -54,13 +54,12 @@ TEST_CASE("memory that is not there is a memory error that says what is free" *
     code = error.exit_code();
   }
   CHECK(code == 6);
-  CHECK(text.starts_with("out of memory on cuda:0: 1073741824 MiB asked for, "));
+  CHECK(text.starts_with("out of memory on cuda:0: 1073741824 MiB requested, "));
   // The failure leaves nothing behind.
   CHECK(device->allocate(1 << 20)->data() != nullptr);
 }
 
-TEST_CASE("a GPU says how busy it is in percent, or that nothing counts it" *
-          doctest::skip(test::no_gpu())) {
+TEST_CASE("a GPU reports its utilization in percent, or none" * doctest::skip(test::no_gpu())) {
   const std::optional<int> busy = make_cuda_device(0)->busy_percent();
   const std::optional<int> surveyed = survey().gpus.at(0).busy_percent;
   CHECK(busy.has_value() == surveyed.has_value());
@@ -84,7 +83,7 @@ TEST_CASE("an event orders two queues" * doctest::skip(test::no_gpu())) {
   CHECK(received == sent);
 }
 
-TEST_CASE("a captured graph runs when it is replayed, with what memory holds then" *
+TEST_CASE("a captured graph runs when it is replayed, on the memory's contents at that time" *
           doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   const auto queue = device->make_queue();
@@ -107,7 +106,7 @@ TEST_CASE("a captured graph runs when it is replayed, with what memory holds the
   }
 }
 
-TEST_CASE("what cannot be captured is an error, and the queue goes on" *
+TEST_CASE("work that cannot be captured is an error, and the queue remains usable" *
           doctest::skip(test::no_gpu())) {
   const auto device = make_cuda_device(0);
   const auto queue = device->make_queue();

@@ -1,4 +1,4 @@
-// What of the CUDA device can be seen without a GPU: errors, and the survey.
+// The parts of the CUDA device that can be tested without a GPU: errors, and the survey.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -36,42 +36,42 @@ TEST_CASE("a failed call is named, with CUDA's own text") {
   CHECK(failure([] { check(cudaSuccess, "cudaMalloc(&p, 1)"); }).code == 0);
 }
 
-TEST_CASE("a failure of the hardware says where more is to be read, and what to do") {
+TEST_CASE("a hardware failure names further sources, and what to do") {
   const Failure found =
       failure([] { check(cudaErrorECCUncorrectable, "cudaEventSynchronize(event)"); });
   CHECK(found.code == 8);
   CHECK(found.text ==
         "CUDA: cudaEventSynchronize failed: uncorrectable ECC error encountered "
         "(cudaErrorECCUncorrectable); dmesg names the Xid of such a failure, nvidia-smi -q -d ECC "
-        "counts those of memory; if this GPU fails again, leave it out with --gpus");
+        "counts memory errors; if this GPU fails again, leave it out with --gpus");
 }
 
-TEST_CASE("a failure that a person can mend says how, and lack of memory has its own exit code") {
+TEST_CASE("an error with a known remedy names it, and out of memory has its own exit code") {
   const std::pair<cudaError_t, Failure> cases[] = {
       {cudaErrorMemoryAllocation,
        {6,
-        "out of memory (cudaErrorMemoryAllocation); use a smaller batch, or end what else runs on "
-        "that GPU: nvidia-smi lists it"}},
+        "out of memory (cudaErrorMemoryAllocation); use a smaller batch, or stop other programs on "
+        "that GPU: nvidia-smi lists them"}},
       {cudaErrorInsufficientDriver,
        {8,
         "CUDA driver version is insufficient for CUDA runtime version "
-        "(cudaErrorInsufficientDriver); install a newer NVIDIA driver: train doctor says which "
+        "(cudaErrorInsufficientDriver); install a newer NVIDIA driver: train doctor shows which "
         "CUDA this one supports"}},
       {cudaErrorUnsupportedPtxVersion,
        {8,
         "the provided PTX was compiled with an unsupported toolchain. "
-        "(cudaErrorUnsupportedPtxVersion); install a newer NVIDIA driver: train doctor says which "
+        "(cudaErrorUnsupportedPtxVersion); install a newer NVIDIA driver: train doctor shows which "
         "CUDA this one supports"}},
       {cudaErrorNoKernelImageForDevice,
        {8,
         "no kernel image is available for execution on the device "
         "(cudaErrorNoKernelImageForDevice); no kernel of this program is compiled for that GPU: "
         "leave it out with --gpus, or build with CMAKE_CUDA_ARCHITECTURES for its compute "
-        "capability, which train doctor says"}},
+        "capability, which train doctor shows"}},
       {cudaErrorDevicesUnavailable,
        {8,
         "CUDA-capable device(s) is/are busy or unavailable (cudaErrorDevicesUnavailable); another "
-        "process has the GPU, or it is in exclusive mode: nvidia-smi says which"}}};
+        "process has the GPU, or it is in exclusive mode: nvidia-smi shows which"}}};
   for (const auto& [status, expected] : cases) {
     const Failure found = failure([&] { check(status, "cudaFree(memory)"); });
     CHECK(found.code == expected.code);
@@ -79,7 +79,7 @@ TEST_CASE("a failure that a person can mend says how, and lack of memory has its
   }
 }
 
-/// Whether a failed call is told as the GPU's own failure.
+/// Whether a failed call is reported as a failure of the GPU itself.
 bool is_of_gpu(cudaError_t status) {
   try {
     check(status, "cudaMalloc(&p, 1)");
@@ -90,7 +90,7 @@ bool is_of_gpu(cudaError_t status) {
   return false;
 }
 
-TEST_CASE("errors that stay with a GPU are its own, those of a call are not") {
+TEST_CASE("errors that persist are the GPU's, those of a single call are not") {
   for (const cudaError_t status :
        {cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable, cudaErrorIllegalAddress,
         cudaErrorLaunchTimeout, cudaErrorAssert, cudaErrorHardwareStackError,
@@ -108,7 +108,7 @@ TEST_CASE("errors that stay with a GPU are its own, those of a call are not") {
   }
 }
 
-TEST_CASE("a library's failure is the GPU's where that has failed, with both reasons") {
+TEST_CASE("a library's failure is the GPU's if the GPU has failed, with both reasons") {
   CHECK(failure([] { throw_library_error("cuDNN: x: BAD_PARAM", cudaSuccess); }).text ==
         "cuDNN: x: BAD_PARAM");
   CHECK_THROWS_WITH_AS(throw_library_error("cuDNN: x: EXECUTION_FAILED", cudaErrorLaunchFailure),
@@ -117,11 +117,11 @@ TEST_CASE("a library's failure is the GPU's where that has failed, with both rea
                        GpuError);
 }
 
-TEST_CASE("no fault is found where there is no GPU, or where it works") {
+TEST_CASE("no fault is found without a GPU, or with a working one") {
   CHECK(device_fault() == cudaSuccess);
 }
 
-TEST_CASE("the survey of a machine without a driver is a finding") {
+TEST_CASE("a machine without a driver is a survey result, not an error") {
   const GpuSurvey found = survey();
   CHECK(found.runtime_cuda >= 12080);
   if (found.driver_cuda != 0) return;
@@ -131,7 +131,7 @@ TEST_CASE("the survey of a machine without a driver is a finding") {
   CHECK_FALSE(Nvml().load_of("0000:17:00.0").has_value());
 }
 
-TEST_CASE("a device that is not there is a device error") {
+TEST_CASE("a device that does not exist is a device error") {
   const Failure found = failure([] { static_cast<void>(make_cuda_device(1000)); });
   CHECK(found.code == 8);
   CHECK(found.text.starts_with("CUDA: cuda"));

@@ -1,4 +1,4 @@
-// Events on a runtime that plays.
+// Events on a simulated runtime.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 namespace trainyard::cuda {
 namespace {
 
-TEST_CASE("asking an event that is not done leaves no error for the next check") {
+TEST_CASE("querying an event that is not done leaves no error for the next check") {
   const auto event = make_cuda_device(0)->make_event();
   test::played_runtime() = {.query = cudaErrorNotReady};
   CHECK_FALSE(event->done());
@@ -17,7 +17,7 @@ TEST_CASE("asking an event that is not done leaves no error for the next check")
   CHECK(event->done());
 }
 
-TEST_CASE("an event whose work failed says so") {
+TEST_CASE("an event whose work failed reports it") {
   const auto event = make_cuda_device(0)->make_event();
   test::played_runtime() = {.query = cudaErrorIllegalAddress};
   CHECK_THROWS_AS(static_cast<void>(event->done()), Error);

@@ -5,7 +5,7 @@
 
 namespace trainyard::test {
 
-/// For doctest::skip(no_gpu()): such cases are counted as skipped where no GPU is to be seen.
+/// For doctest::skip(no_gpu()): such cases are counted as skipped if no GPU is visible.
 inline bool no_gpu() {
   static const bool none = cuda::survey().gpus.empty();
   return none;

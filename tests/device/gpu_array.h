@@ -1,4 +1,4 @@
-// Arrays of a test in a GPU's memory.
+// Test arrays in GPU memory.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@ struct Gpu {
   [[nodiscard]] cudaStream_t stream() const { return cuda::stream_of(*queue); }
 };
 
-/// A copy of a list in the GPU's memory.
+/// A copy of a list in GPU memory.
 template <class T>
 class GpuArray {
  public:
   GpuArray(Gpu& gpu, const std::vector<T>& values)
       : queue_(*gpu.queue), array_(*gpu.device, *gpu.queue, values) {}
   [[nodiscard]] T* data() const { return array_.data(); }
-  /// What it holds when all work of the queue is done.
+  /// Its contents once all work of the queue is done.
   [[nodiscard]] std::vector<T> read() const { return array_.read(queue_); }
 
  private:

@@ -1,4 +1,4 @@
-// A GPU with its queue and executors, for tests that want one.
+// A GPU with its queue and executors, for tests that need one.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What NVML says of GPUs, by a table of functions that plays it.
+// NVML's reports on GPUs, from a function table that simulates it.
 #include "device/cuda/nvml.h"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ Status setting(Gpu*, unsigned* now, unsigned* next) {
   return nvml::kSuccess;
 }
 
-/// An H200 in a machine with NVSwitch, at work.
+/// A busy H200 in a machine with NVSwitch.
 Functions h200() {
   return {
       .init = succeed,
@@ -98,7 +98,7 @@ Functions h200() {
   };
 }
 
-TEST_CASE("what a driver says of a GPU is its condition") {
+TEST_CASE("a GPU's condition is what its driver reports") {
   const Nvml nvml(h200());
   const GpuCondition found = nvml.condition_of(kBus);
   CHECK(found.mig == false);
@@ -114,14 +114,14 @@ TEST_CASE("what a driver says of a GPU is its condition") {
   CHECK(nvml.driver_version() == "580.95.05");
 }
 
-TEST_CASE("memory in use is known without the work that a GPU does, which parts do not tell") {
+TEST_CASE("memory in use is known without the utilization, which MIG parts do not report") {
   const std::optional<GpuLoad> load = Nvml(h200()).load_of(kBus);
   REQUIRE(load.has_value());
   CHECK(load->free_bytes == 600);
   CHECK_FALSE(load->busy_percent.has_value());
 }
 
-TEST_CASE("GPUs are joined by NVLink where the driver says so of the pair") {
+TEST_CASE("GPUs are joined by NVLink if the driver says so for the pair") {
   const Nvml nvml(h200());
   CHECK(nvml.joined_by_nvlink(kBus, "0000:18:00.0"));
   CHECK_FALSE(nvml.joined_by_nvlink(kBus, kBus));
@@ -146,7 +146,7 @@ TEST_CASE("what a driver lacks, or answers with an error, is left out") {
   CHECK_FALSE(nvml.load_of(kBus).has_value());
 }
 
-TEST_CASE("a driver that cannot be asked says nothing") {
+TEST_CASE("a driver that cannot be queried reports nothing") {
   Functions broken = h200();
   broken.init = [] { return kNotSupported; };
   const Nvml nvml(broken);

@@ -12,7 +12,7 @@ PlayedRuntime& played_runtime() {
 
 namespace {
 
-/// As the runtime does it: an answer that is no success stays to be found by cudaGetLastError.
+/// As in the runtime: a status other than success remains for cudaGetLastError to find.
 cudaError_t answer(cudaError_t status) {
   if (status != cudaSuccess) played_runtime().last = status;
   return status;

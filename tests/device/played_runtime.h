@@ -1,5 +1,5 @@
-// A CUDA runtime that plays: the linker hands the device's calls to it (--wrap), so that what only
-// a GPU answers can be held without one.
+// A simulated CUDA runtime: the linker redirects the device's calls to it (--wrap), to test without
+// a GPU what only a GPU reports.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,10 +7,10 @@
 namespace trainyard::test {
 
 struct PlayedRuntime {
-  cudaError_t query = cudaSuccess;  // what cudaEventQuery answers
-  cudaError_t last = cudaSuccess;   // what cudaGetLastError finds, and clears
+  cudaError_t query = cudaSuccess;  // result of cudaEventQuery
+  cudaError_t last = cudaSuccess;   // result of cudaGetLastError, which clears it
 };
-/// The one that answers; a case sets it as it needs.
+/// The simulated runtime; a case sets it as needed.
 PlayedRuntime& played_runtime();
 
 }  // namespace trainyard::test

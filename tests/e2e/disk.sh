@@ -36,7 +36,7 @@ sed -i 's/- dropout: 0.1/- dense: 300/' tiny.yaml # 150 KiB of weights
 run bash -c 'ulimit -f 64; PATH=/nonexistent exec "$0" "$@"' \
   "$train" --config tiny.yaml --out a
 expect_code 7
-expect_err "raise the limit of file sizes (ulimit -f)"
+expect_err "raise the file-size limit (ulimit -f)"
 run "${quick[@]}" resume a
 expect_code 0
 run "${quick[@]}" --config tiny.yaml --out b

@@ -1,5 +1,5 @@
-// What kernels/cuda_launch.cuh takes from CUDA's header of this name, for kernels that run on the
-// host (grid.h): one block at a time, so that what its threads share is a static variable.
+// The parts of CUDA's header of this name that kernels/cuda_launch.cuh uses, for kernels that run
+// on the host (grid.h): one block at a time, so that static variables can be its shared memory.
 #pragma once
 
 #include <bit>
@@ -18,10 +18,10 @@
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
-  dim3(unsigned size = 1) : x(size) {}  // as CUDA's, of a number too
+  dim3(unsigned size = 1) : x(size) {}  // from a number too, as in CUDA
 };
 
-/// The first fields that CUDA's own has.
+/// The first fields of CUDA's own.
 struct cudaLaunchConfig_t {
   dim3 gridDim, blockDim;
   std::size_t dynamicSmemBytes = 0;
@@ -30,7 +30,7 @@ struct cudaLaunchConfig_t {
 
 inline void __syncthreads() { trainyard::emulated::wait_for_block(); }
 
-/// The value of the lane `delta` further on in the warp; of the last ones their own.
+/// The value of the lane `delta` further on in the warp; the last lanes get their own.
 template <class T>
 requires(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) T
     __shfl_down_sync(unsigned mask, T value, unsigned delta) {
@@ -40,7 +40,7 @@ requires(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) T
   return std::bit_cast<T>(static_cast<Bits>(found));
 }
 
-/// As CUDA's: each thread gets copies of the arguments, converted to what the kernel takes. The
+/// As in CUDA: each thread gets copies of the arguments, converted to the kernel's parameters. The
 /// work is done when the call returns.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),

@@ -1,5 +1,5 @@
-// What kernels/cuda_error.cpp and the faces of the GPU part take from CUDA's header of this name,
-// for kernels that run on the host (grid.h).
+// The parts of CUDA's header of this name that kernels/cuda_error.cpp and the interfaces of the GPU
+// part use, for kernels that run on the host (grid.h).
 #pragma once
 
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };
@@ -7,7 +7,7 @@ enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidConfiguration = 9 };
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
 
-/// The error of the last launch, forgotten by the call.
+/// The error of the last launch, cleared by the call.
 [[nodiscard]] cudaError_t cudaGetLastError();
 [[nodiscard]] const char* cudaGetErrorName(cudaError_t error);
 [[nodiscard]] const char* cudaGetErrorString(cudaError_t error);

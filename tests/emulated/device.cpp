@@ -1,5 +1,4 @@
-// The GPU that its tests find where kernels run on the host (grid.h): the processor's memory and
-// queues.
+// The GPU for tests whose kernels run on the host (grid.h): the CPU's memory and queues.
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/survey.h"
 

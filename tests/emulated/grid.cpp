@@ -21,16 +21,16 @@ constexpr std::size_t kStackBytes = std::size_t{1} << 17;
 
 enum class State { ready, at_barrier, at_shuffle, ended };
 
-/// A thread of the block: a context of its own, which goes on when it is resumed.
+/// A thread of the block: a separate context, which continues when it is resumed.
 struct Lane {
   State state = State::ready;
   unsigned mask = 0, delta = 0;  // of the shuffle it waits in
-  std::uint64_t bits = 0;        // what it brings to that, then what it gets
+  std::uint64_t bits = 0;        // its input to the shuffle, then its result
   ucontext_t context{};
   std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
 };
 
-/// One block at a time, whose threads share the host's one.
+/// One block at a time, whose threads share one host thread.
 class Block {
  public:
   explicit Block(unsigned threads) : lanes_(threads) {}
@@ -43,13 +43,13 @@ class Block {
       release();
     }
   }
-  /// For the running thread: the others go on until somebody releases it.
+  /// For the running thread: suspends it until it is released, while the others run.
   void wait(State state) {
     lanes_[threadIdx.x].state = state;
     swapcontext(&lanes_[threadIdx.x].context, &scheduler_);
   }
   [[nodiscard]] Lane& running() { return lanes_[threadIdx.x]; }
-  /// The way of a thread.
+  /// The body of a thread.
   void live() {
     (*thread_)();
     wait(kEnded);
@@ -65,7 +65,7 @@ class Block {
     threadIdx.x = thread;
     swapcontext(&scheduler_, &lanes_[thread].context);
   }
-  /// Makes those ready that have what they wait for.
+  /// Makes threads ready whose wait is over.
   void release();
   [[nodiscard]] bool release_barrier();
   [[nodiscard]] bool release_shuffle(unsigned first);
@@ -76,17 +76,17 @@ class Block {
   const std::function<void()>* thread_ = nullptr;
 };
 
-/// Of programs whose tests choose none.
+/// For programs whose tests choose none.
 Turns turns_of_environment() {
   const char* const name = std::getenv("EMULATED_TURNS");
   const bool descending = name != nullptr && std::string_view(name) == "descending";
   return descending ? Turns::descending : Turns::ascending;
 }
 
-// C functions, as the kernels' are, reach nothing but variables of the program.
+// C functions, such as the kernels', can access only global variables.
 Conduct conduct = {.turns = turns_of_environment()};
 cudaError_t last_error = cudaSuccess;
-Block* block = nullptr;  // under way
+Block* block = nullptr;  // the running one
 
 void live_in_block() { block->live(); }
 
@@ -110,7 +110,7 @@ void Block::release() {
   for (unsigned first = 0; first < lanes_.size(); first += kWarp) any |= release_shuffle(first);
   const bool waiting =
       std::ranges::any_of(lanes_, [](const Lane& lane) { return lane.state != kEnded; });
-  if (waiting && !any) throw Misuse("threads wait for others of their block that do not come");
+  if (waiting && !any) throw Misuse("threads wait for others of their block that do not arrive");
 }
 
 bool Block::release_barrier() {
@@ -140,7 +140,7 @@ void Block::exchange(unsigned first, unsigned lanes, unsigned mask) {
     const Lane& lane = lanes_[first + i];
     const unsigned from = i + lane.delta < kWarp ? i + lane.delta : i;
     if (lane.mask != mask || (mask >> from & 1) == 0) {
-      throw Misuse("lane " + std::to_string(i) + " shuffles with one that its mask does not name");
+      throw Misuse("lane " + std::to_string(i) + " shuffles with one outside its mask");
     }
     got[i] = lanes_[first + from].bits;
   }

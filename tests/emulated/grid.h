@@ -1,7 +1,6 @@
 // Blocks of CUDA threads on the host, one block after the other. The threads of a block take turns:
-// each goes on until it waits for others or ends, in an order that the test chooses, so that a
-// result that relies on a barrier that is not there is wrong in every run, or in every run of the
-// other order.
+// each runs until it waits for others or ends, in an order chosen by the test, so that a result
+// that relies on a missing barrier is wrong in every run, or in every run of the other order.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@
 
 #include "cuda_runtime_api.h"
 
-/// What the running thread sees of itself. Launches have one dimension.
+/// The running thread's indices. Launches have one dimension.
 struct ThreadIndex {
   unsigned x = 0;
 };
@@ -19,10 +18,10 @@ extern ThreadIndex threadIdx, blockIdx;
 namespace trainyard::emulated {
 
 inline constexpr unsigned kWarp = 32;
-/// What CUDA allows: threads a block, blocks a launch.
+/// CUDA's limits: threads per block, blocks per launch.
 inline constexpr unsigned kMostThreads = 1024, kMostBlocks = 0x7fffffff;
 
-/// The kernel did what leaves a GPU hanging or with undefined values.
+/// The kernel did something that would hang a GPU or give undefined values.
 struct Misuse : std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -32,22 +31,21 @@ enum class Turns { ascending, descending };
 /// How launches are carried out from now on.
 struct Conduct {
   Turns turns = Turns::ascending;
-  /// Only so many of a launch's last blocks are run, for launches that are too large to run whole.
+  /// Runs only this many of a launch's last blocks, for launches too large to run whole.
   unsigned last_blocks = kMostBlocks;
 };
 void set_conduct(const Conduct& conduct);
 
-/// Runs `thread` on every thread of every block. Answers, and keeps as the last error, whether CUDA
-/// takes such a launch. Throws Misuse.
+/// Runs `thread` on every thread of every block. Returns, and stores as the last error, whether
+/// CUDA accepts such a launch. Throws Misuse.
 cudaError_t launch(unsigned blocks, unsigned threads, const std::function<void()>& thread);
 
 // For the running thread.
 
-/// Returns when all threads of the block have called it. One that has ended never will: Misuse.
+/// Returns when all threads of the block have called it. If one has ended: Misuse.
 void wait_for_block();
-/// Returns when all lanes that `mask` names have called it with the same mask, `bits` of the lane
-/// `delta` further on, or its own where the warp has none. A lane that is asked for and not named
-/// by the mask: Misuse.
+/// Returns, once all lanes in `mask` have called it with the same mask, `bits` of the lane `delta`
+/// further on, or its own if the warp has no such lane. If the mask lacks that lane: Misuse.
 [[nodiscard]] std::uint64_t shuffle_down(unsigned mask, std::uint64_t bits, unsigned delta);
 
 }  // namespace trainyard::emulated

@@ -1,4 +1,4 @@
-// That the host's blocks (grid.h) show what a GPU would punish.
+// The host's blocks (grid.h) detect what would fail on a GPU.
 #include <cuda_runtime.h>
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ TEST_CASE("every thread of every block runs once") {
   CHECK(std::ranges::all_of(runs, [](int count) { return count == 1; }));
 }
 
-/// What each of 64 threads reads of its neighbour, which writes before or after.
+/// What each of 64 threads reads from its neighbour, which writes before or after.
 std::vector<int> neighbours(Turns turns, bool with_barrier) {
   set_conduct({.turns = turns});
   std::vector<int> written(65), read(64);
@@ -27,14 +27,14 @@ std::vector<int> neighbours(Turns turns, bool with_barrier) {
   return read;
 }
 
-TEST_CASE("what a barrier lacks to show is wrong in one order of turns") {
+TEST_CASE("a missing barrier gives a wrong result in one order of turns") {
   const auto well = [](const std::vector<int>& read) { return std::ranges::count(read, 1) == 63; };
   CHECK(well(neighbours(Turns::ascending, true)));
   CHECK(well(neighbours(Turns::descending, true)));
   CHECK_FALSE(well(neighbours(Turns::ascending, false)));
 }
 
-TEST_CASE("a barrier that a thread never reaches is found") {
+TEST_CASE("a barrier that a thread never reaches is detected") {
   CHECK_THROWS_AS(static_cast<void>(launch(1, 64,
                                            [] {
                                              if (threadIdx.x != 5) __syncthreads();
@@ -42,7 +42,7 @@ TEST_CASE("a barrier that a thread never reaches is found") {
                   Misuse);
 }
 
-TEST_CASE("a shuffle gives each lane the value further on, and the last ones their own") {
+TEST_CASE("a shuffle gives each lane the value further on, and the last lanes their own") {
   std::vector<double> got(64);
   CHECK(launch(1, 64, [&] {
           got[threadIdx.x] = __shfl_down_sync(0xffffffffu, 0.5 + threadIdx.x, 4);
@@ -50,7 +50,7 @@ TEST_CASE("a shuffle gives each lane the value further on, and the last ones the
   for (unsigned i = 0; i < 64; ++i) CHECK(got[i] == 0.5 + (i % 32 < 28 ? i + 4 : i));
 }
 
-TEST_CASE("a shuffle that a lane of its mask misses, or whose mask lacks a lane, is found") {
+TEST_CASE("a shuffle that a lane of its mask misses, or whose mask lacks a lane, is detected") {
   const auto shuffle = [](unsigned mask, unsigned lanes) {
     static_cast<void>(launch(1, 32, [&] {
       if (threadIdx.x < lanes) static_cast<void>(__shfl_down_sync(mask, 1.0f, 1));
@@ -61,7 +61,7 @@ TEST_CASE("a shuffle that a lane of its mask misses, or whose mask lacks a lane,
   CHECK_THROWS_AS(shuffle(0x0000ffffu, 16), Misuse);
 }
 
-TEST_CASE("what CUDA does not launch is refused") {
+TEST_CASE("a launch that CUDA would refuse is refused") {
   const auto nothing = [] {};
   CHECK(launch(0, 32, nothing) == cudaErrorInvalidConfiguration);
   CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration);

@@ -1,5 +1,5 @@
-// The kernels of the CUDA launcher on the host (grid.h) against the CPU's launcher: the
-// same bits, for every form and around every limit of blocks and chunks. Needs no GPU.
+// The kernels of the CUDA launcher on the host (grid.h) against the CPU launcher: bit-identical for
+// every form and around every limit of blocks and chunks. Needs no GPU.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
@@ -23,15 +23,15 @@ using test::values;
 
 constexpr Turns kTurns[] = {Turns::ascending, Turns::descending};
 
-/// The bits; NaN is another number than none, and -0 than 0.
+/// Compares bits; NaN differs from other NaN, and -0 from 0.
 template <class T>
 bool same_bits(const std::vector<T>& one, const std::vector<T>& other) {
   return one.size() == other.size() &&
          std::memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
 }
 
-/// `work(launcher)` gives with the CUDA launcher, in both orders of turns, what it gives with the
-/// CPU's.
+/// `work(launcher)` gives the same with the CUDA launcher, in both orders of turns, as with the CPU
+/// launcher.
 template <class Work>
 void check_alike(const Work& work) {
   const auto expected = work(CpuLauncher(1));
@@ -42,19 +42,19 @@ void check_alike(const Work& work) {
   emulated::set_conduct({});
 }
 
-TEST_CASE("each of the CUDA launcher gives the CPU's bits") {
+TEST_CASE("each of the CUDA launcher is bit-identical to the CPU launcher") {
   for (const std::int64_t n : {0, 1, 7, 255, 256, 257, 511, 512, 513, 20'011}) {
     CAPTURE(n);
     const std::vector<float> in = values(n);
     check_alike([&](const auto& launcher) {
-      std::vector<float> out(in.size() + 1, std::nanf(""));  // one more, which nobody writes
+      std::vector<float> out(in.size() + 1, std::nanf(""));  // one more, which is never written
       launcher.each(n, test::Wave{in.data(), out.data()});
       return out;
     });
   }
 }
 
-/// Every member of a Team, one straight after another: what all lanes wrote is read by other lanes,
+/// Every member of a Team, one right after another: what all lanes wrote is read by other lanes,
 /// sums follow sums and maxima maxima, and results are written by one lane.
 template <class T>
 struct RowWork {
@@ -77,7 +77,7 @@ struct RowWork {
     team.once([&] {
       result[0] = sum;
       result[1] = most;
-      result[2] += rest;  // once and no more
+      result[2] += rest;  // exactly once
     });
     team.once([&] { result[3] = least; });
   }
@@ -90,7 +90,7 @@ void check_rows(std::int64_t rows, std::int64_t width, const std::vector<T>& in)
   const auto elements = static_cast<std::size_t>(rows * width);
   const auto all = elements + static_cast<std::size_t>(rows) * 4;
   check_alike([&](const auto& launcher) {
-    std::vector<T> out(all + 1, T(1));  // one more, which nobody writes
+    std::vector<T> out(all + 1, T(1));  // one more, which is never written
     launcher.rows(rows, RowWork<T>{in.data(), width, out.data(), out.data() + elements});
     return out;
   });
@@ -106,7 +106,7 @@ std::vector<T> values_of(std::int64_t count) {
   return list;
 }
 
-TEST_CASE_TEMPLATE("rows of the CUDA launcher give the CPU's bits", T, float, double,
+TEST_CASE_TEMPLATE("rows of the CUDA launcher are bit-identical to the CPU's", T, float, double,
                    std::int32_t) {
   for (const std::int64_t width : {0,  1,   2,   31,  32,  33,  63,  64,  65,  95,  96,
                                    97, 127, 128, 129, 255, 256, 257, 383, 384, 385, 1000}) {
@@ -115,8 +115,8 @@ TEST_CASE_TEMPLATE("rows of the CUDA launcher give the CPU's bits", T, float, do
   for (const std::int64_t rows : {0, 1, 20}) check_rows<T>(rows, 5, values_of<T>(rows * 5));
 }
 
-TEST_CASE_TEMPLATE("NaN, infinities and zeros of both signs keep the CPU's bits in rows", T, float,
-                   double) {
+TEST_CASE_TEMPLATE("rows keep NaN, infinities and signed zeros bit-identical to the CPU's", T,
+                   float, double) {
   const T specials[] = {std::numeric_limits<T>::quiet_NaN(),
                         -std::numeric_limits<T>::quiet_NaN(),
                         std::numeric_limits<T>::infinity(),
@@ -134,7 +134,7 @@ TEST_CASE_TEMPLATE("NaN, infinities and zeros of both signs keep the CPU's bits 
   }
 }
 
-/// A column's sum of T, and what finish() gets of it.
+/// A column's sum of T, and the sum that finish() receives.
 template <class T>
 struct ColumnSum {
   using Sum = T;
@@ -153,7 +153,7 @@ void check_columns(std::int64_t rows, std::int64_t columns, const std::vector<In
   CAPTURE(rows);
   CAPTURE(columns);
   check_alike([&](const auto& launcher) {
-    // One more of each, which nobody writes, and what was not written shows.
+    // One more of each, which is never written; unwritten values show.
     std::vector<Sum> partials(static_cast<std::size_t>(column_partials(rows, columns)) + 1);
     std::memset(partials.data(), 0xff, partials.size() * sizeof(Sum));
     const Sum last = partials.back();
@@ -164,8 +164,8 @@ void check_columns(std::int64_t rows, std::int64_t columns, const std::vector<In
   });
 }
 
-TEST_CASE("columns of the CUDA launcher give the CPU's bits") {
-  // Chunks are of 128 rows; a thread loads 16 of them at a time.
+TEST_CASE("columns of the CUDA launcher are bit-identical to the CPU's") {
+  // Chunks have 128 rows; a thread loads 16 of them at a time.
   for (const std::int64_t rows : {0, 1, 127, 128, 129, 15 * 128, 15 * 128 + 1, 16 * 128,
                                   16 * 128 + 1, 17 * 128, 31 * 128 + 5, 32 * 128, 33 * 128 - 1}) {
     for (const std::int64_t columns : {1, 3}) {
@@ -182,7 +182,7 @@ TEST_CASE("columns of the CUDA launcher give the CPU's bits") {
   }
 }
 
-/// The indices of the calls, of a launch of which only the last blocks are run.
+/// The indices of the calls of a launch of which only the last blocks are run.
 struct Seen {
   std::vector<std::int64_t>* indices;
   void operator()(std::int64_t i) const { indices->push_back(i); }
@@ -214,7 +214,7 @@ TEST_CASE("indices beyond 2^32 are counted in 64 bits, up to the largest launch"
   emulated::set_conduct({});
 }
 
-/// Memory that is there where it is touched.
+/// Memory that is allocated where it is touched.
 class SparseMemory {
  public:
   explicit SparseMemory(std::size_t bytes)
@@ -233,7 +233,7 @@ class SparseMemory {
   void* data_;
 };
 
-/// Finds 1 in each row of each column, and notes what the last columns sum up to.
+/// Finds 1 in each row of each column, and notes the sums of the last columns.
 struct CountRows {
   using Sum = std::int8_t;
   std::vector<std::int64_t>* columns;
@@ -251,7 +251,7 @@ TEST_CASE("columns beyond 2^32 are counted in 64 bits") {
   CHECK(seen == std::vector<std::int64_t>{kColumns * 2 - 3, kColumns * 2 - 1});
 }
 
-TEST_CASE("a launch beyond what CUDA takes is refused before it") {
+TEST_CASE("a launch beyond CUDA's limits is refused before it is made") {
   constexpr std::int64_t kBlocks = emulated::kMostBlocks;
   const CudaLauncher launcher(nullptr);
   std::vector<std::int64_t> seen;

@@ -17,7 +17,7 @@ struct Size {
 
 std::vector<Moments> run(const CpuLauncher& launcher, const std::vector<float>& in, Size size) {
   const auto room = static_cast<std::size_t>(column_partials(size.rows, size.columns));
-  // NaN, so that a partial result that nobody wrote shows.
+  // NaN, so that an unwritten partial result shows.
   std::vector<Moments> partials(room, Moments{std::nanf(""), std::nanf("")});
   std::vector<Moments> out(static_cast<std::size_t>(size.columns));
   launcher.columns(size.rows, size.columns, ColumnMoments{in.data(), size.columns, out.data()},
@@ -27,7 +27,7 @@ std::vector<Moments> run(const CpuLauncher& launcher, const std::vector<float>& 
 
 const Size kSizes[] = {{1, 1}, {127, 15}, {128, 16}, {129, 17}, {1000, 33}, {5, 64}, {4099, 3}};
 
-TEST_CASE("columns give the same bits for any number of threads and any vectors") {
+TEST_CASE("columns are bit-identical for any number of threads and any vectors") {
   for (const Size size : kSizes) {
     const std::vector<float> in = test::values(size.rows * size.columns);
     const std::vector<Moments> first = run(CpuLauncher(1), in, size);
@@ -41,7 +41,7 @@ TEST_CASE("columns give the same bits for any number of threads and any vectors"
   }
 }
 
-/// As a launcher without vectors of columns does it: one call a column of a chunk.
+/// Like a launcher without vectors of columns: one call per column of a chunk.
 std::vector<Moments> run_column_by_column(const std::vector<float>& in, Size size) {
   std::vector<Moments> partials(static_cast<std::size_t>(column_partials(size.rows, size.columns)));
   std::vector<Moments> out(static_cast<std::size_t>(size.columns));
@@ -54,7 +54,7 @@ std::vector<Moments> run_column_by_column(const std::vector<float>& in, Size siz
   return out;
 }
 
-TEST_CASE("columns one by one, as on a GPU, give the bits of columns side by side") {
+TEST_CASE("columns one by one, as on a GPU, are bit-identical to columns side by side") {
   for (const Size size : kSizes) {
     const std::vector<float> in = test::values(size.rows * size.columns);
     const std::vector<Moments> side_by_side = run(CpuLauncher(1), in, size);
@@ -70,7 +70,7 @@ TEST_CASE("columns sum every row once") {
   for (const Size size : kSizes) {
     const std::vector<float> in = test::values(size.rows * size.columns);
     const std::vector<Moments> out = run(CpuLauncher(2), in, size);
-    // A value below 1 takes part in at most 128 additions in its chunk and one a chunk, each of
+    // A value below 1 takes part in at most 128 additions in its chunk and one per chunk, each of
     // which rounds a partial sum of at most `rows` by 2^-24 of it.
     const double bound =
         static_cast<double>(128 + size.rows / 128 + 1) * static_cast<double>(size.rows) * 0x1p-24;

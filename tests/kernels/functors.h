@@ -1,4 +1,4 @@
-// Functors whose bits must not depend on who launches them.
+// Functors whose results must be bit-identical whatever the launcher.
 #pragma once
 
 #include <cstdint>

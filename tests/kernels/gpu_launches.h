@@ -1,4 +1,4 @@
-// The test functors on a GPU. Pointers lie in its memory.
+// The test functors on a GPU. Pointers are to its memory.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// The CUDA launcher against the CPU's: the same bits.
+// The CUDA launcher against the CPU launcher: bit-identical.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace trainyard::test {
 namespace {
 
-TEST_CASE("each gives the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+TEST_CASE("each on a GPU is bit-identical to the CPU" * doctest::skip(no_gpu())) {
   Gpu gpu;
   for (const std::int64_t n : {1, 7, 255, 256, 257, 100003}) {
     const std::vector<float> in = values(n);
@@ -30,7 +30,8 @@ TEST_CASE("no elements are no launch" * doctest::skip(no_gpu())) {
   CHECK_NOTHROW(gpu.queue->wait());
 }
 
-TEST_CASE("sums and maxima of rows are the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+TEST_CASE("sums and maxima of rows on a GPU are bit-identical to the CPU" *
+          doctest::skip(no_gpu())) {
   Gpu gpu;
   const std::int64_t rows = 13;
   for (const std::int64_t width : {1, 31, 127, 128, 129, 1000}) {
@@ -50,7 +51,7 @@ struct Size {
   std::int64_t rows, columns;
 };
 
-TEST_CASE("sums of columns are the CPU's bits on a GPU" * doctest::skip(no_gpu())) {
+TEST_CASE("sums of columns on a GPU are bit-identical to the CPU" * doctest::skip(no_gpu())) {
   Gpu gpu;
   for (const Size size : {Size{1, 1}, {127, 15}, {129, 17}, {1000, 33}, {5, 300}, {40961, 3}}) {
     const std::vector<float> in = values(size.rows * size.columns);

@@ -14,8 +14,8 @@ namespace {
 using test::RowSums;
 using test::Wave;
 
-TEST_CASE("each gives the same bits for any number of threads and any vectors") {
-  // Around the grain of 4096 elements a thread and the vector widths.
+TEST_CASE("each is bit-identical for any number of threads and any vectors") {
+  // Around the grain of 4096 elements per thread and the vector widths.
   for (const std::int64_t n : {1, 7, 17, 4095, 4097, 20011}) {
     const std::vector<float> in = test::values(n);
     std::vector<float> expected(in.size());
@@ -30,7 +30,7 @@ TEST_CASE("each gives the same bits for any number of threads and any vectors") 
 
 TEST_CASE("each calls nothing for no elements") { CpuLauncher(2).each(0, Wave{nullptr, nullptr}); }
 
-TEST_CASE("rows give the same bits for any number of threads and any vectors") {
+TEST_CASE("rows are bit-identical for any number of threads and any vectors") {
   const std::int64_t rows = 13;
   for (const std::int64_t width : {1, 127, 128, 129, 1000}) {
     const std::vector<float> in = test::values(rows * width);
@@ -62,7 +62,7 @@ float max_of(const std::vector<float>& list) {
                               [&](std::int64_t i) { return list[i]; });
 }
 
-TEST_CASE("a NaN anywhere is the maximum") {
+TEST_CASE("a NaN at any position is the maximum") {
   for (const std::size_t place : {0u, 1u, 130u, 299u}) {
     std::vector<float> list(300, 2.0f);
     list[place] = std::nanf("");
@@ -70,7 +70,7 @@ TEST_CASE("a NaN anywhere is the maximum") {
   }
 }
 
-TEST_CASE("the maximum of nothing is the least value given") {
+TEST_CASE("the maximum of nothing is the given least value") {
   CHECK(max_of({}) == -1.0f);
   CHECK(max_of({-3.0f}) == -1.0f);
 }

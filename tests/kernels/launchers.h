@@ -1,4 +1,4 @@
-// Launchers whose results must be the same, and data for them.
+// Launchers whose results must be bit-identical, and data for them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What arithmetic nvcc made of the kernels, read from their PTX: the same as the CPU's, or the bits
-// could not agree. Needs no GPU.
+// The arithmetic of nvcc's kernels, read from their PTX: it must be the CPU's, or results could not
+// be bit-identical. Needs no GPU.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -15,7 +15,7 @@ std::string kernels() {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// The bodies of the kernels whose name holds `word`.
+/// The bodies of the kernels whose name contains `word`.
 std::vector<std::string> kernels_of(const std::string& word) {
   const std::string text = kernels();
   std::vector<std::string> found;
@@ -34,7 +34,7 @@ bool has(const std::string& text, const std::string& word) {
   return text.find(word) != std::string::npos;
 }
 
-TEST_CASE("nothing is approximated and nothing small is flushed to zero") {
+TEST_CASE("nothing is approximated and no subnormal is flushed to zero") {
   const std::string text = kernels();
   REQUIRE(has(text, "div.rn.f32"));
   CHECK_FALSE(has(text, ".approx"));
@@ -42,7 +42,7 @@ TEST_CASE("nothing is approximated and nothing small is flushed to zero") {
   CHECK_FALSE(has(text, ".ftz"));
 }
 
-TEST_CASE("products and sums are not contracted, and what is written as fma is one") {
+TEST_CASE("products and sums are not contracted, and fma in the source is fma in the PTX") {
   const auto moments = kernels_of("ColumnMoments");
   REQUIRE(moments.size() == 2);  // of the chunks and of the totals
   CHECK(has(moments[0] + moments[1], "mul.rn.f32"));

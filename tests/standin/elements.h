@@ -1,4 +1,4 @@
-// Elements that the stand-ins of cuDNN and cuBLASLt compute with: loaded as floats, stored rounded.
+// Elements for the stand-ins of cuDNN and cuBLASLt: loaded as floats, stored rounded.
 #pragma once
 
 #include <bit>

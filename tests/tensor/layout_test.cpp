@@ -19,7 +19,7 @@ std::set<std::int64_t> offsets(const Layout& layout) {
 
 }  // namespace
 
-TEST_CASE("every layout gives each element its own place inside the span") {
+TEST_CASE("every layout gives each element its own offset inside the span") {
   const Shape shape{3, 20, 5, 7};
   for (const Layout& layout : {plain_layout(shape), blocked_layout(shape, 16),
                                blocked_layout(shape, 8), channels_last_layout(shape, 8)}) {
@@ -31,7 +31,7 @@ TEST_CASE("every layout gives each element its own place inside the span") {
   }
 }
 
-TEST_CASE("a blocked layout of full blocks at 1x1 is the plain one in memory") {
+TEST_CASE("a blocked layout of full blocks at 1x1 equals the plain one in memory") {
   const Shape shape{4, 64, 1, 1};
   CHECK(same_memory(plain_layout(shape), blocked_layout(shape, 16)));
   CHECK_FALSE(same_memory(plain_layout({4, 64, 2, 1}), blocked_layout({4, 64, 2, 1}, 16)));

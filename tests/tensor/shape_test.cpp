@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-TEST_CASE("a product of sizes is held at the largest integer instead of overflowing") {
+TEST_CASE("a product of sizes saturates at the largest integer instead of overflowing") {
   constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
   CHECK(size_product({}) == 1);
   CHECK(size_product({3, 5, 7}) == 105);
@@ -17,7 +17,7 @@ TEST_CASE("a product of sizes is held at the largest integer instead of overflow
   CHECK(size_product({kLargest, kLargest, 0}) == 0);
 }
 
-TEST_CASE("the elements of a shape are the product of its extents, 1 for none") {
+TEST_CASE("the number of elements of a shape is the product of its extents, 1 for none") {
   CHECK(Shape{2, 3, 5, 7}.elements() == 210);
   CHECK(Shape{}.elements() == 1);
   CHECK(Shape{4, 0}.elements() == 0);

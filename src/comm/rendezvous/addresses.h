@@ -1,4 +1,4 @@
-// The addresses that the system finds for a name.
+// The addresses of a host name.
 #pragma once
 
 #include <netdb.h>
@@ -10,7 +10,7 @@ namespace trainyard {
 struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
-/// What getaddrinfo gives: a list, the best first.
+/// The result of getaddrinfo: a list, the best first.
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Bytes to and from one socket, without waiting.
+// Non-blocking reads and writes on a socket.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@ namespace trainyard {
 
 /// Appends what has arrived, at most `most` bytes. False once the connection is gone.
 [[nodiscard]] bool receive_into(const Descriptor& socket, std::string& bytes, std::size_t most);
-/// Sends what the system takes and removes it from `bytes`. False once the connection is gone.
+/// Sends as much as the system accepts and removes it from `bytes`. False once the connection is
+/// gone.
 [[nodiscard]] bool send_from(const Descriptor& socket, std::string& bytes);
-/// Waits until the socket can be read, can be written if `writes`, or `wake` (-1: none) can be
-/// read; up to `limit`. True if the socket can be read.
+/// Waits at most `limit` until the socket is readable, writable if `writes`, or `wake` (-1: none)
+/// is readable. True if the socket is readable.
 [[nodiscard]] bool await_socket(const Descriptor& socket, bool writes, int wake,
                                 Milliseconds limit);
 

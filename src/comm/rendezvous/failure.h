@@ -1,4 +1,4 @@
-// Why a job of several ranks ends: one failure, told to all.
+// Why a job of several ranks ends: one failure, sent to all.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,23 @@ namespace trainyard {
 /// What happened to one rank.
 struct Failure {
   int rank = 0;
-  std::string host;       // name of its machine
-  std::int64_t step = 0;  // the last one it told of
-  std::string operation;  // likewise
-  std::string text;       // what happened, the rank not repeated
-  int exit_code = 0;      // every rank ends with it
-  bool consequence =
-      false;  // it met what another rank may have caused: a collective that went wrong
+  std::string host;          // name of its machine
+  std::int64_t step = 0;     // the last one it reported
+  std::string operation;     // the last one it reported
+  std::string text;          // what happened, without the rank
+  int exit_code = 0;         // of every rank
+  bool consequence = false;  // another rank may have caused it: a collective failed
 
   bool operator==(const Failure&) const = default;
 };
 
-/// "rank 2 (node1), step 12, all_reduce: ..."; without the host or the operation where empty.
+/// "rank 2 (node1), step 12, all_reduce: ..."; without the host or the operation if empty.
 [[nodiscard]] std::string message_of(const Failure& failure);
 
 constexpr std::size_t kMaxFailureText = 65536;
-/// For a message; text beyond kMaxFailureText bytes is cut.
+/// For sending; text beyond kMaxFailureText bytes is cut off.
 [[nodiscard]] std::string encode(const Failure& failure);
-/// Throws Error{device} for bytes that encode() does not make.
+/// Throws Error{device} for bytes not made by encode().
 [[nodiscard]] Failure decode_failure(std::string_view bytes);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Which of this machine's addresses others reach it at.
+// The address of this machine that others can reach.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 namespace trainyard {
 
 /// The numeric address of the interface over which this machine reaches `host` (a name or numeric
-/// address): what `host` and machines beside it reach this one at. Nothing is sent. Throws
-/// Error{device} that names the host if it is not known or there is no way to it.
+/// address): the address at which `host` and its neighbours reach this machine. Sends nothing.
+/// Throws Error{device} that names the host if it is unknown or there is no route to it.
 [[nodiscard]] std::string own_address_towards(const std::string& host);
 
 }  // namespace trainyard

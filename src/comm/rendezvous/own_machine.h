@@ -5,9 +5,9 @@
 
 namespace trainyard {
 
-/// Equal in processes that can share memory by their numbers: of one boot of one system, one
-/// namespace of processes and one of networks (a container of its own is a machine of its own).
-/// Empty where the system does not say.
+/// Equal in processes that can share memory by process id and descriptor: same boot of the same
+/// system, same process namespace and same network namespace (a separate container counts as a
+/// separate machine). Empty if the system does not say.
 [[nodiscard]] std::string own_machine();
 
 }  // namespace trainyard

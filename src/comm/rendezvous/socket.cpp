@@ -25,10 +25,10 @@
 namespace trainyard {
 namespace {
 
-constexpr Milliseconds kPauseToConnect{50};  // between two tries to connect
+constexpr Milliseconds kPauseToConnect{50};  // between two attempts to connect
 constexpr int kBacklog = 128;
 
-/// Null with a reason if the name is not known.
+/// Null with a reason if the name is unknown.
 Addresses addresses_of(const Endpoint& endpoint, std::string& reason) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
@@ -49,7 +49,7 @@ void set_option(const Descriptor& socket, int level, int option) {
   ::setsockopt(socket.get().value, level, option, &on, sizeof on);
 }
 
-/// Small messages leave at once, and a machine that is gone is noticed some day.
+/// Small messages are sent at once, and a machine that is gone is noticed eventually.
 void prepare_connection(const Descriptor& socket) {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE);
@@ -60,7 +60,7 @@ int milliseconds_until(Moment deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
 }
 
-/// 0 once a connection that was begun is there, else its error.
+/// 0 once a connection in progress is established, else its error.
 int finish_connecting(const Descriptor& socket, Moment deadline) {
   pollfd entry{.fd = socket.get().value, .events = POLLOUT, .revents = 0};
   if (::poll(&entry, 1, milliseconds_until(deadline)) <= 0) return ETIMEDOUT;
@@ -82,7 +82,7 @@ Descriptor try_to_connect(const addrinfo& address, Moment deadline, std::string&
   return {};
 }
 
-/// None with a reason if no address of the name could be connected to.
+/// Empty, with a reason, if no address of the name could be connected to.
 Descriptor try_all(const Endpoint& endpoint, Moment deadline, std::string& reason) {
   const Addresses addresses = addresses_of(endpoint, reason);
   for (const addrinfo* next = addresses.get(); next != nullptr; next = next->ai_next) {
@@ -97,7 +97,7 @@ struct FreeInterfaces {
 };
 using Interfaces = std::unique_ptr<ifaddrs, FreeInterfaces>;
 
-/// "" if it is none of IPv4 or IPv6, as `family` says.
+/// "" if it is not of `family` (IPv4 or IPv6).
 std::string numeric_text(const sockaddr* address, int family) {
   if (address == nullptr || address->sa_family != family) return {};
   const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
@@ -185,14 +185,14 @@ std::string address_of_interface(const std::string& name) {
 
 Wake::Wake() : file_({::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)}) {
   if (!file_) {
-    throw Error(ErrorKind::device, std::string("no descriptor for waking a thread: ") +
+    throw Error(ErrorKind::device, std::string("cannot make a descriptor for waking a thread: ") +
                                        std::strerror(errno) + "; raise the limit of open files");
   }
 }
 
 void Wake::signal() noexcept {
   const std::uint64_t one = 1;
-  // It fails only when 2^64 - 2 signals wait, and then the thread wakes as well.
+  // It fails only when 2^64 - 2 signals are pending, and then the thread wakes up as well.
   [[maybe_unused]] const auto written = ::write(file_.get().value, &one, sizeof one);
 }
 

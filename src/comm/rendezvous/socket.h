@@ -1,4 +1,4 @@
-// TCP sockets: who owns them, listening and connecting.
+// TCP sockets: ownership, listening and connecting.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct Endpoint {
   [[nodiscard]] std::string text() const;
 };
 
-/// A socket that listens there; port 0 takes any free port. Throws Error{device} that names the
-/// address.
+/// A socket that listens at this endpoint; port 0 takes any free port. Throws Error{device} that
+/// names the address.
 [[nodiscard]] Descriptor listen_on(const Endpoint& endpoint);
 /// The port that a socket is bound to.
 [[nodiscard]] std::uint16_t port_of(const Descriptor& socket);
-/// The next connection that waits at a listening socket, else none. Never waits.
+/// The next pending connection of a listening socket, else none. Never waits.
 [[nodiscard]] Descriptor accept_from(const Descriptor& listener);
-/// Connects, again and again until `deadline`: who listens may still be starting, and its name may
-/// not be known yet. Throws Error{device} with the last reason.
+/// Connects, retrying until `limit` has passed: the listener may still be starting, and its name
+/// may not be known yet. Throws Error{device} with the last reason.
 [[nodiscard]] Descriptor connect_to(const Endpoint& endpoint, Milliseconds limit);
 
-/// The numeric address of a network interface of this machine, of IPv4 where it has one. Throws
-/// Error{device} that names those that there are.
+/// The numeric address of a network interface of this machine, IPv4 if it has one. Throws
+/// Error{device} that lists the existing interfaces.
 [[nodiscard]] std::string address_of_interface(const std::string& name);
 
 /// Wakes a thread that waits in poll() for `descriptor()` to become readable.
@@ -39,7 +39,7 @@ class Wake {
   /// Throws Error{device} if the system has no descriptor left.
   Wake();
   void signal() noexcept;
-  /// Forgets all signals so far.
+  /// Discards all signals so far.
   void clear() noexcept;
   [[nodiscard]] int descriptor() const { return file_.get().value; }
 

@@ -13,7 +13,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr Milliseconds kPauseToGreet{50};  // between two tries to be let in
+constexpr Milliseconds kPauseToGreet{50};  // between two attempts to be admitted
 
 Milliseconds left_until(Moment deadline) {
   const auto left = std::chrono::ceil<Milliseconds>(deadline - SteadyClock::now());
@@ -31,7 +31,7 @@ StoreChannel::StoreChannel(const StoreAddress& address, Milliseconds limit)
   const std::string token = padded_token(address.token);
   const Moment deadline = SteadyClock::now() + limit;
   do {
-    // The store closes connections of strangers when it has too many; then it is our turn again.
+    // The store closes strangers' connections when it has too many; then we try again.
     incoming_.clear();
     outgoing_.clear();
     socket_ = connect_to(endpoint_, left_until(deadline));
@@ -39,8 +39,8 @@ StoreChannel::StoreChannel(const StoreAddress& address, Milliseconds limit)
     ::poll(nullptr, 0, static_cast<int>(kPauseToGreet.count()));
   } while (SteadyClock::now() < deadline);
   fail(endpoint_,
-       "closed the connection without an answer; is it the store of a train, and has "
-       "it room for this rank?");
+       "closed the connection without an answer; is train listening there, with room for this "
+       "rank?");
 }
 
 bool StoreChannel::greet(const std::string& token, Moment deadline) {
@@ -49,7 +49,7 @@ bool StoreChannel::greet(const std::string& token, Moment deadline) {
   const auto answer = await_message(deadline, open);
   if (!open) return false;
   if (!answer) {
-    fail(endpoint_, "accepted the connection and said nothing; is it the store of a train?");
+    fail(endpoint_, "accepted the connection but sent nothing; is train listening there?");
   }
   return true;
 }
@@ -58,11 +58,11 @@ Message StoreChannel::ask(const Message& request, Milliseconds limit) {
   post(request);
   bool open = true;
   const auto answer = await_message(SteadyClock::now() + limit, open);
-  if (!open) fail(endpoint_, "closed the connection; rank 0 has ended, see what it said");
+  if (!open) fail(endpoint_, "closed the connection; rank 0 has exited, see its output");
   if (!answer) {
     fail(endpoint_, "did not answer within " +
                         number_text(std::chrono::duration<double>(limit).count()) +
-                        " s; is rank 0 stopped, or its network gone?");
+                        " s; is rank 0 stopped, or its network down?");
   }
   return *answer;
 }

@@ -1,4 +1,4 @@
-// A rank's connection to rank 0's store: messages sent and received with a limit of time.
+// A rank's connection to rank 0's store: messages sent and received with a time limit.
 #pragma once
 
 #include <optional>
@@ -10,27 +10,27 @@
 
 namespace trainyard {
 
-/// One connection that rank 0 has let in. For one thread at a time.
+/// One connection admitted by rank 0. For one thread at a time.
 class StoreChannel {
  public:
-  /// Connects and shows the token. Throws Error{device} that names the address.
+  /// Connects and sends the token. Throws Error{device} that names the address.
   StoreChannel(const StoreAddress& address, Milliseconds limit);
 
-  /// Sends a request and waits for what answers it. Throws Error{device} if the connection is gone,
-  /// if the answer takes longer than `limit`, and for a refusal, whose reason it repeats.
+  /// Sends a request and waits for the answer. Throws Error{device} if the connection is gone, if
+  /// the answer takes longer than `limit`, and for a refusal, with its reason.
   [[nodiscard]] Message ask(const Message& request, Milliseconds limit);
 
-  /// Puts a message into the bytes to be sent.
+  /// Appends a message to the bytes to be sent.
   void post(const Message& message) { outgoing_ += encode(message); }
   [[nodiscard]] bool all_sent() const { return outgoing_.empty(); }
-  /// Sends what the system takes, without waiting. False once the connection is gone.
+  /// Sends as much as the system accepts, without waiting. False once the connection is gone.
   [[nodiscard]] bool flush();
-  /// Waits up to `limit` for bytes, or for `wake` (-1: none) to be signalled.
+  /// Waits at most `limit` for bytes, or for `wake` (-1: none) to be signalled.
   void await(int wake, Milliseconds limit);
-  /// Takes in what has arrived, without waiting. False once the connection is gone; what came
-  /// before is still there to be taken.
+  /// Reads what has arrived, without waiting. False once the connection is gone; what arrived
+  /// before can still be taken.
   [[nodiscard]] bool receive();
-  /// The next message that has arrived whole. Throws Error{device} for bytes that are none.
+  /// The next complete message. Throws Error{device} for bytes that are not a message.
   [[nodiscard]] std::optional<Message> take();
   [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
 

@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-constexpr Milliseconds kAnswer{30'000};  // that rank 0 may take beyond what a request waits for
+constexpr Milliseconds kAnswer{30'000};  // how long rank 0 may take beyond a request's own wait
 
 class StoreClientConnection final : public Store {
  public:

@@ -16,10 +16,10 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr Milliseconds kTick{50};  // how often limits of time are looked at
+constexpr Milliseconds kTick{50};  // how often time limits are checked
 // A client that sends faster than it is answered waits in its own socket.
 constexpr std::size_t kMostIncoming = kHeaderBytes + kMaxKeyBytes + kMaxValueBytes;
-// Before the token, there is room for it alone.
+// Before the token, there is room for nothing else.
 constexpr std::size_t kMostOfStranger = kHeaderBytes + kTokenBytes;
 
 }  // namespace
@@ -71,16 +71,16 @@ class StoreServer::Loop {
   Descriptor listener_;
   std::uint16_t port_;
   Wake wake_;
-  std::list<Connection> connections_;  // the oldest first
-  std::jthread thread_;                // last: it ends before the rest goes
+  std::list<Connection> connections_;  // oldest first
+  std::jthread thread_;                // last: it ends before the rest is destroyed
 };
 
 void StoreServer::Loop::run(const std::stop_token& stop) noexcept {
   try {
     while (!stop.stop_requested()) serve_once();
   } catch (const std::exception&) {
-    // Out of memory, say. Every rank, this one too, sees its connection close and says that rank 0
-    // is gone.
+    // Out of memory, for example. Every rank, this one too, sees its connection close and reports
+    // that rank 0 is gone.
     connections_.clear();
     listener_ = {};
   }
@@ -88,7 +88,7 @@ void StoreServer::Loop::run(const std::stop_token& stop) noexcept {
 
 void StoreServer::Loop::serve_once() {
   await_work();
-  // Everything that has arrived counts before anybody is judged: this process itself may have been
+  // Everything that has arrived counts before any rank is judged: this process itself may have been
   // stopped for a while.
   const Moment now = SteadyClock::now();
   accept_all(now);
@@ -149,7 +149,7 @@ void StoreServer::Loop::receive(Connection& connection, Moment now) {
 }
 
 void StoreServer::Loop::send_all() {
-  // Rank 0 comes last: it may end this process as soon as it knows of a failure.
+  // Rank 0 is served last: it may end this process as soon as it knows of a failure.
   for (const bool zero : {false, true}) {
     for (Connection& connection : connections_) {
       if ((connection.client.rank == 0) != zero || connection.gone) continue;

@@ -26,7 +26,7 @@ void StoreService::receive(StoreClient& client, Moment now) {
     while (!client.closing && !client.pending) {
       client.held_back = client.outgoing.size() > kMaxValueBytes;
       if (client.held_back) break;
-      // Of a stranger, no more is kept than a greeting needs.
+      // For a stranger, no more is buffered than a greeting needs.
       auto message = take_message(rest, client.greeted ? kMaxValueBytes : kTokenBytes);
       if (!message) break;
       if (client.greeted) {
@@ -60,7 +60,7 @@ void StoreService::advance(std::span<StoreClient* const> clients, Moment now) {
       client->told = true;
       send(*client, {.kind = MessageKind::failed, .value = encode(*failure)});
     }
-    // The store lives in rank 0's process, which therefore leaves last.
+    // The store is in rank 0's process, which therefore leaves last.
     const bool may_leave = client->rank != 0 || board_.others_left(0);
     if (client->leaves && may_leave) {
       client->leaves = false;
@@ -72,14 +72,15 @@ void StoreService::advance(std::span<StoreClient* const> clients, Moment now) {
 void StoreService::greet(StoreClient& client, const Message& message) {
   if (message.kind != MessageKind::hello || !message.key.empty() ||
       message.value.size() != kTokenBytes) {
-    refuse_client("a connection to the store of the ranks begins with a greeting");
+    refuse_client("a connection to the ranks' store must begin with a greeting");
   }
   if (message.number != kWireVersion) {
-    refuse_client("a rank speaks version " + std::to_string(message.number) + ", rank 0 version " +
-                  std::to_string(kWireVersion) + "; run the same train everywhere");
+    refuse_client("a rank uses protocol version " + std::to_string(message.number) +
+                  ", rank 0 version " + std::to_string(kWireVersion) +
+                  "; run the same version of train everywhere");
   }
   if (!same_token(message.value, token_)) {
-    refuse_client("the token is not that of rank 0; give every rank the same one");
+    refuse_client("the token differs from rank 0's; give every rank the same one");
   }
   client.greeted = true;
   send(client, {.kind = MessageKind::done});
@@ -104,7 +105,7 @@ void StoreService::handle(StoreClient& client, Message message, Moment now) {
     case MessageKind::sign_off:
       return handle_watch(client, message, now);
     default:
-      refuse_client("a rank sent what only the store of the ranks may say");
+      refuse_client("a rank sent a message that only the ranks' store may send");
   }
 }
 

@@ -1,4 +1,4 @@
-// What rank 0's store does with the messages of one client: bytes in, bytes out, no sockets.
+// How rank 0's store handles the messages of one client: bytes in, bytes out, no sockets.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,25 @@ namespace trainyard {
 struct StoreClient {
   explicit StoreClient(Moment now) : since(now) {}
 
-  /// True if it may be answered further: what it sent waited until answers before it were sent.
+  /// True if more requests may be answered: they waited until earlier answers were sent.
   [[nodiscard]] bool can_go_on() const { return held_back && outgoing.size() <= kMaxValueBytes; }
 
-  /// A get or wait that has not been answered.
+  /// A get or wait that is not yet answered.
   struct Pending {
     Message request;
     Moment deadline;
   };
 
   Moment since;            // when it connected
-  bool greeted = false;    // it has shown the token
+  bool greeted = false;    // it has sent the token
   bool closing = false;    // closed once `outgoing` is sent
-  bool told = false;       // of the first failure
-  bool leaves = false;     // a sign-off that has not been answered
-  bool held_back = false;  // whole messages may lie in `incoming`
-  int rank = -1;           // that its watchdog joined as
+  bool told = false;       // the first failure was sent to it
+  bool leaves = false;     // its sign-off is not yet answered
+  bool held_back = false;  // `incoming` may contain whole messages
+  int rank = -1;           // of its watchdog
   std::optional<Pending> pending;
-  std::string incoming;  // bytes that are not yet a message
-  std::string outgoing;  // bytes that were not yet sent
+  std::string incoming;  // bytes of an incomplete message
+  std::string outgoing;  // bytes not yet sent
 };
 
 class StoreService {
@@ -45,13 +45,13 @@ class StoreService {
                const WatchdogLimits& watchdog, Moment start)
       : token_(padded_token(token)), table_(store), board_(ranks, watchdog, start) {}
 
-  /// Takes the whole messages off `client.incoming`, up to one that must wait, or while answers of
-  /// more than a value's size lie unsent. A client that breaks
-  /// the rules is told why and marked `closing`, and changes nothing from then on.
+  /// Processes the whole messages in `client.incoming`, up to one that must wait, or while more
+  /// than a value's size of answers is unsent. A client that breaks the rules is sent the reason
+  /// and marked `closing`, and changes nothing from then on.
   void receive(StoreClient& client, Moment now);
   /// Its connection is gone.
   void lose(const StoreClient& client);
-  /// Answers what can be answered now, and what is late; judges the ranks and tells the first
+  /// Answers what can be answered now and what is late; judges the ranks and sends the first
   /// failure to all of them.
   void advance(std::span<StoreClient* const> clients, Moment now);
 

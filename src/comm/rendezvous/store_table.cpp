@@ -8,7 +8,7 @@ namespace trainyard {
 namespace {
 
 [[noreturn]] void refuse_key(std::string_view key, const std::string& reason) {
-  throw Error(ErrorKind::device, "the store of the ranks refused the key '" +
+  throw Error(ErrorKind::device, "the ranks' store refused the key '" +
                                      std::string(key.substr(0, kMaxKeyBytes)) + "': " + reason);
 }
 
@@ -46,7 +46,7 @@ void StoreTable::set(std::string_view key, std::string_view value) {
 std::int64_t StoreTable::add(std::string_view key, std::int64_t amount) {
   const std::string* const old = find(key);
   const auto before = old != nullptr ? parse_integer(*old) : 0;
-  if (!before) refuse_key(key, "its value is no number, so nothing can be added to it");
+  if (!before) refuse_key(key, "its value is not a number, so nothing can be added to it");
   std::int64_t sum = 0;
   if (__builtin_add_overflow(*before, amount, &sum)) refuse_key(key, "the sum exceeds 64 bits");
   set(key, std::to_string(sum));

@@ -1,4 +1,4 @@
-// Keys and values within bounds.
+// Keys and values within limits.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace trainyard {
 
-/// What a store holds. A call that throws changes nothing.
+/// The contents of a store. A call that throws changes nothing.
 class StoreTable {
  public:
   explicit StoreTable(const StoreLimits& limits) : limits_(limits) {}
 
-  /// Null if it is not there.
+  /// Null if there is no such key.
   [[nodiscard]] const std::string* find(std::string_view key) const;
   /// Throws Error{device} beyond a limit.
   void set(std::string_view key, std::string_view value);
-  /// See Store::add. Throws Error{device} beyond a limit, for a value that is no number, and for a
-  /// sum that 64 bits do not hold.
+  /// See Store::add. Throws Error{device} beyond a limit, for a value that is not a number, and for
+  /// a sum that does not fit in 64 bits.
   std::int64_t add(std::string_view key, std::int64_t amount);
 
  private:
@@ -29,7 +29,7 @@ class StoreTable {
   std::size_t bytes_ = 0;
 };
 
-/// The error of a key that did not come in time.
+/// Throws the error for a key that was not set in time.
 [[noreturn]] void key_is_late(std::string_view key, Milliseconds limit);
 
 }  // namespace trainyard

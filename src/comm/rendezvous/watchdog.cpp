@@ -33,7 +33,7 @@ class Watchdog::Part {
   void progress(std::int64_t step, const Operation& operation) noexcept {
     step_.store(step, std::memory_order_relaxed);
     operation_.store(&operation, std::memory_order_relaxed);
-    // Only one thread writes, so that no locked addition is needed.
+    // Only one thread writes, so no locked addition is needed.
     ticks_.store(ticks_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   Failure report(const std::string& text, int exit_code, bool consequence, Milliseconds limit);
@@ -62,16 +62,16 @@ class Watchdog::Part {
   std::atomic<std::uint64_t> ticks_{0};
   Moment next_beat_, heard_;  // of the thread
 
-  std::mutex mutex_;  // for what follows
+  std::mutex mutex_;  // guards the following members
   std::condition_variable ended_changed_;
   Wish wish_ = Wish::none;
-  bool reports_ = false;  // a report was asked for
+  bool reports_ = false;  // report() was called
   Failure told_;
   bool ended_ = false;
   std::optional<Failure> failure_;       // the first of all ranks, once ended
   std::atomic<bool> announced_ = false;  // by rank 0, before ended
 
-  std::jthread thread_;  // last: it ends before the rest goes
+  std::jthread thread_;  // last: it ends before the rest is destroyed
 };
 
 Watchdog::Part::Part(const WatchdogOptions& options, OnFailure on_failure)
@@ -99,7 +99,7 @@ Failure Watchdog::Part::report(const std::string& text, int exit_code, bool cons
   wish_ = Wish::report;
   wake_.signal();
   ended_changed_.wait_for(lock, limit, [&] { return ended_; });
-  // That rank 0 is gone says less than what happened here.
+  // The loss of rank 0 says less than what happened here.
   return announced_ || (failure_ && consequence) ? *failure_ : mine;
 }
 
@@ -127,14 +127,14 @@ void Watchdog::Part::run(const std::stop_token& stop) {
         if (heed(*message)) return;
       }
       if (SteadyClock::now() - heard_ >= silence_) {
-        lost = "it said nothing for " +
+        lost = "it sent nothing for " +
                number_text(std::chrono::duration<double>(silence_).count()) + " s";
         break;
       }
       dialogue_.await(wake_.descriptor(), std::chrono::ceil<Milliseconds>(next_beat_ - now));
       wake_.clear();
     }
-    // What arrived before the end still counts: a failure may be the last word of rank 0.
+    // What arrived before the end still counts: it may be a failure, rank 0's last message.
     while (const auto message = dialogue_.take()) {
       if (heed(*message)) return;
     }
@@ -146,7 +146,7 @@ void Watchdog::Part::run(const std::stop_token& stop) {
 
 void Watchdog::Part::beat(Moment now) {
   next_beat_ = now + interval_;
-  // One that could not be sent is enough; a stopped reader must not fill the memory.
+  // One unsent heartbeat is enough; a stopped reader must not fill the memory.
   if (!dialogue_.all_sent()) return;
   const std::uint64_t ticks = ticks_.load(std::memory_order_acquire);
   const Operation& operation = *operation_.load(std::memory_order_relaxed);
@@ -211,9 +211,9 @@ Failure Watchdog::Part::own_failure(std::string text) const {
 }
 
 Failure Watchdog::Part::loss_of_store(const std::string& how) const {
-  Failure failure = own_failure("rank 0 is gone for rank " + std::to_string(rank_) + ": " + how +
-                                "; see what rank 0 said, and whether its machine ran out of "
-                                "memory");
+  Failure failure =
+      own_failure("no longer reachable from rank " + std::to_string(rank_) + ": " + how +
+                  "; see its output, and whether its machine ran out of memory");
   failure.rank = 0;
   failure.host = dialogue_.endpoint().text();
   failure.exit_code = static_cast<int>(ErrorKind::device);

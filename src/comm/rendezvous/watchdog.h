@@ -1,5 +1,5 @@
-// A rank's part in the watchdog over all ranks: it tells rank 0 that it lives, and hears of the
-// first failure.
+// A rank's side of the watchdog over all ranks: it sends heartbeats to rank 0 and is notified of
+// the first failure.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace trainyard {
 
-/// What a rank is doing. Constants with static lifetime: the watchdog keeps their address.
+/// What a rank is doing. Constants of static lifetime: the watchdog stores their address.
 struct Operation {
-  const char* name;    // as messages have it: "all_reduce"
+  const char* name;    // in messages: "all_reduce"
   bool waits = false;  // it ends only when other ranks do the same
 };
 
@@ -24,36 +24,36 @@ struct WatchdogOptions {
   int rank = 0;
   std::string host;              // name of this machine, for messages
   Milliseconds interval{500};    // between heartbeats
-  Milliseconds silence{30'000};  // that rank 0 may keep before it counts as stopped
-  Milliseconds connect{60'000};  // that rank 0 may take to appear
+  Milliseconds silence{30'000};  // of rank 0 before it counts as stopped
+  Milliseconds connect{60'000};  // how long rank 0 may take to appear
 };
 
-/// One thread with a connection of its own to rank 0's store. Destroyed without signing off() or
+/// One thread with its own connection to rank 0's store. If it is destroyed without sign_off() or
 /// report(), this rank counts as dead.
 class Watchdog {
  public:
-  /// Called once, from the watchdog's thread, with the first failure of all ranks, whatever the
-  /// other threads are stuck in. It may end the process, and throws nothing.
+  /// Called once, from the watchdog's thread, with the first failure of all ranks, even if other
+  /// threads are stuck. It may end the process; it must not throw.
   using OnFailure = std::function<void(const Failure&)>;
 
-  /// Joins; every rank does, rank 0 too. Throws Error{device} if rank 0 cannot be reached or has
-  /// such a rank.
+  /// Joins; every rank must, rank 0 too. Throws Error{device} if rank 0 cannot be reached or
+  /// already has this rank.
   Watchdog(const WatchdogOptions& options, OnFailure on_failure);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Notes what this rank begins: two stores, for the path of a step. Each call is progress. From
-  /// one thread at a time; `operation` lives for ever.
+  /// Notes the operation that this rank begins: two stores, for use within steps. Each call is
+  /// progress. From one thread at a time; `operation` must live forever.
   void progress(std::int64_t step, const Operation& operation) noexcept;
 
-  /// Tells that this rank failed by itself. Returns the first failure of all ranks, which is
-  /// another one if `consequence` (see Failure) and its cause was found; the callback is not called
-  /// then, unless it was before. If rank 0 does not answer within `limit`, the one told here.
+  /// Reports that this rank failed by itself. Returns the first failure of all ranks, which is a
+  /// different one if `consequence` (see Failure) and its cause was found; the callback is then not
+  /// called, unless it was before. If rank 0 does not answer within `limit`, returns this failure.
   [[nodiscard]] Failure report(const std::string& text, int exit_code, bool consequence,
                                Milliseconds limit);
-  /// Leaves. On rank 0 it waits for the others to leave. False if a failure came before, or if it
-  /// took longer than `limit`.
+  /// Leaves. On rank 0 it waits for the others to leave. False if there was a failure before, or if
+  /// it took longer than `limit`.
   [[nodiscard]] bool sign_off(Milliseconds limit);
 
  private:

@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-constexpr std::size_t kSteps = 33;  // that the median is of
+constexpr std::size_t kSteps = 33;  // for the median
 
 double seconds_of(Moment::duration length) { return std::chrono::duration<double>(length).count(); }
 
@@ -51,10 +51,10 @@ void WatchdogBoard::beat(int rank, const Heartbeat& pulse, Moment now) {
   one.heard = now;
   if (pulse.ticks == one.pulse.ticks && pulse.step == one.pulse.step) return;
   one.progressed = now;
-  if (one.pulse.ticks == 0) one.pulse.step = pulse.step;  // where it begins
+  if (one.pulse.ticks == 0) one.pulse.step = pulse.step;  // the step it begins at
   const std::int64_t steps = pulse.step - one.pulse.step;
   if (steps > 0) {
-    // The first one loads and records: the later ones are not judged by it.
+    // The first step includes loading and recording: later ones are not judged by it.
     if (one.stepped) {
       one.step_seconds.push_back(seconds_of(now - one.step_began) / static_cast<double>(steps));
     }
@@ -152,20 +152,20 @@ void WatchdogBoard::judge_silence(Moment now) {
 }
 
 void WatchdogBoard::judge_progress(Moment now) {
-  // Who waits for others is not to blame while one of them works within its limit. Of several, the
-  // one that is furthest behind, and then the one that has been still for longest.
+  // A waiting rank is not the cause while another one works within its limit. Of several ranks, the
+  // one furthest behind, and then the one without progress for longest.
   const bool judge_waiting = all_wait();
   const Rank* worst = nullptr;
   for (const Rank& one : ranks_) {
     const bool judged = one.state == State::there && (judge_waiting || !one.pulse.waits);
     if (!judged || now - one.progressed < progress_limit(one)) continue;
-    const auto place = [](const Rank& x) { return std::tuple(x.pulse.step, x.progressed); };
-    if (worst == nullptr || place(one) < place(*worst)) worst = &one;
+    const auto progress = [](const Rank& x) { return std::tuple(x.pulse.step, x.progressed); };
+    if (worst == nullptr || progress(one) < progress(*worst)) worst = &one;
   }
   if (worst == nullptr) return;
   const std::string why = worst->pulse.waits ? "every rank waits for another one; was a "
-                                               "collective called by some ranks only?"
-                                             : "the process lives, but it hangs";
+                                               "collective called by only some ranks?"
+                                             : "the process is alive but hangs";
   first_ = failure_of(static_cast<int>(worst - ranks_.data()),
                       "no progress within " + limit_text(progress_limit(*worst)) + ": " + why);
 }

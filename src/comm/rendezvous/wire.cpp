@@ -58,9 +58,9 @@ std::optional<Message> take_message(std::string_view& bytes, std::size_t max_val
   const bool known = kind >= static_cast<std::uint8_t>(MessageKind::hello) &&
                      kind <= static_cast<std::uint8_t>(MessageKind::failed);
   if (number_at<std::uint32_t>(bytes, 0) != kMagic || number_at<std::uint8_t>(bytes, 5) != 0) {
-    refuse_bytes("these bytes are no message between ranks");
+    refuse_bytes("these bytes are not a message between ranks");
   }
-  if (!known) refuse_bytes("a message of the unknown kind " + std::to_string(kind));
+  if (!known) refuse_bytes("a message of unknown kind " + std::to_string(kind));
   const std::size_t key = number_at<std::uint16_t>(bytes, 6);
   const std::size_t value = number_at<std::uint32_t>(bytes, 8);
   check_sizes(key, value, max_value);
@@ -75,9 +75,8 @@ std::optional<Message> take_message(std::string_view& bytes, std::size_t max_val
 
 std::string padded_token(std::string_view token) {
   if (token.empty() || token.size() > kTokenBytes || token.find('\0') != token.npos) {
-    refuse_bytes("the token of the ranks has " + std::to_string(token.size()) +
-                 " bytes; give 1 to " + std::to_string(kTokenBytes) +
-                 ", without zeros, the same to every rank");
+    refuse_bytes("the ranks' token has " + std::to_string(token.size()) + " bytes; give 1 to " +
+                 std::to_string(kTokenBytes) + ", without zero bytes, the same to every rank");
   }
   std::string padded(token);
   padded.resize(kTokenBytes, '\0');
@@ -117,7 +116,7 @@ std::string FieldReader::text() {
 }
 
 void FieldReader::finish() const {
-  if (!rest_.empty()) refuse_bytes("a message between ranks holds more than it should");
+  if (!rest_.empty()) refuse_bytes("a message between ranks has extra bytes");
 }
 
 }  // namespace trainyard

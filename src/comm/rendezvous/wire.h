@@ -1,5 +1,5 @@
-// What ranks and rank 0's store say to each other over TCP, both sides: a header of fixed size, a
-// key and a value. Numbers are little-endian.
+// The messages between ranks and rank 0's store over TCP, in both directions: a header of fixed
+// size, a key and a value. Numbers are little-endian.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@
 namespace trainyard {
 
 enum class MessageKind : std::uint8_t {
-  // a rank to the store; `number` is
-  hello = 1,  // the version; value: the token, filled up with zeros
+  // from a rank to the store; `number` is
+  hello = 1,  // the version; value: the token, padded with zeros
   set,        // -; key, value
-  get,        // milliseconds that the answer may take; key
-  wait,       // the same
-  add,        // what to add; key
+  get,        // how long the answer may take, in milliseconds; key
+  wait,       // same
+  add,        // the amount to add; key
   join,       // the rank whose watchdog this is; key: its host
   beat,       // the step; key: the operation; value: see encode_pulse
   report,     // -; value: a Failure
   sign_off,   // -
-  // the store to a rank
-  done,     // the sum (of add), else -
-  found,    // -; value: that of the key
-  late,     // -: the key did not come in time
-  refused,  // -; value: why; the store closes the connection
+  // from the store to a rank
+  done,     // the sum (for add), else -
+  found,    // -; value: the key's value
+  late,     // -: the key was not set in time
+  refused,  // -; value: the reason; the store closes the connection
   left,     // -: the sign-off was received
   failed,   // -; value: the first Failure of all ranks
 };
@@ -48,12 +48,12 @@ struct Message {
 /// Throws Error{device} for a key or value beyond its limit.
 [[nodiscard]] std::string encode(const Message& message);
 /// Takes the first message off `bytes`; empty if more bytes are needed, of which only the header's
-/// have been looked at. Throws Error{device} for bytes that are none and for a key or value beyond
-/// its limit, before anything is kept. `max_value`: that of a value.
+/// have been read. Throws Error{device} for bytes that are not a message and for a key or value
+/// beyond its limit, before anything is stored. `max_value`: the limit of a value.
 [[nodiscard]] std::optional<Message> take_message(std::string_view& bytes,
                                                   std::size_t max_value = kMaxValueBytes);
 
-/// `token` filled up with zeros to kTokenBytes. Throws Error{device} unless it has 1 to kTokenBytes
+/// `token` padded with zeros to kTokenBytes. Throws Error{device} unless it has 1 to kTokenBytes
 /// bytes, none of them zero.
 [[nodiscard]] std::string padded_token(std::string_view token);
 /// True if they are equal; takes the same time wherever they differ. Both have kTokenBytes bytes.
@@ -63,7 +63,7 @@ void put_number(std::string& bytes, std::uint64_t value);
 /// The length, then the bytes.
 void put_text(std::string& bytes, std::string_view text);
 
-/// Reads what was put, in the same order. Throws Error{device} where there is too little.
+/// Reads what was put, in the same order. Throws Error{device} if there is too little.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes) : rest_(bytes) {}

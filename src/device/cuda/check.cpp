@@ -16,15 +16,15 @@ CudaStatus status_of(cudaError_t status) {
 
 void check(cudaError_t status, std::string_view operation) {
   if (status == cudaSuccess) return;
-  // A call that failed leaves its error behind; the next check must not find it.
+  // A failed call leaves its error behind; the next check must not find it.
   ignore(cudaGetLastError());
-  // "cudaMalloc(&data, bytes)" to "cudaMalloc": what stands between the brackets is ours alone.
+  // "cudaMalloc(&data, bytes)" to "cudaMalloc": the arguments mean nothing to the user.
   const std::string name(operation.substr(0, operation.find('(')));
   throw_cuda_error(status_of(status), name);
 }
 
 cudaError_t device_fault() {
-  // Any call that asks the device does; this one is allowed while a queue is captured.
+  // Any call that queries the device reports it; this one is allowed while a queue is captured.
   std::size_t free = 0, total = 0;
   const cudaError_t status = cudaMemGetInfo(&free, &total);
   if (status != cudaSuccess) ignore(cudaGetLastError());

@@ -33,14 +33,14 @@ cudaEvent_t make_event_handle(int ordinal) {
   return event;
 }
 
-/// Of `bytes` more where nothing that large is left.
+/// For `bytes` more when that much is not free.
 [[noreturn]] void out_of_memory(int ordinal, std::size_t bytes) {
   std::size_t free = 0, total = 0;
   TY_CUDA(cudaMemGetInfo(&free, &total));
   throw Error(ErrorKind::memory, "out of memory on cuda:" + std::to_string(ordinal) + ": " +
-                                     memory_text(bytes) + " asked for, " + memory_text(free) +
+                                     memory_text(bytes) + " requested, " + memory_text(free) +
                                      " of " + memory_text(total) +
-                                     " free; use a smaller batch, or end what else runs there");
+                                     " free; use a smaller batch, or stop other programs there");
 }
 
 class CudaBuffer final : public DeviceBuffer {
@@ -75,7 +75,7 @@ class PinnedBuffer final : public DeviceBuffer {
     if (status == cudaErrorMemoryAllocation) {
       ignore(cudaGetLastError());
       throw Error(ErrorKind::memory, "out of pinned host memory: " + memory_text(bytes) +
-                                         " asked for; use a smaller batch");
+                                         " requested; use a smaller batch");
     }
     check(status, "cudaMallocHost");
     memory_ = Handle<void*, FreePinned>(memory);
@@ -99,8 +99,7 @@ class CudaEvent final : public Event {
   [[nodiscard]] bool done() const override {
     const cudaError_t status = cudaEventQuery(event_.get());
     if (status == cudaErrorNotReady) {
-      ignore(
-          cudaGetLastError());  // an answer that the runtime keeps as an error for the next check
+      ignore(cudaGetLastError());  // else the runtime would report NotReady to the next check
       return false;
     }
     check(status, "cudaEventQuery");
@@ -127,7 +126,7 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int ordinal) : ordinal_(ordinal) {
     const CurrentDevice current(ordinal);
-    TY_CUDA(cudaFree(nullptr));  // makes the context now, so that its failure shows here
+    TY_CUDA(cudaFree(nullptr));  // creates the context now, so that a failure appears here
   }
   [[nodiscard]] std::string name() const override { return "cuda:" + std::to_string(ordinal_); }
   [[nodiscard]] std::unique_ptr<DeviceBuffer> allocate(std::size_t bytes) override {

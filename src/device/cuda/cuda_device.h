@@ -18,11 +18,11 @@ struct DestroyEvent {
   void operator()(cudaEvent_t event) const;
 };
 
-/// A stream. Copies and fills return at once; those to and from memory that is not pinned wait for
-/// the host's side alone.
+/// A stream. Copies and fills return at once; copies to and from memory that is not pinned wait for
+/// the host's side only.
 class CudaQueue final : public Queue {
  public:
-  /// On the device `ordinal`; ordered with no other stream.
+  /// On the device `ordinal`; not ordered with any other stream.
   explicit CudaQueue(int ordinal);
 
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
@@ -39,10 +39,10 @@ class CudaQueue final : public Queue {
   Handle<cudaStream_t, DestroyStream> stream_;
 };
 
-/// The GPU `ordinal` as CUDA counts the visible ones: "cuda:0". Its allocations throw Error{memory}
-/// with what is free. Throws Error{device}.
+/// The GPU `ordinal` in CUDA's numbering of visible GPUs: "cuda:0". Its allocations throw
+/// Error{memory} with the free memory. Throws Error{device}.
 [[nodiscard]] std::unique_ptr<Device> make_cuda_device(int ordinal);
-/// The stream of a queue that a CUDA device made.
+/// The stream of a queue made by a CUDA device.
 [[nodiscard]] cudaStream_t stream_of(const Queue& queue);
 
 }  // namespace trainyard::cuda

@@ -11,7 +11,7 @@ struct DestroyTemplate {
 };
 using GraphTemplate = Handle<cudaGraph_t, DestroyTemplate>;
 
-/// Ends the capture of a stream in any case.
+/// Ends a stream's capture in any case.
 class Capture {
  public:
   explicit Capture(cudaStream_t stream) : stream_(stream) {

@@ -1,4 +1,4 @@
-// A captured step: what was launched on a queue once, replayed by one launch.
+// A captured step: what was once launched on a queue, replayed by one launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,17 +15,17 @@ struct DestroyGraph {
   void operator()(cudaGraphExec_t graph) const;
 };
 
-/// The work that a function puts on a queue, as a CUDA graph. Addresses, sizes and scalars are
-/// those of the capture for ever; values that change lie in device memory.
+/// The work that a function enqueues, as a CUDA graph. Addresses, sizes and scalars are fixed at
+/// capture; values that change are in device memory.
 class CapturedGraph {
  public:
   /// Calls `work` while capturing `queue` (and what joins it by events), without running anything.
   /// Only this thread's calls are watched, so that other threads may use CUDA meanwhile. What
   /// cannot be captured (allocation, waiting, a copy from memory that is not pinned) throws
-  /// Error{device}; so does work that throws, with its own error, and the queue is usable again.
+  /// Error{device}; if `work` throws, its error is passed on. Either way the queue remains usable.
   CapturedGraph(Queue& queue, const std::function<void()>& work);
 
-  /// Puts one replay on `queue`.
+  /// Enqueues one replay on `queue`.
   void replay(Queue& queue) const;
   /// Kernels, copies and fills of one replay.
   [[nodiscard]] std::size_t nodes() const { return nodes_; }

@@ -8,7 +8,7 @@ namespace {
 
 using nvml::kSuccess;
 
-/// What a call writes through its last pointer; nothing if it is not there or fails.
+/// The value that a call writes through its last pointer; empty if the call is missing or fails.
 template <class T, class Call, class... Arguments>
 std::optional<T> asked(Call* call, Arguments... arguments) {
   T value{};
@@ -16,7 +16,7 @@ std::optional<T> asked(Call* call, Arguments... arguments) {
   return value;
 }
 
-/// Of a setting that has a present and a next value.
+/// For a setting that has a current and a pending value.
 template <class Call>
 std::optional<bool> is_on(Call* call, nvml::Gpu* gpu) {
   unsigned now = 0, next = 0;
@@ -41,7 +41,7 @@ std::string fabric_text(const nvml::Fabric& fabric) {
   return fabric.status == kSuccess ? "started" : "failed";
 }
 
-/// What keeps the clocks below what they could be; that nothing runs is no reason.
+/// What holds the clocks below their maximum; idling does not count.
 std::vector<std::string> reasons_text(unsigned long long reasons) {
   constexpr std::array<std::pair<unsigned long long, const char*>, 7> kReasons = {{
       {0x2, "set clocks"},
@@ -60,7 +60,7 @@ std::vector<std::string> reasons_text(unsigned long long reasons) {
 }
 
 constexpr unsigned kSmClock = 1, kMemoryClock = 2;
-constexpr unsigned kNvlink = 2;  // what nvmlDeviceGetP2PStatus is asked for; 0 answers yes
+constexpr unsigned kNvlink = 2;  // the query of nvmlDeviceGetP2PStatus; 0 means yes
 
 }  // namespace
 
@@ -85,7 +85,7 @@ std::optional<GpuLoad> Nvml::load_of(const std::string& bus) const {
   const auto memory = asked<nvml::Memory>(call_.memory, gpu);
   if (!memory) return std::nullopt;
   GpuLoad load{.total_bytes = memory->total, .free_bytes = memory->free, .busy_percent = {}};
-  const auto utilization = asked<nvml::Utilization>(call_.utilization, gpu);  // parts have none
+  const auto utilization = asked<nvml::Utilization>(call_.utilization, gpu);  // MIG parts have none
   if (utilization) load.busy_percent = static_cast<int>(utilization->gpu);
   return load;
 }

@@ -1,4 +1,5 @@
-// NVML, the driver's library for watching GPUs; opened at run time, since it comes with the driver.
+// NVML, the driver's library for monitoring GPUs; opened at run time, since it comes with the
+// driver.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +12,18 @@
 
 namespace trainyard::cuda {
 
-/// Memory and work of a GPU at this moment, all processes together.
+/// Current memory and utilization of a GPU, over all processes.
 struct GpuLoad {
   std::size_t total_bytes = 0;
   std::size_t free_bytes = 0;
-  std::optional<int> busy_percent;  // share of the last moments in which a kernel ran
+  std::optional<int> busy_percent;  // share of the recent past in which a kernel ran
 };
 
-/// Answers nothing where NVML is not there. Makes no CUDA context. GPUs are named by their PCI bus.
+/// Returns nothing if NVML is missing. Creates no CUDA context. GPUs are named by their PCI bus.
 class Nvml {
  public:
   Nvml();
-  /// One whose functions are these.
+  /// One with these functions.
   explicit Nvml(const nvml::Functions& functions);
   ~Nvml();
   Nvml(const Nvml&) = delete;
@@ -37,7 +38,7 @@ class Nvml {
  private:
   [[nodiscard]] nvml::Gpu* find(const std::string& bus) const;
 
-  std::optional<SharedLibrary> library_;  // none: the functions were given
+  std::optional<SharedLibrary> library_;  // empty: the functions were given
   nvml::Functions call_;
   bool ready_ = false;
 };

@@ -1,5 +1,5 @@
-// The part of NVML that is used, as a table of its functions. The toolkit's wheels lack nvml.h; the
-// types and numbers are those of its binary interface, which do not change.
+// The part of NVML that is used, as a function table. The toolkit's wheels lack nvml.h; types and
+// numbers are those of its binary interface, which does not change.
 #pragma once
 
 #include "base/shared_library.h"
@@ -16,7 +16,7 @@ struct Memory {
 struct Utilization {
   unsigned gpu, memory;
 };
-/// What joins GPUs through NVSwitch. The state is 0 (there is none), 1 (not started), 2 or 3
+/// What connects GPUs through NVSwitch. The state is 0 (none), 1 (not started), 2 (starting) or 3
 /// (done).
 struct Fabric {
   unsigned char cluster[16];
@@ -25,7 +25,7 @@ struct Fabric {
   unsigned char state;
 };
 
-/// Any but the first three may be null: drivers differ in what they have.
+/// All but the first three may be null: drivers differ in what they offer.
 struct Functions {
   Status (*init)() = nullptr;
   Status (*shutdown)() = nullptr;
@@ -45,7 +45,7 @@ struct Functions {
   Status (*peer)(Gpu*, Gpu* other, unsigned which, unsigned* status) = nullptr;
 };
 
-/// Those of an open library; all null where it is not open.
+/// Those of an open library; all null if it is not open.
 [[nodiscard]] Functions functions_of(const SharedLibrary& library);
 
 }  // namespace trainyard::cuda::nvml

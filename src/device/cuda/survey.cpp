@@ -26,11 +26,11 @@ ComputeMode compute_mode_of(int ordinal) {
   int mode = 0;
   TY_CUDA(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, ordinal));
   if (mode == cudaComputeModeProhibited) return ComputeMode::prohibited;
-  // Of a thread (no longer made) or of a process.
+  // Exclusive to a thread (no longer made) or to a process.
   return mode == cudaComputeModeDefault ? ComputeMode::any : ComputeMode::exclusive;
 }
 
-/// Makes no context, which would take memory on every GPU: what is free comes from NVML.
+/// Creates no context, which would take memory on every GPU: free memory comes from NVML.
 GpuFinding finding_of(int ordinal, int count, const Nvml& nvml) {
   cudaDeviceProp properties{};
   TY_CUDA(cudaGetDeviceProperties(&properties, ordinal));
@@ -77,7 +77,7 @@ GpuSurvey survey() {
   if (status != cudaSuccess) {
     ignore(cudaGetLastError());
     survey.problem = cudaGetErrorString(status);
-    // What GPUs joined by NVSwitch answer until that is set up.
+    // The status of GPUs joined by NVSwitch until the fabric is set up.
     if (status == cudaErrorSystemNotReady) survey.problem += " (is nvidia-fabricmanager running?)";
     return survey;
   }

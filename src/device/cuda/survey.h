@@ -1,4 +1,4 @@
-// The look at the GPUs.
+// The survey of the machine's GPUs.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace trainyard::cuda {
 
 /// Driver, runtime and visible GPUs. A machine without driver or GPU is a finding, not an error.
 [[nodiscard]] GpuSurvey survey();
-/// The PCI bus id of the visible GPU `ordinal`, "0000:17:00.0", by which NVML knows it. Makes no
+/// The PCI bus id of the visible GPU `ordinal`, "0000:17:00.0", its name in NVML. Creates no
 /// context. Throws Error{device}.
 [[nodiscard]] std::string bus_of(int ordinal);
 

@@ -1,4 +1,4 @@
-// Somebody who speaks to a store as it likes.
+// A client that can send a store anything.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class RawClient {
   explicit RawClient(std::uint16_t port)
       : socket_(connect_to({"127.0.0.1", port}, Milliseconds(60'000))) {}
 
-  /// Sends all of it, or what fits before the other side closes.
+  /// Sends all bytes, or what fits before the other side closes.
   void send(std::string bytes) {
     while (!bytes.empty() && send_from(socket_, bytes)) {
       if (!bytes.empty()) static_cast<void>(await_socket(socket_, true, -1, kStep));
@@ -25,7 +25,7 @@ class RawClient {
     send(encode(
         Message{.kind = MessageKind::hello, .number = kWireVersion, .value = padded_token(token)}));
   }
-  /// The next message; kind `late` without a key if the connection closed before one came.
+  /// The next message; kind `late` without a key if the connection closed before one arrived.
   Message receive() {
     bool open = true;
     while (true) {

@@ -1,4 +1,4 @@
-// A store's port is closed to those who do not belong there, and whatever they do changes nothing.
+// A store's port is closed to strangers, and whatever they do changes nothing.
 #include <doctest/doctest.h>
 
 #include <deque>
@@ -41,7 +41,7 @@ class Port {
   StoreServer server_;
 };
 
-/// What the store says to the bytes before it closes the connection.
+/// The store's reply to the bytes before it closes the connection.
 std::string refusal_of(const Port& port, const std::string& bytes, bool greeted) {
   RawClient client(port.number());
   if (greeted) {
@@ -76,12 +76,12 @@ std::string message_of_error(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("who has a wrong token is told and let go") {
+TEST_CASE("a client with a wrong token is told so and disconnected") {
   const Port port;
   for (const char* wrong : {"the tokem", "the toke", "the token2", "x"}) {
     const std::string text = message_of_error([&] { port.store(wrong)->set("a", "b"); });
     CHECK(text == "rank 0's store at 127.0.0.1:" + std::to_string(port.number()) +
-                      " refused this rank: the token is not that of rank 0; give every rank the "
+                      " refused this rank: the token differs from rank 0's; give every rank the "
                       "same one");
   }
   CHECK_THROWS_AS(port.store()->wait("a", Milliseconds(1)), Error);
@@ -91,43 +91,44 @@ TEST_CASE("who has a wrong token is told and let go") {
 TEST_CASE("before the token, nothing but a greeting is read") {
   const Port port;
   CHECK(refusal_of(port, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", false) ==
-        "these bytes are no message between ranks");
+        "these bytes are not a message between ranks");
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::set, .key = "a", .value = "b"}),
-                   false) == "a connection to the store of the ranks begins with a greeting");
+                   false) == "a connection to the ranks' store must begin with a greeting");
   CHECK(refusal_of(port, header_of(0, 65), false) ==
         "a value has 65 bytes; at most 64 are allowed");
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::hello, .number = kWireVersion}),
-                   false) == "a connection to the store of the ranks begins with a greeting");
+                   false) == "a connection to the ranks' store must begin with a greeting");
   CHECK_THROWS_AS(port.store()->wait("a", Milliseconds(1)), Error);
   CHECK(port.serves());
 }
 
-TEST_CASE("another version of train is told so") {
+TEST_CASE("another protocol version is reported") {
   const Port port;
-  CHECK(refusal_of(port,
-                   encode(Message{.kind = MessageKind::hello,
-                                  .number = kWireVersion + 1,
-                                  .value = padded_token(kToken)}),
-                   false) ==
-        "a rank speaks version 2, rank 0 version 1; run the same train everywhere");
+  CHECK(
+      refusal_of(port,
+                 encode(Message{.kind = MessageKind::hello,
+                                .number = kWireVersion + 1,
+                                .value = padded_token(kToken)}),
+                 false) ==
+      "a rank uses protocol version 2, rank 0 version 1; run the same version of train everywhere");
 }
 
-TEST_CASE("a rank that breaks the rules is told and dropped, and changes nothing") {
+TEST_CASE("a rank that breaks the rules is told so and dropped, and changes nothing") {
   const Port port;
   CHECK(refusal_of(port, std::string(100, 'x'), true) ==
-        "these bytes are no message between ranks");
+        "these bytes are not a message between ranks");
   CHECK(refusal_of(port, header_of(257, 0), true) ==
         "a key has 257 bytes; at most 256 are allowed");
   CHECK(refusal_of(port, header_of(1, (1 << 20) + 1), true) ==
         "a value has 1048577 bytes; at most 1048576 are allowed");
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::failed}), true) ==
-        "a rank sent what only the store of the ranks may say");
+        "a rank sent a message that only the ranks' store may send");
   CHECK(refusal_of(port, encode(Message{.kind = MessageKind::beat}), true) ==
         "a watchdog joins once, before anything else");
   CHECK(port.serves());
 }
 
-TEST_CASE("a refusal ends what the client had sent behind it") {
+TEST_CASE("a refusal discards what the client had sent after it") {
   const Port port;
   const std::string bytes =
       std::string(20, 'x') +
@@ -154,7 +155,7 @@ TEST_CASE("a watchdog that lies about its rank is dropped") {
   CHECK(one.receive().value == "a rank reports its own failure only");
 }
 
-TEST_CASE("who says nothing is closed after a while") {
+TEST_CASE("a silent client is disconnected after a while") {
   const Port port({.greeting = Milliseconds(100)});
   RawClient client(port.number());
   CHECK(client.is_closed());
@@ -169,7 +170,7 @@ TEST_CASE("strangers make room for ranks") {
   CHECK(strangers.front().is_closed());
 }
 
-TEST_CASE("a store that is full of ranks takes no more") {
+TEST_CASE("a store that is full of ranks accepts no more") {
   const Port port({.ranks = 1});
   std::deque<RawClient> ranks;
   for (std::size_t i = 0; i < most_connections(1); ++i) {
@@ -183,13 +184,13 @@ TEST_CASE("a store that is full of ranks takes no more") {
   CHECK(
       message_of_error([&] { static_cast<void>(connect_to_store(address, Milliseconds(100))); }) ==
       "rank 0's store at " + address.endpoint.text() +
-          " closed the connection without an answer; is it the store of a train, and has it room "
-          "for this rank?");
+          " closed the connection without an answer; is train listening there, with room for "
+          "this rank?");
   ranks.front().close();
   CHECK(port.serves());
 }
 
-TEST_CASE("a client that asks and does not read fills no memory, and the others are served") {
+TEST_CASE("a client that sends requests and does not read fills no memory, and others are served") {
   const Port port;
   const auto rank = port.store();
   rank->set("large", std::string(kMaxValueBytes, 'v'));
@@ -209,7 +210,7 @@ TEST_CASE("a client that asks and does not read fills no memory, and the others 
   }
 }
 
-TEST_CASE("nobody at an address, and an address that cannot be listened at, are named") {
+TEST_CASE("an address without a listener, and one that cannot be listened on, are named") {
   std::uint16_t free_port = 0;
   { free_port = port_of(listen_on({.host = "127.0.0.1"})); }
   const std::string nobody = message_of_error([&] {
@@ -229,7 +230,7 @@ TEST_CASE("nobody at an address, and an address that cannot be listened at, are 
   CHECK_THROWS_AS(StoreServer server(options), Error);
 }
 
-TEST_CASE("a store that goes away is told to who asks it") {
+TEST_CASE("a store that goes away is reported to its clients") {
   std::unique_ptr<Store> store;
   std::string address;
   {
@@ -239,5 +240,5 @@ TEST_CASE("a store that goes away is told to who asks it") {
   }
   CHECK(message_of_error([&] { store->set("a", "b"); }) ==
         "rank 0's store at " + address +
-            " closed the connection; rank 0 has ended, see what it said");
+            " closed the connection; rank 0 has exited, see its output");
 }

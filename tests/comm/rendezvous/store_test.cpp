@@ -33,7 +33,7 @@ void check_message(const std::string& expected, const std::function<void(Store&)
 
 }  // namespace
 
-TEST_CASE("what is set is got, bytes of any value and the empty value too") {
+TEST_CASE("a value is read back as set, with any bytes and when empty") {
   with_stores(1, [](int, Store& store) {
     std::string all;
     for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
@@ -50,7 +50,7 @@ TEST_CASE("what is set is got, bytes of any value and the empty value too") {
 
 TEST_CASE("get and wait return when another rank sets the key") {
   with_stores(3, [](int rank, Store& store) {
-    // Each waits for the one before it, the first for nobody.
+    // Each waits for the one before it, the first for none.
     if (rank == 1) CHECK(store.get("from 0", kLong) == "zero");
     if (rank == 2) store.wait("from 1", kLong);
     store.set("from " + std::to_string(rank), rank == 0 ? "zero" : "x");
@@ -58,14 +58,14 @@ TEST_CASE("get and wait return when another rank sets the key") {
   });
 }
 
-TEST_CASE("a key that does not come is named when the limit is over") {
+TEST_CASE("a key that is not set is named when the limit has passed") {
   check_message("no rank set 'never' within 0.05 s; are all ranks running?",
                 [](Store& store) { static_cast<void>(store.get("never", Milliseconds(50))); });
   check_message("no rank set 'never' within 0.05 s; are all ranks running?",
                 [](Store& store) { store.wait("never", Milliseconds(50)); });
 }
 
-TEST_CASE("a store goes on after a key that was late") {
+TEST_CASE("a store still works after a key was late") {
   with_stores(1, [](int, Store& store) {
     CHECK_THROWS_AS(store.wait("later", Milliseconds(1)), Error);
     store.set("later", "now");
@@ -92,7 +92,7 @@ TEST_CASE("a counter is decimal text, and only a number can be added to") {
     CHECK(store.add("n", -5) == -5);
     CHECK(store.get("n", kLong) == "-5");
   });
-  check_message("refused the key 'word': its value is no number, so nothing can be added to it",
+  check_message("refused the key 'word': its value is not a number, so nothing can be added to it",
                 [](Store& store) {
                   store.set("word", "five");
                   store.add("word", 1);
@@ -110,18 +110,18 @@ TEST_CASE("keys and values beyond their limits are refused") {
                 [](Store& store) { store.set("k", std::string((std::size_t{1} << 20) + 1, 'v')); });
 }
 
-TEST_CASE("a table holds so many keys and so many bytes, and a refusal changes nothing") {
+TEST_CASE("a table has a limit of keys and of bytes, and a refusal changes nothing") {
   StoreTable table({.keys = 2, .bytes = 10});
   table.set("a", "123");
   table.set("b", "1");
   CHECK_THROWS_WITH_AS(table.set("c", ""),
-                       "the store of the ranks refused the key 'c': it holds 2 keys, and no more "
+                       "the ranks' store refused the key 'c': it holds 2 keys, and no more "
                        "are allowed",
                        Error);
   CHECK(table.find("c") == nullptr);
   table.set("b", "12345");  // 1 + 3 + 1 + 5
   CHECK_THROWS_WITH_AS(table.set("b", "123456"),
-                       "the store of the ranks refused the key 'b': it would hold 11 bytes; at "
+                       "the ranks' store refused the key 'b': it would hold 11 bytes; at "
                        "most 10 are allowed",
                        Error);
   CHECK(*table.find("b") == "12345");

@@ -1,4 +1,4 @@
-// The judgement, on a clock that the test moves.
+// The board's decisions, on a clock that the test advances.
 #include "comm/rendezvous/watchdog_board.h"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ Heartbeat pulse(std::int64_t step, std::uint64_t ticks, const std::string& opera
   return {.step = step, .ticks = ticks, .operation = operation, .waits = waits};
 }
 
-/// A board of `ranks` that have all joined at 0 s.
+/// A board whose `ranks` have all joined at 0 s.
 WatchdogBoard joined_board(int ranks) {
   WatchdogBoard board(ranks, kLimits, at(0));
   for (int rank = 0; rank < ranks; ++rank) board.join(rank, "host" + std::to_string(rank), at(0));
@@ -34,7 +34,7 @@ WatchdogBoard joined_board(int ranks) {
 
 }  // namespace
 
-TEST_CASE("ranks that beat and go on are well") {
+TEST_CASE("ranks with heartbeats and progress are well") {
   WatchdogBoard board = joined_board(2);
   for (int second = 1; second <= 1000; ++second) {
     for (const int rank : {0, 1}) {
@@ -44,7 +44,7 @@ TEST_CASE("ranks that beat and go on are well") {
   }
 }
 
-TEST_CASE("a closed connection without signing off is a death, named with step and operation") {
+TEST_CASE("a connection closed without signing off is a death, named with step and operation") {
   WatchdogBoard board = joined_board(2);
   board.beat(1, pulse(12, 40, "all_reduce", true), at(5));
   board.lose(1);
@@ -56,7 +56,7 @@ TEST_CASE("a closed connection without signing off is a death, named with step a
   CHECK(failure->exit_code == 8);
 }
 
-TEST_CASE("a closed connection after signing off, or after a report, is none") {
+TEST_CASE("a connection closed after signing off, or after a report, is not a death") {
   WatchdogBoard board = joined_board(3);
   CHECK_FALSE(board.others_left(0));
   board.sign_off(1);
@@ -67,7 +67,7 @@ TEST_CASE("a closed connection after signing off, or after a report, is none") {
   board.lose(2);
   CHECK(board.others_left(0));
   CHECK_FALSE(board.verdict(at(2.9)).has_value());
-  // Who has left does not beat any more, and need not.
+  // A rank that has left sends no heartbeats and need not.
   CHECK(board.verdict(at(3))->text == "a collective");
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("silence is a stopped process") {
         "no heartbeat for 30 s: the process is stopped, or its machine or network is gone");
 }
 
-TEST_CASE("a first step may take its own limit, from the last progress on") {
+TEST_CASE("a first step has its own limit, counted from the last progress") {
   WatchdogBoard board = joined_board(1);
   for (int second = 1; second < 400; ++second) {
     board.beat(0, pulse(0, second < 100 ? 1 : 2), at(second));
@@ -93,19 +93,19 @@ TEST_CASE("a first step may take its own limit, from the last progress on") {
   CHECK_FALSE(board.verdict(at(399.9)).has_value());
   const auto failure = board.verdict(at(400));
   REQUIRE(failure.has_value());
-  CHECK(failure->text == "no progress within 300 s: the process lives, but it hangs");
+  CHECK(failure->text == "no progress within 300 s: the process is alive but hangs");
 }
 
-TEST_CASE("a later step may take the limit of steps") {
+TEST_CASE("a later step has the limit for steps") {
   WatchdogBoard board = joined_board(1);
   board.beat(0, pulse(7, 1), at(1));
   board.beat(0, pulse(8, 2), at(2));
   board.beat(0, pulse(8, 2), at(61));
   CHECK_FALSE(board.verdict(at(61.9)).has_value());
-  CHECK(board.verdict(at(62))->text == "no progress within 60 s: the process lives, but it hangs");
+  CHECK(board.verdict(at(62))->text == "no progress within 60 s: the process is alive but hangs");
 }
 
-TEST_CASE("long steps may take so many medians") {
+TEST_CASE("long steps have a limit in median steps") {
   WatchdogBoard board = joined_board(1);
   double now = 0;
   for (int step = 1; step <= 10; ++step) {
@@ -116,10 +116,10 @@ TEST_CASE("long steps may take so many medians") {
   board.beat(0, pulse(10, 10), at(now + 199));
   CHECK_FALSE(board.verdict(at(now + 199.9)).has_value());
   CHECK(board.verdict(at(now + 200))->text ==
-        "no progress within 200 s: the process lives, but it hangs");
+        "no progress within 200 s: the process is alive but hangs");
 }
 
-TEST_CASE("steps between two heartbeats are counted") {
+TEST_CASE("several steps between two heartbeats are counted") {
   WatchdogBoard board = joined_board(1);
   board.beat(0, pulse(0, 1), at(0));
   board.beat(0, pulse(1, 2), at(10));
@@ -131,7 +131,7 @@ TEST_CASE("steps between two heartbeats are counted") {
   CHECK(board.verdict(at(210)).has_value());
 }
 
-TEST_CASE("who hangs is to blame, not who waits for it") {
+TEST_CASE("the rank that hangs is the cause, not the ranks that wait for it") {
   WatchdogBoard board = joined_board(3);
   for (const int rank : {0, 1, 2}) {
     board.beat(rank, pulse(1, 1), at(1));
@@ -151,7 +151,7 @@ TEST_CASE("who hangs is to blame, not who waits for it") {
   CHECK(failure->operation == "load");
 }
 
-TEST_CASE("who waits may wait while another one works") {
+TEST_CASE("a rank may wait while another one works") {
   WatchdogBoard board = joined_board(2);
   for (const int rank : {0, 1}) {
     board.beat(rank, pulse(1, 1), at(1));
@@ -164,7 +164,7 @@ TEST_CASE("who waits may wait while another one works") {
   }
 }
 
-TEST_CASE("if every rank waits, the one that is furthest behind is named") {
+TEST_CASE("if every rank waits, the one furthest behind is named") {
   WatchdogBoard board = joined_board(2);
   for (const int rank : {0, 1}) {
     board.beat(rank, pulse(1, 1), at(1));
@@ -179,10 +179,10 @@ TEST_CASE("if every rank waits, the one that is furthest behind is named") {
   CHECK(failure->rank == 1);
   CHECK(failure->text ==
         "no progress within 60 s: every rank waits for another one; was a collective called by "
-        "some ranks only?");
+        "only some ranks?");
 }
 
-TEST_CASE("a rank that does not join is missed by its number") {
+TEST_CASE("a rank that does not join is named by its number") {
   WatchdogBoard board(2, kLimits, at(0));
   board.join(0, "host0", at(0));
   for (int second = 1; second < 300; ++second) {
@@ -196,7 +196,7 @@ TEST_CASE("a rank that does not join is missed by its number") {
         "rank 0?");
 }
 
-TEST_CASE("an error of its own counts at once, and the first failure stays") {
+TEST_CASE("a rank's own error counts at once, and the first failure is final") {
   WatchdogBoard board = joined_board(3);
   board.report({.rank = 2, .text = "a file is gone", .exit_code = 4}, at(1));
   board.lose(1);
@@ -207,7 +207,7 @@ TEST_CASE("an error of its own counts at once, and the first failure stays") {
   CHECK(board.verdict(at(1000)) == failure);
 }
 
-TEST_CASE("a failed collective waits for the failure behind it, and speaks if there is none") {
+TEST_CASE("a failed collective waits for its cause, and is the failure if there is none") {
   const Failure consequence{
       .rank = 0, .text = "rank 1 is gone", .exit_code = 8, .consequence = true};
   WatchdogBoard board = joined_board(2);
@@ -222,7 +222,7 @@ TEST_CASE("a failed collective waits for the failure behind it, and speaks if th
   CHECK(other.verdict(at(3)) == consequence);
 }
 
-TEST_CASE("a rank that does not exist, or exists already, does not join") {
+TEST_CASE("a rank that does not exist, or exists already, cannot join") {
   WatchdogBoard board(2, kLimits, at(0));
   CHECK_THROWS_WITH_AS(
       board.join(2, "x", at(0)),

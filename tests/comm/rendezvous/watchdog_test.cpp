@@ -1,4 +1,4 @@
-// The watchdog through real sockets, its ranks in threads; those that must die are processes, see
+// The watchdog on real sockets, with ranks as threads; ranks that must die are processes, see
 // process_test.cpp.
 #include "comm/rendezvous/watchdog.h"
 
@@ -27,14 +27,14 @@ constexpr Operation kLoad{"load"};
 constexpr Operation kAllReduce{"all_reduce", true};
 const std::string kJobToken = "a token";
 
-/// Limits of a test: what it does not wait for does not come.
+/// Limits that no test reaches unless it waits for them.
 constexpr WatchdogLimits kPatient{.first_step = kLong,
                                   .step = kLong,
                                   .median_steps = 20,
                                   .silence = kLong,
                                   .cause = Milliseconds(50)};
 
-/// Takes the failure that a watchdog calls with.
+/// Receives a watchdog's failure.
 class Ear {
  public:
   [[nodiscard]] Watchdog::OnFailure callback() {
@@ -103,7 +103,7 @@ class Job {
 
 }  // namespace
 
-TEST_CASE("a watchdog that ends without signing off is a death, told to all others once") {
+TEST_CASE("a watchdog that ends without signing off is a death, reported to all others once") {
   Job job(3);
   job.join_all();
   job.watchdogs[1].reset();
@@ -120,7 +120,7 @@ TEST_CASE("a watchdog that ends without signing off is a death, told to all othe
   CHECK(job.ears[1].calls() == 0);
 }
 
-TEST_CASE("a rank that reports is told to all others, and not called back") {
+TEST_CASE("a rank's report is sent to all others, and does not call it back") {
   Job job(2);
   job.join_all();
   job.watchdogs[1]->progress(7, kLoad);
@@ -133,7 +133,7 @@ TEST_CASE("a rank that reports is told to all others, and not called back") {
   CHECK(job.ears[1].calls() == 0);
 }
 
-TEST_CASE("a rank whose collective failed hears of the cause") {
+TEST_CASE("a rank whose collective failed is notified of the cause") {
   WatchdogLimits limits = kPatient;
   limits.cause = kLong;
   Job job(3, limits);
@@ -155,7 +155,7 @@ TEST_CASE("a failed collective without another cause is the failure") {
   CHECK(job.ears[1].failure() == told);
 }
 
-TEST_CASE("a rank that makes no progress is named by all, itself too, with what it last did") {
+TEST_CASE("a rank without progress is named by all, itself too, with its last operation") {
   WatchdogLimits limits = kPatient;
   limits.first_step = Milliseconds(200);
   Job job(2, limits);
@@ -165,12 +165,12 @@ TEST_CASE("a rank that makes no progress is named by all, itself too, with what 
   for (Ear& ear : job.ears) {
     const Failure failure = ear.failure();
     CHECK(message_of(failure) ==
-          "rank 1 (host1), step 3, load: no progress within 0.2 s: the process lives, but it "
+          "rank 1 (host1), step 3, load: no progress within 0.2 s: the process is alive but "
           "hangs");
   }
 }
 
-TEST_CASE("calls of progress keep a rank well, also within one step") {
+TEST_CASE("calls of progress keep a rank alive, also within one step") {
   WatchdogLimits limits = kPatient;
   limits.first_step = Milliseconds(1000);
   limits.step = Milliseconds(1000);
@@ -182,7 +182,7 @@ TEST_CASE("calls of progress keep a rank well, also within one step") {
   CHECK(job.ears[0].failure().step == 3);
 }
 
-TEST_CASE("a rank that does not join is told to those that have") {
+TEST_CASE("a rank that does not join is reported to those that have") {
   WatchdogLimits limits = kPatient;
   limits.first_step = Milliseconds(100);
   Job job(2, limits);
@@ -213,7 +213,7 @@ TEST_CASE("ranks that sign off leave without a failure, rank 0 last") {
   for (Ear& ear : job.ears) CHECK(ear.calls() == 0);
 }
 
-TEST_CASE("rank 0 waits for the others to leave, as long as it is told to") {
+TEST_CASE("rank 0 waits for the others to leave, up to its limit") {
   Job job(2);
   job.join_all();
   CHECK_FALSE(job.watchdogs[0]->sign_off(Milliseconds(100)));
@@ -221,7 +221,7 @@ TEST_CASE("rank 0 waits for the others to leave, as long as it is told to") {
   CHECK(job.ears[1].calls() == 0);
 }
 
-TEST_CASE("when rank 0's store goes, every other rank knows") {
+TEST_CASE("when rank 0's store goes away, every other rank notices") {
   Job job(2);
   job.join_all();
   job.watchdogs[1]->progress(9, kAllReduce);
@@ -230,13 +230,13 @@ TEST_CASE("when rank 0's store goes, every other rank knows") {
   const Failure failure = job.ears[1].failure();
   CHECK(message_of(failure) ==
         "rank 0 (" + address +
-            "), step 9, all_reduce: rank 0 is gone for rank 1: its connection closed; see what "
-            "rank 0 said, and whether its machine ran out of memory");
+            "), step 9, all_reduce: no longer reachable from rank 1: its connection closed; see "
+            "its output, and whether its machine ran out of memory");
   CHECK(failure.exit_code == 8);
   CHECK_FALSE(job.watchdogs[1]->sign_off(kLong));
 }
 
-TEST_CASE("what a rank met itself says more than that rank 0 is gone") {
+TEST_CASE("a rank's own failure takes precedence over the loss of rank 0") {
   Job job(2);
   job.join_all();
   job.end_server();
@@ -245,7 +245,7 @@ TEST_CASE("what a rank met itself says more than that rank 0 is gone") {
   CHECK(job.watchdogs[1]->report("rank 0 is gone", 8, true, kLong).rank == 0);
 }
 
-TEST_CASE("a watchdog that nobody answers says so") {
+TEST_CASE("a watchdog without an answer reports that") {
   Job job(1);
   WatchdogOptions options = job.options(0);
   options.store.token = "another";
@@ -266,7 +266,7 @@ TEST_CASE("a watchdog that breaks the rules is dropped, and its rank is lost") {
   CHECK(failure.text.find("its connection closed without signing off") != std::string::npos);
 }
 
-TEST_CASE("who joins after the failure is told it") {
+TEST_CASE("a rank that joins after the failure is notified of it") {
   Job job(3);
   job.join(0);
   job.join(1);

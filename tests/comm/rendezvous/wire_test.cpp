@@ -32,7 +32,7 @@ std::string refusal_of(std::string bytes, std::size_t max_value = kMaxValueBytes
 
 }  // namespace
 
-TEST_CASE("messages are read as they were written, one after the other") {
+TEST_CASE("messages are read as written, one after the other") {
   const Message empty{.kind = MessageKind::left, .number = INT64_MIN};
   const std::string bytes = encode(kMessage) + encode(empty) + "x";
   std::string_view rest = bytes;
@@ -41,7 +41,7 @@ TEST_CASE("messages are read as they were written, one after the other") {
   CHECK(rest == "x");
 }
 
-TEST_CASE("a message that has not arrived whole is left alone") {
+TEST_CASE("an incomplete message is left alone") {
   const std::string bytes = encode(kMessage);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     std::string_view rest = std::string_view(bytes).substr(0, size);
@@ -54,15 +54,15 @@ TEST_CASE("a header that breaks the rules is refused before its body arrives") {
   const std::string header = encode(kMessage).substr(0, kHeaderBytes);
   std::string bytes = header;
   bytes[0] = 'x';
-  CHECK(refusal_of(bytes) == "these bytes are no message between ranks");
+  CHECK(refusal_of(bytes) == "these bytes are not a message between ranks");
   bytes = header;
   bytes[5] = 1;
-  CHECK(refusal_of(bytes) == "these bytes are no message between ranks");
+  CHECK(refusal_of(bytes) == "these bytes are not a message between ranks");
   bytes = header;
   bytes[4] = 0;
-  CHECK(refusal_of(bytes) == "a message of the unknown kind 0");
+  CHECK(refusal_of(bytes) == "a message of unknown kind 0");
   bytes[4] = static_cast<char>(static_cast<int>(MessageKind::failed) + 1);
-  CHECK(refusal_of(bytes) == "a message of the unknown kind 16");
+  CHECK(refusal_of(bytes) == "a message of unknown kind 16");
   bytes = header;
   bytes[6] = 1;
   bytes[7] = 1;
@@ -74,7 +74,7 @@ TEST_CASE("a header that breaks the rules is refused before its body arrives") {
   CHECK(refusal_of(header, 4) == "a value has 5 bytes; at most 4 are allowed");
 }
 
-TEST_CASE("what is too large is not written") {
+TEST_CASE("a message that is too large is not written") {
   Message message = kMessage;
   message.key.resize(kMaxKeyBytes + 1);
   CHECK_THROWS_AS(static_cast<void>(encode(message)), Error);
@@ -83,7 +83,7 @@ TEST_CASE("what is too large is not written") {
   CHECK_THROWS_AS(static_cast<void>(encode(message)), Error);
 }
 
-TEST_CASE("tokens are equal in every byte or not at all") {
+TEST_CASE("tokens are equal only if every byte is") {
   const std::string token = padded_token("secret");
   CHECK(token.size() == kTokenBytes);
   CHECK(same_token(token, padded_token("secret")));
@@ -94,18 +94,18 @@ TEST_CASE("tokens are equal in every byte or not at all") {
   }
 }
 
-TEST_CASE("a token that is none is refused") {
+TEST_CASE("an invalid token is refused") {
   const auto refusal = [](std::string_view token) {
     return wire_error([&] { static_cast<void>(padded_token(token)); });
   };
   CHECK(refusal("") ==
-        "the token of the ranks has 0 bytes; give 1 to 64, without zeros, the same to every rank");
-  CHECK(refusal(std::string(65, 't')).starts_with("the token of the ranks has 65 bytes"));
-  CHECK(refusal(std::string_view("a\0b", 3)).starts_with("the token of the ranks has 3 bytes"));
+        "the ranks' token has 0 bytes; give 1 to 64, without zero bytes, the same to every rank");
+  CHECK(refusal(std::string(65, 't')).starts_with("the ranks' token has 65 bytes"));
+  CHECK(refusal(std::string_view("a\0b", 3)).starts_with("the ranks' token has 3 bytes"));
   CHECK(refusal(std::string(64, 't')) == "no error");
 }
 
-TEST_CASE("a failure is read as it was written, and only then") {
+TEST_CASE("a failure is read as written, and any other bytes are refused") {
   const Failure failure{.rank = 2,
                         .host = "node1",
                         .step = 12,
@@ -118,7 +118,7 @@ TEST_CASE("a failure is read as it was written, and only then") {
   const auto refusal = [](const std::string& text) {
     return wire_error([&] { static_cast<void>(decode_failure(text)); });
   };
-  CHECK(refusal(bytes + "x") == "a message between ranks holds more than it should");
+  CHECK(refusal(bytes + "x") == "a message between ranks has extra bytes");
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     CHECK(refusal(bytes.substr(0, size)) == "a message between ranks ends too early");
   }
@@ -136,12 +136,12 @@ TEST_CASE("a failure's message names rank, host, step and operation, and what ha
   CHECK(message_of({.rank = 1, .text = "no"}) == "rank 1, step 0: no");
 }
 
-TEST_CASE("a long text of a failure is cut") {
+TEST_CASE("a long failure text is cut") {
   const std::string bytes = encode(Failure{.text = std::string(kMaxFailureText + 5, 'x')});
   CHECK(decode_failure(bytes).text.size() == kMaxFailureText);
 }
 
-TEST_CASE("a pulse is read as it was written, and only then") {
+TEST_CASE("a heartbeat is read as written, and any other bytes are refused") {
   const std::string value = encode_pulse({.step = 3, .ticks = 9, .operation = "x", .waits = true});
   const Heartbeat pulse = decode_pulse(3, "x", value);
   CHECK(pulse.step == 3);

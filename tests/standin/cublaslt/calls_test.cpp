@@ -1,5 +1,5 @@
-// The same calls, sound and wrong, through the stand-in and through the real cuBLASLt, which needs
-// no GPU for them.
+// The same calls, valid and invalid, through the stand-in and through the real cuBLASLt, which
+// needs no GPU for them.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -29,7 +29,7 @@ struct Call {
   std::function<cublasStatus_t(Calls)> make;
 };
 
-/// One of each that needs no GPU.
+/// One object of each kind that needs no GPU.
 struct Objects {
   explicit Objects(Calls functions) : call(functions) {
     REQUIRE(call.create_product(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F) == kSuccess);
@@ -50,7 +50,7 @@ struct Objects {
   cublasLtMatmulPreference_t preference = nullptr;
 };
 
-/// Makes a matrix and lets go of it.
+/// Makes a matrix and destroys it.
 Call matrix(const char* what, cudaDataType_t type, std::uint64_t rows, std::int64_t stride) {
   return {what, kSuccess, [=](Calls call) {
             cublasLtMatrixLayout_t made = nullptr;
@@ -171,13 +171,12 @@ const SharedLibrary& stand_in_file() {
 
 }  // namespace
 
-TEST_CASE("the stand-in answers to calls as it is written down of cuBLASLt") {
+TEST_CASE("the stand-in returns the recorded answers of cuBLASLt") {
   REQUIRE_MESSAGE(stand_in_file().is_open(), stand_in_file().problem());
   check_answers(stand_in_file());
 }
 
-TEST_CASE("cuBLASLt answers to calls as it is written down" *
-          doctest::skip(!real_file().is_open())) {
+TEST_CASE("cuBLASLt returns the recorded answers" * doctest::skip(!real_file().is_open())) {
   check_answers(real_file());
 }
 

@@ -18,9 +18,9 @@ using namespace standin::cublaslt;
 
 namespace {
 
-/// What every address is a multiple of, where nothing else is preferred (cuBLASLt's manual: 256).
+/// The alignment of every address unless another is preferred (cuBLASLt's manual: 256).
 constexpr std::uint32_t kAlignment = 256;
-/// What an algorithm begins with, so that others are known for what they are.
+/// The first word of an algorithm, to recognize foreign ones.
 constexpr std::uint64_t kMark = 0x7374616e64696e31;
 
 struct StatusText {
@@ -46,7 +46,7 @@ constexpr std::array<StatusText, 9> kStatuses{{
      "the requested functionality is not supported"},
 }};
 
-/// The status that a request for failures (faults.h) wants of this call; success if none.
+/// The status that a failure request (faults.h) asks for in this call; success if none.
 cublasStatus_t requested_status(std::string_view call) {
   int device = -1;
   if (cudaGetDevice(&device) != cudaSuccess) device = -1;
@@ -79,8 +79,8 @@ cublasStatus_t set(Raw to, Name name, const void* value, std::size_t bytes) {
   return taken ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/// Algorithms are data of the caller: a mark, the product they are for, their workspace and what
-/// they want addresses to be multiples of.
+/// Algorithms are data of the caller: a mark, their product, their workspace and the alignment that
+/// they require.
 struct Algorithm {
   std::uint64_t mark, product, workspace_bytes, alignment;
 };
@@ -103,8 +103,8 @@ bool is_aligned(const Addresses& addresses, std::uint64_t alignment) {
                              });
 }
 
-/// Puts the product on the stream. An address that is none of the device's is a fault that the host
-/// sees later.
+/// Enqueues the product on the stream. An address outside the device's memory is a fault that the
+/// host sees later.
 cublasStatus_t launch(const Product& product, const Addresses& addresses, int device,
                       cudaStream_t stream) {
   if (device_of(stream) != device) return CUBLAS_STATUS_EXECUTION_FAILED;
@@ -198,7 +198,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
   if (!product) return CUBLAS_STATUS_NOT_SUPPORTED;
   const AttributeMap& preferred = of<Preference>(preference).attributes;
   const auto room = preferred.get(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{0});
-  // The sums lie in the workspace where there is room for them.
+  // The sums are in the workspace if there is space for them.
   const std::size_t workspace = product->sum_bytes() <= room ? product->sum_bytes() : 0;
   found[0] = {};
   found[0].state = CUBLAS_STATUS_SUCCESS;

@@ -1,5 +1,5 @@
-// What cuBLASLt's handles point to. Descriptions are maps from attributes to bytes: cuBLASLt checks
-// their sizes when they are set, and what they say when an algorithm is looked for.
+// The objects behind cuBLASLt's handles. Descriptions are maps from attributes to bytes: cuBLASLt
+// checks sizes when they are set, and contents when an algorithm is requested.
 #pragma once
 
 #include <cublasLt.h>
@@ -14,7 +14,7 @@ namespace standin::cublaslt {
 /// Attributes by number.
 class AttributeMap {
  public:
-  /// Whether `bytes` is the attribute's size; the value is kept if it is.
+  /// Whether `bytes` is the attribute's size; if so, the value is stored.
   [[nodiscard]] bool set(int name, std::size_t expected, const void* value, std::size_t bytes) {
     if (value == nullptr || expected == 0 || bytes != expected) return false;
     const auto* const from = static_cast<const std::byte*>(value);
@@ -42,7 +42,7 @@ struct Description {
   AttributeMap attributes = {};
 };
 
-/// Columns lie `stride` elements apart.
+/// Columns are `stride` elements apart.
 struct Matrix {
   cudaDataType_t type;
   std::int64_t rows, columns, stride;
@@ -52,7 +52,7 @@ struct Preference {
   AttributeMap attributes = {};
 };
 
-/// Bytes of an attribute; 0 of one that there is none of here.
+/// Bytes of an attribute; 0 for one that is not supported here.
 [[nodiscard]] std::size_t size_of(cublasLtMatmulDescAttributes_t name);
 [[nodiscard]] std::size_t size_of(cublasLtMatmulPreferenceAttributes_t name);
 

@@ -46,7 +46,7 @@ bool fits_extents(const Product& product, const Matrix& a, const Matrix& b) {
          product.columns == (product.b_transposed ? b.rows : b.columns);
 }
 
-/// [rows, columns] of a matrix of BLAS, or of its transpose, as a plain row-major array.
+/// [rows, columns] of a BLAS matrix, or of its transpose, as a plain row-major array.
 std::vector<float> load(const Product& product, void* memory, std::int64_t rows,
                         std::int64_t columns, std::int64_t row_stride, std::int64_t column_stride) {
   std::vector<float> plain(static_cast<std::size_t>(rows * columns));
@@ -63,8 +63,8 @@ std::vector<float> load(const Product& product, void* memory, std::int64_t rows,
 }
 
 /// The reference device's dense layers see the transposed product, row-major: x = b^T, w = a^T.
-/// Forward, with the weights transposed, each sum is one of its own from the bias on; the gradients
-/// add weighted rows.
+/// In the forward pass, with transposed weights, each sum is separate and starts with the bias; the
+/// gradients add weighted rows.
 void add_up(const Product& product, const Addresses& addresses, const float* bias, float* sums) {
   using namespace trainyard::reference;
   const std::vector<float> x = load(product, addresses.b, product.columns, product.depth,
@@ -101,7 +101,7 @@ std::size_t span_bytes(std::int64_t columns, std::int64_t rows, std::int64_t str
   return static_cast<std::size_t>((columns - 1) * stride + rows) * bytes_of(type);
 }
 
-/// What a workspace held is lost, before and after: who keeps something there, sees it.
+/// Overwrites the workspace before and after, so that data wrongly stored there is noticed.
 void spoil_workspace(const Product& product, const Addresses& addresses) {
   if (addresses.workspace != nullptr) std::memset(addresses.workspace, 0xff, product.sum_bytes());
 }
@@ -133,7 +133,7 @@ std::optional<Product> read_product(const Description& description, const Matrix
     return std::nullopt;
   }
   const AttributeMap& said = description.attributes;
-  // As numbers: callers may have set any.
+  // As integers: callers may have set any.
   const auto turn_a = said.get(CUBLASLT_MATMUL_DESC_TRANSA, int{CUBLAS_OP_N});
   const auto turn_b = said.get(CUBLASLT_MATMUL_DESC_TRANSB, int{CUBLAS_OP_N});
   const auto epilogue = said.get(CUBLASLT_MATMUL_DESC_EPILOGUE, int{CUBLASLT_EPILOGUE_DEFAULT});
@@ -153,7 +153,7 @@ std::optional<Product> read_product(const Description& description, const Matrix
                         .result = *result,
                         .tf32 = tf32 && *factors == DType::f32,
                         .adds_bias = epilogue == CUBLASLT_EPILOGUE_BIAS};
-  // Of the two ways of adding up, one begins with a bias.
+  // Of the two ways of summing, one starts with a bias.
   const bool begins_with_bias = product.a_transposed || !product.adds_bias;
   return fits_types(product) && fits_extents(product, a, b) && begins_with_bias
              ? std::optional(product)

@@ -1,4 +1,4 @@
-// Products of matrices: which ones are served, and their sums in the reference device's order.
+// Matrix products: which ones are supported, and their sums in the reference device's order.
 #pragma once
 
 #include <cublasLt.h>
@@ -13,24 +13,24 @@
 
 namespace standin::cublaslt {
 
-/// d = a * b (+ bias) of matrices whose columns lie beside each other in memory, as BLAS has them:
-/// a is [rows, depth], b is [depth, columns], d is [rows, columns].
+/// d = a * b (+ bias) of matrices stored column by column, as in BLAS: a is [rows, depth], b is
+/// [depth, columns], d is [rows, columns].
 struct Product {
   std::int64_t rows = 0, columns = 0, depth = 0;
   std::int64_t a_stride = 0, b_stride = 0, d_stride = 0;
   bool a_transposed = false, b_transposed = false;
   trainyard::DType factors = trainyard::DType::f32, result = trainyard::DType::f32;
-  bool tf32 = false;       // factors of f32 are rounded to TF32
+  bool tf32 = false;       // f32 factors are rounded to TF32
   bool adds_bias = false;  // [rows], of the result's type
 
-  /// A number that tells products apart, which algorithms carry.
+  /// A number that identifies the product, stored in algorithms.
   [[nodiscard]] std::uint64_t key() const;
-  /// Of the sums, as floats.
+  /// Size of the sums, as floats.
   [[nodiscard]] std::size_t sum_bytes() const;
 };
 
-/// The product that the descriptions mean; nothing where they do not fit one another or want what
-/// the stand-in has not.
+/// The product that the descriptions specify; empty if they do not match or need something that the
+/// stand-in does not support.
 [[nodiscard]] std::optional<Product> read_product(const Description& description, const Matrix& a,
                                                   const Matrix& b, const Matrix& c,
                                                   const Matrix& d);
@@ -40,10 +40,10 @@ struct Addresses {
   void* b = nullptr;
   void* d = nullptr;
   void* bias = nullptr;
-  void* workspace = nullptr;  // for the sums; null: in memory of the host
+  void* workspace = nullptr;  // for the sums; null: in host memory
 };
 
-/// Whether all that the product touches is memory of a device.
+/// Whether all memory of the product is device memory.
 [[nodiscard]] bool is_in_device_memory(const Product& product, const Addresses& addresses);
 void compute(const Product& product, const Addresses& addresses);
 

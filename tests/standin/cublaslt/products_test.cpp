@@ -1,4 +1,4 @@
-// Products of the stand-in have the bytes of the reference device's dense layers.
+// Products of the stand-in are bit-identical to the reference device's dense layers.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ using trainyard::cudnn::MatmulShape;
 
 namespace {
 
-// Before anything asks for GPUs.
+// Before any GPU is queried.
 [[maybe_unused]] const int kGpus = setenv("STANDIN_GPUS", "2", 1);
 [[maybe_unused]] const int kVisible = unsetenv("CUDA_VISIBLE_DEVICES");
 
@@ -46,7 +46,7 @@ Floats random_values(std::int64_t count, std::uint32_t kind) {
   return values;
 }
 
-/// As elements of a type, rounded.
+/// Rounded to elements of a type.
 std::vector<std::byte> stored(const Floats& values, DType type) {
   std::vector<std::byte> bytes(values.size() * size_of(type));
   with_float_type(type, [&]<class T>(std::type_identity<T>) {
@@ -57,7 +57,7 @@ std::vector<std::byte> stored(const Floats& values, DType type) {
   return bytes;
 }
 
-/// Memory of the device with these bytes.
+/// Device memory with these bytes.
 struct OnDevice : TestMemory {
   explicit OnDevice(const std::vector<std::byte>& bytes) : TestMemory(bytes.size()) {
     REQUIRE(cudaMemcpy(data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice) == cudaSuccess);
@@ -105,7 +105,7 @@ class Reference {
              .outputs = {plain_layout({layer.samples, layer.units})},
              .wants_input_gradient = {true}};
   }
-  /// What the pass writes: `y`, `x` or the gradient of the weights.
+  /// The pass's output: `y`, `x` or the gradient of the weights.
   std::vector<std::byte> run(Pass pass, std::vector<std::byte> x, std::vector<std::byte> y,
                              Floats w, Floats bias) {
     step_.pass = pass;
@@ -146,7 +146,7 @@ MatmulShape forward(const Layer& layer, DType type, bool bias = false) {
 
 }  // namespace
 
-TEST_CASE("the three products of a dense layer have the reference device's bytes") {
+TEST_CASE("the three products of a dense layer are bit-identical to the reference device") {
   for (const Layer layer : {Layer{}, Layer{1, 1, 1}, Layer{5, 4, 3}}) {
     const Floats x = random_values(layer.samples * layer.features, 1);
     const Floats y = random_values(layer.samples * layer.units, 2);
@@ -178,7 +178,7 @@ TEST_CASE("the three products of a dense layer have the reference device's bytes
   }
 }
 
-TEST_CASE("a bias in f32 is where the sums begin, as on the reference device") {
+TEST_CASE("sums start with a bias in f32, as on the reference device") {
   const Layer layer;
   const Floats x = random_values(layer.samples * layer.features, 1);
   const Floats w = random_values(layer.units * layer.features, 3);
@@ -189,7 +189,7 @@ TEST_CASE("a bias in f32 is where the sums begin, as on the reference device") {
         reference.run(Pass::forward_train, stored(x, DType::f32), stored(y, DType::f32), w, bias));
 }
 
-TEST_CASE("TF32 rounds factors of f32 and no others") {
+TEST_CASE("TF32 rounds f32 factors and no others") {
   const Layer layer;
   const Floats x = random_values(layer.samples * layer.features, 1);
   const Floats w = random_values(layer.units * layer.features, 3);
@@ -208,7 +208,7 @@ TEST_CASE("a product of 16-bit factors to another 16-bit type has no algorithm")
                        doctest::Contains("the requested functionality is not supported"), Error);
 }
 
-TEST_CASE("without its workspace, or with a crooked address, a product is refused") {
+TEST_CASE("without its workspace, or with a misaligned address, a product is refused") {
   const Layer layer;
   const Matmul product(stand_in(), forward(layer, DType::f32), kRoom);
   REQUIRE(product.workspace_bytes() > 0);
@@ -223,7 +223,7 @@ TEST_CASE("without its workspace, or with a crooked address, a product is refuse
   CHECK(stream.wait() == cudaSuccess);
 }
 
-TEST_CASE("memory of the host breaks the device, which the host sees when it waits") {
+TEST_CASE("host memory in a product breaks the device, which the host sees when it waits") {
   REQUIRE(cudaSetDevice(1) == cudaSuccess);
   {
     const MatmulLibrary library{std::filesystem::path(TY_STANDIN_CUBLASLT)};
@@ -240,7 +240,7 @@ TEST_CASE("memory of the host breaks the device, which the host sees when it wai
   REQUIRE(cudaSetDevice(0) == cudaSuccess);
 }
 
-TEST_CASE("failures are those that are asked for, by name") {
+TEST_CASE("requested failures are found by name") {
   standin::request_failures("cublasLtCreate=CUBLAS_STATUS_ALLOC_FAILED");
   CHECK_THROWS_WITH_AS(MatmulLibrary{std::filesystem::path(TY_STANDIN_CUBLASLT)},
                        doctest::Contains("the resource allocation failed"), Error);

@@ -1,4 +1,4 @@
-// Which attributes descriptors have: those that Trainyard sets and reads.
+// The attributes of each descriptor: those that Trainyard sets and reads.
 #include <algorithm>
 
 #include "descriptor.h"
@@ -93,8 +93,8 @@ constexpr Attribute kAttributes[] = {
      one},
 };
 
-/// The attributes of the three convolutions: alike, but for what two of them answer to a factor
-/// that is no float.
+/// The attributes of the three convolutions: the same, except for two of their answers to a factor
+/// that is not a float.
 const std::vector<Attribute>& attributes_of_convolutions() {
   static const std::vector<Attribute> all = [] {
     std::vector<Attribute> made;

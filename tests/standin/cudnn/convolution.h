@@ -1,4 +1,4 @@
-// A convolution as plain data: what an operation graph says, once it is finalized.
+// A convolution as plain data: the contents of an operation graph, once it is finalized.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -22,7 +22,7 @@ struct Tensor {
   [[nodiscard]] std::int64_t elements() const {
     return extents[0] * extents[1] * extents[2] * extents[3];
   }
-  /// Elements from the first to one past the last.
+  /// Elements from the first to the last.
   [[nodiscard]] std::int64_t span() const;
 };
 
@@ -36,11 +36,11 @@ struct Convolution {
   float alpha = 1, beta = 0;
 
   [[nodiscard]] std::int64_t groups() const { return input.extents[1] / weight.extents[1]; }
-  /// Input, weight, output and, where it is added, bias.
+  /// Input, weight, output and, if it is added, bias.
   [[nodiscard]] std::vector<Tensor> tensors() const;
 };
 
-/// Bytes of an element; 0 of types that are none of f32, f16 and bf16.
+/// Bytes of an element; 0 for types other than f32, f16 and bf16.
 [[nodiscard]] std::int64_t size_of(cudnnDataType_t type);
 
 }  // namespace standin::cudnn

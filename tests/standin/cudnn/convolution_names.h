@@ -1,4 +1,4 @@
-// The three convolutions of cuDNN, whose attributes are alike but for their numbers.
+// The three convolutions of cuDNN, whose attributes differ only in their numbers.
 #pragma once
 
 #include <cudnn_graph.h>

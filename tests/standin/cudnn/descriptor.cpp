@@ -23,7 +23,7 @@ std::size_t value_size(cudnnBackendAttributeType_t type) {
   }
 }
 
-/// What an attribute that holds descriptors takes.
+/// Whether an attribute that holds descriptors accepts this type.
 bool takes(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type) {
   switch (name) {
     case CUDNN_ATTR_OPERATIONGRAPH_OPS:
@@ -54,8 +54,8 @@ bool takes(cudnnBackendAttributeName_t name, cudnnBackendDescriptorType_t type) 
   return type == CUDNN_BACKEND_TENSOR_DESCRIPTOR;
 }
 
-/// Where cuDNN wants descriptors that are finalized already when they are set; elsewhere the one
-/// that they are set in looks at them when it is finalized.
+/// For attributes where cuDNN requires finalized descriptors already when they are set; for others
+/// the containing descriptor checks them when it is finalized.
 cudnnStatus_t refusal_of_open(cudnnBackendAttributeName_t name) {
   if (name == CUDNN_ATTR_OPERATIONGRAPH_OPS) return CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED;
   if (name == CUDNN_ATTR_ENGINECFG_KNOB_CHOICES) return CUDNN_STATUS_NOT_INITIALIZED;
@@ -69,7 +69,7 @@ cudnnStatus_t set_descriptors(Descriptor& to, cudnnBackendAttributeName_t name, 
   for (std::int64_t i = 0; i < count; ++i) {
     if (raw[i] == nullptr) return refuse(CUDNN_STATUS_BAD_PARAM, "nullptr == ptr");
     const DescriptorPtr child = static_cast<Holder*>(raw[i])->held;
-    // cuDNN 9.19 reads some as what they are not, and others end the program.
+    // cuDNN 9.19 misreads some, and others end the program.
     if (!takes(name, child->type)) {
       return refuse(CUDNN_STATUS_BAD_PARAM, "a descriptor of another type is expected");
     }
@@ -87,7 +87,7 @@ cudnnStatus_t wrong_count(const Attribute& attribute, std::int64_t count) {
   if (attribute.holds == Attribute::Holds::one) {
     return count == 1 ? CUDNN_STATUS_SUCCESS : refuse(CUDNN_STATUS_BAD_PARAM, "1 != elemCount");
   }
-  // A graph may be told of no operations, and is then refused when it is finalized.
+  // A graph may be set to no operations, and is then refused when it is finalized.
   const std::int64_t least = attribute.name == CUDNN_ATTR_OPERATIONGRAPH_OPS ? 0 : 1;
   return count >= least ? CUDNN_STATUS_SUCCESS
                         : refuse(CUDNN_STATUS_BAD_PARAM, "setArray(elemCount, elemArray)");
@@ -120,8 +120,8 @@ cudnnStatus_t set_attribute(Descriptor& to, cudnnBackendAttributeName_t name,
       attribute->set == Attribute::Set::by_library) {
     return refuse(CUDNN_STATUS_BAD_PARAM, "ptrDesc->set(attributeName, ...)");
   }
-  // Factors of a convolution may be doubles, which nobody here sets.
-  if (type != attribute->type) return refuse(attribute->wrong_type, "attrType is another one");
+  // Factors of a convolution may be doubles, which are never set here.
+  if (type != attribute->type) return refuse(attribute->wrong_type, "attrType is wrong");
   const cudnnStatus_t wrong = wrong_count(*attribute, count);
   if (wrong != CUDNN_STATUS_SUCCESS) return wrong;
   if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR) return set_descriptors(to, name, count, values);
@@ -139,7 +139,7 @@ cudnnStatus_t get_attribute(const Descriptor& from, cudnnBackendAttributeName_t 
   if (!from.finalized) return refuse(CUDNN_STATUS_NOT_INITIALIZED, "status");
   if (attribute == nullptr) return refuse(CUDNN_STATUS_BAD_PARAM, "status");
   if (type != attribute->type) {
-    return refuse(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "attrType is another one");
+    return refuse(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, "attrType is wrong");
   }
   if (attribute->holds == Attribute::Holds::one && most != 1) {
     return refuse(CUDNN_STATUS_BAD_PARAM, "1 != requestedElemCount");

@@ -1,5 +1,5 @@
-// Backend descriptors as maps from attributes to values, which attributes each has, and how they
-// are set and read.
+// Backend descriptors as maps from attributes to values, the attributes of each, and how they are
+// set and read.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -20,20 +20,20 @@ struct Engine;
 struct Descriptor;
 using DescriptorPtr = std::shared_ptr<Descriptor>;
 
-/// An attribute of a type of descriptors.
+/// An attribute of one type of descriptor.
 struct Attribute {
   cudnnBackendDescriptorType_t of;
   cudnnBackendAttributeName_t name;
   cudnnBackendAttributeType_t type;
   enum class Holds { one, list } holds;
   enum class Set { by_caller, by_library } set = Set::by_caller;
-  /// What cuDNN 9.19 answers to a value of another type.
+  /// The status of cuDNN 9.19 for a value of another type.
   cudnnStatus_t wrong_type = CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE;
 };
 /// Null if descriptors of the type lack it.
 [[nodiscard]] const Attribute* find_attribute(cudnnBackendDescriptorType_t of,
                                               cudnnBackendAttributeName_t name);
-/// Whether there are such descriptors here.
+/// Whether descriptors of this type are supported here.
 [[nodiscard]] bool is_known(cudnnBackendDescriptorType_t type);
 
 /// Values of one attribute: numbers as bytes, or descriptors.
@@ -43,17 +43,17 @@ struct Values {
   std::vector<DescriptorPtr> descriptors = {};
 };
 
-/// Descriptors refer to one another and live as long as anyone refers to them.
+/// Descriptors refer to one another and live as long as they are referred to.
 struct Descriptor {
   explicit Descriptor(cudnnBackendDescriptorType_t made_as) : type(made_as) {}
 
   cudnnBackendDescriptorType_t type;
   bool finalized = false;
   std::map<cudnnBackendAttributeName_t, Values> values = {};
-  /// What finalize makes of the values.
-  std::optional<Convolution> convolution = {};  // of a graph, an engine
-  const Engine* engine = nullptr;               // of an engine
-  bool serves = false;                          // an engine: it computes its graph here
+  /// Computed from the values by finalize.
+  std::optional<Convolution> convolution = {};  // for a graph or engine
+  const Engine* engine = nullptr;               // for an engine
+  bool serves = false;                          // for an engine: it supports its graph
 
   [[nodiscard]] bool has(cudnnBackendAttributeName_t name) const { return values.contains(name); }
   [[nodiscard]] std::vector<std::byte> bytes_of(cudnnBackendAttributeName_t name) const {
@@ -89,7 +89,7 @@ struct Descriptor {
   [[nodiscard]] std::vector<DescriptorPtr> children(cudnnBackendAttributeName_t name) const;
 };
 
-/// What a cudnnBackendDescriptor_t points to.
+/// The object behind a cudnnBackendDescriptor_t.
 struct Holder {
   DescriptorPtr held;
 };

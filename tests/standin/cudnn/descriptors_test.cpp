@@ -1,4 +1,4 @@
-// The same descriptors, sound and wrong, through the stand-in and through the real cuDNN, which
+// The same descriptors, valid and invalid, through the stand-in and through the real cuDNN, which
 // needs no GPU for them.
 #include <doctest/doctest.h>
 
@@ -28,13 +28,13 @@ void check_answers(const Library& library, const std::vector<WrongParts>& list) 
 
 }  // namespace
 
-TEST_CASE("the stand-in answers to descriptors as it is written down of cuDNN") {
+TEST_CASE("the stand-in returns the recorded answers of cuDNN to descriptors") {
   check_answers(stand_in(), wrong_calls());
   check_answers(stand_in(), wrong_graphs());
   check_answers(stand_in(), wrong_engines());
 }
 
-TEST_CASE("cuDNN answers to descriptors as it is written down" * doctest::skip(no_cudnn())) {
+TEST_CASE("cuDNN returns the recorded answers to descriptors" * doctest::skip(no_cudnn())) {
   const Library real(TY_CUDNN_LIBRARY);
   check_answers(real, wrong_calls());
   check_answers(real, wrong_graphs());

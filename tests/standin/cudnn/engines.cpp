@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kVectorBytes = 16;
 
-/// What every engine here asks of a graph: one type of f32, f16 and bf16, a bias in it too (none of
-/// cuDNN's takes another beside 16 bits), products summed in f32, and nothing of the output kept.
+/// What every engine here requires of a graph: one type of f32, f16 and bf16, the same for a bias
+/// (no engine of cuDNN mixes another with 16 bits), products summed in f32, and output overwritten.
 bool is_common(const Convolution& conv) {
   const cudnnDataType_t type = conv.input.type;
   const auto has_the_type = [type](const Tensor& tensor) { return tensor.type == type; };
@@ -21,7 +21,7 @@ bool is_common(const Convolution& conv) {
          conv.beta == 0;
 }
 
-/// Reads vectors of channels.
+/// The engine reads vectors of channels.
 bool is_in_vectors(const Convolution& conv) {
   return std::ranges::all_of(conv.tensors(), [](const Tensor& tensor) {
     return tensor.alignment % kVectorBytes == 0 && tensor.strides[1] == 1;
@@ -35,10 +35,9 @@ bool weight_gradient(const Convolution& conv) {
 }
 bool with_bias(const Convolution& conv) { return is_common(conv) && conv.bias.has_value(); }
 
-// Notes and failures are those that engines of cuDNN have. The nondeterministic one stands for
-// those that add partial sums as they come; the one that fails at its plan for those that are
-// compiled at run time, where no compiler is; the one that fails in capture for those that read a
-// result on the host on their way.
+// Notes and failures are those of cuDNN's engines. The nondeterministic one represents those that
+// add partial sums in order of arrival; the one that fails at its plan, those compiled at run time,
+// without a compiler; the one that fails in capture, those that read a result on the host midway.
 const std::vector<Engine> kEngines{
     {.index = 0, .name = "conv plain", .serves = &plain},
     {.index = 1,
@@ -92,7 +91,7 @@ void put_first(std::vector<std::size_t>& order, std::string_view wanted) {
 std::span<const Engine> engines() { return kEngines; }
 
 std::vector<Proposal> proposals(cudnnBackendHeurMode_t mode) {
-  // Before an engine that serves come those that do not: refused by their notes, or without a plan;
+  // Before an engine that works come those that do not: refused by their notes, or without a plan;
   // after it those that fail later, last the one that leaves CUDA's last error behind.
   std::vector<std::size_t> order{2, 5, 4, 3, 0, 1, 8, 7, 6};
   if (mode == CUDNN_HEUR_MODE_FALLBACK) order = {0, 8};

@@ -1,4 +1,4 @@
-// The engines of the stand-in: what they say of themselves, what they serve, and how they fail.
+// The engines of the stand-in: their properties, the graphs they support, and how they fail.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -12,7 +12,7 @@
 
 namespace standin::cudnn {
 
-/// A setting of an engine, with its bounds and what it is where nobody chooses.
+/// A setting of an engine, with its bounds and default.
 struct KnobInfo {
   cudnnBackendKnobType_t type;
   std::int64_t least, most, standard;
@@ -25,8 +25,8 @@ struct Engine {
   std::vector<KnobInfo> knobs = {};
   bool (*serves)(const Convolution&) = nullptr;
   Rounding rounding = Rounding::none;  // of its factors
-  bool turns = false;                  // its sums begin elsewhere each time
-  bool unfolds_in_workspace = false;   // the first knob says how many images at a time
+  bool turns = false;                  // its sums start at a different image each time
+  bool unfolds_in_workspace = false;   // the first knob is the number of images at a time
   enum class Fails { never, at_plan, in_capture, at_execution } fails = Fails::never;
 };
 
@@ -36,14 +36,14 @@ struct Engine {
 /// An engine with its settings.
 struct Proposal {
   const Engine* engine;
-  std::vector<std::int64_t> knobs;  // one for each of the engine's
+  std::vector<std::int64_t> knobs;  // one for each knob of the engine
 };
-/// What a heuristic proposes, best first, for any graph: whether an engine serves it shows when its
-/// plan is made. STANDIN_FAULTS=cudnnFirstEngine=1 has that engine before all others, as another
-/// GPU may.
+/// A heuristic's proposals, best first, for any graph: whether an engine supports it shows when its
+/// plan is made. STANDIN_FAULTS=cudnnFirstEngine=1 puts that engine before all others, as might
+/// happen on another GPU.
 [[nodiscard]] std::vector<Proposal> proposals(cudnnBackendHeurMode_t mode);
 
-/// Images that lie unfolded side by side.
+/// Images that are unfolded at a time.
 [[nodiscard]] std::int64_t images_at_a_time(const Engine& engine,
                                             const std::vector<std::int64_t>& knobs);
 [[nodiscard]] std::int64_t workspace_bytes(const Engine& engine, const Convolution& convolution,

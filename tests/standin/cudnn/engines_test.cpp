@@ -1,4 +1,4 @@
-// What engines of the stand-in say of themselves, as the program's rules read it.
+// The properties of the stand-in's engines, as the program's rules read them.
 #include <doctest/doctest.h>
 
 #include "library_under_test.h"
@@ -50,7 +50,7 @@ constexpr EngineRules kHalf{.deterministic = true, .f32 = false};
 
 }  // namespace
 
-TEST_CASE("f32 has the engines that round nothing, and those that fail later") {
+TEST_CASE("f32 has the engines without rounding, and those that fail later") {
   const Found found = find(graph_of(Computes::output, DType::f32), kF32);
   CHECK(found.engines == Indices{0, 1, 1, 7, 6});
   CHECK(found.refused.find("2 rounds f32 factors to TF32") != std::string::npos);
@@ -58,7 +58,7 @@ TEST_CASE("f32 has the engines that round nothing, and those that fail later") {
         std::string::npos);
 }
 
-TEST_CASE("TF32 and 16 bits have the engine on tensor cores too, and first") {
+TEST_CASE("TF32 and 16 bits also have the engine on tensor cores, as the first") {
   EngineRules tf32 = kF32;
   tf32.tf32 = true;
   CHECK(find(graph_of(Computes::output, DType::f32), tf32).engines == Indices{3, 0, 1, 1, 7, 6});
@@ -69,7 +69,7 @@ TEST_CASE("TF32 and 16 bits have the engine on tensor cores too, and first") {
   }
 }
 
-TEST_CASE("an engine of any order is proposed for weight gradients, first, where it may be used") {
+TEST_CASE("a nondeterministic engine is proposed first for weight gradients, if allowed") {
   const ConvGraph graph = graph_of(Computes::weight_gradient, DType::f32);
   EngineRules any_order = kF32;
   any_order.deterministic = false;
@@ -79,20 +79,20 @@ TEST_CASE("an engine of any order is proposed for weight gradients, first, where
   CHECK(found.refused.find("1 not deterministic") != std::string::npos);
 }
 
-TEST_CASE("a bias has an engine of its own in each type") {
+TEST_CASE("a bias has its own engine in each type") {
   for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
     const ConvGraph graph = with_bias(graph_of(Computes::output, type));
     CHECK(find(graph, type == DType::f32 ? kF32 : kHalf).engines == Indices{8});
   }
 }
 
-TEST_CASE("channels that do not lie last leave out the engines that read vectors") {
+TEST_CASE("without channels last, engines that read vectors are left out") {
   ConvGraph graph = graph_of(Computes::output, DType::bf16);
   graph.input.strides = {200, 25, 5, 1};
   CHECK(find(graph, kHalf).engines == Indices{0, 1, 1, 7, 6});
 }
 
-TEST_CASE("another engine is proposed first where that is asked for") {
+TEST_CASE("another engine is proposed first on request") {
   const ConvGraph graph = graph_of(Computes::output, DType::f32);
   standin::request_failures("cudnnFirstEngine=1");
   const Indices found = find(graph, kF32).engines;
@@ -100,7 +100,7 @@ TEST_CASE("another engine is proposed first where that is asked for") {
   CHECK(found == Indices{1, 1, 0, 7, 6});
 }
 
-TEST_CASE("the workspace follows the settings, and a plan is remade from its record") {
+TEST_CASE("the workspace depends on the settings, and a plan is remade from its record") {
   const ConvGraph graph = graph_of(Computes::output, DType::bf16);
   const std::int64_t matrix = 8 * 9 * 25 * 4;  // taps, positions, bytes
   CHECK(plan_of(graph, 0).workspace_bytes == 0);
@@ -111,7 +111,7 @@ TEST_CASE("the workspace follows the settings, and a plan is remade from its rec
             .workspace_bytes == 3 * matrix);
 }
 
-TEST_CASE("a record of an engine or a setting that there is none of is refused") {
+TEST_CASE("a record with an unknown engine or setting is refused") {
   const ConvGraph graph = graph_of(Computes::output, DType::bf16);
   CHECK_THROWS_WITH_AS(plan_of(graph, 99), doctest::Contains("CUDNN_STATUS_NOT_SUPPORTED"), Error);
   CHECK_THROWS_WITH_AS(plan_of(graph, 1, {{CUDNN_KNOB_TYPE_STAGES, 5}}),

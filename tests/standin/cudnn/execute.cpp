@@ -13,7 +13,7 @@
 namespace standin::cudnn {
 namespace {
 
-/// One run of a plan: all that its work needs.
+/// One run of a plan: everything its work needs.
 struct Run {
   const Engine* engine = nullptr;
   Convolution convolution;
@@ -29,8 +29,8 @@ void*& address_of(Addresses& addresses, const Convolution& conv, const Tensor& t
   return tensor.id == conv.output.id ? addresses.output : addresses.bias;
 }
 
-/// Takes the addresses out of the pack. cuDNN's manual: a pointer that is missing is a bad
-/// parameter, as one that is not aligned as its tensor says.
+/// Reads the addresses from the pack. cuDNN's manual: a missing pointer is a bad parameter, and so
+/// is one with less than its tensor's alignment.
 cudnnStatus_t read_addresses(const Descriptor& pack, const Convolution& conv, Addresses& to) {
   const auto ids = pack.list<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto pointers = pack.list<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
@@ -43,14 +43,14 @@ cudnnStatus_t read_addresses(const Descriptor& pack, const Convolution& conv, Ad
     }
     if (reinterpret_cast<std::intptr_t>(address) % tensor.alignment != 0) {
       return refuse(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER,
-                    "an address is not aligned as its tensor says");
+                    "an address lacks its tensor's alignment");
     }
     address_of(to, conv, tensor) = address;
   }
   return CUDNN_STATUS_SUCCESS;
 }
 
-/// Whether all that a run touches is memory of a device.
+/// Whether all memory of a run is device memory.
 bool is_in_device_memory(const Run& run) {
   Addresses addresses = run.addresses;
   const auto tensors = run.convolution.tensors();
@@ -69,14 +69,14 @@ std::int64_t next_turn() {
   return turn++;
 }
 
-/// What a workspace held is lost, before and after: who keeps something there, sees it.
+/// Overwrites the workspace before and after, so that data wrongly stored there is noticed.
 void spoil_workspace(const Run& run) {
   const std::int64_t unfolded = run.images_at_a_time * unfolded_bytes(run.convolution);
   if (run.workspace != nullptr)
     std::memset(run.workspace, 0xff, static_cast<std::size_t>(unfolded));
 }
 
-/// On the device's thread. An address that is none of the device's is a fault that the host sees
+/// On the device's thread. An address outside the device's memory is a fault that the host sees
 /// later.
 bool run_now(const Run& run) {
   if (!is_in_device_memory(run)) {
@@ -123,7 +123,7 @@ cudnnStatus_t make_run(const Handle& handle, const Descriptor& plan, const Descr
       pack.one(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, static_cast<void*>(nullptr)));
   return run.workspace != nullptr
              ? CUDNN_STATUS_SUCCESS
-             : refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the plan wants a workspace");
+             : refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the plan needs a workspace");
 }
 
 }  // namespace

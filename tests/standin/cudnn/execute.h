@@ -7,13 +7,13 @@
 
 namespace standin::cudnn {
 
-/// What a cudnnHandle_t points to.
+/// The object behind a cudnnHandle_t.
 struct Handle {
   int device;
   cudaStream_t stream = nullptr;
 };
 
-/// Puts one run of the plan on the handle's stream.
+/// Enqueues one run of the plan on the handle's stream.
 [[nodiscard]] cudnnStatus_t execute(const Handle& handle, const Descriptor& plan,
                                     const Descriptor& pack);
 

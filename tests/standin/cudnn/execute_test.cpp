@@ -31,7 +31,7 @@ float first_output(const HostTensors& tensors) {
   return *reinterpret_cast<const float*>(tensors.output.data());
 }
 
-/// The last error of CUDA, which is forgotten.
+/// The last error of CUDA, which is cleared.
 cudaError_t last_error() { return cudaGetLastError(); }
 
 }  // namespace
@@ -63,7 +63,7 @@ TEST_CASE("a captured plan computes at each replay") {
   CHECK(cudaGraphDestroy(graph) == cudaSuccess);
 }
 
-TEST_CASE("the engine that looks at the host runs, but ends a capture") {
+TEST_CASE("the engine that synchronizes with the host runs, but ends a capture") {
   const EnginePlan plan = plan_of(small(), 6);
   const Bench bench(tensors_of(small()), 0);
   CHECK(bench.execute(plan) == CUDNN_STATUS_SUCCESS);
@@ -84,7 +84,7 @@ TEST_CASE("the engine that is compiled has no plan") {
   CHECK_THROWS_WITH_AS(plan_of(small(), 5), doctest::Contains("PREREQUISITE_MISSING"), Error);
 }
 
-TEST_CASE("the engine of any order gives other bits the next time, the others the same") {
+TEST_CASE("the nondeterministic engine differs from run to run, the others are bit-identical") {
   HostTensors tensors = tensors_of(small(Computes::weight_gradient));
   auto* const input = reinterpret_cast<float*>(tensors.input.data());
   for (int i = 0; i < 4 * 32; ++i) input[i] = i < 32 ? 1e8f : i < 64 ? -1e8f : 0.1f;
@@ -102,14 +102,14 @@ TEST_CASE("a tensor without an address is refused") {
   CHECK(bench.execute(plan_of(small(), 0)) == CUDNN_STATUS_BAD_PARAM_NULL_POINTER);
 }
 
-TEST_CASE("a plan that wants a workspace is refused without one") {
+TEST_CASE("a plan that needs a workspace is refused without one") {
   const EnginePlan plan = plan_of(small(), 1);
   REQUIRE(plan.workspace_bytes > 0);
   const Bench bench(tensors_of(small()), 0);
   CHECK(bench.execute(plan) == CUDNN_STATUS_BAD_PARAM_NULL_POINTER);
 }
 
-TEST_CASE("memory of the host breaks the device, which the host sees when it waits") {
+TEST_CASE("host memory in a plan breaks the device, which the host sees when it waits") {
   REQUIRE(cudaSetDevice(1) == cudaSuccess);
   alignas(16) static std::array<float, 128> host{};
   {
@@ -136,7 +136,7 @@ TEST_CASE("a handle refuses the stream of another device") {
   CHECK(stand_in().call().destroy(handle) == CUDNN_STATUS_SUCCESS);
 }
 
-TEST_CASE("failures are those that are asked for, by name") {
+TEST_CASE("requested failures are found by name") {
   cudnnHandle_t handle = nullptr;
   standin::request_failures("cudnnCreate=CUDNN_STATUS_NOT_INITIALIZED");
   CHECK(stand_in().call().create(&handle) == CUDNN_STATUS_NOT_INITIALIZED);

@@ -29,7 +29,7 @@ cudnnStatus_t check(Descriptor& descriptor) {
       return finalize_pack(descriptor);
     case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
     case CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR:
-      return CUDNN_STATUS_SUCCESS;  // whatever they say, engines and configurations judge it
+      return CUDNN_STATUS_SUCCESS;  // engines and configurations check their contents
     default:
       return finalize_convolution_operation(descriptor);
   }

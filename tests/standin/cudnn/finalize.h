@@ -1,12 +1,12 @@
-// What descriptors are checked for when they are finalized.
+// Checks of descriptors when they are finalized.
 #pragma once
 
 #include "descriptor.h"
 
 namespace standin::cudnn {
 
-/// Checks the whole as cuDNN 9.19 does (tests/standin/wrong_*.cpp holds both to the same answers),
-/// and fills in what is read from the descriptor afterwards.
+/// Checks the whole as cuDNN 9.19 does (tests/standin/wrong_*.cpp compares both), and fills in what
+/// is read from the descriptor afterwards.
 [[nodiscard]] cudnnStatus_t finalize(Descriptor& descriptor);
 
 /// Of tensors, convolutions, operations and graphs.

@@ -12,7 +12,7 @@
 namespace standin::cudnn {
 namespace {
 
-/// What cuDNN asks of a device's description.
+/// What cuDNN requires of a device's description.
 constexpr std::array kMembers{"maxGridSize",
                               "maxBlockSize",
                               "cudaDeviceId",
@@ -54,7 +54,7 @@ const Engine* engine_with(std::int64_t index) {
   return found == engines().end() ? nullptr : &*found;
 }
 
-/// An engine for the graph. Whether it serves there shows beside it.
+/// An engine for the graph. Whether it supports the graph is stored in it.
 DescriptorPtr make_engine(const Engine& engine, const DescriptorPtr& graph,
                           const DescriptorPtr& device) {
   auto made = std::make_shared<Descriptor>(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
@@ -173,14 +173,14 @@ std::vector<std::int64_t> knobs_of(const Descriptor& configuration) {
 
 cudnnStatus_t finalize_plan(Descriptor& plan) {
   const DescriptorPtr configuration = plan.child(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
-  // The configuration of an engine that does not serve the graph counts as one that was never
+  // The configuration of an engine that does not support the graph counts as one that was never
   // finalized.
   if (is_open(configuration) || !configuration->child(CUDNN_ATTR_ENGINECFG_ENGINE)->serves) {
     return refuse(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "assert_finalized == true");
   }
   const Descriptor& engine = *configuration->child(CUDNN_ATTR_ENGINECFG_ENGINE);
   if (engine.engine->fails == Engine::Fails::at_plan) {
-    // What fails in a library that shares the program's runtime may leave CUDA's last error behind.
+    // A failure in a library that shares the program's runtime may leave CUDA's last error behind.
     static_cast<void>(cudaSetDevice(-1));
     return refuse(CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING,
                   "libnvrtc.so cannot be opened");

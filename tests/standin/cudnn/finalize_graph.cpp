@@ -17,15 +17,15 @@ cudnnDataType_t type_of(const Descriptor& tensor) {
   return tensor.one(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_DATA_FLOAT);
 }
 
-/// Extents of a tensor; none of a tensor that is not there.
+/// Extents of a tensor; none for a missing tensor.
 Integers extents_of(const DescriptorPtr& tensor) {
   return tensor ? tensor->list<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS) : Integers{};
 }
 
-/// `wanted` numbers; zeros where a list that may be left out is.
+/// `needed` numbers; zeros for an optional list that is missing.
 Integers list_of(const Descriptor& convolution, cudnnBackendAttributeName_t name,
-                 std::size_t wanted) {
-  return convolution.has(name) ? convolution.list<std::int64_t>(name) : Integers(wanted, 0);
+                 std::size_t needed) {
+  return convolution.has(name) ? convolution.list<std::int64_t>(name) : Integers(needed, 0);
 }
 
 /// One axis: the output has as many pixels as windows fit into the padded input.
@@ -104,7 +104,7 @@ std::int64_t id_of(const Descriptor& tensor) {
   return tensor.one(CUDNN_ATTR_TENSOR_UNIQUE_ID, std::int64_t{0});
 }
 
-/// What one operation writes and another reads under the same id is the same tensor.
+/// A tensor written by one operation and read by another under the same id must be the same.
 cudnnStatus_t check_links(const std::vector<DescriptorPtr>& operations) {
   for (const DescriptorPtr& writer : operations) {
     const DescriptorPtr written = edges_of(*writer).written;
@@ -156,8 +156,8 @@ bool is_addition(const Descriptor& pointwise) {
           what->one(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT) == CUDNN_DATA_FLOAT);
 }
 
-/// The graph as a convolution with a bias behind it; nothing where it is something else, which
-/// engines then do not serve.
+/// The graph as a convolution followed by a bias; empty if it is anything else, which engines then
+/// do not support.
 std::optional<Convolution> with_bias(Convolution convolution, const Descriptor& pointwise) {
   const Edges edges = edges_of(pointwise);
   const Tensor product = tensor_of(*edges.read[0]);
@@ -196,7 +196,7 @@ cudnnStatus_t finalize_tensor(const Descriptor& tensor) {
   if (is_below(extents, 0)) return bad_parameter("_dimA[d] < 0");
   if (is_below(strides, 0)) return bad_parameter("_strA[d] < 0");
   const auto alignment = tensor.one(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{0});
-  // Of types that the stand-in does not compute with, a byte is taken.
+  // Types that the stand-in does not compute with count as one byte.
   const std::int64_t element = std::max<std::int64_t>(size_of(type_of(tensor)), 1);
   if (alignment <= 0 || alignment % element != 0) {
     return bad_parameter("(_ptrAlignment <= 0) || _ptrAlignment % sizeofCudnnType(_dataType) != 0");
@@ -231,7 +231,7 @@ cudnnStatus_t finalize_convolution_operation(const Descriptor& operation) {
   const Integers output = extents_of(operation.child(names.output));
   const Descriptor& convolution = *operation.child(names.convolution);
   const auto axes = convolution.one(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, std::int64_t{0});
-  // Two axes of images: the stand-in has no others.
+  // Two spatial axes: the stand-in supports no others.
   if (axes != 2 || input.size() != 4 || weight.size() != 4 || output.size() != 4) {
     return bad_parameter("nb_spatial_dims > nb_tensor_dims - 2");
   }

@@ -5,7 +5,7 @@
 namespace standin_tests {
 namespace {
 
-// Before anything asks for GPUs.
+// Before any GPU is queried.
 [[maybe_unused]] const int kGpus = setenv("STANDIN_GPUS", "3", 1);
 [[maybe_unused]] const int kVisible = unsetenv("CUDA_VISIBLE_DEVICES");
 

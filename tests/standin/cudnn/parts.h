@@ -1,4 +1,4 @@
-// Backend descriptors of cuDNN as plain data, from which tests make right and wrong ones.
+// Backend descriptors of cuDNN as plain data, from which tests make valid and invalid ones.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -17,7 +17,7 @@ namespace standin_tests {
 using Raw = cudnnBackendDescriptor_t;
 using Integers = std::vector<std::int64_t>;
 
-/// Makes descriptors through the functions of one library, and keeps the first failure.
+/// Makes descriptors through the functions of one library, and stores the first failure.
 class Maker {
  public:
   explicit Maker(const trainyard::cudnn::Functions& call) : call_(call) {}
@@ -26,7 +26,7 @@ class Maker {
   Maker& operator=(const Maker&) = delete;
 
   [[nodiscard]] const trainyard::cudnn::Functions& call() const { return call_; }
-  /// Of the first call that failed, and its text; nothing is done after it.
+  /// Of the first call that failed, and its text; after it nothing more is done.
   [[nodiscard]] cudnnStatus_t status() const { return status_; }
   [[nodiscard]] const std::string& where() const { return where_; }
 
@@ -38,9 +38,9 @@ class Maker {
            const std::optional<T>& value) {
     if (value) set(to, name, type, 1, &*value);
   }
-  /// Nothing where the list is empty.
+  /// Does nothing if the list is empty.
   void set(Raw to, cudnnBackendAttributeName_t name, const Integers& values);
-  /// Nothing where it is null.
+  /// Does nothing if it is null.
   void set(Raw to, cudnnBackendAttributeName_t name, Raw value);
   Raw finalize(Raw descriptor);
   void note(cudnnStatus_t status, const std::string& doing);
@@ -85,7 +85,7 @@ struct OperationParts {
 };
 Raw make_operation(Maker& maker, const OperationParts& parts);
 
-/// product + bias = output, of which the product is the tensor 5 and the bias the tensor 4.
+/// product + bias = output; the product is tensor 5 and the bias tensor 4.
 struct BiasParts {
   std::optional<cudnnPointwiseMode_t> mode = CUDNN_POINTWISE_ADD;
   std::optional<cudnnDataType_t> precision = CUDNN_DATA_FLOAT;
@@ -98,7 +98,7 @@ struct BiasParts {
 };
 Raw make_bias(Maker& maker, const BiasParts& parts);
 
-/// The graph of one convolution, and of a bias behind it.
+/// The graph of one convolution, optionally followed by a bias.
 struct GraphParts {
   OperationParts operation;
   std::optional<BiasParts> bias = {};
@@ -107,7 +107,7 @@ struct GraphParts {
 };
 Raw make_graph(Maker& maker, const GraphParts& parts);
 
-/// An H200 that need not be here.
+/// An H200 that need not be present.
 Raw make_device(Maker& maker);
 
 }  // namespace standin_tests

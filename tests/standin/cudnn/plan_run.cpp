@@ -13,7 +13,7 @@ namespace {
 
 /// The batch, or the filters, are outermost.
 std::vector<std::byte> ones(const GraphTensor& tensor) {
-  // The padding behind the last pixel too.
+  // Including the padding after the last pixel.
   std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.extents[0] * tensor.strides[0]) *
                                size_of(tensor.type));
   const float f32 = 1;

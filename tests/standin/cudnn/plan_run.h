@@ -1,4 +1,4 @@
-// Plans of the stand-in on a stand-in GPU: tensors of the host in, tensors of the host out.
+// Plans of the stand-in on a stand-in GPU: host tensors in, host tensors out.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace standin_tests {
 
-/// What a graph's tensors hold, in their layouts.
+/// The contents of a graph's tensors, in their layouts.
 struct HostTensors {
   std::vector<std::byte> input, weight, output, bias;
 };
-/// Of the right sizes, filled with ones of the graph's type.
+/// With the right sizes, filled with ones of the graph's type.
 [[nodiscard]] HostTensors tensors_of(const trainyard::cudnn::ConvGraph& graph);
 
-/// A graph's tensors on the current device, a stream and a handle there.
+/// A graph's tensors on the current device, with a stream and a handle there.
 class Bench {
  public:
-  /// `workspace_bytes` of workspace; none where 0.
+  /// `workspace_bytes` of workspace; none if 0.
   Bench(const HostTensors& tensors, std::size_t workspace_bytes);
   ~Bench();
   Bench(const Bench&) = delete;
@@ -30,7 +30,7 @@ class Bench {
   [[nodiscard]] trainyard::cudnn::GraphAddresses& addresses() { return addresses_; }
   [[nodiscard]] const standin::test::TestStream& stream() const { return stream_; }
   [[nodiscard]] cudnnStatus_t execute(const trainyard::cudnn::EnginePlan& plan) const;
-  /// What the device holds after all work on the stream.
+  /// The device's contents after all work on the stream.
   [[nodiscard]] HostTensors tensors() const;
 
  private:
@@ -41,9 +41,9 @@ class Bench {
   cudnnHandle_t handle_ = nullptr;
 };
 
-/// The device 0 as cuDNN's heuristics want it described.
+/// The device 0 in the description that cuDNN's heuristics require.
 [[nodiscard]] trainyard::cudnn::DescriptorPtr device_properties();
-/// The plan of an engine by its index, with the settings that it has by itself.
+/// The plan of an engine by its index, with its default settings.
 [[nodiscard]] trainyard::cudnn::EnginePlan plan_of(const trainyard::cudnn::ConvGraph& graph,
                                                    std::int64_t engine,
                                                    std::vector<trainyard::cudnn::Knob> knobs = {});

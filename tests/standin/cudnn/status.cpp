@@ -19,7 +19,7 @@ struct Named {
 #define TY_STATUS(name) \
   { name, #name }
 
-// What the stand-in answers, and what tests ask it to.
+// Statuses that the stand-in returns, and those that tests request.
 constexpr std::array<Named, 21> kNames{{
     TY_STATUS(CUDNN_STATUS_SUCCESS),
     TY_STATUS(CUDNN_STATUS_NOT_INITIALIZED),
@@ -70,7 +70,7 @@ cudnnStatus_t requested_status(std::string_view call) {
   for (const Named& named : kNames) {
     if (wanted == named.name) return refuse(named.status, "as STANDIN_FAULTS asked");
   }
-  return refuse(CUDNN_STATUS_INTERNAL_ERROR, "STANDIN_FAULTS asked for an unknown status");
+  return refuse(CUDNN_STATUS_INTERNAL_ERROR, "STANDIN_FAULTS requests an unknown status");
 }
 
 }  // namespace standin::cudnn

@@ -16,7 +16,7 @@ float round_factor(float value, Rounding rounding) {
   return rounding == Rounding::bf16 ? static_cast<float>(trainyard::BFloat16(value)) : value;
 }
 
-/// f(i, at) for each element: its number in row-major order of the extents, its place in memory.
+/// f(i, at) for each element: its row-major index in the extents, its offset in memory.
 template <class F>
 void for_each(const Tensor& tensor, const F& f) {
   const auto [n, c, h, w] = tensor.extents;

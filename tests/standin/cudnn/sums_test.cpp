@@ -1,4 +1,4 @@
-// Convolutions of the stand-in have the bytes of the reference device's.
+// Convolutions of the stand-in are bit-identical to the reference device's.
 #include <doctest/doctest.h>
 
 #include "base/philox.h"
@@ -15,12 +15,12 @@ namespace {
 
 using Computes = ConvGraph::Computes;
 
-/// Channels are padded to 16 bytes, as the plan of a GPU has them.
+/// Channels are padded to 16 bytes, as in a GPU's plan.
 Layout map_layout(const Shape& shape, DType type) {
   return channels_last_layout(shape, 16 / static_cast<std::int64_t>(size_of(type)));
 }
 
-/// Uniform in [-1, 1), each number of another stream where `kind` differs.
+/// Uniform in [-1, 1), from a different stream for each `kind`.
 float random_value(std::uint32_t kind, std::int64_t i) {
   const Random4 random = random4(kind, RandomStream::synthetic, 0, 0, i);
   return static_cast<float>(uniform01(random.word[0]) * 2 - 1);
@@ -37,7 +37,7 @@ void write(std::vector<std::byte>& bytes, DType type, std::int64_t at, float val
   });
 }
 
-/// f(i, at) for each element that is no padding: its number row-major, and its place.
+/// f(i, at) for each element that is not padding: its row-major index, and its offset.
 template <class F>
 void for_each(const Shape& shape, const std::array<std::int64_t, 4>& strides, const F& f) {
   std::int64_t i = 0;
@@ -52,7 +52,7 @@ void for_each(const Shape& shape, const std::array<std::int64_t, 4>& strides, co
   }
 }
 
-/// One convolution in one type and one pass, on both.
+/// One convolution in one type and one pass, on both devices.
 class Twin {
  public:
   Twin(const ConvAttributes& attributes, const Shape& input, DType type, Pass pass)
@@ -83,7 +83,7 @@ class Twin {
         return values(found.weight, step_.signature.parameters[0].shape, graph_.weight.strides);
     }
   }
-  /// The reference device's, gradients of weights rounded to the type.
+  /// The reference device's, with weight gradients rounded to the type.
   [[nodiscard]] std::vector<float> of_reference() {
     const auto executor = make_reference_executors()->make(step_);
     std::vector<std::byte> workspace(executor->workspace_bytes() + 1);
@@ -138,7 +138,7 @@ class Twin {
                write(on_gpu_.weight, type_, at, parameters_[0][static_cast<std::size_t>(i)]);
              });
     if (parameters_.size() < 2) return;
-    parameters_[1] = rounded(parameters_[1]);  // an engine takes the bias so
+    parameters_[1] = rounded(parameters_[1]);  // as an engine takes the bias
     for (std::size_t i = 0; i < parameters_[1].size(); ++i) {
       write(on_gpu_.bias, type_, static_cast<std::int64_t>(i), parameters_[1][i]);
     }
@@ -210,7 +210,7 @@ constexpr Pass kPasses[] = {Pass::forward_train, Pass::backward_data, Pass::back
 
 }  // namespace
 
-TEST_CASE("engines have the reference device's bytes in each type and pass") {
+TEST_CASE("engines are bit-identical to the reference device in each type and pass") {
   for (const Case& each : cases()) {
     for (const DType type : kTypes) {
       for (const Pass pass : kPasses) {
@@ -228,7 +228,7 @@ TEST_CASE("engines have the reference device's bytes in each type and pass") {
   }
 }
 
-TEST_CASE("a bias is where the sums begin, as on the reference device") {
+TEST_CASE("sums start with a bias, as on the reference device") {
   ConvAttributes attributes = conv(8, {3, 3}, Padding::Kind::same_upper);
   attributes.bias = true;
   for (const DType type : kTypes) {
@@ -239,7 +239,7 @@ TEST_CASE("a bias is where the sums begin, as on the reference device") {
   }
 }
 
-TEST_CASE("tensor cores give 16 bits the same bytes, and round f32 to TF32") {
+TEST_CASE("tensor cores are bit-identical for 16 bits, and round f32 to TF32") {
   const ConvAttributes attributes = conv(8, {3, 3}, Padding::Kind::same_upper);
   for (const DType type : kTypes) {
     CAPTURE(name_of(type));
@@ -249,7 +249,7 @@ TEST_CASE("tensor cores give 16 bits the same bytes, and round f32 to TF32") {
   }
 }
 
-TEST_CASE("factors that are converted to a smaller type give f32 other bytes") {
+TEST_CASE("factors converted to a smaller type give different f32 results") {
   Twin twin(conv(8, {3, 3}, Padding::Kind::same_upper), {2, 8, 5, 5}, DType::f32,
             Pass::backward_data);
   CHECK(twin.of_stand_in(4) != twin.of_stand_in(3));

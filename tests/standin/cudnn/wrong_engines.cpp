@@ -55,7 +55,7 @@ Raw make_plan(Maker& maker, Raw configuration, Raw device) {
   return maker.finalize(raw);
 }
 
-/// The first of what the heuristic proposes that has a plan, and where none has one the last.
+/// The first proposal of the heuristic that has a plan, or else the last.
 Raw make_proposed(Maker& maker, const HeuristicParts& parts) {
   constexpr std::int64_t kMost = 64;
   const Raw heuristic = make_heuristic(maker, parts);
@@ -77,7 +77,7 @@ Raw make_proposed(Maker& maker, const HeuristicParts& parts) {
   return list.empty() ? nullptr : list.back();
 }
 
-/// The status of the plan of what the heuristic proposes first that has one, or last.
+/// The status of the plan of the heuristic's first proposal that has one, or else of the last.
 WrongParts plans(const char* what, cudnnStatus_t status, void (*change)(HeuristicParts&)) {
   return {std::string("plan: ") + what, status, [=](Maker& maker) {
             HeuristicParts parts;
@@ -140,7 +140,7 @@ void each_tensor(HeuristicParts& parts, const std::function<void(TensorParts&)>&
   for (auto* tensor : {&operation.input, &operation.weight, &operation.output}) change(**tensor);
 }
 
-/// A convolution of bf16 with a bias of another type or of the same.
+/// A bf16 convolution with a bias of another type or of the same.
 void with_bias(HeuristicParts& parts, cudnnDataType_t of_bias) {
   parts.graph = GraphParts::with_bias();
   for (auto* tensor : {&parts.graph->operation.input, &parts.graph->operation.weight,

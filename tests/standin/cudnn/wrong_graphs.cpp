@@ -3,7 +3,7 @@
 namespace standin_tests {
 namespace {
 
-/// Sound parts with one thing changed.
+/// Valid parts with one thing changed.
 template <class Parts>
 struct Change {
   const char* what;

@@ -1,6 +1,6 @@
-// Descriptors of cuDNN, sound or with one thing wrong, and what cuDNN 9.19 answers: tried with the
-// real library, which the tests do again where it is installed. It passes much that is wrong.
-// Enumerators that there are none of are within the bits of their type, as C++ wants.
+// Descriptors of cuDNN, valid or with one thing wrong, and the answers of cuDNN 9.19: recorded from
+// the real library, and tested again where it is installed. It accepts much that is wrong.
+// Invalid enumerators are within the bits of their type, as C++ requires.
 #pragma once
 
 #include <cudnn_graph.h>
@@ -22,7 +22,7 @@ struct WrongParts {
   std::function<void(Maker&)> make;
 };
 
-/// Calls as such: types and counts of attributes, the order of calls.
+/// Calls themselves: types and counts of attributes, the order of calls.
 [[nodiscard]] std::vector<WrongParts> wrong_calls();
 /// Tensors, convolutions, operations and graphs.
 [[nodiscard]] std::vector<WrongParts> wrong_graphs();

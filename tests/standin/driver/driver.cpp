@@ -1,7 +1,7 @@
-// What the program asks of the driver itself: the newest CUDA that it supports.
+// What the program asks the driver directly: the newest supported CUDA.
 #include "runtime/kinds.h"
 
-// As the driver's interface has it (cuda.h), whose header is of no other use here.
+// As in the driver's interface (cuda.h), whose header is not needed otherwise.
 extern "C" int cuDriverGetVersion(int* version) {
   if (version == nullptr) return 1;  // CUDA_ERROR_INVALID_VALUE
   *version = standin::driver_version();

@@ -1,5 +1,5 @@
-// Collectives: every rank shows what it has, a piece at a time, and makes the result of what all
-// show.
+// Collectives: every rank publishes its data, a piece at a time, and computes the result from what
+// all have published.
 #pragma once
 
 #include "operation.h"
@@ -12,8 +12,7 @@ class Collective final : public Operation {
   Collective(Share& share, const Call& call, const void* from, void* to);
 
   [[nodiscard]] std::vector<Region> regions() const override;
-  /// Ranks that call something else are waited for, for ever: NCCL's kernels would hang too, or
-  /// worse.
+  /// Waits forever for ranks that call something else: NCCL's kernels would hang too, or worse.
   [[nodiscard]] bool advance() override;
 
  private:
@@ -29,7 +28,7 @@ class Collective final : public Operation {
   std::byte* to_;
   std::uint64_t size_;      // bytes of an element
   std::uint64_t done_ = 0;  // elements
-  std::uint64_t now_ = 0;   // of the piece that this rank shows; 0: none
+  std::uint64_t now_ = 0;   // of the piece that this rank has published; 0: none
 };
 
 }  // namespace standin::nccl

@@ -14,7 +14,7 @@
 namespace standin::nccl {
 namespace {
 
-// In reports and requests for failures; NCCL's own begin so.
+// In reports and failure requests; NCCL's own begin like this.
 constexpr const char* kKernel = "ncclDevKernel";
 
 bool capturing(const Request& request, int device) {
@@ -81,8 +81,8 @@ ncclResult_t Communicator::join(const ncclUniqueId& id) {
   return start("ncclJoining", [this, id, bus] { meet(id, bus); });
 }
 
-/// Ranks whose number is taken, or who count differently, wait for ever: NCCL's root gives up then,
-/// and nobody is told (bootstrap.cc, bootstrapRoot).
+/// Ranks whose number is taken, or with a different count, wait forever: NCCL's root gives up then
+/// without telling any rank (bootstrap.cc, bootstrapRoot).
 void Communicator::meet(const ncclUniqueId& id, std::uint64_t bus) {
   share_->meeting = std::make_shared<Meeting>(id);
   const auto wait_for = [&](const std::function<bool()>& condition) {

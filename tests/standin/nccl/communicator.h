@@ -1,4 +1,4 @@
-// One rank's communicator: its state, and the thread of its own that joins, enqueues and leaves.
+// One rank's communicator: its state, and its thread that joins, enqueues and leaves.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,7 +20,7 @@ struct Place {
   bool blocking = true;
 };
 
-/// A call of the program that puts work on a stream.
+/// A call of the program that enqueues work on a stream.
 struct Request {
   enum class What { all_reduce, broadcast, all_gather, send, receive };
   What what = What::all_reduce;
@@ -44,23 +44,23 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
 
   [[nodiscard]] const Place& place() const { return place_; }
-  /// As ncclCommGetAsyncError answers it.
+  /// The result of ncclCommGetAsyncError.
   [[nodiscard]] ncclResult_t state() const { return state_; }
   void set_state(ncclResult_t state) { state_ = state; }
-  /// Throws Failure unless the operation before has succeeded (init.cc, ncclCommEnsureReady).
+  /// Throws Failure unless the previous operation has succeeded (init.cc, ncclCommEnsureReady).
   void require_ready() const;
 
-  /// Begin what they say; on the communicator's thread, unless it blocks. They answer
-  /// ncclInProgress, or as a blocking communicator does when all is done.
+  /// Start these operations, on the communicator's thread unless it blocks. They return
+  /// ncclInProgress or, for a blocking communicator, the result when all is done.
   ncclResult_t join(const ncclUniqueId& id);
   ncclResult_t enqueue(std::vector<Request> requests);
   ncclResult_t finalize();
 
   /// Waits until all of its work is done and no graph holds any. A communicator that was finalized
-  /// is there already.
+  /// is already in this state.
   void finish();
-  /// Ends all that waits for other ranks, then waits likewise: while a graph holds work it does not
-  /// return (init.cc: ncclCommAbort runs commReclaim, which polls localPersistentRefs).
+  /// Ends everything that waits for other ranks, then waits as above: while a graph holds work it
+  /// does not return (init.cc: ncclCommAbort runs commReclaim, which polls localPersistentRefs).
   void abort();
 
  private:

@@ -43,7 +43,7 @@ bool Exchange::advance() {
   return true;
 }
 
-/// Messages between the same two ranks in the same direction are matched in their order.
+/// Messages between the same two ranks in the same direction are matched in order.
 bool Exchange::waits_for_another(std::size_t index) const {
   return std::any_of(ways_.begin(), ways_.begin() + static_cast<std::ptrdiff_t>(index),
                      [&](const Way& way) {

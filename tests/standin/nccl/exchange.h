@@ -1,4 +1,4 @@
-// Sends and receives of one group of calls, which go on together.
+// Sends and receives of one group of calls, which run together.
 #pragma once
 
 #include "operation.h"
@@ -18,8 +18,9 @@ class Exchange final : public Operation {
   Exchange(Share& share, bool captured, std::vector<Message> messages);
 
   [[nodiscard]] std::vector<Region> regions() const override;
-  /// A message whose two ends differ in size, or of which one is captured, is never delivered. One
-  /// is sent when it has been received: NCCL buffers small ones, on which nobody may rely.
+  /// A message whose two ends differ in size, or of which one is captured, is never delivered. A
+  /// message is sent once it has been received: NCCL buffers small ones, but callers may not rely
+  /// on that.
   [[nodiscard]] bool advance() override;
 
  private:

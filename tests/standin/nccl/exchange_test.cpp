@@ -11,7 +11,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A slice of `bytes` for, and from, each of all ranks.
+/// A slice of `bytes` to and from each rank.
 void exchange(const Ranks& ranks, int rank, const Bytes& mine, Bytes& out, std::size_t bytes) {
   const cudaStream_t stream = ranks.stream(rank).handle();
   CHECK(ncclGroupStart() == ncclSuccess);
@@ -25,7 +25,7 @@ void exchange(const Ranks& ranks, int rank, const Bytes& mine, Bytes& out, std::
   CHECK(settled(ranks[rank]) == ncclSuccess);
 }
 
-TEST_CASE("an exchange gives every rank its slice of all others") {
+TEST_CASE("an exchange gives every rank its slice from all others") {
   for (const std::size_t bytes :
        {std::size_t{0}, std::size_t{1}, nccl::kLetterBytes, 2 * nccl::kLetterBytes + 3}) {
     CAPTURE(bytes);
@@ -69,13 +69,13 @@ bool delivers(std::size_t sent, std::size_t received) {
   return Machine::get().move_on();
 }
 
-TEST_CASE("a message arrives if both ends have its size, and concerns nobody else") {
+TEST_CASE("a message arrives if both ends have its size, and does not affect other ranks") {
   CHECK(delivers(100, 100));
   CHECK_FALSE(delivers(100, 99));
   CHECK_FALSE(delivers(0, 5));
 }
 
-TEST_CASE("a message of which one end is recorded does not arrive") {
+TEST_CASE("a message with one recorded end does not arrive") {
   const Ranks ranks(2);
   Bytes from(5, 1), to(5);
   on_gpu(from);
@@ -91,7 +91,7 @@ TEST_CASE("a message of which one end is recorded does not arrive") {
   for (Stream& stream : Machine::get().streams) stream.works.clear();
 }
 
-TEST_CASE("messages between the same ranks arrive in their order") {
+TEST_CASE("messages between the same ranks arrive in order") {
   const Ranks ranks(2);
   Bytes from = {1, 2}, to = {0, 0};
   on_gpu(from);

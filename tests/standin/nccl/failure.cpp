@@ -23,7 +23,8 @@ ncclResult_t result_named(std::string_view name) {
   for (const auto& [word, result] : kNames) {
     if (name == word) return result;
   }
-  std::fprintf(stderr, "STANDIN_FAULTS: '%s' is no failure of NCCL\n", std::string(name).c_str());
+  std::fprintf(stderr, "STANDIN_FAULTS: '%s' is not a failure of NCCL\n",
+               std::string(name).c_str());
   std::abort();
 }
 

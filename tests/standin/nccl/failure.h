@@ -1,4 +1,4 @@
-// What calls of the stand-in NCCL answer when they fail.
+// Results of failed calls of the stand-in NCCL.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,14 +20,14 @@ class Failure : public std::runtime_error {
   ncclResult_t result_;
 };
 
-/// Throws NCCL's failure for a call of CUDA that did not succeed.
+/// Throws NCCL's failure for a CUDA call that did not succeed.
 void require_cuda(cudaError_t status);
 
-/// Throws the failure that is requested of `call` (faults.h): "ncclSystemError", behind which a
-/// text may stand for ncclGetLastError.
+/// Throws the failure requested for `call` (faults.h): "ncclSystemError", optionally followed by a
+/// text for ncclGetLastError.
 void require_none_requested(const char* call, int device);
 
-/// The last failure of this process, whatever its communicator, as NCCL 2.28 keeps it (debug.cc).
+/// The last failure of this process, whatever its communicator, as in NCCL 2.28 (debug.cc).
 void note_failure(const std::string& text);
 [[nodiscard]] const char* last_failure();
 

@@ -10,7 +10,7 @@
 namespace standin::played {
 namespace {
 
-/// A sum of each rank's data, recorded.
+/// An all-reduce of each rank's data, recorded.
 std::vector<std::shared_ptr<Graph>> recorded(const Ranks& ranks,
                                              std::vector<std::vector<float>>& data) {
   std::vector<std::shared_ptr<Graph>> graphs;
@@ -23,7 +23,7 @@ std::vector<std::shared_ptr<Graph>> recorded(const Ranks& ranks,
   return graphs;
 }
 
-TEST_CASE("a recorded sum is done anew in every replay") {
+TEST_CASE("a recorded all-reduce is repeated in every replay") {
   const Ranks ranks(2);
   std::vector<std::vector<float>> data(2, std::vector<float>(300'000));
   const auto graphs = recorded(ranks, data);
@@ -40,7 +40,7 @@ TEST_CASE("a recorded sum is done anew in every replay") {
   }
 }
 
-TEST_CASE("replays that stand one behind another on a stream keep their order with other work") {
+TEST_CASE("consecutive replays on a stream keep their order with other work") {
   const Ranks ranks(2);
   std::vector<std::vector<float>> data(2, std::vector<float>(8, 1.0F));
   const auto graphs = recorded(ranks, data);
@@ -75,7 +75,7 @@ TEST_CASE("a call that one rank records and the other does not hangs") {
   for (Stream& stream : Machine::get().streams) stream.works.clear();
 }
 
-/// Finalizing rank 0 does not end before `let_go()`, and does after.
+/// Finalizing rank 0 does not end before `let_go()`, but does after it.
 void check_leaving(Ranks& ranks, const std::function<void()>& let_go) {
   CHECK(ncclCommFinalize(ranks[0]) == ncclInProgress);
   CHECK(keeps([&] { return state_of(ranks[0]) == ncclInProgress; }));
@@ -85,7 +85,7 @@ void check_leaving(Ranks& ranks, const std::function<void()>& let_go) {
   ranks.gone(0);
 }
 
-TEST_CASE("a group is not left while work of it is under way") {
+TEST_CASE("a group is not left while its work is running") {
   Ranks ranks(2);
   std::vector<float> data(3, 1.0F);
   on_gpu(data);
@@ -96,7 +96,7 @@ TEST_CASE("a group is not left while work of it is under way") {
   });
 }
 
-TEST_CASE("a group is not left while a graph holds work of it") {
+TEST_CASE("a group is not left while a graph holds its work") {
   Ranks ranks(2);
   std::vector<std::vector<float>> data(2, std::vector<float>(3, 1.0F));
   auto graphs = recorded(ranks, data);
@@ -118,7 +118,7 @@ TEST_CASE("aborting does not return while a graph holds work of the group") {
   ranks.gone(0);
 }
 
-TEST_CASE("a launch that CUDA refuses is NCCL's failure, and stays") {
+TEST_CASE("a launch that CUDA refuses is NCCL's failure, and persists") {
   Ranks ranks(2);
   std::vector<float> data(3);
   Machine::get().refusal = cudaErrorStreamCaptureInvalidated;

@@ -1,5 +1,5 @@
-// Calls between ncclGroupStart and ncclGroupEnd, which go on together. Every thread has its own; a
-// call outside of one is a group by itself (group.cc and enqueue.cc of NCCL 2.28.9).
+// Calls between ncclGroupStart and ncclGroupEnd, which run together. Every thread has its own; a
+// call outside a group is its own group (group.cc and enqueue.cc of NCCL 2.28.9).
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ class Group {
 
   void start() { ++depth_; }
   void add(const CommunicatorPointer& communicator, const Request& request);
-  /// A call within it failed: nothing of it will be done.
+  /// A call in the group failed: nothing of the group will be done.
   void fail(ncclResult_t result);
-  /// At the outermost end begins what was called. Throws Failure where none was started.
+  /// At the outermost end, starts the calls. Throws Failure if no group was started.
   ncclResult_t end();
 
  private:

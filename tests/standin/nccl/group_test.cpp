@@ -1,4 +1,4 @@
-// Groups of calls, and what is wrong with calls.
+// Groups of calls, and invalid calls.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace standin::played {
 namespace {
 
-TEST_CASE("calls of a group begin at its outermost end, together") {
+TEST_CASE("calls of a group start together at its outermost end") {
   const Ranks ranks(2);
   std::vector<float> a(3, 1.0F), b(5, 1.0F);
   on_gpu(a);
@@ -27,7 +27,7 @@ TEST_CASE("calls of a group begin at its outermost end, together") {
   CHECK(Machine::get().move_on());
 }
 
-TEST_CASE("one wrong call of a group is its answer, and nothing of it is done") {
+TEST_CASE("one invalid call of a group is its result, and nothing of the group is done") {
   const Ranks ranks(2);
   std::vector<float> data(3, 1.0F);
   CHECK(ncclGroupStart() == ncclSuccess);
@@ -39,14 +39,14 @@ TEST_CASE("one wrong call of a group is its answer, and nothing of it is done") 
         "ncclBroadcast : invalid root 2 (root should be in the 0..2 range)");
   CHECK(ranks.stream(0).works.empty());
   CHECK(state_of(ranks[0]) == ncclInvalidArgument);
-  // The group of another communicator is not concerned.
+  // The group of another communicator is not affected.
   CHECK(ncclGroupStart() == ncclSuccess);
   CHECK(ranks.sum(1, data) == ncclSuccess);
   CHECK(ncclGroupEnd() == ncclInProgress);
   CHECK(settled(ranks[1]) == ncclSuccess);
 }
 
-TEST_CASE("a group of nothing is done, and an end without a start is a failure") {
+TEST_CASE("an empty group succeeds, and an end without a start is a failure") {
   const Ranks ranks(2);
   CHECK(ncclGroupStart() == ncclSuccess);
   CHECK(ncclAllReduce(nullptr, nullptr, 0, ncclFloat32, ncclSum, ranks[0],
@@ -56,21 +56,21 @@ TEST_CASE("a group of nothing is done, and an end without a start is a failure")
   CHECK(std::string(ncclGetLastError(nullptr)) == "ncclGroupEnd: not in a group call.");
 }
 
-TEST_CASE("a call of no group is refused") {
+TEST_CASE("a call without a communicator is refused") {
   Machine::get().reset();
   CHECK(ncclAllReduce(nullptr, nullptr, 1, ncclFloat32, ncclSum, nullptr, nullptr) ==
         ncclInvalidArgument);
   CHECK(std::string(ncclGetLastError(nullptr)) == "ncclAllReduce : comm argument is NULL");
 }
 
-TEST_CASE("a wrong type is refused") {
+TEST_CASE("an invalid type is refused") {
   const Ranks ranks(2);
   CHECK(ncclAllGather(nullptr, nullptr, 1, ncclNumTypes, ranks[0], ranks.stream(0).handle()) ==
         ncclInvalidArgument);
   CHECK(std::string(ncclGetLastError(nullptr)) == "ncclAllGather : invalid type 12");
 }
 
-TEST_CASE("a failure that is requested of a call is its answer, one of the thread comes later") {
+TEST_CASE("a failure requested for a call is its result, one for the thread is reported later") {
   std::vector<float> data(3);
   {
     const Ranks ranks(2);

@@ -18,7 +18,7 @@ ncclUniqueId new_id() {
 
 std::string last_error() { return ncclGetLastError(nullptr); }
 
-TEST_CASE("a rank joins without blocking, and has joined when all have come") {
+TEST_CASE("a rank joins without blocking, and has joined when all have") {
   Machine::get().reset();
   const ncclUniqueId id = new_id();
   ncclComm_t first = nullptr, second = nullptr;
@@ -31,7 +31,7 @@ TEST_CASE("a rank joins without blocking, and has joined when all have come") {
   CHECK(ncclCommAbort(second) == ncclSuccess);
 }
 
-TEST_CASE("a call before all have come is refused, with NCCL's words") {
+TEST_CASE("a call before all have joined is refused with NCCL's text") {
   Machine::get().reset();
   ncclComm_t alone = nullptr;
   Stream& stream = Machine::get().make_stream(0);
@@ -43,7 +43,7 @@ TEST_CASE("a call before all have come is refused, with NCCL's words") {
   CHECK(ncclCommAbort(alone) == ncclSuccess);
 }
 
-TEST_CASE("one GPU is refused to two ranks, and a third waits for them") {
+TEST_CASE("one GPU for two ranks is refused, and a third rank waits for them") {
   Machine::get().reset();
   const ncclUniqueId id = new_id();
   ncclComm_t ranks[3] = {};
@@ -58,7 +58,7 @@ TEST_CASE("one GPU is refused to two ranks, and a third waits for them") {
   for (const ncclComm_t rank : ranks) CHECK(ncclCommAbort(rank) == ncclSuccess);
 }
 
-TEST_CASE("a rank that is there already waits for ever, and so do those that count differently") {
+TEST_CASE("a rank with a taken number waits forever, and so do ranks with different counts") {
   Machine::get().reset();
   const ncclUniqueId id = new_id();
   ncclComm_t first = nullptr, twin = nullptr, other = nullptr;
@@ -69,7 +69,7 @@ TEST_CASE("a rank that is there already waits for ever, and so do those that cou
   for (const ncclComm_t rank : {first, twin, other}) CHECK(ncclCommAbort(rank) == ncclSuccess);
 }
 
-TEST_CASE("the id of a process that has ended leads nowhere") {
+TEST_CASE("the id of a process that has ended is refused") {
   Machine::get().reset();
   int pipe_ends[2] = {};
   REQUIRE(pipe(pipe_ends) == 0);
@@ -92,12 +92,12 @@ TEST_CASE("the id of a process that has ended leads nowhere") {
   CHECK(ncclCommAbort(rank) == ncclSuccess);
 }
 
-TEST_CASE("every id is another one") {
+TEST_CASE("every id is different") {
   const ncclUniqueId one = new_id(), other = new_id();
   CHECK(std::memcmp(one.internal, other.internal, sizeof one.internal) != 0);
 }
 
-TEST_CASE("wrong arguments of joining are refused at once") {
+TEST_CASE("invalid arguments of joining are refused at once") {
   Machine::get().reset();
   const ncclUniqueId id = new_id();
   ncclComm_t rank = nullptr;
@@ -114,7 +114,7 @@ TEST_CASE("wrong arguments of joining are refused at once") {
   CHECK(last_error() == "Invalid config blocking attribute value 2");
 }
 
-TEST_CASE("a GPU that has failed is joined by nobody") {
+TEST_CASE("no rank joins with a GPU that has failed") {
   Machine::get().reset();
   break_device(3, cudaErrorIllegalAddress);
   ncclComm_t rank = nullptr;
@@ -137,7 +137,7 @@ TEST_CASE("a handle ends with its communicator, and is finalized once") {
   ranks.leave(1);
 }
 
-TEST_CASE("a communicator that blocks answers when it is done") {
+TEST_CASE("a communicator that blocks returns when it is done") {
   Machine::get().reset();
   ncclComm_t rank = nullptr;
   CHECK(ncclCommInitRankConfig(&rank, 1, new_id(), 0, nullptr) == ncclSuccess);
@@ -153,7 +153,7 @@ TEST_CASE("a communicator that blocks answers when it is done") {
   CHECK(ncclCommDestroy(rank) == ncclSuccess);
 }
 
-TEST_CASE("failures happen where they are requested, at once or in the communicator's thread") {
+TEST_CASE("failures occur where they are requested, at once or in the communicator's thread") {
   Machine::get().reset();
   Machine::get().wished["ncclGetUniqueId"] = "ncclSystemError no socket interface found";
   ncclUniqueId id{};
@@ -167,7 +167,7 @@ TEST_CASE("failures happen where they are requested, at once or in the communica
   CHECK(ncclCommAbort(rank) == ncclSuccess);
 }
 
-TEST_CASE("version and words are NCCL's") {
+TEST_CASE("version and texts are NCCL's") {
   int version = 0;
   CHECK(ncclGetVersion(&version) == ncclSuccess);
   CHECK(version == NCCL_VERSION_CODE);

@@ -1,5 +1,5 @@
-// The functions of NCCL that the program calls (src/comm/nccl_library.h), with the checks and
-// answers of NCCL 2.28.9 (init.cc, enqueue.cc, argcheck.cc, collectives.cc).
+// The NCCL functions that the program calls (src/comm/nccl_library.h), with the checks and results
+// of NCCL 2.28.9 (init.cc, enqueue.cc, argcheck.cc, collectives.cc).
 #include <nccl.h>
 
 #include <climits>
@@ -30,7 +30,7 @@ struct Registry {
   }
 };
 
-/// Throws Failure for a handle of no communicator: NCCL's are marked, and the mark goes with them.
+/// Throws Failure for an invalid handle: NCCL's communicators are marked until they are destroyed.
 CommunicatorPointer communicator_of(ncclComm_t handle, const char* call) {
   if (handle == nullptr) {
     throw Failure(ncclInvalidArgument, std::string(call) + " : comm argument is NULL");
@@ -52,7 +52,7 @@ ncclComm_t register_communicator(const CommunicatorPointer& communicator) {
   return handle;
 }
 
-/// The result of work(), or of the Failure that it throws, whose text is kept.
+/// The result of work(), or of the Failure that it throws, whose text is stored.
 template <class Work>
 ncclResult_t answer(const Work& work) {
   try {
@@ -69,7 +69,7 @@ void require_pointer(const void* pointer, const std::string& call, const char* n
   }
 }
 
-/// Whether calls block, of a configuration that NCCL takes.
+/// Whether calls block, from a configuration that NCCL accepts.
 bool is_blocking(const ncclConfig_t* given) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   if (given != nullptr) {
@@ -95,7 +95,7 @@ void require_place(int rank, int ranks) {
   }
   if (ranks > kMostRanks) {
     throw Failure(ncclInternalError,
-                  "the stand-in has no more than " + std::to_string(kMostRanks) + " ranks");
+                  "the stand-in has at most " + std::to_string(kMostRanks) + " ranks");
   }
 }
 
@@ -151,7 +151,7 @@ ncclResult_t call(ncclComm_t handle, const Request& request) {
   return result != ncclSuccess ? result : ended;
 }
 
-/// Makes the handle that of no communicator, of one whose thread has ended.
+/// Invalidates the handle of a communicator whose thread has ended.
 void forget(ncclComm_t handle) {
   Registry& registry = Registry::get();
   const std::lock_guard lock(registry.mutex);
@@ -204,7 +204,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   });
 }
 
-/// Within a group too it begins at once: ranks that one thread joins need no group here.
+/// Starts at once even in a group: ranks joined by one thread need no group here.
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* handle, int ranks, ncclUniqueId id, int rank,
                                     ncclConfig_t* config) {
   if (handle != nullptr) *handle = nullptr;
@@ -269,7 +269,7 @@ ncclResult_t ncclAllReduce(const void* from, void* to, size_t count, ncclDataTyp
                            ncclRedOp_t operation, ncclComm_t group, cudaStream_t stream) {
   if (operation != ncclSum) {
     const ncclResult_t refused = answer([]() -> ncclResult_t {
-      throw Failure(ncclInternalError, "the stand-in has no reduction but ncclSum");
+      throw Failure(ncclInternalError, "the stand-in supports no reduction but ncclSum");
     });
     Group::current().fail(refused);
     return refused;

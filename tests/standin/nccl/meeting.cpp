@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::uint64_t kMark = 0x7461626c65203031;
 
-/// What an id holds: whose file the table is.
+/// The contents of an id: the owner of the table's file.
 struct Invitation {
   std::uint64_t mark;
   std::int32_t process, descriptor;
-  std::uint64_t number;  // ids differ from one another, also where a descriptor comes again
+  std::uint64_t number;  // makes ids unique even if a descriptor is reused
 };
 static_assert(sizeof(Invitation) <= NCCL_UNIQUE_ID_BYTES);
 
@@ -62,20 +62,20 @@ Meeting::Meeting(const ncclUniqueId& id) {
   const std::string path = "/proc/" + std::to_string(invitation.process) + "/fd/" +
                            std::to_string(invitation.descriptor);
   const int file = invitation.mark == kMark ? open(path.c_str(), O_RDWR | O_CLOEXEC) : -1;
-  if (file < 0) refuse("the maker of the group's id cannot be reached");
+  if (file < 0) refuse("the process that made the group's id cannot be reached");
   table_ = map(file);
   close(file);
   if (table_->mark != kMark) {
     munmap(table_, sizeof(Table));
     errno = ENOENT;
-    refuse("the maker of the group's id cannot be reached");
+    refuse("the process that made the group's id cannot be reached");
   }
 }
 
 Meeting::~Meeting() { munmap(table_, sizeof(Table)); }
 
 std::uint64_t host_hash() {
-  // Read once a process (utils.cc of NCCL 2.28.9, getHostHashOnce).
+  // Read once per process (utils.cc of NCCL 2.28.9, getHostHashOnce).
   static const std::uint64_t hash = [] {
     if (const char* const given = std::getenv("NCCL_HOSTID")) {
       return std::hash<std::string>{}(given);

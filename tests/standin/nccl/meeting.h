@@ -1,5 +1,5 @@
-// Where the ranks of a group meet: memory that their processes share. The group's id says whose it
-// is, so that nothing is left of it when the last process has ended, however it did.
+// How the ranks of a group find each other: memory shared by their processes. The group's id names
+// its owner, so that nothing is left of it when the last process has ended, in whatever way.
 #pragma once
 
 #include <nccl.h>
@@ -11,13 +11,13 @@
 namespace standin::nccl {
 
 inline constexpr int kMostRanks = 32;
-/// What a rank shows the others at a time of its numbers, and of a message to one of them.
+/// Bytes of its data that a rank publishes at a time, and of a message to one rank.
 inline constexpr std::size_t kSlotBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kLetterBytes = std::size_t{1} << 16;
 
 enum class Kind : std::uint32_t { all_reduce = 1, broadcast, all_gather };
 
-/// A collective as all ranks must call it; ranks that call different ones wait for ever.
+/// A collective as all ranks must call it; ranks that call different ones wait forever.
 struct Call {
   Kind kind = Kind::all_reduce;
   std::uint32_t captured = 0;  // all ranks capture a call, or none does (NCCL's guide, CUDA graphs)
@@ -28,7 +28,7 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
-// Everything below lies in shared memory, whose zeros are what nobody has touched.
+// Everything below is in shared memory, where untouched bytes are zero.
 
 /// Messages from one rank to another, a letter at a time.
 struct Mailbox {
@@ -38,12 +38,13 @@ struct Mailbox {
   std::byte letter[kLetterBytes];
 };
 
-/// What one rank shows. Pieces of collectives are counted over all of them; piece p stands in slot
-/// p % 2, where nobody reads any more: who shows p has read p - 1 of all, who all had read p - 2.
+/// What one rank publishes. Pieces are counted over all collectives; piece p is in slot p % 2,
+/// which no rank reads any more: a rank that publishes p has read piece p - 1 of all ranks, which
+/// had therefore read p - 2.
 struct BarrierSlot {
-  std::atomic<std::uint32_t> taken;       // somebody sits there
+  std::atomic<std::uint32_t> taken;       // a rank uses this slot
   std::atomic<std::uint32_t> introduced;  // host and bus are known
-  std::atomic<std::uint32_t> content;     // with all others
+  std::atomic<std::uint32_t> content;     // satisfied with all others
   std::uint64_t host, bus;
   std::atomic<std::uint64_t> posted;  // pieces
   Call calls[2];
@@ -52,7 +53,7 @@ struct BarrierSlot {
 };
 
 struct Table {
-  std::atomic<std::uint64_t> mark;  // that it is one
+  std::atomic<std::uint64_t> mark;  // marks a valid table
   std::atomic<std::int32_t> ranks;
   BarrierSlot seats[kMostRanks];
 };
@@ -63,7 +64,7 @@ class Meeting {
  public:
   /// A new table, which stays open as long as this process lives.
   [[nodiscard]] static ncclUniqueId arrange();
-  /// Throws Failure{ncclSystemError} where the id's process has ended, or never made one.
+  /// Throws Failure{ncclSystemError} if the id's process has ended, or never made a table.
   explicit Meeting(const ncclUniqueId& id);
   ~Meeting();
   Meeting(const Meeting&) = delete;
@@ -76,9 +77,9 @@ class Meeting {
   Table* table_ = nullptr;
 };
 
-/// Which host NCCL takes this process to be on: NCCL_HOSTID, or its name and the boot's id.
+/// The host that NCCL takes this process to be on: NCCL_HOSTID, or its name and the boot id.
 [[nodiscard]] std::uint64_t host_hash();
-/// The GPU `device` of this process, as NCCL's messages show it: 1000 is "0000:01:00.0".
+/// The GPU `device` of this process, as in NCCL's messages: 1000 is "0000:01:00.0".
 [[nodiscard]] std::uint64_t bus_of_device(int device);
 
 }  // namespace standin::nccl

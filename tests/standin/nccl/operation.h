@@ -1,4 +1,4 @@
-// What a communicator puts on streams.
+// The work that a communicator enqueues on streams.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace standin::nccl {
 
-/// What all work of one rank of a group has in common, which outlives the communicator: a graph may
+/// Data shared by all work of one rank of a group, which outlives the communicator: a graph may
 /// hold its work.
 struct Share {
   std::shared_ptr<Meeting> meeting = {};
   int rank = 0, ranks = 1, device = 0;
   Order order = {};
-  std::uint64_t pieces = 0;  // of collectives so far; the device's thread's
+  std::uint64_t pieces = 0;  // of collectives so far; used by the device's thread
 
   [[nodiscard]] BarrierSlot& own_seat() { return meeting->seat(rank); }
 };
@@ -34,16 +34,16 @@ struct Region {
 class Operation {
  public:
   virtual ~Operation() = default;
-  /// Memory of the GPU that it uses.
+  /// GPU memory that it uses.
   [[nodiscard]] virtual std::vector<Region> regions() const = 0;
-  /// Goes as far as the other ranks let it. True: done, and it may begin anew.
+  /// Proceeds as far as the other ranks allow. True: done, and it may start again.
   [[nodiscard]] virtual bool advance() = 0;
 };
 
 /// An operation on a stream, or in a graph, which launches it again and again.
 class Launchable {
  public:
-  /// `graphs` is held by work of graphs for as long as the graph is.
+  /// `graphs` is held by work of graphs for as long as the graph exists.
   Launchable(std::shared_ptr<Share> share, std::unique_ptr<Operation> operation,
              std::shared_ptr<const int> graphs)
       : share_(std::move(share)), operation_(std::move(operation)), graphs_(std::move(graphs)) {}
@@ -53,7 +53,7 @@ class Launchable {
 
   /// It was launched; see stream.h.
   void launched();
-  /// The Work of stream.h. Memory that is no GPU's breaks the device, as a kernel would.
+  /// The Work of stream.h. Memory outside any GPU breaks the device, as a kernel would.
   [[nodiscard]] bool advance();
 
  private:
@@ -63,7 +63,7 @@ class Launchable {
   std::unique_ptr<Operation> operation_;
   std::shared_ptr<const int> graphs_;
   std::mutex mutex_;
-  std::deque<Order::Turn> turns_;  // of launches that are not done
+  std::deque<Order::Turn> turns_;  // of unfinished launches
   bool begun_ = false;
 };
 

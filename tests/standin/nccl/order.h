@@ -1,4 +1,4 @@
-// The order of a communicator's work, and who waits for its end.
+// The order of a communicator's work, and waiting for its end.
 #pragma once
 
 #include <condition_variable>
@@ -9,8 +9,8 @@
 
 namespace standin::nccl {
 
-/// Work of one communicator is done in the order in which it was launched, on whatever streams and
-/// in whatever graphs (the guide, "Group calls" and "CUDA graphs": NCCL keeps it by events between
+/// Work of one communicator is done in the order of its launches, on whatever streams and in
+/// whatever graphs (the guide, "Group calls" and "CUDA graphs": NCCL ensures it by events between
 /// the streams).
 class Order {
  public:
@@ -18,20 +18,20 @@ class Order {
 
   /// A piece of work was launched.
   [[nodiscard]] Turn launch();
-  /// Whether it is the first that is not done. After abort() it always is.
+  /// Whether it is the first unfinished one. After abort() always true.
   [[nodiscard]] bool is_turn(Turn turn);
-  /// It is done, or can never be.
+  /// It is done, or never can be.
   void leave(Turn turn);
-  /// Nothing waits for other ranks any more.
+  /// From now on nothing waits for other ranks.
   void abort();
   [[nodiscard]] bool aborted();
   /// Whether all that was launched is done.
   [[nodiscard]] bool idle();
 
-  /// Returns true once `condition` holds. Nothing tells of what other processes do, so it is asked
-  /// again every little while, and whenever something happens here. False: aborted before.
+  /// Returns true once `condition` holds. Other processes cannot notify this one, so it is polled
+  /// at short intervals, and whenever something happens here. False: aborted before.
   bool wait_for(const std::function<bool()>& condition);
-  /// The same, whether aborted or not.
+  /// The same, regardless of abort().
   void wait_out(const std::function<bool()>& condition);
 
  private:

@@ -68,7 +68,7 @@ void Ranks::leave(int rank) {
 }
 
 void Ranks::abort(int rank) {
-  // Its streams go on meanwhile, as a GPU's would.
+  // Its streams continue meanwhile, as a GPU's would.
   std::jthread device([](const std::stop_token& end) {
     while (!end.stop_requested()) {
       static_cast<void>(Machine::get().move_on());

@@ -1,4 +1,4 @@
-// Ranks of a group in one process, each on a played GPU of its own.
+// Ranks of a group in one process, each on its own simulated GPU.
 #pragma once
 
 #include <nccl.h>
@@ -13,17 +13,17 @@
 
 namespace standin::played {
 
-/// Begins to join without blocking, as the program does; the answer of the call.
+/// Starts to join without blocking, as the program does; returns the call's result.
 ncclResult_t begin_joining(ncclComm_t& rank, const ncclUniqueId& id, int number, int ranks,
                            int device);
 /// The state once it is no longer ncclInProgress.
 ncclResult_t settled(ncclComm_t rank);
 [[nodiscard]] ncclResult_t state_of(ncclComm_t rank);
-/// Whether `holds` does so often that another thread has had many chances to change it.
+/// Whether `holds` is true for so long that another thread has had many chances to change it.
 [[nodiscard]] bool keeps(const std::function<bool()>& holds);
 
-/// Joined, each with a stream. What is left of them is aborted at the end; the machine is reset at
-/// the begin.
+/// Joined, each with a stream. Remaining ranks are aborted at the end; the machine is reset at the
+/// start.
 class Ranks {
  public:
   explicit Ranks(int ranks);
@@ -34,7 +34,7 @@ class Ranks {
   [[nodiscard]] int size() const { return static_cast<int>(all_.size()); }
   [[nodiscard]] ncclComm_t operator[](int rank) const { return all_[rank]; }
   [[nodiscard]] Stream& stream(int rank) const { return *streams_[rank]; }
-  /// An all-reduce in place of floats, on the rank's stream or another, taken by NCCL.
+  /// An all-reduce in place of floats, on the rank's stream or another, accepted by NCCL.
   ncclResult_t sum(int rank, std::vector<float>& data, Stream* stream = nullptr) const;
   /// Finalizes and destroys it, or aborts it; both may wait.
   void leave(int rank);
@@ -47,7 +47,7 @@ class Ranks {
   std::vector<Stream*> streams_;
 };
 
-/// Memory of a GPU: the vector's.
+/// Declares the vector's memory to be GPU memory.
 template <class T>
 void on_gpu(const std::vector<T>& data) {
   Machine::get().add_memory(data.data(), data.size() * sizeof(T));

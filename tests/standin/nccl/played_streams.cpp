@@ -52,12 +52,13 @@ void Machine::add_memory(const void* begin, std::size_t bytes) {
 }
 
 bool Machine::move_on() {
-  // Work that is not done may have gone on by a piece, for which another waits; none has so many.
+  // Unfinished work may have advanced by a piece that another waits for; none needs this many
+  // rounds.
   constexpr int kFruitlessRounds = 100;
   const std::lock_guard lock(mutex);
   for (int fruitless = 0; fruitless < kFruitlessRounds; ++fruitless) {
     for (Stream& stream : streams) {
-      // break_device() empties the stream under the work's feet.
+      // break_device() may empty the stream while its work runs.
       const Work work = stream.works.empty() ? Work() : stream.works.front();
       if (!work || !work()) continue;
       stream.works.pop_front();

@@ -1,4 +1,4 @@
-// The program's ranks of NCCL (comm/nccl_ranks.h) on the stand-ins: threads with a GPU each.
+// The program's NCCL ranks (comm/nccl_ranks.h) on the stand-ins: threads with a GPU each.
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ struct Size {
   std::chrono::milliseconds limit{60'000};
 };
 
-/// Runs work(communicator, its device) on ranks that have joined; what each threw.
+/// Runs work(communicator, its device) on ranks that have joined; returns what each threw.
 Outcomes run_ranks(Size size, const std::function<void(Communicator&, Device&)>& work) {
   std::promise<std::vector<std::byte>> promise;
   const std::shared_future<std::vector<std::byte>> id = promise.get_future().share();
@@ -47,13 +47,13 @@ Outcomes run_ranks(Size size, const std::function<void(Communicator&, Device&)>&
 
 const Outcomes kWell = {"", ""};
 
-TEST_CASE("threads with a GPU each do what every group must do") {
+TEST_CASE("threads with a GPU each pass the conformance suite") {
   CHECK(run_ranks({}, [](Communicator& group, Device& device) {
           for (const std::string& breach : breaches_of(group, device)) FAIL_CHECK(breach);
         }) == kWell);
 }
 
-TEST_CASE("a rank whose peer does not come ends at its limit, and leaves its GPU free") {
+TEST_CASE("a rank whose peer does not arrive ends at its limit, and leaves its GPU free") {
   const Outcomes outcomes =
       run_ranks({.limit = std::chrono::milliseconds(300)}, [](Communicator& group, Device& device) {
         if (group.rank() == 1) return;
@@ -63,7 +63,7 @@ TEST_CASE("a rank whose peer does not come ends at its limit, and leaves its GPU
           group.barrier();
         } catch (const Error&) {
           group.give_up();
-          // What waited for the other rank is gone, or this would wait for ever.
+          // Work that waited for the other rank is gone, or this would wait forever.
           queue->fill(data->data(), std::byte{0}, data->bytes());
           queue->wait();
           throw;
@@ -76,7 +76,7 @@ TEST_CASE("a rank whose peer does not come ends at its limit, and leaves its GPU
   CHECK(outcomes[1] == "");
 }
 
-TEST_CASE("one GPU for two ranks is refused with NCCL's words") {
+TEST_CASE("one GPU for two ranks is refused with NCCL's text") {
   const Outcomes outcomes = run_ranks({.gpus = 1}, [](Communicator&, Device&) {});
   for (std::size_t rank = 0; rank < 2; ++rank) {
     CHECK(outcomes[rank].starts_with("rank " + std::to_string(rank) +
@@ -85,7 +85,7 @@ TEST_CASE("one GPU for two ranks is refused with NCCL's words") {
   }
 }
 
-TEST_CASE("sums that ranks call in different sizes are not done, until a rank gives up") {
+TEST_CASE("all-reduces of different sizes are not done, until a rank gives up") {
   const Outcomes outcomes =
       run_ranks({.limit = std::chrono::milliseconds(300)}, [](Communicator& group, Device& device) {
         const auto queue = device.make_queue();

@@ -59,7 +59,7 @@ void sum_in_ring(ncclDataType_t type, std::span<const std::byte* const> ranks, c
                  void* out) {
   switch (type) {
     case ncclInt32:
-      return sum_of<std::uint32_t>(ranks, part, out);  // which wraps, as a GPU's addition does
+      return sum_of<std::uint32_t>(ranks, part, out);  // wraps around, like a GPU's addition
     case ncclFloat16:
       return sum_of<Float16>(ranks, part, out);
     case ncclBfloat16:

@@ -1,4 +1,4 @@
-// Collectives: their results, and what waits for ever.
+// Collectives: their results, and what waits forever.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -27,7 +27,7 @@ std::vector<T> values_of(int rank, std::size_t count) {
   return list;
 }
 
-/// One after another round the ring, from the rank behind the slice's, in the type itself.
+/// Rank after rank round the ring, from the successor of the slice's rank, in the type itself.
 template <class T>
 T ring_sum(int ranks, std::size_t i, std::size_t count) {
   const std::size_t slice = i / ((count + ranks - 1) / ranks);
@@ -59,7 +59,7 @@ void check_sum(ncclDataType_t type, int size, std::size_t count) {
   for (const auto& found : data) CHECK(same_bits<T>(found, expected));
 }
 
-TEST_CASE("sums are those of a ring, on all ranks, once all have come") {
+TEST_CASE("sums are those of a ring, on all ranks, once all have arrived") {
   for (const std::size_t count : {1, 5, 4097}) check_sum<float>(ncclFloat32, 4, count);
   check_sum<float>(ncclFloat32, 2, 7);
   check_sum<double>(ncclFloat64, 4, 1001);
@@ -68,12 +68,12 @@ TEST_CASE("sums are those of a ring, on all ranks, once all have come") {
   check_sum<std::int32_t>(ncclInt32, 4, 1001);
 }
 
-TEST_CASE("sums that are larger than what a rank shows at a time go on in pieces") {
+TEST_CASE("sums larger than a rank's slot are done in pieces") {
   constexpr std::size_t kSlot = nccl::kSlotBytes / sizeof(float);
   for (const std::size_t count : {kSlot, 3 * kSlot + 5}) check_sum<float>(ncclFloat32, 3, count);
 }
 
-TEST_CASE("a ring's order of four ranks has other bits than a tree's") {
+TEST_CASE("a ring of four ranks has different bits than a tree") {
   bool differs = false;
   for (std::size_t i = 0; i < 100; ++i) {
     const auto value = [&](int rank) { return value_of<float>(rank, i); };
@@ -83,7 +83,7 @@ TEST_CASE("a ring's order of four ranks has other bits than a tree's") {
   CHECK(differs);
 }
 
-TEST_CASE("a broadcast gives all what the root has, a gather all of all") {
+TEST_CASE("a broadcast sends the root's data to all, a gather all data to all") {
   Ranks ranks(3);
   const std::size_t count = nccl::kSlotBytes + 11;
   std::vector<std::vector<std::uint8_t>> data, gathered;
@@ -110,7 +110,7 @@ TEST_CASE("a broadcast gives all what the root has, a gather all of all") {
   }
 }
 
-/// Whether both ranks' calls are done, of which `call` makes that of a rank. Then all is aborted.
+/// Whether both ranks' calls end, where `call` makes each rank's call. Then all is aborted.
 template <class Make>
 bool goes_on(const Make& call) {
   Ranks ranks(2);
@@ -123,7 +123,7 @@ bool goes_on(const Make& call) {
   return Machine::get().move_on();
 }
 
-TEST_CASE("ranks that call different things wait for ever, until they are aborted") {
+TEST_CASE("ranks that call different things wait forever, until they are aborted") {
   const auto sum = [](std::size_t count, ncclDataType_t type) {
     return [=](ncclComm_t group, float* data, cudaStream_t stream) {
       ncclAllReduce(data, data, count, type, ncclSum, group, stream);
@@ -147,7 +147,7 @@ TEST_CASE("ranks that call different things wait for ever, until they are aborte
   CHECK_FALSE(both(broadcast(0), broadcast(1)));
 }
 
-TEST_CASE("two calls in another order on one rank hang") {
+TEST_CASE("two calls in a different order on one rank hang") {
   Ranks ranks(2);
   std::vector<float> a(3, 1.0F), b(5, 1.0F);
   on_gpu(a);
@@ -160,7 +160,7 @@ TEST_CASE("two calls in another order on one rank hang") {
   CHECK(a == std::vector<float>(3, 1.0F));
 }
 
-TEST_CASE("work is done in the order of its launches, whatever the streams") {
+TEST_CASE("work is done in the order of launches, whatever the streams") {
   Ranks ranks(2);
   Machine& machine = Machine::get();
   Stream& side = machine.make_stream(0);
@@ -185,7 +185,7 @@ TEST_CASE("work is done in the order of its launches, whatever the streams") {
   CHECK(b[1] == std::vector<float>(5, 12.0F));
 }
 
-TEST_CASE("a sum of nothing, or of one rank in place, is no work") {
+TEST_CASE("a sum of nothing, or of one rank in place, launches no work") {
   Ranks pair(2);
   std::vector<float> data(4, 1.5F);
   CHECK(ncclAllReduce(nullptr, nullptr, 0, ncclFloat32, ncclSum, pair[0],
@@ -207,7 +207,7 @@ TEST_CASE("aborting frees the streams that wait, and touches no memory") {
   CHECK(data == std::vector<float>(4, 1.5F));
 }
 
-TEST_CASE("memory that is no GPU's breaks the GPU, and leaving is not held up") {
+TEST_CASE("memory outside any GPU breaks the GPU, and leaving is not blocked") {
   Ranks ranks(2);
   std::vector<float> data(4, 1.5F);
   CHECK(ranks.sum(0, data) == ncclSuccess);

@@ -1,5 +1,5 @@
 // NVML over the GPUs of the stand-in's machine. GPUs are named by their PCI bus; numbers are those
-// of NVML's interface (nvml.h, which no package has), as in src/device/cuda/nvml_functions.h.
+// of NVML's interface (nvml.h, which is in no package), as in src/device/cuda/nvml_functions.h.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,7 @@ using Status = int;
 constexpr Status kSuccess = 0, kInvalidArgument = 2, kNotSupported = 3, kNotFound = 6;
 constexpr unsigned kSmClock = 1, kMemoryClock = 2, kNvlink = 2;
 
-/// A handle; its address is what NVML gives out.
+/// A handle; NVML returns its address.
 struct Handle {
   int installed = 0;
   std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now();
@@ -74,7 +74,7 @@ Status nvmlDeviceGetMemoryInfo(Handle* handle, Memory* memory) {
   return kSuccess;
 }
 
-// Since it was last asked: a GPU counts over a sixth of a second to a second.
+// Since the last query: a GPU measures over a sixth of a second to a second.
 Status nvmlDeviceGetUtilizationRates(Handle* handle, Utilization* rates) {
   const std::lock_guard lock(mutex);
   const auto now = std::chrono::steady_clock::now();
@@ -115,7 +115,7 @@ Status nvmlDeviceGetMaxClockInfo(Handle* handle, unsigned which, unsigned* mhz) 
 }
 
 Status nvmlDeviceGetCurrentClocksThrottleReasons(Handle*, unsigned long long* reasons) {
-  *reasons = 1;  // idle, which is no reason
+  *reasons = 1;  // idle, which does not count
   return kSuccess;
 }
 

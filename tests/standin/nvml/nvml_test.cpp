@@ -1,4 +1,4 @@
-// NVML's stand-in, asked as the program asks.
+// NVML's stand-in, queried as by the program.
 #include "device/cuda/nvml.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ TEST_CASE("GPUs are found by their bus, with the memory of their kind and their 
   CHECK_FALSE(nvml.condition_of("0000:03:00.0").ecc);
 }
 
-TEST_CASE("a survey sees what the variable says") {
+TEST_CASE("a survey matches the variable") {
   const GpuSurvey found = survey();
   CHECK(found.problem == "");
   REQUIRE(found.gpus.size() == 3);

@@ -11,7 +11,7 @@
 namespace standin {
 namespace {
 
-/// Throws Refused for the failure requested of a call, which may break the device.
+/// Throws Refused for the failure requested for a call, which may break the device.
 void meet_requests(Machine& machine, const char* call) {
   const int ordinal = current_device();
   const std::string_view failure = requested_failure(call, ordinal);
@@ -23,7 +23,7 @@ void meet_requests(Machine& machine, const char* call) {
   throw Refused(error);
 }
 
-/// In the modes of a device that not every process may use, those others are told so.
+/// Throws Refused if the compute mode forbids this process to use the device.
 void make_context(Machine& machine, Device& device) {
   meet_requests(machine, "context");
   const int mode = compute_mode();

@@ -1,4 +1,4 @@
-// What the functions of the runtime have in common.
+// Common parts of the runtime's functions.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,13 +8,13 @@
 
 namespace standin {
 
-/// What a call wants before it does anything.
+/// Preconditions of a call.
 enum class Needs {
-  driver,   // that there is one, new enough, and a GPU
-  context,  // also this process's context on the thread's device, which is not broken
+  driver,   // a driver that is new enough, and a GPU
+  context,  // also this process's context on the thread's device, which must not be broken
 };
 
-/// Throws Refused for what is missing, for a failure requested of this call, and in a child of the
+/// Throws Refused for what is missing, for a failure requested for this call, and in a child of the
 /// process that has begun to use CUDA.
 void enter(Machine& machine, const char* call, Needs needs);
 
@@ -22,10 +22,10 @@ void enter(Machine& machine, const char* call, Needs needs);
 inline void require(bool condition, cudaError_t error) {
   if (!condition) throw Refused(error);
 }
-/// The stream; throws Refused for a handle that is none, and for one of a broken device.
+/// The stream; throws Refused for an invalid handle, and for a stream of a broken device.
 [[nodiscard]] Stream& stream_of(Machine& machine, cudaStream_t handle);
 
-/// The whole of a call: work(machine, lock) once it may begin; what it throws is the answer.
+/// A complete call: work(machine, lock) once it may start; what it throws is the result.
 template <class F>
 cudaError_t answer(const char* call, Needs needs, const F& work) {
   try {
@@ -39,7 +39,7 @@ cudaError_t answer(const char* call, Needs needs, const F& work) {
   }
 }
 
-/// Puts work on a stream, or into the graph that it is captured into, by the rules of a launch.
+/// Enqueues work on a stream, or adds it to the graph being captured, by the rules of a launch.
 void launch(Machine& machine, Stream& stream, const char* what, Work work, Launched launched = {});
 
 }  // namespace standin

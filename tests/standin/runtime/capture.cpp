@@ -9,7 +9,7 @@
 namespace standin {
 namespace {
 
-/// The nodes of the graph that these wait for, they themselves among them.
+/// The nodes of the graph that these wait for, including themselves.
 std::set<std::size_t> with_those_before(const Graph& graph, std::set<std::size_t> last) {
   for (std::size_t node = graph.nodes.size(); node-- > 0;) {
     const auto& next = graph.nodes[node].next;
@@ -20,7 +20,7 @@ std::set<std::size_t> with_those_before(const Graph& graph, std::set<std::size_t
   return last;
 }
 
-/// Whether a stream that was forked off has work that the origin does not wait for.
+/// Whether a forked stream has work that the origin does not wait for.
 bool is_unjoined(const Capture& capture) {
   const auto joined = with_those_before(*capture.graph, capture.origin->capturing.last);
   return std::ranges::any_of(capture.streams, [&](const Stream* stream) {
@@ -33,7 +33,7 @@ void forget(Machine& machine, Capture& capture) {
   std::erase_if(machine.captures(), [&](const auto& one) { return one.get() == &capture; });
 }
 
-/// A launch under way: which nodes may begin, and how many others each one waits for.
+/// A launch in progress: which nodes may start, and how many others each one waits for.
 class Launch {
  public:
   Launch(Machine& machine, std::shared_ptr<Executable> executable)
@@ -109,7 +109,7 @@ std::shared_ptr<Graph> end_capture(Machine& machine, Stream& stream) {
     throw Refused(cudaErrorStreamCaptureWrongThread);
   }
   const bool unjoined = is_unjoined(*capture);
-  const bool invalid = std::exchange(capture->invalid, true);  // for events that remember it
+  const bool invalid = std::exchange(capture->invalid, true);  // for events that refer to it
   forget(machine, *capture);
   std::shared_ptr<Graph> graph = std::move(capture->graph);
   if (invalid) throw Refused(cudaErrorStreamCaptureInvalidated);
@@ -184,7 +184,7 @@ void abandon(Machine& machine, Stream& stream) {
 }
 
 void launch_graph(Machine& machine, Stream& stream, std::shared_ptr<Executable> executable) {
-  // Into a capture a graph goes as one node, a graph of its own, which is not needed here.
+  // In a capture a graph becomes one node, a child graph, which is not needed here.
   if (stream.capturing.capture != nullptr) {
     invalidate(*stream.capturing.capture, cudaErrorNotSupported);
   }

@@ -1,4 +1,4 @@
-// Captures of the stand-in runtime: what may be recorded, and what each thing that may not answers.
+// Captures of the stand-in runtime: what may be recorded, and the errors of what may not.
 #include <memory>
 #include <thread>
 
@@ -8,7 +8,7 @@
 namespace standin::test {
 namespace {
 
-/// That the capture of `stream` was made invalid, and that the stream can be used again.
+/// Checks that the capture of `stream` was invalidated, and that the stream can be used again.
 void check_invalidated(const TestStream& stream) {
   CHECK(enqueue(stream.handle, "nothing", [] { return true; }) ==
         cudaErrorStreamCaptureInvalidated);
@@ -27,7 +27,7 @@ cudaGraphExec_t instantiated(const TestStream& stream, std::size_t& nodes) {
   return executable;
 }
 
-TEST_CASE("what is captured is done by each launch, a branch as late as its join allows") {
+TEST_CASE("captured work is done by each launch, a branch as late as its join allows") {
   Log log;
   const TestStream main, branch;
   const TestEvent fork, join;
@@ -52,7 +52,7 @@ TEST_CASE("what is captured is done by each launch, a branch as late as its join
   CHECK(cudaGraphExecDestroy(graph) == cudaSuccess);
 }
 
-TEST_CASE("a graph keeps its work until nothing of it is left, and tells of every launch") {
+TEST_CASE("a graph keeps its work until nothing of it is left, and reports every launch") {
   const TestStream stream;
   const auto token = std::make_shared<int>(0);
   int launches = 0;
@@ -69,12 +69,12 @@ TEST_CASE("a graph keeps its work until nothing of it is left, and tells of ever
   }
   CHECK(stream.wait() == cudaSuccess);
   CHECK(cudaGraphExecDestroy(graph) == cudaSuccess);
-  // The device's thread lets go of the launch when it goes on.
+  // The device's thread releases the launch when it continues.
   CHECK(stream.wait() == cudaSuccess);
   CHECK(token.use_count() == 1);
 }
 
-TEST_CASE("waiting, freeing, allocating and pageable copies make a capture invalid") {
+TEST_CASE("waiting, freeing, allocating and pageable copies invalidate a capture") {
   const TestStream stream, other;
   const TestMemory memory(4);
   int host = 0;
@@ -98,7 +98,7 @@ TEST_CASE("waiting, freeing, allocating and pageable copies make a capture inval
   });
 }
 
-TEST_CASE("other threads are watched by a global capture, and not by that of a thread") {
+TEST_CASE("a global capture watches other threads, a thread-local one does not") {
   const TestStream stream;
   const auto allocate = [] {
     void* memory = nullptr;
@@ -146,7 +146,7 @@ TEST_CASE("a fork that is not joined ends a capture with an error") {
   static_cast<void>(cudaGetLastError());
 }
 
-TEST_CASE("a capture waits for nothing outside of it, and is joined to no other") {
+TEST_CASE("a capture waits for nothing outside it, and is joined to no other") {
   const TestStream one, two;
   const TestEvent event;
   CHECK(event.record(two) == cudaSuccess);
@@ -162,7 +162,7 @@ TEST_CASE("a capture waits for nothing outside of it, and is joined to no other"
   CHECK(two.wait() == cudaSuccess);
 }
 
-TEST_CASE("the host can neither ask nor wait for an event of a capture") {
+TEST_CASE("the host can neither query nor wait for an event of a capture") {
   const TestStream stream;
   const TestEvent event;
   for (const auto call : {cudaEventQuery, cudaEventSynchronize}) {
@@ -173,7 +173,7 @@ TEST_CASE("the host can neither ask nor wait for an event of a capture") {
   }
 }
 
-TEST_CASE("the legacy stream may not come near a blocking stream's capture, nor be captured") {
+TEST_CASE("the legacy stream conflicts with a blocking stream's capture, and cannot be captured") {
   const TestStream blocking(cudaStreamDefault), apart;
   const auto on_legacy = [] { return enqueue(nullptr, "nothing", [] { return true; }); };
   CHECK(blocking.begin() == cudaSuccess);
@@ -187,7 +187,7 @@ TEST_CASE("the legacy stream may not come near a blocking stream's capture, nor 
   static_cast<void>(cudaGetLastError());
 }
 
-TEST_CASE("captures begin and end in turn, on the stream that they began on") {
+TEST_CASE("captures begin and end in turn, on the stream where they began") {
   const TestStream stream, branch;
   const TestEvent fork;
   CHECK(stream.end() == cudaErrorIllegalState);

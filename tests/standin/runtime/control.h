@@ -1,4 +1,4 @@
-// What tests of the runtime set in their own process.
+// Settings that tests of the runtime make in their own process.
 #pragma once
 
 #include <chrono>
@@ -6,11 +6,11 @@
 
 namespace standin {
 
-/// In place of STANDIN_FAULTS; counting begins anew.
+/// Replaces STANDIN_FAULTS; counting starts again.
 void request_failures(std::string_view text);
 
-/// How long no host puts anything before all work is done, asked for or not. A millisecond, unless
-/// this says otherwise.
+/// How long no host enqueues anything before all work is done, requested or not. A millisecond by
+/// default.
 void set_idle(std::chrono::milliseconds idle);
 
 }  // namespace standin

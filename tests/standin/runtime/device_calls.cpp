@@ -1,4 +1,4 @@
-// The runtime's functions about devices.
+// The runtime's device functions.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -78,7 +78,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int ord
         *value = gpu.processors;
         return;
       default:
-        throw Refused(cudaErrorInvalidValue);  // attributes that nobody asks for
+        throw Refused(cudaErrorInvalidValue);  // attributes that are never queried
     }
   });
 }
@@ -108,7 +108,7 @@ cudaError_t cudaGetDevice(int* ordinal) {
   });
 }
 
-// Makes the context, since CUDA 12.
+// Creates the context, since CUDA 12.
 cudaError_t cudaSetDevice(int ordinal) {
   const int before = current_device();
   const cudaError_t found = answer("cudaSetDevice", Needs::driver, [&](Machine& machine, auto&) {

@@ -1,4 +1,4 @@
-// Devices, memory and the limits of launches of the stand-in runtime.
+// Devices, memory and launch limits of the stand-in runtime.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kNoWork = [] { return true; };
 
-/// Whether the host can read a byte; the system finds out without a signal.
+/// Whether the host can read a byte; tested by a system call, without a signal.
 bool is_readable(const void* memory) {
   const int null = open("/dev/random", O_WRONLY);
   const bool readable = write(null, memory, 1) == 1;
@@ -28,7 +28,7 @@ bool is_readable(const void* memory) {
   return readable;
 }
 
-TEST_CASE("GPUs are those of the variable, each with what its kind has") {
+TEST_CASE("GPUs are those of the variable, each with its kind's properties") {
   int count = 0;
   CHECK(cudaGetDeviceCount(&count) == cudaSuccess);
   REQUIRE(count == 7);
@@ -48,7 +48,7 @@ TEST_CASE("GPUs are those of the variable, each with what its kind has") {
   CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
 }
 
-TEST_CASE("each thread has a current device of its own") {
+TEST_CASE("each thread has its own current device") {
   CHECK(cudaSetDevice(1) == cudaSuccess);
   int other = -1, own = -1;
   std::thread([&] { CHECK(cudaGetDevice(&other) == cudaSuccess); }).join();
@@ -65,7 +65,7 @@ TEST_CASE("memory is counted, and the host cannot read it") {
     const TestMemory memory(1 << 20);
     CHECK(cudaMemGetInfo(&after, &total) == cudaSuccess);
     CHECK(before - after == 1 << 20);
-    // Where it is open because the device works, that comes to an end.
+    // If it is open because the device is working, that will end.
     while (is_readable(memory.data)) std::this_thread::yield();
     CHECK(is_device_memory(memory.data, 1 << 20));
     CHECK_FALSE(is_device_memory(memory.data, (1 << 20) + 1));
@@ -77,7 +77,7 @@ TEST_CASE("memory is counted, and the host cannot read it") {
   CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
 }
 
-TEST_CASE("copies beyond a block, and those in the wrong direction, are refused") {
+TEST_CASE("copies beyond a block, and in the wrong direction, are refused") {
   const TestStream stream;
   const TestMemory memory(8);
   char host[16] = "";
@@ -92,7 +92,7 @@ TEST_CASE("copies beyond a block, and those in the wrong direction, are refused"
   static_cast<void>(cudaGetLastError());
 }
 
-TEST_CASE("a launch has its limits, and is on a stream of the current device") {
+TEST_CASE("a launch has limits, and is on a stream of the current device") {
   const TestStream stream;
   const auto launched = [&](std::int64_t blocks, std::int64_t threads) {
     return launch_kernel({"each", stream.handle, blocks, threads}, kNoWork);
@@ -108,7 +108,7 @@ TEST_CASE("a launch has its limits, and is on a stream of the current device") {
   CHECK(cudaSetDevice(0) == cudaSuccess);
 }
 
-TEST_CASE("handles that are none are refused") {
+TEST_CASE("invalid handles are refused") {
   int no_handle = 0;
   auto* const stream = reinterpret_cast<cudaStream_t>(&no_handle);
   CHECK(cudaStreamSynchronize(stream) == cudaErrorInvalidResourceHandle);

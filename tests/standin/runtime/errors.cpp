@@ -17,7 +17,7 @@ struct Known {
   const char* text;
 };
 
-// As CUDA 13.0's runtime gives them; a test compares where that is there.
+// The texts of CUDA 13.0's runtime; a test compares them if it is installed.
 const Known kErrors[] = {
     {0, "cudaSuccess", "no error"},
     {1, "cudaErrorInvalidValue", "invalid argument"},
@@ -213,8 +213,7 @@ cudaError_t error_named(std::string_view name) {
   for (const Known& known : kErrors) {
     if (known.name == name) return static_cast<cudaError_t>(known.number);
   }
-  std::fprintf(stderr, "stand-in of CUDA: '%s' names no error of CUDA\n",
-               std::string(name).c_str());
+  std::fprintf(stderr, "stand-in of CUDA: '%s' is not a CUDA error\n", std::string(name).c_str());
   std::abort();
 }
 
@@ -247,7 +246,7 @@ using standin::last_error;
 
 extern "C" {
 
-// A sticky error stays: every later call of the device answers it.
+// A sticky error remains: every later call of the device returns it.
 cudaError_t cudaGetLastError() {
   const cudaError_t sticky = standin::Machine::get().broken_now();
   const cudaError_t last = std::exchange(last_error, cudaSuccess);

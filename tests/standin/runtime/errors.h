@@ -1,4 +1,4 @@
-// What the runtime answers: its errors by name, and the last one of each thread.
+// Results of the runtime: its errors by name, and the last one of each thread.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,13 +14,13 @@ struct Refused : std::exception {
   cudaError_t error;
 };
 
-/// "cudaErrorMemoryAllocation" as a number; ends the program for a word that names none.
+/// "cudaErrorMemoryAllocation" as a number; ends the program for an unknown name.
 [[nodiscard]] cudaError_t error_named(std::string_view name);
-/// Whether a device that met it answers it for ever (the guide's "sticky" errors: those after which
-/// "the process must be terminated and relaunched").
+/// Whether a device that had this error returns it forever (the guide's "sticky" errors: those
+/// after which "the process must be terminated and relaunched").
 [[nodiscard]] bool is_sticky(cudaError_t error);
 
-/// Keeps an error for this thread's next cudaGetLastError; success keeps the one before.
+/// Stores an error for this thread's next cudaGetLastError; success keeps the previous one.
 cudaError_t answered(cudaError_t error);
 
 }  // namespace standin

@@ -29,13 +29,13 @@ struct Request {
 
 [[noreturn]] void misused_faults(const std::string& text) {
   std::fprintf(stderr,
-               "stand-in of CUDA: STANDIN_FAULTS holds '%s', expected "
+               "stand-in of CUDA: STANDIN_FAULTS contains '%s', expected "
                "CALL[@DEVICE][:N[+]]=FAILURE\n",
                text.c_str());
   std::abort();
 }
 
-/// Cuts what stands behind the last `mark` off `text`; "" if it has none.
+/// Cuts the text after the last `mark` off `text`; "" if it has none.
 std::string cut_behind(std::string& text, char mark) {
   const std::size_t at = text.rfind(mark);
   if (at == std::string::npos) return "";
@@ -66,7 +66,7 @@ Request request_of(const std::string& whole) {
   return request;
 }
 
-/// The requests of the environment, and how often each was met.
+/// The requests of the environment, and how often each was matched.
 class Requests {
  public:
   void read(std::string_view text) {
@@ -74,7 +74,7 @@ class Requests {
     std::istringstream in{std::string(text)};
     requests_.clear();
     for (std::string one; std::getline(in, one, ';');) {
-      // Failures that were given away live for ever.
+      // Failures that were returned live forever.
       if (!one.empty()) requests_.push_back(std::make_shared<Request>(request_of(one)));
     }
     kept_.insert(kept_.end(), requests_.begin(), requests_.end());
@@ -121,7 +121,7 @@ Requests* requests_of_environment() {
   const char* text = std::getenv("STANDIN_FAULTS");
   auto requests = std::make_unique<Requests>();
   requests->read(text == nullptr ? "" : text);
-  return requests.release();  // other threads may ask while the program ends
+  return requests.release();  // other threads may query it while the program ends
 }
 
 Requests& requests() {

@@ -1,4 +1,4 @@
-// Failures that are asked for. Each case that breaks a device has one of its own.
+// Requested failures. Each case that breaks a device uses a separate one.
 #include "faults.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 namespace standin::test {
 namespace {
 
-/// Failures while it lives, of a device that is current.
+/// Failures while it exists, on a device that is current.
 struct Faults {
   explicit Faults(const char* text, int device = 0) {
     REQUIRE(cudaSetDevice(device) == cudaSuccess);
@@ -27,7 +27,7 @@ struct Faults {
 
 constexpr auto kNothing = [] { return true; };
 
-TEST_CASE("a request names a call, a device and a number, and may go on from there") {
+TEST_CASE("a request names a call, a device and a number, and may continue from there") {
   const Faults faults("one=always;two:2=once;three:2+=on;four@1:1=there");
   CHECK(requested_failure("one", 0) == "always");
   CHECK(requested_failure("one", 0) == "always");
@@ -51,7 +51,7 @@ TEST_CASE("the n-th allocation fails, and the next does not") {
   const TestMemory third(4);
 }
 
-TEST_CASE("a launch without code for the GPU fails alone") {
+TEST_CASE("a launch without code for the GPU fails by itself") {
   const Faults faults("each:1=cudaErrorNoKernelImageForDevice");
   const TestStream stream;
   CHECK(launch_kernel({"each", stream.handle, 1, 1}, kNothing) == cudaErrorNoKernelImageForDevice);
@@ -60,7 +60,7 @@ TEST_CASE("a launch without code for the GPU fails alone") {
   CHECK(stream.wait() == cudaSuccess);
 }
 
-TEST_CASE("a fault of work surfaces later, in whatever is called, for ever, on its device alone") {
+TEST_CASE("a fault of work surfaces later, in any call, forever, only on its device") {
   const Faults faults("execute@4:2=cudaErrorECCUncorrectable", 4);
   const Patient patient;
   Log log;
@@ -83,7 +83,7 @@ TEST_CASE("a fault of work surfaces later, in whatever is called, for ever, on i
   const TestMemory other(4);
 }
 
-TEST_CASE("a node of a graph that fails breaks the device") {
+TEST_CASE("a failing graph node breaks the device") {
   const Faults faults("execute@5:2=cudaErrorIllegalAddress", 5);
   const Patient patient;
   Log log;
@@ -100,7 +100,7 @@ TEST_CASE("a node of a graph that fails breaks the device") {
   CHECK(log.text() == "one");
 }
 
-TEST_CASE("work that can never go on ends when its device breaks") {
+TEST_CASE("work that can never continue ends when its device breaks") {
   REQUIRE(cudaSetDevice(6) == cudaSuccess);
   const TestStream stream;
   CHECK(enqueue(stream.handle, "wait", [] {
@@ -111,7 +111,7 @@ TEST_CASE("work that can never go on ends when its device breaks") {
   CHECK(cudaSetDevice(0) == cudaSuccess);
 }
 
-TEST_CASE("a device that another process has, or that is not set up, says so where it is used") {
+TEST_CASE("a device in use by another process, or not set up, is an error when it is used") {
   const Faults faults(
       "context@3:1=cudaErrorDevicesUnavailable;cudaGetDeviceCount=cudaErrorSystemNotReady");
   int count = -1;
@@ -121,7 +121,7 @@ TEST_CASE("a device that another process has, or that is not set up, says so whe
   CHECK(cudaSetDevice(3) == cudaSuccess);
 }
 
-TEST_CASE("errors have the names and the words of CUDA" * doctest::skip(*TY_CUDART == 0)) {
+TEST_CASE("errors have CUDA's names and texts" * doctest::skip(*TY_CUDART == 0)) {
   void* const library = dlopen(TY_CUDART, RTLD_NOW | RTLD_LOCAL);
   REQUIRE(library != nullptr);
   auto* const name =

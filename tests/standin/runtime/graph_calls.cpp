@@ -1,4 +1,4 @@
-// The runtime's functions about captures and graphs.
+// The runtime's functions for captures and graphs.
 #include <algorithm>
 #include <list>
 #include <memory>
@@ -56,7 +56,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   });
 }
 
-// Their number alone: nodes have no handles here.
+// Only their number: nodes have no handles here.
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
   return answer("cudaGraphGetNodes", Needs::driver, [&](Machine&, auto&) {
     require(count != nullptr && nodes == nullptr, cudaErrorInvalidValue);
@@ -83,7 +83,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return answer("cudaGraphDestroy", Needs::driver, [&](Machine&, auto&) { forget<Graph>(graph); });
 }
 
-// A launch under way goes on.
+// A launch in progress continues.
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
   return answer("cudaGraphExecDestroy", Needs::driver,
                 [&](Machine&, auto&) { forget<Executable>(graph); });

@@ -1,4 +1,4 @@
-// Launches of kernels, as `<<<>>>` makes them.
+// Kernel launches, as made by `<<<>>>`.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,8 +15,8 @@ struct Kernel {
   std::int64_t blocks, threads;
 };
 
-/// Enqueues what the kernel does: on a stream of the thread's device alone, and within the limits
-/// of a launch. What is refused is the thread's last error.
+/// Enqueues the kernel's work: only on a stream of the thread's device, and within the limits of a
+/// launch. A refusal is the thread's last error.
 cudaError_t launch_kernel(const Kernel& kernel, Work work);
 
 }  // namespace standin

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
-// Names, capabilities and sizes as nvidia-smi shows them.
+// Names, capabilities and sizes as shown by nvidia-smi.
 const Gpu kKinds[] = {
     {"h200", "NVIDIA H200", 9, 0, 143771 * kMebibyte, 132, true, true},
     {"a100", "NVIDIA A100-SXM4-80GB", 8, 0, 81920 * kMebibyte, 108, true, true},
@@ -40,7 +40,7 @@ std::optional<int> number_of(const std::string& text) {
 
 int required_number(const char* name, const std::string& text) {
   const std::optional<int> number = number_of(text);
-  if (!number || *number < 0) misused_kind(std::string(name) + "='" + text + "' is no number");
+  if (!number || *number < 0) misused_kind(std::string(name) + "='" + text + "' is not a number");
   return *number;
 }
 
@@ -57,7 +57,7 @@ const Gpu& kind_of(const std::string& word) {
     if (kind.word == word) return kind;
     known += std::string(known.empty() ? "" : ", ") + kind.word;
   }
-  misused_kind("STANDIN_GPUS names '" + word + "'; known: a number, " + known);
+  misused_kind("STANDIN_GPUS contains '" + word + "'; known: a number, " + known);
 }
 
 std::vector<Gpu> read_gpus() {
@@ -84,7 +84,7 @@ std::vector<int> read_visible() {
     for (int i = 0; i < count; ++i) visible.push_back(i);
     return visible;
   }
-  // What stands behind the first one that is not there is not seen (CUDA's programming guide).
+  // Entries after the first invalid one are not visible (CUDA's programming guide).
   for (const std::string& word : words_of(text)) {
     const std::optional<int> number = number_of(word);
     if (!number || *number < 0 || *number >= count) break;

@@ -1,4 +1,4 @@
-// The GPUs that the stand-in plays, as data.
+// The GPUs that the stand-in emulates, as data.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,25 @@ namespace standin {
 
 struct Gpu {
   const char* word;  // in STANDIN_GPUS
-  const char* name;  // as the driver gives it
+  const char* name;  // as reported by the driver
   int major, minor;  // compute capability
   std::size_t bytes;
   int processors;
-  bool peers;   // reads the memory of others directly
+  bool peers;   // reads memory of other GPUs directly
   bool nvlink;  // does so through NVLink
 };
 
-/// All of the machine, in the order of the PCI bus: STANDIN_GPUS, which is a number of "h200" or a
-/// list of kinds ("h200,rtx4090"); none where it is not set. STANDIN_MEMORY_MIB is the memory of
+/// All GPUs of the machine, in the order of the PCI bus: STANDIN_GPUS, which is a number of "h200"
+/// or a list of kinds ("h200,rtx4090"); none if it is not set. STANDIN_MEMORY_MIB is the memory of
 /// each, instead of its kind's.
 [[nodiscard]] const std::vector<Gpu>& installed_gpus();
-/// Indices of those that this process sees, in its order: CUDA_VISIBLE_DEVICES, or all.
+/// Indices of the GPUs visible to this process, in its order: CUDA_VISIBLE_DEVICES, or all.
 [[nodiscard]] const std::vector<int>& visible_gpus();
-/// The PCI bus id of an installed one: "0000:01:00.0".
+/// The PCI bus id of an installed GPU: "0000:01:00.0".
 [[nodiscard]] std::string bus_of(int installed);
 /// The newest CUDA that the driver supports: STANDIN_DRIVER (13000), or 13.0.
 [[nodiscard]] int driver_version();
-/// Of all GPUs, as cudaComputeMode counts: STANDIN_COMPUTE_MODE, or 0 (the default).
+/// Of all GPUs, as a cudaComputeMode: STANDIN_COMPUTE_MODE, or 0 (the default).
 [[nodiscard]] int compute_mode();
 
 }  // namespace standin

@@ -16,7 +16,8 @@ using Clock = std::chrono::steady_clock;
 // How long work that waits for another process is left alone.
 constexpr std::chrono::microseconds kNap{100};
 
-/// Ends the machine with the program. The machine itself stays: other threads may still call it.
+/// Stops the machine when the program ends. The machine itself remains: other threads may still
+/// call it.
 struct AtEnd {
   Machine& machine;
   ~AtEnd() { machine.end(); }
@@ -181,7 +182,7 @@ void Machine::run() {
   }
 }
 
-/// Each stream in turn, as far as it is wanted. False if nothing could be done.
+/// Runs each stream in turn, as far as it is requested. False if nothing could be done.
 bool Machine::pass(Lock& lock) {
   bool moved = false;
   stuck_ = false;
@@ -240,11 +241,11 @@ void Machine::finish(Lock& lock, Stream& stream) {
   stream.pieces.pop_front();
   ++stream.done;
   lock.unlock();
-  past = {};  // what it holds may take locks of others
+  past = {};  // its contents may take other locks
   lock.lock();
 }
 
-/// The pieces of a broken device. Streams of others that wait for them go on.
+/// Drops the pieces of a broken device. Other devices' streams that wait for them continue.
 void Machine::drop(Lock& lock, Stream& stream) {
   while (!stream.pieces.empty()) finish(lock, stream);
 }

@@ -1,9 +1,9 @@
-// The machine that the runtime plays: devices, their streams, and the one thread that executes
+// The machine that the runtime emulates: devices, their streams, and the one thread that executes
 // them.
 //
-// Work is done as late as events allow: a stream goes on only as far as the host waits for it, or
-// as another stream does that waits for one of its events; and all of them once the host has put
-// nothing on any for a moment, since another process may wait for this one's work.
+// Work is done as late as events allow: a stream advances only as far as the host waits for it, or
+// another stream that waits for one of its events; and all streams do once the host has enqueued
+// nothing for a moment, since another process may wait for this one's work.
 #pragma once
 
 #include <atomic>
@@ -30,18 +30,18 @@ struct Stream;
 struct Mark {
   Stream* stream = nullptr;  // while it is not reached
   int device = 0;
-  std::uint64_t place = 0;  // the stream reaches it when so many pieces before it are done
+  std::uint64_t place = 0;  // reached when this many pieces before it are done
   bool reached = false;
   std::chrono::steady_clock::time_point time = {};
 };
 
-/// A piece of a stream: work, or a mark that it waits for, or one that it reaches.
+/// A piece of a stream: work, or a mark to wait for, or a mark to reach.
 struct Piece {
   const char* what = "";
   Work work = {};
   std::shared_ptr<Mark> awaited = nullptr;
   std::shared_ptr<Mark> own = nullptr;
-  bool begun = false;  // a graph's launch begins as begun: its nodes count, each as a piece
+  bool begun = false;  // true from the start for a graph's launch, whose nodes count as pieces
 };
 
 struct Stream {
@@ -50,7 +50,7 @@ struct Stream {
   bool destroyed = false;
   std::deque<Piece> pieces = {};
   std::uint64_t done = 0;    // pieces that are no longer in `pieces`
-  std::uint64_t wanted = 0;  // pieces that are to be done now, counted from the first
+  std::uint64_t wanted = 0;  // pieces requested by now, counted from the first
   Capturing capturing = {};
 
   [[nodiscard]] std::uint64_t put() const { return done + pieces.size(); }
@@ -61,15 +61,15 @@ struct Device {
       : installed(place),
         gpu(installed_gpus()[static_cast<std::size_t>(place)]),
         memory(gpu.bytes) {}
-  int installed;  // its place on the bus
+  int installed;  // its index on the bus
   Gpu gpu;
   DeviceMemory memory;
   Stream legacy = {};
   bool used = false;                              // this process has a context on it
-  std::atomic<cudaError_t> broken = cudaSuccess;  // what it answers for ever
+  std::atomic<cudaError_t> broken = cudaSuccess;  // its error, returned forever
 };
 
-/// Memory that a context takes on its device, of the size that CUDA's do.
+/// Memory that a context takes on its device, about as much as CUDA's.
 inline constexpr std::size_t kContextBytes = std::size_t{400} << 20;
 
 class Machine {
@@ -85,40 +85,40 @@ class Machine {
   Machine& operator=(const Machine&) = delete;
 
   [[nodiscard]] Lock lock() { return Lock(mutex_); }
-  /// What the current device of this thread answers for ever; success if nothing.
+  /// The error of this thread's broken device; success if it is not broken.
   [[nodiscard]] cudaError_t broken_now();
 
-  // All below want the lock.
+  // Everything below requires the lock.
 
   [[nodiscard]] std::deque<Device>& devices() { return devices_; }
   [[nodiscard]] PinnedMemory& pinned() { return pinned_; }
   [[nodiscard]] std::vector<std::shared_ptr<Capture>>& captures() { return captures_; }
-  /// Null for a handle that is no stream. The legacy stream is that of this thread's device.
+  /// Null for an invalid handle. The legacy stream is that of this thread's device.
   [[nodiscard]] Stream* find(cudaStream_t handle);
   [[nodiscard]] Stream& make_stream(int device, bool blocking);
   /// Its work is still done.
   void destroy(Stream& stream);
   [[nodiscard]] Device& device_of(const Stream& stream);
 
-  /// Behind what the stream holds, and what it is ordered with.
+  /// After the stream's contents, and those of streams it is ordered with.
   void put(Stream& stream, Piece piece);
-  /// A mark behind all that `stream` holds.
+  /// A mark after the contents of `stream`.
   [[nodiscard]] std::shared_ptr<Mark> mark(Stream& stream);
   /// Returns when the mark is reached. Throws Refused if its device is broken.
   void wait(Lock& lock, const Mark& mark);
   /// Returns when all work of the device is done.
   void wait_for_device(Lock& lock, Device& device);
   void set_idle(std::chrono::milliseconds idle) { idle_ = idle; }
-  /// Lets other processes know what this one uses of the device.
+  /// Tells other processes how much of the device this one uses.
   static void tell_usage(const Device& device);
-  /// Of all processes together.
+  /// Over all processes.
   [[nodiscard]] static std::size_t free_bytes(const Device& device);
-  /// What its streams hold is dropped.
+  /// Drops the contents of its streams.
   void break_device(Device& device, cudaError_t error);
 
-  // These two are the device's thread's, without the lock.
+  // These two are for the device's thread, without the lock.
 
-  /// Counts a piece of work that is to begin; false if none begins on its device any more.
+  /// Counts a piece of work that is about to start; false if its device is broken.
   [[nodiscard]] bool begins(Device& device);
   [[nodiscard]] static bool is_broken(const Device& device) { return device.broken != cudaSuccess; }
 
@@ -147,9 +147,9 @@ class Machine {
   std::vector<std::shared_ptr<Capture>> captures_;
   std::chrono::steady_clock::time_point last_put_ = {};
   std::chrono::milliseconds idle_{1};
-  bool stuck_ = false;    // work was called that could not go on
+  bool stuck_ = false;    // work was called that could not continue
   bool open_ = false;     // the memory
-  bool resting_ = false;  // nothing is to be done
+  bool resting_ = false;  // there is nothing to do
   bool ending_ = false;   // the program is
   std::thread thread_;
 };

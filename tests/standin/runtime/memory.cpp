@@ -9,7 +9,7 @@
 namespace standin {
 namespace {
 
-// Blocks of whole pages, so that what is freed can be given back. CUDA's are aligned to 512 bytes.
+// Blocks of whole pages, so that freed ones can be returned. CUDA's are aligned to 512 bytes.
 constexpr std::size_t kPage = 4096;
 constexpr int kUndefined = 0xff;
 
@@ -58,7 +58,7 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   if (base_ == nullptr || at + whole > total_) return nullptr;
   blocks_[at] = bytes;
   used_ += whole;
-  // As open as the rest: the device may be at work.
+  // As accessible as the rest: the device may be working.
   protect(at, at + whole, true);
   std::memset(base_ + at, kUndefined, whole);
   if (at + whole > top_) top_ = at + whole;

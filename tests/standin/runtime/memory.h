@@ -1,4 +1,4 @@
-// Memory of the devices, closed to the host, and pinned memory of the host.
+// Device memory, inaccessible to the host, and pinned host memory.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,19 @@
 
 namespace standin {
 
-/// The memory of one device: addresses of its own, of which nothing can be read or written but
-/// while the device works. The machine's lock guards it.
+/// The memory of one device: its own addresses, which can be read or written only while the device
+/// works. Guarded by the machine's lock.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes) : total_(bytes) {}
 
-  /// Null if no room is left. Holds bytes of 0xff, which are NaN in each floating-point type.
+  /// Null if there is no space left. Filled with 0xff, which is NaN in each floating-point type.
   [[nodiscard]] void* allocate(std::size_t bytes);
-  /// False for what is no block.
+  /// False if it is not a block.
   [[nodiscard]] bool free(void* memory);
   [[nodiscard]] bool holds(const void* memory, std::size_t bytes) const;
   [[nodiscard]] std::size_t used() const { return used_; }
-  /// Lets this process read and write it, or not.
+  /// Makes it accessible to this process, or not.
   void open(bool whether);
 
  private:
@@ -29,13 +29,13 @@ class DeviceMemory {
 
   std::size_t total_;
   std::size_t used_ = 0;
-  std::size_t top_ = 0;  // end of the last block that ever was
+  std::size_t top_ = 0;  // end of the highest block so far
   bool open_ = false;
   std::byte* base_ = nullptr;
-  std::map<std::size_t, std::size_t> blocks_;  // bytes asked for, by their place from base_
+  std::map<std::size_t, std::size_t> blocks_;  // requested bytes, by their offset from base_
 };
 
-/// Host memory that devices read and write directly.
+/// Host memory that devices access directly.
 class PinnedMemory {
  public:
   /// Null if the host has none.

@@ -1,4 +1,4 @@
-// The runtime's functions about memory.
+// The runtime's memory functions.
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -20,8 +20,7 @@ bool on_device(Machine& machine, const void* memory, std::size_t bytes) {
   return false;
 }
 
-/// Throws Refused unless each side lies where the kind says: whole, in one block, where on a
-/// device.
+/// Throws Refused unless each side is where the kind says and, on a device, whole in one block.
 void require_sides(Machine& machine, const void* to, const void* from, std::size_t bytes,
                    cudaMemcpyKind kind) {
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -38,7 +37,7 @@ Work copy_of(void* to, const void* from, std::size_t bytes) {
   };
 }
 
-/// From memory that is not pinned: the bytes are taken now, so that the host may write others.
+/// From memory that is not pinned: the bytes are copied now, so that the host may overwrite them.
 Work staged_copy(void* to, const void* from, std::size_t bytes) {
   const auto* first = static_cast<const std::byte*>(from);
   auto staged = std::make_shared<std::vector<std::byte>>(first, first + bytes);
@@ -48,8 +47,8 @@ Work staged_copy(void* to, const void* from, std::size_t bytes) {
   };
 }
 
-/// A copy on a stream. With memory that is not pinned it does not return before the host's side may
-/// be used again, and cannot be captured.
+/// A copy on a stream. With memory that is not pinned it does not return before the host's side can
+/// be reused, and cannot be captured.
 void copy(Machine& machine, Machine::Lock& lock, Stream& stream, void* to, const void* from,
           std::size_t bytes, cudaMemcpyKind kind) {
   if (bytes == 0) return;
@@ -83,7 +82,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   });
 }
 
-// Waits for all work of the device whose memory it is.
+// Waits for all work of the memory's device.
 cudaError_t cudaFree(void* memory) {
   return answer("cudaFree", Needs::context, [&](Machine& machine, Machine::Lock& lock) {
     if (memory == nullptr) return;

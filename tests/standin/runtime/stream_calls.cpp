@@ -1,4 +1,4 @@
-// The runtime's functions about streams and events.
+// The runtime's functions for streams and events.
 #include <chrono>
 #include <list>
 #include <memory>
@@ -13,7 +13,7 @@ struct Event {
   int device = 0;
   bool timed = true;
   std::shared_ptr<Mark> mark = nullptr;  // of the last record; null: none
-  Capturing captured = {};               // where that record is part of a capture
+  Capturing captured = {};               // if that record is part of a capture
 };
 
 /// All events of the process, guarded by the machine's lock.
@@ -40,7 +40,7 @@ void make_event(cudaEvent_t* handle, bool timed) {
   *handle = static_cast<cudaEvent_t>(static_cast<void*>(&event));
 }
 
-/// Neither the host may wait for an event of a capture, nor ask for it.
+/// The host may neither wait for nor query an event of a capture.
 void require_not_captured(Machine& machine, const Event& event) {
   if (event.captured.capture != nullptr) {
     invalidate(*event.captured.capture, cudaErrorCapturedEvent);
@@ -57,7 +57,7 @@ void require_not_captured(Machine& machine, const Stream& stream) {
   require_no_capture(machine);
 }
 
-/// A stream that is captured may wait for nothing outside of its capture.
+/// A captured stream may wait for nothing outside its capture.
 void wait_on(Machine& machine, Stream& stream, const Event& event) {
   if (event.captured.capture != nullptr) {
     if (&stream == &machine.device_of(stream).legacy) {
@@ -68,8 +68,8 @@ void wait_on(Machine& machine, Stream& stream, const Event& event) {
   }
   if (stream.capturing.capture != nullptr) {
     require_valid(*stream.capturing.capture);
-    // So it is documented for one recorded outside; for one that was never recorded, or whose
-    // capture has ended, the code is not known.
+    // Documented for an event recorded outside; for one that was never recorded, or whose capture
+    // has ended, the code is unknown.
     invalidate(*stream.capturing.capture, cudaErrorStreamCaptureIsolation);
   }
   if (event.mark != nullptr && !event.mark->reached) machine.put(stream, {.awaited = event.mark});
@@ -98,7 +98,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned flags) {
   });
 }
 
-// What is on it is still done. One that is being captured makes the capture invalid.
+// Its work is still done. A stream that is being captured invalidates the capture.
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   return answer("cudaStreamDestroy", Needs::context, [&](Machine& machine, auto&) {
     Stream& stream = stream_of(machine, handle);
@@ -159,8 +159,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
   });
 }
 
-// An event that is not reached leaves cudaErrorNotReady as the thread's last error, as any answer
-// but success does.
+// An event that is not reached leaves cudaErrorNotReady as the thread's last error, like any result
+// other than success.
 cudaError_t cudaEventQuery(cudaEvent_t handle) {
   return answer("cudaEventQuery", Needs::context, [&](Machine& machine, auto&) {
     const Event& event = event_of(machine, handle);

@@ -15,7 +15,7 @@ Patient::~Patient() { set_idle(std::chrono::milliseconds(1)); }
 
 namespace {
 
-TEST_CASE("a stream is done as far as the host waits for it, and no other") {
+TEST_CASE("a stream is done as far as the host waits for it, and no other is") {
   const Patient patient;
   Log log;
   const TestStream one, two;
@@ -33,7 +33,7 @@ TEST_CASE("a stream is done as far as the host waits for it, and no other") {
   CHECK(log.text() == "a b late other");
 }
 
-TEST_CASE("a stream that waits for an event lets the other go to it, and no further") {
+TEST_CASE("a stream that waits for an event lets the other reach it, and no further") {
   const Patient patient;
   Log log;
   const TestStream one, two;
@@ -48,7 +48,7 @@ TEST_CASE("a stream that waits for an event lets the other go to it, and no furt
   CHECK(one.wait() == cudaSuccess);
 }
 
-TEST_CASE("an event that is recorded anew holds those that wait from then on") {
+TEST_CASE("an event that is recorded again holds those that wait from then on") {
   const Patient patient;
   Log log;
   const TestStream one, two;
@@ -63,7 +63,7 @@ TEST_CASE("an event that is recorded anew holds those that wait from then on") {
   CHECK(one.wait() == cudaSuccess);
 }
 
-TEST_CASE("work that nobody waits for is done when the host puts no more") {
+TEST_CASE("work without a waiter is done when the host enqueues no more") {
   const TestStream stream;
   std::mutex mutex;
   std::condition_variable done;
@@ -81,7 +81,7 @@ TEST_CASE("work that nobody waits for is done when the host puts no more") {
   CHECK(stream.wait() == cudaSuccess);
 }
 
-TEST_CASE("work that cannot go on keeps no other stream") {
+TEST_CASE("work that cannot continue blocks no other stream") {
   const Patient patient;
   Log log;
   const TestStream one, two;
@@ -95,7 +95,7 @@ TEST_CASE("work that cannot go on keeps no other stream") {
   waiting.join();
 }
 
-TEST_CASE("an event that is not reached leaves an error behind, until it is asked for") {
+TEST_CASE("an event that is not reached leaves an error behind, until it is read") {
   const Patient patient;
   const TestStream stream;
   const TestEvent event;
@@ -108,7 +108,7 @@ TEST_CASE("an event that is not reached leaves an error behind, until it is aske
   CHECK(cudaGetLastError() == cudaSuccess);
 }
 
-TEST_CASE("two events tell the time between them, if they were made to") {
+TEST_CASE("two events give the time between them, if created for timing") {
   const TestStream stream;
   const TestEvent start(cudaEventDefault), end(cudaEventDefault), untimed;
   float milliseconds = -1;
@@ -125,7 +125,7 @@ TEST_CASE("two events tell the time between them, if they were made to") {
   static_cast<void>(cudaGetLastError());
 }
 
-TEST_CASE("a copy from pinned memory reads it when it is done, one from other memory before") {
+TEST_CASE("a copy from pinned memory reads it when executed, one from other memory before") {
   const Patient patient;
   const TestStream stream;
   const TestMemory memory(8);
@@ -161,7 +161,7 @@ TEST_CASE("freeing memory waits for all streams of its device") {
   CHECK(log.text() == "one two");
 }
 
-TEST_CASE("the legacy stream waits for blocking streams alone, and they for it") {
+TEST_CASE("the legacy stream waits only for blocking streams, and they for it") {
   const Patient patient;
   Log log;
   const TestStream blocking(cudaStreamDefault), apart;
@@ -171,11 +171,11 @@ TEST_CASE("the legacy stream waits for blocking streams alone, and they for it")
   int value = 0;
   CHECK(cudaMemcpy(&value, memory.data, 4, cudaMemcpyDeviceToHost) == cudaSuccess);
   CHECK(log.text() == "blocking");
-  CHECK(value == -1);  // memory begins as NaN
+  CHECK(value == -1);  // memory starts as NaN
   CHECK(apart.wait() == cudaSuccess);
 }
 
-TEST_CASE("a stream that is destroyed is still done") {
+TEST_CASE("work of a destroyed stream is still done") {
   Log log;
   {
     const TestStream stream;

@@ -1,4 +1,4 @@
-// Streams and memory of a test, on the current device.
+// Streams and memory for tests, on the current device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,7 +11,7 @@
 
 namespace standin::test {
 
-/// Work is never done by itself while one of these lives: only what the host waits for is.
+/// While one of these exists, work is done only if the host waits for it.
 class Patient {
  public:
   Patient();
@@ -30,7 +30,7 @@ struct TestStream {
       cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal) const {
     return cudaStreamBeginCapture(handle, mode);
   }
-  /// Ends the capture, and lets go of the graph.
+  /// Ends the capture, and releases the graph.
   [[nodiscard]] cudaError_t end() const {
     cudaGraph_t graph = nullptr;
     const cudaError_t status = cudaStreamEndCapture(handle, &graph);
@@ -52,7 +52,7 @@ struct TestEvent {
   [[nodiscard]] cudaError_t record(const TestStream& stream) const {
     return cudaEventRecord(handle, stream.handle);
   }
-  /// What is put on the stream from now on waits for it.
+  /// Work enqueued on the stream from now on waits for it.
   [[nodiscard]] cudaError_t hold(const TestStream& stream) const {
     return cudaStreamWaitEvent(stream.handle, handle, 0);
   }
@@ -60,7 +60,7 @@ struct TestEvent {
   cudaEvent_t handle = nullptr;
 };
 
-/// Memory of the device.
+/// Device memory.
 struct TestMemory {
   explicit TestMemory(std::size_t bytes) { REQUIRE(cudaMalloc(&data, bytes) == cudaSuccess); }
   ~TestMemory() { static_cast<void>(cudaFree(data)); }
@@ -73,7 +73,7 @@ struct TestMemory {
 /// What was done, in order.
 class Log {
  public:
-  /// Puts work on a stream that notes `word`.
+  /// Enqueues work on a stream that notes `word`.
   [[nodiscard]] cudaError_t put(const TestStream& stream, const std::string& word) {
     return enqueue(stream.handle, "note", [this, word] {
       text_ += text_.empty() ? word : " " + word;

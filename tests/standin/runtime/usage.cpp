@@ -22,7 +22,7 @@ constexpr std::size_t kBytes = sizeof(Share) * kMostProcesses;
   std::abort();
 }
 
-/// Zeroed where it is new. A process that is left when the file is gone has its own.
+/// Zeroed if it is new. A process that is left when the file is gone has its own.
 Share* mapped(const char* file) {
   const int descriptor = file == nullptr ? -1 : open(file, O_RDWR | O_CLOEXEC);
   const int kind = descriptor < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
@@ -41,7 +41,7 @@ bool is_alive(std::int32_t process) {
 }  // namespace
 
 Usage& Usage::get() {
-  static Usage usage(std::getenv("STANDIN_STATE"));  // nothing is destroyed: threads may still run
+  static Usage usage(std::getenv("STANDIN_STATE"));  // never destroyed: threads may still run
   return usage;
 }
 

@@ -1,5 +1,5 @@
-// What all processes use of the machine's GPUs, which a driver knows: a file that they share
-// (STANDIN_STATE). Where there is none each knows of itself alone.
+// Use of the machine's GPUs by all processes, as known to a driver: a shared file (STANDIN_STATE).
+// Without it, each process knows only its own.
 #pragma once
 
 #include <atomic>
@@ -26,16 +26,16 @@ class Usage {
   Usage(const Usage&) = delete;
   Usage& operator=(const Usage&) = delete;
 
-  /// Of this process; GPUs are counted as they are installed.
+  /// Of this process; GPUs are numbered as installed.
   void set_bytes(int gpu, std::size_t bytes);
   void add_busy(int gpu, std::chrono::nanoseconds time);
-  /// This process uses nothing any more.
+  /// This process no longer uses anything.
   void leave();
 
-  /// Of all processes that live.
+  /// Of all living processes.
   [[nodiscard]] std::size_t bytes(int gpu) const;
   [[nodiscard]] std::chrono::nanoseconds busy(int gpu) const;
-  /// Whether a process other than this one uses it.
+  /// Whether another process uses it.
   [[nodiscard]] bool is_used_by_others(int gpu) const;
 
  private:

@@ -19,7 +19,7 @@ struct SharedFile {
   std::string path = "/tmp/standin_usage.XXXXXX";
 };
 
-TEST_CASE("what a process uses counts while it lives, however it ends") {
+TEST_CASE("a process's use counts while it lives, however it ends") {
   const SharedFile file;
   Usage own(file.path.c_str());
   own.set_bytes(1, 100);

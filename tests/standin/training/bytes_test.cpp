@@ -1,5 +1,5 @@
-// Training on a stand-in GPU, by kernels, cuDNN and cuBLASLt, eager and captured, has the bytes of
-// the processor that executes the same plan in the GPU's arithmetic.
+// Training on a stand-in GPU, by kernels, cuDNN and cuBLASLt, eager and captured, is bit-identical
+// to the CPU executing the same plan in the GPU's arithmetic.
 #include <doctest/doctest.h>
 
 #include "backend/cuda/update.h"
@@ -71,7 +71,7 @@ TrainedRank train_on(RankTraining training) {
   return train_on_ranks(1, training)[0];
 }
 
-/// Six updates, of which the first is eager and the others are captured; then an evaluation.
+/// Six steps, the first eager and the others captured; then an evaluation.
 void check_bytes(const RankTraining& training) {
   const TrainedRank gpu = train_on<OneGpu>(training);
   CHECK(differences(gpu, train_on<GpuArithmeticOnProcessor>(training)) == "");
@@ -79,7 +79,7 @@ void check_bytes(const RankTraining& training) {
 
 }  // namespace
 
-TEST_CASE("training on a GPU has the bytes of its plan on the processor, in each precision") {
+TEST_CASE("training on a GPU is bit-identical to its plan on the CPU, in each precision") {
   for (const char* const network : {kSmallNetwork, kWideNetwork}) {
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
       CAPTURE(network);
@@ -89,7 +89,7 @@ TEST_CASE("training on a GPU has the bytes of its plan on the processor, in each
   }
 }
 
-TEST_CASE("so has training by engines that have a workspace, which nothing else lies in") {
+TEST_CASE("so is training by engines with a workspace that stores nothing else") {
   standin::request_failures("cudnnFirstEngine=1");
   for (const char* const network : {kSmallNetwork, kWideNetwork}) {
     for (const Precision precision : {Precision::fp32, Precision::bf16}) {
@@ -101,7 +101,7 @@ TEST_CASE("so has training by engines that have a workspace, which nothing else 
   standin::request_failures("");
 }
 
-TEST_CASE("so has training in several passes an update, and in shards") {
+TEST_CASE("so is training in several micro-batches per step, and in shards") {
   RankTraining training{
       .network = kWideNetwork, .target = cuda_target(Precision::bf16), .updates = 4};
   training.options.accumulate = 3;
@@ -110,7 +110,7 @@ TEST_CASE("so has training in several passes an update, and in shards") {
   check_bytes(training);
 }
 
-TEST_CASE("an optimizer step that is one bit off is seen") {
+TEST_CASE("an optimizer step that is one bit off is detected") {
   RankTraining training{.target = cuda_target(Precision::fp32), .updates = 2};
   const TrainedRank gpu = train_on<OneGpu>(training);
   training.options.clip_norm = 0.5000001;

@@ -40,8 +40,8 @@ void with_storage(DType type, const F& f) {
 }
 
 /// A convolution or a dense layer. The library's product comes first, rounded to the storage type;
-/// so is the weight gradient of a convolution, which cuDNN writes so. The bias is added to what was
-/// stored, but for dense layers in f32, whose product begins with it.
+/// a convolution's weight gradient is rounded too, as cuDNN writes it. The bias is added to the
+/// stored product, except in f32 dense layers, whose product starts with it.
 class Layer final : public Executor {
  public:
   explicit Layer(const StepDescription& step)

@@ -1,5 +1,5 @@
-// The arithmetic of the GPU part on the processor: the executors that a GPU's plan runs there, in
-// their order of sums and with their roundings, without CUDA, queues and captured graphs.
+// The arithmetic of the GPU part on the CPU: executors for a GPU's plan, with their order of sums
+// and their roundings, without CUDA, queues and captured graphs.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace standin_tests {
 
-/// The loops of the reference device for convolutions and dense layers, rounded where exec/cudnn
-/// rounds; for all else the functors that a GPU runs, on the CPU's launcher.
+/// For convolutions and dense layers the loops of the reference device, rounded where exec/cudnn
+/// rounds; for everything else a GPU's functors, on the CPU launcher.
 [[nodiscard]] std::unique_ptr<trainyard::ExecutorFactory> make_gpu_arithmetic();
 
 }  // namespace standin_tests

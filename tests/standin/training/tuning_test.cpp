@@ -1,5 +1,5 @@
-// Engines chosen by timing on a stand-in GPU: those that fail are left out, the choice is kept, and
-// a GPU that fails meanwhile is no engine's fault.
+// Engines chosen by timing on a stand-in GPU: failing engines are left out, the choice is saved,
+// and a GPU that fails meanwhile is not an engine's fault.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -18,9 +18,9 @@ using namespace trainyard;
 
 namespace {
 
-/// What was asked of the executors, and what they said.
+/// What was asked of the executors, and their messages.
 struct Heard {
-  int ticks = 0;  // engines that were made or timed
+  int ticks = 0;  // engines made or timed
   std::vector<std::string> warnings = {};
 };
 
@@ -45,7 +45,7 @@ struct Gpu {
   Heard heard;
 };
 
-/// A convolution 3 by 3 of 8 channels to 8, as the plan of a GPU has it.
+/// A convolution 3 by 3 of 8 channels to 8, as in a GPU's plan.
 struct Conv {
   Conv(DType type, bool bias) {
     ConvAttributes attributes{.filters = 8, .kernel = {3, 3}, .bias = bias};
@@ -98,7 +98,7 @@ TEST_CASE("engines that fail in capture, at once or without a plan are never cho
   CHECK(gpu.heard.warnings.empty());
 }
 
-TEST_CASE("an engine that runs, but not in a capture, is no choice even where it is the only one") {
+TEST_CASE("an engine that runs, but not in a capture, is not chosen even if it is the only one") {
   const Conv conv(DType::f32, false);
   Gpu gpu;
   const auto executors = gpu.executors();
@@ -112,7 +112,7 @@ TEST_CASE("an engine that runs, but not in a capture, is no choice even where it
   CHECK(cudaGetLastError() == cudaSuccess);
 }
 
-TEST_CASE("an engine that adds the bias serves where it alone runs, in each type") {
+TEST_CASE("an engine that adds the bias is used if only it runs, in each type") {
   for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
     const Conv conv(type, true);
     Gpu gpu;
@@ -126,7 +126,7 @@ TEST_CASE("an engine that adds the bias serves where it alone runs, in each type
   }
 }
 
-TEST_CASE("what was timed is kept, in the record of the run and in the folder of the machine") {
+TEST_CASE("timings are saved in the run's record and in the machine's folder") {
   const Folder folder;
   const Conv conv(DType::f32, false);
   Gpu first;
@@ -159,7 +159,7 @@ TEST_CASE("a record of an engine that cuDNN no longer has is replaced, with a wa
   CHECK(gpu.heard.warnings[0].find("CUDNN_STATUS_NOT_SUPPORTED") != std::string::npos);
 }
 
-TEST_CASE("where every engine fails, the convolution and the reasons are named") {
+TEST_CASE("if every engine fails, the convolution and the reasons are named") {
   const Conv conv(DType::f32, false);
   Gpu gpu;
   const auto executors = gpu.executors();

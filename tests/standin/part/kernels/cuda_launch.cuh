@@ -1,5 +1,5 @@
-// In place of src/kernels/cuda_launch.cuh where the GPU part is built for the stand-in runtime:
-// what a launch of its forms does is the CPU's, whose bits a GPU's are by the order of every sum.
+// Replaces src/kernels/cuda_launch.cuh in the GPU part built for the stand-in runtime: its launches
+// run the CPU launcher, to which a GPU is bit-identical by the order of every sum.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-/// As the real one: launches functors on a stream of the current device, with as many launches.
+/// Like the real one: launches functors on a stream of the current device, with as many launches.
 class CudaLauncher {
  public:
   using Team = CpuTeam;
