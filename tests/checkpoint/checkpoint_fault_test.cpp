@@ -168,8 +168,8 @@ TEST_CASE("if all checkpoints are damaged the error lists each and says what to 
     CHECK(error.kind() == ErrorKind::checkpoint);
     const std::string message = error.what();
     CHECK(message.starts_with("no usable checkpoint in '" + folder.path().string() + "':\n  "));
-    CHECK(message.find("epoch-0002_step-000020/state.json: damaged: it holds 2 bytes, ") <
-          message.find("epoch-0001_step-000010/state.json: damaged: it holds 2 bytes, "));
+    CHECK(message.find("epoch-0002_step-000020/state.json: damaged: it has 2 bytes, ") <
+          message.find("epoch-0001_step-000010/state.json: damaged: it has 2 bytes, "));
     CHECK(message.ends_with("\nstart again in a new folder, or restore one of them"));
   }
 }

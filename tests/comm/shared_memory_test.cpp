@@ -41,7 +41,7 @@ TEST_CASE("data written by one is read by another, and memory without an owner i
     CHECK(opened.data()[99] == std::byte{7});
   }
   CHECK(mapping_refusal(name, 100) == "opening the shared memory " + path_of(name.descriptor) +
-                                     " failed: No such file or directory");
+                                          " failed: No such file or directory");
 }
 
 TEST_CASE("memory of another kind, or of another size, is refused") {

@@ -155,7 +155,8 @@ class Comparison {
 }  // namespace
 
 std::vector<std::string> differing_batches(Device& device, Queue& queue,
-                                           const BatchLaunches& launches, int& made) {
+                                           const BatchLaunches& launches,
+                                           std::span<const DType> types, int& made) {
   const auto set = random_bytes_set(kSamples, kImage);
   std::vector<std::string> differing;
   for (NamedPipeline& each : pipelines()) {
@@ -168,7 +169,7 @@ std::vector<std::string> differing_batches(Device& device, Queue& queue,
         for (const Layout& layout :
              {plain_layout(comparison.shape()), channels_last_layout(comparison.shape(), 4),
               blocked_layout(comparison.shape(), 8)}) {
-          for (const DType type : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
+          for (const DType type : types) {
             ++made;
             const bool same = with_float_type(type, [&]<class T>(std::type_identity<T>) {
               return comparison.same<T>(type, layout);

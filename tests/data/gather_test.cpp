@@ -15,12 +15,13 @@ using Texts = std::vector<std::string>;
 TEST_CASE(
     "a device's batches from a resident set and from uploaded bytes are bit-identical to the "
     "host's") {
+  constexpr DType kTypes[] = {DType::f32, DType::f64, DType::bf16, DType::f16};
   const auto device = make_cpu_device();
   const auto queue = device->make_queue();
   for (const int threads : {1, 3}) {
     int made = 0;
-    CHECK(test::differing_batches(*device, *queue, *make_cpu_batch_launches(threads), made) ==
-          Texts{});
+    CHECK(test::differing_batches(*device, *queue, *make_cpu_batch_launches(threads), kTypes,
+                                  made) == Texts{});
     CHECK(made ==
           11 * 2 * (3 + 4) * 3 * 4);  // pipelines, ways, batches of both kinds, layouts, types
   }

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "comm/rendezvous/rank_limits.h"
 #include "config/fields.h"
 #include "config/load.h"
 #include "config/node.h"
@@ -21,6 +20,7 @@
 #include "optim/rate_scaling.h"
 #include "optim/schedule.h"
 #include "plan/target.h"
+#include "run/config/ranks_config.h"
 
 namespace trainyard {
 
@@ -90,12 +90,6 @@ struct OutputConfig {
   bool steps = false;
 };
 
-/// How ranks work together.
-struct RanksConfig {
-  enum class Transport { fp32, bf16, fp16 } transport = Transport::fp32;
-  std::int64_t check_weights = 0;  // steps between comparisons of all ranks' models
-};
-
 struct RunConfig {
   std::string name;
   config::Profile profile = config::Profile::keras2;
@@ -136,8 +130,6 @@ struct RunConfig {
                                         std::span<const std::string> overrides,
                                         const std::string& data_folder = "");
 
-/// "bf16".
-[[nodiscard]] std::string_view name_of(RanksConfig::Transport transport);
 /// Throws Error{config} for gradients that are sent in 16 bits and computed in 64.
 void require_transport(const RunConfig& run, Precision precision);
 
