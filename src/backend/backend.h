@@ -1,5 +1,8 @@
 // The interface of the GPU part. It is a separate shared object, loaded when a GPU is requested or
 // found (backend/plugin.h); C++ objects cross the boundary, so both must come from the same build.
+//
+// The folder backend holds the program side of the GPU part (finding, loading, choosing GPUs,
+// doctor), and in cuda/ the entry of the part itself.
 #pragma once
 
 #include <filesystem>

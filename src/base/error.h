@@ -1,4 +1,9 @@
 // Errors with the exit code of their kind, and positions in the user's files.
+//
+// The folder base holds what every other folder may use: errors and exit codes, files that are
+// written atomically, hashing, Philox, clocks, child processes, loops over cores. Only its own
+// sources include xxHash, OpenMP and the loader. Nothing here knows tensors, YAML or ranks, and
+// nothing prints or reads the environment.
 #pragma once
 
 #include <source_location>

@@ -1,4 +1,7 @@
 // Speed of whole training steps on synthetic input.
+//
+// The folder bench measures: steps, peaks of the machine, the roofline, and why N ranks are not N
+// times as fast. It changes no run and writes no run folder.
 #pragma once
 
 #include <cstdint>

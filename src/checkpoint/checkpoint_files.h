@@ -1,5 +1,8 @@
 // Checkpoints on disk: one folder each, complete or absent, every byte checked when read. Knows
 // tensors, a JSON state and files, but nothing about training.
+//
+// The folder checkpoint also holds the slots of a model by tensor name, which saving and loading
+// walk. It knows neither the run folder nor how training works.
 #pragma once
 
 #include <cstdint>

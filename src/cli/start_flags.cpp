@@ -43,7 +43,7 @@ void add_start_flags(CLI::App& app, StartFlags& flags) {
 }
 
 void add_picture_flag(CLI::App& app, StartFlags& flags) {
-  app.add_option("--output", flags.output, "also write the curves to this .png or .svg file")
+  app.add_option("--plot,--output", flags.output, "also write the curves to this .png or .svg file")
       ->type_name("FILE");
 }
 

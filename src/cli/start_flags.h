@@ -23,7 +23,7 @@ struct StartFlags {
 /// Declares the flags of add_run_flags(), --out, --name, --seed, --epochs, --init and
 /// --init-skip.
 void add_start_flags(CLI::App& app, StartFlags& flags);
-/// Declares --output.
+/// Declares --plot, also as --output (the name in the Keras multi-GPU guide).
 void add_picture_flag(CLI::App& app, StartFlags& flags);
 /// The flags of the run with the short forms of --set added to its overrides.
 [[nodiscard]] RunFlags with_overrides(const StartFlags& flags);

@@ -157,7 +157,7 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
       ->check(whole_number(1, 1000))
       ->type_name("N")
       ->needs(scaling);
-  app.add_option("--output", flags.output,
+  app.add_option("--plot,--output", flags.output,
                  "plot, .png or .svg (scaling.png); a .csv of the same name is written next to it")
       ->type_name("FILE")
       ->needs(scaling);

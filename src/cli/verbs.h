@@ -1,5 +1,8 @@
 // The verbs. To add one: write a file cli/verb_x.cpp with a function that declares its flags and
 // sets its action, and add a line here and in the list of program.cpp.
+//
+// The folder cli is the only one that prints, reads the environment and knows flags; what a verb
+// does is in run and bench.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,8 @@
 // Ranks that work together. One contract for one rank, Gloo and NCCL.
+//
+// The folder comm holds communicators: one rank, Gloo, shared memory, NCCL, and ranks that share a
+// GPU. How ranks find each other is in comm/rendezvous, how they are started in launch. Nothing
+// here knows a trainer or YAML.
 #pragma once
 
 #include <cstddef>

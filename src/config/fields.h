@@ -11,6 +11,9 @@
 //
 // The order of the calls is the order of positional values (`conv: [64, 3]`, `dense: 10`). A
 // field's default is the value of its variable at declaration.
+//
+// The folder config holds YAML: from a file to a tree with positions, to typed values, with the
+// messages for what is wrong. It knows no key: those are declared where their types are.
 #pragma once
 
 #include <array>

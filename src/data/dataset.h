@@ -1,4 +1,7 @@
 // Labelled images, read by index.
+//
+// The folder data holds data sets, decoding, statistics, augmentation and the feeder. It knows no
+// network, no optimizer and no rank.
 #pragma once
 
 #include <algorithm>

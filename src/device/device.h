@@ -1,4 +1,7 @@
 // A device: memory, queues and events.
+//
+// The folder device holds memory, queues, events and recordings of the CPU, and in cuda/ those of
+// an NVIDIA GPU with the survey of GPUs. It knows no op and no rank.
 #pragma once
 
 #include <cstddef>

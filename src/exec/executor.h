@@ -1,4 +1,7 @@
 // Executors: one pass of one node on one device, with everything about shapes settled when built.
+//
+// The folder exec holds executors: functor/ for any launcher, reference/ with plain loops, onednn/
+// and cudnn/ for libraries. An executor knows its step and nothing of plans, programs or training.
 #pragma once
 
 #include <cstddef>

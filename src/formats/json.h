@@ -1,4 +1,7 @@
 // JSON with ordered keys: strict parsing under limits, and writing.
+//
+// The folder formats holds the file formats that several folders read and write: JSON and
+// safetensors. What the values mean is known by the callers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,7 @@
 // A network as a graph of ops with shapes: the input of the planner.
+//
+// The folder graph makes a graph of a network file: blocks, branches, loops and sharing are
+// expanded here, and nowhere else. It decides nothing about how the graph is executed.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,9 @@
 //   rows(n, f)        f(team, row): a Team computes sums, maxima and elementwise parts of one row
 //   columns(r, c, f)  sums over r rows for each of c columns, in fixed chunks and a fixed order
 // Each result is a pure function of the inputs: independent of thread count and processor.
+//
+// The folder kernels holds the launchers and the Team alone: the functors that they run are in ops,
+// exec/functor, optim and data.
 #pragma once
 
 #include <algorithm>

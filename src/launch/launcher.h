@@ -1,4 +1,7 @@
 // Starts and watches the ranks of this machine.
+//
+// The folder launch holds processes: which rank this one is by the launcher environment, and
+// starting ranks here, on other hosts and under Slurm. It knows nothing of what a rank does.
 #pragma once
 
 #include <filesystem>

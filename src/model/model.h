@@ -1,4 +1,7 @@
 // A network with its loss and metrics, planned and bound on one device.
+//
+// The folder model holds one network on one device: its training graph, programs, memory and the
+// upload of batches. It knows no optimizer step, no rank and no run folder.
 #pragma once
 
 #include <array>

@@ -182,6 +182,25 @@ struct Softplus {
   }
 };
 
+/// y = x * tanh(softplus(x)) (Misra 2019).
+struct Mish {
+  static constexpr std::string_view kName = "mish", kHelp = "x * tanh(log(1 + e^x))";
+  static constexpr bool kKeepsZero = true, kReadsOutput = false;
+  template <class T>
+  TY_HD T factor(T x) const {
+    return math::tanh(Softplus{}.value(x));
+  }
+  template <class T>
+  TY_HD T value(T x) const {
+    return x * factor(x);
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T x) const {
+    const T t = factor(x);
+    return dy * (t + x * (Sigmoid{}.value(x) * ((T(1) - t) * (T(1) + t))));
+  }
+};
+
 /// y = x. The planner aliases it away; the functor is used without a planner.
 struct Identity {
   static constexpr std::string_view kName = "identity", kHelp = "the input itself";
@@ -286,6 +305,6 @@ template <class Function>
 
 /// Every activation, in the order of the reference.
 using Activations = std::tuple<Relu, LeakyRelu, Elu, Selu, Gelu, Swish, Sigmoid, HardSigmoid, Tanh,
-                               Softplus, Identity>;
+                               Softplus, Mish, Identity>;
 
 }  // namespace trainyard

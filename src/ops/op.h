@@ -1,4 +1,8 @@
 // An op: attributes, shape rule and op traits (Contract). Devices supply executors.
+//
+// The folder ops holds one op per file, with its attributes, inference, contract and functors, and
+// the losses, metrics and initializers. The list is in all.cpp. An op knows no device and no
+// planner.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,7 @@ namespace trainyard {
 [[nodiscard]] std::unique_ptr<Optimizer> read_sgd(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Optimizer> read_adam(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Optimizer> read_rmsprop(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Optimizer> read_adagrad(config::Fields& fields);
 
 [[nodiscard]] std::unique_ptr<Schedule> read_constant(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Schedule> read_poly(config::Fields& fields);

@@ -1,4 +1,7 @@
 // Optimizers: how a step changes the flat parameter block.
+//
+// The folder optim holds optimizers and schedules: a rule per file, lists in rules.h, optimizer.cpp
+// and schedule.cpp. They know no rank, no file and no trainer.
 #pragma once
 
 #include <cstdint>

@@ -6,12 +6,13 @@
 
 #include <variant>
 
+#include "optim/adagrad_rule.h"
 #include "optim/adam_rule.h"
 #include "optim/rmsprop_rule.h"
 #include "optim/sgd_rule.h"
 
 namespace trainyard {
 
-using UpdateRule = std::variant<PlainRule, MomentumRule, RmspropRule, AdamRule>;
+using UpdateRule = std::variant<PlainRule, MomentumRule, RmspropRule, AdamRule, AdagradRule>;
 
 }  // namespace trainyard

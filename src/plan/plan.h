@@ -1,4 +1,7 @@
 // A plan: the steps of a program and the tensors that they read and write, as plain data.
+//
+// The folder plan turns a graph into steps with memory: pure functions from data to data, and the
+// program that binds executors to the result. It trains nothing and needs no device.
 #pragma once
 
 #include <cstddef>

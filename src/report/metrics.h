@@ -1,4 +1,8 @@
 // The measurements of a run as events, and the sinks that receive them.
+//
+// The folder report holds what a run prints and leaves for people and scripts: CSV, logs, console
+// lines, plots, summary, status. It needs neither plan nor data, and decides nothing about
+// training.
 #pragma once
 
 #include <cstdint>

@@ -87,18 +87,22 @@ Command gnuplot_command(const fs::path& gnuplot, const std::vector<std::string>&
 
 void check_plot_output(const fs::path& output, bool has_gnuplot) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorKind::command_line, "--output: " + what);
+    throw Error(ErrorKind::command_line, "--plot: " + what);
   };
+  std::error_code ignored;
+  if (!output.has_filename() || fs::is_directory(output, ignored)) {
+    refuse("'" + output.string() +
+           "' is a folder; name a .png or .svg file, or give the run's folder with --out");
+  }
   const std::string ending = lower_case(output.extension().string());
   if (ending != ".png" && ending != ".svg") {
     refuse("'" + output.string() + "' ends neither in .png nor in .svg");
   }
   if (!has_gnuplot) {
     refuse("gnuplot was not found, which is needed for the plot; " + std::string(kInstall) +
-           " or leave out --output");
+           " or leave out --plot");
   }
   const fs::path folder = output.parent_path();
-  std::error_code ignored;
   if (!folder.empty() && !fs::is_directory(folder, ignored)) {
     refuse("the folder '" + folder.string() + "' does not exist; create it first");
   }

@@ -17,12 +17,12 @@ struct PlotterOptions {
   std::filesystem::path gnuplot;  // see find_program
   std::filesystem::path folder;   // `plots` in the run folder, which has metrics.csv
   PlotContent content;
-  std::filesystem::path output;  // --output FILE.png or FILE.svg: a copy of the curves; or empty
+  std::filesystem::path output;  // --plot FILE.png or FILE.svg: a copy of the curves; or empty
   std::function<bool()> stopped = nullptr;  // true: end gnuplot rather than wait for it
   double limit_seconds = 60;                // for one start of gnuplot
 };
 
-/// Checks --output before a run starts. Throws Error{command_line} if `output` ends neither in .png
+/// Checks --plot before a run starts. Throws Error{command_line} if `output` ends neither in .png
 /// nor in .svg, or if its folder or gnuplot is missing.
 void check_plot_output(const std::filesystem::path& output, bool has_gnuplot);
 

@@ -1,4 +1,8 @@
 // A training run from its config to its folder: what `train` and `train resume` do.
+//
+// The folder run puts the others together: config/ is the run file, session/ builds device, data
+// and model, and this folder is the run itself with its folder, resume and status. Speed is
+// measured in bench, text for people is made in report.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +37,7 @@ struct TrainingRequest {
   std::filesystem::path out;           // --out, or empty: runs/NAME/NNNN
   std::filesystem::path resume;        // a run folder to resume, or empty
   std::optional<InitialWeights> init;  // weights of a new run
-  std::filesystem::path output;        // --output plot, or empty
+  std::filesystem::path output;        // --plot, or empty
   std::filesystem::path gnuplot;       // program, or empty: no plots
   double max_seconds = 0;              // --max-time; 0: none
   bool eager = false;

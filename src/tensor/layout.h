@@ -1,4 +1,7 @@
 // The memory layout of a tensor: strides, with channels optionally in inner blocks.
+//
+// The folder tensor holds what a tensor is without its values: element types, shapes, layouts,
+// views. It allocates nothing and computes nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,8 @@
 // The training loop.
+//
+// The folder train holds the loop and its parts: training step, gradient reduction, optimizer step,
+// evaluator, and the group of ranks. It writes no file and prints nothing: it reports to sinks and
+// saves through a function that it is given.
 #pragma once
 
 #include <functional>

@@ -82,6 +82,7 @@ const std::vector<UpdateRule>& rules() {
       MomentumRule{0.9, MomentumForm::keras, true},
       MomentumRule{0.9, MomentumForm::torch, false},
       RmspropRule{0.9, 1e-7},
+      AdagradRule{1e-7},
       AdamRule{0.9, 0.999, 1e-7, AdamForm::keras},
       AdamRule{0.9, 0.999, 1e-8, AdamForm::torch},
   };

@@ -86,7 +86,7 @@ expect_code 0
 expect_equal "$(grep -c gnuplot "$scratch/stderr")" 1
 expect_equal "$(wc -l <runs/tiny/0001/metrics.csv | tr -d ' ')" 4
 
-begin "without gnuplot --output is refused before step 1"
+begin "without gnuplot --plot is refused before step 1"
 write_tiny_run tiny.yaml
 run "${quick[@]}" --config tiny.yaml --output curves.png
 expect_code 2

@@ -97,9 +97,9 @@ expect_differs "$code" 0
 expect_err "out"
 expect_equal "$(ls out)" notes.txt
 
-begin "--output draws the curves to the given path"
+begin "--plot, also as --output, draws the curves to the given path"
 write_tiny_run tiny.yaml
-run "$train" --config tiny.yaml --set epochs=2 --output curves.png
+run "$train" --config tiny.yaml --set epochs=2 --plot curves.png
 expect_code 0
 expect_equal "$(head -c 4 curves.png | tail -c 3)" PNG
 run "$train" --config tiny.yaml --set epochs=2 --output curves.svg

@@ -36,9 +36,9 @@ expect_equal "$(head -c 4 scaling.png | tail -c 3)" PNG
 expect_file scaling.gp
 expect_no_path runs
 
-begin "--json prints one line per count, and --output sets the path of the files"
+begin "--json prints one line per count, and --plot sets the path of the files"
 write_tiny_run tiny.yaml
-run "${bench[@]}" --scaling 2,1 --rounds 1 --batch 8 --threads 1 --json --output two.svg
+run "${bench[@]}" --scaling 2,1 --rounds 1 --batch 8 --threads 1 --json --plot two.svg
 expect_code 0
 expect_equal "$(wc -l <<<"$out")" 2
 expect_equal "$(grep -o '"ranks":[0-9]*' <<<"$out" | tr '\n' ' ')" '"ranks":1 "ranks":2 '
@@ -78,7 +78,7 @@ expect_file scaling.csv
 expect_no_path scaling.png
 run env PATH=/nonexistent "${bench[@]}" --scaling 1 --output b.png
 expect_code 2
-expect_err "--output: gnuplot was not found"
+expect_err "--plot: gnuplot was not found"
 run "${bench[@]}" --scaling 1 --output b.pdf
 expect_code 2
 expect_err "ends neither in .png nor in .svg"
@@ -97,7 +97,7 @@ refused "2 appears twice" --gpus 0 --scaling 2,2
 refused "--scaling itself gives the numbers of ranks" --gpus 0 --scaling 1,2 --replicas 2
 refused "--sync-dir copies to the hosts of --hosts" --gpus 0 --scaling 1,2 --sync-dir /data
 refused "--layers" --gpus 0 --scaling 1,2 --layers
-for flag in "--rounds 2" "--output a.png" "--replicas 2" "--hosts hosts.txt"; do
+for flag in "--rounds 2" "--plot a.png" "--replicas 2" "--hosts hosts.txt"; do
   # shellcheck disable=SC2086  # a flag and its value
   refused "--scaling" --gpus 0 $flag
 done

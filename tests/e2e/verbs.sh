@@ -44,6 +44,7 @@ refused() {
 refused 3 "did you mean 'val_accuracy'?" --set checkpoint.best.metric=val_acuracy
 refused 2 "ends neither in .png nor in .svg" --output curves.docx
 refused 2 "the folder 'nowhere' does not exist" --output nowhere/curves.png
+refused 2 "give the run's folder with --out" --plot nowhere/
 refused 7 "cannot make the folder 'file'" --out file/below
 refused 7 "/proc/nowhere" --out /proc/nowhere/a
 refused 2 "'.' is not empty" --out .

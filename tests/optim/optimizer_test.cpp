@@ -106,6 +106,15 @@ TEST_CASE("rmsprop divides by the root of the running square plus epsilon") {
              });
 }
 
+TEST_CASE("adagrad divides by the root of the summed squares plus epsilon") {
+  check_rule(*optimizer("adagrad: {epsilon: 0.01}"),
+             [](Reference& e, double g, double rate, double decay, int) {
+               const double gradient = g + decay * e.w;
+               e.a += gradient * gradient;
+               e.w -= rate * gradient / (std::sqrt(e.a) + 0.01);
+             });
+}
+
 TEST_CASE("adam in Keras form adds epsilon to the uncorrected root") {
   check_rule(*optimizer("adam: {epsilon: 0.01}"),
              [](Reference& e, double g, double rate, double decay, int done) {

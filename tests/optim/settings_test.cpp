@@ -17,6 +17,7 @@ TEST_CASE("the optimizer's learning rate and state names follow the file") {
   CHECK(sgd->slots() == std::vector<std::string>{"momentum"});
   CHECK(optimizer("adam")->slots() == std::vector<std::string>{"mean", "square"});
   CHECK(optimizer("adam: 0.02")->rate() == 0.02);
+  CHECK(optimizer("adagrad")->slots() == std::vector<std::string>{"square_sum"});
   CHECK(optimizer("rmsprop")->slots() == std::vector<std::string>{"square"});
 }
 

@@ -171,7 +171,7 @@ TEST_CASE("a title is only text, whatever it contains") {
             .find("title 'it''s `touch broken`; \"x\" set output ''/'' ") != std::string::npos);
 }
 
-TEST_CASE("--output gets the curves in the format of its extension") {
+TEST_CASE("--plot gets the curves in the format of its extension") {
   PlotRun run(kTwoRows);
   for (const char* name : {"curves.png", "c.svg", "c.SVG"}) {
     Plotter plotter = run.plotter(real_gnuplot(), {.title = "Title"}, run.folder / name);
@@ -183,7 +183,8 @@ TEST_CASE("--output gets the curves in the format of its extension") {
   CHECK(is_svg(text_of(run.folder / "c.SVG")));
 }
 
-TEST_CASE("--output is refused for other extensions, missing folders and a missing gnuplot") {
+TEST_CASE(
+    "--plot is refused for folders, other extensions, missing folders and a missing gnuplot") {
   const TemporaryFolder folder;
   const auto message = [](const std::filesystem::path& output, bool has_gnuplot) -> std::string {
     try {
@@ -196,14 +197,16 @@ TEST_CASE("--output is refused for other extensions, missing folders and a missi
   };
   CHECK(message("curves.png", true).empty());
   CHECK(message(folder / "curves.svg", true).empty());
-  CHECK(message("curves.pdf", true) == "--output: 'curves.pdf' ends neither in .png nor in .svg");
-  CHECK(
-      message("curves.png", false) ==
-      "--output: gnuplot was not found, which is needed for the plot; install it (apt-get install "
-      "gnuplot-nox) or leave out --output");
-  CHECK(message(folder / "none" / "c.png", true) == "--output: the folder '" +
-                                                        (folder / "none").string() +
-                                                        "' does not exist; create it first");
+  CHECK(message(folder.path(), true) ==
+        "--plot: '" + folder.path().string() +
+            "' is a folder; name a .png or .svg file, or give the run's folder with --out");
+  CHECK(message("runs/", true).starts_with("--plot: 'runs/' is a folder; "));
+  CHECK(message("curves.pdf", true) == "--plot: 'curves.pdf' ends neither in .png nor in .svg");
+  CHECK(message("curves.png", false) ==
+        "--plot: gnuplot was not found, which is needed for the plot; install it (apt-get install "
+        "gnuplot-nox) or leave out --plot");
+  CHECK(message(folder / "none" / "c.png", true) ==
+        "--plot: the folder '" + (folder / "none").string() + "' does not exist; create it first");
 }
 
 TEST_CASE("a gnuplot that fails is one warning, and the old plot stays intact") {

@@ -1,4 +1,6 @@
 // A run file: what is trained, on which data, how, and what is written.
+//
+// The folder run/config reads and checks run files; it trains nothing and opens no device.
 #pragma once
 
 #include <cstdint>

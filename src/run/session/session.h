@@ -1,4 +1,7 @@
 // Builds the objects of a run from its config: the only place that does.
+//
+// The folder run/session holds this assembly and what only it needs: joining GPUs, sharing data
+// sets between ranks, agreeing on devices and engines.
 #pragma once
 
 #include <cstdint>
