@@ -41,7 +41,7 @@ void require_memory(const ModelPrograms& programs, const Device& device, const T
                     const ExecutorFactory& executors, const ModelOptions& options) {
   const std::size_t free = device.free_bytes();
   const std::size_t needed =
-      ModelMemory::places(programs.blocks, programs.sizes).bytes + programs.transient_bytes();
+      ModelMemory::offsets_of(programs.blocks, programs.sizes).bytes + programs.transient_bytes();
   if (free == 0 || needed <= free) return;
   const std::int64_t batch = programs.sizes.batch;
   const std::int64_t fits = largest_batch(free, batch - 1, [&](std::int64_t smaller) {

@@ -19,11 +19,11 @@ std::size_t transient_bytes_without_workspaces(Plan plan) {
 
 MemoryForecast forecast(const BlockLayout& blocks, const ModelMemory::Sizes& sizes,
                         std::span<const Plan* const> programs) {
-  const ModelMemory::Places places = ModelMemory::places(blocks, sizes);
-  MemoryForecast result{.weights = places.gradients + (places.inputs - places.running),
-                        .gradients = places.slots - places.gradients,
-                        .optimizer = places.running - places.slots,
-                        .inputs = places.bytes - places.inputs};
+  const ModelMemory::Offsets offsets = ModelMemory::offsets_of(blocks, sizes);
+  MemoryForecast result{.weights = offsets.gradients + (offsets.inputs - offsets.running),
+                        .gradients = offsets.slots - offsets.gradients,
+                        .optimizer = offsets.running - offsets.slots,
+                        .inputs = offsets.bytes - offsets.inputs};
   std::size_t transient = 0;
   for (const Plan* plan : programs) {
     transient = std::max(transient, plan->transient_bytes);

@@ -1,7 +1,8 @@
+#include "plan/plan.h"
+
 #include <utility>
 
 #include "base/error.h"
-#include "plan/plan.h"
 
 namespace trainyard {
 namespace {

@@ -1,5 +1,6 @@
-#include "base/error.h"
 #include "comm/communicator.h"
+
+#include "base/error.h"
 
 namespace trainyard {
 namespace {

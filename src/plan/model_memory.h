@@ -1,0 +1,78 @@
+// The persistent memory of a model on one device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "device/device.h"
+#include "exec/executor.h"
+#include "plan/plan.h"
+
+namespace trainyard {
+
+/// The persistent memory of a rank: flat blocks, state and inputs, on the device. The host reads
+/// and writes it only through the queue.
+class ModelMemory {
+ public:
+  struct Sizes {
+    DType type = DType::f32;  // of parameters, gradients, state and statistics: f32 or f64
+    int slots = 0;            // optimizer state blocks
+    std::size_t input_bytes = 0;
+    std::size_t staging_bytes = 0;  // of images before conversion to the input's layout and type
+    std::int64_t batch = 1;
+    bool accumulates = false;  // has a second gradient block for the sum over micro-batches
+    std::int64_t shards = 1;   // of a micro-batch, a power of two: log2(shards) blocks for their
+                               // sums
+    std::int64_t results = 0;  // doubles per batch: its loss and metrics
+  };
+  /// The offset of each part, in bytes, in this order; `bytes` is the total.
+  struct Offsets {
+    std::size_t weights = 0, gradients = 0, gradient_bytes = 0, shard_sums = 0, gradient_sum = 0;
+    std::size_t slots = 0, slot_bytes = 0;
+    std::size_t running = 0, inputs = 0, staging = 0, state = 0, sample_index = 0, results = 0;
+    std::size_t bytes = 0;
+  };
+  [[nodiscard]] static Offsets offsets_of(const BlockLayout& blocks, const Sizes& sizes);
+  /// Zeroed on `queue`.
+  ModelMemory(Device& device, Queue& queue, const BlockLayout& blocks, const Sizes& sizes);
+
+  [[nodiscard]] DType type() const { return sizes_.type; }
+  [[nodiscard]] std::int64_t batch() const { return sizes_.batch; }
+  [[nodiscard]] std::byte* weights() const { return at(offsets_.weights); }
+  [[nodiscard]] std::int64_t shards() const { return sizes_.shards; }
+  /// Gradients of this batch; the statistics of the batch follow as the tail.
+  [[nodiscard]] std::byte* gradients() const { return at(offsets_.gradients); }
+  /// log2(shards()) blocks like gradients(), shard_sum_stride() bytes apart, for the sums over
+  /// shards; see ShardSum, which leaves the total in the first.
+  [[nodiscard]] std::byte* shard_sums() const { return at(offsets_.shard_sums); }
+  [[nodiscard]] std::size_t shard_sum_stride() const { return offsets_.gradient_bytes; }
+  /// Sum over shards and micro-batches; without accumulation the sum over shards, and gradients()
+  /// if there is one shard.
+  [[nodiscard]] std::byte* gradient_sum() const { return at(offsets_.gradient_sum); }
+  [[nodiscard]] std::byte* slot(int index) const;
+  [[nodiscard]] int slots() const { return sizes_.slots; }
+  [[nodiscard]] std::byte* running() const { return at(offsets_.running); }
+  [[nodiscard]] std::byte* inputs() const { return at(offsets_.inputs); }
+  [[nodiscard]] std::byte* staging() const { return at(offsets_.staging); }
+  [[nodiscard]] StepState* state() const {
+    return reinterpret_cast<StepState*>(at(offsets_.state));
+  }
+  [[nodiscard]] std::int64_t* sample_index() const {
+    return reinterpret_cast<std::int64_t*>(at(offsets_.sample_index));
+  }
+  /// The sums of losses and metrics over the batches since they were last read.
+  [[nodiscard]] double* results() const { return reinterpret_cast<double*>(at(offsets_.results)); }
+  [[nodiscard]] std::size_t bytes() const { return buffer_->bytes(); }
+
+ private:
+  [[nodiscard]] std::byte* at(std::size_t offset) const {
+    return static_cast<std::byte*>(buffer_->data()) + offset;
+  }
+
+  Sizes sizes_;
+  Offsets offsets_;
+  std::unique_ptr<DeviceBuffer> buffer_;
+};
+
+}  // namespace trainyard
