@@ -44,7 +44,7 @@ ModelMemory::Offsets ModelMemory::offsets_of(const BlockLayout& blocks, const Si
 
 ModelMemory::ModelMemory(Device& device, Queue& queue, const BlockLayout& blocks,
                          const Sizes& sizes)
-    : sizes_(sizes), offsets_(offsets(blocks, sizes)), buffer_(device.allocate(offsets_.bytes)) {
+    : sizes_(sizes), offsets_(offsets_of(blocks, sizes)), buffer_(device.allocate(offsets_.bytes)) {
   queue.fill(buffer_->data(), std::byte{0}, buffer_->bytes());
   const StepState initial;
   queue.copy_from_host(state(), &initial, sizeof initial);
