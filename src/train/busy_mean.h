@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// Mean of readings. Each covers up to the second before it, so they are at least a second apart:
+/// Mean of readings. Each covers up to one second before it, so they are at least a second apart:
 /// read_if_due() is called often but reads rarely.
 class BusyMean {
  public:

@@ -20,7 +20,7 @@ struct ReducerOptions {
   // summed in one order on any number of ranks; 0: one part per rank, in the communicator's order.
   std::int64_t shards = 0;
   DType transport = DType::f32;  // gradient dtype between ranks, see RankSumOptions
-  BucketBytes buckets;           // of buckets whose all-reduce overlaps the backward pass
+  BucketBytes buckets;           // of gradients whose all-reduce overlaps the backward pass
 };
 
 /// Reduces gradients, batch statistics and the sums of loss and metrics (results). A step has

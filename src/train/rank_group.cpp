@@ -19,7 +19,7 @@
 namespace trainyard {
 namespace {
 
-/// Time that a rank which noticed a failure by itself has for an orderly end before it is killed.
+/// Time that a rank which noticed a failure by itself has for an orderly end before it is ended.
 constexpr Milliseconds kOwnEnd{5'000};
 constexpr Operation kStart{"start"};
 constexpr Operation kWaitForMachine{"what another rank of its machine reads", true};

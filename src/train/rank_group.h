@@ -55,7 +55,8 @@ class RankGroup {
   [[nodiscard]] bool shares_memory() const { return shares_memory_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   /// How long a communicator call of these ranks may take. The watchdog decides sooner which rank
-  /// caused a failure, and ends a rank whose own thread or GPU waits for a rank that is gone.
+  /// caused a failure, and ends a rank whose own thread waits for one that is gone, directly or
+  /// through its GPU.
   [[nodiscard]] Milliseconds call_limit() const;
 
   /// Tells the watchdog what this rank begins. Cheap enough for the step's critical path.
