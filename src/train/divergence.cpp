@@ -63,7 +63,7 @@ void EpochWatch::look_at_metric(const EpochRow& row, const Warn& warn) {
   if (constant_epochs_ < kConstantEpochs || perfect) return;
   metric_warned_ = true;
   warn(
-      fmt::format("{} has been {:.4f} for {} epochs, on both splits: nothing is learned; is the "
+      fmt::format("{} has been {:.4f} for {} epochs, on both splits: nothing is learnt; is the "
                   "learning rate 0 or far too high, or are the layers frozen?",
                   metric.name, metric.validation.value_or(0), constant_epochs_));
 }
