@@ -1,9 +1,9 @@
-// What says that a model is better than another of the same run.
+// The criterion for the best model of a run.
 #pragma once
 
 namespace trainyard {
 
-/// Which metric says that a model is better.
+/// The metric by which models of a run are compared.
 struct BestMetric {
   int metric = -1;  // index into the metrics, -1: the loss
   bool larger_is_better = true;

@@ -1,4 +1,4 @@
-// The mean over an epoch of how busy a GPU is.
+// Mean GPU utilization over an epoch.
 #pragma once
 
 #include <functional>
@@ -6,28 +6,27 @@
 
 namespace trainyard {
 
-/// A mean of readings, each of which covers up to the second before it, so that they are a second
-/// or more apart: it is told often of the time, and asks seldom.
+/// Mean of readings. Each covers up to one second before it, so they are at least a second apart:
+/// read_if_due() is called often but reads rarely.
 class BusyMean {
  public:
   static constexpr double kPeriodSeconds = 1;
 
-  /// `read`: percent of the last moments, or nothing.
+  /// `read`: recent utilization in percent, or nothing.
   explicit BusyMean(std::function<std::optional<double>()> read);
 
-  /// Begins anew: readings that are due from now on see nothing from before `now` (seconds).
+  /// Starts over: later readings cover nothing from before `now` (seconds).
   void start(double now);
-  /// Reads if a period has passed since the last time.
+  /// Reads if a period has passed since the last reading.
   void read_if_due(double now);
-  /// Of the readings since the start; where none was due yet, a reading of this moment. Empty if
-  /// nothing was read.
+  /// Mean of the readings since start(); if none was due yet, reads now. Empty if nothing was read.
   [[nodiscard]] std::optional<double> mean();
 
  private:
   void add_reading();
 
   std::function<std::optional<double>()> read_;
-  double asked_ = 0;  // when, in seconds
+  double asked_ = 0;  // time of the last reading, in seconds
   double sum_ = 0;
   int count_ = 0;
 };

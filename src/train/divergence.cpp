@@ -10,9 +10,9 @@
 namespace trainyard {
 namespace {
 
-/// val_loss may be so many times the training loss before that is worth a warning.
+/// A val_loss above this many times the training loss gives a warning.
 constexpr double kFarApart = 100;
-/// Epochs in a row with one and the same metric on both splits.
+/// Epochs in a row with an unchanged metric on both splits before a warning.
 constexpr std::int64_t kConstantEpochs = 3;
 
 }  // namespace
@@ -33,7 +33,7 @@ std::string LossLimit::fault(double loss) {
   if (!std::isfinite(loss)) return "the loss is not finite";
   const double limit = kFactor * std::max(*first_, 1.0);
   if (loss <= limit) return "";
-  return fmt::format("the loss began at {:.4g} and is above {:g} now", *first_, limit);
+  return fmt::format("the loss started at {:.4g} and is now above {:g}", *first_, limit);
 }
 
 void EpochWatch::look(const EpochRow& row, const Warn& warn) {
@@ -62,10 +62,10 @@ void EpochWatch::look_at_metric(const EpochRow& row, const Warn& warn) {
   const bool perfect = metric.training == 1.0;
   if (constant_epochs_ < kConstantEpochs || perfect) return;
   metric_warned_ = true;
-  warn(fmt::format(
-      "{} has been {:.4f} for {} epochs, on both splits alike: nothing is learnt; is the "
-      "learning rate 0 or far too high, or are the layers frozen?",
-      metric.name, metric.validation.value_or(0), constant_epochs_));
+  warn(
+      fmt::format("{} has been {:.4f} for {} epochs, on both splits: nothing is learnt; is the "
+                  "learning rate 0 or far too high, or are the layers frozen?",
+                  metric.name, metric.validation.value_or(0), constant_epochs_));
 }
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Judges a run by what it measures: is it diverging, is something wrong with it?
+// Detects divergence and suspicious results from a run's measurements.
 #pragma once
 
 #include <cstdint>
@@ -10,35 +10,35 @@
 
 namespace trainyard {
 
-/// Where training diverged, as a message has it.
+/// Where training diverged, for a message.
 struct Divergence {
-  std::int64_t step = 0;   // finished updates before it
+  std::int64_t step = 0;   // finished steps before it
   std::int64_t epoch = 0;  // finished epochs
-  std::string where;       // in the network's file; "" if not known
-  std::string text;        // what is wrong, and in which layer if that is known
+  std::string where;       // position in the network file; "" if not known
+  std::string text;        // what is wrong, and in which layer if known
   std::optional<double> loss;
   std::optional<double> rate;
-  bool scales_loss = false;  // there is a loss scale to change
+  bool scales_loss = false;  // there is a loss scale that can be changed
 };
 
-/// Throws Error{diverged}: epoch, step, loss and rate, and what to try.
+/// Throws Error{diverged} with epoch, step, loss, learning rate and suggestions.
 [[noreturn]] void report(const Divergence& divergence);
 
 /// Compares each step's loss with the first one.
 class LossLimit {
  public:
-  /// Times the first loss, or 1 if that is below: a run that goes on with a small loss may see a
-  /// single batch that is far above it.
+  /// Factor over the first loss, or over 1 if that is smaller: a resumed run with a small loss may
+  /// see a single batch far above it.
   static constexpr double kFactor = 1e4;
 
-  /// What is wrong with the loss of the next step; "" if nothing is.
+  /// What is wrong with the next step's loss; "" if nothing.
   [[nodiscard]] std::string fault(double loss);
 
  private:
   std::optional<double> first_;
 };
 
-/// Warns, once of each kind, of epochs that look as if a setting were wrong.
+/// Warns, once per kind, of epochs whose results suggest a wrong setting.
 class EpochWatch {
  public:
   using Warn = std::function<void(const std::string&)>;
@@ -51,8 +51,8 @@ class EpochWatch {
 
   bool loss_warned_ = false;
   bool metric_warned_ = false;
-  std::optional<double> training_, validation_;  // the first metric, an epoch ago
-  std::int64_t constant_epochs_ = 0;             // in a row, until the last one
+  std::optional<double> training_, validation_;  // the first metric in the previous epoch
+  std::int64_t constant_epochs_ = 0;             // in a row, up to the last one
 };
 
 }  // namespace trainyard

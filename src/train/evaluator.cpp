@@ -6,7 +6,7 @@
 namespace trainyard {
 namespace {
 
-/// Totals as doubles in a row: samples, loss, metrics.
+/// Appends totals as a row of doubles: samples, loss, metrics.
 void append_row(const Totals& totals, std::vector<double>& rows) {
   rows.push_back(static_cast<double>(totals.samples));
   rows.push_back(totals.loss);
@@ -19,7 +19,7 @@ Totals totals_of(std::span<const double> row) {
           .samples = static_cast<std::int64_t>(row[0])};
 }
 
-/// A row for each batch of this rank.
+/// One row per batch of this rank.
 std::vector<double> batch_rows(Model& model, Feeder& feeder,
                                const std::function<void()>& before_batch) {
   std::vector<double> rows;
@@ -34,7 +34,7 @@ std::vector<double> batch_rows(Model& model, Feeder& feeder,
 }
 
 Totals evaluate_alone(Model& model, Feeder& feeder, const std::function<void()>& before_batch) {
-  TY_CHECK(feeder.options().ranks == 1, "the evaluation of several ranks wants a communicator");
+  TY_CHECK(feeder.options().ranks == 1, "evaluation on several ranks needs a communicator");
   feeder.start(0);
   for (std::int64_t step = 0; step < feeder.steps_per_epoch(); ++step) {
     before_batch();
@@ -54,7 +54,7 @@ Totals evaluate(Model& model, Feeder& feeder, Communicator& hosts,
                 const std::function<void()>& before_batch) {
   if (hosts.size() == 1) return evaluate_alone(model, feeder, before_batch);
   TY_CHECK(feeder.options().ranks == hosts.size() && feeder.options().rank == hosts.rank(),
-           "a feeder of another rank");
+           "the feeder belongs to another rank");
   const auto ranks = static_cast<std::size_t>(hosts.size());
   const std::vector<double> mine = batch_rows(model, feeder, before_batch);
   std::vector<double> all(mine.size() * ranks);

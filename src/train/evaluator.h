@@ -9,14 +9,14 @@
 
 namespace trainyard {
 
-/// Runs the evaluation program over every sample of `feeder`'s set; the padding of the last batch
-/// is left out of the sums. Of one rank.
+/// Runs the evaluation program over every sample of `feeder`'s set; padding in the last batch is
+/// excluded from the sums. For a single rank.
 [[nodiscard]] Totals evaluate(Model& model, Feeder& feeder);
 
-/// The same by all ranks together, each of which calls it with a feeder of its own: batch b is that
-/// of rank b mod ranks, a batch of padding alone where there is none left. The batches' sums are
-/// added in their order, so that the totals have the bits of one rank's on every rank. `hosts` is a
-/// communicator of the host's memory; `before_batch` is called before each of its batches.
+/// The same on all ranks together, each with its own feeder: rank b mod ranks evaluates batch b, or
+/// a batch of padding if none is left. The batches' sums are added in order, so that the totals on
+/// every rank are bit-identical to a single rank's. `hosts` is a host-memory communicator;
+/// `before_batch` is called before each batch of this rank.
 [[nodiscard]] Totals evaluate(
     Model& model, Feeder& feeder, Communicator& hosts,
     const std::function<void()>& before_batch = [] {});

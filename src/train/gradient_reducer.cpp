@@ -22,7 +22,7 @@ ShardBlocks gradient_blocks(const Model& model) {
           .stride = memory.shard_sum_stride()};
 }
 
-/// `sums` are of `count` doubles each.
+/// `sums` have `count` doubles each.
 ShardBlocks result_blocks(double* results, std::int64_t count, double* sums) {
   return {.type = DType::f64,
           .elements = count,
@@ -32,7 +32,7 @@ ShardBlocks result_blocks(double* results, std::int64_t count, double* sums) {
 }
 
 std::int64_t shards_of_rank(std::int64_t shards, std::int64_t ranks) {
-  TY_CHECK(shards % ranks == 0, "the number of ranks divides that of shards");
+  TY_CHECK(shards % ranks == 0, "the number of ranks must divide the number of shards");
   return std::max<std::int64_t>(shards / ranks, 1);
 }
 
@@ -57,7 +57,7 @@ GradientReducer::GradientReducer(Model& model, Communicator& communicator,
                  .buckets = overlapped_buckets(),
                  .in_tree = options.shards > 0}) {
   TY_CHECK(model.memory().shards() == shards_,
-           "the model's memory has blocks for the shards of its rank");
+           "the model's memory must have blocks for the shards of its rank");
   result_sum_ = static_cast<double*>(result_shards_.total());
   if (options.shards > 0 && options.accumulate > 1) result_sum_ = result_sums_.data();
 }
@@ -73,7 +73,7 @@ std::size_t GradientReducer::result_bytes() const {
 }
 
 RankBlocks GradientReducer::rank_blocks() const {
-  // With shards the sum over those of a micro-batch, else that over the micro-batches.
+  // With shards the sum over the shards of a micro-batch, else the sum over the micro-batches.
   const ModelMemory& memory = model_.memory();
   const bool sharded = options_.shards > 0;
   return {.type = memory.type(),
@@ -85,8 +85,8 @@ RankBlocks GradientReducer::rank_blocks() const {
 }
 
 std::vector<GradientBucket> GradientReducer::overlapped_buckets() const {
-  // Gradients that are added to others first are complete at the end. Synchronised batch norms use
-  // the communicator on the model's queue, and all of its calls stay on one queue.
+  // Gradients that are first added to others are complete only at the end. Sync batch norms use the
+  // communicator on the model's queue, and all its calls must stay on one queue.
   const bool overlaps = model_.compute().sums != nullptr && communicator_.size() > 1 &&
                         communicator_.recordable() && options_.accumulate == 1 &&
                         options_.shards == 0 && !syncs_batch_norms(model_.planned_graph());
@@ -111,7 +111,7 @@ void GradientReducer::all_reduce(std::int64_t index) {
 
 void GradientReducer::end_pass(std::int64_t index) {
   if (options_.shards > 0 && ends_micro_batch(index)) add_micro_batch(index / shards_);
-  // Where it is not one row that all passes add to.
+  // Unless all passes add to this one row.
   if (result_sum_ != batch_results()) {
     model_.compute().queue.fill(batch_results(), std::byte{0}, result_bytes());
   }
@@ -119,7 +119,7 @@ void GradientReducer::end_pass(std::int64_t index) {
 }
 
 void GradientReducer::add_micro_batch(std::int64_t index) {
-  if (options_.accumulate == 1) return;  // the sums are there already
+  if (options_.accumulate == 1) return;  // already in the sums
   void* const gradients = gradient_shards_.total();
   void* const results = result_shards_.total();
   const UpdateLaunches& launches = model_.compute().launches;

@@ -1,4 +1,4 @@
-// From the gradients of single passes to those of a step: sums over shards, ranks and
+// Reduces the gradients of single passes to those of a step: sums over shards, ranks and
 // micro-batches.
 #pragma once
 
@@ -19,18 +19,19 @@ struct ReducerOptions {
   // Equal parts of a micro-batch over all ranks, a power of two that the number of ranks divides,
   // summed in one order on any number of ranks; 0: one part per rank, in the communicator's order.
   std::int64_t shards = 0;
-  DType transport = DType::f32;  // of gradients between ranks, see RankSumOptions
-  BucketBytes buckets;           // of gradients whose all-reduce overlaps with the backward pass
+  DType transport = DType::f32;  // gradient dtype between ranks, see RankSumOptions
+  BucketBytes buckets;           // of gradients whose all-reduce overlaps the backward pass
 };
 
 /// Reduces gradients, batch statistics and the sums of loss and metrics (results). A step has
-/// passes() passes on this rank, forward and backward; after each come accumulate(), all_reduce()
-/// and end_pass(), which enqueue the same work in every step, so that it may be recorded. After the
-/// last one the model's gradient_sum() and results() hold the step's sums, equal on all ranks.
+/// passes() passes on this rank, forward and backward; each is followed by accumulate(),
+/// all_reduce() and end_pass(), which enqueue the same work in every step, so that it can be
+/// recorded. After the last one the model's gradient_sum() and results() hold the step's sums,
+/// equal on all ranks.
 class GradientReducer {
  public:
-  /// Model and communicator outlive it. The model's shards (ModelOptions) are those of the options
-  /// divided by the number of ranks.
+  /// Model and communicator must outlive it. The model's shards (ModelOptions) are those of the
+  /// options divided by the number of ranks.
   GradientReducer(Model& model, Communicator& communicator, const ReducerOptions& options);
 
   /// Passes per step on this rank: micro-batches times the shards of each.
@@ -43,19 +44,19 @@ class GradientReducer {
   [[nodiscard]] bool recordable() const {
     return communicator_.size() == 1 || communicator_.recordable();
   }
-  /// Buckets that reduce_next_bucket() takes while the backward pass goes on; see RankSum.
+  /// Buckets that reduce_next_bucket() takes during the backward pass; see RankSum.
   [[nodiscard]] std::span<const GradientBucket> overlapped() const {
     return rank_sum_.overlapped();
   }
   void reduce_next_bucket() { rank_sum_.begin_next(); }
-  /// Adds the gradients of pass `index` to the sums, and with shards its results.
+  /// Adds the gradients of pass `index` (and with shards its results) to the sums.
   void accumulate(std::int64_t index);
-  /// All-reduces, if pass `index` completes what is reduced at once: a micro-batch with shards,
-  /// else the step.
+  /// All-reduces if pass `index` completes a unit of reduction: with shards a micro-batch, else the
+  /// step.
   void all_reduce(std::int64_t index);
   /// Prepares for the next pass; after the last one the step's results are in the model's memory.
   void end_pass(std::int64_t index);
-  /// The last part of end_pass() alone, for gradients that are summed already.
+  /// Only the last part of end_pass(), for gradients that are already summed.
   void publish_results();
 
  private:

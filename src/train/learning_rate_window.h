@@ -1,4 +1,4 @@
-// The learning rates of the next steps, in memory of the device.
+// The learning rates of the next steps, in device memory.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,15 @@ namespace trainyard {
 /// step needs nothing from the host. The host refills the window when its end is reached.
 class LearningRateWindow {
  public:
-  /// `schedule` may be null: `context.base` for every step. Device, queue and schedule outlive it.
+  /// `schedule` may be null: `context.base` for every step. Device, queue and schedule must
+  /// outlive it.
   LearningRateWindow(const Compute& compute, const Schedule* schedule,
                      const ScheduleContext& context);
 
   /// Discards what is on the device: prepare() refills it.
   void reset() { end_ = 0; }
-  /// Copies the rates from step `step` (counted from 0) on, unless the device has that one.
+  /// Copies the learning rates from step `step` (counted from 0) on, unless the device has that
+  /// one.
   void prepare(std::int64_t step);
   /// On the device.
   [[nodiscard]] const RateWindow* data() const { return window_.data(); }
@@ -29,7 +31,7 @@ class LearningRateWindow {
   Queue& queue_;
   const Schedule* schedule_;
   ScheduleContext context_;
-  std::int64_t end_ = 0;            // the first step that the window has no rate for
+  std::int64_t end_ = 0;            // the first step after the window
   DeviceArray<RateWindow> window_;  // one element
 };
 

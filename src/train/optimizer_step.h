@@ -12,10 +12,10 @@ namespace trainyard {
 struct OptimizerStepOptions {
   double clip_norm = 0;  // of the gradients' L2 norm; 0: no clipping
   LossScale loss_scale;
-  double replicas = 1;  // batches whose statistics the model's tail of gradients is the sum of
+  double replicas = 1;  // batches whose statistics are summed in the gradients' tail
 };
 
-/// Where a step leaves its row of results.
+/// Where a step writes its row of results.
 struct ResultRows {
   double* rows = nullptr;  // [capacity][width] on the device, written in turn
   std::int64_t width = 0;
@@ -23,23 +23,23 @@ struct ResultRows {
 };
 
 /// Unscales, adds L2 terms, takes the norm, clips, applies the optimizer's rule and updates running
-/// statistics. A loss or gradient that is not finite, on whichever rank, withholds the step.
+/// statistics. A non-finite loss or gradient on any rank withholds the step.
 class OptimizerStep {
  public:
-  /// Model, optimizer and rows outlive it.
+  /// Model, optimizer and rows must outlive it.
   OptimizerStep(Model& model, const Optimizer& optimizer, const OptimizerStepOptions& options,
                 const ResultRows& results);
 
   /// Enqueues the step; the same work each time.
   void apply();
-  /// Whether gradients are computed of a loss that is scaled.
+  /// Whether gradients are computed from a scaled loss.
   [[nodiscard]] bool scales_loss() const {
     return options_.loss_scale.start != 1 || options_.loss_scale.dynamic;
   }
-  /// True if a step whose gradients overflow is skipped, and the loss scale halved.
+  /// Whether a step with overflowing gradients is skipped and the loss scale halved.
   [[nodiscard]] bool skips_overflow() const { return options_.loss_scale.dynamic; }
   [[nodiscard]] bool has_regularisation() const { return has_l2_; }
-  /// Waits for the sum of l2 * w^2 over all weights that have such a term.
+  /// The sum of l2 * w^2 over all weights that have an L2 term; waits for the device.
   [[nodiscard]] double regularisation_loss();
 
  private:

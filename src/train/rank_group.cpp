@@ -19,11 +19,11 @@
 namespace trainyard {
 namespace {
 
-/// What a rank that noticed a failure by itself gets to end in order, before it is ended.
+/// Time that a rank which noticed a failure by itself has for an orderly end before it is ended.
 constexpr Milliseconds kOwnEnd{5'000};
 constexpr Operation kStart{"start"};
 constexpr Operation kWaitForMachine{"what another rank of its machine reads", true};
-constexpr const char* kNotMade = "-";  // in place of what is made, which has "+" before it
+constexpr const char* kNotMade = "-";  // instead of the result, which has the prefix "+"
 
 Milliseconds milliseconds(double seconds) {
   return Milliseconds(static_cast<std::int64_t>(seconds * 1e3));
@@ -47,7 +47,7 @@ StoreAddress store_address(const RankIdentity& place) {
 
 }  // namespace
 
-/// Rank 0's store, this rank's connections to it, and whether this rank's own thread deals with a
+/// Rank 0's store, this rank's connections to it, and whether this rank's own thread handles a
 /// failure.
 class RankGroup::Meeting {
  public:
@@ -66,13 +66,13 @@ class RankGroup::Meeting {
   [[nodiscard]] Store& store() { return *store_; }
   [[nodiscard]] Watchdog& watchdog() { return watchdog_; }
 
-  /// This rank's own thread deals with a failure from now on.
+  /// From now on this rank's own thread handles a failure.
   void take_over() {
     const std::lock_guard lock(mutex_);
     taken_over_ = true;
     changed_.notify_all();
   }
-  /// Waits for that; false if it does not come.
+  /// Waits for take_over(); false on timeout.
   [[nodiscard]] bool await_take_over() {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, kOwnEnd, [this] { return taken_over_; });
@@ -84,11 +84,11 @@ class RankGroup::Meeting {
   bool taken_over_ = false;
   std::unique_ptr<StoreServer> server_;
   std::unique_ptr<Store> store_;
-  Watchdog watchdog_;  // last: its thread ends before the rest goes
+  Watchdog watchdog_;  // last: its thread ends before the rest is destroyed
 };
 
-/// Ends a rank that has failed and does not come to its end: a driver or a file system may hold its
-/// thread for ever.
+/// Ends a failed rank that does not end by itself: a driver or a file system may block its thread
+/// forever.
 class RankGroup::Leaving {
  public:
   Leaving(Milliseconds limit, std::function<void()> end)
@@ -101,10 +101,10 @@ class RankGroup::Leaving {
  private:
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::jthread thread_;  // last: it ends before the rest goes
+  std::jthread thread_;  // last: it ends before the rest is destroyed
 };
 
-/// Tells the watchdog what it waits for, and what goes on afterwards.
+/// Tells the watchdog what it waits for, and what continues afterwards.
 class RankGroup::ReportingCommunicator final : public ForwardingCommunicator {
  public:
   ReportingCommunicator(RankGroup& group, std::unique_ptr<Communicator> inner)
@@ -147,7 +147,7 @@ class RankGroup::ReportingCommunicator final : public ForwardingCommunicator {
 
   RankGroup& group_;
   std::unique_ptr<Communicator> owned_;
-  std::vector<SumPart> parts_;  // of a call
+  std::vector<SumPart> parts_;  // of the current call
   double votes_ = 0;            // summed with them
 };
 
@@ -183,8 +183,8 @@ Milliseconds RankGroup::call_limit() const {
 
 RankGroup::~RankGroup() = default;
 
-/// From the watchdog's thread. A rank whose collective broke comes to report() by itself; one that
-/// is stuck is ended here.
+/// Called from the watchdog's thread. A rank whose collective failed calls report() by itself; one
+/// that is stuck is ended here.
 void RankGroup::handle(const Failure& failure) {
   if (meeting_ && meeting_->await_take_over()) return;
   const std::lock_guard lock(last_words_mutex_);
@@ -224,7 +224,8 @@ std::string RankGroup::once_a_machine(const std::function<std::string()>& make) 
     const std::string made = store.get(answer, call_limit());
     meeting_->watchdog().progress(step_, *operation_);
     if (made != kNotMade) return made.substr(1);
-    throw Error(ErrorKind::device, "a rank of this machine failed at what the others wait for");
+    throw Error(ErrorKind::device,
+                "a rank of this machine failed at work that the others wait for");
   }
   try {
     std::string made = make();
@@ -245,15 +246,15 @@ void RankGroup::require_equal(std::string_view what, std::string_view mine) {
   const std::vector<std::string> all = gather(mine);
   for (std::size_t other = 1; other < all.size(); ++other) {
     if (all[other] == all[0]) continue;
-    throw Error(ErrorKind::device, "rank " + std::to_string(other) + " has another " +
+    throw Error(ErrorKind::device, "rank " + std::to_string(other) + " has a different " +
                                        std::string(what) + " than rank 0: '" + all[other] +
-                                       "' and '" + all[0] +
+                                       "' vs. '" + all[0] +
                                        "'; all ranks must run the same program on the same files");
   }
 }
 
 Failure RankGroup::report(const Error& error) {
-  // Calls on other ranks begin with this rank's name, as a failure's message does.
+  // Errors of calls to other ranks begin with this rank's name, as a failure's message does.
   std::string text = error.what();
   const std::string before = name() + ": ";
   if (text.starts_with(before)) text.erase(0, before.size());
@@ -271,7 +272,7 @@ Failure RankGroup::report(const Error& error) {
 void RankGroup::sign_off() {
   if (!meeting_) return;
   if (meeting_->watchdog().sign_off(milliseconds(options_.limits.step))) return;
-  throw Error(ErrorKind::device, "the other ranks did not end within the limit of a step");
+  throw Error(ErrorKind::device, "the other ranks did not end within the step time limit");
 }
 
 Error error_of(const Failure& failure) {

@@ -24,13 +24,13 @@ RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankB
   }
   if (options.in_tree && !communicator.sums_in_tree()) {
     TY_CHECK(options.buckets.empty() && transport_ == DType::f32,
-             "sums in tree order are of whole blocks, as they are");
+             "sums in tree order need whole blocks in their own dtype");
     parts_ = compute.device.allocate(
         std::max(tree_bytes(blocks.parameters + blocks.statistics, blocks.type),
                  tree_bytes(blocks.result_count, DType::f64)));
   }
   if (transport_ == DType::f32) return;
-  TY_CHECK(blocks.type == DType::f32, "only gradients of f32 cross in 16 bits");
+  TY_CHECK(blocks.type == DType::f32, "only f32 gradients can be sent in 16 bits");
   const std::size_t bytes = static_cast<std::size_t>(blocks.parameters) * size_of(transport_);
   downcast_ = compute.device.allocate(bytes);
 }
@@ -79,7 +79,7 @@ void RankSum::put_on() {
 void RankSum::finish() {
   if (communicator_.size() == 1) return;
   while (next_ + 1 < buckets_.size()) begin_next();
-  // The results go with the last bucket: a call costs more than their bytes.
+  // The results are sent with the last bucket: a call costs more than their bytes.
   if (next_ < buckets_.size()) add(buckets_[next_]);
   next_ = 0;
   pending_.push_back({blocks_.results, blocks_.result_count, DType::f64});
@@ -95,9 +95,9 @@ std::size_t RankSum::tree_bytes(std::int64_t count, DType type) const {
   return static_cast<std::size_t>(ranks * std::max(count / ranks, count % ranks)) * size_of(type);
 }
 
-/// Every rank gets all ranks' values of one slice, sums them in tree order and hands the sum round:
-/// no more bytes than a ring moves. What does not divide into slices, fewer elements than ranks,
-/// all ranks sum.
+/// Every rank gets all ranks' values of one slice, sums them in tree order and distributes the sum,
+/// which moves no more bytes than a ring. The remainder after slicing, fewer elements than ranks,
+/// is summed by all ranks.
 void RankSum::sum_in_tree(std::byte* data, std::int64_t count, DType type) {
   const std::int64_t ranks = communicator_.size();
   const std::int64_t slice = count / ranks, rest = count % ranks;
@@ -115,7 +115,7 @@ void RankSum::sum_in_tree(std::byte* data, std::int64_t count, DType type) {
   queue_.copy(tail, parts_->data(), rest_bytes);
 }
 
-/// `count` elements of each rank, one rank's behind the other's, into those of rank 0.
+/// Sums `count` elements of each rank, stored rank after rank, into those of rank 0.
 void RankSum::sum_parts(std::int64_t count, DType type) {
   const std::int64_t ranks = communicator_.size();
   const auto part = [&](std::int64_t rank) {

@@ -1,4 +1,4 @@
-// The sums over ranks that stand between the backward passes and the update.
+// The all-reduce between the backward passes and the optimizer step.
 #pragma once
 
 #include <cstddef>
@@ -13,41 +13,42 @@
 
 namespace trainyard {
 
-/// What an update sums over ranks: memory of the device, the same in every update.
+/// Device memory that a step all-reduces, the same in every step.
 struct RankBlocks {
   DType type = DType::f32;      // of the gradients, f32 or f64
   void* gradients = nullptr;    // [parameters + statistics]
-  std::int64_t parameters = 0;  // their gradients,
-  std::int64_t statistics = 0;  // and the statistics of the batch behind them
+  std::int64_t parameters = 0;  // number of their gradients
+  std::int64_t statistics = 0;  // number of batch statistics after them
   double* results = nullptr;    // [result_count]: loss and metrics
   std::int64_t result_count = 0;
 };
 
 struct RankSumOptions {
-  /// What gradients cross as: f16 and bf16 round those of f32, a rank's own and the sum; f32 leaves
-  /// them as they are.
+  /// The dtype in which gradients are sent: f16 and bf16 round f32 gradients, both a rank's own and
+  /// the sum; f32 leaves them unchanged.
   DType transport = DType::f32;
-  /// Summed one by one on Compute::sums, as begin_next() says. None: all at once, on the model's
+  /// Summed one by one on Compute::sums, see begin_next(). Empty: all at once, on the model's
   /// queue.
   std::vector<GradientBucket> buckets = {};
-  /// In the order of a binary tree over rank numbers (comm/tree_sum.h), which that of shards goes
-  /// on with, whatever the communicator's own is. Excludes the two above.
+  /// Sum in the order of a binary tree over rank numbers (comm/tree_sum.h), which continues the
+  /// tree over shards, whatever the communicator's own order. Excludes the two options above.
   bool in_tree = false;
 };
 
-/// Sums gradients, batch statistics and results over ranks, so that all have the same bits.
+/// All-reduces gradients, batch statistics and results; they are bit-identical on all ranks.
 class RankSum {
  public:
-  /// Communicator and blocks outlive it. One rank sums and rounds nothing. Throws Error{memory}.
+  /// Communicator and blocks must outlive it. A single rank sums and rounds nothing. Throws
+  /// Error{memory}.
   RankSum(const Compute& compute, Communicator& communicator, const RankBlocks& blocks,
           const RankSumOptions& options);
 
-  /// The buckets that are summed beside the backward pass: all but the last, which finish() sums
-  /// with the results. None: all is summed by finish().
+  /// The buckets whose all-reduce overlaps the backward pass: all but the last, which finish() sums
+  /// with the results. Empty: finish() sums everything.
   [[nodiscard]] std::span<const GradientBucket> overlapped() const;
-  /// Puts on the sum of the next of them, whose gradients the model's queue has then.
+  /// Enqueues the sum of the next of them; the model's queue must already compute its gradients.
   void begin_next();
-  /// Puts on what is left, and lets the model's queue wait for all.
+  /// Enqueues the remaining sums, and makes the model's queue wait for all of them.
   void finish();
 
  private:
@@ -67,13 +68,13 @@ class RankSum {
   DType transport_;
   std::vector<GradientBucket> buckets_;
   std::size_t next_ = 0;
-  std::vector<SumPart> pending_;            // added, and not yet put on
+  std::vector<SumPart> pending_;            // added but not yet enqueued
   Queue& queue_;                            // of the sums
-  std::unique_ptr<Event> ready_;            // of the model's queue; null: it is the same
-  std::unique_ptr<Event> summed_;           // of the other one, likewise
-  std::unique_ptr<DeviceBuffer> downcast_;  // [parameters] of the transport; null: as they are
+  std::unique_ptr<Event> ready_;            // on the model's queue; null: both are the same queue
+  std::unique_ptr<Event> summed_;           // on queue_; null likewise
+  std::unique_ptr<DeviceBuffer> downcast_;  // [parameters] of transport_; null: no downcast
   // All ranks' values of a slice, for sums in tree order; null: the communicator has that order, or
-  // none is asked for.
+  // none is requested.
   std::unique_ptr<DeviceBuffer> parts_;
 };
 

@@ -43,7 +43,7 @@ std::span<const UpdateResult> ResultRing::take_all() {
 }
 
 std::span<const UpdateResult> ResultRing::take_oldest() {
-  TY_CHECK(full(), "the oldest results are taken when there are enough");
+  TY_CHECK(full(), "the oldest results can be taken only when the ring is full");
   if (halves() == 1) return take_all();
   const std::int64_t end = end_ - kept_;
   const Half& half = half_[static_cast<std::size_t>(end / kept_ % 2)];

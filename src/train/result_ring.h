@@ -1,4 +1,4 @@
-// What the device measured in each step, on its way to the host.
+// The device's results of each step, on their way to the host.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace trainyard {
 
-/// What a step measured.
+/// Results of a step.
 struct UpdateResult {
   double rate = 0;           // learning rate used
   double gradient_norm = 0;  // before clipping, L2 terms included
   double loss_scale = 1;
   bool finite = true;    // false: this step and all later ones were withheld
-  bool skipped = false;  // this one alone, for a loss scale that was too large
-  Totals totals;         // of its batches, on all ranks
+  bool skipped = false;  // only this step, because the loss scale was too large
+  Totals totals;         // over its batches, on all ranks
 };
 
 /// Rows of results, one per step, which the device writes in turn. With `kept` above 1 they are
@@ -27,7 +27,7 @@ struct UpdateResult {
 /// the step in progress; with 1 each is read at once. Allocates nothing after construction.
 class ResultRing {
  public:
-  /// Rows of `width` doubles (ResultRow). Device and queue outlive it.
+  /// Rows of `width` doubles (ResultRow). Device and queue must outlive it.
   ResultRing(const Compute& compute, std::int64_t width, std::int64_t kept);
 
   /// Rows on the device: [capacity()][width].
@@ -35,22 +35,22 @@ class ResultRing {
   [[nodiscard]] std::int64_t width() const { return width_; }
   [[nodiscard]] std::int64_t capacity() const { return halves() * kept_; }
 
-  /// The next result is that of step `step`, counted from 0. Only while none is pending.
+  /// The next result is that of step `step`, counted from 0. Call it only while none is pending.
   void start_at(std::int64_t step) { end_ = step; }
-  /// Counts a step that is enqueued; it had `samples` samples on all ranks.
+  /// Counts an enqueued step with `samples` samples on all ranks.
   void add(std::int64_t samples);
   /// Steps whose results have not been taken.
   [[nodiscard]] std::int64_t pending() const { return static_cast<std::int64_t>(samples_.size()); }
   /// True if results must be taken before the next step: by take_oldest(), or all.
   [[nodiscard]] bool full() const;
-  /// Waits for all pending steps; the oldest first. Valid until the next call.
+  /// Waits for all pending steps; oldest first. Valid until the next call.
   [[nodiscard]] std::span<const UpdateResult> take_all();
   /// When full(): the results that were sent `kept` steps ago; with `kept` 1 those of the last
   /// step.
   [[nodiscard]] std::span<const UpdateResult> take_oldest();
 
  private:
-  /// Half of the rows, on their way to the host.
+  /// Half of the rows, on its way to the host.
   struct Half {
     std::unique_ptr<DeviceBuffer> rows;  // [kept][width]
     std::unique_ptr<Event> sent;
@@ -61,7 +61,7 @@ class ResultRing {
     return static_cast<std::size_t>(step % capacity());
   }
   void send_half();
-  /// The `count` oldest, from `rows`, which begin at row `first_row` of the device's.
+  /// The `count` oldest, from `rows`, which begin at row `first_row` of rows_.
   [[nodiscard]] std::span<const UpdateResult> take(std::int64_t count, std::span<const double> rows,
                                                    std::size_t first_row);
 
@@ -69,7 +69,7 @@ class ResultRing {
   std::int64_t width_, kept_;
   std::int64_t end_ = 0;               // steps so far
   std::vector<std::int64_t> samples_;  // of each pending step
-  std::vector<double> taken_rows_;     // as rows_
+  std::vector<double> taken_rows_;     // copy of rows_
   std::vector<UpdateResult> taken_;
   DeviceArray<double> rows_;
   std::array<Half, 2> half_;

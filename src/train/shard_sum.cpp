@@ -9,7 +9,7 @@ namespace trainyard {
 ShardSum::ShardSum(const UpdateLaunches& launches, const ShardBlocks& blocks, std::int64_t shards)
     : launches_(launches), blocks_(blocks), shards_(shards) {
   TY_CHECK(std::has_single_bit(static_cast<std::uint64_t>(shards)),
-           "the shards of a rank are a power of two");
+           "the number of shards per rank must be a power of two");
 }
 
 void ShardSum::accumulate(void* to, const void* from, bool first) const {
@@ -18,9 +18,9 @@ void ShardSum::accumulate(void* to, const void* from, bool first) const {
 
 void ShardSum::add(std::int64_t position) const {
   if (shards_ == 1) return;
-  // The stack holds a sum for each bit of `position` that is set, of as many shards as the bit is
-  // worth, the largest at the bottom. As in a binary counter, one more shard makes a carry of each
-  // set bit at the end: the two topmost sums are of equally many shards then, and become one.
+  // The stack holds one sum per set bit of `position`, over as many shards as the bit's value, the
+  // largest at the bottom. As in a binary counter, one more shard carries through the trailing set
+  // bits: the two topmost sums then cover equally many shards and are merged.
   auto bits = static_cast<std::uint64_t>(position);
   int depth = std::popcount(bits);
   const bool left = bits % 2 == 0;

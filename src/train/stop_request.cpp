@@ -10,15 +10,15 @@ namespace trainyard {
 
 namespace {
 
-// A signal handler reaches nothing but statics; lock-free atomics are all it may touch.
+// A signal handler can reach only statics, and may access only lock-free atomics.
 std::atomic<int> stop_signal_seen = 0;
 std::atomic<bool> interrupt_seen = false;
 std::atomic<bool> save_requested = false;
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
-/// Ends the process, but where a signal's default action does not (process 1 of a container).
+/// Ends the process, unless the signal's default action does not (process 1 of a container).
 void raise_by_default(int signal) {
-  // All of this is async-signal-safe: a second SIGINT comes here from the handler.
+  // All of this is async-signal-safe: a second SIGINT calls it from the handler.
   struct sigaction action = {};
   action.sa_handler = SIG_DFL;
   sigemptyset(&action.sa_mask);
@@ -32,8 +32,8 @@ void raise_by_default(int signal) {
 
 void on_stop(int signal) {
   if (signal == SIGINT && interrupt_seen.exchange(true)) {
-    // Not end_by_signal: ASan allocates memory before a call that does not return, and the signal
-    // may have come within malloc.
+    // Not end_by_signal: ASan allocates memory before a noreturn call, and the signal may have
+    // interrupted malloc.
     raise_by_default(SIGINT);
     ::_exit(128 + SIGINT);
   }
@@ -43,7 +43,7 @@ void on_stop(int signal) {
 
 void on_save(int) { save_requested = true; }
 
-// What handlers need beside the frame of a signal, which grows with the processor's registers.
+// Stack that handlers need in addition to the signal frame, which grows with the CPU's registers.
 constexpr std::size_t kHandlerBytes = 64 << 10;
 
 bool ignored_now(int signal) {
@@ -76,7 +76,7 @@ StopSignals::~StopSignals() {
 void StopSignals::listen(int signal, void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART | SA_ONSTACK;  // a save goes on where it was
+  action.sa_flags = SA_RESTART | SA_ONSTACK;  // a save in progress continues
   sigemptyset(&action.sa_mask);
   Former former{signal, {}};
   ::sigaction(signal, &action, &former.action);

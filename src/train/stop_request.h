@@ -1,11 +1,11 @@
-// What signals ask of a run: stop after this step, or save and go on.
+// Requests by signal: stop after this step, or save and continue.
 //
-// SIGINT, SIGTERM, SIGHUP, SIGUSR1: stop. SIGUSR2: save and go on. A second SIGINT ends the process
-// at once. SIGPIPE is ignored. SIGINT and SIGHUP stay ignored where they were (nohup, background
-// jobs).
+// SIGINT, SIGTERM, SIGHUP, SIGUSR1: stop. SIGUSR2: save and continue. A second SIGINT ends the
+// process at once. SIGPIPE is ignored. SIGINT and SIGHUP stay ignored if they already were (nohup,
+// background jobs).
 //
-// Handlers run on a stack of their own: oneDNN's generated matrix products keep theirs in a small
-// block of the heap meanwhile, which the frame of a signal would overrun.
+// Handlers run on a stack of their own: oneDNN's generated matrix products meanwhile have theirs in
+// a small heap block, which a signal frame would overrun.
 #pragma once
 
 #include <csignal>
@@ -14,19 +14,19 @@
 
 namespace trainyard {
 
-/// Listens to signals as long as it lives; one at a time in a process, made and destroyed by the
-/// main thread, which is the one that signals of others interrupt.
+/// Handles signals during its lifetime; one at a time per process, created and destroyed by the
+/// main thread, which is the one that external signals interrupt.
 class StopSignals {
  public:
   StopSignals();
-  /// Puts the former actions back.
+  /// Restores the former actions.
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// The first signal that asked to stop, 0 if none has.
+  /// The first stop signal received, 0 if none.
   [[nodiscard]] int stop_signal() const;
-  /// True if SIGUSR2 came since the last call.
+  /// True if SIGUSR2 has arrived since the last call.
   [[nodiscard]] bool take_save_request();
 
  private:
@@ -42,8 +42,8 @@ class StopSignals {
 };
 
 /// Ends the process as `signal` would have, so that shells see it: default action, raise, and
-/// _exit(128 + signal) where that does not end it (process 1 of a container). Call it after saving
-/// and after everything is flushed.
+/// _exit(128 + signal) if that does not end it (process 1 of a container). Call it after saving and
+/// flushing everything.
 [[noreturn]] void end_by_signal(int signal);
 
 }  // namespace trainyard

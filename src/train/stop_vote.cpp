@@ -6,7 +6,7 @@ namespace trainyard {
 
 namespace {
 
-// Votes as numbers that ranks can compare: the largest counts.
+// Votes as numbers that ranks can compare: the largest wins.
 constexpr int kGoOn = 0, kOutOfTime = 1, kSignal = 2;  // kSignal + the signal
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Why a run of one or several ranks should stop now.
+// Decides whether a run of one or several ranks should stop now, and why.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace trainyard {
 
-/// Ranks stop after the same update, for the same reason: a signal to any of them, or the limit of
-/// time.
+/// All ranks stop after the same step, for the same reason: a signal to any of them, or the time
+/// limit.
 class StopVote {
  public:
-  /// The time counts from here. `max_seconds` 0: no limit. The references must outlive it.
+  /// The time limit counts from here. `max_seconds` 0: no limit. The references must outlive it.
   StopVote(RankGroup& ranks, const StopSignals& signals, const Clock& clock, double max_seconds);
-  /// Called by all ranks after update `step`. They vote where one has called for it with the sums
-  /// of an update; where those are the device's own (`results_kept` above 1), whenever the host
-  /// looks at its results: after as many updates, and at the `edge` of an epoch.
+  /// Called by all ranks after step `step`. They vote if a rank has requested it with the step's
+  /// all-reduce; if the device does that by itself (`results_kept` above 1), whenever the host
+  /// reads its results: every `results_kept` steps, and at the `edge` of an epoch.
   [[nodiscard]] std::optional<Outcome> reason(std::int64_t step, bool edge,
                                               std::int64_t results_kept);
-  /// The signal that interrupts the run, on whatever rank it came; 0 if none does.
+  /// The signal that interrupts the run, on whichever rank it arrived; 0 if none.
   [[nodiscard]] int signal() const;
-  /// True if a signal has come, also one that was not voted on.
+  /// True if a signal has arrived, even if not voted on yet.
   [[nodiscard]] bool signalled() const;
 
  private:

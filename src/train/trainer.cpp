@@ -121,7 +121,7 @@ void Trainer::note_updates(std::int64_t step, std::span<const UpdateResult> resu
     const std::string fault = result.skipped ? "" : loss_limit_.fault(mean_loss(result.totals));
     if (!result.finite || !fault.empty()) {
       Culprit culprit = first_of_ranks(find_nonfinite(step));
-      // The weights have moved on where the loss was finite: what they do now may name a layer.
+      // If the loss was finite, the weights have changed since; rerunning may still name a layer.
       if (result.finite)
         culprit.text = fault + (culprit.text.empty() ? "" : "; now " + culprit.text);
       report_divergence(step, culprit, &result);
@@ -162,7 +162,7 @@ std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
   parts_.train.start(static_cast<std::uint32_t>(state_.epoch),
                      step_in_epoch * parts_.updater.reducer().passes());
   std::optional<NonFinite> first;
-  // All passes, which the other ranks make, too.
+  // Run all passes, as the other ranks do.
   for (std::int64_t pass = 0; pass < parts_.updater.reducer().passes(); ++pass) {
     model.load(parts_.train.next());
     auto found = model.train().run_checked(model.compute().queue);

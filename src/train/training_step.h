@@ -1,4 +1,4 @@
-// What a device does in an update.
+// The device's work in a step.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace trainyard {
 
-/// The passes of an update (Updater::passes()), each recorded and replayed: as a whole, or where
-/// sums over ranks want the host (Communicator::recordable()) what is before and behind them. Where
-/// such sums are within the network, nothing is recorded.
+/// The passes of a step (GradientReducer::passes()), each recorded and replayed: as a whole, or, if
+/// all-reduces need the host (Communicator::recordable()), the work before and after them. If the
+/// network itself contains such all-reduces, nothing is recorded.
 class TrainingStep {
  public:
   /// Model and updater must outlive it.
@@ -23,14 +23,14 @@ class TrainingStep {
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
 
-  /// Puts on pass `index` with the batch that is loaded: forward, backward and the sums of loss and
-  /// metrics; the first one begins the update, the last one applies it.
+  /// Enqueues pass `index` with the loaded batch: forward, backward and the sums of loss and
+  /// metrics; the first pass begins the step, the last one applies it.
   void run(std::int64_t index);
-  /// The same in two parts (--eager): tensor by tensor, up to the first that is not finite; and
-  /// what follows where there was none.
+  /// The same in two parts (--eager): check() runs tensor by tensor up to the first that is not
+  /// finite; end() does the rest if there was none.
   [[nodiscard]] std::optional<NonFinite> check(std::int64_t index);
   void end(std::int64_t index);
-  /// What a replay of pass `index` launches (Recording::nodes()).
+  /// Number of launches in a replay of pass `index` (Recording::nodes()).
   [[nodiscard]] std::size_t launches(std::int64_t index) const;
 
  private:
@@ -45,8 +45,8 @@ class TrainingStep {
   Model& model_;
   Updater& updater_;
   Recorded recorded_;
-  std::vector<RepeatedWork> work_;    // a pass: all of it, or what is before the sums over ranks
-  std::vector<RepeatedWork> behind_;  // a pass: what is behind them; empty: they are recorded
+  std::vector<RepeatedWork> work_;    // per pass: all of it, or the part before the all-reduce
+  std::vector<RepeatedWork> behind_;  // per pass: the part after it; empty if it is recorded
 };
 
 }  // namespace trainyard

@@ -67,7 +67,7 @@ void Updater::apply() {
 
 void Updater::finish() {
   ++tried_;
-  // Every rank has loaded as many: training batches are full.
+  // Every rank has loaded the same number: training batches are full.
   results_.add(model_.take_samples() * communicator_.size());
 }
 

@@ -1,4 +1,4 @@
-// All that follows the passes of a step: reduction of the gradients, optimizer step, results.
+// The rest of a step after its passes: gradient reduction, optimizer step, results.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace trainyard {
 
 struct UpdateOptions {
   double clip_norm = 0;         // see OptimizerStepOptions
-  std::int64_t accumulate = 1;  // see ReducerOptions, also the next one
+  std::int64_t accumulate = 1;  // see ReducerOptions, also shards
   std::int64_t shards = 0;
   std::int64_t results = 1;  // see ResultRing
   LossScale loss_scale;
-  DType transport = DType::f32;  // see ReducerOptions, also the next one
+  DType transport = DType::f32;  // see ReducerOptions, also buckets
   BucketBytes buckets;
 };
 
-/// Where a sequence of steps stands.
+/// Position in a sequence of steps.
 struct UpdatePosition {
   std::int64_t tried = 0;     // steps begun
   std::int64_t finished = 0;  // those that were not skipped
@@ -30,15 +30,15 @@ struct UpdatePosition {
 
 /// Updates a model's weights from the gradients of this rank's passes. A step is prepare(),
 /// begin(), then for each pass the calls of reducer() and end_pass(), and finish(). prepare() and
-/// finish() are the host's part; the others enqueue the same work in each step, so that it may be
-/// recorded. Every rank makes the same steps and gets the same results.
+/// finish() are the host's part; the others enqueue the same work in every step, so that it can be
+/// recorded. Every rank takes the same steps and gets the same results.
 class Updater {
  public:
   /// All references must outlive the updater.
   Updater(Model& model, Communicator& communicator, const Optimizer& optimizer,
           const Schedule* schedule, const ScheduleContext& context, const UpdateOptions& options);
 
-  /// Goes on from there.
+  /// Continues from `position`.
   void start_at(const UpdatePosition& position);
   /// Waits for the steps so far.
   [[nodiscard]] UpdatePosition position() const;
@@ -49,7 +49,7 @@ class Updater {
   [[nodiscard]] const OptimizerStep& optimizer_step() const { return optimizer_step_; }
   [[nodiscard]] ResultRing& results() { return results_; }
 
-  /// Makes sure that the device has the step's learning rate.
+  /// Ensures that the device has the step's learning rate.
   void prepare() { rates_.prepare(tried_); }
   /// Sets the state that the step's kernels read.
   void begin();
@@ -63,7 +63,7 @@ class Updater {
  private:
   Model& model_;
   Communicator& communicator_;
-  std::int64_t tried_ = 0;  // as StepState counts
+  std::int64_t tried_ = 0;  // as in StepState
   LearningRateWindow rates_;
   GradientReducer reducer_;
   ResultRing results_;

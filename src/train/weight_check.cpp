@@ -29,11 +29,12 @@ void require_equal_models(const std::string& hash, RankGroup& ranks, std::int64_
   const std::vector<std::string> all = ranks.gather(hash);
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
-    throw Error(ErrorKind::device,
-                "after step " + std::to_string(step) + " rank " + std::to_string(rank) +
-                    " has another model than rank 0 (hash " + all[rank] + ", not " + all[0] +
-                    "), though all made the same updates: a rank's memory or a sum over ranks is "
-                    "faulty; what was saved since the last check may be wrong, too");
+    throw Error(
+        ErrorKind::device,
+        "after step " + std::to_string(step) + " rank " + std::to_string(rank) +
+            " has a different model than rank 0 (hash " + all[rank] + ", not " + all[0] +
+            "), though all took the same steps: a rank's memory or an all-reduce is faulty; "
+            "checkpoints saved since the last check may be wrong, too");
   }
 }
 

@@ -1,4 +1,4 @@
-// Whether all ranks still have the same model.
+// Checks that all ranks still have the same model.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace trainyard {
 
-/// The hash of weights, optimizer state and running statistics, as they lie in memory. Waits for
-/// the model's queue; `copy` is room that is kept from one call to the next.
+/// The hash of weights, optimizer state and running statistics, as stored in memory. Waits for the
+/// model's queue; `copy` is workspace reused between calls.
 [[nodiscard]] std::string model_hash(const Model& model, std::vector<std::byte>& copy);
 
-/// Throws Error{device} that names the first rank whose `hash` is not rank 0's, after `step`
-/// updates. Every rank calls it.
+/// Throws Error{device} naming the first rank whose `hash` is not rank 0's, after `step` steps.
+/// Every rank calls it.
 void require_equal_models(const std::string& hash, RankGroup& ranks, std::int64_t step);
 
 }  // namespace trainyard

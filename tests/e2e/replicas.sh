@@ -151,7 +151,7 @@ place=(WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=29518 T
 env "${place[@]}" RANK=1 LOCAL_RANK=1 "$train" --config larger.yaml --out b >other.log 2>&1 &
 run env "${place[@]}" RANK=0 LOCAL_RANK=0 "$train" --config tiny.yaml --out a
 expect_code 8
-expect_err "rank 1 has another config than rank 0"
+expect_err "rank 1 has a different config than rank 0"
 wait
 expect_no_path a
 
@@ -167,7 +167,7 @@ env "${place[@]}" RANK=1 LOCAL_RANK=1 "$train" --config tiny.yaml --out b \
 run env "${place[@]}" RANK=0 LOCAL_RANK=0 "$train" --config tiny.yaml --out a \
   --init from2/weights/last.safetensors
 expect_code 8
-expect_err "rank 1 has another model to begin with than rank 0"
+expect_err "rank 1 has a different model to begin with than rank 0"
 wait
 expect_no_path a
 

@@ -156,8 +156,9 @@ TEST_CASE("an error in a set is reported once; the other ranks know that it fail
       []() -> std::unique_ptr<Dataset> { throw Error(ErrorKind::data, "'x' is not there"); });
   testing::Outcomes outcomes = open_everywhere(source, nullptr).outcomes;
   std::ranges::sort(outcomes);
-  CHECK(outcomes == testing::Outcomes{"'x' is not there",
-                                      "a rank of this machine failed at what the others wait for",
-                                      "a rank of this machine failed at what the others wait for"});
+  CHECK(outcomes ==
+        testing::Outcomes{"'x' is not there",
+                          "a rank of this machine failed at work that the others wait for",
+                          "a rank of this machine failed at work that the others wait for"});
   CHECK(source.opened() == 1);
 }

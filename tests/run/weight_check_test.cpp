@@ -58,7 +58,7 @@ testing::Outcomes outcomes_with_turned_bit(std::int64_t check_weights) {
 
 TEST_CASE("ranks whose models diverge end at the next check, which names the rank") {
   for (const std::string& outcome : outcomes_with_turned_bit(4)) {
-    CHECK(outcome.starts_with("after step 4 rank 1 has another model than rank 0 (hash "));
+    CHECK(outcome.starts_with("after step 4 rank 1 has a different model than rank 0 (hash "));
   }
   // Without a request nothing is checked.
   for (const std::string& outcome : outcomes_with_turned_bit(0)) CHECK(outcome.empty());

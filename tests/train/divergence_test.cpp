@@ -43,8 +43,8 @@ TEST_CASE("a loss above 1e4 times its first value is a divergence, and so is a n
   LossLimit limit;
   CHECK(limit.fault(2.0).empty());
   CHECK(limit.fault(20000.0).empty());
-  CHECK(limit.fault(20001.0) == "the loss began at 2 and is above 20000 now");
-  CHECK(limit.fault(1.7e36) == "the loss began at 2 and is above 20000 now");
+  CHECK(limit.fault(20001.0) == "the loss started at 2 and is now above 20000");
+  CHECK(limit.fault(1.7e36) == "the loss started at 2 and is now above 20000");
   CHECK(limit.fault(std::numeric_limits<double>::quiet_NaN()) == "the loss is not finite");
   CHECK(limit.fault(std::numeric_limits<double>::infinity()) == "the loss is not finite");
 }
@@ -86,5 +86,5 @@ TEST_CASE("an accuracy that stays the same for three epochs gives one warning") 
   CHECK(warnings_of({perfect, perfect, perfect}).empty());
   const auto warnings = warnings_of({same, same, same, same});
   REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].starts_with("accuracy has been 0.1000 for 3 epochs, on both splits alike"));
+  CHECK(warnings[0].starts_with("accuracy has been 0.1000 for 3 epochs, on both splits"));
 }
