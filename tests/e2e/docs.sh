@@ -48,7 +48,7 @@ expect_equal "$(grep -cE -e '^--(gpus|hosts|sync-dir|replicas|max-restarts)$' fl
 while read -r flag; do expect_out "$flag"; done <flags
 run "$train" bench --help
 grep -oE '(^|[ `])train bench --.*' "$page" | sed 's/#.*//' | grep -oE -e '--[a-z-]+' | sort -u >bench_flags
-expect_equal "$(grep -cE -e '^--(scaling|gpus|hosts|batch|output)$' bench_flags)" 5
+expect_equal "$(grep -cE -e '^--(scaling|gpus|hosts|batch|plot)$' bench_flags)" 5
 while read -r flag; do expect_out "$flag"; done <bench_flags
 grep -oE -e '--config [a-z0-9_]+' "$page" | cut -d' ' -f2 | sort -u >configs
 expect_file configs
