@@ -91,7 +91,7 @@ fi
 begin "an NCCL failure before the first step ends all ranks with advice, exit 8"
 write_tiny_run tiny.yaml
 fails "ncclGetUniqueId=ncclSystemError Bootstrap : no socket interface found" \
-  "(Bootstrap : no socket interface found); see that this machine has a network interface"
+  "(Bootstrap : no socket interface found); check that this machine has a network interface"
 fails "ncclCommInitRankConfig@1=ncclUnhandledCudaError Cuda failure 'out of memory'" \
   "rank 1 ($(uname -n)), step 0, start: NCCL: joining 4 ranks: unhandled cuda error"
 fails "ncclJoining@2=ncclSystemError Error while creating shared memory segment /dev/shm/nccl-JmFn2p \
