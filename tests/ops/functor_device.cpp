@@ -2,28 +2,18 @@
 #include "base/error.h"
 #include "devices.h"
 #include "exec/functor/channels.h"
+#include "op_executors.h"
 
 namespace trainyard::op_tests {
 namespace {
 
-class FunctorExecutors final : public ExecutorFactory {
+class FunctorExecutors final : public OpExecutors {
  public:
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     std::unique_ptr<Executor> executor = make_channel_executor(step);
     TY_CHECK(executor != nullptr, step.op->type());
     return executor;
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout&, DType, const Layout&, DType,
-                                                       int) const override {
-    TY_CHECK(false, "a case has no reorders");
-    return nullptr;
-  }
-  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout&, DType,
-                                                          int) const override {
-    TY_CHECK(false, "a case has no sums of gradients");
-    return nullptr;
-  }
-  [[nodiscard]] std::string libraries() const override { return ""; }
 };
 
 std::unique_ptr<ExecutorFactory> make_functor_executors() {

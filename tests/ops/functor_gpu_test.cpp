@@ -14,29 +14,19 @@
 #include "exec/functor/functor.h"
 #include "gpu.h"
 #include "mirrored.h"
+#include "op_executors.h"
 
 namespace trainyard::op_tests {
 namespace {
 
 /// Executors of ops only, from a function that returns null for ops that are not functors.
-class Functors final : public ExecutorFactory {
+class Functors final : public OpExecutors {
  public:
   using Make = std::function<std::unique_ptr<Executor>(const StepDescription&)>;
   explicit Functors(Make make) : make_(std::move(make)) {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     return make_(step);
   }
-  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout&, DType, const Layout&, DType,
-                                                       int) const override {
-    TY_CHECK(false, "a case has no reorders");
-    return nullptr;
-  }
-  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout&, DType,
-                                                          int) const override {
-    TY_CHECK(false, "a case has no sums of gradients");
-    return nullptr;
-  }
-  [[nodiscard]] std::string libraries() const override { return ""; }
 
  private:
   Make make_;

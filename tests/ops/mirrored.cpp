@@ -83,15 +83,4 @@ std::unique_ptr<Executor> MirroredExecutors::make(const StepDescription& step) c
   return std::make_unique<MirroredExecutor>(std::move(executor), device_, queue_);
 }
 
-std::unique_ptr<Executor> MirroredExecutors::make_reorder(const Layout&, DType, const Layout&,
-                                                          DType, int) const {
-  TY_CHECK(false, "cases of ops have no reorders");
-  return nullptr;
-}
-
-std::unique_ptr<Executor> MirroredExecutors::make_accumulate(const Layout&, DType, int) const {
-  TY_CHECK(false, "cases of ops have no sums of gradients");
-  return nullptr;
-}
-
 }  // namespace trainyard::op_tests

@@ -7,19 +7,16 @@
 #include <string>
 
 #include "device/device.h"
-#include "exec/executor.h"
+#include "op_executors.h"
 
 namespace trainyard::op_tests {
 
 /// Device, queue and the device's own executors must outlive these.
-class MirroredExecutors final : public ExecutorFactory {
+class MirroredExecutors final : public OpExecutors {
  public:
   MirroredExecutors(Device& device, Queue& queue, const ExecutorFactory& executors)
       : device_(device), queue_(queue), executors_(executors) {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override;
-  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout&, DType, const Layout&, DType,
-                                                       int) const override;
-  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout&, DType, int) const override;
   [[nodiscard]] std::string libraries() const override { return executors_.libraries(); }
 
  private:
