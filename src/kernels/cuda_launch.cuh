@@ -113,15 +113,15 @@ __global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant_
 template <class F>
 __global__ void __launch_bounds__(kEachThreads)
     column_totals_kernel(const __grid_constant__ ColumnTotals<F> totals) {
-  using Sum = typename F::Sum;
+  using ColumnSum = typename F::Sum;
   constexpr int kStaged = 16;
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kEachThreads + threadIdx.x;
   if (column >= totals.columns) return;
-  const Sum* const partials = totals.partials + column;
-  Sum total = {};
+  const ColumnSum* const partials = totals.partials + column;
+  ColumnSum total = {};
   std::int64_t chunk = 0;
   for (; chunk + kStaged <= totals.chunks; chunk += kStaged) {
-    Sum staged[kStaged];
+    ColumnSum staged[kStaged];
 #pragma unroll
     for (int i = 0; i < kStaged; ++i) staged[i] = partials[(chunk + i) * totals.columns];
 #pragma unroll

@@ -29,8 +29,10 @@ Outcomes run_stores(StoreKind kind, int ranks, const std::function<void(int, Sto
     const auto store = make_memory_store();
     return run_threads(ranks, [&](int rank) { work(rank, *store); });
   }
-  const StoreServerOptions options{
-      .endpoint = {.host = "127.0.0.1"}, .token = "a token", .ranks = ranks};
+  StoreServerOptions options;
+  options.endpoint.host = "127.0.0.1";
+  options.token = "a token";
+  options.ranks = ranks;
   const StoreServer server(options);
   return run_threads(ranks, [&](int rank) {
     const auto store = connect_to_store(
