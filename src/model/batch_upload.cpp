@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "base/carver.h"
 #include "base/error.h"
+#include "base/offset_allocator.h"
 
 namespace trainyard {
 
@@ -23,20 +23,19 @@ void BatchUpload::put(std::span<const Upload> parts) {
   auto* const host = static_cast<std::byte*>(place.host->data());
   auto* const device = static_cast<std::byte*>(place.device->data());
   place.crossed->wait();
-  std::size_t bytes = 0;
+  OffsetAllocator written, read;
   for (const Upload& part : parts) {
-    TY_CHECK(bytes + aligned_bytes(part.bytes) <= place.host->bytes(), "a batch fits its upload");
-    if (part.bytes > 0) std::memcpy(host + bytes, part.from, part.bytes);
-    bytes += aligned_bytes(part.bytes);
+    const std::size_t offset = written.take(part.bytes);
+    TY_CHECK(written.used() <= place.host->bytes(), "a batch fits its upload");
+    if (part.bytes > 0) std::memcpy(host + offset, part.from, part.bytes);
   }
   place.taken->wait_on(copies_);
-  copies_.copy_from_host(device, host, bytes);
+  copies_.copy_from_host(device, host, written.used());
   place.crossed->record(copies_);
   place.crossed->wait_on(queue_);
-  bytes = 0;
   for (const Upload& part : parts) {
-    if (part.bytes > 0) queue_.copy(part.to, device + bytes, part.bytes);
-    bytes += aligned_bytes(part.bytes);
+    const std::size_t offset = read.take(part.bytes);
+    if (part.bytes > 0) queue_.copy(part.to, device + offset, part.bytes);
   }
   place.taken->record(queue_);
 }

@@ -45,7 +45,7 @@ class ConvStep : public Executor {
 
  protected:
   void bind_graph(GraphAddresses addresses, void* workspace) {
-    addresses.workspace = place_at(workspace, engine_place_);
+    addresses.workspace = address_at(workspace, engine_place_);
     pack_ = make_variant_pack(context_->library(), addresses);
   }
   void run_graph() const {
@@ -84,9 +84,9 @@ class ConvForward final : public ConvStep {
   void bind(const StepTensors& tensors) override {
     output_ = tensors.outputs[0];
     weight_ = tensors.parameters[0].as<float>();
-    packed_ = training_ ? tensors.reserve : place_at(tensors.workspace, places_.packed);
+    packed_ = training_ ? tensors.reserve : address_at(tensors.workspace, places_.packed);
     bias_ = attributes_.bias ? tensors.parameters[1].as<float>() : nullptr;
-    rounded_bias_ = rounds_bias_ ? place_at(tensors.workspace, places_.rounded_bias) : nullptr;
+    rounded_bias_ = rounds_bias_ ? address_at(tensors.workspace, places_.rounded_bias) : nullptr;
     void* const added = rounds_bias_ ? rounded_bias_ : bias_;
     bind_graph({.input = tensors.inputs[0].data,
                 .weight = places_.direct ? weight_ : packed_,
@@ -146,10 +146,10 @@ class ConvBackwardParameters final : public ConvStep {
       : ConvStep(std::move(context), step), rows_(step.outputs[0]) {}
   void bind(const StepTensors& tensors) override {
     weight_gradient_ = tensors.parameter_gradients[0].as<float>();
-    packed_ = place_at(tensors.workspace, places_.packed);
+    packed_ = address_at(tensors.workspace, places_.packed);
     output_gradient_ = tensors.output_gradients[0].data;
     bias_gradient_ = attributes_.bias ? tensors.parameter_gradients[1].as<float>() : nullptr;
-    partials_ = place_at(tensors.workspace, places_.partials);
+    partials_ = address_at(tensors.workspace, places_.partials);
     bind_graph({.input = tensors.inputs[0].data,
                 .weight = places_.direct ? weight_gradient_ : packed_,
                 .output = output_gradient_},

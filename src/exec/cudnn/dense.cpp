@@ -79,9 +79,9 @@ class DenseForward final : public DenseStep {
     input_ = tensors.inputs[0].data;
     output_ = tensors.outputs[0].data;
     weight_ = tensors.parameters[0].as<float>();
-    rounded_ = training_ ? tensors.reserve : place_at(tensors.workspace, rounded_place_);
+    rounded_ = training_ ? tensors.reserve : address_at(tensors.workspace, rounded_place_);
     bias_ = has_bias_ ? tensors.parameters[1].as<float>() : nullptr;
-    scratch_ = place_at(tensors.workspace, product_place_);
+    scratch_ = address_at(tensors.workspace, product_place_);
     if (product_.adds_bias()) product_.bind_bias(bias_);
   }
   void run() override {
@@ -132,7 +132,7 @@ class DenseBackwardData final : public DenseStep {
     output_gradient_ = tensors.output_gradients[0].data;
     input_gradient_ = tensors.input_gradients[0].data;
     weight_ = direct_ ? tensors.parameters[0].data : tensors.reserve;
-    scratch_ = place_at(tensors.workspace, product_place_);
+    scratch_ = address_at(tensors.workspace, product_place_);
   }
   void run() override {
     product_.run(context_->stream(), output_gradient_, weight_, input_gradient_, scratch_);
@@ -162,8 +162,8 @@ class DenseBackwardParameters final : public DenseStep {
     output_gradient_ = tensors.output_gradients[0].data;
     weight_gradient_ = tensors.parameter_gradients[0].data;
     bias_gradient_ = has_bias_ ? tensors.parameter_gradients[1].as<float>() : nullptr;
-    scratch_ = place_at(tensors.workspace, product_place_);
-    partials_ = place_at(tensors.workspace, partials_place_);
+    scratch_ = address_at(tensors.workspace, product_place_);
+    partials_ = address_at(tensors.workspace, partials_place_);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();

@@ -9,13 +9,6 @@
 namespace trainyard::onednn {
 namespace {
 
-// A cache line: the alignment that oneDNN's vectors and its scratchpad registry require.
-constexpr std::size_t kAlignment = 64;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 const std::vector<TensorView>& list_of(Source source, const StepTensors& tensors) {
   switch (source) {
     case Source::input:
@@ -52,24 +45,17 @@ PrimitiveList::Memory PrimitiveList::new_memory(Place place, const Desc& desc) {
   return places_.size() - 1;
 }
 
-std::size_t PrimitiveList::take_workspace(std::size_t bytes) {
-  const std::size_t offset = workspace_bytes_;
-  workspace_bytes_ += aligned(bytes);
-  return offset;
-}
-
 PrimitiveList::Memory PrimitiveList::tensor(Source source, std::size_t index, const Desc& desc) {
   return new_memory({.source = source, .index = index, .memory = {}}, desc);
 }
 
 PrimitiveList::Memory PrimitiveList::workspace(const Desc& desc) {
-  const std::size_t offset = take_workspace(desc.get_size());
+  const std::size_t offset = workspace_.take(desc.get_size());
   return new_memory({.source = Source::workspace, .offset = offset, .memory = {}}, desc);
 }
 
 PrimitiveList::Memory PrimitiveList::reserve(const Desc& desc) {
-  const std::size_t offset = reserve_bytes_;
-  reserve_bytes_ += aligned(desc.get_size());
+  const std::size_t offset = reserve_.take(desc.get_size());
   return new_memory({.source = Source::reserve, .offset = offset, .memory = {}}, desc);
 }
 
@@ -104,7 +90,7 @@ PrimitiveList::Memory PrimitiveList::write_as(Source source, std::size_t index, 
 
 PrimitiveList::Memory PrimitiveList::optional_parameter_gradient(std::size_t index,
                                                                  const Desc& desc) {
-  const std::size_t offset = take_workspace(desc.get_size());
+  const std::size_t offset = workspace_.take(desc.get_size());
   return new_memory({.source = Source::parameter_gradient,
                      .index = index,
                      .offset = offset,
@@ -128,7 +114,7 @@ void PrimitiveList::append(const dnnl::primitive& primitive, const Desc& scratch
   if (scratchpad.get_size() > 0) {
     const Memory memory = new_memory({.source = Source::scratchpad, .memory = {}}, scratchpad);
     call.arguments.push_back({DNNL_ARG_SCRATCHPAD, places_[memory].memory.get()});
-    scratchpad_bytes_ = std::max(scratchpad_bytes_, aligned(scratchpad.get_size()));
+    scratchpad_bytes_ = std::max(scratchpad_bytes_, round_up(scratchpad.get_size(), kAlignment));
   }
   calls_.push_back(std::move(call));
 }
@@ -138,7 +124,7 @@ void PrimitiveList::finish() {
   copies_out_.clear();
 }
 
-std::size_t PrimitiveList::workspace_bytes() const { return workspace_bytes_ + scratchpad_bytes_; }
+std::size_t PrimitiveList::workspace_bytes() const { return workspace_.used() + scratchpad_bytes_; }
 
 void* PrimitiveList::address_of(const Place& place, const StepTensors& tensors) const {
   std::byte* const workspace = static_cast<std::byte*>(tensors.workspace);
@@ -146,7 +132,7 @@ void* PrimitiveList::address_of(const Place& place, const StepTensors& tensors) 
     case Source::workspace:
       return workspace + place.offset;
     case Source::scratchpad:
-      return workspace + workspace_bytes_;
+      return workspace + workspace_.used();
     case Source::reserve:
       return static_cast<std::byte*>(tensors.reserve) + place.offset;
     case Source::constant:
@@ -164,7 +150,7 @@ void* PrimitiveList::address_of(const Place& place, const StepTensors& tensors) 
 void PrimitiveList::bind(const StepTensors& tensors) {
   TY_CHECK(copies_out_.empty(), "a primitive list is finished before it is bound");
   TY_CHECK(workspace_bytes() == 0 || tensors.workspace != nullptr, "the step has its workspace");
-  TY_CHECK(reserve_bytes_ == 0 || tensors.reserve != nullptr, "the step has its reserve");
+  TY_CHECK(reserve_bytes() == 0 || tensors.reserve != nullptr, "the step has its reserve");
   for (Place& place : places_) place.memory.set_data_handle(address_of(place, tensors));
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/offset_allocator.h"
 #include "exec/executor.h"
 #include "exec/onednn/dnnl.h"
 
@@ -75,11 +76,14 @@ class PrimitiveList final : public Executor {
   void finish();
 
   [[nodiscard]] std::size_t workspace_bytes() const override;
-  [[nodiscard]] std::size_t reserve_bytes() const override { return reserve_bytes_; }
+  [[nodiscard]] std::size_t reserve_bytes() const override { return reserve_.used(); }
   void bind(const StepTensors& tensors) override;
   void run() override;
 
  private:
+  // A cache line: the alignment that oneDNN's vectors and its scratchpad registry require.
+  static constexpr std::size_t kAlignment = 64;
+
   struct Place {
     Source source = Source::workspace;
     std::size_t index = 0;   // of the list of StepTensors, or of the constants
@@ -96,7 +100,6 @@ class PrimitiveList final : public Executor {
   };
 
   Memory new_memory(Place place, const Desc& desc);
-  std::size_t take_workspace(std::size_t bytes);
   void append(const dnnl::primitive& primitive, const Desc& scratchpad, const Arguments& arguments);
   [[nodiscard]] void* address_of(const Place& place, const StepTensors& tensors) const;
 
@@ -106,9 +109,9 @@ class PrimitiveList final : public Executor {
   std::vector<Call> calls_;
   std::vector<Copy> copies_out_;
   std::vector<std::vector<float>> constants_;
-  std::size_t workspace_bytes_ = 0;  // without the scratchpad, which follows and is shared by all
+  OffsetAllocator workspace_{kAlignment};  // without the scratchpad, which follows, shared by all
   std::size_t scratchpad_bytes_ = 0;
-  std::size_t reserve_bytes_ = 0;
+  OffsetAllocator reserve_{kAlignment};
 };
 
 }  // namespace trainyard::onednn
