@@ -13,19 +13,21 @@ namespace trainyard {
 /// A function of a library: its name, and the pointer to be set to it.
 struct LibraryFunction {
   template <class Function>
-  LibraryFunction(const char* name, Function*& pointer)
-      : name(name),
-        pointer(&pointer),
-        set([](void* to, const SharedLibrary& library, const char* symbol) {
-          auto*& function = *static_cast<Function**>(to);
-          function = library.function<Function>(symbol);
-          return function != nullptr;
-        }) {}
+  LibraryFunction(const char* symbol, Function*& function)
+      : name(symbol), pointer(&function), set(set_to<Function>) {}
 
   const char* name;
   void* pointer;
   /// Sets the pointer to the library's function, or to null and returns false if it has none.
   bool (*set)(void* to, const SharedLibrary& library, const char* symbol);
+
+ private:
+  template <class Function>
+  static bool set_to(void* to, const SharedLibrary& library, const char* symbol) {
+    auto*& function = *static_cast<Function**>(to);
+    function = library.function<Function>(symbol);
+    return function != nullptr;
+  }
 };
 
 /// Sets each pointer to the library's function, or to null if it has none. Returns the name of the
