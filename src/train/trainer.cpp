@@ -71,7 +71,7 @@ std::optional<Outcome> Trainer::train_epoch() {
   }
 }
 
-void Trainer::micro_step(std::int64_t index) {
+void Trainer::train_micro_batch(std::int64_t index) {
   parts_.model.load(parts_.train.next());
   if (!options_.eager) return step_.run(index);
   const Culprit culprit = first_of_ranks(step_.check(index));
@@ -100,7 +100,7 @@ void Trainer::train_step() {
   begin(kTraining, RunPhase::training);
   parts_.updater.prepare();
   for (std::int64_t index = 0; index < parts_.updater.reducer().passes(); ++index)
-    micro_step(index);
+    train_micro_batch(index);
   parts_.updater.finish();
   saved_ = false;
   ++state_.step;

@@ -80,7 +80,7 @@ class Trainer {
   void train_step();
   /// Throws Error{device} if the ranks' models differ.
   void compare_ranks();
-  void micro_step(std::int64_t index);
+  void train_micro_batch(std::int64_t index);
   /// Reads the results of all steps so far.
   void take_results();
   /// Processes the results of the steps after `step`.
