@@ -84,7 +84,7 @@ class PrimitiveList final : public Executor {
   // A cache line: the alignment that oneDNN's vectors and its scratchpad registry require.
   static constexpr std::size_t kAlignment = 64;
 
-  struct Place {
+  struct Operand {
     Source source = Source::workspace;
     std::size_t index = 0;   // of the list of StepTensors, or of the constants
     std::size_t offset = 0;  // bytes into workspace or reserve
@@ -99,13 +99,13 @@ class PrimitiveList final : public Executor {
     Memory from, to;
   };
 
-  Memory new_memory(Place place, const Desc& desc);
+  Memory new_memory(Operand operand, const Desc& desc);
   void append(const dnnl::primitive& primitive, const Desc& scratchpad, const Arguments& arguments);
-  [[nodiscard]] void* address_of(const Place& place, const StepTensors& tensors) const;
+  [[nodiscard]] void* address_of(const Operand& operand, const StepTensors& tensors) const;
 
   LibraryPtr library_;
   int threads_;
-  std::vector<Place> places_;
+  std::vector<Operand> operands_;
   std::vector<Call> calls_;
   std::vector<Copy> copies_out_;
   std::vector<std::vector<float>> constants_;
