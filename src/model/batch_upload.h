@@ -30,7 +30,8 @@ class BatchUpload {
   void put(std::span<const Upload> parts);
 
  private:
-  struct StagingBuffer {  // of one batch
+  /// A batch in host memory and on the device.
+  struct StagingBuffer {
     std::unique_ptr<DeviceBuffer> host, device;
     std::unique_ptr<Event> crossed;  // host may be written again
     std::unique_ptr<Event> taken;    // device may be written again
