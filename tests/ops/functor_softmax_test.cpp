@@ -36,7 +36,7 @@ TEST_CASE("softmax handles logits whose exponentials overflow") {
   CHECK(y.elements() == std::vector<float>{0.5f, 0.5f, 0.0f});
 }
 
-TEST_CASE("softmax's gradient matches the derivative of its values, in stored too") {
+TEST_CASE("softmax's gradient matches the derivative of its values, in place too") {
   const std::vector<double> list = test::draws(kSoftmaxShape.elements(), 2);
   const std::vector<double> gradients = test::draws(kSoftmaxShape.elements() + 1, 1);
   const StoredLayout stored{"", blocked_layout(kSoftmaxShape, 8)};

@@ -117,7 +117,7 @@ void require_arguments(const Request& request, const Communicator& communicator)
 }
 
 /// NCCL launches nothing for these: a collective of no elements, and one of a single rank in
-/// identity.
+/// place.
 bool is_nothing(const Request& request, const Communicator& communicator) {
   if (request.is_message()) return false;
   return request.count == 0 || (communicator.identity().ranks == 1 && request.from == request.to);
