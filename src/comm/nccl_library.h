@@ -42,8 +42,8 @@ class Library {
   /// version to read no more of a newer header's ncclConfig_t than it knows.
   static constexpr int kLeastVersion = 21800;
 
-  /// NCCL as the GPU part opens it. Inline, for the list of libraries is linked without
-  /// communicators.
+  /// NCCL as the GPU part opens it. Inline, because lists of libraries are
+  /// linked without communicators.
   [[nodiscard]] static RequiredLibrary required() {
     return {.name = "NCCL",
             .least_version = kLeastVersion,

@@ -35,8 +35,8 @@ class MatmulLibrary {
   /// 12.1.0. The functions called exist since CUDA 11, and its types are the same in 12 and 13.
   static constexpr int kLeastVersion = 120100;
 
-  /// cuBLASLt as the GPU part opens it. Inline, for the list of libraries is linked without
-  /// executors.
+  /// cuBLASLt as the GPU part opens it. Inline, because lists of libraries are
+  /// linked without executors.
   [[nodiscard]] static RequiredLibrary required() {
     return {.name = "cuBLASLt",
             .least_version = kLeastVersion,
