@@ -42,14 +42,6 @@ std::string network_table(const RunConfig& config, int ranks) {
   return summary_text(summarise(graph, loss_computes_closing(config, graph)));
 }
 
-/// The time limit counts from here.
-StopCauses stop_causes(const TrainingRequest& request, const RunContext& context) {
-  const bool limited = request.max_seconds > 0;
-  return {.signals = &context.signals,
-          .clock = limited ? &context.clock : nullptr,
-          .end = context.clock.seconds() + request.max_seconds};
-}
-
 /// One run on one rank.
 class TrainingRun {
  public:
@@ -57,7 +49,7 @@ class TrainingRun {
       : request_(std::move(request)),
         context_(context),
         ranks_(context.ranks),
-        stop_causes_(stop_causes(request_, context)),
+        stop_causes_(stop_causes(context.signals, context.clock, request_.max_seconds)),
         resolved_(resolved_yaml(request_.config)),
         name_(request_.config.name),
         identity_(request_.resume.empty()

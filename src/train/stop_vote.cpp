@@ -13,6 +13,12 @@ constexpr int kGoOn = 0, kOutOfTime = 1, kSignal = 2;  // kSignal + the signal
 
 }  // namespace
 
+StopCauses stop_causes(const StopSignals& signals, const Clock& clock, double max_seconds) {
+  return {.signals = &signals,
+          .clock = max_seconds > 0 ? &clock : nullptr,
+          .end = clock.seconds() + max_seconds};
+}
+
 StopVote::StopVote(Communicator& ranks, Queue& queue, const StopCauses& causes,
                    std::int64_t results_kept)
     : ranks_(ranks), queue_(queue), causes_(causes), results_kept_(results_kept), result_(kGoOn) {}

@@ -18,6 +18,10 @@ struct StopCauses {
   double end = 0;                        // of the time, in seconds on the clock
 };
 
+/// A signal, or the end of `max_seconds` from now on; 0: no time limit.
+[[nodiscard]] StopCauses stop_causes(const StopSignals& signals, const Clock& clock,
+                                     double max_seconds);
+
 /// All ranks stop after the same step, for the same reason: a signal to any of them, or the time
 /// limit. A vote is a call of its own. So where the host takes part in every all-reduce, the ranks
 /// vote only once one of them has requested it, with a number that is summed with the results of

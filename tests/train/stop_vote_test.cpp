@@ -71,6 +71,20 @@ TEST_CASE("without causes nothing stops a rank") {
   CHECK(vote.signal() == 0);
 }
 
+TEST_CASE("a time limit counts from when it is set, and 0 is none") {
+  const auto alone = make_single_communicator();
+  const auto queue = make_cpu_device()->make_queue();
+  const StopSignals signals;
+  ManualClock clock(0);
+  clock.advance(100);
+  StopVote limited(*alone, *queue, stop_causes(signals, clock, 5), 1);
+  StopVote unlimited(*alone, *queue, stop_causes(signals, clock, 0), 1);
+  CHECK(limited.reason(1, false) == std::nullopt);
+  clock.advance(5);
+  CHECK(limited.reason(2, false) == Outcome::out_of_time);
+  CHECK(unlimited.reason(2, false) == std::nullopt);
+}
+
 TEST_CASE("ranks stop after the step with whose results a request of one of them is summed") {
   for (const int sums : {1, 2000}) {  // of a step: with shards one per micro-batch
     CAPTURE(sums);
