@@ -82,7 +82,7 @@ std::vector<std::string> require_room(Session& session, const TrainingRequest& r
   std::vector<std::string> warnings = {rate_warning(config, batch.ranks, batch.global),
                                        frozen_warning(network)};
   if (request.gnuplot.empty()) warnings.push_back(missing_gnuplot_warning());
-  // Checkpoints of an earlier start are part of what may be taken.
+  // A folder from an earlier start already has checkpoints, whose room is not free.
   if (!start.has_folder()) {
     warnings.push_back(room_warning(content, config, place, disk.free_bytes(place)));
   }

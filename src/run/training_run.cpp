@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/host_name.h"
-#include "base/text.h"
 #include "graph/summary.h"
 #include "launch/rank_output.h"
 #include "run/config/batch_numbers.h"

@@ -103,8 +103,8 @@ struct RunConfig {
   std::vector<std::shared_ptr<const Op>> metrics;
   std::shared_ptr<const Optimizer> optimizer;
   std::shared_ptr<const Schedule> schedule;  // of the file, see schedule_of()
-  std::shared_ptr<const RateScaling>
-      lr_scaling;  // not given: none, with a warning where that matters
+  /// Not given: none, with a warning where that matters.
+  std::shared_ptr<const RateScaling> lr_scaling;
   std::int64_t epochs = 1;
   std::int64_t seed = 42;
   config::Node freeze{.kind = config::Node::Kind::list};  // patterns of layers
