@@ -40,7 +40,7 @@ class TrainingRun {
       : request_(std::move(request)),
         context_(context),
         ranks_(context.ranks),
-        stop_vote_(ranks_, context.signals, context.clock, request_.max_seconds),
+        stop_causes_(stop_causes(context.signals, context.clock, request_.max_seconds)),
         facts_{.resolved = resolved_yaml(request_.config)},
         start_(make_start(request_)) {}
 
@@ -68,6 +68,7 @@ class TrainingRun {
   void prepare();
   void open_keeper();
   void tell_failure(const Error& error);
+  void join_vote();
   void share_log_folder();
   void open_sinks();
   /// With at most `names` names in the text about `--init`.
@@ -84,9 +85,10 @@ class TrainingRun {
   TrainingRequest request_;
   const RunContext& context_;
   RankGroup& ranks_;
-  StopVote stop_vote_;
+  StopCauses stop_causes_;
   RunFacts facts_;
   std::unique_ptr<RunStart> start_;
+  std::unique_ptr<StopVote> stop_vote_;  // of the session's steps
   std::unique_ptr<Session> session_;
   std::unique_ptr<RunKeeper> keeper_;  // on rank 0 alone
   /// False: a failure removes the folder, so that an error in config or data leaves none.
@@ -106,6 +108,7 @@ void TrainingRun::prepare() {
   const RunStart::Warn warn_all = [this](const std::string& text) { warn(text); };
   session_ = start_->make_session(ranks_, warn_all);
   from_ = start_->fill(*session_, warn_all);
+  join_vote();
   require_agreement(*session_, ranks_, facts_.resolved, from_.state.step);
   if (keeper_) warnings_ = require_room(*session_, request_, *start_, context_.disk);
   lasts_ = true;
@@ -134,6 +137,13 @@ void TrainingRun::tell_failure(const Error& error) {
   if (!keeper_) return;
   if (lasts_) return keeper_->fail(error);
   keeper_->give_up();
+}
+
+/// From now on all ranks stop after the same step.
+void TrainingRun::join_vote() {
+  stop_vote_ = std::make_unique<StopVote>(ranks_.communicator(), ranks_.queue(), stop_causes_,
+                                          session_->device().results_kept);
+  session_->updater().reducer().sum_with_results(stop_vote_->request());
 }
 
 /// Ranks other than 0 write their output into the run folder, if they see it.
@@ -168,7 +178,7 @@ void TrainingRun::open_sinks() {
                 .guide = plot.style == PlotConfig::Style::guide},
       .gnuplot = request_.gnuplot,
       .output = request_.output,
-      .stopped = [this] { return stop_vote_.signalled(); },
+      .stopped = [this] { return stop_vote_->signalled(); },
       .banner = banner(kAllNames),
       .epochs = config.epochs};
   for (const std::string& name : session_->metric_names()) {
@@ -217,10 +227,8 @@ TrainerParts TrainingRun::trainer_parts() {
           .sink = keeper_ ? static_cast<MetricsSink&>(keeper_->sinks()) : no_sink_,
           .ranks = ranks_,
           .save = [this](const TrainingState& state, bool best) { save(state, best); },
-          .stop_reason =
-              [this](const TrainingState& state, bool edge) {
-                return stop_vote_.reason(state.step, edge, session_->device().results_kept);
-              },
+          .stop_reason = [this](const TrainingState& state,
+                                bool edge) { return stop_vote_->reason(state.step, edge); },
           .begins = [this](RunPhase phase) { note(phase); },
           .now = [this] { return context_.clock.seconds(); },
           .warn =
@@ -246,7 +254,7 @@ RunResult TrainingRun::train() {
 
 RunEnd TrainingRun::end_of(Outcome outcome, const TrainingState& state) const {
   return {.outcome = outcome,
-          .signal = stop_vote_.signal(),
+          .signal = stop_vote_->signal(),
           .max_seconds = request_.max_seconds,
           .waited = state.epochs_since_best,
           .place = place_of(*session_, state),
