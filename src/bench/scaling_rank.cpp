@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "comm/timed_all_reduce.h"
 #include "run/gpu_failure.h"
+#include "run/session/session.h"
 #include "train/stop_vote.h"
 #include "train/training_step.h"
 

@@ -13,6 +13,7 @@
 #include "bench/scaling_report.h"
 #include "cli/environment.h"
 #include "report/plotter.h"
+#include "run/config/batch_numbers.h"
 
 namespace trainyard::cli {
 namespace {

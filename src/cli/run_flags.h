@@ -9,7 +9,7 @@
 #include "backend/gpus.h"
 #include "launch/rank_identity.h"
 #include "run/config/run_config.h"
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 
 namespace CLI {
 class App;

@@ -19,7 +19,8 @@
 #include "config/near_file.h"
 #include "launch/rank_output.h"
 #include "run/config/resolved_config.h"
-#include "run/resumption.h"
+#include "run/resume_checks.h"
+#include "run/run_folder.h"
 #include "run/training_run.h"
 
 namespace trainyard::cli {
