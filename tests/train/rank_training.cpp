@@ -37,7 +37,7 @@ Pipeline make_pipeline(const Shape& image, bool bare) {
   return Pipeline(image, std::move(augment), std::move(preprocess));
 }
 
-std::int64_t own_shards(const UpdateOptions& options, const Communicator& ranks) {
+std::int64_t own_shards(const StepOptions& options, const Communicator& ranks) {
   return std::max<std::int64_t>(options.shards / ranks.size(), 1);
 }
 

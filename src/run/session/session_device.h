@@ -55,7 +55,7 @@ struct SessionDevice {
   Target target;
   int threads = 1;
   std::string text;               // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
-  std::int64_t results_kept = 1;  // UpdateOptions::results
+  std::int64_t results_kept = 1;  // StepOptions::results
 
   std::size_t total_bytes = 0;  // of a GPU's memory; 0: the CPU
 

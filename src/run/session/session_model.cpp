@@ -47,7 +47,7 @@ ModelOptions model_options(const RunConfig& run, const SessionDevice& device, st
           .statistics_sum = statistics};
 }
 
-UpdateOptions update_options(const RunConfig& run, const SessionDevice& device) {
+StepOptions update_options(const RunConfig& run, const SessionDevice& device) {
   return {.clip_norm = run.clip_norm,
           .accumulate = run.accumulate,
           .shards = run.batch.shards.value_or(0),

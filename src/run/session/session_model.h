@@ -19,6 +19,6 @@ namespace trainyard {
 [[nodiscard]] ModelOptions model_options(const RunConfig& run, const SessionDevice& device,
                                          std::int64_t shards, StatisticsSum* statistics);
 
-[[nodiscard]] UpdateOptions update_options(const RunConfig& run, const SessionDevice& device);
+[[nodiscard]] StepOptions update_options(const RunConfig& run, const SessionDevice& device);
 
 }  // namespace trainyard
