@@ -73,7 +73,7 @@ StartPoint ResumedRun::fill(Session& session, const Warn& warn) {
     return {};
   }
   StartPoint start{.state = restore(session, *checkpoint)};
-  start.resumed = {.place = place_of(session, start.state),
+  start.resumed = {.position = position_of(session, start.state),
                    .checkpoint = checkpoint->path.string()};
   const std::string warning = batch_warning(global_batch_of(*checkpoint), session.batch().global);
   if (!warning.empty()) warn(warning);

@@ -257,7 +257,7 @@ RunEnd TrainingRun::end_of(Outcome outcome, const TrainingState& state) const {
           .signal = stop_vote_->signal(),
           .max_seconds = request_.max_seconds,
           .waited = state.epochs_since_best,
-          .place = place_of(*session_, state),
+          .position = position_of(*session_, state),
           .seconds = state.elapsed_seconds,
           .judged = judged_};
 }
