@@ -112,12 +112,12 @@ int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ran
 }
 
 int check(const CheckFlags& flags, const Context& context) {
-  RunConfig config = read_config(with_overrides(flags), context.place.local_ranks);
+  RunConfig config = read_config(with_overrides(flags), context.identity.local_ranks);
   TrainingRequest request = request_of(flags, context);
   Messages& messages = context.messages;
   request.config = std::move(config);
   request.init = initial_weights(flags);
-  RankGroup ranks(rank_group_options(context.place, request.config.limits, messages));
+  RankGroup ranks(rank_group_options(context.identity, request.config.limits, messages));
   request.device = device_in_group(flags.run, flags.launch, ranks);
   request.device.warn = [&messages](const std::string& text) { messages.warn(text); };
   try {
