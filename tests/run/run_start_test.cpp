@@ -199,7 +199,7 @@ TEST_CASE("a resumed run continues in its folder, from its newest checkpoint") {
   const auto checkpoint = load_newest_checkpoint(run / "checkpoints");
   REQUIRE(checkpoint.has_value());
   CHECK(started.point.resumed.value().checkpoint == checkpoint->path.string());
-  CHECK(started.point.resumed->place.epochs == 2);
+  CHECK(started.point.resumed->position.epochs == 2);
   CHECK((weights_in(*started.session) ==
          weights_in(checkpoint->files.at("weights.safetensors").tensors())));
 }
