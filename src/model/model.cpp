@@ -153,17 +153,19 @@ void Model::place_images(const DeviceImages* images) {
 }
 
 void Model::add_results(const Program& program) {
-  double* total = memory_->results() + ResultRow::loss;
-  const auto add = [&](ValueId value) {
+  double* totals = memory_->results() + ResultRow::loss;
+  const auto add = [&](ValueId value, std::int64_t width) {
     const TensorView view = program.view(value);
     compute_.launches.add_results({.values = view.data,
                                    .type = view.type,
                                    .samples = memory_->batch(),
+                                   .width = width,
                                    .state = memory_->state()},
-                                  total++);
+                                  totals);
+    totals += width;
   };
-  add(graph_.loss);
-  for (const ValueId metric : graph_.metrics) add(metric);
+  add(graph_.loss, 1);
+  for (const GraphMetric& metric : graph_.metrics) add(metric.output, metric.width);
 }
 
 Totals Model::take_totals() {

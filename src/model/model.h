@@ -23,7 +23,7 @@ namespace trainyard {
 /// Sums over the valid samples of batches, in double, batch after batch.
 struct Totals {
   double loss = 0;
-  std::vector<double> metrics;
+  std::vector<double> metrics;  // see metric_values()
   std::int64_t samples = 0;
 
   void add(const Totals& other);

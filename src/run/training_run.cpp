@@ -289,8 +289,7 @@ void TrainingRun::note(RunPhase phase) {
 TrainerOptions TrainingRun::trainer_options() const {
   const RunConfig& config = session_->config();
   const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
-  return {.metric_names = session_->metric_names(),
-          .epochs = config.epochs,
+  return {.epochs = config.epochs,
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,

@@ -28,7 +28,6 @@
 namespace trainyard {
 
 struct TrainerOptions {
-  std::vector<std::string> metric_names;  // of the model's metrics, in order
   std::int64_t epochs = 1;
   std::int64_t save_every_epochs = 1;  // 0: save by steps
   std::int64_t save_every_steps = 0;   // 0: save by epochs
@@ -121,6 +120,7 @@ class Trainer {
   double started_ = 0;  // start of this session, minus the time of earlier ones
   double epoch_started_ = 0;
   BusyMean busy_;
+  std::optional<std::int64_t> accuracy_sum_;  // its index in Totals::metrics; empty: not measured
   LossLimit loss_limit_;
   EpochWatch epoch_watch_;
   std::vector<std::byte> compared_;    // workspace of compare_ranks()

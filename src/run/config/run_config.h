@@ -17,7 +17,7 @@
 #include "config/node.h"
 #include "data/dataset.h"
 #include "data/pipeline.h"
-#include "ops/op.h"
+#include "ops/metric.h"
 #include "optim/optimizer.h"
 #include "optim/rate_scaling.h"
 #include "optim/schedule.h"
@@ -99,7 +99,7 @@ struct RunConfig {
   DataConfig data;
   BatchConfig batch;
   std::unique_ptr<Op> loss;
-  std::vector<std::unique_ptr<Op>> metrics;
+  std::vector<std::unique_ptr<Metric>> metrics;
   std::unique_ptr<Optimizer> optimizer;
   std::unique_ptr<Schedule> schedule;
   std::unique_ptr<RateScaling> lr_scaling;  // not given: none, with a warning where that matters

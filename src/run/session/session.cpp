@@ -188,10 +188,13 @@ std::int64_t replica_batch(const RunConfig& run, std::int64_t ranks) {
 
 TrainingGraph make_training_graph(RunConfig& run, std::int64_t batch) {
   Graph network = build_network(run, batch);
-  std::vector<std::shared_ptr<const Op>> metrics;
+  std::vector<std::shared_ptr<const Metric>> metrics;
   // A loss without an activation compares the output itself with the labels 0 and 1.
   const double threshold = activation_of(run.loss->type()).empty() ? 0.5 : 0;
-  for (auto& metric : run.metrics) metrics.push_back(with_threshold(std::move(metric), threshold));
+  for (auto& metric : run.metrics) {
+    std::shared_ptr<const Metric> usual = metric->with_threshold(threshold);
+    metrics.push_back(usual ? std::move(usual) : std::move(metric));
+  }
   return attach_loss(std::move(network), std::move(run.loss), metrics);
 }
 
