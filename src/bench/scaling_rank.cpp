@@ -52,12 +52,12 @@ class RankBench {
   [[nodiscard]] double seconds_a_step(int steps, const Step& step);
   [[nodiscard]] double window(Work work, int steps);
   [[nodiscard]] double window_of_sums(int steps);
-  void check(std::span<const UpdateResult> results) const;
+  void check(std::span<const StepResult> results) const;
 
   RankGroup& ranks_;
   TimedAllReduce sums_;
   Session session_;
-  UpdatePosition start_;
+  StepPosition start_;
   TrainingStep whole_{session_.model(), session_.updater()};
   TrainingStep alone_{session_.model(), session_.updater()};  // recorded without all-reduces
   std::int64_t steps_ = 0;
@@ -112,8 +112,8 @@ void RankBench::sums() {
   sums_.make_noted();
 }
 
-void RankBench::check(std::span<const UpdateResult> results) const {
-  const bool finite = std::ranges::all_of(results, &UpdateResult::finite);
+void RankBench::check(std::span<const StepResult> results) const {
+  const bool finite = std::ranges::all_of(results, &StepResult::finite);
   if (finite) return;
   throw Error(
       ErrorKind::diverged,

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/required_library.h"
+
 namespace trainyard::nccl {
 
 /// The NCCL functions that are called.
@@ -39,6 +41,9 @@ class Library {
   /// 2.18.0, of CUDA 12.1. All functions called have existed since 2.14, which is also the first
   /// version to read no more of a newer header's ncclConfig_t than it knows.
   static constexpr int kLeastVersion = 21800;
+
+  /// NCCL as the GPU part opens it.
+  [[nodiscard]] static RequiredLibrary required();
 
   /// Opens the library at `path` (or of that name, if the loader finds it). Throws Error{device} if
   /// it cannot be opened, lacks a function, or is older than kLeastVersion.

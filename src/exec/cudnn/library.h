@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/required_library.h"
 #include "device/cuda/check.h"
 
 namespace trainyard::cudnn {
@@ -36,8 +37,11 @@ class Library {
   /// 9.8.0, the first that lists engines by the properties of a device.
   static constexpr int kLeastVersion = 90800;
 
+  /// cuDNN as the GPU part opens it.
+  [[nodiscard]] static RequiredLibrary required();
+
   /// Opens the library at `path` (or of that name, found by the loader). Throws Error{device} if it
-  /// cannot be opened, or is older than kLeastVersion.
+  /// cannot be opened, lacks a function, or is older than kLeastVersion.
   explicit Library(const std::filesystem::path& path);
   explicit Library(const Functions& functions) : functions_(functions) {}
 
