@@ -36,7 +36,11 @@ ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
           .batch = graph.graph.values[graph.graph.inputs[0]].shape.n(),
           .accumulates = options.accumulates,
           .shards = options.shards,
-          .results = ResultRow::loss + 1 + metric_sums(graph)};
+          .results = ResultRow::loss + 1 + metric_sums(graph),
+          .outputs = graph.graph.output < 0
+                         ? 0
+                         : metric_width(graph.graph.values[graph.graph.output].shape),
+          .kept = options.kept_outputs};
 }
 
 }  // namespace

@@ -40,6 +40,9 @@ class UpdateLaunches {
   virtual void begin(const BeginUpdate& begin) const = 0;
   /// Adds the sums over the valid samples to totals[width].
   virtual void add_results(const SampleResults& results, double* totals) const = 0;
+  /// Stores the valid rows by the samples' indices, see SampleRows.
+  virtual void store_rows(const SampleResults& results, const std::int64_t* sample_index,
+                          float* rows) const = 0;
   /// blocks.gradients = gradients for the first micro-batch of a step, += for the others.
   virtual void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                           bool first) const = 0;

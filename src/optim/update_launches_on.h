@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/metric_sum.h"
+#include "ops/sample_rows.h"
 #include "optim/accumulate.h"
 #include "optim/gradient.h"
 #include "optim/transport.h"
@@ -22,6 +23,15 @@ class UpdateLaunchesOn final : public UpdateLaunches {
       launcher_.rows(results.width,
                      MetricSum<T>{static_cast<const T*>(results.values), results.samples,
                                   results.width, results.state, totals});
+    });
+  }
+  void store_rows(const SampleResults& results, const std::int64_t* sample_index,
+                  float* rows) const override {
+    with_arithmetic(results.type, [&](auto zero) {
+      using T = decltype(zero);
+      launcher_.each(results.samples * results.width,
+                     SampleRows<T>{static_cast<const T*>(results.values), sample_index,
+                                   results.width, results.state, rows});
     });
   }
   void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
