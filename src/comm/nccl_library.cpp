@@ -4,28 +4,11 @@
 #include "comm/nccl_advice.h"
 
 namespace trainyard::nccl {
-namespace {
-
-int version_of(const SharedLibrary& library) {
-  auto* ask = library.function<decltype(ncclGetVersion)>("ncclGetVersion");
-  int version = 0;
-  return ask == nullptr || ask(&version) != ncclSuccess ? 0 : version;
-}
-
-}  // namespace
 
 ncclConfig_t config() {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   return config;
-}
-
-RequiredLibrary Library::required() {
-  return {.name = "NCCL",
-          .least_version = kLeastVersion,
-          .version = version_of,
-          .purpose = "which is needed for several GPUs",
-          .advice = "install it, or set TRAINYARD_CUDA_PATH to its folder"};
 }
 
 Library::Library(const std::filesystem::path& path) {

@@ -18,7 +18,6 @@ namespace trainyard {
 /// A rank's state for the others: in memory that all share, one cache line each.
 struct alignas(64) BarrierSlot {
   std::atomic<std::uint64_t> arrived{0};  // how often it has arrived
-  std::atomic<std::uint64_t> doing{0};    // for which call: written before it arrives
   std::atomic<bool> gone{false};          // it will not arrive again
 };
 
@@ -33,32 +32,30 @@ class SharedBarrier {
     Absence why;
   };
 
-  /// `seats` and `processes`, one per rank; this rank uses its own. Throws Error{device} if the
+  /// `slots` and `processes`, one per rank; this rank uses its own. Throws Error{device} if the
   /// system cannot report the end of a process, or there is no process with such a number.
-  SharedBarrier(std::span<BarrierSlot> seats, int rank, std::span<const pid_t> processes);
+  SharedBarrier(std::span<BarrierSlot> slots, int rank, std::span<const pid_t> processes);
   /// Tells the others that this rank will not arrive again.
   ~SharedBarrier() { leave(); }
   SharedBarrier(const SharedBarrier&) = delete;
   SharedBarrier& operator=(const SharedBarrier&) = delete;
 
-  /// This rank has arrived, for the call `doing`.
-  void arrive(std::uint64_t doing);
+  /// This rank has arrived.
+  void arrive();
   /// Waits until every rank has arrived as often as this one. Else returns the first missing rank,
   /// and why.
   [[nodiscard]] std::optional<Absent> await_all(Moment deadline);
-  /// The call of a rank that has arrived.
-  [[nodiscard]] std::uint64_t doing(int rank) const;
   void leave();
 
  private:
-  [[nodiscard]] BarrierSlot& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] BarrierSlot& slot(int rank) const { return slots_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool has_come(int rank) const;
   /// The first rank that has not arrived; the number of ranks: none.
   [[nodiscard]] int missing() const;
   [[nodiscard]] std::optional<Absence> absence_of(int rank) const;
   void nap();
 
-  std::span<BarrierSlot> seats_;
+  std::span<BarrierSlot> slots_;
   int rank_;
   std::uint64_t arrived_ = 0;
   std::vector<Descriptor> processes_;  // per rank

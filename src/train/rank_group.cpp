@@ -30,19 +30,19 @@ Milliseconds milliseconds(double seconds) {
 }
 
 StoreServerOptions server_options(const RankGroupOptions& options) {
-  const RankIdentity& place = options.place;
-  return {.endpoint = {place.master_address, static_cast<std::uint16_t>(place.master_port)},
-          .token = place.token,
-          .ranks = place.ranks,
+  const RankIdentity& identity = options.identity;
+  return {.endpoint = {identity.master_address, static_cast<std::uint16_t>(identity.master_port)},
+          .token = identity.token,
+          .ranks = identity.ranks,
           .store = {},
           .watchdog = {.first_step = milliseconds(options.limits.first_step),
                        .step = milliseconds(options.limits.step),
                        .silence = milliseconds(options.limits.silence)}};
 }
 
-StoreAddress store_address(const RankIdentity& place) {
-  return {.endpoint = {place.master_address, static_cast<std::uint16_t>(place.master_port)},
-          .token = place.token};
+StoreAddress store_address(const RankIdentity& identity) {
+  return {.endpoint = {identity.master_address, static_cast<std::uint16_t>(identity.master_port)},
+          .token = identity.token};
 }
 
 }  // namespace
@@ -52,12 +52,12 @@ StoreAddress store_address(const RankIdentity& place) {
 class RankGroup::Meeting {
  public:
   Meeting(const RankGroupOptions& options, std::function<void(const Failure&)> on_failure)
-      : server_(options.place.rank == 0 ? std::make_unique<StoreServer>(server_options(options))
-                                        : nullptr),
-        store_(connect_to_store(store_address(options.place),
+      : server_(options.identity.rank == 0 ? std::make_unique<StoreServer>(server_options(options))
+                                           : nullptr),
+        store_(connect_to_store(store_address(options.identity),
                                 milliseconds(options.limits.first_step))),
-        watchdog_({.store = store_address(options.place),
-                   .rank = options.place.rank,
+        watchdog_({.store = store_address(options.identity),
+                   .rank = options.identity.rank,
                    .host = options.host,
                    .silence = milliseconds(options.limits.silence),
                    .connect = milliseconds(options.limits.first_step)},
@@ -113,12 +113,7 @@ class RankGroup::ReportingCommunicator final : public ForwardingCommunicator {
     waiting(kAllReduce, [&] { inner().all_reduce_sum(queue, data, count, type); });
   }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
-    VoteFlag& flag = group_.vote_flag_;
-    votes_ = flag.own ? 1 : 0;
-    parts_.assign(parts.begin(), parts.end());
-    parts_.push_back({&votes_, 1, DType::f64});
-    waiting(kAllReduce, [&] { inner().all_reduce_sums(queue, parts_); });
-    flag.seen = votes_ > 0;
+    waiting(kAllReduce, [&] { inner().all_reduce_sums(queue, parts); });
   }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
     waiting(kBroadcast, [&] { inner().broadcast(queue, data, bytes, root); });
@@ -147,8 +142,6 @@ class RankGroup::ReportingCommunicator final : public ForwardingCommunicator {
 
   RankGroup& group_;
   std::unique_ptr<Communicator> owned_;
-  std::vector<SumPart> parts_;  // of the current call
-  double votes_ = 0;            // summed with them
 };
 
 RankGroup::RankGroup(const RankGroupOptions& options)
@@ -164,7 +157,7 @@ RankGroup::RankGroup(const RankGroupOptions& options)
       std::make_unique<Meeting>(options_, [this](const Failure& failure) { handle(failure); });
   auto sockets =
       make_gloo_communicator(rank(), size(), meeting_->store(),
-                             {.address = own_address_towards(options_.place.master_address),
+                             {.address = own_address_towards(options_.identity.master_address),
                               .host = options_.host,
                               .connect = milliseconds(options_.limits.first_step),
                               .limit = call_limit()});

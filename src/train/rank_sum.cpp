@@ -15,7 +15,7 @@ RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankB
       buckets_(options.buckets),
       queue_(options.buckets.empty() ? compute.queue : *compute.sums) {
   if (communicator.size() == 1) return;
-  pending_.reserve(3);
+  pending_.reserve(4);
   if (buckets_.empty()) {
     buckets_ = {{.count = blocks.parameters + blocks.statistics}};
   } else {
@@ -35,6 +35,12 @@ RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankB
   downcast_ = compute.device.allocate(bytes);
 }
 
+void RankSum::sum_with_results(const SumPart& part) {
+  TY_CHECK(parts_ == nullptr || tree_bytes(part.count, part.type) <= parts_->bytes(),
+           "what is summed with the results is smaller than the largest block");
+  with_results_ = part;
+}
+
 std::span<const GradientBucket> RankSum::overlapped() const {
   if (ready_ == nullptr) return {};
   return std::span(buckets_).first(buckets_.size() - 1);
@@ -42,7 +48,7 @@ std::span<const GradientBucket> RankSum::overlapped() const {
 
 void RankSum::begin_next() {
   add(buckets_[next_++]);
-  put_on();
+  enqueue();
 }
 
 std::byte* RankSum::downcast_at(std::int64_t element) const {
@@ -64,7 +70,7 @@ void RankSum::add(const GradientBucket& bucket) {
                       blocks_.statistics, blocks_.type});
 }
 
-void RankSum::put_on() {
+void RankSum::enqueue() {
   fork();
   if (parts_ == nullptr) {
     communicator_.all_reduce_sums(queue_, pending_);
@@ -83,7 +89,8 @@ void RankSum::finish() {
   if (next_ < buckets_.size()) add(buckets_[next_]);
   next_ = 0;
   pending_.push_back({blocks_.results, blocks_.result_count, DType::f64});
-  put_on();
+  if (with_results_.count > 0) pending_.push_back(with_results_);
+  enqueue();
   join();
   if (!downcasts()) return;
   compute_.launches.upcast(static_cast<float*>(blocks_.gradients), downcast_->data(), transport_,

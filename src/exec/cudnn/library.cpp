@@ -5,18 +5,6 @@
 #include <array>
 
 namespace trainyard::cudnn {
-namespace {
-
-int version_of(const SharedLibrary& library) {
-  auto* ask = library.function<decltype(cudnnGetVersion)>("cudnnGetVersion");
-  return ask == nullptr ? 0 : static_cast<int>(ask());
-}
-
-}  // namespace
-
-RequiredLibrary Library::required() {
-  return {.name = "cuDNN", .least_version = kLeastVersion, .version = version_of};
-}
 
 Library::Library(const std::filesystem::path& path) {
   Functions& all = functions_;

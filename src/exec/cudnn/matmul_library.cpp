@@ -3,21 +3,6 @@
 #include <fmt/format.h>
 
 namespace trainyard::cudnn {
-namespace {
-
-int cublas_version_of(const SharedLibrary& library) {
-  auto* ask = library.function<decltype(cublasLtGetVersion)>("cublasLtGetVersion");
-  return ask == nullptr ? 0 : static_cast<int>(ask());
-}
-
-}  // namespace
-
-RequiredLibrary MatmulLibrary::required() {
-  return {.name = "cuBLASLt",
-          .least_version = kLeastVersion,
-          .newer_major = true,
-          .version = cublas_version_of};
-}
 
 MatmulFunctions MatmulLibrary::functions_at(const std::filesystem::path& path) {
   MatmulFunctions all{};

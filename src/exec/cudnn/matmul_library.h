@@ -35,8 +35,14 @@ class MatmulLibrary {
   /// 12.1.0. The functions called exist since CUDA 11, and its types are the same in 12 and 13.
   static constexpr int kLeastVersion = 120100;
 
-  /// cuBLASLt as the GPU part opens it.
-  [[nodiscard]] static RequiredLibrary required();
+  /// cuBLASLt as the GPU part opens it. Inline, because lists of libraries are
+  /// linked without executors.
+  [[nodiscard]] static RequiredLibrary required() {
+    return {.name = "cuBLASLt",
+            .least_version = kLeastVersion,
+            .newer_major = true,
+            .version = version_of};
+  }
   /// The functions of the library at `path`, which stays open until the program ends. Throws
   /// Error{device} if it cannot be opened, lacks a function, or is older than kLeastVersion.
   [[nodiscard]] static MatmulFunctions functions_at(const std::filesystem::path& path);
@@ -55,6 +61,11 @@ class MatmulLibrary {
   void check(cublasStatus_t status, const char* doing) const;
 
  private:
+  static int version_of(const SharedLibrary& library) {
+    auto* ask = library.function<decltype(cublasLtGetVersion)>("cublasLtGetVersion");
+    return ask == nullptr ? 0 : static_cast<int>(ask());
+  }
+
   MatmulFunctions functions_{};
   cublasLtHandle_t handle_ = nullptr;
 };

@@ -34,7 +34,7 @@ bool all_metrics_read(const RunConfig& run, const config::Node& file) {
 
 }  // namespace
 
-std::vector<std::string> metric_names(std::span<const std::unique_ptr<Metric>> metrics) {
+std::vector<std::string> metric_names(std::span<const std::shared_ptr<const Metric>> metrics) {
   std::vector<std::string> names;
   for (const auto& metric : metrics) names.push_back(metric->column());
   return names;
