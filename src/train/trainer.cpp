@@ -258,11 +258,11 @@ void Trainer::note_validation(std::int64_t batch) {
       {.epoch = state_.epoch + 1, .batch = batch, .batches = parts_.val.steps_per_epoch()});
 }
 
-void Trainer::finish_epoch() {
-  EpochRow row = training_row();
+void Trainer::validate(EpochRow& row) {
   std::int64_t batch = 0;
-  const Totals val = evaluate(parts_.model, parts_.val, parts_.ranks.communicator(),
-                              [&] { note_validation(batch++); });
+  Communicator& ranks = parts_.ranks.communicator();
+  const Totals val = evaluate(parts_.model, parts_.val, ranks, [&] { note_validation(batch++); });
+  if (parts_.model.output_rows() != nullptr) parts_.outputs(take_outputs(parts_.model, ranks));
   row.val_loss = mean_loss(val);
   const std::vector<std::string> columns = metric_columns(parts_.model.graph());
   const std::vector<double> trained = metrics_of(parts_.model, state_.totals);
@@ -270,6 +270,11 @@ void Trainer::finish_epoch() {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     row.metrics.push_back({.name = columns[i], .training = trained[i], .validation = validated[i]});
   }
+}
+
+void Trainer::finish_epoch() {
+  EpochRow row = training_row();
+  validate(row);
   ++state_.epoch;
   const int metric = options_.best_metric.metric;
   row.is_best = is_best(metric < 0 ? *row.val_loss : *row.metrics[metric].validation);

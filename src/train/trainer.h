@@ -56,6 +56,9 @@ struct TrainerParts {
   std::function<double()> now;
   /// Warns that an epoch's results suggest a wrong setting.
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  /// Takes the network's outputs for the validation split after each epoch, see take_outputs();
+  /// for a model that keeps them.
+  std::function<void(std::span<const float>)> outputs = [](std::span<const float>) {};
   /// MiB in use on the GPU with the fullest memory, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
   /// Recent GPU utilization in percent, or nothing.
@@ -103,6 +106,8 @@ class Trainer {
                                       const StepResult* result);
   [[nodiscard]] EpochRow training_row();
   void finish_epoch();
+  /// Evaluates the validation split for `row`.
+  void validate(EpochRow& row);
   /// Reports that batch `batch` of the epoch's validation begins.
   void note_validation(std::int64_t batch);
   [[nodiscard]] bool is_best(double value);
