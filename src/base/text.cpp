@@ -103,6 +103,16 @@ std::string json_quoted(std::string_view text) {
   return out + "\"";
 }
 
+std::string csv_quoted(std::string_view text) {
+  if (text.find_first_of(",\"\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    if (letter == '"') quoted += letter;
+    quoted += letter;
+  }
+  return quoted + "\"";
+}
+
 std::string joined(std::span<const std::string> words, std::string_view separator) {
   std::string out;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -33,6 +33,9 @@ namespace trainyard {
 /// As a quoted JSON string. Bytes above 0x7f pass through (UTF-8).
 [[nodiscard]] std::string json_quoted(std::string_view text);
 
+/// As a field of a CSV table (RFC 4180): in quotes if it contains a comma, a quote or a line feed.
+[[nodiscard]] std::string csv_quoted(std::string_view text);
+
 /// "a, b, c".
 [[nodiscard]] std::string joined(std::span<const std::string> words,
                                  std::string_view separator = ", ");

@@ -47,6 +47,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
         place_images(eval_images_);
         eval().run();
         add_results(eval());
+        if (output_rows_) output_rows_->store();
       }) {
   require_memory(programs_, compute.device, graph, compute.executors, options);
   memory_ = std::make_unique<ModelMemory>(compute.device, compute.queue, blocks(), programs_.sizes);
@@ -55,6 +56,11 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
   if (programs_.train) programs_.train->bind(*memory_, transient, options.seed);
   programs_.eval->bind(*memory_, transient, options.seed);
   make_upload();
+  if (options.kept_outputs > 0) {
+    output_rows_ =
+        std::make_unique<OutputRows>(compute_, *memory_, eval().view(graph_.graph.output),
+                                     options.kept_outputs, options.threads);
+  }
   if (programs_.sizes.staging_bytes == 0) return;
   const TensorView images = eval().view(graph_.graph.inputs[0]);
   const TensorView staged{memory_->staging(), DType::f32, plain_layout(shape_of(images.layout))};
@@ -157,17 +163,19 @@ void Model::place_images(const DeviceImages* images) {
 }
 
 void Model::add_results(const Program& program) {
-  double* total = memory_->results() + ResultRow::loss;
-  const auto add = [&](ValueId value) {
+  double* totals = memory_->results() + ResultRow::loss;
+  const auto add = [&](ValueId value, std::int64_t width) {
     const TensorView view = program.view(value);
     compute_.launches.add_results({.values = view.data,
                                    .type = view.type,
                                    .samples = memory_->batch(),
+                                   .width = width,
                                    .state = memory_->state()},
-                                  total++);
+                                  totals);
+    totals += width;
   };
-  add(graph_.loss);
-  for (const ValueId metric : graph_.metrics) add(metric);
+  add(graph_.loss, 1);
+  for (const GraphMetric& metric : graph_.metrics) add(metric.output, metric.width);
 }
 
 Totals Model::take_totals() {

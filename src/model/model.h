@@ -17,13 +17,14 @@
 #include "model/batch_upload.h"
 #include "model/compute.h"
 #include "model/model_programs.h"
+#include "model/output_rows.h"
 
 namespace trainyard {
 
 /// Sums over the valid samples of batches, in double, batch after batch.
 struct Totals {
   double loss = 0;
-  std::vector<double> metrics;
+  std::vector<double> metrics;  // see metric_values()
   std::int64_t samples = 0;
 
   void add(const Totals& other);
@@ -69,6 +70,8 @@ class Model {
   void add_results(const Program& program);
   /// Enqueues the evaluation of the loaded batch; its results are added to the sums.
   void evaluate() { evaluation_.run(); }
+  /// The outputs of the evaluated batches; null unless ModelOptions::kept_outputs.
+  [[nodiscard]] OutputRows* output_rows() { return output_rows_.get(); }
   /// Waits for the sums, and clears them.
   [[nodiscard]] Totals take_totals();
   /// Samples loaded since the last call.
@@ -86,6 +89,7 @@ class Model {
   ModelPrograms programs_;
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
+  std::unique_ptr<OutputRows> output_rows_;
   std::unique_ptr<Executor> reorder_images_;    // from the staging memory; null: not needed
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
   const DeviceImages* eval_images_ = nullptr;

@@ -11,7 +11,8 @@ namespace trainyard {
 namespace {
 
 PlanRequest request_of(const TrainingGraph& graph, bool train) {
-  PlanRequest request{.train = train, .loss = graph.loss, .kept = graph.metrics};
+  PlanRequest request{.train = train, .loss = graph.loss};
+  for (const GraphMetric& metric : graph.metrics) request.kept.push_back(metric.output);
   request.kept.push_back(graph.loss);
   if (graph.graph.output >= 0) request.kept.push_back(graph.graph.output);
   return request;
@@ -35,7 +36,11 @@ ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
           .batch = graph.graph.values[graph.graph.inputs[0]].shape.n(),
           .accumulates = options.accumulates,
           .shards = options.shards,
-          .results = ResultRow::loss + 1 + static_cast<std::int64_t>(graph.metrics.size())};
+          .results = ResultRow::loss + 1 + metric_sums(graph),
+          .outputs = graph.graph.output < 0
+                         ? 0
+                         : metric_width(graph.graph.values[graph.graph.output].shape),
+          .kept = options.kept_outputs};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void count_replicas(const Graph& graph, Node& node, int replicas) {
 }  // namespace
 
 TrainingGraph attach_loss(Graph network, std::shared_ptr<const Op> loss,
-                          std::span<const std::shared_ptr<const Op>> metrics) {
+                          std::span<const std::shared_ptr<const Metric>> metrics) {
   TrainingGraph result{.graph = std::move(network)};
   Graph& graph = result.graph;
   const std::int64_t batch = graph.values[graph.inputs[0]].shape.n();
@@ -44,9 +44,42 @@ TrainingGraph attach_loss(Graph network, std::shared_ptr<const Op> loss,
   };
   result.loss = attach(loss, "loss");
   for (const auto& metric : metrics) {
-    result.metrics.push_back(attach(metric, std::string(metric->type())));
+    const ValueId output = attach(metric, std::string(metric->type()));
+    result.metrics.push_back({metric, output, metric_width(graph.values[output].shape)});
   }
   return result;
+}
+
+std::int64_t metric_sums(const TrainingGraph& graph) {
+  std::int64_t sums = 0;
+  for (const GraphMetric& metric : graph.metrics) sums += metric.width;
+  return sums;
+}
+
+std::vector<double> metric_values(const TrainingGraph& graph, std::span<const double> sums,
+                                  std::int64_t samples) {
+  std::vector<double> values;
+  for (const GraphMetric& metric : graph.metrics) {
+    const auto width = static_cast<std::size_t>(metric.width);
+    values.push_back(metric.op->finish(sums.first(width), samples));
+    sums = sums.subspan(width);
+  }
+  return values;
+}
+
+std::optional<std::int64_t> sum_of_metric(const TrainingGraph& graph, std::string_view column) {
+  std::int64_t first = 0;
+  for (const GraphMetric& metric : graph.metrics) {
+    if (metric.op->column() == column) return first;
+    first += metric.width;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> metric_columns(const TrainingGraph& graph) {
+  std::vector<std::string> columns;
+  for (const GraphMetric& metric : graph.metrics) columns.push_back(metric.op->column());
+  return columns;
 }
 
 TrainingGraph with_batch(const TrainingGraph& graph, std::int64_t batch) {

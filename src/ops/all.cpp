@@ -7,16 +7,17 @@
 #include "ops/add.h"
 #include "ops/average.h"
 #include "ops/bn.h"
+#include "ops/class_metrics.h"
 #include "ops/concat.h"
 #include "ops/conv.h"
 #include "ops/dense.h"
 #include "ops/dropout.h"
 #include "ops/flatten.h"
 #include "ops/loss.h"
-#include "ops/metric.h"
 #include "ops/multiply.h"
 #include "ops/pool.h"
 #include "ops/softmax.h"
+#include "ops/top_k.h"
 
 namespace trainyard {
 namespace {
@@ -58,8 +59,14 @@ std::span<const config::Kind<Op>> loss_kinds() {
   return kinds;
 }
 
-std::span<const config::Kind<Op>> metric_kinds() {
-  static const config::Kind<Op> kinds[] = {accuracy_kind(), top_k_kind()};
+std::span<const config::Kind<Metric>> metric_kinds() {
+  static const config::Kind<Metric> kinds[] = {
+      accuracy_kind(),
+      top_k_kind(),
+      class_metric_kind<Precision>(),
+      class_metric_kind<Recall>(),
+      class_metric_kind<F1>(),
+  };
   return kinds;
 }
 

@@ -6,13 +6,14 @@
 #include "ops/activation.h"
 #include "ops/add.h"
 #include "ops/average.h"
+#include "ops/class_metrics.h"
 #include "ops/concat.h"
 #include "ops/dropout.h"
 #include "ops/flatten.h"
 #include "ops/loss.h"
-#include "ops/metric.h"
 #include "ops/multiply.h"
 #include "ops/softmax.h"
+#include "ops/top_k.h"
 
 namespace trainyard {
 
@@ -24,9 +25,9 @@ struct ActivationOpsOf<std::tuple<Functions...>> {
 };
 
 /// Every functor op except the activations.
-using OtherFunctorOps =
-    std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MultiplyOp, SoftmaxOp, DropoutOp,
-               CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp>;
+using OtherFunctorOps = std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MultiplyOp, SoftmaxOp,
+                                   DropoutOp, CrossEntropyOp, BinaryCrossEntropyOp,
+                                   MeanSquaredErrorOp, TopKOp, PrecisionOp, RecallOp, F1Op>;
 
 /// Every functor op: activations, then the others.
 using FunctorOps = decltype(std::tuple_cat(std::declval<ActivationOpsOf<Activations>::Types>(),

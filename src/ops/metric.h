@@ -1,96 +1,42 @@
-// Per-sample metrics: 1 if the prediction is correct, else 0.
+// What a network's output is measured by.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
-#include "ops/functor_step.h"
+#include "config/fields.h"
 #include "ops/op.h"
-#include "ops/step_tensors.h"
 
 namespace trainyard {
 
-/// 1 if fewer than k classes rank before the label's: a class ranks before it if its value is
-/// larger, or equal at a lower index. A NaN at the label's class is wrong; NaNs elsewhere rank
-/// first. With one class the prediction is 1 for values above `threshold`. Padding (from
-/// StepState::valid on) gives 0. A row is a sample.
-template <class T>
-struct TopKRows {
-  const T* x;  // [n, classes]
-  const std::int32_t* labels;
-  Arithmetic<T>* right;  // [n]
-  std::int64_t classes, k;
-  Arithmetic<T> threshold;
-  const StepState* state;
-  template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t n) const {
-    using A = Arithmetic<T>;
-    const std::int64_t label = labels[n];
-    const auto value = [&](std::int64_t c) -> A { return x[n * classes + c]; };
-    bool hit = false;
-    if (n < state->valid && classes == 1) {
-      hit = label == (value(0) > threshold ? 1 : 0) && value(0) == value(0);
-    } else if (n < state->valid && label >= 0 && label < classes) {
-      const A own = value(label);
-      const std::int32_t before =
-          team.template sum<std::int32_t>(classes, [&](std::int64_t c) -> std::int32_t {
-            const A other = value(c);
-            const bool first = other > own || other != other || (other == own && c < label);
-            return first && c != label ? 1 : 0;
-          });
-      hit = before < k && own == own;
-    }
-    team.once([&] { right[n] = hit ? A(1) : A(0); });
-  }
-};
-
-struct MetricAttributes {
-  std::int64_t k = 1;
-  /// For a single output; by default it follows the loss, see with_threshold().
-  std::optional<double> threshold;
-};
-
-/// [[n, classes], labels i32 [n]] to [n]. k = 1 is accuracy, else top_k.
-class TopKOp final : public Op {
+/// A metric: from values [n, classes] and labels i32 [n] to numbers per sample, [n] or [n, width]
+/// in the arithmetic type, whose sums over samples make its value. Padding (from StepState::valid
+/// on) gives zeros.
+class Metric : public Op {
  public:
-  static constexpr bool kElementwise = false;
-
-  explicit TopKOp(std::string_view type, MetricAttributes attributes)
-      : type_(type), attributes_(attributes) {}
-  [[nodiscard]] const MetricAttributes& values() const { return attributes_; }
-
-  [[nodiscard]] std::string_view type() const override { return type_; }
   [[nodiscard]] int arity() const override { return 2; }
-  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] Contract contract() const override {
-    return {.arithmetic_outputs = true, .layouts = Contract::Layouts::plain};
+  /// Its column of metrics.csv: "accuracy", "top5_accuracy".
+  [[nodiscard]] virtual std::string column() const { return std::string(type()); }
+  /// The value that the sums [width] over `samples` samples make: their mean, unless it says
+  /// otherwise.
+  [[nodiscard]] virtual double finish(std::span<const double> sums, std::int64_t samples) const {
+    return sums[0] / static_cast<double>(samples);
   }
-  [[nodiscard]] std::string attributes() const override;
-
-  template <class T, class Launcher>
-  void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
-    if (step.backward()) return;  // a step function has no gradient, and none is requested
-    const TensorView& values = tensors.inputs[0];
-    launcher.rows(
-        values.layout.extent[0],
-        TopKRows<T>{values.as<T>(), tensors.inputs[1].as<const std::int32_t>(),
-                    tensors.outputs[0].as<Arithmetic<T>>(), values.layout.extent[1], attributes_.k,
-                    static_cast<Arithmetic<T>>(attributes_.threshold.value_or(0)),
-                    tensors.batch.state});
-  }
-
- private:
-  std::string_view type_;  // a literal
-  MetricAttributes attributes_;
+  /// The same with this threshold, above which a single output predicts class 1, or null if it has
+  /// one already.
+  [[nodiscard]] virtual std::shared_ptr<const Metric> with_threshold(double threshold) const = 0;
 };
 
-[[nodiscard]] config::Kind<Op> accuracy_kind();
-[[nodiscard]] config::Kind<Op> top_k_kind();
+/// The numbers per sample of a metric's output, [n] or [n, width].
+[[nodiscard]] inline std::int64_t metric_width(const Shape& output) {
+  return output.rank() == 1 ? 1 : output.c();
+}
 
-/// `metric` with this threshold for a single output, unless it sets its own.
-[[nodiscard]] std::shared_ptr<const Op> with_threshold(std::shared_ptr<const Op> metric,
-                                                       double threshold);
+/// The key `threshold` of metrics that predict from a single output, and its text.
+void declare_threshold(config::Fields& fields, std::optional<double>& threshold);
+[[nodiscard]] std::string threshold_text(const std::optional<double>& threshold);
 
 }  // namespace trainyard

@@ -8,21 +8,22 @@
 
 namespace trainyard {
 
-/// Adds the sum of values[0 .. state->valid) to *total, in double and in the Team's fixed order.
-/// Launch with one row: launcher.rows(1, MetricSum<T>{...}). Later samples are excluded by
-/// selection.
+/// Adds the sums of values[0 .. state->valid) to `totals`, in double and in the Team's fixed order.
+/// A row is one of `width` numbers per sample: launcher.rows(width, MetricSum<T>{...}). Later
+/// samples are excluded by selection.
 template <class T>
 struct MetricSum {
-  const T* values;  // [samples], losses or metrics of one batch
+  const T* values;  // [samples, width], losses or metrics of one batch
   std::int64_t samples;
+  std::int64_t width;
   const StepState* state;
-  double* total;
+  double* totals;  // [width]
   template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t /*row*/) const {
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
     const double sum = team.template sum<double>(samples, [&](std::int64_t i) {
-      return i < state->valid ? static_cast<double>(values[i]) : 0.0;
+      return i < state->valid ? static_cast<double>(values[i * width + row]) : 0.0;
     });
-    team.once([&] { *total += sum; });
+    team.once([&] { totals[row] += sum; });
   }
 };
 

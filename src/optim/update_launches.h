@@ -12,11 +12,12 @@
 
 namespace trainyard {
 
-/// Results of a batch, one per sample.
+/// Results of a batch.
 struct SampleResults {
-  const void* values = nullptr;  // [samples] of `type`
+  const void* values = nullptr;  // [samples, width] of `type`
   DType type = DType::f32;
   std::int64_t samples = 0;
+  std::int64_t width = 1;
   const StepState* state = nullptr;  // number of valid samples
 };
 
@@ -37,8 +38,11 @@ class UpdateLaunches {
  public:
   virtual ~UpdateLaunches() = default;
   virtual void begin(const BeginUpdate& begin) const = 0;
-  /// Adds the sum over the valid samples to *total.
-  virtual void add_results(const SampleResults& results, double* total) const = 0;
+  /// Adds the sums over the valid samples to totals[width].
+  virtual void add_results(const SampleResults& results, double* totals) const = 0;
+  /// Stores the valid rows by the samples' indices, see SampleRows.
+  virtual void store_rows(const SampleResults& results, const std::int64_t* sample_index,
+                          float* rows) const = 0;
   /// blocks.gradients = gradients for the first micro-batch of a step, += for the others.
   virtual void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                           bool first) const = 0;

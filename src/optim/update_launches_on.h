@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/metric_sum.h"
+#include "ops/sample_rows.h"
 #include "optim/accumulate.h"
 #include "optim/gradient.h"
 #include "optim/transport.h"
@@ -16,11 +17,21 @@ class UpdateLaunchesOn final : public UpdateLaunches {
   explicit UpdateLaunchesOn(const Launcher& launcher) : launcher_(launcher) {}
 
   void begin(const BeginUpdate& begin) const override { launcher_.each(1, begin); }
-  void add_results(const SampleResults& results, double* total) const override {
+  void add_results(const SampleResults& results, double* totals) const override {
     with_arithmetic(results.type, [&](auto zero) {
       using T = decltype(zero);
-      launcher_.rows(1, MetricSum<T>{static_cast<const T*>(results.values), results.samples,
-                                     results.state, total});
+      launcher_.rows(results.width,
+                     MetricSum<T>{static_cast<const T*>(results.values), results.samples,
+                                  results.width, results.state, totals});
+    });
+  }
+  void store_rows(const SampleResults& results, const std::int64_t* sample_index,
+                  float* rows) const override {
+    with_arithmetic(results.type, [&](auto zero) {
+      using T = decltype(zero);
+      launcher_.each(results.samples * results.width,
+                     SampleRows<T>{static_cast<const T*>(results.values), sample_index,
+                                   results.width, results.state, rows});
     });
   }
   void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,

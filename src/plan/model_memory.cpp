@@ -39,6 +39,10 @@ ModelMemory::Offsets ModelMemory::offsets_of(const BlockLayout& blocks, const Si
   offsets.sample_index =
       allocator.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
   offsets.results = allocator.take(static_cast<std::size_t>(sizes.results) * sizeof(double));
+  const auto outputs = static_cast<std::size_t>(sizes.kept > 0 ? sizes.outputs : 0);
+  offsets.plain_outputs = allocator.take(static_cast<std::size_t>(sizes.batch) * outputs * element);
+  offsets.output_rows =
+      allocator.take(static_cast<std::size_t>(sizes.kept) * outputs * sizeof(float));
   offsets.bytes = allocator.used();
   return offsets;
 }

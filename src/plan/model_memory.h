@@ -25,12 +25,15 @@ class ModelMemory {
     std::int64_t shards = 1;   // of a micro-batch, a power of two: log2(shards) blocks for their
                                // sums
     std::int64_t results = 0;  // doubles per batch: its loss and metrics
+    std::int64_t outputs = 0;  // numbers per sample that the network gives
+    std::int64_t kept = 0;     // samples whose outputs are kept, see output_rows()
   };
   /// The offset of each part, in bytes, in this order; `bytes` is the total.
   struct Offsets {
     std::size_t weights = 0, gradients = 0, gradient_bytes = 0, shard_sums = 0, gradient_sum = 0;
     std::size_t slots = 0, slot_bytes = 0;
     std::size_t running = 0, inputs = 0, staging = 0, state = 0, sample_index = 0, results = 0;
+    std::size_t plain_outputs = 0, output_rows = 0;
     std::size_t bytes = 0;
   };
   [[nodiscard]] static Offsets offsets_of(const BlockLayout& blocks, const Sizes& sizes);
@@ -63,6 +66,12 @@ class ModelMemory {
   }
   /// The sums of losses and metrics over the batches since they were last read.
   [[nodiscard]] double* results() const { return reinterpret_cast<double*>(at(offsets_.results)); }
+  /// A batch's outputs, plain [batch, outputs] of type(), and those of all samples of a split,
+  /// [kept, outputs]; of no size if none are kept.
+  [[nodiscard]] std::byte* plain_outputs() const { return at(offsets_.plain_outputs); }
+  [[nodiscard]] float* output_rows() const {
+    return reinterpret_cast<float*>(at(offsets_.output_rows));
+  }
   [[nodiscard]] std::size_t bytes() const { return buffer_->bytes(); }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/read_file.h"
+#include "base/text.h"
 #include "formats/json.h"
 
 namespace trainyard {
@@ -54,13 +55,6 @@ Json with_change(const Json& before, const ConfigChange& change, const std::stri
   }
   list.push_back(json_of(change, former));
   return list;
-}
-
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) quoted += letter == '"' ? "\"\"" : std::string(1, letter);
-  return quoted + "\"";
 }
 
 std::string csv_of(const Json& changes) {

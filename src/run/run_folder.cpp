@@ -161,7 +161,10 @@ void RunFolder::make_subfolders() const {
 
 void RunFolder::remove_temporary_files() const {
   std::vector<fs::path> folders = {path_};
-  for (const char* name : kSubfolders) folders.push_back(path_ / name);
+  std::error_code ignored;
+  for (const fs::path& path : entries_of(path_)) {
+    if (!is_temporary(path) && fs::is_directory(path, ignored)) folders.push_back(path);
+  }
   for (const fs::path& folder : folders) {
     for (const fs::path& path : entries_of(folder)) {
       if (is_temporary(path)) disk_->remove(path);

@@ -212,10 +212,10 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   if (state.epoch < 0 || state.step < 0 || state.totals.samples < 0) {
     refuse_state(checkpoint, "has a negative count");
   }
-  const std::size_t metrics = session.metric_names().size();
+  const auto metrics = static_cast<std::size_t>(metric_sums(model.graph()));
   if (state.step_in_epoch != 0 && state.totals.metrics.size() != metrics) {
-    refuse_state(checkpoint, "has sums of " + std::to_string(state.totals.metrics.size()) +
-                                 " metrics, the run has " + std::to_string(metrics) +
+    refuse_state(checkpoint, "has " + std::to_string(state.totals.metrics.size()) +
+                                 " sums of metrics, the run has " + std::to_string(metrics) +
                                  "; were they changed?");
   }
   const std::int64_t saved = global_batch_of(checkpoint);

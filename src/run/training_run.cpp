@@ -6,6 +6,7 @@
 #include "base/host_name.h"
 #include "graph/summary.h"
 #include "launch/rank_output.h"
+#include "run/class_tables.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_rules.h"
@@ -15,6 +16,7 @@
 #include "run/run_keeper.h"
 #include "run/run_start.h"
 #include "run/session/session_facts.h"
+#include "run/session/session_model.h"
 #include "run/snapshot.h"
 #include "train/stop_vote.h"
 #include "train/trainer.h"
@@ -200,8 +202,7 @@ void TrainingRun::note(RunPhase phase) {
 TrainerOptions TrainingRun::trainer_options() const {
   const RunConfig& config = session_->config();
   const bool by_step = config.checkpoint_every.unit == Interval::Unit::step;
-  return {.metric_names = session_->metric_names(),
-          .epochs = config.epochs,
+  return {.epochs = config.epochs,
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
@@ -234,6 +235,12 @@ TrainerParts TrainingRun::trainer_parts() {
           .warn =
               [this](const std::string& text) {
                 if (keeper_) warn(text);
+              },
+          .outputs =
+              [this](std::span<const float> rows) {
+                if (!keeper_) return;
+                write_class_tables(keeper_->folder(), *session_->data().val, rows,
+                                   usual_threshold(session_->config()));
               },
           .gpu_mem_mib = [this] { return session_->device().used_mib(); },
           .gpu_busy_percent = [this] { return session_->device().busy_percent(); }};

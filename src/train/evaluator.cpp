@@ -71,4 +71,13 @@ Totals evaluate(Model& model, Feeder& feeder, Communicator& hosts,
   return totals;
 }
 
+std::vector<float> take_outputs(Model& model, Communicator& hosts) {
+  std::vector<float> rows = model.output_rows()->take();
+  if (hosts.size() == 1) return rows;
+  // Each row was computed by one rank and is zero on the others: a sum of bit patterns keeps it.
+  const auto queue = make_cpu_device()->make_queue();
+  hosts.all_reduce_sum(*queue, rows.data(), static_cast<std::int64_t>(rows.size()), DType::i32);
+  return rows;
+}
+
 }  // namespace trainyard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "comm/communicator.h"
 #include "data/feeder.h"
@@ -20,5 +21,9 @@ namespace trainyard {
 [[nodiscard]] Totals evaluate(
     Model& model, Feeder& feeder, Communicator& hosts,
     const std::function<void()>& before_batch = [] {});
+
+/// The network's outputs of an evaluate() by all ranks, [samples, width], on every rank; see
+/// OutputRows, which the model must have.
+[[nodiscard]] std::vector<float> take_outputs(Model& model, Communicator& hosts);
 
 }  // namespace trainyard

@@ -11,8 +11,8 @@
 namespace trainyard {
 namespace {
 
-double mean_metric(const Totals& totals, std::size_t index) {
-  return totals.metrics[index] / static_cast<double>(totals.samples);
+std::vector<double> metrics_of(const Model& model, const Totals& totals) {
+  return metric_values(model.graph(), totals.metrics, totals.samples);
 }
 
 constexpr Operation kTraining{"training"};
@@ -27,7 +27,8 @@ Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, Train
       options_(options),
       state_(std::move(state)),
       step_(parts.model, parts.updater),
-      busy_(parts.gpu_busy_percent) {}
+      busy_(parts.gpu_busy_percent),
+      accuracy_sum_(sum_of_metric(parts.model.graph(), "accuracy")) {}
 
 Outcome Trainer::run() {
   started_ = parts_.now() - state_.elapsed_seconds;
@@ -246,10 +247,9 @@ EpochRow Trainer::training_row() {
 }
 
 std::optional<double> Trainer::accuracy_of(const Totals& totals) const {
-  const auto& names = options_.metric_names;
-  const auto found = std::find(names.begin(), names.end(), "accuracy");
-  if (found == names.end()) return std::nullopt;
-  return mean_metric(totals, static_cast<std::size_t>(found - names.begin()));
+  if (!accuracy_sum_) return std::nullopt;
+  return totals.metrics[static_cast<std::size_t>(*accuracy_sum_)] /
+         static_cast<double>(totals.samples);
 }
 
 void Trainer::note_validation(std::int64_t batch) {
@@ -258,17 +258,23 @@ void Trainer::note_validation(std::int64_t batch) {
       {.epoch = state_.epoch + 1, .batch = batch, .batches = parts_.val.steps_per_epoch()});
 }
 
+void Trainer::validate(EpochRow& row) {
+  std::int64_t batch = 0;
+  Communicator& ranks = parts_.ranks.communicator();
+  const Totals val = evaluate(parts_.model, parts_.val, ranks, [&] { note_validation(batch++); });
+  if (parts_.model.output_rows() != nullptr) parts_.outputs(take_outputs(parts_.model, ranks));
+  row.val_loss = mean_loss(val);
+  const std::vector<std::string> columns = metric_columns(parts_.model.graph());
+  const std::vector<double> trained = metrics_of(parts_.model, state_.totals);
+  const std::vector<double> validated = metrics_of(parts_.model, val);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    row.metrics.push_back({.name = columns[i], .training = trained[i], .validation = validated[i]});
+  }
+}
+
 void Trainer::finish_epoch() {
   EpochRow row = training_row();
-  std::int64_t batch = 0;
-  const Totals val = evaluate(parts_.model, parts_.val, parts_.ranks.communicator(),
-                              [&] { note_validation(batch++); });
-  row.val_loss = mean_loss(val);
-  for (std::size_t i = 0; i < options_.metric_names.size(); ++i) {
-    row.metrics.push_back({.name = options_.metric_names[i],
-                           .training = mean_metric(state_.totals, i),
-                           .validation = mean_metric(val, i)});
-  }
+  validate(row);
   ++state_.epoch;
   const int metric = options_.best_metric.metric;
   row.is_best = is_best(metric < 0 ? *row.val_loss : *row.metrics[metric].validation);

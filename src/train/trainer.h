@@ -28,7 +28,6 @@
 namespace trainyard {
 
 struct TrainerOptions {
-  std::vector<std::string> metric_names;  // of the model's metrics, in order
   std::int64_t epochs = 1;
   std::int64_t save_every_epochs = 1;  // 0: save by steps
   std::int64_t save_every_steps = 0;   // 0: save by epochs
@@ -57,6 +56,9 @@ struct TrainerParts {
   std::function<double()> now;
   /// Warns that an epoch's results suggest a wrong setting.
   std::function<void(const std::string&)> warn = [](const std::string&) {};
+  /// Takes the network's outputs for the validation split after each epoch, see take_outputs();
+  /// for a model that keeps them.
+  std::function<void(std::span<const float>)> outputs = [](std::span<const float>) {};
   /// MiB in use on the GPU with the fullest memory, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
   /// Recent GPU utilization in percent, or nothing.
@@ -104,6 +106,8 @@ class Trainer {
                                       const StepResult* result);
   [[nodiscard]] EpochRow training_row();
   void finish_epoch();
+  /// Evaluates the validation split for `row`.
+  void validate(EpochRow& row);
   /// Reports that batch `batch` of the epoch's validation begins.
   void note_validation(std::int64_t batch);
   [[nodiscard]] bool is_best(double value);
@@ -121,6 +125,7 @@ class Trainer {
   double started_ = 0;  // start of this session, minus the time of earlier ones
   double epoch_started_ = 0;
   BusyMean busy_;
+  std::optional<std::int64_t> accuracy_sum_;  // its index in Totals::metrics; empty: not measured
   LossLimit loss_limit_;
   EpochWatch epoch_watch_;
   std::vector<std::byte> compared_;    // workspace of compare_ranks()

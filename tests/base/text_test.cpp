@@ -76,6 +76,9 @@ TEST_CASE("a shell reads a quoted word as the original word") {
 }
 
 TEST_CASE("JSON strings escape quotes, backslashes and control characters") {
+  CHECK(csv_quoted("a b") == "a b");
+  CHECK(csv_quoted("a,b") == "\"a,b\"");
+  CHECK(csv_quoted("a\"b\n") == "\"a\"\"b\n\"");
   CHECK(json_quoted("a\"b\\c\nd\te") == "\"a\\\"b\\\\c\\nd\\u0009e\"");
 }
 

@@ -36,6 +36,22 @@ expect_equal "$(cut -d, -f 1-3 runs/tiny/0001/metrics.csv | tail -n 2 | xargs)" 
 expect_equal "$(tr -dc '\r' <runs/tiny/0001/metrics.csv | wc -c | tr -d ' ')" 0
 expect_equal "$(wc -l <runs/tiny/0001/steps.csv | tr -d ' ')" 13
 
+begin "metrics per class have columns, and output.classes tables that agree with the accuracy"
+write_tiny_run tiny.yaml
+run "$train" --config tiny.yaml --set epochs=2 --set 'metrics=[accuracy, precision, recall, f1]' \
+  --set output.classes=true
+expect_code 0
+expect_equal "$(head -n 1 runs/tiny/0001/metrics.csv | cut -d, -f 4-13)" \
+  loss,accuracy,precision,recall,f1,val_loss,val_accuracy,val_precision,val_recall,val_f1
+expect_equal "$(head -n 1 runs/tiny/0001/eval/classes.csv)" \
+  class,name,samples,predicted,right,precision,recall,f1
+right=$(tail -n +2 runs/tiny/0001/eval/classes.csv | awk -F, '{r += $5; n += $3} END {print r / n}')
+expect_equal "$right" "$(tail -n 1 runs/tiny/0001/metrics.csv | cut -d, -f 10)"
+recall=$(tail -n +2 runs/tiny/0001/eval/classes.csv | awk -F, '{r += $7} END {printf "%.6f", r / NR}')
+expect_equal "$recall" "$(tail -n 1 runs/tiny/0001/metrics.csv | cut -d, -f 12 | xargs printf %.6f)"
+expect_equal "$(tail -n +2 runs/tiny/0001/eval/confusion.csv | tr , '\n' | awk '/^[0-9]+$/ {n += $1} END {print n}')" \
+  "$(tail -n +2 runs/tiny/0001/eval/classes.csv | awk -F, '{n += $3 + $1} END {print n}')"
+
 begin "stdout has one line per epoch in the documented form"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set epochs=2

@@ -1,8 +1,9 @@
 // Metrics and their sums.
 #include "functor_harness.h"
 #include "kernels/launch.h"
-#include "ops/metric.h"
+#include "ops/class_metrics.h"
 #include "ops/metric_sum.h"
+#include "ops/top_k.h"
 
 namespace trainyard {
 namespace {
@@ -11,7 +12,7 @@ using test::StoredLayout;
 using test::Tensor;
 
 /// 1 or 0 for each sample of [labels.size(), classes] values.
-std::vector<float> hits(const MetricAttributes& attributes, std::int64_t classes,
+std::vector<float> hits(const TopKAttributes& attributes, std::int64_t classes,
                         const std::vector<double>& values, const std::vector<double>& labels,
                         std::int64_t valid = 100) {
   const std::int64_t samples = static_cast<std::int64_t>(labels.size());
@@ -69,8 +70,63 @@ TEST_CASE("a metric sum adds the valid samples to a running total in double") {
   StepState state{.valid = 2};
   double total = 1e9;
   const CpuLauncher launcher(2);
-  launcher.rows(1, MetricSum<float>{values.data(), 4, &state, &total});
+  launcher.rows(1, MetricSum<float>{values.data(), 4, 1, &state, &total});
   CHECK(total == 1e9 + (static_cast<double>(0.1f) + static_cast<double>(0.2f)));
+}
+
+TEST_CASE("a sum of several numbers per sample adds each to its own total") {
+  const std::vector<float> values = {1, 10, 100, 2, 20, 200, 4, 40, 400};
+  StepState state{.valid = 2};
+  std::vector<double> totals{0.5, 0, 0};
+  const CpuLauncher launcher(2);
+  launcher.rows(3, MetricSum<float>{values.data(), 3, 3, &state, totals.data()});
+  CHECK(totals == std::vector<double>{3.5, 30, 300});
+}
+
+/// [labels.size(), 3, classes] counts of values [labels.size(), outputs].
+std::vector<float> counts(std::int64_t outputs, const std::vector<double>& values,
+                          const std::vector<double>& labels, std::int64_t valid = 100,
+                          std::optional<double> threshold = std::nullopt) {
+  const auto samples = static_cast<std::int64_t>(labels.size());
+  const std::int64_t classes = outputs == 1 ? 2 : outputs;
+  Tensor<float> x({"", plain_layout({samples, outputs})}, values);
+  Tensor<float> y({"", plain_layout({samples, 3 * classes})});
+  Tensor<std::int32_t> label({"", plain_layout({samples})}, labels);
+  const StepState state{.valid = valid};
+  StepTensors tensors{.inputs = {x.view(), label.view()}, .outputs = {y.view()}};
+  tensors.batch.state = &state;
+  test::run(PrecisionOp(threshold), Pass::forward_eval, DType::f32, tensors, 2);
+  return y.elements();
+}
+
+TEST_CASE("a sample counts for the class it is predicted as, the class of its label, and both") {
+  CHECK(counts(3, {1, 5, 2}, {1}) == List{0, 1, 0, 0, 1, 0, 0, 1, 0});
+  CHECK(counts(3, {1, 5, 2}, {2}) == List{0, 0, 0, 0, 1, 0, 0, 0, 1});
+  CHECK(counts(3, {7, 7, 2}, {1}) == List{0, 0, 0, 1, 0, 0, 0, 1, 0});
+}
+
+TEST_CASE("a single output counts for the classes 0 and 1") {
+  CHECK(counts(1, {0.25, -0.5}, {1, 1}) == List{0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1});
+  CHECK(counts(1, {0.25}, {1}, 100, 0.5) == List{0, 0, 1, 0, 0, 1});
+}
+
+TEST_CASE("a NaN predicts no class; padding and labels that are no class count nothing") {
+  const double nan = std::nan("");
+  CHECK(counts(2, {nan, 1}, {1}) == List{0, 0, 0, 0, 0, 1});
+  CHECK(counts(2, {1, 2, 1, 2}, {1, 1}, 1) == List{0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0});
+  CHECK(counts(2, {1, 2, 1, 2}, {-1, 2}) == List(12, 0.0f));
+}
+
+TEST_CASE("precision, recall and F1 are scikit-learn's macro averages") {
+  // labels 0 0 0 1 1 2, predictions 0 0 1 1 2 0; class 3 occurs in neither and is left out.
+  const std::vector<double> sums{2, 1, 0, 0, 3, 2, 1, 0, 3, 2, 1, 0};
+  CHECK(PrecisionOp({}).finish(sums, 6) == (2.0 / 3 + 1.0 / 2 + 0) / 3);
+  CHECK(RecallOp({}).finish(sums, 6) == (2.0 / 3 + 1.0 / 2 + 0) / 3);
+  CHECK(F1Op({}).finish(sums, 6) == (4.0 / 6 + 2.0 / 4 + 0) / 3);
+  const std::vector<double> one_sided{3, 0, 4, 0, 3, 1};
+  CHECK(PrecisionOp({}).finish(one_sided, 4) == 0.375);
+  CHECK(RecallOp({}).finish(one_sided, 4) == 0.5);
+  CHECK(PrecisionOp({}).finish(std::vector<double>(6), 0) == 0);
 }
 
 }  // namespace

@@ -118,16 +118,17 @@ Family family_of(const Node& op) {
   return Family::op;
 }
 
-std::span<const config::Kind<Op>> kinds_of(Family family) {
-  switch (family) {
-    case Family::loss:
-      return loss_kinds();
-    case Family::metric:
-      return metric_kinds();
-    case Family::op:
-      return op_kinds();
-  }
-  return {};
+/// The member `op` of a family: {op: NAME} or {op: {NAME: ...}}.
+template <class Base>
+std::unique_ptr<Op> read_member(config::Fields& fields, std::span<const config::Kind<Base>> kinds) {
+  std::unique_ptr<Base> member;
+  fields.required_one_of("op", member, "the op", kinds);
+  return member;
+}
+
+std::unique_ptr<Op> read_of_family(config::Fields& fields, Family family) {
+  if (family == Family::metric) return read_member(fields, metric_kinds());
+  return read_member(fields, family == Family::loss ? loss_kinds() : op_kinds());
 }
 
 std::unique_ptr<Op> read_op(const Node& op, const WrittenCase& written,
@@ -136,9 +137,8 @@ std::unique_ptr<Op> read_op(const Node& op, const WrittenCase& written,
   body.kind = Node::Kind::map;
   body.where = op.where;
   body.entries = {{"op", op.where, op}};
-  std::unique_ptr<Op> result;
   config::Fields fields(body, nullptr, "case", kProfileWords[written.profile].value, diagnostics);
-  fields.required_one_of("op", result, "the op", kinds_of(family_of(op)));
+  std::unique_ptr<Op> result = read_of_family(fields, family_of(op));
   fields.finish();
   diagnostics.raise();
   return result;

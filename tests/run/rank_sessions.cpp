@@ -38,7 +38,6 @@ void run_rank(const Stretch& stretch, RankGroup& group, StretchEnd& end) {
   Session session(read_run(stretch.yaml, stretch.overrides), {.kind = stretch.device, .threads = 1},
                   nullptr, group);
   TrainerOptions options = stretch.options;
-  options.metric_names = session.metric_names();
   options.epochs = session.config().epochs;
   std::vector<double> own_losses;
   Losses losses(group.rank() == 0 ? end.losses : own_losses);

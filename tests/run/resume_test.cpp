@@ -84,11 +84,7 @@ class Run {
          },
          .begins = [this](RunPhase phase) { ++begun[phase]; },
          .now = [this] { return clock += 1; }},
-        {.metric_names = session.metric_names(),
-         .epochs = kEpochs,
-         .patience = 3,
-         .best_metric = {.metric = 0}},
-        std::move(state));
+        {.epochs = kEpochs, .patience = 3, .best_metric = {.metric = 0}}, std::move(state));
     outcome = trainer.run();
     return trainer.state();
   }
@@ -341,7 +337,7 @@ TEST_CASE("a checkpoint with a state that no run can have is refused") {
     CHECK(refusal(key, -1) == "memory/state.json: has a negative count");
   }
   CHECK(refusal("metric_sums", Json::array()) ==
-        "memory/state.json: has sums of 0 metrics, the run has 1; were they changed?");
+        "memory/state.json: has 0 sums of metrics, the run has 1; were they changed?");
 }
 
 TEST_CASE("a checkpoint with a loss scale is refused for a run without one, and vice versa") {

@@ -198,7 +198,9 @@ TEST_CASE("opening a run removes the temporary files of an earlier failure and n
   const std::filesystem::path path = folder / "out";
   { RunFolder::create_at(disk, path).write("config.yaml", "epochs: 1\n"); }
   const std::vector<std::string> left = {".tmp-status.json", "weights/.tmp-last.safetensors",
-                                         "plots/.tmp-a", "checkpoints/.tmp-epoch"};
+                                         "plots/.tmp-a", "checkpoints/.tmp-epoch",
+                                         "eval/.tmp-classes.csv"};
+  std::filesystem::create_directory(path / "eval");
   for (const std::string& name : left) put_text(path / name, "x");
   put_text(path / "tmp-mine", "x");
   (void)RunFolder::open(disk, path);

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "../comm/thread_ranks.h"
 #include "base/parallel.h"
@@ -20,9 +22,14 @@ input: [1, 6, 6]
 layers: [conv: {filters: 4, kernel: 3}, bn, relu, dense: 4, softmax]
 )";
 
-/// The totals of each rank.
-std::vector<Totals> evaluate_on(int ranks, std::int64_t samples, std::int64_t batch) {
-  std::vector<Totals> totals(static_cast<std::size_t>(ranks));
+struct Evaluated {
+  Totals totals;
+  std::vector<float> outputs;  // [samples, 4]
+};
+
+/// What each rank gets.
+std::vector<Evaluated> evaluate_on(int ranks, std::int64_t samples, std::int64_t batch) {
+  std::vector<Evaluated> all(static_cast<std::size_t>(ranks));
   const auto work = [&](Communicator& communicator) {
     set_threads(1);
     SyntheticOptions options;
@@ -36,7 +43,7 @@ std::vector<Totals> evaluate_on(int ranks, std::int64_t samples, std::int64_t ba
     const auto launches = make_cpu_update_launches(1);
     const auto executors = make_cpu_executors();
     Model model(training_graph(kNetwork, batch), {*device, *queue, *executors, *launches},
-                {.target = cpu_target(processor_has_avx512())});
+                {.target = cpu_target(processor_has_avx512()), .kept_outputs = samples});
     model.initialize(3);
     Feeder feeder(*set, pipeline,
                   {.batch = batch,
@@ -44,23 +51,42 @@ std::vector<Totals> evaluate_on(int ranks, std::int64_t samples, std::int64_t ba
                    .train = false,
                    .rank = communicator.rank(),
                    .ranks = communicator.size()});
-    totals[static_cast<std::size_t>(communicator.rank())] = evaluate(model, feeder, communicator);
+    Evaluated& own = all[static_cast<std::size_t>(communicator.rank())];
+    own.totals = evaluate(model, feeder, communicator);
+    own.outputs = take_outputs(model, communicator);
   };
   const testing::Outcomes outcomes = testing::run_gloo(testing::StoreKind::memory, ranks, work);
   CHECK(outcomes == testing::Outcomes(static_cast<std::size_t>(ranks)));
-  return totals;
+  return all;
+}
+
+/// Samples whose largest output is their label's, as the program counts them.
+double right_of(const std::vector<float>& outputs, std::int64_t samples) {
+  SyntheticOptions options;
+  options.shape = {1, 6, 6};
+  options.classes = 4;
+  options.size = samples;
+  const auto set = open_synthetic(options, 5);
+  double right = 0;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    const auto row = std::span(outputs).subspan(static_cast<std::size_t>(4 * i), 4);
+    if (std::ranges::max_element(row) - row.begin() == set->label(i)) ++right;
+  }
+  return right;
 }
 
 void check_ranks_agree(int ranks, std::int64_t samples, std::int64_t batch) {
   CAPTURE(ranks);
   CAPTURE(samples);
-  const Totals alone = evaluate_on(1, samples, batch)[0];
-  CHECK(alone.samples == samples);
-  CHECK(alone.loss > 0);
-  for (const Totals& totals : evaluate_on(ranks, samples, batch)) {
-    CHECK(totals.samples == samples);
-    CHECK(totals.loss == alone.loss);
-    CHECK(totals.metrics == alone.metrics);
+  const Evaluated alone = evaluate_on(1, samples, batch)[0];
+  CHECK(alone.totals.samples == samples);
+  CHECK(alone.totals.loss > 0);
+  CHECK(right_of(alone.outputs, samples) == alone.totals.metrics[0]);
+  for (const Evaluated& rank : evaluate_on(ranks, samples, batch)) {
+    CHECK(rank.totals.samples == samples);
+    CHECK(rank.totals.loss == alone.totals.loss);
+    CHECK(rank.totals.metrics == alone.totals.metrics);
+    CHECK(rank.outputs == alone.outputs);
   }
 }
 
@@ -68,7 +94,7 @@ void check_ranks_agree(int ranks, std::int64_t samples, std::int64_t batch) {
 
 TEST_CASE("10,007 samples on 3 ranks give the loss and accuracy of one rank") {
   check_ranks_agree(3, 10'007, 32);
-  const Totals alone = evaluate_on(1, 10'007, 32)[0];
+  const Totals alone = evaluate_on(1, 10'007, 32)[0].totals;
   REQUIRE(alone.metrics.size() == 1);
   CHECK(alone.metrics[0] == std::floor(alone.metrics[0]));
   CHECK(alone.metrics[0] > 0);

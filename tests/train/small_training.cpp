@@ -146,7 +146,7 @@ TrainingGraph training_graph(const std::string& yaml, std::int64_t batch) {
 }
 
 TrainingGraph training_graph(const config::Node& network, std::int64_t batch) {
-  const std::vector<std::shared_ptr<const Op>> metrics{
+  const std::vector<std::shared_ptr<const Metric>> metrics{
       make_member(metric_kinds(), "accuracy", "{}")};
   return attach_loss(build_graph(network, {.batch = batch}),
                      make_member(loss_kinds(), "cross_entropy", "{}"), metrics);

@@ -56,6 +56,11 @@ class WrappedLaunches final : public UpdateLaunches {
   void begin(const BeginUpdate& begin) const override {
     around_.run([this, begin] { cpu_->begin(begin); });
   }
+  void store_rows(const SampleResults& results, const std::int64_t* sample_index,
+                  float* rows) const override {
+    around_.run(
+        [this, results, sample_index, rows] { cpu_->store_rows(results, sample_index, rows); });
+  }
   void add_results(const SampleResults& results, double* total) const override {
     around_.run([this, results, total] { cpu_->add_results(results, total); });
   }

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "ops/metric.h"
 
 namespace trainyard {
 namespace {
@@ -33,17 +32,11 @@ bool all_metrics_read(const RunConfig& run, const config::Node& file) {
   return metrics == nullptr || metrics->items.size() == run.metrics.size();
 }
 
-std::string metric_name(const Op& metric) {
-  if (metric.type() != "top_k") return std::string(metric.type());
-  const std::int64_t k = static_cast<const TopKOp&>(metric).values().k;
-  return "top" + std::to_string(k) + "_accuracy";
-}
-
 }  // namespace
 
-std::vector<std::string> metric_names(std::span<const std::shared_ptr<const Op>> metrics) {
+std::vector<std::string> metric_names(std::span<const std::shared_ptr<const Metric>> metrics) {
   std::vector<std::string> names;
-  for (const auto& metric : metrics) names.push_back(metric_name(*metric));
+  for (const auto& metric : metrics) names.push_back(metric->column());
   return names;
 }
 

@@ -153,6 +153,9 @@ void declare(Fields& fields, PlotConfig& plot) {
 void declare(Fields& fields, OutputConfig& output) {
   fields.field("plot", output.plot, "the plots of the run");
   fields.field("steps", output.steps, "write steps.csv, one row per step");
+  fields.field("classes", output.classes,
+               "after each epoch write eval/classes.csv, with the precision, recall and F1 of each "
+               "class, and eval/confusion.csv, both on the validation split");
 }
 
 namespace {

@@ -17,7 +17,7 @@
 #include "config/node.h"
 #include "data/dataset.h"
 #include "data/pipeline.h"
-#include "ops/op.h"
+#include "ops/metric.h"
 #include "optim/optimizer.h"
 #include "optim/rate_scaling.h"
 #include "optim/schedule.h"
@@ -90,6 +90,7 @@ struct PlotConfig {
 struct OutputConfig {
   PlotConfig plot;
   bool steps = false;
+  bool classes = false;
 };
 
 /// A value: what is built from it shares its members, which never change.
@@ -100,7 +101,7 @@ struct RunConfig {
   DataConfig data;
   BatchConfig batch;
   std::shared_ptr<const Op> loss;
-  std::vector<std::shared_ptr<const Op>> metrics;
+  std::vector<std::shared_ptr<const Metric>> metrics;
   std::shared_ptr<const Optimizer> optimizer;
   std::shared_ptr<const Schedule> schedule;  // of the file, see schedule_of()
   /// Not given: none, with a warning where that matters.

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "ops/metric.h"
 #include "run/config/layer_rules.h"
 
 namespace trainyard {
@@ -27,23 +26,31 @@ DType transport_of(const RunConfig& run) {
 
 }  // namespace
 
+double usual_threshold(const RunConfig& run) {
+  // A loss without an activation compares the output itself with the labels 0 and 1.
+  return activation_of(run.loss->type()).empty() ? 0.5 : 0;
+}
+
 TrainingGraph make_training_graph(const RunConfig& run, std::int64_t batch) {
   Graph network = build_network(run, batch);
-  std::vector<std::shared_ptr<const Op>> metrics;
-  // A loss without an activation compares the output itself with the labels 0 and 1.
-  const double threshold = activation_of(run.loss->type()).empty() ? 0.5 : 0;
-  for (const auto& metric : run.metrics) metrics.push_back(with_threshold(metric, threshold));
+  std::vector<std::shared_ptr<const Metric>> metrics;
+  const double threshold = usual_threshold(run);
+  for (const auto& metric : run.metrics) {
+    const std::shared_ptr<const Metric> usual = metric->with_threshold(threshold);
+    metrics.push_back(usual ? usual : metric);
+  }
   return attach_loss(std::move(network), run.loss, metrics);
 }
 
 ModelOptions model_options(const RunConfig& run, const SessionDevice& device, std::int64_t shards,
-                           StatisticsSum* statistics) {
+                           StatisticsSum* statistics, std::int64_t val_samples) {
   return {.target = device.target,
           .threads = device.threads,
           .seed = static_cast<std::uint64_t>(run.seed),
           .slots = static_cast<int>(run.optimizer->slots().size()),
           .accumulates = run.accumulate > 1,
           .shards = shards,
+          .kept_outputs = run.output.classes ? val_samples : 0,
           .statistics_sum = statistics};
 }
 

@@ -12,12 +12,17 @@
 
 namespace trainyard {
 
+/// The value above which a single output predicts class 1, unless a metric sets its own.
+[[nodiscard]] double usual_threshold(const RunConfig& run);
+
 /// The training graph of a run at this batch.
 [[nodiscard]] TrainingGraph make_training_graph(const RunConfig& run, std::int64_t batch);
 
-/// `shards`: see shards_of_rank(). `statistics` outlives the model; null: one rank.
+/// `shards`: see shards_of_rank(). `statistics` outlives the model; null: one rank. `val_samples`:
+/// of the validation split.
 [[nodiscard]] ModelOptions model_options(const RunConfig& run, const SessionDevice& device,
-                                         std::int64_t shards, StatisticsSum* statistics);
+                                         std::int64_t shards, StatisticsSum* statistics,
+                                         std::int64_t val_samples);
 
 [[nodiscard]] StepOptions update_options(const RunConfig& run, const SessionDevice& device);
 

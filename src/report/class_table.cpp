@@ -1,0 +1,79 @@
+#include "report/class_table.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "report/csv_file.h"
+
+namespace trainyard {
+namespace {
+
+/// The class that a row of outputs predicts; `classes` for none.
+std::int64_t predicted_class(std::span<const float> row, const SplitOutputs& outputs) {
+  if (std::ranges::any_of(row, [](float value) { return value != value; })) return outputs.classes;
+  if (row.size() == 1) return row[0] > outputs.threshold ? 1 : 0;
+  return std::ranges::max_element(row) - row.begin();
+}
+
+std::string name_of_class(std::span<const std::string> names, std::int64_t index) {
+  const auto at = static_cast<std::size_t>(index);
+  return at < names.size() ? names[at] : std::to_string(index);
+}
+
+std::optional<double> ratio(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+ConfusionMatrix::ConfusionMatrix(const SplitOutputs& outputs)
+    : classes_(outputs.classes),
+      counts_(static_cast<std::size_t>(outputs.classes * (outputs.classes + 1))) {
+  TY_CHECK(!outputs.labels.empty() && outputs.rows.size() % outputs.labels.size() == 0,
+           "a row of outputs for each label");
+  const std::size_t width = outputs.rows.size() / outputs.labels.size();
+  for (std::size_t i = 0; i < outputs.labels.size(); ++i) {
+    const std::int64_t guess = predicted_class(outputs.rows.subspan(i * width, width), outputs);
+    ++counts_[static_cast<std::size_t>(outputs.labels[i] * (classes_ + 1) + guess)];
+  }
+}
+
+std::int64_t ConfusionMatrix::count(std::int64_t labelled, std::int64_t predicted) const {
+  return counts_[static_cast<std::size_t>(labelled * (classes_ + 1) + predicted)];
+}
+
+std::string confusion_csv(const ConfusionMatrix& matrix, std::span<const std::string> names) {
+  CsvRow head;
+  head.add("label");
+  for (std::int64_t c = 0; c < matrix.classes(); ++c) head.add(csv_quoted(name_of_class(names, c)));
+  std::string text = head.add("none").text();
+  for (std::int64_t labelled = 0; labelled < matrix.classes(); ++labelled) {
+    CsvRow row;
+    row.add(csv_quoted(name_of_class(names, labelled)));
+    for (std::int64_t c = 0; c <= matrix.classes(); ++c) row.add(matrix.count(labelled, c));
+    text += row.text();
+  }
+  return text;
+}
+
+std::string classes_csv(const ConfusionMatrix& matrix, std::span<const std::string> names) {
+  std::string text = "class,name,samples,predicted,right,precision,recall,f1\n";
+  for (std::int64_t c = 0; c < matrix.classes(); ++c) {
+    std::int64_t samples = 0, predicted = 0;
+    for (std::int64_t other = 0; other <= matrix.classes(); ++other) {
+      samples += matrix.count(c, other);
+      if (other < matrix.classes()) predicted += matrix.count(other, c);
+    }
+    const std::int64_t right = matrix.count(c, c);
+    CsvRow row;
+    row.add(c).add(csv_quoted(name_of_class(names, c))).add(samples).add(predicted).add(right);
+    row.add(ratio(right, predicted)).add(ratio(right, samples));
+    text += row.add(ratio(2 * right, samples + predicted)).text();
+  }
+  return text;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,44 @@
+// Predictions of a split, per class.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+/// The network's outputs for a split, and its labels.
+struct SplitOutputs {
+  std::span<const float> rows;           // [labels.size(), width]
+  std::span<const std::int32_t> labels;  // in [0, classes)
+  std::int64_t classes = 2;
+  double threshold = 0;  // with width 1: a value above it predicts class 1
+};
+
+/// How often samples of each class are predicted as each class.
+class ConfusionMatrix {
+ public:
+  /// The predicted class is the first of those with the largest output; a NaN predicts none.
+  explicit ConfusionMatrix(const SplitOutputs& outputs);
+
+  [[nodiscard]] std::int64_t classes() const { return classes_; }
+  /// Samples with label `labelled` that are predicted as class `predicted`; `predicted` =
+  /// classes(): as none.
+  [[nodiscard]] std::int64_t count(std::int64_t labelled, std::int64_t predicted) const;
+
+ private:
+  std::int64_t classes_;
+  std::vector<std::int64_t> counts_;  // [classes, classes + 1]
+};
+
+/// confusion.csv: a row per class of the labels, a column per predicted class, and `none` for
+/// samples whose outputs are NaN. Classes without a name get their number.
+[[nodiscard]] std::string confusion_csv(const ConfusionMatrix& matrix,
+                                        std::span<const std::string> names);
+/// classes.csv: class,name,samples,predicted,right,precision,recall,f1; a ratio whose denominator
+/// is 0 is empty.
+[[nodiscard]] std::string classes_csv(const ConfusionMatrix& matrix,
+                                      std::span<const std::string> names);
+
+}  // namespace trainyard

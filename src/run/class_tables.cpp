@@ -1,0 +1,25 @@
+#include "run/class_tables.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "report/class_table.h"
+
+namespace trainyard {
+
+void write_class_tables(const RunFolder& folder, const Dataset& set, std::span<const float> outputs,
+                        double threshold) {
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()));
+  for (std::int64_t i = 0; i < set.size(); ++i) labels[static_cast<std::size_t>(i)] = set.label(i);
+  const ConfusionMatrix matrix({.rows = outputs,
+                                .labels = labels,
+                                .classes = std::max<std::int64_t>(set.classes(), 2),
+                                .threshold = threshold});
+  const std::vector<std::string> names = set.class_names();
+  static_cast<void>(folder.subfolder("eval"));
+  folder.write("eval/classes.csv", classes_csv(matrix, names));
+  folder.write("eval/confusion.csv", confusion_csv(matrix, names));
+}
+
+}  // namespace trainyard

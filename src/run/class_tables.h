@@ -1,0 +1,16 @@
+// Tables per class in the folder of a run.
+#pragma once
+
+#include <span>
+
+#include "data/dataset.h"
+#include "run/run_folder.h"
+
+namespace trainyard {
+
+/// Writes eval/classes.csv and eval/confusion.csv of the predictions that `outputs`, [set.size(),
+/// width], make; with width 1 a value above `threshold` predicts class 1. Throws Error{disk}.
+void write_class_tables(const RunFolder& folder, const Dataset& set, std::span<const float> outputs,
+                        double threshold);
+
+}  // namespace trainyard

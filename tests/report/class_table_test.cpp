@@ -1,0 +1,62 @@
+// Tables of predictions per class.
+#include "report/class_table.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace trainyard;
+
+namespace {
+
+const std::vector<std::int32_t> kLabels{0, 0, 1, 1, 1};
+// Predicted: 0, 2, 1, 0 (the first of two equal outputs), none.
+const std::vector<float> kRows{3, 1,   2,  //
+                               1, 1,   2,  //
+                               1, 2,   0,  //
+                               5, 5,   1,  //
+                               0, NAN, 9};
+
+ConfusionMatrix sample() {
+  return ConfusionMatrix({.rows = kRows, .labels = kLabels, .classes = 3});
+}
+
+}  // namespace
+
+TEST_CASE("a confusion matrix counts labels by predicted class, and NaN outputs apart") {
+  const ConfusionMatrix matrix = sample();
+  CHECK(matrix.count(0, 0) == 1);
+  CHECK(matrix.count(0, 2) == 1);
+  CHECK(matrix.count(1, 1) == 1);
+  CHECK(matrix.count(1, 0) == 1);
+  CHECK(matrix.count(1, 3) == 1);
+  CHECK(matrix.count(2, 2) == 0);
+}
+
+TEST_CASE(
+    "confusion.csv has a row per label and a column per prediction, with the classes' names") {
+  const std::vector<std::string> names{"cat", "dog, small", "\"owl\""};
+  CHECK(confusion_csv(sample(), names) ==
+        "label,cat,\"dog, small\",\"\"\"owl\"\"\",none\n"
+        "cat,1,0,1,0\n"
+        "\"dog, small\",1,1,0,1\n"
+        "\"\"\"owl\"\"\",0,0,0,0\n");
+}
+
+TEST_CASE(
+    "classes.csv leaves a ratio without a denominator empty; classes without a name have a "
+    "number") {
+  CHECK(classes_csv(sample(), {}) ==
+        "class,name,samples,predicted,right,precision,recall,f1\n"
+        "0,0,2,2,1,0.5,0.5,0.5\n"
+        "1,1,3,1,1,1,0.3333333333333333,0.5\n"
+        "2,2,0,1,0,0,,0\n");
+}
+
+TEST_CASE("a single output predicts class 1 above the threshold") {
+  const std::vector<float> rows{0.25f, 0.75f};
+  const std::vector<std::int32_t> labels{1, 1};
+  const ConfusionMatrix matrix({.rows = rows, .labels = labels, .threshold = 0.5});
+  CHECK(matrix.count(1, 0) == 1);
+  CHECK(matrix.count(1, 1) == 1);
+}
