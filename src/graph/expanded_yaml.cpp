@@ -1,5 +1,6 @@
 #include <set>
 
+#include "config/profile.h"
 #include "graph/summary.h"
 
 namespace trainyard {
@@ -68,8 +69,7 @@ std::string item_text(const Graph& graph, std::size_t index, const std::set<std:
 
 std::string expanded_yaml(const Graph& graph, config::Profile profile) {
   const Shape& input = graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape;
-  std::string text = "profile: ";
-  text += profile == config::Profile::torch ? "torch\n" : "keras2\n";
+  std::string text = "profile: " + std::string(config::name_of(profile)) + "\n";
   text += input_text(input) + "layers:\n";
   const std::set<std::string> named = named_items(graph);
   if (named.count(kInputName) != 0) {

@@ -116,15 +116,15 @@ TEST_CASE("the description of networks names every op and its keys") {
   const auto fields = describe_network();
   std::vector<std::string> keys;
   for (const auto& field : fields) keys.push_back(field.key);
-  CHECK(keys ==
-        std::vector<std::string>{"profile", "vars", "input", "defaults", "blocks", "layers"});
+  CHECK(keys == std::vector<std::string>{"profile", "include", "vars", "input", "defaults",
+                                         "blocks", "layers"});
   const auto& layers = fields.back();
   CHECK(layers.open);
   CHECK(layers.members.size() == op_kinds().size() + 3);
   CHECK(layers.members[0].name == "conv");
   CHECK(layers.members[0].fields.at(0).key == "filters");
   CHECK(layers.members[0].fields.at(0).required);
-  const auto& defaults = fields[3];
+  const auto& defaults = fields[4];
   CHECK(defaults.fields.at(0).key == "conv");
   CHECK_FALSE(defaults.fields.at(0).fields.at(0).required);
 }
