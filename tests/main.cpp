@@ -13,24 +13,24 @@ namespace {
 // the program without a word on which case it was.
 constexpr unsigned kSecondsOfACase = 600;
 
-std::string standing_still;  // what to say of the case under way
+std::string hanging_case;  // what to say of the case under way
 
 void on_alarm(int) {
   // Only calls that are safe in a handler.
-  if (::write(STDERR_FILENO, standing_still.data(), standing_still.size()) < 0) ::_exit(1);
+  if (::write(STDERR_FILENO, hanging_case.data(), hanging_case.size()) < 0) ::_exit(1);
   std::signal(SIGABRT, SIG_DFL);  // past doctest's own handler
   std::abort();
 }
 
-/// Ends the program at a case that stands still, with its name.
+/// Ends the program at a case that hangs, with its name.
 struct Patience final : doctest::IReporter {
   explicit Patience(const doctest::ContextOptions&) { std::signal(SIGALRM, on_alarm); }
 
   void test_case_start(const doctest::TestCaseData& test) override {
     ::alarm(0);
-    standing_still = std::string("stands still for ") + std::to_string(kSecondsOfACase) + " s: \"" +
-                     test.m_name + "\" (" + test.m_file.c_str() + ":" +
-                     std::to_string(test.m_line) + ")\n";
+    hanging_case = std::string("no progress for ") + std::to_string(kSecondsOfACase) + " s: \"" +
+                   test.m_name + "\" (" + test.m_file.c_str() + ":" + std::to_string(test.m_line) +
+                   ")\n";
     ::alarm(kSecondsOfACase);
   }
   void test_case_end(const doctest::CurrentTestCaseStats&) override { ::alarm(0); }
@@ -52,7 +52,7 @@ DOCTEST_REGISTER_LISTENER("patience", 1, Patience);
 
 int main(int argc, char** argv) {
   // A suite that was started by nohup or in the background of a script ignores these, and with it
-  // what it starts; tests of signals want what a terminal gives.
+  // what it starts; tests of signals need what a terminal gives.
   for (const int signal : {SIGINT, SIGHUP}) std::signal(signal, SIG_DFL);
   return doctest::Context(argc, argv).run();
 }

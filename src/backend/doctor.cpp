@@ -47,18 +47,18 @@ Json driver_json(const GpuSurvey& survey) {
 
 }  // namespace
 
-Findings examine(std::string version, const GpuSearchPaths& places) {
+Findings examine(std::string version, const GpuSearchPaths& paths) {
   Findings findings{.version = std::move(version),
                     .cores = available_cores(),
                     .vectors = processor_has_avx512() ? "AVX-512" : "AVX2",
                     .cpu_libraries = make_cpu_executors()->libraries(),
                     .host = look_at_host(),
-                    .plugin = places.plugin,
-                    .folders = places.folders};
+                    .plugin = paths.plugin,
+                    .folders = paths.folders};
   try {
-    const std::unique_ptr<Backend> backend = load_plugin(places.plugin);
+    const std::unique_ptr<Backend> backend = load_plugin(paths.plugin);
     findings.survey = backend->survey();
-    findings.libraries = backend->open_libraries(places.folders);
+    findings.libraries = backend->open_libraries(paths.folders);
   } catch (const Error& error) {
     findings.plugin_problem = error.what();
   }

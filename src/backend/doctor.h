@@ -28,7 +28,7 @@ struct Findings {
 };
 
 /// Examines the machine. Throws nothing for what is missing.
-[[nodiscard]] Findings examine(std::string version, const GpuSearchPaths& places);
+[[nodiscard]] Findings examine(std::string version, const GpuSearchPaths& paths);
 
 /// What prevents training on a GPU on this machine, each with how to fix it; empty: nothing.
 [[nodiscard]] std::vector<std::string> missing(const Findings& findings);

@@ -232,25 +232,25 @@ void require_libraries(const UsableGpus& usable) { require(usable, false); }
 
 void require_joining_libraries(const UsableGpus& usable) { require(usable, true); }
 
-UsableGpus open_gpus(const GpuRequest& request, const GpuSearchPaths& places) {
-  UsableGpus usable{.asked = request.text, .folders = places.folders};
+UsableGpus open_gpus(const GpuRequest& request, const GpuSearchPaths& paths) {
+  UsableGpus usable{.asked = request.text, .folders = paths.folders};
   if (request.kind == Kind::none) return usable;
   const bool unsaid = request.kind == Kind::unsaid;
-  if (unsaid && !fs::exists(places.plugin)) {
-    usable.problem = "the GPU part of train is not there (" + places.plugin.string() + ")";
+  if (unsaid && !fs::exists(paths.plugin)) {
+    usable.problem = "the GPU part of train is not there (" + paths.plugin.string() + ")";
     return usable;
   }
   if (unsaid && !driver_is_there()) {
     usable.problem = survey_problem({});
     return usable;
   }
-  usable.backend = with_request(request, [&] { return load_plugin(places.plugin); });
+  usable.backend = with_request(request, [&] { return load_plugin(paths.plugin); });
   const GpuSurvey survey = usable.backend->survey();
   if (unsaid && usable_gpus(survey).empty()) return {.problem = survey_problem(survey)};
   usable.gpus = choose_gpus(request, survey);
   std::error_code unseen;
-  usable.mps = !places.mps_pipes.empty() && fs::exists(places.mps_pipes / "control", unseen);
-  usable.libraries = usable.backend->open_libraries(places.folders);
+  usable.mps = !paths.mps_pipes.empty() && fs::exists(paths.mps_pipes / "control", unseen);
+  usable.libraries = usable.backend->open_libraries(paths.folders);
   require_libraries(usable);
   return usable;
 }

@@ -89,7 +89,7 @@ void require_joining_libraries(const UsableGpus& usable);
 /// The GPUs that the request selects. Throws Error{device} for what is missing, in the order GPU
 /// part, driver, GPUs, libraries. An omitted request gives the CPU if GPU part, driver or GPU are
 /// missing, and loads nothing on a machine without a driver.
-[[nodiscard]] UsableGpus open_gpus(const GpuRequest& request, const GpuSearchPaths& places);
+[[nodiscard]] UsableGpus open_gpus(const GpuRequest& request, const GpuSearchPaths& paths);
 
 /// "13.0" for 13000.
 [[nodiscard]] std::string cuda_version_text(int version);

@@ -45,20 +45,4 @@ void* SharedLibrary::symbol(const char* name) const {
   return is_open() ? dlsym(library_.get(), name) : nullptr;
 }
 
-void SharedLibrary::lacks(const char* name, std::string_view expected) const {
-  throw Error(ErrorKind::device,
-              file().string() + " has no function " + name + "; expected " + std::string(expected));
-}
-
-std::string version_text(std::size_t number) {
-  return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
-         std::to_string(number % 100);
-}
-
-std::string version_problem(std::string_view library, std::size_t found, std::size_t least) {
-  if (found >= least && found / 10000 == least / 10000) return "";
-  return std::string(library) + " " + version_text(found) + " was found, expected " +
-         version_text(least) + " or a newer " + std::to_string(least / 10000) + ".x";
-}
-
 }  // namespace trainyard

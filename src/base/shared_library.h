@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "base/handle.h"
 
@@ -33,13 +32,6 @@ class SharedLibrary {
   [[nodiscard]] Function* function(const char* name) const {
     return reinterpret_cast<Function*>(symbol(name));
   }
-  /// Sets `to` to the function `name`. If there is none, throws Error{device} that names the file,
-  /// the function and what was `expected` ("cuDNN 9.19.0 or newer").
-  template <class Function>
-  void require(const char* name, Function*& to, std::string_view expected) const {
-    to = function<Function>(name);
-    if (to == nullptr) lacks(name, expected);
-  }
   /// The variable `name`, or null.
   template <class T>
   [[nodiscard]] T* variable(const char* name) const {
@@ -51,17 +43,9 @@ class SharedLibrary {
  private:
   explicit SharedLibrary(void* library);
   [[nodiscard]] void* symbol(const char* name) const;
-  [[noreturn]] void lacks(const char* name, std::string_view expected) const;
 
   Handle<void*, CloseLibrary> library_;
   std::string problem_;
 };
-
-/// "9.19.0" for 91900, the version numbering of cuDNN and NCCL.
-[[nodiscard]] std::string version_text(std::size_t number);
-/// What is wrong with version `found` of `library` ("cuDNN") for a program that needs `least`; ""
-/// if nothing: at least as new, with the same major version.
-[[nodiscard]] std::string version_problem(std::string_view library, std::size_t found,
-                                          std::size_t least);
 
 }  // namespace trainyard

@@ -77,7 +77,7 @@ class SquareProduct {
                                         .signature = op_.infer(std::span(&shape, 1)),
                                         .inputs = {layout_},
                                         .outputs = {layout_},
-                                        .wants_input_gradient = {true},
+                                        .needs_input_gradient = {true},
                                         .threads = threads,
                                         .workspace_cap = target.workspace_cap});
     executor_->bind({.output_gradients = {matrix(target.storage)},

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "comm/timed_all_reduce.h"
 #include "run/gpu_failure.h"
+#include "train/stop_vote.h"
 #include "train/training_step.h"
 
 namespace trainyard {
@@ -25,7 +26,10 @@ class RankBench {
   RankBench(RunConfig run, const ScalingOptions& options, RankGroup& ranks)
       : ranks_(ranks),
         session_(with_batch(std::move(run), options.batch), options.device, nullptr, ranks, &sums_),
-        start_(session_.updater().position()) {}
+        vote_(ranks.communicator(), ranks.queue(), {}, session_.device().results_kept),
+        start_(session_.updater().position()) {
+    session_.updater().reducer().sum_with_results(vote_.request());
+  }
 
   [[nodiscard]] RankMeasurement measure(const ScalingOptions& options);
 
@@ -37,11 +41,8 @@ class RankBench {
     run.batch = {.per_gpu = batch};
     return run;
   }
-  /// True if ranks vote on stopping now, see TrainingRun.
-  [[nodiscard]] bool votes() const {
-    const std::int64_t kept = session_.device().results_kept;
-    return ranks_.size() > 1 && kept > 1 && steps_ % kept == 0;
-  }
+  /// Votes as training does; no rank requests a stop.
+  void vote() { static_cast<void>(vote_.reason(steps_, false)); }
   [[nodiscard]] int steps_in(double seconds);
   void note_sums();
   void begin_again(Work work);
@@ -52,12 +53,13 @@ class RankBench {
   [[nodiscard]] double seconds_a_step(int steps, const Step& step);
   [[nodiscard]] double window(Work work, int steps);
   [[nodiscard]] double window_of_sums(int steps);
-  void check(std::span<const UpdateResult> results) const;
+  void check(std::span<const StepResult> results) const;
 
   RankGroup& ranks_;
   TimedAllReduce sums_;
   Session session_;
-  UpdatePosition start_;
+  StopVote vote_;
+  StepPosition start_;
   TrainingStep whole_{session_.model(), session_.updater()};
   TrainingStep alone_{session_.model(), session_.updater()};  // recorded without all-reduces
   std::int64_t steps_ = 0;
@@ -94,7 +96,7 @@ void RankBench::load_next() {
 void RankBench::step(Work work) {
   Updater& updater = session_.updater();
   TrainingStep& training = work == Work::whole ? whole_ : alone_;
-  if (work == Work::whole && votes()) static_cast<void>(ranks_.largest(0));
+  if (work == Work::whole) vote();
   ranks_.progress(++steps_, kMeasuring);
   updater.prepare();
   for (std::int64_t index = 0; index < updater.reducer().passes(); ++index) {
@@ -107,13 +109,13 @@ void RankBench::step(Work work) {
 
 /// Only what all ranks do together in a step.
 void RankBench::sums() {
-  if (votes()) static_cast<void>(ranks_.largest(0));
+  vote();
   ranks_.progress(++steps_, kMeasuring);
   sums_.make_noted();
 }
 
-void RankBench::check(std::span<const UpdateResult> results) const {
-  const bool finite = std::ranges::all_of(results, &UpdateResult::finite);
+void RankBench::check(std::span<const StepResult> results) const {
+  const bool finite = std::ranges::all_of(results, &StepResult::finite);
   if (finite) return;
   throw Error(
       ErrorKind::diverged,

@@ -70,31 +70,31 @@ int measure_as_rank(const ScalingFlags& flags, int most, const RankIdentity& pla
 }
 
 /// The devices for the ranks of this machine: the GPUs, or the CPU.
-RankCount places_here(const ScalingFlags& flags, int most) {
+RankCount ranks_here(const ScalingFlags& flags, int most) {
   if (flags.launch.replicas) {
     refuse_command(
         "--replicas " + std::to_string(*flags.launch.replicas) +
         ": --scaling itself gives the numbers of ranks; leave out --replicas, or give --hosts, "
         "with which it is the number of ranks per host");
   }
-  RankCount places{.count = most};
+  RankCount ranks{.count = most};
   const std::string gpus = gpus_of(flags.run);
   const bool processor =
       gpus == "0" || (gpus.empty() && open_gpus(parse_gpus(gpus), gpu_search_paths()).gpus.empty());
-  if (processor) return places;
+  if (processor) return ranks;
   const UsableGpus usable = open_gpus(request_for_ranks(gpus, most), gpu_search_paths());
   if (most > 1) require_joining_libraries(usable);
-  for (const GpuFinding& gpu : usable.gpus) places.gpus.push_back(gpu.ordinal);
-  if (static_cast<int>(places.gpus.size()) >= most) return places;
+  for (const GpuFinding& gpu : usable.gpus) ranks.gpus.push_back(gpu.ordinal);
+  if (static_cast<int>(ranks.gpus.size()) >= most) return ranks;
   throw Error(ErrorKind::device,
               fmt::format("--scaling needs {} GPUs, but --gpus {} selects {}; leave out the larger "
                           "counts, or use --gpus 0 for the CPU",
-                          most, gpus, places.gpus.size()));
+                          most, gpus, ranks.gpus.size()));
 }
 
 RankPool pool_of(const ScalingFlags& flags, const std::vector<int>& counts) {
   if (!flags.launch.hosts.empty()) return host_pool(flags.run, flags.launch, counts);
-  return local_pool(places_here(flags, counts.back()));
+  return local_pool(ranks_here(flags, counts.back()));
 }
 
 /// The results of the starts; `end` is the one that failed, or the last.

@@ -156,7 +156,7 @@ LaunchResult start_on_hosts(const fs::path& mpirun, HostsLaunch hosts, const Ran
   return result_of_mpirun(launch({process}, kMpirunLimits, SystemClock()));
 }
 
-LaunchResult start_here(const RankCount& places, const fs::path& log_folder,
+LaunchResult start_here(const RankCount& ranks, const fs::path& log_folder,
                         const RankStart& start) {
   LocalLaunch local{.command = {.program = own_program(),
                                 .arguments = start.arguments,
@@ -164,9 +164,9 @@ LaunchResult start_here(const RankCount& places, const fs::path& log_folder,
                     .ranks = start.ranks,
                     .log_folder = log_folder,
                     .results = start.results};
-  if (!places.gpus.empty()) {
+  if (!ranks.gpus.empty()) {
     local.command.environment.push_back(std::string(kGpusVariable) + "=" +
-                                        gpus_text(gpus_of_start(places.gpus, start.ranks)));
+                                        gpus_text(gpus_of_start(ranks.gpus, start.ranks)));
   }
   return launch_local(local, SystemClock());
 }
@@ -227,9 +227,9 @@ int ranks_per_host(const RunFlags& run, const LaunchFlags& flags) {
                  "; give --gpus N, or --replicas N with --gpus 0 for the CPUs");
 }
 
-RankPool local_pool(const RankCount& places, const fs::path& log_folder) {
-  return {.most = places.count,
-          .start = [=](const RankStart& start) { return start_here(places, log_folder, start); }};
+RankPool local_pool(const RankCount& ranks, const fs::path& log_folder) {
+  return {.most = ranks.count,
+          .start = [=](const RankStart& start) { return start_here(ranks, log_folder, start); }};
 }
 
 RankPool host_pool(const RunFlags& run, const LaunchFlags& flags, std::span<const int> counts) {

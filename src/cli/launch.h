@@ -55,9 +55,9 @@ struct RankPool {
   /// Starts ranks and waits until they end. Throws as launch().
   std::function<LaunchResult(const RankStart&)> start;
 };
-/// Processes on this machine; the ranks get the GPUs of `places` in this order. `log_folder`: see
+/// Processes on this machine; the ranks get the GPUs of `ranks` in this order. `log_folder`: see
 /// LocalLaunch.
-[[nodiscard]] RankPool local_pool(const RankCount& places,
+[[nodiscard]] RankPool local_pool(const RankCount& ranks,
                                   const std::filesystem::path& log_folder = {});
 /// Processes on the hosts of --hosts, through mpirun; --sync-dir is done here, once. `counts`, the
 /// numbers of ranks to start later, are checked here. Throws the errors of the host file, the flags

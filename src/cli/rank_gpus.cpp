@@ -61,13 +61,13 @@ RankCount ranks_on(const std::vector<GpuFinding>& gpus, RankCount stated,
 }
 
 RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
-                         const GpuSearchPaths& places) {
+                         const GpuSearchPaths& paths) {
   const GpuRequest request = parse_gpus(gpus);
   RankCount ranks = stated_ranks(gpus, replicas).value_or(RankCount{.asked = "--gpus " + gpus});
   // One rank looks for its GPU by itself.
   const bool alone = ranks.count == 1 && request.kind != Kind::all;
   if (request.kind == Kind::none || alone) return ranks;
-  UsableGpus usable = open_gpus(request, places);
+  UsableGpus usable = open_gpus(request, paths);
   ranks = ranks_on(usable.gpus, ranks, replicas);
   // Problems must be reported before any of them is started.
   usable.share = {.ranks = ranks.count, .gpus = static_cast<int>(ranks.gpus.size())};
@@ -131,9 +131,9 @@ bool are_direct(std::span<const GpuFinding> gpus, const RankIdentity& place) {
 }
 
 UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankIdentity& place,
-                        const GpuSearchPaths& places) {
+                        const GpuSearchPaths& paths) {
   const GpuRequest request = request_of_rank(flags, place);
-  UsableGpus usable = open_gpus(request, places);
+  UsableGpus usable = open_gpus(request, paths);
   if (usable.gpus.empty()) return usable;
   const bool unsaid = request.kind == Kind::unsaid && place.local_ranks > 1 && !flags.replicas;
   if (unsaid) usable.gpus = usable_gpus(usable.backend->survey());

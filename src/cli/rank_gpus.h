@@ -28,7 +28,7 @@ struct RankCount {
 /// The ranks to start on this machine. Looks for GPUs only if there may be more than one rank.
 /// Throws as open_gpus() and ranks_on() do.
 [[nodiscard]] RankCount ranks_to_start(const std::string& gpus, std::optional<int> replicas,
-                                       const GpuSearchPaths& places);
+                                       const GpuSearchPaths& paths);
 
 /// The GPUs for `most` ranks, one each, from those that --gpus selects; without --gpus the first
 /// `most`. Throws Error{command_line} if --gpus selects fewer.
@@ -62,6 +62,6 @@ struct RankGpuFlags {
                                      const RankIdentity& place);
 /// The one GPU (or none: the CPU) that a rank trains on. Throws as the functions above.
 [[nodiscard]] UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankIdentity& place,
-                                      const GpuSearchPaths& places);
+                                      const GpuSearchPaths& paths);
 
 }  // namespace trainyard::cli

@@ -30,9 +30,12 @@ CollectiveCall sum_call(std::int64_t count, DType type) {
   return {.operation = "all_reduce_sum", .count = count, .unit = unit_of(type)};
 }
 
+std::string amount_of(const CollectiveCall& call) {
+  return std::to_string(call.count) + " " + std::string(call.unit);
+}
+
 std::string text_of(const CollectiveCall& call) {
-  return std::string(call.operation) + " of " + std::to_string(call.count) + " " +
-         std::string(call.unit);
+  return std::string(call.operation) + " of " + amount_of(call);
 }
 
 std::string gone_text(const std::string& name, const std::string& reason) {
@@ -45,10 +48,10 @@ std::string late_text(const std::string& name, Milliseconds limit, const std::st
          "); see its output";
 }
 
-Error failed_call(const CollectiveCall& call, const std::string& name, int ranks,
+Error failed_call(const std::string& call, const std::string& name, int ranks,
                   const std::string& reason) {
-  return {ErrorKind::device, name + ": " + text_of(call) + " over " + std::to_string(ranks) +
-                                 " ranks failed: " + reason};
+  return {ErrorKind::device,
+          name + ": " + call + " over " + std::to_string(ranks) + " ranks failed: " + reason};
 }
 
 }  // namespace trainyard

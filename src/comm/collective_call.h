@@ -21,6 +21,8 @@ struct CollectiveCall {
 /// The all-reduce of `count` elements. Bytes are not all-reduced: u8 is an internal error.
 [[nodiscard]] CollectiveCall sum_call(std::int64_t count, DType type);
 
+/// "1000 f32 elements".
+[[nodiscard]] std::string amount_of(const CollectiveCall& call);
 /// "all_reduce_sum of 1000 f32 elements".
 [[nodiscard]] std::string text_of(const CollectiveCall& call);
 
@@ -29,8 +31,8 @@ struct CollectiveCall {
 [[nodiscard]] std::string late_text(const std::string& name, Milliseconds limit,
                                     const std::string& reason);
 
-/// Error{device} of a call that `name` made over `ranks` ranks.
-[[nodiscard]] Error failed_call(const CollectiveCall& call, const std::string& name, int ranks,
+/// Error{device} of a call, by its text, that `name` made over `ranks` ranks.
+[[nodiscard]] Error failed_call(const std::string& call, const std::string& name, int ranks,
                                 const std::string& reason);
 
 }  // namespace trainyard

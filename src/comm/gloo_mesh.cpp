@@ -269,7 +269,7 @@ void GlooMesh::Part::fail(int peer, const std::string& reason) {
   const std::string what = peer == rank ? reason
                            : late       ? late_text(name_of(peer), limit, reason)
                                         : gone_text(name_of(peer), reason);
-  throw failed_call(call_, name_of(rank), ranks, what);
+  throw failed_call(text_of(call_), name_of(rank), ranks, what);
 }
 
 GlooMesh::GlooMesh(int rank, int ranks, Store& store, const GlooOptions& options)

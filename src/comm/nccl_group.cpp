@@ -88,14 +88,14 @@ ncclResult_t sum_all(const Functions& nccl, ncclComm_t group, std::span<const Su
   return calls.end();
 }
 
-Group::Group(const Library& library, const Clock& clock, GroupIdentity place,
+Group::Group(const Library& library, const Clock& clock, GroupIdentity identity,
              const ncclUniqueId& id, std::chrono::milliseconds limit)
-    : library_(library), clock_(clock), place_(std::move(place)), limit_(limit) {
-  const std::string operation = fmt::format("joining {} ranks", place_.ranks);
+    : library_(library), clock_(clock), identity_(std::move(identity)), limit_(limit) {
+  const std::string operation = fmt::format("joining {} ranks", identity_.ranks);
   ncclConfig_t settings = config();
   try {
     const ncclResult_t result =
-        library_.call().join(&communicator_, place_.ranks, id, place_.rank, &settings);
+        library_.call().join(&communicator_, identity_.ranks, id, identity_.rank, &settings);
     if (result != ncclSuccess && result != ncclInProgress) {
       fail(operation, result);
     }
@@ -161,7 +161,8 @@ void Group::fail_late(const std::string& operation) {
 }
 
 std::string Group::text_of(const std::string& operation, const std::string& why) const {
-  return fmt::format("{}: NCCL: {}: {}", name_of_rank(place_.rank, place_.host), operation, why);
+  return fmt::format("{}: NCCL: {}: {}", name_of_rank(identity_.rank, identity_.host), operation,
+                     why);
 }
 
 ncclResult_t Group::state() const {

@@ -43,7 +43,7 @@ class Group {
  public:
   /// Joins the group of `id`. Library and clock outlive it. Throws Error{device} naming the rank if
   /// NCCL fails, or if not all ranks have joined within `limit`, which applies to every call too.
-  Group(const Library& library, const Clock& clock, GroupIdentity place, const ncclUniqueId& id,
+  Group(const Library& library, const Clock& clock, GroupIdentity identity, const ncclUniqueId& id,
         std::chrono::milliseconds limit);
   /// Leaves the group in order, within the limit; after a failure, or during stack unwinding, gives
   /// it up.
@@ -51,7 +51,7 @@ class Group {
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
-  [[nodiscard]] const GroupIdentity& place() const { return place_; }
+  [[nodiscard]] const GroupIdentity& identity() const { return identity_; }
 
   /// Aborts the group: kernels that wait for other ranks end. Recordings that hold its work must be
   /// destroyed first, or NCCL never frees its memory. No call may follow.
@@ -74,7 +74,7 @@ class Group {
 
   const Library& library_;
   const Clock& clock_;
-  GroupIdentity place_;
+  GroupIdentity identity_;
   std::chrono::milliseconds limit_;
   ncclComm_t communicator_ = nullptr;  // null: given up
   bool failed_ = false;

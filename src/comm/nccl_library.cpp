@@ -1,38 +1,9 @@
 #include "comm/nccl_library.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
-#include "base/shared_library.h"
 #include "comm/nccl_advice.h"
 
 namespace trainyard::nccl {
-namespace {
-
-Functions functions_of(const SharedLibrary& library) {
-  Functions all{};
-  const auto find = [&, expected = "NCCL " + version_text(Library::kLeastVersion) + " or newer"](
-                        const char* name, auto& to) { library.require(name, to, expected); };
-  find("ncclGetVersion", all.version);
-  find("ncclGetErrorString", all.error_string);
-  find("ncclGetLastError", all.last_error);
-  find("ncclGetUniqueId", all.unique_id);
-  find("ncclCommInitRankConfig", all.join);
-  find("ncclCommGetAsyncError", all.asynchronous_error);
-  find("ncclCommFinalize", all.finalize);
-  find("ncclCommDestroy", all.destroy);
-  find("ncclCommAbort", all.give_up);
-  find("ncclAllReduce", all.all_reduce);
-  find("ncclBroadcast", all.broadcast);
-  find("ncclAllGather", all.all_gather);
-  find("ncclGroupStart", all.group_start);
-  find("ncclGroupEnd", all.group_end);
-  find("ncclSend", all.send);
-  find("ncclRecv", all.receive);
-  return all;
-}
-
-}  // namespace
 
 ncclConfig_t config() {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -41,27 +12,30 @@ ncclConfig_t config() {
 }
 
 Library::Library(const std::filesystem::path& path) {
-  SharedLibrary library(path);
-  if (!library.is_open()) {
-    throw Error(ErrorKind::device,
-                "NCCL, which is needed for several GPUs, cannot be opened: " + library.problem() +
-                    "; install it, or set TRAINYARD_CUDA_PATH to its folder");
-  }
-  functions_ = functions_of(library);
-  int found = 0;
-  functions_.version(&found);
-  const std::string problem =
-      version_problem("NCCL", static_cast<std::size_t>(found), kLeastVersion);
-  if (!problem.empty()) {
-    throw Error(ErrorKind::device, fmt::format("{}: {}", library.file().string(), problem));
-  }
-  library.keep();
+  Functions& all = functions_;
+  open_library(required(), path,
+               {{"ncclGetVersion", all.version},
+                {"ncclGetErrorString", all.error_string},
+                {"ncclGetLastError", all.last_error},
+                {"ncclGetUniqueId", all.unique_id},
+                {"ncclCommInitRankConfig", all.join},
+                {"ncclCommGetAsyncError", all.asynchronous_error},
+                {"ncclCommFinalize", all.finalize},
+                {"ncclCommDestroy", all.destroy},
+                {"ncclCommAbort", all.give_up},
+                {"ncclAllReduce", all.all_reduce},
+                {"ncclBroadcast", all.broadcast},
+                {"ncclAllGather", all.all_gather},
+                {"ncclGroupStart", all.group_start},
+                {"ncclGroupEnd", all.group_end},
+                {"ncclSend", all.send},
+                {"ncclRecv", all.receive}});
 }
 
 std::string Library::version() const {
   int found = 0;
   functions_.version(&found);
-  return version_text(static_cast<std::size_t>(found));
+  return version_text(found);
 }
 
 std::string Library::text_of(ncclResult_t result, ncclComm_t communicator) const {

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/required_library.h"
+
 namespace trainyard::nccl {
 
 /// The NCCL functions that are called.
@@ -40,6 +42,16 @@ class Library {
   /// version to read no more of a newer header's ncclConfig_t than it knows.
   static constexpr int kLeastVersion = 21800;
 
+  /// NCCL as the GPU part opens it. Inline, because lists of libraries are
+  /// linked without communicators.
+  [[nodiscard]] static RequiredLibrary required() {
+    return {.name = "NCCL",
+            .least_version = kLeastVersion,
+            .version = version_of,
+            .purpose = "which is needed for several GPUs",
+            .advice = "install it, or set TRAINYARD_CUDA_PATH to its folder"};
+  }
+
   /// Opens the library at `path` (or of that name, if the loader finds it). Throws Error{device} if
   /// it cannot be opened, lacks a function, or is older than kLeastVersion.
   explicit Library(const std::filesystem::path& path);
@@ -56,6 +68,12 @@ class Library {
   [[nodiscard]] ncclUniqueId make_unique_id() const;
 
  private:
+  static int version_of(const SharedLibrary& library) {
+    auto* ask = library.function<decltype(ncclGetVersion)>("ncclGetVersion");
+    int version = 0;
+    return ask == nullptr || ask(&version) != ncclSuccess ? 0 : version;
+  }
+
   Functions functions_{};
 };
 

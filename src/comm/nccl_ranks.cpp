@@ -43,8 +43,8 @@ class NcclRanks final : public Communicator {
     queue_->fill(token_->data(), std::byte{0}, token_->bytes());
   }
 
-  [[nodiscard]] int rank() const override { return group_.place().rank; }
-  [[nodiscard]] int size() const override { return group_.place().ranks; }
+  [[nodiscard]] int rank() const override { return group_.identity().rank; }
+  [[nodiscard]] int size() const override { return group_.identity().ranks; }
   [[nodiscard]] bool recordable() const override { return true; }
   [[nodiscard]] bool sums_in_tree() const override { return false; }
 

@@ -40,14 +40,7 @@ SharedBarrier::SharedBarrier(std::span<BarrierSlot> seats, int rank,
   new (&seat(rank)) BarrierSlot;
 }
 
-void SharedBarrier::arrive(std::uint64_t doing) {
-  seat(rank_).doing.store(doing, std::memory_order_relaxed);
-  seat(rank_).arrived.store(++arrived_, std::memory_order_release);
-}
-
-std::uint64_t SharedBarrier::doing(int rank) const {
-  return seat(rank).doing.load(std::memory_order_relaxed);
-}
+void SharedBarrier::arrive() { seat(rank_).arrived.store(++arrived_, std::memory_order_release); }
 
 void SharedBarrier::leave() { seat(rank_).gone.store(true, std::memory_order_release); }
 

@@ -18,7 +18,6 @@ namespace trainyard {
 /// A rank's state for the others: in memory that all share, one cache line each.
 struct alignas(64) BarrierSlot {
   std::atomic<std::uint64_t> arrived{0};  // how often it has arrived
-  std::atomic<std::uint64_t> doing{0};    // for which call: written before it arrives
   std::atomic<bool> gone{false};          // it will not arrive again
 };
 
@@ -41,13 +40,11 @@ class SharedBarrier {
   SharedBarrier(const SharedBarrier&) = delete;
   SharedBarrier& operator=(const SharedBarrier&) = delete;
 
-  /// This rank has arrived, for the call `doing`.
-  void arrive(std::uint64_t doing);
+  /// This rank has arrived.
+  void arrive();
   /// Waits until every rank has arrived as often as this one. Else returns the first missing rank,
   /// and why.
   [[nodiscard]] std::optional<Absent> await_all(Moment deadline);
-  /// The call of a rank that has arrived.
-  [[nodiscard]] std::uint64_t doing(int rank) const;
   void leave();
 
  private:

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -16,22 +17,42 @@
 #include "comm/shared_barrier.h"
 #include "comm/shared_memory.h"
 #include "comm/slice.h"
+#include "comm/sum_pieces.h"
 #include "comm/tree_sum.h"
 
 namespace trainyard {
 namespace {
 
-// Bytes of a rank's slot. Larger sums are split into pieces, which fit in the cores' caches.
-constexpr std::size_t kSlot = 256 * 1024;
+// Bytes that a rank exchanges at a time: they fit in the cores' caches.
+constexpr std::size_t kPieceBytes = 256 * 1024;
+
+/// What a rank sums in a piece, for the others to compare: a number for each sum, and 0 after them.
+using PieceCalls = std::array<std::uint64_t, SumPieces::kMostChunks>;
+// A rank's slot: the calls of its piece, then the piece.
+constexpr std::size_t kSlot = sizeof(PieceCalls) + kPieceBytes;
+static_assert(sizeof(PieceCalls) % SumPieces::kAlignment == 0);
 
 std::size_t size_for(std::size_t ranks) { return ranks * (sizeof(BarrierSlot) + 2 * kSlot); }
 
-/// A call as a number that others can compare.
-std::uint64_t number_of(std::int64_t count, DType type) {
-  return static_cast<std::uint64_t>(count) << 8 | static_cast<std::uint64_t>(type);
+PieceCalls calls_of(std::span<const SumChunk> chunks) {
+  PieceCalls calls{};
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    calls[i] = static_cast<std::uint64_t>(chunks[i].whole) << 8 |
+               static_cast<std::uint64_t>(chunks[i].type);
+  }
+  return calls;
 }
-CollectiveCall call_of(std::uint64_t number) {
-  return sum_call(static_cast<std::int64_t>(number >> 8), static_cast<DType>(number & 0xff));
+
+/// "all_reduce_sum of 1000 f32 elements and 3 f64 elements".
+std::string text_of(const PieceCalls& calls) {
+  std::string text;
+  for (const std::uint64_t call : calls) {
+    if (call == 0) break;
+    const CollectiveCall sum =
+        sum_call(static_cast<std::int64_t>(call >> 8), static_cast<DType>(call & 0xff));
+    text += text.empty() ? text_of(sum) : " and " + amount_of(sum);
+  }
+  return text;
 }
 
 /// What ranks know of each other before they share memory: process and host, per rank.
@@ -51,20 +72,25 @@ class SharedRanks final : public ForwardingCommunicator {
     others_ = std::move(others);
     forward_to(*others_);
   }
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int size() const override { return static_cast<int>(hosts_.size()); }
   [[nodiscard]] bool sums_in_tree() const override { return true; }
-  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override;
-  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
-    Communicator::all_reduce_sums(queue, parts);
+  void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
+    const SumPart part{data, count, type};
+    all_reduce_sums(queue, {&part, 1});
   }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override;
 
  private:
-  void sum_piece(std::byte* data, std::int64_t count, DType type);
-  /// Waits until all ranks have reached this point of the call.
+  void sum_piece(std::span<const SumChunk> chunks);
+  /// Writes this rank's values into its slot.
+  void give(std::span<const SumChunk> chunks);
+  /// Sums this rank's slice of all ranks' values in its slot.
+  void sum_slice(const SumChunk& chunk);
+  /// Copies the sums of all slices from the ranks' slots.
+  void take_sum(const SumChunk& chunk);
+  /// Waits until all ranks have reached this point of the piece.
   void meet();
-  /// Throws unless rank `other` makes the same call.
-  void check_call(int other);
+  /// Throws unless all ranks are in the same piece of the same sums.
+  void check_calls();
   [[noreturn]] void fail(const std::string& reason);
   [[nodiscard]] std::string name_of(int rank) const {
     return name_of_rank(rank, hosts_[static_cast<std::size_t>(rank)]);
@@ -74,6 +100,7 @@ class SharedRanks final : public ForwardingCommunicator {
   [[nodiscard]] std::byte* slot_of(int rank) const {
     return slots_ + (pieces_ % 2 * hosts_.size() + static_cast<std::size_t>(rank)) * kSlot;
   }
+  [[nodiscard]] std::byte* piece_of(int rank) const { return slot_of(rank) + sizeof(PieceCalls); }
 
   int rank_;
   std::vector<std::string> hosts_;  // per rank
@@ -85,7 +112,7 @@ class SharedRanks final : public ForwardingCommunicator {
   TreeSum sum_;
   std::vector<const void*> inputs_;  // per rank
   bool left_ = false;
-  std::uint64_t call_ = 0;
+  PieceCalls calls_{};  // of this rank's current piece
   Moment deadline_;
   std::size_t pieces_ = 0;
 };
@@ -104,39 +131,53 @@ SharedRanks::SharedRanks(int rank, const SharedMemoryName& memory, const Neighbo
   for (pieces_ = 0; pieces_ < 2; ++pieces_) std::memset(slot_of(rank), 0, kSlot);
 }
 
-void SharedRanks::all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) {
-  TY_CHECK(count >= 0 && type != DType::u8, "a sum is of numbers");
-  call_ = number_of(count, type);
+void SharedRanks::all_reduce_sums(Queue& queue, std::span<const SumPart> parts) {
+  SumPieces pieces(parts, kPieceBytes);
   queue.wait();
-  if (left_) fail("an earlier call failed, and this rank left the group");
   deadline_ = std::chrono::steady_clock::now() + limit_;
-  const auto most = static_cast<std::int64_t>(kSlot / size_of(type));
-  auto* piece = static_cast<std::byte*>(data);
-  for (std::int64_t begin = 0; begin < count; begin += most, piece += kSlot) {
-    sum_piece(piece, std::min(most, count - begin), type);
+  for (auto chunks = pieces.next(); !chunks.empty(); chunks = pieces.next()) sum_piece(chunks);
+}
+
+void SharedRanks::sum_piece(std::span<const SumChunk> chunks) {
+  calls_ = calls_of(chunks);
+  if (left_) fail("an earlier call failed, and this rank left the group");
+  ++pieces_;
+  give(chunks);
+  meet();
+  check_calls();
+  for (const SumChunk& chunk : chunks) sum_slice(chunk);
+  meet();
+  for (const SumChunk& chunk : chunks) take_sum(chunk);
+}
+
+void SharedRanks::give(std::span<const SumChunk> chunks) {
+  std::memcpy(slot_of(rank_), calls_.data(), sizeof calls_);
+  for (const SumChunk& chunk : chunks) {
+    std::memcpy(piece_of(rank_) + chunk.offset, chunk.data,
+                static_cast<std::size_t>(chunk.count) * size_of(chunk.type));
   }
 }
 
-void SharedRanks::sum_piece(std::byte* data, std::int64_t count, DType type) {
-  ++pieces_;
-  std::memcpy(slot_of(rank_), data, static_cast<std::size_t>(count) * size_of(type));
-  meet();
-  const Slice mine = slice_of(count, type, rank_, size());
+void SharedRanks::sum_slice(const SumChunk& chunk) {
+  const Slice mine = slice_of(chunk.count, chunk.type, rank_, size());
+  const std::size_t begin = chunk.offset + mine.begin;
   for (int other = 0; other < size(); ++other) {
-    check_call(other);
-    inputs_[static_cast<std::size_t>(other)] = slot_of(other) + mine.begin;
+    inputs_[static_cast<std::size_t>(other)] = piece_of(other) + begin;
   }
-  sum_.run(inputs_, slot_of(rank_) + mine.begin,
-           static_cast<std::int64_t>(mine.bytes / size_of(type)), type);
-  meet();
+  sum_.run(inputs_, piece_of(rank_) + begin,
+           static_cast<std::int64_t>(mine.bytes / size_of(chunk.type)), chunk.type);
+}
+
+void SharedRanks::take_sum(const SumChunk& chunk) {
   for (int other = 0; other < size(); ++other) {
-    const Slice theirs = slice_of(count, type, other, size());
-    std::memcpy(data + theirs.begin, slot_of(other) + theirs.begin, theirs.bytes);
+    const Slice theirs = slice_of(chunk.count, chunk.type, other, size());
+    std::memcpy(chunk.data + theirs.begin, piece_of(other) + chunk.offset + theirs.begin,
+                theirs.bytes);
   }
 }
 
 void SharedRanks::meet() {
-  arrivals_.arrive(call_);
+  arrivals_.arrive();
   const auto absent = arrivals_.await_all(deadline_);
   if (!absent) return;
   const std::string name = name_of(absent->rank);
@@ -150,16 +191,18 @@ void SharedRanks::meet() {
   }
 }
 
-void SharedRanks::check_call(int other) {
-  const std::uint64_t theirs = arrivals_.doing(other);
-  if (theirs == call_) return;
-  fail(name_of(other) + " is in a different call, " + text_of(call_of(theirs)));
+void SharedRanks::check_calls() {
+  for (int other = 0; other < size(); ++other) {
+    PieceCalls theirs;
+    std::memcpy(theirs.data(), slot_of(other), sizeof theirs);
+    if (theirs != calls_) fail(name_of(other) + " is in a different call, " + text_of(theirs));
+  }
 }
 
 void SharedRanks::fail(const std::string& reason) {
   left_ = true;
   arrivals_.leave();  // the others need not wait for their limits
-  throw failed_call(call_of(call_), name_of(rank_), size(), reason);
+  throw failed_call(text_of(calls_), name_of(rank_), size(), reason);
 }
 
 bool on_one_machine(Communicator& ranks, Queue& queue, const std::string& machine) {

@@ -1,41 +1,45 @@
 #include "comm/staged_communicator.h"
 
+#include <span>
+
+#include "comm/forwarding_communicator.h"
+
 namespace trainyard {
 namespace {
 
-class StagedCommunicator final : public Communicator {
+class StagedCommunicator final : public ForwardingCommunicator {
  public:
-  StagedCommunicator(Device& device, Communicator& hosts) : device_(device), hosts_(hosts) {}
+  StagedCommunicator(Device& device, Communicator& hosts)
+      : ForwardingCommunicator(hosts), device_(device) {}
 
-  [[nodiscard]] int rank() const override { return hosts_.rank(); }
-  [[nodiscard]] int size() const override { return hosts_.size(); }
   [[nodiscard]] bool recordable() const override { return false; }
-  [[nodiscard]] bool sums_in_tree() const override { return hosts_.sums_in_tree(); }
 
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     const std::size_t bytes = static_cast<std::size_t>(count) * size_of(type);
     std::byte* const host = take(queue, data, bytes, 0);
-    hosts_.all_reduce_sum(*host_queue_, host, count, type);
+    inner().all_reduce_sum(*host_queue_, host, count, type);
     give(queue, data, host, bytes);
+  }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    Communicator::all_reduce_sums(queue, parts);
   }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
     std::byte* const host = take(queue, data, bytes, 0);
-    hosts_.broadcast(*host_queue_, host, bytes, root);
+    inner().broadcast(*host_queue_, host, bytes, root);
     give(queue, data, host, bytes);
   }
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
     const std::size_t all = bytes * static_cast<std::size_t>(size());
     std::byte* const host = take(queue, mine, bytes, all);
-    hosts_.all_gather(*host_queue_, host, bytes, host + bytes);
+    inner().all_gather(*host_queue_, host, bytes, host + bytes);
     give(queue, out, host + bytes, all);
   }
   void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
     const std::size_t all = bytes * static_cast<std::size_t>(size());
     std::byte* const host = take(queue, mine, all, all);
-    hosts_.all_to_all(*host_queue_, host, bytes, host + all);
+    inner().all_to_all(*host_queue_, host, bytes, host + all);
     give(queue, out, host + all, all);
   }
-  void barrier() override { hosts_.barrier(); }
 
  private:
   /// Copies the device's bytes to the host, with space for `more` after them.
@@ -58,7 +62,6 @@ class StagedCommunicator final : public Communicator {
   }
 
   Device& device_;
-  Communicator& hosts_;
   std::unique_ptr<Queue> host_queue_ = make_cpu_device()->make_queue();
   std::unique_ptr<Event> given_ = device_.make_event();
   std::unique_ptr<DeviceBuffer> memory_;

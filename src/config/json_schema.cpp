@@ -187,12 +187,12 @@ Json member_form(const FieldDescription& field) {
     if (!member.help.empty()) value.add("description", Json::string(member.help));
     properties.add(member.name, std::move(value));
   }
-  for (const FieldDescription& key : field.beside) properties.add(key.key, value_of(key));
+  for (const FieldDescription& key : field.adjacent_keys) properties.add(key.key, value_of(key));
   Json map = typed("object");
   map.add("properties", std::move(properties))
       .add("additionalProperties", Json::raw(field.open ? "true" : "false"))
       .add("minProperties", Json::raw("1"))
-      .add("maxProperties", Json::raw(std::to_string(1 + field.beside.size())));
+      .add("maxProperties", Json::raw(std::to_string(1 + field.adjacent_keys.size())));
   Json words = field.open ? typed("string") : words_of(member_names(field));
   return any_of({std::move(words), std::move(map), expression()});
 }

@@ -48,6 +48,6 @@ struct ExclusiveKeys {
 
 /// The path of a file named in a config file: names are relative to the file that contains them
 /// (`where.file`), those in `--set` to the current folder.
-[[nodiscard]] std::filesystem::path path_beside(const Position& where, const std::string& name);
+[[nodiscard]] std::filesystem::path path_from(const Position& where, const std::string& name);
 
 }  // namespace trainyard::config

@@ -89,9 +89,9 @@ void write_section(const std::vector<FieldDescription>& fields, const std::strin
       out += "\n" + heading(level, code(name));
       write_section(field.fields, name, level + 1, out);
     }
-    if (!field.beside.empty()) {
+    if (!field.adjacent_keys.empty()) {
       out += "\n" + heading(level, "Next to a name in " + code(name));
-      write_table(field.beside, out);
+      write_table(field.adjacent_keys, out);
     }
     write_members(field, name, level, out);
   }

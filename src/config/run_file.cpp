@@ -78,7 +78,7 @@ class Chain {
     if (name.kind != Node::Kind::text) {
       refuse(name.where, "'extends' must be the name of one run file, found " + describe(name));
     }
-    const std::filesystem::path path = path_beside(name.where, name.text);
+    const std::filesystem::path path = path_from(name.where, name.text);
     std::error_code error;
     if (!std::filesystem::exists(path, error)) {
       refuse(name.where, "'extends' names a missing file" +
@@ -187,7 +187,7 @@ Node tree_of(const Override& wanted) {
 
 }  // namespace
 
-std::filesystem::path path_beside(const Position& where, const std::string& name) {
+std::filesystem::path path_from(const Position& where, const std::string& name) {
   const std::filesystem::path path(name);
   if (path.is_absolute() || where.file.starts_with(kSet)) return path;
   return std::filesystem::path(where.file).parent_path() / path;

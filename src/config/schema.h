@@ -28,7 +28,7 @@ struct FieldDescription {
   std::vector<Member> members;  // families
   bool open = false;            // families: other names are allowed (a network's blocks)
   std::vector<FieldDescription>
-      beside;  // families: keys next to a member's name (if, as, from, share)
+      adjacent_keys;  // families: keys next to a member's name (if, as, from, share)
 };
 
 struct FieldDescription::Member {

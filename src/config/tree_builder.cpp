@@ -52,7 +52,7 @@ void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
                            "'; a comma, bracket or indentation is out of place here or above");
 }
 
-bool TreeBuilder::wants_key() const {
+bool TreeBuilder::expects_key() const {
   return !open_.empty() && open_.back().node.kind == Node::Kind::map && !open_.back().has_key;
 }
 
@@ -70,7 +70,7 @@ Position TreeBuilder::null_position(const YAML::Mark& mark) const {
 }
 
 void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
-  if (wants_key()) {
+  if (expects_key()) {
     diagnostics_.error(position(mark), "a key is missing before ':'");
   }
   require_colon(mark);
@@ -107,7 +107,7 @@ void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   if (found == anchors_.end()) {
     stop(position(mark), "'" + name + "' is inside the value that it names");
   }
-  if (wants_key()) stop(position(mark), "'" + name + "' is a key; write the key itself");
+  if (expects_key()) stop(position(mark), "'" + name + "' is a key; write the key itself");
   const Anchored& anchored = found->second;
   if (open_.size() + anchored.cost.depth > limits_.depth) {
     stop(position(mark), "nested deeper than " + std::to_string(limits_.depth) + " levels");
@@ -131,12 +131,12 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   refuse_tag(mark, tag);
   const bool quoted = tag != kPlainTag;
   if (quoted) require_closed_quote(mark);
-  if (!quoted && !wants_key()) {
+  if (!quoted && !expects_key()) {
     const std::string trap = number_trap(value);
     if (!trap.empty()) diagnostics_.error(where, trap);
   }
   // Limits count values, not keys.
-  const std::size_t nodes = wants_key() ? 0 : 1;
+  const std::size_t nodes = expects_key() ? 0 : 1;
   add(scalar_node(value, quoted, where), anchor, {nodes, value.size(), 0});
 }
 
@@ -189,7 +189,7 @@ void TreeBuilder::OnMapStart(const YAML::Mark& mark, const std::string& tag, YAM
 
 void TreeBuilder::open(Frame frame, const YAML::Mark& mark, const std::string& tag) {
   const Position where = position(mark);
-  if (wants_key()) {
+  if (expects_key()) {
     stop(where, std::string("a key is a word; found a ") +
                     (frame.node.kind == Node::Kind::map ? "map" : "list"));
   }

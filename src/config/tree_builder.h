@@ -74,7 +74,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void charge(const Position& where, const Cost& cost);
   void refuse_tag(const YAML::Mark& mark, const std::string& tag);
   void require_closed_quote(const YAML::Mark& mark) const;
-  [[nodiscard]] bool wants_key() const;
+  [[nodiscard]] bool expects_key() const;
   [[nodiscard]] bool null_is_written(const YAML::Mark& mark) const;
   [[nodiscard]] Position null_position(const YAML::Mark& mark) const;
   [[nodiscard]] std::string_view rest_of_file(const YAML::Mark& mark) const;

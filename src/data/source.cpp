@@ -23,8 +23,8 @@ void declare_common(config::Fields& fields, SourceOptions& options) {
 fs::path located(const fs::path& path, const fs::path& config_folder) {
   std::error_code ignored;
   if (path.is_absolute() || fs::exists(path, ignored)) return path;
-  const fs::path beside = config_folder / path;
-  return fs::exists(beside, ignored) ? beside : path;
+  const fs::path candidate = config_folder / path;
+  return fs::exists(candidate, ignored) ? candidate : path;
 }
 
 namespace {
@@ -39,8 +39,8 @@ bool holds_one_of(const fs::path& folder, const std::vector<std::string>& files)
 
 std::vector<fs::path> places(const FolderSearch& search) {
   std::vector<fs::path> roots{search.root};
-  const fs::path beside = search.config_folder / search.root;
-  if (beside != roots.front()) roots.push_back(beside);
+  const fs::path candidate = search.config_folder / search.root;
+  if (candidate != roots.front()) roots.push_back(candidate);
   std::vector<fs::path> found;
   for (const fs::path& root : roots) {
     if (!search.subfolder.empty()) found.push_back(root / search.subfolder);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/host_memory.h"
+#include "base/offset_allocator.h"
 #include "base/text.h"
 #include "device/device.h"
 
@@ -19,8 +20,8 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 class CpuBuffer final : public DeviceBuffer {
  public:
   explicit CpuBuffer(std::size_t bytes) : bytes_(bytes) {
-    const std::size_t alignment = bytes >= kHugePage ? kHugePage : 256;
-    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    const std::size_t alignment = bytes >= kHugePage ? kHugePage : kSlotAlignment;
+    const std::size_t rounded = round_up(bytes, alignment);
     data_ = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
     if (data_ == nullptr) {
       throw Error(ErrorKind::memory, "out of host memory: " + memory_text(bytes) +

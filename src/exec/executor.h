@@ -32,7 +32,7 @@ struct StepDescription {
   Signature signature = {};
   std::vector<Layout> inputs = {};
   std::vector<Layout> outputs = {};
-  std::vector<bool> wants_input_gradient = {};  // backward_data
+  std::vector<bool> needs_input_gradient = {};  // backward_data
   std::uint32_t node = 0;                       // index of the node in its graph: keys random draws
   int threads = 1;
   /// Bytes of workspace of step and library: the step takes what it needs, the library the rest.

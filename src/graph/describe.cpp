@@ -85,7 +85,7 @@ FieldDescription describe_layers(config::Profile profile) {
   field.members.push_back({"for",
                            "layers once for each value of a variable; takes `layers` next to it",
                            {described("values", "tree", "{variable: list}")}});
-  field.beside = {
+  field.adjacent_keys = {
       described("if", "boolean", "the item is included if this is true"),
       described("as", "text", "name of the item's output, for a later `from`"),
       described("from", "tree", "name or list of names to read instead of the item before"),

@@ -34,33 +34,35 @@ bool Expander::stopped(const Position& where) {
   return true;
 }
 
-ValueId Expander::expand_list(const config::Node& list, const Place& place, ValueId value) {
+ValueId Expander::expand_list(const config::Node& list, const ListContext& context, ValueId value) {
   for (const config::Node& node : list.items) {
     if (stopped(node.where)) return kUnknown;
-    value = expand_node(node, place, value);
+    value = expand_node(node, context, value);
   }
   return value;
 }
 
-ValueId Expander::expand_node(const config::Node& node, const Place& place, ValueId value) {
+ValueId Expander::expand_node(const config::Node& node, const ListContext& context, ValueId value) {
   Item item;
   const bool well_formed =
       reports_nothing(diagnostics_, [&](Diagnostics& d) { item = read_item(node, file_, d); });
   bool condition = true;
-  if (item.condition != nullptr && !holds(item, place, condition)) return kUnknown;
+  if (item.condition != nullptr && !holds(item, context, condition)) return kUnknown;
   if (!condition) return value;
   const ValueId result =
-      well_formed ? expand_item(item, place, inputs_of(item, place, value)) : kUnknown;
-  bind_name(item, place, result);
+      well_formed ? expand_item(item, context, inputs_of(item, context, value)) : kUnknown;
+  bind_name(item, context, result);
   return result;
 }
 
-ValueId Expander::expand_item(const Item& item, const Place& place, std::vector<ValueId> inputs) {
-  if (item.kind != Item::Kind::act) return expand_named(item, place, std::move(inputs));
-  return expand_act(item, place, std::move(inputs));
+ValueId Expander::expand_item(const Item& item, const ListContext& context,
+                              std::vector<ValueId> inputs) {
+  if (item.kind != Item::Kind::act) return expand_named(item, context, std::move(inputs));
+  return expand_act(item, context, std::move(inputs));
 }
 
-ValueId Expander::expand_named(const Item& item, const Place& place, std::vector<ValueId> inputs) {
+ValueId Expander::expand_named(const Item& item, const ListContext& context,
+                               std::vector<ValueId> inputs) {
   if (item.kind != Item::Kind::join && inputs.size() != 1) {
     diagnostics_.error(item.from->where, item.name + ": takes one input, found " +
                                              std::to_string(inputs.size()) +
@@ -68,24 +70,24 @@ ValueId Expander::expand_named(const Item& item, const Place& place, std::vector
                                              "average");
     return kUnknown;
   }
-  if (item.kind == Item::Kind::repeat) return expand_repeat(item, place, inputs[0]);
-  if (item.kind == Item::Kind::loop) return expand_loop(item, place, inputs[0]);
-  const std::string path = place.paths->next(item.name);
-  return item.share == nullptr ? expand_at(path, item, place, std::move(inputs))
-                               : expand_sharing(path, item, place, std::move(inputs));
+  if (item.kind == Item::Kind::repeat) return expand_repeat(item, context, inputs[0]);
+  if (item.kind == Item::Kind::loop) return expand_loop(item, context, inputs[0]);
+  const std::string path = context.paths->next(item.name);
+  return item.share == nullptr ? expand_at(path, item, context, std::move(inputs))
+                               : expand_sharing(path, item, context, std::move(inputs));
 }
 
-ValueId Expander::expand_at(const std::string& path, const Item& item, const Place& place,
+ValueId Expander::expand_at(const std::string& path, const Item& item, const ListContext& context,
                             std::vector<ValueId> inputs) {
-  if (item.kind == Item::Kind::join) return expand_join(path, item, place, std::move(inputs));
-  if (item.kind == Item::Kind::block) return expand_block(path, item, place, inputs[0]);
-  return append({item.name, path, item.where, item.value, std::move(inputs)}, place);
+  if (item.kind == Item::Kind::join) return expand_join(path, item, context, std::move(inputs));
+  if (item.kind == Item::Kind::block) return expand_block(path, item, context, inputs[0]);
+  return append({item.name, path, item.where, item.value, std::move(inputs)}, context);
 }
 
-ValueId Expander::expand_sharing(const std::string& path, const Item& item, const Place& place,
-                                 std::vector<ValueId> inputs) {
-  Share share{.name = item.share, .own = path, .owner = owner_of(item, place)};
-  Place inside = place;
+ValueId Expander::expand_sharing(const std::string& path, const Item& item,
+                                 const ListContext& context, std::vector<ValueId> inputs) {
+  Share share{.name = item.share, .own = path, .owner = owner_of(item, context)};
+  ListContext inside = context;
   inside.share = share.owner.empty() ? nullptr : &share;
   const ValueId value = expand_at(path, item, inside, std::move(inputs));
   if (inside.share != nullptr && value != kUnknown && share.layers == 0) {
@@ -94,11 +96,12 @@ ValueId Expander::expand_sharing(const std::string& path, const Item& item, cons
   return value;
 }
 
-ValueId Expander::expand_act(const Item& item, const Place& place, std::vector<ValueId> inputs) {
+ValueId Expander::expand_act(const Item& item, const ListContext& context,
+                             std::vector<ValueId> inputs) {
   config::Node name;
   const bool evaluated =
       item.value != nullptr && reports_nothing(diagnostics_, [&](Diagnostics& d) {
-        name = config::resolved(*item.value, *place.scope, d);
+        name = config::resolved(*item.value, *context.scope, d);
       });
   if (item.value != nullptr && !evaluated) return kUnknown;
   if (name.kind == Kind::text && name.text == "none") return inputs.at(0);
@@ -121,16 +124,16 @@ ValueId Expander::expand_act(const Item& item, const Place& place, std::vector<V
         "act: expected a layer without branches or a body, found '" + name.text + "'");
     return kUnknown;
   }
-  return expand_named(named, place, std::move(inputs));
+  return expand_named(named, context, std::move(inputs));
 }
 
-ValueId Expander::expand_repeat(const Item& item, const Place& place, ValueId value) {
+ValueId Expander::expand_repeat(const Item& item, const ListContext& context, ValueId value) {
   const std::vector<const config::Node*> lists = inner_lists(item, diagnostics_);
   if (lists[0] == nullptr || item.value->find("times") == nullptr) return kUnknown;
   config::Node times;
   const config::Node& written = *item.value->find("times");
   const bool evaluated = reports_nothing(
-      diagnostics_, [&](Diagnostics& d) { times = config::resolved(written, *place.scope, d); });
+      diagnostics_, [&](Diagnostics& d) { times = config::resolved(written, *context.scope, d); });
   if (!evaluated) return kUnknown;
   if (times.kind != Kind::integer || times.integer < 0) {
     diagnostics_.error(written.where, "repeat: times: expected an integer of at least 0, found " +
@@ -138,18 +141,18 @@ ValueId Expander::expand_repeat(const Item& item, const Place& place, ValueId va
     return kUnknown;
   }
   for (std::int64_t i = 0; i < times.integer && !stopped(item.where); ++i) {
-    value = expand_list(*lists[0], place, value);
+    value = expand_list(*lists[0], context, value);
   }
   return value;
 }
 
-ValueId Expander::expand_loop(const Item& item, const Place& place, ValueId value) {
+ValueId Expander::expand_loop(const Item& item, const ListContext& context, ValueId value) {
   const std::vector<const config::Node*> lists = inner_lists(item, diagnostics_);
   if (lists[0] == nullptr) return kUnknown;
   const bool one = item.value->kind == Kind::map && item.value->entries.size() == 1;
   config::Node values;
   if (one && !reports_nothing(diagnostics_, [&](Diagnostics& d) {
-        values = config::resolved(item.value->entries[0].value, *place.scope, d);
+        values = config::resolved(item.value->entries[0].value, *context.scope, d);
       })) {
     return kUnknown;
   }
@@ -158,8 +161,8 @@ ValueId Expander::expand_loop(const Item& item, const Place& place, ValueId valu
                        "for: expected one variable with a list, as in for: {i: [0, 1]}");
     return kUnknown;
   }
-  config::Scope scope = *place.scope;
-  Place inside = place;
+  config::Scope scope = *context.scope;
+  ListContext inside = context;
   inside.scope = &scope;
   for (const config::Node& element : values.items) {
     if (stopped(item.where)) return kUnknown;
@@ -169,25 +172,26 @@ ValueId Expander::expand_loop(const Item& item, const Place& place, ValueId valu
   return value;
 }
 
-ValueId Expander::expand_block(const std::string& path, const Item& item, const Place& place,
-                               ValueId value) {
-  if (place.depth >= kDeepestCalls) {
+ValueId Expander::expand_block(const std::string& path, const Item& item,
+                               const ListContext& context, ValueId value) {
+  if (context.depth >= kDeepestCalls) {
     diagnostics_.error(item.where, "blocks call each other more than 32 deep here");
     stopped_ = true;
     return kUnknown;
   }
   PathScope paths(path);
   config::Scope scope;
-  const bool bound = reports_nothing(
-      diagnostics_, [&](Diagnostics& d) { scope = bind_arguments(item, file_, *place.scope, d); });
+  const bool bound = reports_nothing(diagnostics_, [&](Diagnostics& d) {
+    scope = bind_arguments(item, file_, *context.scope, d);
+  });
   if (!bound) return kUnknown;
   ItemNames names;
-  const Position from = place.called_from.known() ? place.called_from : item.where;
+  const Position from = context.called_from.known() ? context.called_from : item.where;
   return expand_list(file_.blocks.at(item.name).layers,
-                     {&scope, &paths, &names, from, place.depth + 1, place.share}, value);
+                     {&scope, &paths, &names, from, context.depth + 1, context.share}, value);
 }
 
-ValueId Expander::expand_join(const std::string& path, const Item& item, const Place& place,
+ValueId Expander::expand_join(const std::string& path, const Item& item, const ListContext& context,
                               std::vector<ValueId> inputs) {
   const std::vector<const config::Node*> lists = inner_lists(item, diagnostics_);
   if (item.value != nullptr && item.value->kind != Kind::list && item.value->kind != Kind::null) {
@@ -202,7 +206,7 @@ ValueId Expander::expand_join(const std::string& path, const Item& item, const P
   std::vector<ValueId> joined;
   for (std::size_t i = 0; i < lists.size(); ++i) {
     PathScope paths(path + "." + std::to_string(i));
-    Place inside = place;
+    ListContext inside = context;
     inside.paths = &paths;
     const bool known = lists[i] != nullptr;
     joined.push_back(known ? expand_list(*lists[i], inside, inputs.at(0)) : kUnknown);
@@ -215,7 +219,7 @@ ValueId Expander::expand_join(const std::string& path, const Item& item, const P
                                        std::to_string(lists.size()));
     return kUnknown;
   }
-  return append({item.name, path, item.where, nullptr, joined}, place);
+  return append({item.name, path, item.where, nullptr, joined}, context);
 }
 
 }  // namespace trainyard

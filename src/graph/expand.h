@@ -29,7 +29,7 @@ class Expander {
   static constexpr ValueId kUnknown = -1;
 
   /// Context of a list.
-  struct Place {
+  struct ListContext {
     const config::Scope* scope = nullptr;
     PathScope* paths = nullptr;
     ItemNames* names = nullptr;
@@ -46,29 +46,30 @@ class Expander {
   };
 
   [[nodiscard]] bool stopped(const Position& where);
-  ValueId expand_list(const config::Node& list, const Place& place, ValueId value);
-  ValueId expand_node(const config::Node& node, const Place& place, ValueId value);
-  ValueId expand_item(const Item& item, const Place& place, std::vector<ValueId> inputs);
-  ValueId expand_named(const Item& item, const Place& place, std::vector<ValueId> inputs);
-  ValueId expand_act(const Item& item, const Place& place, std::vector<ValueId> inputs);
-  ValueId expand_repeat(const Item& item, const Place& place, ValueId value);
-  ValueId expand_loop(const Item& item, const Place& place, ValueId value);
-  ValueId expand_at(const std::string& path, const Item& item, const Place& place,
+  ValueId expand_list(const config::Node& list, const ListContext& context, ValueId value);
+  ValueId expand_node(const config::Node& node, const ListContext& context, ValueId value);
+  ValueId expand_item(const Item& item, const ListContext& context, std::vector<ValueId> inputs);
+  ValueId expand_named(const Item& item, const ListContext& context, std::vector<ValueId> inputs);
+  ValueId expand_act(const Item& item, const ListContext& context, std::vector<ValueId> inputs);
+  ValueId expand_repeat(const Item& item, const ListContext& context, ValueId value);
+  ValueId expand_loop(const Item& item, const ListContext& context, ValueId value);
+  ValueId expand_at(const std::string& path, const Item& item, const ListContext& context,
                     std::vector<ValueId> inputs);
-  ValueId expand_sharing(const std::string& path, const Item& item, const Place& place,
+  ValueId expand_sharing(const std::string& path, const Item& item, const ListContext& context,
                          std::vector<ValueId> inputs);
-  ValueId expand_block(const std::string& path, const Item& item, const Place& place,
+  ValueId expand_block(const std::string& path, const Item& item, const ListContext& context,
                        ValueId value);
-  ValueId expand_join(const std::string& path, const Item& item, const Place& place,
+  ValueId expand_join(const std::string& path, const Item& item, const ListContext& context,
                       std::vector<ValueId> inputs);
-  ValueId append(const Layer& layer, const Place& place);
-  [[nodiscard]] bool share_parameters(Node& node, const Place& place);
-  ValueId infer_and_append(const Layer& layer, const Place& place, std::unique_ptr<Op> op);
+  ValueId append(const Layer& layer, const ListContext& context);
+  [[nodiscard]] bool share_parameters(Node& node, const ListContext& context);
+  ValueId infer_and_append(const Layer& layer, const ListContext& context, std::unique_ptr<Op> op);
 
-  [[nodiscard]] bool holds(const Item& item, const Place& place, bool& condition);
-  [[nodiscard]] std::vector<ValueId> inputs_of(const Item& item, const Place& place, ValueId value);
-  [[nodiscard]] std::string owner_of(const Item& item, const Place& place);
-  void bind_name(const Item& item, const Place& place, ValueId value);
+  [[nodiscard]] bool holds(const Item& item, const ListContext& context, bool& condition);
+  [[nodiscard]] std::vector<ValueId> inputs_of(const Item& item, const ListContext& context,
+                                               ValueId value);
+  [[nodiscard]] std::string owner_of(const Item& item, const ListContext& context);
+  void bind_name(const Item& item, const ListContext& context, ValueId value);
 
   const NetworkFile& file_;
   Graph& graph_;

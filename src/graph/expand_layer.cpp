@@ -31,10 +31,10 @@ std::vector<const config::Node*> names_in(const config::Node& from) {
 
 }  // namespace
 
-bool Expander::holds(const Item& item, const Place& place, bool& condition) {
+bool Expander::holds(const Item& item, const ListContext& context, bool& condition) {
   config::Node value;
   const bool evaluated = reports_nothing(diagnostics_, [&](Diagnostics& d) {
-    value = config::resolved(*item.condition, *place.scope, d);
+    value = config::resolved(*item.condition, *context.scope, d);
   });
   if (!evaluated) return false;
   if (value.kind != Kind::boolean) {
@@ -46,17 +46,18 @@ bool Expander::holds(const Item& item, const Place& place, bool& condition) {
   return true;
 }
 
-std::vector<ValueId> Expander::inputs_of(const Item& item, const Place& place, ValueId value) {
+std::vector<ValueId> Expander::inputs_of(const Item& item, const ListContext& context,
+                                         ValueId value) {
   if (item.from == nullptr) return {value};
   std::vector<ValueId> inputs;
   for (const config::Node* name : names_in(*item.from)) {
-    const auto found = place.names->find(name->text);
-    if (found != place.names->end()) {
+    const auto found = context.names->find(name->text);
+    if (found != context.names->end()) {
       inputs.push_back(found->second.value);
       continue;
     }
     std::vector<std::string> known;
-    for (const auto& [word, named] : *place.names) known.push_back(word);
+    for (const auto& [word, named] : *context.names) known.push_back(word);
     diagnostics_.error(name->where,
                        "from: no earlier layer is named " +
                            (name->kind == Kind::text ? "'" + name->text + "'" : describe(*name)) +
@@ -70,7 +71,7 @@ std::vector<ValueId> Expander::inputs_of(const Item& item, const Place& place, V
   return inputs;
 }
 
-void Expander::bind_name(const Item& item, const Place& place, ValueId value) {
+void Expander::bind_name(const Item& item, const ListContext& context, ValueId value) {
   if (item.as == nullptr) return;
   if (!is_value_name(*item.as)) {
     diagnostics_.error(item.as->where,
@@ -79,9 +80,9 @@ void Expander::bind_name(const Item& item, const Place& place, ValueId value) {
                            describe(*item.as));
     return;
   }
-  const auto earlier = place.names->find(item.as->text);
+  const auto earlier = context.names->find(item.as->text);
   // The same item again is a repetition: the name moves to the newest value.
-  if (earlier != place.names->end() && !(earlier->second.where == item.as->where)) {
+  if (earlier != context.names->end() && !(earlier->second.where == item.as->where)) {
     diagnostics_.error(item.as->where, "as: the name '" + item.as->text +
                                            "' is already used on line " +
                                            std::to_string(earlier->second.where.line));
@@ -89,19 +90,19 @@ void Expander::bind_name(const Item& item, const Place& place, ValueId value) {
   }
   const bool has_path = item.kind == Item::Kind::op || item.kind == Item::Kind::block ||
                         item.kind == Item::Kind::join;
-  (*place.names)[item.as->text] = {value, has_path ? place.paths->last() : "", item.as->where};
+  (*context.names)[item.as->text] = {value, has_path ? context.paths->last() : "", item.as->where};
 }
 
 /// The path of the item that `share:` names, by `as:` or by its path; "" after an error.
-std::string Expander::owner_of(const Item& item, const Place& place) {
+std::string Expander::owner_of(const Item& item, const ListContext& context) {
   const std::string& name = item.share->text;
   std::vector<std::string> known;
-  for (const auto& [word, named] : *place.names) {
+  for (const auto& [word, named] : *context.names) {
     if (!parameter_layers_.any_at(named.path)) continue;
     if (word == name) return named.path;
     known.push_back(word);
   }
-  if (place.names->count(name) == 0 && parameter_layers_.any_at(name)) return name;
+  if (context.names->count(name) == 0 && parameter_layers_.any_at(name)) return name;
   diagnostics_.error(item.share->where,
                      "share: expected the name (as:) or the path of an earlier layer with "
                      "parameters, found " +
@@ -109,14 +110,14 @@ std::string Expander::owner_of(const Item& item, const Place& place) {
   return "";
 }
 
-ValueId Expander::append(const Layer& layer, const Place& place) {
+ValueId Expander::append(const Layer& layer, const ListContext& context) {
   const config::Diagnostics::LayerScope in_layer(diagnostics_, layer.path);
   const auto defaults = file_.defaults.find(layer.name);
   config::Node value;
   value.where = layer.where;
   const bool evaluated = reports_nothing(diagnostics_, [&](Diagnostics& d) {
     if (layer.value == nullptr || layer.value->kind == Kind::null) return;
-    value = config::resolved(*layer.value, *place.scope, d);
+    value = config::resolved(*layer.value, *context.scope, d);
   });
   if (!evaluated) return kUnknown;
   std::unique_ptr<Op> op;
@@ -128,38 +129,39 @@ ValueId Expander::append(const Layer& layer, const Place& place) {
   });
   const bool known =
       std::find(layer.inputs.begin(), layer.inputs.end(), kUnknown) == layer.inputs.end();
-  return read && known ? infer_and_append(layer, place, std::move(op)) : kUnknown;
+  return read && known ? infer_and_append(layer, context, std::move(op)) : kUnknown;
 }
 
 /// False after an error.
-bool Expander::share_parameters(Node& node, const Place& place) {
-  if (place.share != nullptr) {
-    const std::string failure = parameter_layers_.give(*place.share, node);
+bool Expander::share_parameters(Node& node, const ListContext& context) {
+  if (context.share != nullptr) {
+    const std::string failure = parameter_layers_.give(*context.share, node);
     if (!failure.empty()) {
-      diagnostics_.error(place.share->name->where, failure);
+      diagnostics_.error(context.share->name->where, failure);
       return false;
     }
-    ++place.share->layers;
+    ++context.share->layers;
   }
   parameter_layers_.add(node);
   return true;
 }
 
-ValueId Expander::infer_and_append(const Layer& layer, const Place& place, std::unique_ptr<Op> op) {
+ValueId Expander::infer_and_append(const Layer& layer, const ListContext& context,
+                                   std::unique_ptr<Op> op) {
   Node node;
   node.path = layer.path;
   node.op = std::move(op);
   node.inputs = layer.inputs;
   node.where = layer.where;
-  node.called_from = place.called_from;
+  node.called_from = context.called_from;
   const std::string failure = infer_signature(graph_, node);
   if (!failure.empty()) {
-    const Position& call = place.called_from;
+    const Position& call = context.called_from;
     const std::string caller = call.known() ? "; called from " + call.text() : "";
     diagnostics_.error(layer.where, failure + caller);
     return kUnknown;
   }
-  if (!node.signature.parameters.empty() && !share_parameters(node, place)) return kUnknown;
+  if (!node.signature.parameters.empty() && !share_parameters(node, context)) return kUnknown;
   const NodeId id = append_inferred(graph_, std::move(node));
   return graph_.nodes[static_cast<std::size_t>(id)].outputs.at(0);
 }

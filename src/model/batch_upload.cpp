@@ -2,43 +2,42 @@
 
 #include <cstring>
 
-#include "base/carver.h"
 #include "base/error.h"
+#include "base/offset_allocator.h"
 
 namespace trainyard {
 
 BatchUpload::BatchUpload(Device& device, Queue& queue, Queue& copies, std::size_t bytes)
     : queue_(queue), copies_(copies) {
-  for (Place& place : places_) {
-    place = {.host = device.allocate_host(bytes),
-             .device = device.allocate(bytes),
-             .crossed = device.make_event(),
-             .taken = device.make_event()};
+  for (StagingBuffer& buffer : buffers_) {
+    buffer = {.host = device.allocate_host(bytes),
+              .device = device.allocate(bytes),
+              .crossed = device.make_event(),
+              .taken = device.make_event()};
   }
 }
 
 void BatchUpload::put(std::span<const Upload> parts) {
-  Place& place = places_[next_];
+  StagingBuffer& buffer = buffers_[next_];
   next_ = 1 - next_;
-  auto* const host = static_cast<std::byte*>(place.host->data());
-  auto* const device = static_cast<std::byte*>(place.device->data());
-  place.crossed->wait();
-  std::size_t bytes = 0;
+  auto* const host = static_cast<std::byte*>(buffer.host->data());
+  auto* const device = static_cast<std::byte*>(buffer.device->data());
+  buffer.crossed->wait();
+  OffsetAllocator written, read;
   for (const Upload& part : parts) {
-    TY_CHECK(bytes + aligned_bytes(part.bytes) <= place.host->bytes(), "a batch fits its upload");
-    if (part.bytes > 0) std::memcpy(host + bytes, part.from, part.bytes);
-    bytes += aligned_bytes(part.bytes);
+    const std::size_t offset = written.take(part.bytes);
+    TY_CHECK(written.used() <= buffer.host->bytes(), "a batch fits its upload");
+    if (part.bytes > 0) std::memcpy(host + offset, part.from, part.bytes);
   }
-  place.taken->wait_on(copies_);
-  copies_.copy_from_host(device, host, bytes);
-  place.crossed->record(copies_);
-  place.crossed->wait_on(queue_);
-  bytes = 0;
+  buffer.taken->wait_on(copies_);
+  copies_.copy_from_host(device, host, written.used());
+  buffer.crossed->record(copies_);
+  buffer.crossed->wait_on(queue_);
   for (const Upload& part : parts) {
-    if (part.bytes > 0) queue_.copy(part.to, device + bytes, part.bytes);
-    bytes += aligned_bytes(part.bytes);
+    const std::size_t offset = read.take(part.bytes);
+    if (part.bytes > 0) queue_.copy(part.to, device + offset, part.bytes);
   }
-  place.taken->record(queue_);
+  buffer.taken->record(queue_);
 }
 
 }  // namespace trainyard

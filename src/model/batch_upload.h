@@ -30,7 +30,8 @@ class BatchUpload {
   void put(std::span<const Upload> parts);
 
  private:
-  struct Place {
+  /// A batch in host memory and on the device.
+  struct StagingBuffer {
     std::unique_ptr<DeviceBuffer> host, device;
     std::unique_ptr<Event> crossed;  // host may be written again
     std::unique_ptr<Event> taken;    // device may be written again
@@ -38,7 +39,7 @@ class BatchUpload {
 
   Queue& queue_;
   Queue& copies_;
-  std::array<Place, 2> places_;
+  std::array<StagingBuffer, 2> buffers_;
   std::size_t next_ = 0;
 };
 

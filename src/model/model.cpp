@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/carver.h"
 #include "base/key.h"
+#include "base/offset_allocator.h"
 #include "model/memory_fit.h"
 #include "ops/initializers.h"
 
@@ -96,13 +96,17 @@ void Model::make_upload() {
   if (compute_.copies == nullptr) return;
   const auto batch = static_cast<std::size_t>(memory_->batch());
   const Shape& image = graph_.graph.values[graph_.graph.inputs[0]].shape;
-  const std::size_t samples =
-      spatial_ ? aligned_bytes(spatial_->size() * sizeof(SpatialStep)) +
-                     aligned_bytes(train_images_->incoming().size())
-               : aligned_bytes(static_cast<std::size_t>(image.elements()) * sizeof(float));
+  OffsetAllocator parts;
+  if (spatial_) {
+    parts.take(spatial_->size() * sizeof(SpatialStep));
+    parts.take(train_images_->incoming().size());
+  } else {
+    parts.take(static_cast<std::size_t>(image.elements()) * sizeof(float));
+  }
+  parts.take(batch * sizeof(std::int32_t));
+  parts.take(batch * sizeof(std::int64_t));
   upload_ = std::make_unique<BatchUpload>(compute_.device, compute_.queue, *compute_.copies,
-                                          samples + aligned_bytes(batch * sizeof(std::int32_t)) +
-                                              aligned_bytes(batch * sizeof(std::int64_t)));
+                                          parts.used());
 }
 
 std::array<Upload, 4> Model::parts_of(const Batch& batch) const {

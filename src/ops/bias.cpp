@@ -2,7 +2,7 @@
 
 namespace trainyard {
 
-ParameterSpec bias_beside(const ParameterSpec& kernel, std::int64_t outputs) {
+ParameterSpec bias_for(const ParameterSpec& kernel, std::int64_t outputs) {
   const bool torch = kernel.initializer.kind == Initializer::Kind::torch_default;
   const Initializer::Kind kind =
       torch ? Initializer::Kind::torch_default : Initializer::Kind::zeros;

@@ -6,6 +6,6 @@
 namespace trainyard {
 
 /// Zeros, or with torch_default the kernel's own rule (uniform +-1 / sqrt(fan_in of the kernel)).
-[[nodiscard]] ParameterSpec bias_beside(const ParameterSpec& kernel, std::int64_t outputs);
+[[nodiscard]] ParameterSpec bias_for(const ParameterSpec& kernel, std::int64_t outputs);
 
 }  // namespace trainyard

@@ -30,7 +30,7 @@ std::vector<ParameterSpec> conv_parameters(const ConvAttributes& conv, std::int6
       .fan_in = window * channels / conv.groups,
       .fan_out = window * conv.filters};
   std::vector<ParameterSpec> parameters{weight};
-  if (conv.bias) parameters.push_back(bias_beside(weight, conv.filters));
+  if (conv.bias) parameters.push_back(bias_for(weight, conv.filters));
   return parameters;
 }
 

@@ -24,7 +24,7 @@ Signature DenseOp::infer(std::span<const Shape> inputs) const {
   Signature signature;
   signature.outputs = {{input.n(), attributes_.units}};
   signature.parameters = {weight};
-  if (attributes_.bias) signature.parameters.push_back(bias_beside(weight, attributes_.units));
+  if (attributes_.bias) signature.parameters.push_back(bias_for(weight, attributes_.units));
   signature.multiply_adds = size_product({input.n(), attributes_.units, features});
   return signature;
 }

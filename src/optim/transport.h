@@ -11,7 +11,7 @@ namespace trainyard {
 
 /// to = from, rounded once.
 template <class T>
-struct Narrow {
+struct RoundToHalf {
   T* to;
   const float* from;
 
@@ -20,7 +20,7 @@ struct Narrow {
 
 /// to = from.
 template <class T>
-struct Widen {
+struct FromHalf {
   float* to;
   const T* from;
 

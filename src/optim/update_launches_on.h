@@ -34,13 +34,13 @@ class UpdateLaunchesOn final : public UpdateLaunches {
   void downcast(void* to, DType type, const float* from, std::int64_t elements) const override {
     with_half(type, [&](auto zero) {
       using T = decltype(zero);
-      launcher_.each(elements, Narrow<T>{static_cast<T*>(to), from});
+      launcher_.each(elements, RoundToHalf<T>{static_cast<T*>(to), from});
     });
   }
   void upcast(float* to, const void* from, DType type, std::int64_t elements) const override {
     with_half(type, [&](auto zero) {
       using T = decltype(zero);
-      launcher_.each(elements, Widen<T>{to, static_cast<const T*>(from)});
+      launcher_.each(elements, FromHalf<T>{to, static_cast<const T*>(from)});
     });
   }
   void unscale(const UpdateBlocks& blocks) const override { trainyard::unscale(launcher_, blocks); }

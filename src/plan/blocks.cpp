@@ -3,14 +3,11 @@
 #include <map>
 #include <span>
 
+#include "base/round_up.h"
 #include "kernels/chunk.h"
 
 namespace trainyard {
 namespace {
-
-std::int64_t round_up_to_chunk(std::int64_t elements) {
-  return (elements + kChunk - 1) / kChunk * kChunk;
-}
 
 template <class Spec>
 void append(std::vector<BlockEntry>& entries, std::vector<std::int64_t>& of_node,
@@ -22,7 +19,7 @@ void append(std::vector<BlockEntry>& entries, std::vector<std::int64_t>& of_node
                        .index = index,
                        .shape = specs[index].shape,
                        .offset = elements});
-    elements += round_up_to_chunk(specs[index].shape.elements());
+    elements += round_up(specs[index].shape.elements(), kChunk);
   }
 }
 

@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "base/carver.h"
 #include "base/error.h"
+#include "base/offset_allocator.h"
 
 namespace trainyard {
 namespace {
@@ -20,25 +20,26 @@ ModelMemory::Offsets ModelMemory::offsets_of(const BlockLayout& blocks, const Si
   const std::size_t element = size_of(sizes.type);
   const std::size_t parameter_bytes = static_cast<std::size_t>(blocks.parameter_elements) * element;
   const std::size_t gradient_bytes = static_cast<std::size_t>(blocks.gradient_elements()) * element;
-  Carver carver;
+  OffsetAllocator allocator;
   Offsets offsets;
-  offsets.weights = carver.take(parameter_bytes);
-  offsets.gradients = carver.take(gradient_bytes);
-  offsets.gradient_bytes = carver.used() - offsets.gradients;
+  offsets.weights = allocator.take(parameter_bytes);
+  offsets.gradients = allocator.take(gradient_bytes);
+  offsets.gradient_bytes = allocator.used() - offsets.gradients;
   const auto levels = static_cast<std::size_t>(std::countr_zero(shards_of(sizes)));
-  offsets.shard_sums = carver.take(offsets.gradient_bytes * levels);
-  offsets.gradient_sum = sizes.accumulates ? carver.take(gradient_bytes)
+  offsets.shard_sums = allocator.take(offsets.gradient_bytes * levels);
+  offsets.gradient_sum = sizes.accumulates ? allocator.take(gradient_bytes)
                          : levels > 0      ? offsets.shard_sums
                                            : offsets.gradients;
   offsets.slot_bytes = aligned_bytes(parameter_bytes);
-  offsets.slots = carver.take(offsets.slot_bytes * static_cast<std::size_t>(sizes.slots));
-  offsets.running = carver.take(static_cast<std::size_t>(blocks.statistic_elements) * element);
-  offsets.inputs = carver.take(sizes.input_bytes);
-  offsets.staging = carver.take(sizes.staging_bytes);
-  offsets.state = carver.take(sizeof(StepState));
-  offsets.sample_index = carver.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
-  offsets.results = carver.take(static_cast<std::size_t>(sizes.results) * sizeof(double));
-  offsets.bytes = carver.used();
+  offsets.slots = allocator.take(offsets.slot_bytes * static_cast<std::size_t>(sizes.slots));
+  offsets.running = allocator.take(static_cast<std::size_t>(blocks.statistic_elements) * element);
+  offsets.inputs = allocator.take(sizes.input_bytes);
+  offsets.staging = allocator.take(sizes.staging_bytes);
+  offsets.state = allocator.take(sizeof(StepState));
+  offsets.sample_index =
+      allocator.take(static_cast<std::size_t>(sizes.batch) * sizeof(std::int64_t));
+  offsets.results = allocator.take(static_cast<std::size_t>(sizes.results) * sizeof(double));
+  offsets.bytes = allocator.used();
   return offsets;
 }
 

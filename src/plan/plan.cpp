@@ -128,13 +128,13 @@ class Differentiator {
   /// A node is trainable if it or any node before it has trainable parameters.
   void find_trainable() {
     trainable_.assign(graph_.nodes.size(), false);
-    wants_gradient_.assign(graph_.values.size(), false);
+    needs_gradient_.assign(graph_.values.size(), false);
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& node = graph_.nodes[id];
       bool wanted = trains_parameters(node);
-      for (const ValueId input : node.inputs) wanted = wanted || wants_gradient_[input];
+      for (const ValueId input : node.inputs) wanted = wanted || needs_gradient_[input];
       trainable_[id] = wanted;
-      for (const ValueId output : node.outputs) wants_gradient_[output] = wanted;
+      for (const ValueId output : node.outputs) needs_gradient_[output] = wanted;
     }
   }
 
@@ -151,9 +151,9 @@ class Differentiator {
     if (trains && !contract.synced_backward) {
       push_with_parameters(backward_step(id, Pass::backward_parameters, arrived));
     }
-    bool wants_input = false;
-    for (const ValueId input : node.inputs) wants_input = wants_input || wants_gradient_[input];
-    if (wants_input || (trains && contract.synced_backward)) backward_data(id, arrived);
+    bool needs_input = false;
+    for (const ValueId input : node.inputs) needs_input = needs_input || needs_gradient_[input];
+    if (needs_input || (trains && contract.synced_backward)) backward_data(id, arrived);
   }
 
   /// Appends a step that computes gradients of parameters. The first step to reach parameters that
@@ -198,7 +198,7 @@ class Differentiator {
   void pass_on(const Node& node, const Gradient& arrived, const Contract& contract) {
     const bool sole = contract.alias_forward && arrived.owned;
     for (const ValueId input : node.inputs) {
-      if (!wants_gradient_[input]) continue;
+      if (!needs_gradient_[input]) continue;
       const TensorId view = alias(arrived.tensor, input, plan_.tensors[arrived.tensor].name);
       contribute(input, {view, sole});
     }
@@ -207,7 +207,7 @@ class Differentiator {
   void pass_on_slices(const Node& node, const Gradient& arrived) {
     const std::string name = plan_.tensors[arrived.tensor].name;
     for (const ValueId input : node.inputs) {
-      if (!wants_gradient_[input]) continue;
+      if (!needs_gradient_[input]) continue;
       contribute(input, {slice_of(arrived.tensor, input, name), arrived.owned});
     }
   }
@@ -233,7 +233,7 @@ class Differentiator {
     TensorId shared = kNoTensor;
     for (const ValueId input : node.inputs) {
       TensorId gradient = kNoTensor;
-      if (wants_gradient_[input]) {
+      if (needs_gradient_[input]) {
         gradient = shared != kNoTensor ? shared : value_tensor(input, node.path + " gradient");
         if (contract.shared_gradient) shared = gradient;
       }
@@ -290,7 +290,7 @@ class Differentiator {
   std::vector<bool> holds_gradients_;  // by NodeId of an owner: a step wrote them
   std::vector<Gradient> gradients_;    // by ValueId
   std::vector<bool> trainable_;        // by NodeId
-  std::vector<bool> wants_gradient_;   // by ValueId
+  std::vector<bool> needs_gradient_;   // by ValueId
 };
 
 /// Reorder nodes carry their copies in inputs[0] and outputs[0] in both directions.

@@ -3,7 +3,7 @@
 #include <map>
 #include <numeric>
 
-#include "base/carver.h"
+#include "base/offset_allocator.h"
 #include "plan/plan.h"
 
 namespace trainyard {
@@ -122,17 +122,17 @@ void merge_in_place(Plan& plan) {
 void plan_memory(Plan& plan) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(plan);
   std::vector<Block> blocks;
-  plan.input_bytes = 0;
+  OffsetAllocator inputs;
   for (TensorId id = 0; id < static_cast<TensorId>(plan.tensors.size()); ++id) {
     PlanTensor& tensor = plan.tensors[id];
     if (tensor.alias_of != kNoTensor || tensor.gradient_of) continue;
     if (tensor.input) {
-      tensor.offset = plan.input_bytes;
-      plan.input_bytes += aligned_bytes(tensor.bytes);
+      tensor.offset = inputs.take(tensor.bytes);
     } else if (lifetimes[id].last >= 0) {
       blocks.push_back({.tensor = id, .bytes = aligned_bytes(tensor.bytes), .life = lifetimes[id]});
     }
   }
+  plan.input_bytes = inputs.used();
   std::stable_sort(blocks.begin(), blocks.end(),
                    [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
   std::vector<Block> placed;

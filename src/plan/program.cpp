@@ -95,7 +95,7 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
                                 .workspace_cap = plan_.target.workspace_cap,
                                 .statistics_sum = statistics_sum};
     for (const TensorId gradient : step.input_gradients) {
-      description.wants_input_gradient.push_back(gradient != kNoTensor);
+      description.needs_input_gradient.push_back(gradient != kNoTensor);
     }
     bound.executor = factory.make(description);
   } else {

@@ -57,7 +57,7 @@ std::size_t bytes_written(const Plan& plan, const PlanStep& step) {
 }
 
 /// Of parameters, their gradients, the batch's statistics and the reserve.
-std::size_t bytes_beside_values(const Plan& plan, const PlanStep& step) {
+std::size_t bytes_besides_values(const Plan& plan, const PlanStep& step) {
   const Node& node = plan.laid_out.graph.nodes[step.node];
   const DType type = plan.target.arithmetic();
   const std::size_t parameters = bytes_of(node.signature.parameters, type);
@@ -78,7 +78,7 @@ std::size_t bytes_moved(const Plan& plan, const PlanStep& step) {
     case PlanStep::Kind::op:
       break;
   }
-  return bytes_read(plan, step) + bytes_written(plan, step) + bytes_beside_values(plan, step);
+  return bytes_read(plan, step) + bytes_written(plan, step) + bytes_besides_values(plan, step);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ const SafetensorsFile& file_of(const LoadedCheckpoint& checkpoint, const std::st
 }
 
 /// The state of a loss scale, for runs that have one.
-Json loss_scale_json(const UpdatePosition& position) {
+Json loss_scale_json(const StepPosition& position) {
   return {{"finished_updates", position.finished},
           {"loss_scale", position.loss_scale},
           {"good_steps", position.good_steps}};
@@ -86,9 +86,8 @@ Json loss_scale_json(const UpdatePosition& position) {
 
 /// The inverse; without a loss scale every step was finished. The schedule continues at the state's
 /// position in epochs of `steps` steps.
-UpdatePosition position_of(const Json& json, const TrainingState& state, std::int64_t steps) {
-  UpdatePosition position{.tried = state.epoch * steps + state.step_in_epoch,
-                          .finished = state.step};
+StepPosition position_of(const Json& json, const TrainingState& state, std::int64_t steps) {
+  StepPosition position{.tried = state.epoch * steps + state.step_in_epoch, .finished = state.step};
   if (!json.contains("loss_scale")) return position;
   position.finished = json.at("finished_updates");
   position.loss_scale = json.at("loss_scale");

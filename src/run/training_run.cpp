@@ -49,7 +49,7 @@ class TrainingRun {
       : request_(std::move(request)),
         context_(context),
         ranks_(context.ranks),
-        stop_vote_(ranks_, context.signals, context.clock, request_.max_seconds),
+        stop_causes_(stop_causes(context.signals, context.clock, request_.max_seconds)),
         resolved_(resolved_yaml(request_.config)),
         name_(request_.config.name),
         identity_(request_.resume.empty()
@@ -81,6 +81,7 @@ class TrainingRun {
   void open_keeper();
   void tell_failure(const Error& error);
   void resume();
+  void join_vote();
   void share_log_folder();
   void record();
   void record_config_change();
@@ -99,11 +100,12 @@ class TrainingRun {
   TrainingRequest request_;
   const RunContext& context_;
   RankGroup& ranks_;
-  StopVote stop_vote_;
+  StopCauses stop_causes_;
   std::string resolved_;
   std::string name_;
   std::string network_;  // network.txt
   RunIdentity identity_;
+  std::unique_ptr<StopVote> stop_vote_;  // of the session's steps
   std::unique_ptr<Session> session_;
   std::unique_ptr<RunKeeper> keeper_;  // on rank 0 alone
   /// False: a failure removes the folder, so that an error in config or data leaves none.
@@ -125,6 +127,7 @@ void TrainingRun::prepare() {
   } else {
     resume();
   }
+  join_vote();
   warnings_ = require_start(*session_, request_, ranks_, resolved_, state_.step, context_.disk);
   lasts_ = true;
   share_log_folder();
@@ -197,6 +200,13 @@ void TrainingRun::resume() {
   }
 }
 
+/// From now on all ranks stop after the same step.
+void TrainingRun::join_vote() {
+  stop_vote_ = std::make_unique<StopVote>(ranks_.communicator(), ranks_.queue(), stop_causes_,
+                                          session_->device().results_kept);
+  session_->updater().reducer().sum_with_results(stop_vote_->request());
+}
+
 /// Ranks other than 0 write their output into the run folder, if they see it.
 void TrainingRun::share_log_folder() {
   if (ranks_.size() == 1) return;
@@ -267,7 +277,7 @@ void TrainingRun::open_sinks() {
                 .guide = plot.style == PlotConfig::Style::guide},
       .gnuplot = request_.gnuplot,
       .output = request_.output,
-      .stopped = [this] { return stop_vote_.signalled(); },
+      .stopped = [this] { return stop_vote_->signalled(); },
       .banner = banner(kAllNames),
       .epochs = config.epochs};
   for (const std::string& name : session_->metric_names()) {
@@ -316,10 +326,8 @@ TrainerParts TrainingRun::trainer_parts() {
           .sink = keeper_ ? static_cast<MetricsSink&>(keeper_->sinks()) : no_sink_,
           .ranks = ranks_,
           .save = [this](const TrainingState& state, bool best) { save(state, best); },
-          .stop_reason =
-              [this](const TrainingState& state, bool edge) {
-                return stop_vote_.reason(state.step, edge, session_->device().results_kept);
-              },
+          .stop_reason = [this](const TrainingState& state,
+                                bool edge) { return stop_vote_->reason(state.step, edge); },
           .begins = [this](RunPhase phase) { note(phase); },
           .now = [this] { return context_.clock.seconds(); },
           .warn =
@@ -344,7 +352,7 @@ RunResult TrainingRun::train() {
 
 RunEnd TrainingRun::end_of(Outcome outcome, const TrainingState& state) const {
   return {.outcome = outcome,
-          .signal = stop_vote_.signal(),
+          .signal = stop_vote_->signal(),
           .max_seconds = request_.max_seconds,
           .waited = state.epochs_since_best,
           .place = place_of(*session_, state),

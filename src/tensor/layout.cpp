@@ -1,13 +1,10 @@
 #include "tensor/layout.h"
 
 #include "base/error.h"
+#include "base/round_up.h"
 
 namespace trainyard {
 namespace {
-
-std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 Layout with_extents(const Shape& shape) {
   Layout layout;

@@ -34,6 +34,9 @@ class GradientReducer {
   /// options divided by the number of ranks.
   GradientReducer(Model& model, Communicator& communicator, const ReducerOptions& options);
 
+  /// Also sums `part` over the ranks with the results from now on, once per all_reduce() that
+  /// completes a unit of reduction; see RankSum.
+  void sum_with_results(const SumPart& part) { rank_sum_.sum_with_results(part); }
   /// Passes per step on this rank: micro-batches times the shards of each.
   [[nodiscard]] std::int64_t passes() const { return options_.accumulate * shards_; }
   /// Samples of a step, on all ranks.

@@ -113,12 +113,7 @@ class RankGroup::ReportingCommunicator final : public ForwardingCommunicator {
     waiting(kAllReduce, [&] { inner().all_reduce_sum(queue, data, count, type); });
   }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
-    VoteFlag& flag = group_.vote_flag_;
-    votes_ = flag.own ? 1 : 0;
-    parts_.assign(parts.begin(), parts.end());
-    parts_.push_back({&votes_, 1, DType::f64});
-    waiting(kAllReduce, [&] { inner().all_reduce_sums(queue, parts_); });
-    flag.seen = votes_ > 0;
+    waiting(kAllReduce, [&] { inner().all_reduce_sums(queue, parts); });
   }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
     waiting(kBroadcast, [&] { inner().broadcast(queue, data, bytes, root); });
@@ -147,8 +142,6 @@ class RankGroup::ReportingCommunicator final : public ForwardingCommunicator {
 
   RankGroup& group_;
   std::unique_ptr<Communicator> owned_;
-  std::vector<SumPart> parts_;  // of the current call
-  double votes_ = 0;            // summed with them
 };
 
 RankGroup::RankGroup(const RankGroupOptions& options)

@@ -70,11 +70,6 @@ class RankGroup {
   [[nodiscard]] std::string from_first(std::string_view text);
   /// The largest of all ranks' numbers.
   [[nodiscard]] int largest(int mine);
-  /// Requests a vote: all ranks see the request at the same point, once the next all_reduce_sums()
-  /// of communicator() is done. It needs no call of its own.
-  void call_vote() { vote_flag_.own = true; }
-  /// Whether any rank has requested a vote.
-  [[nodiscard]] bool vote_called() const { return size() == 1 ? vote_flag_.own : vote_flag_.seen; }
   /// Throws Error{device} naming the rank and both values unless all ranks have the same value.
   void require_equal(std::string_view what, std::string_view mine);
 
@@ -104,9 +99,6 @@ class RankGroup {
   std::unique_ptr<Communicator> communicator_;
   std::unique_ptr<Leaving> leaving_;  // null: no failure reported
   bool shares_memory_ = false;
-  struct VoteFlag {
-    bool own = false, seen = false;
-  } vote_flag_;
   int made_once_ = 0;      // calls of once_a_machine()
   std::int64_t step_ = 0;  // last given to progress()
   const Operation* operation_ = nullptr;

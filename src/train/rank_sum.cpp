@@ -15,7 +15,7 @@ RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankB
       buckets_(options.buckets),
       queue_(options.buckets.empty() ? compute.queue : *compute.sums) {
   if (communicator.size() == 1) return;
-  pending_.reserve(3);
+  pending_.reserve(4);
   if (buckets_.empty()) {
     buckets_ = {{.count = blocks.parameters + blocks.statistics}};
   } else {
@@ -33,6 +33,12 @@ RankSum::RankSum(const Compute& compute, Communicator& communicator, const RankB
   TY_CHECK(blocks.type == DType::f32, "only f32 gradients can be sent in 16 bits");
   const std::size_t bytes = static_cast<std::size_t>(blocks.parameters) * size_of(transport_);
   downcast_ = compute.device.allocate(bytes);
+}
+
+void RankSum::sum_with_results(const SumPart& part) {
+  TY_CHECK(parts_ == nullptr || tree_bytes(part.count, part.type) <= parts_->bytes(),
+           "what is summed with the results is smaller than the largest block");
+  with_results_ = part;
 }
 
 std::span<const GradientBucket> RankSum::overlapped() const {
@@ -83,6 +89,7 @@ void RankSum::finish() {
   if (next_ < buckets_.size()) add(buckets_[next_]);
   next_ = 0;
   pending_.push_back({blocks_.results, blocks_.result_count, DType::f64});
+  if (with_results_.count > 0) pending_.push_back(with_results_);
   put_on();
   join();
   if (!downcasts()) return;

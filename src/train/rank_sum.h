@@ -43,6 +43,11 @@ class RankSum {
   RankSum(const Compute& compute, Communicator& communicator, const RankBlocks& blocks,
           const RankSumOptions& options);
 
+  /// Also sums `part`, of f32 or f64, with the results from now on: in the same call, which costs
+  /// no more than the results alone. Device memory, the same in every step, no larger than the
+  /// other blocks. No elements: nothing. Call it before the first step.
+  void sum_with_results(const SumPart& part);
+
   /// The buckets whose all-reduce overlaps the backward pass: all but the last, which finish() sums
   /// with the results. Empty: finish() sums everything.
   [[nodiscard]] std::span<const GradientBucket> overlapped() const;
@@ -68,6 +73,7 @@ class RankSum {
   DType transport_;
   std::vector<GradientBucket> buckets_;
   std::size_t next_ = 0;
+  SumPart with_results_;                    // summed with the results
   std::vector<SumPart> pending_;            // added but not yet enqueued
   Queue& queue_;                            // of the sums
   std::unique_ptr<Event> ready_;            // on the model's queue; null: both are the same queue

@@ -37,12 +37,12 @@ bool ResultRing::full() const {
   return end_ % kept_ == 0 && pending() > kept_;
 }
 
-std::span<const UpdateResult> ResultRing::take_all() {
+std::span<const StepResult> ResultRing::take_all() {
   rows_.read(queue_, taken_rows_);
   return take(pending(), taken_rows_, 0);
 }
 
-std::span<const UpdateResult> ResultRing::take_oldest() {
+std::span<const StepResult> ResultRing::take_oldest() {
   TY_CHECK(full(), "the oldest results can be taken only when the ring is full");
   if (halves() == 1) return take_all();
   const std::int64_t end = end_ - kept_;
@@ -52,13 +52,13 @@ std::span<const UpdateResult> ResultRing::take_oldest() {
   return take(pending() - kept_, {rows, half.rows->bytes() / sizeof(double)}, row_of(end - kept_));
 }
 
-std::span<const UpdateResult> ResultRing::take(std::int64_t count, std::span<const double> rows,
-                                               std::size_t first_row) {
+std::span<const StepResult> ResultRing::take(std::int64_t count, std::span<const double> rows,
+                                             std::size_t first_row) {
   const auto width = static_cast<std::size_t>(width_);
   const std::int64_t first = end_ - pending();
   for (std::int64_t i = 0; i < count; ++i) {
     const auto row = rows.subspan((row_of(first + i) - first_row) * width, width);
-    UpdateResult& result = taken_[static_cast<std::size_t>(i)];
+    StepResult& result = taken_[static_cast<std::size_t>(i)];
     result.rate = row[ResultRow::rate];
     result.gradient_norm = with_plain_nan(row[ResultRow::gradient_norm]);
     result.loss_scale = row[ResultRow::loss_scale];
@@ -67,7 +67,7 @@ std::span<const UpdateResult> ResultRing::take(std::int64_t count, std::span<con
     read_totals(row, samples_[static_cast<std::size_t>(i)], result.totals);
   }
   samples_.erase(samples_.begin(), samples_.begin() + count);
-  return std::span<const UpdateResult>(taken_).first(static_cast<std::size_t>(count));
+  return std::span<const StepResult>(taken_).first(static_cast<std::size_t>(count));
 }
 
 }  // namespace trainyard

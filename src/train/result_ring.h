@@ -13,7 +13,7 @@
 namespace trainyard {
 
 /// Results of a step.
-struct UpdateResult {
+struct StepResult {
   double rate = 0;           // learning rate used
   double gradient_norm = 0;  // before clipping, L2 terms included
   double loss_scale = 1;
@@ -44,10 +44,10 @@ class ResultRing {
   /// True if results must be taken before the next step: by take_oldest(), or all.
   [[nodiscard]] bool full() const;
   /// Waits for all pending steps; oldest first. Valid until the next call.
-  [[nodiscard]] std::span<const UpdateResult> take_all();
+  [[nodiscard]] std::span<const StepResult> take_all();
   /// When full(): the results that were sent `kept` steps ago; with `kept` 1 those of the last
   /// step.
-  [[nodiscard]] std::span<const UpdateResult> take_oldest();
+  [[nodiscard]] std::span<const StepResult> take_oldest();
 
  private:
   /// Half of the rows, on its way to the host.
@@ -62,15 +62,15 @@ class ResultRing {
   }
   void send_half();
   /// The `count` oldest, from `rows`, which begin at row `first_row` of rows_.
-  [[nodiscard]] std::span<const UpdateResult> take(std::int64_t count, std::span<const double> rows,
-                                                   std::size_t first_row);
+  [[nodiscard]] std::span<const StepResult> take(std::int64_t count, std::span<const double> rows,
+                                                 std::size_t first_row);
 
   Queue& queue_;
   std::int64_t width_, kept_;
   std::int64_t end_ = 0;               // steps so far
   std::vector<std::int64_t> samples_;  // of each pending step
   std::vector<double> taken_rows_;     // copy of rows_
-  std::vector<UpdateResult> taken_;
+  std::vector<StepResult> taken_;
   DeviceArray<double> rows_;
   std::array<Half, 2> half_;
 };

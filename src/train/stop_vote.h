@@ -1,27 +1,48 @@
-// Decides whether a run of one or several ranks should stop now, and why.
+// Decides whether the ranks of a run stop now, and why.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "base/clock.h"
-#include "train/rank_group.h"
+#include "comm/communicator.h"
+#include "report/outcome.h"
 #include "train/stop_request.h"
-#include "train/trainer.h"
 
 namespace trainyard {
 
+/// What stops a rank; by default nothing does.
+struct StopCauses {
+  const StopSignals* signals = nullptr;  // null: they are not handled
+  const Clock* clock = nullptr;          // of the time limit; null: there is none
+  double end = 0;                        // of the time, in seconds on the clock
+};
+
+/// A signal, or the end of `max_seconds` from now on; 0: no time limit.
+[[nodiscard]] StopCauses stop_causes(const StopSignals& signals, const Clock& clock,
+                                     double max_seconds);
+
 /// All ranks stop after the same step, for the same reason: a signal to any of them, or the time
-/// limit.
+/// limit. A vote is a call of its own. So where the host takes part in every all-reduce, the ranks
+/// vote only once one of them has requested it, with a number that is summed with the results of
+/// the step; elsewhere, whenever the host reads results.
 class StopVote {
  public:
-  /// The time limit counts from here. `max_seconds` 0: no limit. The references must outlive it.
-  StopVote(RankGroup& ranks, const StopSignals& signals, const Clock& clock, double max_seconds);
-  /// Called by all ranks after step `step`. They vote if a rank has requested it with the step's
-  /// all-reduce; if the device does that by itself (`results_kept` above 1), whenever the host
-  /// reads its results: every `results_kept` steps, and at the `edge` of an epoch.
-  [[nodiscard]] std::optional<Outcome> reason(std::int64_t step, bool edge,
-                                              std::int64_t results_kept);
+  /// `queue` is for host memory of `ranks`. `results_kept` is UpdateOptions::results: with 1 the
+  /// host takes part in every all-reduce. The references, and what `causes` points to, must outlive
+  /// it.
+  StopVote(Communicator& ranks, Queue& queue, const StopCauses& causes, std::int64_t results_kept);
+  StopVote(const StopVote&) = delete;
+  StopVote& operator=(const StopVote&) = delete;
+
+  /// What every step must sum with its results, once or more often
+  /// (GradientReducer::sum_with_results): one element of host memory, the same in every step; no
+  /// element if there is nothing to sum. It must not be summed after this object is destroyed.
+  [[nodiscard]] SumPart request();
+  /// Why to stop after step `step`, or nothing. Called by all ranks before every step, with the
+  /// number of steps so far, also between epochs. `edge`: before the first or after the last step
+  /// of an epoch.
+  [[nodiscard]] std::optional<Outcome> reason(std::int64_t step, bool edge);
   /// The signal that interrupts the run, on whichever rank it arrived; 0 if none.
   [[nodiscard]] int signal() const;
   /// True if a signal has arrived, even if not voted on yet.
@@ -29,13 +50,19 @@ class StopVote {
 
  private:
   [[nodiscard]] int own() const;
+  [[nodiscard]] bool is_due(std::int64_t step, bool edge);
+  /// Whether any rank had requested a vote before step `step`; then writes this rank's request for
+  /// the next one.
+  [[nodiscard]] bool exchange_request(std::int64_t step);
 
-  RankGroup& ranks_;
-  const StopSignals& signals_;
-  const Clock& clock_;
-  double max_seconds_;
-  double begun_;    // on the clock
-  int result_ = 0;  // the largest of all ranks' votes
+  Communicator& ranks_;
+  Queue& queue_;
+  StopCauses causes_;
+  std::int64_t results_kept_;
+  double request_ = 0;      // before a step 1 if this rank requests a vote; then all ranks' sum
+  bool requested_ = false;  // by any rank, as of the last step
+  std::int64_t step_ = 0;   // the last step of which request_ has been read
+  int result_ = 0;          // the largest of all ranks' votes
 };
 
 }  // namespace trainyard

@@ -71,7 +71,7 @@ std::optional<Outcome> Trainer::train_epoch() {
   }
 }
 
-void Trainer::micro_step(std::int64_t index) {
+void Trainer::train_micro_batch(std::int64_t index) {
   parts_.model.load(parts_.train.next());
   if (!options_.eager) return step_.run(index);
   const Culprit culprit = first_of_ranks(step_.check(index));
@@ -100,24 +100,24 @@ void Trainer::train_step() {
   begin(kTraining, RunPhase::training);
   parts_.updater.prepare();
   for (std::int64_t index = 0; index < parts_.updater.reducer().passes(); ++index)
-    micro_step(index);
+    train_micro_batch(index);
   parts_.updater.finish();
   saved_ = false;
   ++state_.step;
   ++state_.step_in_epoch;
   if (!parts_.updater.results().full()) return;
   const std::int64_t taken = state_.step - parts_.updater.results().pending();
-  note_updates(taken, parts_.updater.results().take_oldest());
+  note_steps(taken, parts_.updater.results().take_oldest());
 }
 
 void Trainer::take_results() {
   if (parts_.updater.results().pending() == 0) return;
   const std::int64_t taken = state_.step - parts_.updater.results().pending();
-  note_updates(taken, parts_.updater.results().take_all());
+  note_steps(taken, parts_.updater.results().take_all());
 }
 
-void Trainer::note_updates(std::int64_t step, std::span<const UpdateResult> results) {
-  for (const UpdateResult& result : results) {
+void Trainer::note_steps(std::int64_t step, std::span<const StepResult> results) {
+  for (const StepResult& result : results) {
     const std::string fault = result.skipped ? "" : loss_limit_.fault(mean_loss(result.totals));
     if (!result.finite || !fault.empty()) {
       Culprit culprit = first_of_ranks(find_nonfinite(step));
@@ -126,12 +126,12 @@ void Trainer::note_updates(std::int64_t step, std::span<const UpdateResult> resu
         culprit.text = fault + (culprit.text.empty() ? "" : "; now " + culprit.text);
       report_divergence(step, culprit, &result);
     }
-    note_update(++step, result);
+    note_step(++step, result);
   }
   busy_.read_if_due(parts_.now());
 }
 
-void Trainer::note_update(std::int64_t step, const UpdateResult& result) {
+void Trainer::note_step(std::int64_t step, const StepResult& result) {
   state_.rate = result.rate;
   if (result.skipped) {
     ++state_.skipped_steps;
@@ -193,7 +193,7 @@ Trainer::Culprit Trainer::first_of_ranks(const std::optional<NonFinite>& found) 
 }
 
 void Trainer::report_divergence(std::int64_t step, const Culprit& culprit,
-                                const UpdateResult* result) {
+                                const StepResult* result) {
   Divergence divergence{
       .step = step,
       .epoch = state_.epoch,

@@ -80,12 +80,12 @@ class Trainer {
   void train_step();
   /// Throws Error{device} if the ranks' models differ.
   void compare_ranks();
-  void micro_step(std::int64_t index);
+  void train_micro_batch(std::int64_t index);
   /// Reads the results of all steps so far.
   void take_results();
   /// Processes the results of the steps after `step`.
-  void note_updates(std::int64_t step, std::span<const UpdateResult> results);
-  void note_update(std::int64_t step, const UpdateResult& result);
+  void note_steps(std::int64_t step, std::span<const StepResult> results);
+  void note_step(std::int64_t step, const StepResult& result);
   /// Reruns the batches of the step after `step`. Its weights are still there, since a non-finite
   /// step is withheld with all later ones.
   [[nodiscard]] std::optional<NonFinite> find_nonfinite(std::int64_t step);
@@ -101,7 +101,7 @@ class Trainer {
   [[nodiscard]] bool is_skipped(const Culprit& culprit) const;
   /// `result` of the step, or null if not known.
   [[noreturn]] void report_divergence(std::int64_t step, const Culprit& culprit,
-                                      const UpdateResult* result);
+                                      const StepResult* result);
   [[nodiscard]] EpochRow training_row();
   void finish_epoch();
   /// Reports that batch `batch` of the epoch's validation begins.

@@ -23,7 +23,7 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
   start_at({.loss_scale = options.loss_scale.start});
 }
 
-void Updater::start_at(const UpdatePosition& position) {
+void Updater::start_at(const StepPosition& position) {
   Queue& queue = model_.compute().queue;
   StepState* const state = model_.memory().state();
   const auto write = [&](auto* field, const auto& value) {
@@ -38,7 +38,7 @@ void Updater::start_at(const UpdatePosition& position) {
   results_.start_at(position.tried);
 }
 
-UpdatePosition Updater::position() const {
+StepPosition Updater::position() const {
   StepState state;
   Queue& queue = model_.compute().queue;
   queue.copy_to_host(&state, model_.memory().state(), sizeof state);

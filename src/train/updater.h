@@ -21,7 +21,7 @@ struct UpdateOptions {
 };
 
 /// Position in a sequence of steps.
-struct UpdatePosition {
+struct StepPosition {
   std::int64_t tried = 0;     // steps begun
   std::int64_t finished = 0;  // those that were not skipped
   double loss_scale = 1;
@@ -39,9 +39,9 @@ class Updater {
           const Schedule* schedule, const ScheduleContext& context, const UpdateOptions& options);
 
   /// Continues from `position`.
-  void start_at(const UpdatePosition& position);
+  void start_at(const StepPosition& position);
   /// Waits for the steps so far.
-  [[nodiscard]] UpdatePosition position() const;
+  [[nodiscard]] StepPosition position() const;
 
   [[nodiscard]] GradientReducer& reducer() { return reducer_; }
   [[nodiscard]] const GradientReducer& reducer() const { return reducer_; }

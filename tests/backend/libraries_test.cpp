@@ -14,12 +14,13 @@ namespace fs = std::filesystem;
 /// The mathematics library, required in version `least`; it reports version 12, any other library
 /// 13.
 WantedLibrary wanted(int least) {
-  return {.name = "libm",
-          .files = {"libm.so.6"},
-          .least_version = least,
-          .version = [](const SharedLibrary& library) {
-            return library.function<double(double)>("cos") == nullptr ? 13 : 12;
-          }};
+  return {.required = {.name = "libm",
+                       .least_version = least,
+                       .version =
+                           [](const SharedLibrary& library) {
+                             return library.function<double(double)>("cos") == nullptr ? 13 : 12;
+                           }},
+          .files = {"libm.so.6"}};
 }
 
 // Queried before a test case leaves a copy of it open from a folder that is removed.
@@ -133,11 +134,11 @@ TEST_CASE("the required libraries are those in use, NCCL only for several GPUs")
   const std::vector<WantedLibrary> list = wanted_libraries();
   REQUIRE(list.size() == 3);
   CHECK(list[0].files == std::vector<std::string>{"libcudnn.so.9"});
-  CHECK(list[0].least_version == 90800);
+  CHECK(list[0].required.least_version == 90800);
   CHECK(list[1].files == std::vector<std::string>{"libcublasLt.so.13", "libcublasLt.so.12"});
-  CHECK(list[1].least_version <= 120803);  // of CUDA 12.8
+  CHECK(list[1].required.least_version <= 120803);  // of CUDA 12.8
   CHECK(list[2].files == std::vector<std::string>{"libnccl.so.2"});
-  CHECK(list[2].least_version <= 22105);
+  CHECK(list[2].required.least_version <= 22105);
   CHECK_FALSE(list[0].several_gpus);
   CHECK(list[2].several_gpus);
   const SharedLibrary cudnn(TY_CUDNN_LIBRARY);
@@ -146,7 +147,7 @@ TEST_CASE("the required libraries are those in use, NCCL only for several GPUs")
 
 TEST_CASE("the compiler of engines is that of cuDNN's CUDA, and may be missing") {
   CHECK(wanted_compiler(12).files == std::vector<std::string>{"libnvrtc.so.12"});
-  CHECK(wanted_compiler(13).least_version == 130000);
+  CHECK(wanted_compiler(13).required.least_version == 130000);
   CHECK(wanted_compiler(13).without != "");
   const LibraryFinding none = open_library(wanted_compiler(99), std::vector<fs::path>{"/nowhere"});
   CHECK(none.problem == "libnvrtc.so.99 was not found");

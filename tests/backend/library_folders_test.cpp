@@ -16,7 +16,7 @@ fs::path made(const fs::path& folder) {
   return folder;
 }
 
-std::ptrdiff_t place_of(const std::vector<fs::path>& folders, const fs::path& folder) {
+std::ptrdiff_t index_of(const std::vector<fs::path>& folders, const fs::path& folder) {
   const auto found = std::find(folders.begin(), folders.end(), folder);
   return found == folders.end() ? -1 : found - folders.begin();
 }
@@ -29,10 +29,10 @@ TEST_CASE("named folders come first, in their order, then the loader's search") 
   const auto folders = library_folders(
       {.trainyard_cuda_path = plain.string() + ":" + (root.path() / "toolkit").string() + ":" +
                               (root.path() / "site-packages").string()});
-  CHECK(place_of(folders, plain) == 0);
-  CHECK(place_of(folders, toolkit) > 0);
-  CHECK(place_of(folders, wheel) > place_of(folders, toolkit));
-  CHECK(place_of(folders, "") > place_of(folders, wheel));
+  CHECK(index_of(folders, plain) == 0);
+  CHECK(index_of(folders, toolkit) > 0);
+  CHECK(index_of(folders, wheel) > index_of(folders, toolkit));
+  CHECK(index_of(folders, "") > index_of(folders, wheel));
 }
 
 TEST_CASE("a toolkit and the wheels of an environment come after the loader's search") {
@@ -44,9 +44,9 @@ TEST_CASE("a toolkit and the wheels of an environment come after the loader's se
   const fs::path nccl = made(packages / "nccl" / "lib");
   const auto folders = library_folders(
       {.cuda_home = (root.path() / "cuda").string(), .virtual_env = environment.string()});
-  CHECK(place_of(folders, "") == 0);
-  CHECK(place_of(folders, toolkit) == 1);
-  for (const fs::path& wheel : {cudnn, cu13, nccl}) CHECK(place_of(folders, wheel) > 1);
+  CHECK(index_of(folders, "") == 0);
+  CHECK(index_of(folders, toolkit) == 1);
+  for (const fs::path& wheel : {cudnn, cu13, nccl}) CHECK(index_of(folders, wheel) > 1);
 }
 
 TEST_CASE("wheels of a user, conda's packages and wheels in conda are found, NVRTC with them") {
@@ -60,11 +60,11 @@ TEST_CASE("wheels of a user, conda's packages and wheels in conda are found, NVR
   const auto folders = library_folders({.conda_prefix = conda.string(), .home = home.string()});
   for (const fs::path& folder : {nvrtc, cublas, wheel, conda / "lib"}) {
     CAPTURE(folder);
-    CHECK(place_of(folders, folder) > 0);
+    CHECK(index_of(folders, folder) > 0);
   }
   // The lib folder of another prefix may hold any libraries.
   const auto other = library_folders({.virtual_env = (home / ".local").string()});
-  CHECK(place_of(other, home / ".local" / "lib") == -1);
+  CHECK(index_of(other, home / ".local" / "lib") == -1);
 }
 
 TEST_CASE("conda's packages are found by its python3 on the search path") {
@@ -72,7 +72,7 @@ TEST_CASE("conda's packages are found by its python3 on the search path") {
   testing::put_text(made(root.path() / "bin") / "python3", "");
   made(root.path() / "conda-meta");
   const fs::path lib = made(root.path() / "lib");
-  CHECK(place_of(library_folders({.path = (root.path() / "bin").string()}), lib) > 0);
+  CHECK(index_of(library_folders({.path = (root.path() / "bin").string()}), lib) > 0);
 }
 
 TEST_CASE("the wheels of the first python3 on the search path are found") {
@@ -82,7 +82,7 @@ TEST_CASE("the wheels of the first python3 on the search path are found") {
   const fs::path wheel =
       made(root.path() / "lib" / "python3.11" / "dist-packages" / "nvidia" / "nccl" / "lib");
   const auto folders = library_folders({.path = "/nowhere:" + bin.string() + "/"});
-  CHECK(place_of(folders, wheel) > 0);
+  CHECK(index_of(folders, wheel) > 0);
 }
 
 TEST_CASE("missing folders and duplicates are left out") {
@@ -90,7 +90,7 @@ TEST_CASE("missing folders and duplicates are left out") {
   const fs::path plain = made(root.path() / "plain");
   const auto folders = library_folders(
       {.trainyard_cuda_path = "/nowhere:" + plain.string() + "::" + plain.string()});
-  CHECK(place_of(folders, "/nowhere") == -1);
+  CHECK(index_of(folders, "/nowhere") == -1);
   CHECK(std::count(folders.begin(), folders.end(), plain) == 1);
 }
 

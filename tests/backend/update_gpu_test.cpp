@@ -144,18 +144,18 @@ TEST_CASE("gradients are rounded to 16 bits and back as on the CPU" * doctest::s
   const auto count = static_cast<std::int64_t>(blocks.gradients.size());
   for (const DType type : {DType::f16, DType::bf16}) {
     std::vector<float> back(blocks.gradients.size());
-    std::vector<std::uint16_t> narrow(back.size());
+    std::vector<std::uint16_t> rounded(back.size());
     const GpuArray<float> from(gpu, blocks.gradients), to(gpu, back);
-    const GpuArray<std::uint16_t> between(gpu, narrow);
+    const GpuArray<std::uint16_t> between(gpu, rounded);
     const auto run = [&](const UpdateLaunches& launches, float* wide, const float* own,
                          std::uint16_t* half) {
       launches.downcast(half, type, own, count);
       launches.upcast(wide, half, type, count);
     };
     run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), back.data(), blocks.gradients.data(),
-        narrow.data());
+        rounded.data());
     run(*cuda::make_update_launches(gpu.stream()), to.data(), from.data(), between.data());
-    CHECK(between.read() == narrow);
+    CHECK(between.read() == rounded);
     CHECK(to.read() == back);
   }
 }

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "comm/nccl_library.h"
 #include "exec/cudnn/library.h"
-#include "exec/cudnn/matmul.h"
+#include "exec/cudnn/matmul_library.h"
 
 namespace trainyard::cuda {
 namespace {

@@ -61,32 +61,5 @@ TEST_CASE("a handle that was given up is not destroyed") {
   CHECK(destroyed == 0);
 }
 
-TEST_CASE("a required function is found, or the error names it and what was expected") {
-  const SharedLibrary library("libm.so.6");
-  double (*cosine)(double) = nullptr;
-  library.require("cos", cosine, "a libm");
-  CHECK(cosine(0) == 1);
-  try {
-    library.require("no_such_function", cosine, "Cosines 2.0.0 or newer");
-    FAIL("found a missing function");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::device);
-    CHECK(std::string(error.what())
-              .ends_with(
-                  "libm.so.6 has no function no_such_function; expected Cosines 2.0.0 or newer"));
-  }
-}
-
-TEST_CASE("versions are numbered as by cuDNN and NCCL, and need the right major version") {
-  CHECK(version_text(91900) == "9.19.0");
-  CHECK(version_text(22809) == "2.28.9");
-  CHECK(version_problem("NCCL", 22809, 22809) == "");
-  CHECK(version_problem("NCCL", 22900, 22809) == "");
-  CHECK(version_problem("NCCL", 22703, 22809) ==
-        "NCCL 2.27.3 was found, expected 2.28.9 or a newer 2.x");
-  CHECK(version_problem("cuDNN", 100000, 91900) ==
-        "cuDNN 10.0.0 was found, expected 9.19.0 or a newer 9.x");
-}
-
 }  // namespace
 }  // namespace trainyard

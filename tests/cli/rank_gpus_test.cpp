@@ -16,7 +16,7 @@ std::vector<GpuFinding> gpus(const std::vector<int>& ordinals) {
   return list;
 }
 
-RankIdentity place_of(int local_rank, int local_ranks, const std::string& source = "mpirun") {
+RankIdentity identity_of(int local_rank, int local_ranks, const std::string& source = "mpirun") {
   return {.rank = local_rank,
           .ranks = local_ranks,
           .local_rank = local_rank,
@@ -62,7 +62,7 @@ TEST_CASE("replicas that leave GPUs without work are refused") {
           static_cast<void>(ranks_on(gpus({0, 1, 2}), {}, 2));
         }) == text);
   CHECK(error_of(ErrorKind::command_line, [] {
-          static_cast<void>(gpu_of_rank(gpus({0, 1, 2}), {.replicas = 2}, place_of(0, 2)));
+          static_cast<void>(gpu_of_rank(gpus({0, 1, 2}), {.replicas = 2}, identity_of(0, 2)));
         }) == text);
 }
 
@@ -76,11 +76,11 @@ TEST_CASE("more replicas than GPUs share them in turn") {
   const RankGpuFlags flags{.gpus = "2,0", .replicas = 5};
   std::vector<int> ordinals;
   for (int rank = 0; rank < 5; ++rank) {
-    ordinals.push_back(gpu_of_rank(gpus({2, 0}), flags, place_of(rank, 5)).ordinal);
+    ordinals.push_back(gpu_of_rank(gpus({2, 0}), flags, identity_of(rank, 5)).ordinal);
   }
   CHECK(ordinals == std::vector<int>{2, 0, 2, 0, 2});
-  CHECK(gpu_of_rank(gpus({3}), {.gpus = "1", .replicas = 4}, place_of(3, 4)).ordinal == 3);
-  CHECK(gpu_of_rank(gpus({3}), {.replicas = 4}, place_of(2, 4)).ordinal == 3);
+  CHECK(gpu_of_rank(gpus({3}), {.gpus = "1", .replicas = 4}, identity_of(3, 4)).ordinal == 3);
+  CHECK(gpu_of_rank(gpus({3}), {.replicas = 4}, identity_of(2, 4)).ordinal == 3);
 }
 
 TEST_CASE("fewer ranks than GPUs take the first ones, and more ranks share all of them") {
@@ -93,47 +93,48 @@ TEST_CASE("fewer ranks than GPUs take the first ones, and more ranks share all o
 
 TEST_CASE("a launched replica uses the GPUs that its launcher chose") {
   const RankGpuFlags flags{.gpus = "auto:2", .replicas = 4, .chosen = "3,1"};
-  CHECK(request_of_rank(flags, place_of(3, 4, "local")).ids == std::vector<int>{3, 1});
+  CHECK(request_of_rank(flags, identity_of(3, 4, "local")).ids == std::vector<int>{3, 1});
 }
 
 TEST_CASE("a rank's GPU is given by its local rank") {
   const RankGpuFlags listed{.gpus = "3,1,2"};
   for (int rank = 0; rank < 3; ++rank) {
     const int expected = std::vector<int>{3, 1, 2}[static_cast<std::size_t>(rank)];
-    CHECK(gpu_of_rank(gpus({3, 1, 2}), listed, place_of(rank, 3)).ordinal == expected);
+    CHECK(gpu_of_rank(gpus({3, 1, 2}), listed, identity_of(rank, 3)).ordinal == expected);
   }
 }
 
 TEST_CASE("without --gpus each rank takes one GPU, or the only one that it can see") {
-  CHECK(gpu_of_rank(gpus({0, 1, 2, 3}), {}, place_of(2, 3)).ordinal == 2);
-  CHECK(gpu_of_rank(gpus({0}), {}, place_of(2, 4)).ordinal == 0);
+  CHECK(gpu_of_rank(gpus({0, 1, 2, 3}), {}, identity_of(2, 3)).ordinal == 2);
+  CHECK(gpu_of_rank(gpus({0}), {}, identity_of(2, 4)).ordinal == 0);
   CHECK(error_of(ErrorKind::command_line, [] {
-          static_cast<void>(gpu_of_rank(gpus({0, 1}), {}, place_of(0, 4)));
+          static_cast<void>(gpu_of_rank(gpus({0, 1}), {}, identity_of(0, 4)));
         }) == "2 GPUs for 4 ranks on this host (LOCAL=4); start as many ranks as GPUs");
 }
 
 TEST_CASE("--gpus all must match the ranks that the launcher started, else both are named") {
-  CHECK(gpu_of_rank(gpus({0, 1}), {.gpus = "all"}, place_of(1, 2)).ordinal == 1);
-  CHECK(error_of(ErrorKind::command_line,
-                 [] {
-                   static_cast<void>(gpu_of_rank(gpus({0, 1, 2}), {.gpus = "all"}, place_of(1, 2)));
-                 }) ==
+  CHECK(gpu_of_rank(gpus({0, 1}), {.gpus = "all"}, identity_of(1, 2)).ordinal == 1);
+  CHECK(error_of(
+            ErrorKind::command_line,
+            [] {
+              static_cast<void>(gpu_of_rank(gpus({0, 1, 2}), {.gpus = "all"}, identity_of(1, 2)));
+            }) ==
         "--gpus all asks for 3 ranks on this host, but LOCAL=2 means 2 (of 2 in all); give "
         "the launcher and train the same count");
 }
 
 TEST_CASE("all ranks use the launcher's choice of the idlest GPUs") {
   const GpuRequest request =
-      request_of_rank({.gpus = "auto:2", .chosen = "3,1"}, place_of(0, 2, "local"));
+      request_of_rank({.gpus = "auto:2", .chosen = "3,1"}, identity_of(0, 2, "local"));
   CHECK(request.ids == std::vector<int>{3, 1});
   CHECK(request.text == "auto:2");
-  CHECK(request_of_rank({.gpus = "auto:1", .chosen = "0"}, place_of(0, 2, "local")).ids ==
+  CHECK(request_of_rank({.gpus = "auto:1", .chosen = "0"}, identity_of(0, 2, "local")).ids ==
         std::vector<int>{0});
-  CHECK(request_of_rank({.gpus = "auto:1"}, place_of(0, 1)).kind == GpuRequest::Kind::idlest);
+  CHECK(request_of_rank({.gpus = "auto:1"}, identity_of(0, 1)).kind == GpuRequest::Kind::idlest);
   CHECK(error_of(ErrorKind::command_line,
                  [] {
                    static_cast<void>(
-                       request_of_rank({.gpus = "auto:2", .chosen = "3,1"}, place_of(0, 2)));
+                       request_of_rank({.gpus = "auto:2", .chosen = "3,1"}, identity_of(0, 2)));
                  }) ==
         "--gpus auto:2: ranks that train did not start (mpirun) would each find different GPUs "
         "idle; name them, as in --gpus 4 or --gpus 0,2");

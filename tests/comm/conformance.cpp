@@ -1,5 +1,6 @@
 #include "conformance.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -84,6 +85,23 @@ Sample<T> sample_of(const Communicator& ranks, std::int64_t count, std::int64_t 
   return sample;
 }
 
+/// A part of several sums in one call, and the same values to be summed alone.
+template <class T>
+struct PartTwice {
+  PartTwice(Device& device, Queue& queue, const std::vector<T>& values)
+      : part(device, queue, values), alone(device, queue, values) {}
+  [[nodiscard]] SumPart sum_part() const {
+    return {part.data(), static_cast<std::int64_t>(part.size()), DTypeOf<T>::value};
+  }
+  /// Sums the values alone; whether the sum of the part has the same bits.
+  [[nodiscard]] bool is_same_alone(Communicator& ranks, Queue& queue) const {
+    ranks.all_reduce_sum(queue, alone.data(), sum_part().count, DTypeOf<T>::value);
+    const auto x = part.read(queue), y = alone.read(queue);
+    return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0;
+  }
+  DeviceArray<T> part, alone;
+};
+
 /// One group under test.
 class Examination {
  public:
@@ -101,6 +119,8 @@ class Examination {
   void check_result(const Sample<T>& sample, const DeviceArray<T>& data, const std::string& what);
   template <class T>
   [[nodiscard]] bool is_sum(const std::vector<T>& sum, const Sample<T>& sample) const;
+  template <class T>
+  [[nodiscard]] PartTwice<T> part_of(std::int64_t count, std::int64_t salt);
   void check_sums(std::int64_t count);
   void check_recorded(std::int64_t count);
   void check_broadcast(std::size_t bytes, int root);
@@ -160,32 +180,38 @@ void Examination::check_result(const Sample<T>& sample, const DeviceArray<T>& da
   expect(same, what + " differs from rank to rank");
 }
 
-/// Several sums in one call are bit-identical to each alone.
-void Examination::check_sums(std::int64_t count) {
-  std::vector<float> floats;
-  std::vector<BFloat16> halves;
-  std::vector<double> doubles;
+template <class T>
+PartTwice<T> Examination::part_of(std::int64_t count, std::int64_t salt) {
+  std::vector<T> values;
   for (std::int64_t i = 0; i < count; ++i) {
-    floats.push_back(element_of<float>(ranks_.rank(), i, 7));
-    halves.push_back(element_of<BFloat16>(ranks_.rank(), i, 8));
-    if (i < 3) doubles.push_back(element_of<double>(ranks_.rank(), i, 9));
+    values.push_back(element_of<T>(ranks_.rank(), i, salt));
   }
-  const DeviceArray<float> a(device_, *queue_, floats), a_alone(device_, *queue_, floats);
-  const DeviceArray<BFloat16> b(device_, *queue_, halves), b_alone(device_, *queue_, halves);
-  const DeviceArray<double> c(device_, *queue_, doubles), c_alone(device_, *queue_, doubles);
-  const auto few = static_cast<std::int64_t>(doubles.size());
-  const std::array parts{SumPart{a.data(), count, DType::f32}, SumPart{nullptr, 0, DType::f32},
-                         SumPart{b.data(), count, DType::bf16}, SumPart{c.data(), few, DType::f64}};
+  return {device_, *queue_, values};
+}
+
+/// Several sums in one call, some of them of nothing, are bit-identical to each alone.
+void Examination::check_sums(std::int64_t count) {
+  const std::int64_t few = std::min<std::int64_t>(count, 3);
+  const auto floats = part_of<float>(count, 7);
+  const auto halves = part_of<BFloat16>(count, 8);
+  const auto doubles = part_of<double>(few, 9);
+  const auto integers = part_of<std::int32_t>(few, 13);
+  const auto shorts = part_of<Float16>(few, 14);
+  std::vector<PartTwice<double>> singles;
+  for (int i = 0; i < 7; ++i) singles.push_back(part_of<double>(1, 20 + i));
+  std::vector<SumPart> parts{floats.sum_part(),  {nullptr, 0, DType::f32}, halves.sum_part(),
+                             doubles.sum_part(), integers.sum_part(),      {nullptr, 0, DType::f64},
+                             shorts.sum_part()};
+  for (const auto& single : singles) parts.push_back(single.sum_part());
   ranks_.all_reduce_sums(*queue_, parts);
-  ranks_.all_reduce_sum(*queue_, a_alone.data(), count, DType::f32);
-  ranks_.all_reduce_sum(*queue_, b_alone.data(), count, DType::bf16);
-  ranks_.all_reduce_sum(*queue_, c_alone.data(), few, DType::f64);
-  const auto same = [&](const auto& one, const auto& other) {
-    const auto x = one.read(*queue_), y = other.read(*queue_);
-    return x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0;
-  };
-  expect(same(a, a_alone) && same(b, b_alone) && same(c, c_alone),
-         "sums of " + std::to_string(count) + " in one call");
+  const auto same = [&](const auto& part) { return part.is_same_alone(ranks_, *queue_); };
+  // Every rank makes all calls, whatever the first ones give.
+  bool all_same = true;
+  for (const bool one : {same(floats), same(halves), same(doubles), same(integers), same(shorts)}) {
+    all_same = all_same && one;
+  }
+  for (const auto& single : singles) all_same = same(single) && all_same;
+  expect(all_same, "sums of " + std::to_string(count) + " in one call");
 }
 
 /// The sums of a training step: on their own queue, overlapping with other work, joined before the

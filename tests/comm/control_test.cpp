@@ -11,7 +11,7 @@ using namespace trainyard::testing;
 
 namespace {
 
-struct Place {
+struct RankValue {
   int rank;
   double value;
 };
@@ -30,7 +30,7 @@ bool holds_on_all(const std::function<bool(Communicator&, Queue&)>& holds) {
 
 TEST_CASE("values of all ranks are ordered by rank") {
   CHECK(holds_on_all([](Communicator& group, Queue& queue) {
-    const auto all = gather_values(group, queue, Place{group.rank(), group.rank() * 0.5});
+    const auto all = gather_values(group, queue, RankValue{group.rank(), group.rank() * 0.5});
     return all.size() == 3 && all[0].rank == 0 && all[2].rank == 2 && all[1].value == 0.5;
   }));
 }

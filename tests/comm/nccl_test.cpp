@@ -102,7 +102,7 @@ TEST_CASE("a group is joined without blocking, used, and left in order") {
     CHECK(script.polls == 3);
     group.call("work", some_call);
     CHECK(script.polls == 3);
-    CHECK(group.place().rank == 1);
+    CHECK(group.identity().rank == 1);
   }
   CHECK(script.calls == std::vector<std::string>{"join", "finalize", "destroy"});
 }

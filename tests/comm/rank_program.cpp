@@ -54,17 +54,17 @@ int number_of(const std::string& text, const char* of_mpirun) {
   return static_cast<int>(*number);
 }
 
-struct Place {
+struct RankOptions {
   bool share = false;
   int rank, ranks;
   StoreAddress store;
   std::string address;
 };
 
-WatchdogOptions watch_options(const Place& place) {
-  return {.store = place.store,
-          .rank = place.rank,
-          .host = "host" + std::to_string(place.rank),
+WatchdogOptions watch_options(const RankOptions& options) {
+  return {.store = options.store,
+          .rank = options.rank,
+          .host = "host" + std::to_string(options.rank),
           .interval = Milliseconds(50),
           .silence = Milliseconds(1'000),
           .connect = kPatience};
@@ -76,28 +76,28 @@ WatchdogOptions watch_options(const Place& place) {
   ::_exit(failure.exit_code);
 }
 
-std::unique_ptr<Communicator> make_group(const Place& place) {
-  const auto store = connect_to_store(place.store, kPatience);
-  const std::string host = "host" + std::to_string(place.rank);
+std::unique_ptr<Communicator> make_group(const RankOptions& options) {
+  const auto store = connect_to_store(options.store, kPatience);
+  const std::string host = "host" + std::to_string(options.rank);
   auto gloo = make_gloo_communicator(
-      place.rank, place.ranks, *store,
-      {.address = place.address, .host = host, .connect = kPatience, .limit = kPatience});
-  if (!place.share) return gloo;
+      options.rank, options.ranks, *store,
+      {.address = options.address, .host = host, .connect = kPatience, .limit = kPatience});
+  if (!options.share) return gloo;
   const Communicator* const sockets = gloo.get();
   auto shared = share_sums(std::move(gloo), {host, own_machine(), kPatience});
   if (shared.get() == sockets) throw Error(ErrorKind::device, "the ranks cannot share memory");
   return shared;
 }
 
-int run_suite(const Place& place, Watchdog& watchdog) {
+int run_suite(const RankOptions& options, Watchdog& watchdog) {
   const auto device = make_cpu_device();
-  const auto group = make_group(place);
+  const auto group = make_group(options);
   const std::vector<std::string> breaches = testing::breaches_of(*group, *device);
   for (const std::string& breach : breaches) say(breach);
   if (!watchdog.sign_off(kPatience)) say("no sign-off");
   if (!breaches.empty()) return 1;
-  say("rank " + std::to_string(place.rank) + " of " + std::to_string(place.ranks) + ": " +
-      std::to_string(testing::checks_of_conformance(place.ranks)) + " checks, all well");
+  say("rank " + std::to_string(options.rank) + " of " + std::to_string(options.ranks) + ": " +
+      std::to_string(testing::checks_of_conformance(options.ranks)) + " checks, all well");
   return 0;
 }
 
@@ -107,8 +107,8 @@ int run_idle(Watchdog& watchdog) {
   while (true) ::pause();
 }
 
-int run_sums(const Place& place, Watchdog& watchdog) {
-  const auto group = make_group(place);
+int run_sums(const RankOptions& options, Watchdog& watchdog) {
+  const auto group = make_group(options);
   const auto queue = make_cpu_device()->make_queue();
   std::vector<float> values(100'000, 0.0F);
   for (std::int64_t step = 1;; ++step) {
@@ -124,22 +124,22 @@ int run_sums(const Place& place, Watchdog& watchdog) {
   }
 }
 
-int run(std::string work, Place place) {
+int run(std::string work, RankOptions options) {
   constexpr std::string_view kShared = "shared-";
-  place.share = work.starts_with(kShared);
-  if (place.share) work.erase(0, kShared.size());
+  options.share = work.starts_with(kShared);
+  if (options.share) work.erase(0, kShared.size());
   std::optional<StoreServer> server;
-  if (place.rank == 0) {
-    server.emplace(StoreServerOptions{.endpoint = place.store.endpoint,
-                                      .token = place.store.token,
-                                      .ranks = place.ranks,
+  if (options.rank == 0) {
+    server.emplace(StoreServerOptions{.endpoint = options.store.endpoint,
+                                      .token = options.store.token,
+                                      .ranks = options.ranks,
                                       .watchdog = {.silence = Milliseconds(1'000)}});
-    place.store.endpoint.port = server->port();
+    options.store.endpoint.port = server->port();
     say("port " + std::to_string(server->port()));
   }
-  Watchdog watchdog(watch_options(place), end_with);
-  if (work == "suite") return run_suite(place, watchdog);
-  return work == "idle" ? run_idle(watchdog) : run_sums(place, watchdog);
+  Watchdog watchdog(watch_options(options), end_with);
+  if (work == "suite") return run_suite(options, watchdog);
+  return work == "idle" ? run_idle(watchdog) : run_sums(options, watchdog);
 }
 
 }  // namespace

@@ -52,35 +52,33 @@ TEST_CASE("a waiting rank sees what another wrote before it arrived") {
   int written = 0;
   std::jthread other([&] {
     written = 5;
-    pair.second->arrive(7);
+    pair.second->arrive();
     CHECK_FALSE(pair.second->await_all(in(kLong)).has_value());
   });
-  pair.first.arrive(3);
+  pair.first.arrive();
   CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
   CHECK(written == 5);
-  CHECK(pair.first.doing(0) == 3);
-  CHECK(pair.first.doing(1) == 7);
 }
 
 TEST_CASE("a rank that arrived once has not arrived twice") {
   Pair pair;
-  pair.second->arrive(1);
-  pair.first.arrive(1);
+  pair.second->arrive();
+  pair.first.arrive();
   CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
-  pair.first.arrive(1);
+  pair.first.arrive();
   check_absent(pair.first, in(Milliseconds(5)), 1, Absence::late);
   check_absent(pair.first, in(Milliseconds(50)), 1, Absence::late);  // after napping
-  pair.second->arrive(1);
+  pair.second->arrive();
   CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
 }
 
 TEST_CASE("a rank that left is missing at once, unless it had arrived before") {
   Pair pair;
-  pair.second->arrive(1);
+  pair.second->arrive();
   pair.second.reset();
-  pair.first.arrive(1);
+  pair.first.arrive();
   CHECK_FALSE(pair.first.await_all(in(kLong)).has_value());
-  pair.first.arrive(1);
+  pair.first.arrive();
   check_absent(pair.first, in(kLong), 1, Absence::left);
 }
 
@@ -88,10 +86,10 @@ TEST_CASE("a rank that arrives and leaves at once has arrived, whenever that is 
   for (int round = 0; round < 5'000; ++round) {
     Pair pair;
     std::jthread other([&] {
-      pair.second->arrive(1);
+      pair.second->arrive();
       pair.second->leave();
     });
-    pair.first.arrive(1);
+    pair.first.arrive();
     REQUIRE_FALSE(pair.first.await_all(in(kLong)).has_value());
   }
 }
@@ -101,7 +99,7 @@ TEST_CASE("a rank whose process ended is missing") {
   const pid_t child = start_process();
   REQUIRE(child > 0);
   SharedBarrier waiting(seats, 0, std::array{::getpid(), child});
-  waiting.arrive(1);
+  waiting.arrive();
   check_absent(waiting, in(Milliseconds(50)), 1, Absence::late);
   ::kill(child, SIGKILL);
   check_absent(waiting, in(kLong), 1, Absence::ended);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <latch>
@@ -122,6 +123,34 @@ TEST_CASE("sums of any number of pieces are bit-identical to Gloo's") {
   }
 }
 
+TEST_CASE("several sums of one call share pieces and are bit-identical to each alone") {
+  // The integers alone exceed a piece.
+  for (const std::int64_t floats : {5, 65'530, 65'536, 140'000}) {
+    CAPTURE(floats);
+    const Outcomes outcomes = run_shared(3, [&](Communicator& group) {
+      const auto queue = make_cpu_device()->make_queue();
+      std::vector<float> a(static_cast<std::size_t>(floats)), a_alone;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        a[i] = 1.0F / static_cast<float>(i + 3 + 17 * static_cast<std::size_t>(group.rank()));
+      }
+      std::vector<double> b{0.1 * group.rank(), 1.0 / 3, 1e-20}, b_alone;
+      std::vector<std::int32_t> c(70'000, group.rank() + 1);
+      a_alone = a;
+      b_alone = b;
+      const std::array parts{SumPart{nullptr, 0, DType::f32}, SumPart{b.data(), 3, DType::f64},
+                             SumPart{a.data(), floats, DType::f32},
+                             SumPart{c.data(), 70'000, DType::i32}};
+      group.all_reduce_sums(*queue, parts);
+      group.all_reduce_sum(*queue, a_alone.data(), floats, DType::f32);
+      group.all_reduce_sum(*queue, b_alone.data(), 3, DType::f64);
+      CHECK(a == a_alone);
+      CHECK(b == b_alone);
+      CHECK(std::ranges::count(c, 6) == 70'000);
+    });
+    CHECK(outcomes == Outcomes(3));
+  }
+}
+
 TEST_CASE("many sums in a row, with ranks that are late in turn") {
   CHECK(run_shared(3, [](Communicator& group) {
           for (int round = 0; round < 30; ++round) {
@@ -192,6 +221,46 @@ TEST_CASE("calls that do not belong together are distinguished") {
   outcomes = differing(100, DType::i32);
   check_failed(outcomes, 0, "100 f32 elements",
                "rank 1 (host1) is in a different call, all_reduce_sum of 100 i32 elements");
+}
+
+TEST_CASE("sums that share a piece are compared together, and a difference shows all of them") {
+  const auto differing = [](std::vector<SumPart> parts) {
+    return run_shared(2, [&](Communicator& group) {
+      const auto queue = make_cpu_device()->make_queue();
+      std::vector<double> data(300, 1.0);
+      std::vector<SumPart> own{{data.data(), 100, DType::f32}, {data.data() + 200, 3, DType::f64}};
+      if (group.rank() == 1) {
+        own = parts;
+        for (SumPart& part : own) part.data = data.data();
+      }
+      group.all_reduce_sums(*queue, own);
+    });
+  };
+  const std::string both = "100 f32 elements and 3 f64 elements";
+  Outcomes outcomes = differing({{nullptr, 100, DType::f32}, {nullptr, 4, DType::f64}});
+  check_failed(outcomes, 0, both,
+               "rank 1 (host1) is in a different call, all_reduce_sum of 100 f32 elements and 4 "
+               "f64 elements");
+  check_failed(outcomes, 1, "100 f32 elements and 4 f64 elements",
+               "rank 0 (host0) is in a different call, all_reduce_sum of " + both);
+  // One of them lacks a sum.
+  outcomes = differing({{nullptr, 100, DType::f32}});
+  check_failed(outcomes, 0, both,
+               "rank 1 (host1) is in a different call, all_reduce_sum of 100 f32 elements");
+  check_failed(outcomes, 1, "100 f32 elements",
+               "rank 0 (host0) is in a different call, all_reduce_sum of " + both);
+  // Both have sums of the same size: the difference is in a piece after the first.
+  outcomes = run_shared(2, [](Communicator& group) {
+    const auto queue = make_cpu_device()->make_queue();
+    std::vector<float> data(100'000);
+    double last = 0;
+    const std::array parts{SumPart{data.data(), 100'000, DType::f32},
+                           SumPart{&last, 1, group.rank() == 0 ? DType::f64 : DType::i32}};
+    group.all_reduce_sums(*queue, parts);
+  });
+  check_failed(outcomes, 0, "100000 f32 elements and 1 f64 elements",
+               "rank 1 (host1) is in a different call, all_reduce_sum of 100000 f32 elements and 1 "
+               "i32 elements");
 }
 
 TEST_CASE("ranks of several machines, or with one that cannot share memory, stay unchanged") {

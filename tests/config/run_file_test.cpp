@@ -54,10 +54,10 @@ TEST_CASE("values keep the position of the file that wrote them") {
   const Node node = load_run(path, {}, kExclusiveKeys);
   const Node& file = *node.find("network")->find("file");
   CHECK(file.where.text() == base + ":1:17");
-  CHECK(path_beside(file.where, file.text) == folder.path("sub") + "/net.yaml");
+  CHECK(path_from(file.where, file.text) == folder.path("sub") + "/net.yaml");
   CHECK(node.find("network")->find("n")->where.text() == path + ":2:14");
-  CHECK(path_beside({"--set network.file", 1, 1}, "net.yaml") == "net.yaml");
-  CHECK(path_beside({"a/b.yaml", 1, 1}, "/net.yaml") == "/net.yaml");
+  CHECK(path_from({"--set network.file", 1, 1}, "net.yaml") == "net.yaml");
+  CHECK(path_from({"a/b.yaml", 1, 1}, "/net.yaml") == "/net.yaml");
 }
 
 TEST_CASE("naming one of several rival keys replaces the inherited one") {

@@ -119,7 +119,7 @@ TEST_CASE("items of an open family may contain lists of such items") {
   };
   FieldDescription layers = field("layers", "list of members");
   layers.open = true;
-  layers.beside = {field("as", "text")};
+  layers.adjacent_keys = {field("as", "text")};
   layers.members = {{"repeat", "", {field("layers", "items")}},
                     {"add", "", {field("branches", "branches")}}};
   layers.members[1].fields[0].rest = true;

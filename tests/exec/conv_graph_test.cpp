@@ -63,11 +63,11 @@ const std::vector<DescriptorPtr>& devices() {
 
 /// The rules of a deterministic run.
 EngineRules rules_for(const StepDescription& step, const ConvGraph& graph) {
-  const ConvOffsets places = conv_places(step, graph, cuda_target(Precision::fp32).workspace_cap);
+  const ConvOffsets offsets = conv_offsets(step, graph, cuda_target(Precision::fp32).workspace_cap);
   return {.deterministic = true,
           .f32 = step.storage == DType::f32,
           .tf32 = step.tf32,
-          .workspace_cap = static_cast<std::int64_t>(places.workspace.left())};
+          .workspace_cap = static_cast<std::int64_t>(offsets.workspace.left())};
 }
 
 /// Every GPU has an engine for the graph that a deterministic run permits.

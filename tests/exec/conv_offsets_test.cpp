@@ -28,7 +28,7 @@ std::size_t taken(Pass pass, DType storage, bool bias) {
   const ConvOp op(attributes);
   const StepDescription step{
       .op = &op, .pass = pass, .storage = storage, .inputs = {kInput}, .outputs = {kOutput}};
-  return kCap - conv_places(step, conv_graph(step), kCap).workspace.left();
+  return kCap - conv_offsets(step, conv_graph(step), kCap).workspace.left();
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/gpu_error.h"
-#include "exec/cudnn/matmul.h"
+#include "exec/cudnn/matmul_library.h"
 #include "fake_cudnn.h"
 
 using namespace trainyard;

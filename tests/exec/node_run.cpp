@@ -104,7 +104,7 @@ struct Bench {
     step.signature = signature;
     step.inputs = {input.layout};
     step.outputs = {output.layout};
-    step.wants_input_gradient = {node.wants_input_gradient};
+    step.needs_input_gradient = {node.needs_input_gradient};
     step.threads = node.threads;
     return factory.make(step);
   }
@@ -115,7 +115,7 @@ struct Bench {
     all.outputs = {output.view()};
     all.output_gradients = {output_gradient.view()};
     all.input_gradients = {node.in_place_backward ? output_gradient.view() : input_gradient.view()};
-    if (!node.wants_input_gradient) all.input_gradients[0].data = nullptr;
+    if (!node.needs_input_gradient) all.input_gradients[0].data = nullptr;
     for (auto& tensor : parameters) all.parameters.push_back(tensor.view());
     for (auto& tensor : parameter_gradients) all.parameter_gradients.push_back(tensor.view());
     for (auto& tensor : running) all.running.push_back(tensor.view());
@@ -179,13 +179,13 @@ void run_backward(Bench<T>& bench, GuardedMemory& reserve, NodeResults& results)
   if (!joined && !bench.parameters.empty()) {
     guards = run_pass(bench, Pass::backward_parameters, reserve, results);
   }
-  if (joined || bench.node.wants_input_gradient) {
+  if (joined || bench.node.needs_input_gradient) {
     guards = run_pass(bench, Pass::backward_data, reserve, results) && guards;
   }
   for (auto& tensor : bench.parameter_gradients)
     results.parameter_gradients.push_back(tensor.get());
   results.guards_intact = results.guards_intact && guards;
-  if (!bench.node.wants_input_gradient) return;
+  if (!bench.node.needs_input_gradient) return;
   auto& gradient = bench.node.in_place_backward ? bench.output_gradient : bench.input_gradient;
   results.input_gradient = gradient.get();
   results.padding_zero = results.padding_zero && gradient.padding_zero();

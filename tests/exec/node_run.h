@@ -35,7 +35,7 @@ struct NodeCase {
   std::int64_t slice_first = 0, slice_extra = 0;
   bool slice_output_only = false;
   int threads = 2;
-  bool wants_input_gradient = true;
+  bool needs_input_gradient = true;
   bool in_place_backward = false;  // the input gradient overwrites the output gradient
 };
 

@@ -119,7 +119,7 @@ TEST_CASE("convolutions with groups, dilation and unequal axes agree with plain 
 TEST_CASE("a first convolution reads three plain channels and needs no input gradient") {
   NodeCase node = conv_case(conv3x3(16, Padding::Kind::same_upper), {4, 3, 9, 9});
   node.output_block = 16;
-  node.wants_input_gradient = false;
+  node.needs_input_gradient = false;
   check_node(node, 4 * 81);
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("batch norm works with only one of its parameters and without an input
     node.op = std::make_shared<BnOp>(bn);
     node.input = {3, 16, 4, 4};
     node.input_block = node.output_block = 16;
-    node.wants_input_gradient = false;
+    node.needs_input_gradient = false;
     check_node(node, 48);
   }
 }
@@ -228,10 +228,10 @@ TEST_CASE("batch norm reads and writes channel slices of wider tensors") {
         node.slice_output_only = output_only;
         node.input_block = node.output_block = block;
         node.input = {3, 32, 5, 7};
-        node.wants_input_gradient = true;
+        node.needs_input_gradient = true;
         check_node(node, 105);
         node.input = {1, 16, 23, 45};  // several pieces of unequal size
-        node.wants_input_gradient = relu;
+        node.needs_input_gradient = relu;
         check_node(node, 1035);
       }
     }

@@ -75,7 +75,7 @@ void time_case(const ExecutorFactory& factory, const Case& test, int threads) {
   step.outputs = {test.slice_of == 0
                       ? map_layout(out)
                       : channel_slice(map_layout(out.with(1, test.slice_of)), 0, out.c())};
-  step.wants_input_gradient.assign(test.inputs, true);
+  step.needs_input_gradient.assign(test.inputs, true);
   Memory memory;
   StepTensors tensors;
   for (const Layout& layout : step.inputs) {

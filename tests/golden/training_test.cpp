@@ -207,7 +207,7 @@ std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t ba
     updater.prepare();
     work.run(0);
     updater.finish();
-    const UpdateResult result = updater.results().take_all()[0];
+    const StepResult result = updater.results().take_all()[0];
     REQUIRE(result.finite);
     losses.push_back(result.totals.loss / static_cast<double>(result.totals.samples));
   }

@@ -112,13 +112,13 @@ StepDescription BoundCase::description(Pass pass) const {
                        .signature = case_.signature,
                        .inputs = {},
                        .outputs = {},
-                       .wants_input_gradient = {},
+                       .needs_input_gradient = {},
                        .node = 5,
                        .threads = options_.threads,
                        .statistics_sum = options_.statistics_sum};
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     step.inputs.push_back(inputs_[i].view().layout);
-    if (pass == Pass::backward_data) step.wants_input_gradient.push_back(wants(i));
+    if (pass == Pass::backward_data) step.needs_input_gradient.push_back(needs_gradient(i));
   }
   for (const TestTensor& output : outputs_) step.outputs.push_back(output.view().layout);
   return step;
@@ -137,9 +137,9 @@ void BoundCase::bind(BoundPass& pass, StepTensors tensors) {
   pass.executor->bind(tensors);
 }
 
-bool BoundCase::wants(std::size_t input) const {
+bool BoundCase::needs_gradient(std::size_t input) const {
   if (case_.types[input] == DType::i32) return false;
-  return options_.wants_gradients.empty() || options_.wants_gradients[input];
+  return options_.needs_gradients.empty() || options_.needs_gradients[input];
 }
 
 bool BoundCase::in_place_evaluation() const {
@@ -153,7 +153,7 @@ bool BoundCase::in_place_forward() const {
 
 bool BoundCase::in_place_backward() const {
   return options_.in_place && contract_.in_place_backward && !options_.layouts.sliced &&
-         wants(static_cast<std::size_t>(contract_.in_place_gradient));
+         needs_gradient(static_cast<std::size_t>(contract_.in_place_gradient));
 }
 
 StepTensors BoundCase::forward_tensors(std::vector<TestTensor>& outputs) const {
@@ -183,10 +183,10 @@ StepTensors BoundCase::backward_tensors() const {
   const bool shared = contract_.shared_gradient || contract_.alias_gradient;
   TensorView sole;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    TensorView gradient = wants(i) ? input_gradients_[i].view() : TensorView{};
+    TensorView gradient = needs_gradient(i) ? input_gradients_[i].view() : TensorView{};
     const bool in_place = static_cast<int>(i) == contract_.in_place_gradient;
     if (in_place && in_place_backward()) gradient = output_gradients_[0].view();
-    if (shared && wants(i)) gradient = sole.data != nullptr ? sole : (sole = gradient);
+    if (shared && needs_gradient(i)) gradient = sole.data != nullptr ? sole : (sole = gradient);
     tensors.input_gradients.push_back(gradient);
   }
   tensors.parameters = views_of(parameters_);

@@ -33,7 +33,7 @@ struct BindOptions {
   LayoutChoice layouts;
   int threads = 1;
   bool in_place = false;                    // if the op traits allow it
-  std::vector<bool> wants_gradients;        // of the inputs; empty: all
+  std::vector<bool> needs_gradients;        // of the inputs; empty: all
   StatisticsSum* statistics_sum = nullptr;  // as StepDescription has it
 };
 
@@ -70,7 +70,7 @@ class BoundCase {
   void check_guards() const;
   [[nodiscard]] std::vector<std::vector<std::byte>> gaps_of_outputs() const;
   void check_padding(const std::vector<TestTensor>& written) const;
-  [[nodiscard]] bool wants(std::size_t input) const;
+  [[nodiscard]] bool needs_gradient(std::size_t input) const;
   [[nodiscard]] bool in_place_evaluation() const;
   [[nodiscard]] bool in_place_forward() const;
   [[nodiscard]] bool in_place_backward() const;

@@ -27,25 +27,27 @@ std::vector<T> drawn(std::int64_t count) {
   }
   return list;
 }
-std::int64_t span_of(const Place& place) { return place.first + span_elements(place.layout); }
+std::int64_t span_of(const StoredLayout& stored) {
+  return stored.first + span_elements(stored.layout);
+}
 
 template <class T>
-TensorView view_of(T* memory, const Place& place) {
-  return {memory + place.first, DTypeOf<T>::value, place.layout};
+TensorView view_of(T* memory, const StoredLayout& stored) {
+  return {memory + stored.first, DTypeOf<T>::value, stored.layout};
 }
 
 /// All of `to`'s memory after `executor` has run from `from`.
 template <class From, class To>
-void run_between(Executor& executor, From* from, const Place& from_place, To* to,
-                 const Place& to_place) {
-  executor.bind({.inputs = {view_of(from, from_place)}, .outputs = {view_of(to, to_place)}});
+void run_between(Executor& executor, From* from, const StoredLayout& from_layout, To* to,
+                 const StoredLayout& to_layout) {
+  executor.bind({.inputs = {view_of(from, from_layout)}, .outputs = {view_of(to, to_layout)}});
   executor.run();
 }
 
 template <class From, class To>
 void check_reorders(Gpu& gpu) {
-  for (const Place& from : places(kShape)) {
-    for (const Place& to : places(kShape)) {
+  for (const StoredLayout& from : stored_layouts(kShape)) {
+    for (const StoredLayout& to : stored_layouts(kShape)) {
       CAPTURE(from.name);
       CAPTURE(to.name);
       std::vector<From> x = drawn<From>(span_of(from));
@@ -75,24 +77,24 @@ TEST_CASE("reorders on a GPU are bit-identical to the CPU's" * doctest::skip(no_
 }
 
 template <class T>
-void check_accumulation(Gpu& gpu, const Place& place) {
-  CAPTURE(place.name);
-  std::vector<T> x = drawn<T>(span_of(place)), y(x.rbegin(), x.rend());
+void check_accumulation(Gpu& gpu, const StoredLayout& stored) {
+  CAPTURE(stored.name);
+  std::vector<T> x = drawn<T>(span_of(stored)), y(x.rbegin(), x.rend());
   const GpuArray<T> gpu_x(gpu, x), gpu_y(gpu, y);
   const DType type = DTypeOf<T>::value;
-  run_between(*make_functor_accumulate(place.layout, place.layout, type, 1), x.data(), place,
-              y.data(), place);
-  run_between(*cuda::make_functor_accumulate(gpu.stream(), place.layout, type), gpu_x.data(), place,
-              gpu_y.data(), place);
+  run_between(*make_functor_accumulate(stored.layout, stored.layout, type, 1), x.data(), stored,
+              y.data(), stored);
+  run_between(*cuda::make_functor_accumulate(gpu.stream(), stored.layout, type), gpu_x.data(),
+              stored, gpu_y.data(), stored);
   CHECK(gpu_y.read() == y);
 }
 
 TEST_CASE("sums of gradients on a GPU are bit-identical to the CPU's" * doctest::skip(no_gpu())) {
   Gpu gpu;
-  for (const Place& place : places(kShape)) {
-    check_accumulation<float>(gpu, place);
-    check_accumulation<BFloat16>(gpu, place);
-    check_accumulation<Float16>(gpu, place);
+  for (const StoredLayout& stored : stored_layouts(kShape)) {
+    check_accumulation<float>(gpu, stored);
+    check_accumulation<BFloat16>(gpu, stored);
+    check_accumulation<Float16>(gpu, stored);
   }
 }
 
@@ -124,11 +126,11 @@ TEST_CASE("packing and unpacking weights on a GPU is bit-identical to the CPU" *
 }
 
 template <class T>
-void check_bias(Gpu& gpu, const Place& place) {
-  CAPTURE(place.name);
+void check_bias(Gpu& gpu, const StoredLayout& stored) {
+  CAPTURE(stored.name);
   const DType type = DTypeOf<T>::value;
-  const ChannelRows rows(place.layout);
-  std::vector<T> y = drawn<T>(span_of(place));
+  const ChannelRows rows(stored.layout);
+  std::vector<T> y = drawn<T>(span_of(stored));
   const std::vector<float> bias = drawn<float>(rows.channels);
   std::vector<float> gradient(bias.size());
   const GpuArray<T> gpu_y(gpu, y);
@@ -138,13 +140,13 @@ void check_bias(Gpu& gpu, const Place& place) {
   const GpuArray<double> gpu_partials(gpu, partials);
 
   CpuLauncher(1).columns(rows.count, rows.channels,
-                         BiasGradientRows<T>{rows, y.data() + place.first, gradient.data()},
+                         BiasGradientRows<T>{rows, y.data() + stored.first, gradient.data()},
                          partials.data());
   CpuLauncher(1).each(rows.count * rows.channels,
-                      AddBiasRows<T, 1>{rows, y.data() + place.first, bias.data()});
-  cudnn::bias_gradient(gpu.stream(), type, rows, gpu_y.data() + place.first, gpu_gradient.data(),
+                      AddBiasRows<T, 1>{rows, y.data() + stored.first, bias.data()});
+  cudnn::bias_gradient(gpu.stream(), type, rows, gpu_y.data() + stored.first, gpu_gradient.data(),
                        gpu_partials.data());
-  cudnn::add_bias(gpu.stream(), type, rows, gpu_y.data() + place.first, gpu_bias.data());
+  cudnn::add_bias(gpu.stream(), type, rows, gpu_y.data() + stored.first, gpu_bias.data());
   CHECK(gpu_gradient.read() == gradient);
   CHECK(gpu_y.read() == y);
 }
@@ -152,25 +154,25 @@ void check_bias(Gpu& gpu, const Place& place) {
 TEST_CASE("biases and their gradients on a GPU are bit-identical to the CPU's" *
           doctest::skip(no_gpu())) {
   Gpu gpu;
-  for (const Place& place : places(kShape)) {
-    if (place.layout.block > 1) continue;  // no GPU plan holds them
-    check_bias<float>(gpu, place);
-    check_bias<BFloat16>(gpu, place);
-    check_bias<Float16>(gpu, place);
+  for (const StoredLayout& stored : stored_layouts(kShape)) {
+    if (stored.layout.block > 1) continue;  // no GPU plan holds them
+    check_bias<float>(gpu, stored);
+    check_bias<BFloat16>(gpu, stored);
+    check_bias<Float16>(gpu, stored);
   }
 }
 
 TEST_CASE("a GPU zeroes padding channels and nothing else" * doctest::skip(no_gpu())) {
   Gpu gpu;
-  const Place place{"channels last, padded", channels_last_layout(kShape, 8)};
-  std::vector<float> y = drawn<float>(span_of(place));
+  const StoredLayout stored{"channels last, padded", channels_last_layout(kShape, 8)};
+  std::vector<float> y = drawn<float>(span_of(stored));
   const GpuArray<float> there(gpu, y);
-  cudnn::zero_padding_channels(gpu.stream(), view_of(there.data(), place));
+  cudnn::zero_padding_channels(gpu.stream(), view_of(there.data(), stored));
   for (std::int64_t n = 0; n < kShape.n(); ++n)
-    for (std::int64_t c = kShape.c(); c < place.layout.padded_channels; ++c)
+    for (std::int64_t c = kShape.c(); c < stored.layout.padded_channels; ++c)
       for (std::int64_t h = 0; h < kShape.h(); ++h)
         for (std::int64_t w = 0; w < kShape.w(); ++w)
-          y[static_cast<std::size_t>(place.layout.offset(n, c, h, w))] = 0;
+          y[static_cast<std::size_t>(stored.layout.offset(n, c, h, w))] = 0;
   CHECK(there.read() == y);
 }
 

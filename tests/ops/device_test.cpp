@@ -20,7 +20,7 @@ void check_bits(const OpCase& op_case, const DeviceUnderTest& device, const Layo
                             .layouts = layouts,
                             .threads = 1,
                             .in_place = false,
-                            .wants_gradients = {}};
+                            .needs_gradients = {}};
   BoundCase bound(op_case, *factory, options);
   const CaseValues values = draw_values(op_case, device.type);
   static_cast<void>(run_all(bound, op_case, draw_values(op_case, device.type, 2)));
@@ -47,10 +47,10 @@ void check_unwanted(const OpCase& op_case, const DeviceUnderTest& device,
                       .layouts = layouts,
                       .threads = 1,
                       .in_place = false,
-                      .wants_gradients = {}};
+                      .needs_gradients = {}};
   for (std::size_t input = 0; input < op_case.inputs.size(); ++input) {
-    options.wants_gradients.assign(op_case.inputs.size(), true);
-    options.wants_gradients[input] = false;
+    options.needs_gradients.assign(op_case.inputs.size(), true);
+    options.needs_gradients[input] = false;
     CaseResults partial = run_once(op_case, *factory, options, draw_values(op_case, device.type));
     CHECK(partial.input_gradients[input].empty());
     partial.input_gradients[input] = expected.input_gradients[input];
@@ -75,7 +75,7 @@ void check_case(const OpCase& op_case, const DeviceUnderTest& device) {
                               .layouts = layouts,
                               .threads = 1,
                               .in_place = false,
-                              .wants_gradients = {}};
+                              .needs_gradients = {}};
     const CaseResults results = run_once(op_case, *factory, options, values);
     compare_all(results, reference, allowed, op_case);
     check_bits(op_case, device, layouts, results);

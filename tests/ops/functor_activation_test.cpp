@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-using test::Place;
+using test::StoredLayout;
 using test::Tensor;
 
 struct Case {
@@ -44,7 +44,9 @@ std::vector<Case> cases() {
 const std::vector<double> kPoints = {-80,  -9.3, -3.1, -2.4, -1,  -0.35, -1e-3, -1e-6, 1e-6,
                                      1e-3, 0.2,  0.9,  1.7,  2.4, 2.6,   4.2,   11,    80};
 
-Place line() { return {"line", plain_layout({1, static_cast<std::int64_t>(kPoints.size())})}; }
+StoredLayout line() {
+  return {"line", plain_layout({1, static_cast<std::int64_t>(kPoints.size())})};
+}
 
 template <class T>
 std::vector<T> forward(const Op& op, const std::vector<double>& points) {
@@ -119,8 +121,8 @@ TEST_CASE("activations are bit-identical in every pair of layouts and leave padd
     Tensor<float> plain_x({"", plain_layout(shape)}, list), plain_y({"", plain_layout(shape)});
     test::run(*op, Pass::forward_train, DType::f32,
               {.inputs = {plain_x.view()}, .outputs = {plain_y.view()}});
-    for (const Place& from : test::places(shape)) {
-      for (const Place& to : test::places(shape)) {
+    for (const StoredLayout& from : test::stored_layouts(shape)) {
+      for (const StoredLayout& to : test::stored_layouts(shape)) {
         CAPTURE(from.name);
         CAPTURE(to.name);
         Tensor<float> x(from, list), y(to);
@@ -144,13 +146,13 @@ TEST_CASE("a single padding channel of a single image stays zero") {
 }
 
 TEST_CASE("activations may overwrite their input and their output's gradient") {
-  const Place place{"", blocked_layout({2, 5, 3, 3}, 8)};
+  const StoredLayout stored{"", blocked_layout({2, 5, 3, 3}, 8)};
   const std::vector<double> list = test::draws(90, 3), gradients = test::draws(90, 1);
   for (const Case& item : cases()) {
     CAPTURE(item.op->type());
     CHECK(item.op->contract().in_place_forward);
     CHECK(item.op->contract().in_place_backward);
-    Tensor<float> x(place, list), y(place), dy(place, gradients), dx(place), kept(place, list);
+    Tensor<float> x(stored, list), y(stored), dy(stored, gradients), dx(stored), kept(stored, list);
     const auto pass = [&](Pass which, Tensor<float>& out, Tensor<float>& gradient) {
       test::run(*item.op, which, DType::f32,
                 {.inputs = {x.view()},

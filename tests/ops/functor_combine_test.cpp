@@ -7,20 +7,20 @@
 namespace trainyard {
 namespace {
 
-using test::Place;
+using test::StoredLayout;
 using test::Tensor;
 
 const Shape kShape{2, 11, 3, 5};
 
 /// Three inputs in three layouts, an output and its gradient.
 struct Branches {
-  Place plain{"", plain_layout(kShape)}, blocked{"", blocked_layout(kShape, 16)};
+  StoredLayout plain{"", plain_layout(kShape)}, blocked{"", blocked_layout(kShape, 16)};
   Tensor<double> a{plain, test::draws(kShape.elements(), 2)};
-  Tensor<double> b{test::places(kShape)[7], test::draws(kShape.elements() + 7, 1)};
+  Tensor<double> b{test::stored_layouts(kShape)[7], test::draws(kShape.elements() + 7, 1)};
   Tensor<double> c{blocked, test::draws(kShape.elements() + 3, 3)};
   Tensor<double> y{blocked};
   Tensor<double> dy{blocked, test::draws(kShape.elements() + 1, 1)};
-  Tensor<double> da{plain}, db{test::places(kShape)[7]}, dc{blocked};
+  Tensor<double> da{plain}, db{test::stored_layouts(kShape)[7]}, dc{blocked};
 
   StepTensors tensors(bool all = true) {
     StepTensors out{.inputs = {a.view(), b.view(), c.view()},

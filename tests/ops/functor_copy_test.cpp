@@ -6,7 +6,7 @@
 namespace trainyard {
 namespace {
 
-using test::Place;
+using test::StoredLayout;
 using test::Tensor;
 
 const Shape kCopiedShape{2, 11, 3, 5};
@@ -19,9 +19,9 @@ Walk walk_of(const Layout& a, const Layout& b) {
 TEST_CASE("a walk takes the longest runs that its layouts share") {
   const Layout plain = plain_layout(kCopiedShape), blocked = blocked_layout(kCopiedShape, 8);
   const Layout last = channels_last_layout(kCopiedShape, 4);
-  const std::vector<Place> places = test::places(kCopiedShape);
-  const Layout plain_slice = places[5].layout, blocked_slice = places[6].layout;
-  const Layout last_slice = places[7].layout;
+  const std::vector<StoredLayout> layouts = test::stored_layouts(kCopiedShape);
+  const Layout plain_slice = layouts[5].layout, blocked_slice = layouts[6].layout;
+  const Layout last_slice = layouts[7].layout;
 
   CHECK(walk_of(plain, plain).kind == Walk::Kind::dense);
   CHECK(walk_of(plain, plain).runs == 1);
@@ -49,8 +49,8 @@ void check_reorders() {
     for (int i = 0; i < 330; ++i) values.push_back((i * 37) % 251);  // exact in every type
     return values;
   }();
-  for (const Place& from : test::places(kCopiedShape)) {
-    for (const Place& to : test::places(kCopiedShape)) {
+  for (const StoredLayout& from : test::stored_layouts(kCopiedShape)) {
+    for (const StoredLayout& to : test::stored_layouts(kCopiedShape)) {
       CAPTURE(from.name);
       CAPTURE(to.name);
       Tensor<From> x(from, list);
@@ -78,8 +78,8 @@ TEST_CASE("reorders move every element between any two layouts and types") {
 
 TEST_CASE("an accumulation adds between any two layouts") {
   const std::vector<double> a = test::draws(330, 1), b = test::draws(400, 2);
-  for (const Place& from : test::places(kCopiedShape)) {
-    for (const Place& to : test::places(kCopiedShape)) {
+  for (const StoredLayout& from : test::stored_layouts(kCopiedShape)) {
+    for (const StoredLayout& to : test::stored_layouts(kCopiedShape)) {
       Tensor<float> x(from, a), y(to, b);
       const auto executor = make_functor_accumulate(from.layout, to.layout, DType::f32, 2);
       executor->bind({.inputs = {x.view()}, .outputs = {y.view()}});

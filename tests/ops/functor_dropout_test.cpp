@@ -6,7 +6,7 @@
 namespace trainyard {
 namespace {
 
-using test::Place;
+using test::StoredLayout;
 using test::Tensor;
 
 const Shape kDroppedShape{3, 11, 3, 5};  // 165 elements per sample: the last quad has one
@@ -20,8 +20,8 @@ struct Batch {
 };
 
 /// The output for an input of ones: 0 or 1 / (1 - rate).
-std::vector<float> masked(const Batch& batch, const Place& from, const Place& to, double rate = 0.4,
-                          Pass pass = Pass::forward_train) {
+std::vector<float> masked(const Batch& batch, const StoredLayout& from, const StoredLayout& to,
+                          double rate = 0.4, Pass pass = Pass::forward_train) {
   Tensor<float> x(from, {1}), y(to);
   StepTensors tensors;
   tensors.batch = {batch.samples.data(), &batch.state, batch.seed};
@@ -33,7 +33,7 @@ std::vector<float> masked(const Batch& batch, const Place& from, const Place& to
 }
 
 std::vector<float> masked(const Batch& batch) {
-  const Place plain{"", plain_layout(kDroppedShape)};
+  const StoredLayout plain{"", plain_layout(kDroppedShape)};
   return masked(batch, plain, plain);
 }
 
@@ -46,10 +46,11 @@ std::vector<float> sample(const std::vector<float>& list, std::int64_t position)
 TEST_CASE("a dropout mask does not depend on the layouts") {
   // The second shape's quads stay in their channel; the third has more than one row of quads.
   for (const Shape& shape : {kDroppedShape, Shape{3, 19, 6, 2}, Shape{3, 5, 17, 31}}) {
-    const Place plain{"", plain_layout(shape)};
+    const StoredLayout plain{"", plain_layout(shape)};
     const std::vector<float> expected = masked({}, plain, plain);
-    for (const Place& from : test::places(shape)) {
-      for (const Place& to : test::places(shape)) CHECK(masked({}, from, to) == expected);
+    for (const StoredLayout& from : test::stored_layouts(shape)) {
+      for (const StoredLayout& to : test::stored_layouts(shape))
+        CHECK(masked({}, from, to) == expected);
     }
   }
 }
@@ -70,8 +71,8 @@ TEST_CASE("a dropout mask uses one Philox draw for four neighbours") {
 }
 
 TEST_CASE("dropout's backward pass draws the same mask") {
-  const Place place{"", plain_layout(kDroppedShape)};
-  CHECK(masked({}, place, place, 0.4, Pass::backward_data) == masked({}));
+  const StoredLayout stored{"", plain_layout(kDroppedShape)};
+  CHECK(masked({}, stored, stored, 0.4, Pass::backward_data) == masked({}));
 }
 
 TEST_CASE("a dropout mask depends on the sample, not its position in the batch") {
@@ -118,16 +119,16 @@ TEST_CASE("a draw of exactly rate * 2^32 is kept, the one below it is not") {
   const auto lane = static_cast<std::size_t>(largest - draw.word);
   REQUIRE(*largest >=
           0x80000000u);  // then 2^32 + 1 in the formula would round to another threshold
-  const Place plain{"", plain_layout(kDroppedShape)};
+  const StoredLayout plain{"", plain_layout(kDroppedShape)};
   CHECK(masked(batch, plain, plain, *largest / 0x1p32)[lane] != 0);
   CHECK(masked(batch, plain, plain, (*largest + 1.0) / 0x1p32)[lane] == 0);
 }
 
 TEST_CASE("dropout keeps the right fraction and scales it") {
   const Shape large{4, 25, 20, 20};
-  const Place place{"", plain_layout(large)};
+  const StoredLayout stored{"", plain_layout(large)};
   for (const double rate : {0.1, 0.5, 0.9}) {
-    const std::vector<float> y = masked({.samples = {0, 1, 2, 3}}, place, place, rate);
+    const std::vector<float> y = masked({.samples = {0, 1, 2, 3}}, stored, stored, rate);
     double zeros = 0;
     for (const float value : y) {
       zeros += value == 0;
@@ -139,10 +140,10 @@ TEST_CASE("dropout keeps the right fraction and scales it") {
 }
 
 TEST_CASE("rate 0 and the evaluation pass leave values unchanged") {
-  const Place place{"", plain_layout(kDroppedShape)};
+  const StoredLayout stored{"", plain_layout(kDroppedShape)};
   const std::vector<float> ones(static_cast<std::size_t>(kDroppedShape.elements()), 1.0f);
-  CHECK(masked({}, place, place, 0) == ones);
-  CHECK(masked({}, place, place, 0.9, Pass::forward_eval) == ones);
+  CHECK(masked({}, stored, stored, 0) == ones);
+  CHECK(masked({}, stored, stored, 0.9, Pass::forward_eval) == ones);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ void check_case(const OpCase& op_case, const ExecutorFactory& gpu, DType type) {
                                 .layouts = {.channels_last = channels_last},
                                 .threads = 1,
                                 .in_place = in_place,
-                                .wants_gradients = {}};
+                                .needs_gradients = {}};
       CHECK(results_of(op_case, gpu, options) == results_of(op_case, cpu_functors(), options));
     }
   }

@@ -17,14 +17,14 @@
 namespace trainyard::test {
 
 /// A layout, and the offset of its first element in its memory (slices begin late).
-struct Place {
+struct StoredLayout {
   std::string name;
   Layout layout;
   std::int64_t first = 0;
 };
 
 /// Plain, blocked, channels-last and channel-slice layouts of one shape [n, c, h, w].
-inline std::vector<Place> places(const Shape& shape) {
+inline std::vector<StoredLayout> stored_layouts(const Shape& shape) {
   const Shape wide = shape.with(1, shape.c() + 24);
   const Layout plain = plain_layout(wide), blocked = blocked_layout(wide, 8);
   const Layout last = channels_last_layout(wide, 1);
@@ -45,20 +45,20 @@ class Tensor {
  public:
   static constexpr T kGuard = T(97);
 
-  explicit Tensor(const Place& place) : place_(place) {
-    const auto around = static_cast<std::size_t>(place.first + kMargin);
-    memory_.assign(around + static_cast<std::size_t>(span_elements(place.layout)) + kMargin,
+  explicit Tensor(const StoredLayout& stored) : stored_(stored) {
+    const auto around = static_cast<std::size_t>(stored.first + kMargin);
+    memory_.assign(around + static_cast<std::size_t>(span_elements(stored.layout)) + kMargin,
                    kGuard);
     each_owned([&](T& value) { value = std::numeric_limits<T>::quiet_NaN(); });
   }
   /// Filled as an op would leave it: elements from `list` in n, c, h, w order, padding zero.
-  Tensor(const Place& place, const std::vector<double>& list) : Tensor(place) {
+  Tensor(const StoredLayout& stored, const std::vector<double>& list) : Tensor(stored) {
     each_owned([&](T& value) { value = T(0); });
     std::size_t next = 0;
     each_element([&](T& value) { value = static_cast<T>(list[next++ % list.size()]); });
   }
 
-  [[nodiscard]] TensorView view() { return {first(), DTypeOf<T>::value, place_.layout}; }
+  [[nodiscard]] TensorView view() { return {first(), DTypeOf<T>::value, stored_.layout}; }
   /// The elements in n, c, h, w order.
   [[nodiscard]] std::vector<T> elements() {
     std::vector<T> list;
@@ -82,10 +82,10 @@ class Tensor {
  private:
   static constexpr std::int64_t kMargin = 64;
 
-  T* first() { return memory_.data() + kMargin + place_.first; }
+  T* first() { return memory_.data() + kMargin + stored_.first; }
   template <class F>
   void each_channel(std::int64_t channels, const F& f) {
-    const Layout& layout = place_.layout;
+    const Layout& layout = stored_.layout;
     for (std::int64_t n = 0; n < layout.extent[0]; ++n)
       for (std::int64_t c = 0; c < channels; ++c)
         for (std::int64_t h = 0; h < layout.extent[2]; ++h)
@@ -93,15 +93,15 @@ class Tensor {
   }
   template <class F>
   void each_element(const F& f) {
-    each_channel(place_.layout.extent[1], f);
+    each_channel(stored_.layout.extent[1], f);
   }
   /// Elements and padding.
   template <class F>
   void each_owned(const F& f) {
-    each_channel(place_.layout.padded_channels, f);
+    each_channel(stored_.layout.padded_channels, f);
   }
 
-  Place place_;
+  StoredLayout stored_;
   std::vector<T> memory_;
 };
 

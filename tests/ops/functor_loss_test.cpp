@@ -6,7 +6,7 @@
 namespace trainyard {
 namespace {
 
-using test::Place;
+using test::StoredLayout;
 using test::Tensor;
 
 /// Logits, labels and the state that a loss reads.
@@ -19,8 +19,8 @@ struct Problem {
 
 template <class T>
 std::vector<T> run_loss(const Op& op, const Problem& problem, Pass pass) {
-  const Place matrix{"", plain_layout({problem.samples, problem.classes})};
-  const Place list{"", plain_layout({problem.samples})};
+  const StoredLayout matrix{"", plain_layout({problem.samples, problem.classes})};
+  const StoredLayout list{"", plain_layout({problem.samples})};
   Tensor<T> x(matrix, problem.logits), losses(list), dx(matrix);
   Tensor<std::int32_t> labels(list, problem.labels);
   StepTensors tensors{.inputs = {x.view(), labels.view()}, .outputs = {losses.view()}};

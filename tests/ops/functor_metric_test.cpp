@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-using test::Place;
+using test::StoredLayout;
 using test::Tensor;
 
 /// 1 or 0 for each sample of [labels.size(), classes] values.
@@ -15,7 +15,7 @@ std::vector<float> hits(const MetricAttributes& attributes, std::int64_t classes
                         const std::vector<double>& values, const std::vector<double>& labels,
                         std::int64_t valid = 100) {
   const std::int64_t samples = static_cast<std::int64_t>(labels.size());
-  const Place list{"", plain_layout({samples})};
+  const StoredLayout list{"", plain_layout({samples})};
   Tensor<float> x({"", plain_layout({samples, classes})}, values), y(list);
   Tensor<std::int32_t> label(list, labels);
   const StepState state{.valid = valid};

@@ -4,7 +4,7 @@
 namespace trainyard {
 namespace {
 
-using test::Place;
+using test::StoredLayout;
 using test::Tensor;
 
 const Shape kSoftmaxShape{2, 11, 3, 5};
@@ -12,9 +12,9 @@ const Shape kSoftmaxShape{2, 11, 3, 5};
 TEST_CASE("softmax is bit-identical in every layout, sums to one, and leaves padding zero") {
   const std::vector<double> list = test::draws(kSoftmaxShape.elements(), 6);
   std::vector<float> first;
-  for (const Place& place : test::places(kSoftmaxShape)) {
-    CAPTURE(place.name);
-    Tensor<float> x(place, list), y(place);
+  for (const StoredLayout& stored : test::stored_layouts(kSoftmaxShape)) {
+    CAPTURE(stored.name);
+    Tensor<float> x(stored, list), y(stored);
     test::run(SoftmaxOp(), Pass::forward_train, DType::f32,
               {.inputs = {x.view()}, .outputs = {y.view()}}, 2);
     if (first.empty()) first = y.elements();
@@ -29,8 +29,8 @@ TEST_CASE("softmax is bit-identical in every layout, sums to one, and leaves pad
 }
 
 TEST_CASE("softmax handles logits whose exponentials overflow") {
-  const Place place{"", plain_layout({1, 3})};
-  Tensor<float> x(place, {3e38, 3e38, -3e38}), y(place);
+  const StoredLayout stored{"", plain_layout({1, 3})};
+  Tensor<float> x(stored, {3e38, 3e38, -3e38}), y(stored);
   test::run(SoftmaxOp(), Pass::forward_train, DType::f32,
             {.inputs = {x.view()}, .outputs = {y.view()}});
   CHECK(y.elements() == std::vector<float>{0.5f, 0.5f, 0.0f});
@@ -39,10 +39,10 @@ TEST_CASE("softmax handles logits whose exponentials overflow") {
 TEST_CASE("softmax's gradient matches the derivative of its values, in place too") {
   const std::vector<double> list = test::draws(kSoftmaxShape.elements(), 2);
   const std::vector<double> gradients = test::draws(kSoftmaxShape.elements() + 1, 1);
-  const Place place{"", blocked_layout(kSoftmaxShape, 8)};
-  Tensor<double> y(place), dy(place, gradients), dx(place);
+  const StoredLayout stored{"", blocked_layout(kSoftmaxShape, 8)};
+  Tensor<double> y(stored), dy(stored, gradients), dx(stored);
   const auto weighted_sum = [&](const std::vector<double>& point) {
-    Tensor<double> x(place, point);
+    Tensor<double> x(stored, point);
     test::run(SoftmaxOp(), Pass::forward_train, DType::f64,
               {.inputs = {x.view()}, .outputs = {y.view()}});
     double sum = 0;

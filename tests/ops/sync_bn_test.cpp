@@ -221,8 +221,8 @@ TEST_CASE("a training pass with sync does one all-reduce of two values per chann
       bound.backward();
       CHECK(sums.take() == one);
       // Without the input's gradient the sums of the others are not needed.
-      subject.options.wants_gradients.assign(subject.part.inputs.size(), true);
-      subject.options.wants_gradients[0] = false;
+      subject.options.needs_gradients.assign(subject.part.inputs.size(), true);
+      subject.options.needs_gradients[0] = false;
       BoundCase unwanted(subject.part, *factory, subject.options);
       unwanted.load(subject.values);
       unwanted.forward();

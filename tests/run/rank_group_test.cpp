@@ -1,7 +1,6 @@
 // Messages between the ranks of a run.
 #include <doctest/doctest.h>
 
-#include <array>
 #include <future>
 #include <string>
 
@@ -10,27 +9,6 @@
 
 using namespace trainyard;
 using namespace trainyard::test;
-
-TEST_CASE("a vote that one rank calls is known to all after the following all-reduces") {
-  const testing::Outcomes outcomes = run_groups(3, [](RankGroup& group) {
-    double value = group.rank();
-    const std::array parts{SumPart{&value, 1, DType::f64}};
-    const auto sum = [&] { group.communicator().all_reduce_sums(group.queue(), parts); };
-    const auto require = [](bool holds, const char* what) {
-      if (!holds) throw Error(ErrorKind::bug, what);
-    };
-    sum();
-    require(value == 3, "the sum is that of the values alone");
-    require(!group.vote_called(), "no rank has called");
-    if (group.rank() == 1) group.call_vote();
-    require(!group.vote_called(), "unknown before an all-reduce");
-    sum();
-    require(group.vote_called(), "all know");
-    sum();
-    require(group.vote_called(), "it holds");
-  });
-  CHECK(outcomes == testing::Outcomes(3));
-}
 
 TEST_CASE("a rank that has failed and does not end is ended after its limit") {
   const int port = free_port();
@@ -65,11 +43,4 @@ TEST_CASE("a failure's text does not repeat which rank it was") {
     throw error_of(group.report(Error(kind, group.name() + ": NCCL: barrier: why")));
   });
   CHECK(outcomes == testing::Outcomes(2, "rank 1 (host1), step 0, start: NCCL: barrier: why"));
-}
-
-TEST_CASE("a single rank knows its own call at once") {
-  RankGroup alone{{}};
-  CHECK_FALSE(alone.vote_called());
-  alone.call_vote();
-  CHECK(alone.vote_called());
 }

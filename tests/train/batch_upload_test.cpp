@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/carver.h"
 #include "base/error.h"
+#include "base/offset_allocator.h"
 #include "late_compute.h"
 
 using namespace trainyard;

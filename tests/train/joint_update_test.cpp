@@ -95,7 +95,7 @@ TEST_CASE("a loss that is not finite on one rank withholds the step on both") {
     for (const TrainedRank& rank : ranks) {
       CHECK(rank.weights == begin[0].weights);
       CHECK(rank.slots == begin[0].slots);
-      for (const UpdateResult& update : rank.updates) {
+      for (const StepResult& update : rank.updates) {
         CHECK_FALSE(update.finite);
         CHECK_FALSE(std::isfinite(update.totals.loss));
         CHECK(std::isfinite(update.gradient_norm) == std::isfinite(pixel));

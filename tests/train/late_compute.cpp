@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
+#include "comm/forwarding_communicator.h"
 
 namespace trainyard::test {
 namespace {
@@ -78,30 +80,28 @@ class LateDevice final : public Device {
 };
 
 /// Ranks on the host, called when the late queue reaches the call.
-class LateRanks final : public Communicator {
+class LateRanks final : public ForwardingCommunicator {
  public:
-  explicit LateRanks(Communicator& ranks) : ranks_(ranks) {}
-  [[nodiscard]] int rank() const override { return ranks_.rank(); }
-  [[nodiscard]] int size() const override { return ranks_.size(); }
+  explicit LateRanks(Communicator& ranks) : ForwardingCommunicator(ranks) {}
   [[nodiscard]] bool recordable() const override { return true; }
-  [[nodiscard]] bool sums_in_tree() const override { return ranks_.sums_in_tree(); }
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
-    late(queue).run([=, this] { ranks_.all_reduce_sum(*host_, data, count, type); });
+    late(queue).run([=, this] { inner().all_reduce_sum(*host_, data, count, type); });
+  }
+  void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
+    Communicator::all_reduce_sums(queue, parts);
   }
   void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
-    late(queue).run([=, this] { ranks_.broadcast(*host_, data, bytes, root); });
+    late(queue).run([=, this] { inner().broadcast(*host_, data, bytes, root); });
   }
   void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    late(queue).run([=, this] { ranks_.all_gather(*host_, mine, bytes, out); });
+    late(queue).run([=, this] { inner().all_gather(*host_, mine, bytes, out); });
   }
   void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    late(queue).run([=, this] { ranks_.all_to_all(*host_, mine, bytes, out); });
+    late(queue).run([=, this] { inner().all_to_all(*host_, mine, bytes, out); });
   }
-  void barrier() override { ranks_.barrier(); }
 
  private:
   static LateQueue& late(Queue& queue) { return static_cast<LateQueue&>(queue); }
-  Communicator& ranks_;
   std::unique_ptr<Queue> host_ = make_cpu_device()->make_queue();
 };
 

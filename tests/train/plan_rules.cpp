@@ -141,10 +141,10 @@ class Rules {
     for (std::size_t other = 0; other < plan_.tensors.size(); ++other) {
       const PlanTensor& tensor = plan_.tensors[other];
       if (tensor.input != written.input || !holds_[other]) continue;
-      const bool beside = is_slice(written) && is_slice(tensor) &&
-                          tensor.alias_of == written.alias_of &&
-                          tensor.alias_offset != written.alias_offset;
-      if (beside) continue;
+      const bool other_slice = is_slice(written) && is_slice(tensor) &&
+                               tensor.alias_of == written.alias_of &&
+                               tensor.alias_offset != written.alias_offset;
+      if (other_slice) continue;
       const bool apart = tensor.offset >= written.offset + written.bytes ||
                          written.offset >= tensor.offset + tensor.bytes;
       if (!apart) holds_[other] = false;

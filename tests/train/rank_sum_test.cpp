@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/error.h"
 #include "base/philox.h"
 #include "exec/executor.h"
 #include "no_tree_ranks.h"
@@ -25,6 +26,7 @@ constexpr std::int64_t kParameters = 1031, kStatistics = 17, kResults = 3;  // 1
 struct Sums {
   std::vector<float> gradients;  // followed by the statistics
   std::vector<double> results;
+  double more = 0;  // summed with the results
   bool operator==(const Sums&) const = default;
 };
 
@@ -42,6 +44,7 @@ Sums blocks_of(int rank) {
     blocks.gradients.push_back(static_cast<float>(draw(rank, i)));
   }
   for (std::int64_t i = 0; i < kResults; ++i) blocks.results.push_back(draw(rank, 10'000 + i));
+  blocks.more = draw(rank, 20'000);
   return blocks;
 }
 
@@ -66,6 +69,7 @@ std::vector<Sums> sum_on(int ranks, const RankSumOptions& options, int times = 1
                      .results = own.results.data(),
                      .result_count = kResults},
                     options);
+        sum.sum_with_results({&own.more, 1, DType::f64});
         for (int i = 0; i < times; ++i) sum.finish();
       });
   REQUIRE(outcomes == testing::Outcomes(static_cast<std::size_t>(ranks)));
@@ -122,7 +126,11 @@ TEST_CASE("gradients sent in 16 bits are summed within their rounding, equal on 
       // Statistics and results are sent as they are.
       CHECK(tail_of(sums->front()) == tail_of(whole[0]));
       CHECK(sums->front().results == whole[0].results);
+      CHECK(sums->front().more == whole[0].more);
     }
+    double more = 0;
+    for (int rank = 0; rank < ranks; ++rank) more += draw(rank, 20'000);
+    CHECK(whole[0].more == doctest::Approx(more));
   }
 }
 
@@ -143,6 +151,28 @@ TEST_CASE("the sums of ranks that exchange slices are bit-identical to those of 
   CHECK((kParameters + kStatistics) % 8 == 0);
   CHECK((kParameters + kStatistics) % 5 != 0);
   CHECK(kResults % 2 != 0);
+}
+
+TEST_CASE("what is summed with the results may be no larger than the other blocks") {
+  const auto outcomes = testing::run_gloo(testing::StoreKind::memory, 2, [](Communicator& group) {
+    const auto device = make_cpu_device();
+    const auto queue = device->make_queue();
+    const auto executors = make_reference_executors();
+    const auto launches = make_cpu_update_launches(1);
+    std::vector<float> gradients(10);
+    std::vector<double> results(3), more(100);
+    NoTreeRanks no_tree(group);
+    RankSum sum({*device, *queue, *executors, *launches}, no_tree,
+                {.gradients = gradients.data(),
+                 .parameters = 10,
+                 .results = results.data(),
+                 .result_count = 3},
+                {.in_tree = true});
+    CHECK_THROWS_AS(sum.sum_with_results({more.data(), 100, DType::f64}), Error);
+    sum.sum_with_results({more.data(), 3, DType::f64});
+    sum.finish();
+  });
+  CHECK(outcomes == testing::Outcomes(2));
 }
 
 TEST_CASE("a second all-reduce starts with the current values of the ranks") {

@@ -185,7 +185,7 @@ std::vector<double> row_of(const Totals& totals) {
 
 std::vector<double> TrainedRank::numbers() const {
   std::vector<double> all;
-  for (const UpdateResult& update : updates) {
+  for (const StepResult& update : updates) {
     all.insert(all.end(), {update.rate, update.gradient_norm, update.loss_scale});
     const std::vector<double> sums = row_of(update.totals);
     all.insert(all.end(), sums.begin(), sums.end());

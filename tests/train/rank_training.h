@@ -51,7 +51,7 @@ struct RankTraining {
 /// The result of a rank.
 struct TrainedRank {
   std::vector<std::byte> weights, slots, running;  // as in memory
-  std::vector<UpdateResult> updates;
+  std::vector<StepResult> updates;
   Totals evaluation;  // of 37 other samples, by all ranks
 
   /// Learning rate, gradient norm, loss scale, loss and metrics of every step.

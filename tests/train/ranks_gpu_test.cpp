@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <span>
 
 #include "backend/cuda/update.h"
 #include "base/clock.h"
+#include "comm/forwarding_communicator.h"
 #include "comm/nccl_ranks.h"
 #include "comm/staged_communicator.h"
 #include "gpu.h"
@@ -37,31 +39,19 @@ class GpuRank final : public RankDevice {
 };
 
 /// A group of one that claims to be rank 0 of two, so that its all-reduces are made.
-class HalfOfTwo final : public Communicator {
+class HalfOfTwo final : public ForwardingCommunicator {
  public:
-  explicit HalfOfTwo(std::unique_ptr<Communicator> one) : one_(std::move(one)) {}
-  [[nodiscard]] int rank() const override { return 0; }
+  explicit HalfOfTwo(std::unique_ptr<Communicator> one)
+      : ForwardingCommunicator(*one), one_(std::move(one)) {}
   [[nodiscard]] int size() const override { return 2; }
-  [[nodiscard]] bool recordable() const override { return one_->recordable(); }
-  [[nodiscard]] bool sums_in_tree() const override { return one_->sums_in_tree(); }
   void all_reduce_sum(Queue& queue, void* data, std::int64_t count, DType type) override {
     ++sums;
-    one_->all_reduce_sum(queue, data, count, type);
+    inner().all_reduce_sum(queue, data, count, type);
   }
   void all_reduce_sums(Queue& queue, std::span<const SumPart> parts) override {
     sums += static_cast<int>(parts.size());
-    one_->all_reduce_sums(queue, parts);
+    inner().all_reduce_sums(queue, parts);
   }
-  void broadcast(Queue& queue, void* data, std::size_t bytes, int root) override {
-    one_->broadcast(queue, data, bytes, root);
-  }
-  void all_gather(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    one_->all_gather(queue, mine, bytes, out);
-  }
-  void all_to_all(Queue& queue, const void* mine, std::size_t bytes, void* out) override {
-    one_->all_to_all(queue, mine, bytes, out);
-  }
-  void barrier() override { one_->barrier(); }
 
   static inline int sums = 0;
 

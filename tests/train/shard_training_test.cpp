@@ -36,7 +36,7 @@ TrainedRank require_equal_bytes(const RankTraining& training) {
 void require_that_it_learnt(const TrainedRank& trained, std::int64_t samples) {
   REQUIRE(trained.updates.size() == 20);
   CHECK(trained.updates.back().totals.loss < 0.8 * trained.updates.front().totals.loss);
-  for (const UpdateResult& update : trained.updates) {
+  for (const StepResult& update : trained.updates) {
     CHECK(update.finite);
     CHECK(update.totals.samples == samples);
   }
@@ -49,7 +49,7 @@ TEST_CASE("with shards, float32 training on 1, 2 and 4 ranks is bit-identical") 
   const TrainedRank trained = require_equal_bytes(on_processor(1));
   require_that_it_learnt(trained, 16);
   const auto clipped = std::count_if(trained.updates.begin(), trained.updates.end(),
-                                     [](const UpdateResult& u) { return u.gradient_norm > 0.5; });
+                                     [](const StepResult& u) { return u.gradient_norm > 0.5; });
   CHECK(clipped > 0);
 
   RankTraining other = on_processor(1);
@@ -71,7 +71,7 @@ TEST_CASE("with shards and a dynamic loss scale, fp16 on 1, 2 and 4 ranks is bit
                   .loss_scale = {.start = LossScale::kMost, .dynamic = true, .growth = 3}}};
   const TrainedRank trained = require_equal_bytes(training);
   const auto skipped = std::count_if(trained.updates.begin(), trained.updates.end(),
-                                     [](const UpdateResult& u) { return u.skipped; });
+                                     [](const StepResult& u) { return u.skipped; });
   CHECK(skipped > 0);
   CHECK(skipped < 20);
 }
@@ -113,7 +113,7 @@ TEST_CASE(
       work.run(pass);
     }
     updater.finish();
-    const UpdateResult result = updater.results().take_all().back();
+    const StepResult result = updater.results().take_all().back();
     CHECK(result.finite);
     CHECK(result.totals.samples == 32);
     CHECK(result.totals.loss > 0);

@@ -85,8 +85,8 @@ std::vector<double> elements(Queue& queue, const std::vector<BlockEntry>& entrie
   return values;
 }
 
-void note(Trained& trained, std::span<const UpdateResult> results) {
-  for (const UpdateResult& result : results) {
+void note(Trained& trained, std::span<const StepResult> results) {
+  for (const StepResult& result : results) {
     trained.finite.push_back(result.finite);
     trained.skipped.push_back(result.skipped);
     trained.loss_scale.push_back(result.loss_scale);

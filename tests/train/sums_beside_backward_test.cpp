@@ -92,8 +92,10 @@ class NotedRanks final : public testing::ForwardingRanks {
   std::vector<std::string> calls;
 };
 
-/// The calls of one step whose gradients are sent in `transport`, in buckets of this many elements.
-std::vector<std::string> calls_of(DType transport, const std::vector<GradientBucket>& buckets) {
+/// The calls of one step whose gradients are sent in `transport`, in buckets of this many elements,
+/// and which sums this many other doubles with the results.
+std::vector<std::string> calls_of(DType transport, const std::vector<GradientBucket>& buckets,
+                                  std::int64_t more = 0) {
   std::vector<std::string> calls;
   const auto outcomes = testing::run_gloo(testing::StoreKind::memory, 2, [&](Communicator& group) {
     NotedRanks noted(group);
@@ -110,8 +112,12 @@ std::vector<std::string> calls_of(DType transport, const std::vector<GradientBuc
                  .results = results.data(),
                  .result_count = 3},
                 {.transport = transport, .buckets = buckets});
+    std::vector<double> others(static_cast<std::size_t>(more), 1.0);
+    sum.sum_with_results({others.data(), more, DType::f64});
     for (std::size_t i = 0; i < sum.overlapped().size(); ++i) sum.begin_next();
     sum.finish();
+    if (std::ranges::count(others, 2.0) != more)
+      throw Error(ErrorKind::bug, "no sum of the others");
     if (gradients != std::vector<float>(28, 2.0F) || results != std::vector<double>(3, 2.0)) {
       throw Error(ErrorKind::bug, "another sum");
     }
@@ -163,6 +169,9 @@ TEST_CASE("the results are sent with the last gradient bucket, in one call") {
   CHECK(calls_of(DType::f32, three) == Calls{"10 f32", "9 f32", "9 f32, 3 f64"});
   CHECK(calls_of(DType::bf16, three) == Calls{"10 bf16", "9 bf16", "6 bf16, 3 f32, 3 f64"});
   CHECK(calls_of(DType::f32, {{.first = 0, .count = 28, .steps = 3}}) == Calls{"28 f32, 3 f64"});
+  // So is what else is summed with them.
+  CHECK(calls_of(DType::f32, three, 1) == Calls{"10 f32", "9 f32", "9 f32, 3 f64, 1 f64"});
+  CHECK(calls_of(DType::bf16, {}, 2) == Calls{"25 bf16, 3 f32, 3 f64, 2 f64"});
 }
 
 TEST_CASE("all-reduces of several micro-batches and of shards follow the backward pass") {

@@ -74,13 +74,13 @@ TEST_CASE("with several rows the oldest results are taken while the newest are w
     ring.add(10 + step);
     CHECK(ring.pending() <= ring.capacity());
     if (!ring.full()) continue;
-    for (const UpdateResult& result : ring.take_oldest()) {
+    for (const StepResult& result : ring.take_oldest()) {
       rates.push_back(result.rate);
       CHECK(result.totals.samples == 10 + static_cast<std::int64_t>(result.rate));
     }
     CHECK(ring.pending() == 3);
   }
-  for (const UpdateResult& result : ring.take_all()) rates.push_back(result.rate);
+  for (const StepResult& result : ring.take_all()) rates.push_back(result.rate);
   CHECK(rates == std::vector<double>{4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   CHECK(ring.pending() == 0);
 }

@@ -1,8 +1,6 @@
 #include "backend/cuda/libraries.h"
 
-#include <cublasLt.h>
 #include <cudnn_graph.h>
-#include <nccl.h>
 
 #include <optional>
 #include <system_error>
@@ -11,30 +9,12 @@
 #include "base/text.h"
 #include "comm/nccl_library.h"
 #include "exec/cudnn/library.h"
-#include "exec/cudnn/matmul.h"
+#include "exec/cudnn/matmul_library.h"
 
 namespace trainyard::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(int version) { return version_text(static_cast<std::size_t>(version)); }
-
-int cudnn_version(const SharedLibrary& library) {
-  auto* ask = library.function<decltype(cudnnGetVersion)>("cudnnGetVersion");
-  return ask == nullptr ? 0 : static_cast<int>(ask());
-}
-
-int cublas_version(const SharedLibrary& library) {
-  auto* ask = library.function<decltype(cublasLtGetVersion)>("cublasLtGetVersion");
-  return ask == nullptr ? 0 : static_cast<int>(ask());
-}
-
-int nccl_version(const SharedLibrary& library) {
-  auto* ask = library.function<decltype(ncclGetVersion)>("ncclGetVersion");
-  int version = 0;
-  return ask == nullptr || ask(&version) != ncclSuccess ? 0 : version;
-}
 
 int compiler_version(const SharedLibrary& library) {
   auto* ask = library.function<int(int*, int*)>("nvrtcVersion");
@@ -47,7 +27,9 @@ int cuda_of_cudnn(const SharedLibrary& library) {
   return ask == nullptr ? 0 : static_cast<int>(ask()) / 1000;
 }
 
-int cuda_of_cublas(const SharedLibrary& library) { return cublas_version(library) / 10000; }
+int cuda_of_cublas(const SharedLibrary& library) {
+  return cudnn::MatmulLibrary::required().version(library) / 10000;
+}
 
 /// As passed to the loader; empty if the folder has no such file.
 std::optional<fs::path> path_in(const fs::path& folder, const std::string& file) {
@@ -59,13 +41,13 @@ std::optional<fs::path> path_in(const fs::path& folder, const std::string& file)
 void judge(LibraryFinding& finding, const WantedLibrary& wanted, const SharedLibrary& library,
            int driver_cuda) {
   finding.path = library.file();
-  const int version = wanted.version(library);
-  finding.version = text_of(version);
+  const int version = wanted.required.version(library);
+  finding.version = version_text(version);
   finding.problem.clear();
   const int cuda = wanted.cuda == nullptr || driver_cuda == 0 ? 0 : wanted.cuda(library);
-  if (version < wanted.least_version) {
+  if (version < wanted.required.least_version) {
     finding.problem = finding.path.string() + " is version " + finding.version + ", expected " +
-                      text_of(wanted.least_version) + " or newer";
+                      version_text(wanted.required.least_version) + " or newer";
   } else if (cuda > driver_cuda) {
     finding.problem = finding.path.string() + " is for CUDA " + std::to_string(cuda) +
                       ", but the driver supports CUDA " + std::to_string(driver_cuda);
@@ -74,7 +56,7 @@ void judge(LibraryFinding& finding, const WantedLibrary& wanted, const SharedLib
 
 /// The library at `path`, kept open until the program ends if it is usable.
 LibraryFinding open_at(const fs::path& path, const WantedLibrary& wanted, int driver_cuda) {
-  LibraryFinding finding{.name = wanted.name,
+  LibraryFinding finding{.name = wanted.required.name,
                          .file = path.filename().string(),
                          .several_gpus = wanted.several_gpus,
                          .without = wanted.without};
@@ -98,36 +80,26 @@ LibraryFinding open_at(const fs::path& path, const WantedLibrary& wanted, int dr
 
 std::vector<WantedLibrary> wanted_libraries() {
   return {
-      {.name = "cuDNN",
+      {.required = cudnn::Library::required(),
        .files = {"libcudnn.so.9"},
-       .least_version = cudnn::Library::kLeastVersion,
-       .version = cudnn_version,
        .has_parts = true,
        .cuda = cuda_of_cudnn},
-      {.name = "cuBLASLt",
+      {.required = cudnn::MatmulLibrary::required(),
        .files = {"libcublasLt.so.13", "libcublasLt.so.12"},
-       .least_version = cudnn::MatmulLibrary::kLeastVersion,
-       .version = cublas_version,
        .cuda = cuda_of_cublas},
-      {.name = "NCCL",
-       .files = {"libnccl.so.2"},
-       .least_version = nccl::Library::kLeastVersion,
-       .version = nccl_version,
-       .several_gpus = true},
+      {.required = nccl::Library::required(), .files = {"libnccl.so.2"}, .several_gpus = true},
   };
 }
 
 WantedLibrary wanted_compiler(int cuda) {
-  return {.name = "NVRTC",
+  return {.required = {.name = "NVRTC", .least_version = cuda * 10000, .version = compiler_version},
           .files = {"libnvrtc.so." + std::to_string(cuda)},
-          .least_version = cuda * 10000,
-          .version = compiler_version,
           .without = "cuDNN's engines that are compiled at run time are left out"};
 }
 
 LibraryFinding open_library(const WantedLibrary& wanted, std::span<const fs::path> folders,
                             int driver_cuda) {
-  LibraryFinding finding{.name = wanted.name,
+  LibraryFinding finding{.name = wanted.required.name,
                          .file = wanted.files.front(),
                          .problem = joined(wanted.files, " or ") + " was not found",
                          .several_gpus = wanted.several_gpus,

@@ -7,17 +7,14 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "base/shared_library.h"
+#include "base/required_library.h"
 
 namespace trainyard::cuda {
 
-/// A library that the GPU part opens, and the lowest version that has the functions used.
+/// A library that the GPU part opens, and the files that it may be.
 struct WantedLibrary {
-  std::string name;
+  RequiredLibrary required;
   std::vector<std::string> files;  // alternatives; the first that a folder has is taken
-  int least_version = 0;           // major * 10000 + minor * 100 + patch, for all of them
-  /// The version of an open library, or 0 if it does not report one.
-  int (*version)(const SharedLibrary&) = nullptr;
   /// It opens parts of itself on a version query, and they stay open: a copy that is too old is
   /// queried outside the program's namespace, so that its parts are not mistaken for those of the
   /// next.

@@ -23,29 +23,29 @@ class ConvStep : public Executor {
         attributes_(static_cast<const ConvOp&>(*step.op).values()),
         storage_(step.storage),
         graph_(conv_graph(step)),
-        places_(conv_places(step, graph_, context_->settings().workspace_cap)),
+        offsets_(conv_offsets(step, graph_, context_->settings().workspace_cap)),
         // Without groups the padding takes part in the product and comes out zero.
         clears_padding_(attributes_.groups > 1),
         tf32_(step.tf32) {
     choose();
   }
-  [[nodiscard]] std::size_t workspace_bytes() const final { return places_.workspace.used(); }
+  [[nodiscard]] std::size_t workspace_bytes() const final { return offsets_.workspace.used(); }
 
  private:
   /// Chooses the engine, within the workspace that the step's own offsets leave.
   void choose() {
     const bool adds_bias = attributes_.bias && graph_.computes == ConvGraph::Computes::output;
     engine_ = choose_engine(context_->search(), graph_, adds_bias ? attributes_.filters : 0,
-                            context_->rules(storage_, tf32_, places_.workspace.left()));
+                            context_->rules(storage_, tf32_, offsets_.workspace.left()));
     // Engines that failed during the search may have left CUDA's last error for the next launch.
     cuda::ignore(cudaGetLastError());
-    engine_place_ =
-        places_.workspace.take_for_library(static_cast<std::size_t>(engine_.workspace_bytes));
+    engine_offset_ =
+        offsets_.workspace.take_for_library(static_cast<std::size_t>(engine_.workspace_bytes));
   }
 
  protected:
   void bind_graph(GraphAddresses addresses, void* workspace) {
-    addresses.workspace = place_at(workspace, engine_place_);
+    addresses.workspace = address_at(workspace, engine_offset_);
     pack_ = make_variant_pack(context_->library(), addresses);
   }
   void run_graph() const {
@@ -63,11 +63,11 @@ class ConvStep : public Executor {
   ConvAttributes attributes_;
   DType storage_;
   ConvGraph graph_;
-  ConvOffsets places_;
+  ConvOffsets offsets_;
   bool clears_padding_;
   bool tf32_;
   EnginePlan engine_;
-  std::size_t engine_place_ = 0;
+  std::size_t engine_offset_ = 0;
   DescriptorPtr pack_;
 };
 
@@ -79,24 +79,24 @@ class ConvForward final : public ConvStep {
         rounds_bias_(rounds_bias(step)),
         rows_(step.outputs[0]) {}
   [[nodiscard]] std::size_t reserve_bytes() const override {
-    return training_ && !places_.direct ? places_.packed_bytes : 0;
+    return training_ && !offsets_.direct ? offsets_.packed_bytes : 0;
   }
   void bind(const StepTensors& tensors) override {
     output_ = tensors.outputs[0];
     weight_ = tensors.parameters[0].as<float>();
-    packed_ = training_ ? tensors.reserve : place_at(tensors.workspace, places_.packed);
+    packed_ = training_ ? tensors.reserve : address_at(tensors.workspace, offsets_.packed);
     bias_ = attributes_.bias ? tensors.parameters[1].as<float>() : nullptr;
-    rounded_bias_ = rounds_bias_ ? place_at(tensors.workspace, places_.rounded_bias) : nullptr;
+    rounded_bias_ = rounds_bias_ ? address_at(tensors.workspace, offsets_.rounded_bias) : nullptr;
     void* const added = rounds_bias_ ? rounded_bias_ : bias_;
     bind_graph({.input = tensors.inputs[0].data,
-                .weight = places_.direct ? weight_ : packed_,
+                .weight = offsets_.direct ? weight_ : packed_,
                 .output = output_.data,
                 .bias = engine_.choice.adds_bias ? added : nullptr},
                tensors.workspace);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();
-    if (!places_.direct) pack_weights(stream, storage_, places_.weights, weight_, packed_);
+    if (!offsets_.direct) pack_weights(stream, storage_, offsets_.weights, weight_, packed_);
     if (rounded_bias_ != nullptr && engine_.choice.adds_bias) {
       round_bias(stream, storage_, attributes_.filters, bias_, rounded_bias_);
     }
@@ -122,12 +122,12 @@ class ConvBackwardData final : public ConvStep {
   ConvBackwardData(ContextPtr context, const StepDescription& step)
       : ConvStep(std::move(context), step) {}
   [[nodiscard]] std::size_t reserve_bytes() const override {
-    return places_.direct ? 0 : places_.packed_bytes;
+    return offsets_.direct ? 0 : offsets_.packed_bytes;
   }
   void bind(const StepTensors& tensors) override {
     gradient_ = tensors.input_gradients[0];
     bind_graph({.input = gradient_.data,
-                .weight = places_.direct ? tensors.parameters[0].data : tensors.reserve,
+                .weight = offsets_.direct ? tensors.parameters[0].data : tensors.reserve,
                 .output = tensors.output_gradients[0].data},
                tensors.workspace);
   }
@@ -146,20 +146,20 @@ class ConvBackwardParameters final : public ConvStep {
       : ConvStep(std::move(context), step), rows_(step.outputs[0]) {}
   void bind(const StepTensors& tensors) override {
     weight_gradient_ = tensors.parameter_gradients[0].as<float>();
-    packed_ = place_at(tensors.workspace, places_.packed);
+    packed_ = address_at(tensors.workspace, offsets_.packed);
     output_gradient_ = tensors.output_gradients[0].data;
     bias_gradient_ = attributes_.bias ? tensors.parameter_gradients[1].as<float>() : nullptr;
-    partials_ = place_at(tensors.workspace, places_.partials);
+    partials_ = address_at(tensors.workspace, offsets_.partials);
     bind_graph({.input = tensors.inputs[0].data,
-                .weight = places_.direct ? weight_gradient_ : packed_,
+                .weight = offsets_.direct ? weight_gradient_ : packed_,
                 .output = output_gradient_},
                tensors.workspace);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();
     run_graph();
-    if (!places_.direct)
-      unpack_weights(stream, storage_, places_.weights, packed_, weight_gradient_);
+    if (!offsets_.direct)
+      unpack_weights(stream, storage_, offsets_.weights, packed_, weight_gradient_);
     if (bias_gradient_ != nullptr) {
       bias_gradient(stream, storage_, rows_, output_gradient_, bias_gradient_, partials_);
     }

@@ -20,19 +20,19 @@ WeightShape weight_shape(const StepDescription& step, const ConvGraph& graph) {
           .padded_channels = graph.weight.extents[1]};
 }
 
-void take_forward(const StepDescription& step, ConvOffsets& places) {
+void take_forward(const StepDescription& step, ConvOffsets& offsets) {
   const bool training = step.pass == Pass::forward_train;
-  if (!places.direct && training) places.workspace.leave(places.packed_bytes);  // in the reserve
-  if (!places.direct && !training) places.packed = places.workspace.take(places.packed_bytes);
+  if (!offsets.direct && training) offsets.workspace.leave(offsets.packed_bytes);  // in the reserve
+  if (!offsets.direct && !training) offsets.packed = offsets.workspace.take(offsets.packed_bytes);
   if (!rounds_bias(step)) return;
-  places.rounded_bias = places.workspace.take(
+  offsets.rounded_bias = offsets.workspace.take(
       static_cast<std::size_t>(attributes_of(step).filters) * size_of(step.storage));
 }
 
-void take_backward_parameters(const StepDescription& step, ConvOffsets& places) {
-  if (!places.direct) places.packed = places.workspace.take(places.packed_bytes);
+void take_backward_parameters(const StepDescription& step, ConvOffsets& offsets) {
+  if (!offsets.direct) offsets.packed = offsets.workspace.take(offsets.packed_bytes);
   if (!attributes_of(step).bias) return;
-  places.partials = places.workspace.take(bias_partial_bytes(ChannelRows(step.outputs[0])));
+  offsets.partials = offsets.workspace.take(bias_partial_bytes(ChannelRows(step.outputs[0])));
 }
 
 }  // namespace
@@ -41,20 +41,20 @@ bool rounds_bias(const StepDescription& step) {
   return attributes_of(step).bias && step.storage != DType::f32;
 }
 
-ConvOffsets conv_places(const StepDescription& step, const ConvGraph& graph, std::size_t cap) {
+ConvOffsets conv_offsets(const StepDescription& step, const ConvGraph& graph, std::size_t cap) {
   const WeightShape weights = weight_shape(step, graph);
-  ConvOffsets places{
+  ConvOffsets offsets{
       .weights = weights,
       .direct = step.storage == DType::f32 && weights.same_order(),
       .packed_bytes = static_cast<std::size_t>(weights.packed_elements()) * size_of(step.storage),
       .workspace = StepWorkspace(cap)};
-  if (step.pass == Pass::backward_data) return places;
+  if (step.pass == Pass::backward_data) return offsets;
   if (step.pass == Pass::backward_parameters) {
-    take_backward_parameters(step, places);
+    take_backward_parameters(step, offsets);
   } else {
-    take_forward(step, places);
+    take_forward(step, offsets);
   }
-  return places;
+  return offsets;
 }
 
 }  // namespace trainyard::cudnn

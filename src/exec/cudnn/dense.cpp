@@ -41,7 +41,7 @@ class DenseStep : public Executor {
     shape.factors = storage_;
     shape.tf32 = tf32_;
     Matmul product(context_->matmul_library(), shape, workspace_.left());
-    product_place_ = workspace_.take_for_library(product.workspace_bytes());
+    product_offset_ = workspace_.take_for_library(product.workspace_bytes());
     return product;
   }
   /// [samples, units] as rows of channels.
@@ -56,7 +56,7 @@ class DenseStep : public Executor {
   std::int64_t samples_, units_, features_;
   bool direct_;  // the weights of the flat block are read unchanged
   StepWorkspace workspace_;
-  std::size_t product_place_ = 0;
+  std::size_t product_offset_ = 0;
 };
 
 /// y = x * w^T + bias.
@@ -65,7 +65,7 @@ class DenseForward final : public DenseStep {
   DenseForward(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
         training_(step.pass == Pass::forward_train),
-        rounded_place_(take_rounded()),
+        rounded_offset_(take_rounded()),
         product_(make_product({.rows = samples_,
                                .columns = units_,
                                .depth = features_,
@@ -79,9 +79,9 @@ class DenseForward final : public DenseStep {
     input_ = tensors.inputs[0].data;
     output_ = tensors.outputs[0].data;
     weight_ = tensors.parameters[0].as<float>();
-    rounded_ = training_ ? tensors.reserve : place_at(tensors.workspace, rounded_place_);
+    rounded_ = training_ ? tensors.reserve : address_at(tensors.workspace, rounded_offset_);
     bias_ = has_bias_ ? tensors.parameters[1].as<float>() : nullptr;
-    scratch_ = place_at(tensors.workspace, product_place_);
+    scratch_ = address_at(tensors.workspace, product_offset_);
     if (product_.adds_bias()) product_.bind_bias(bias_);
   }
   void run() override {
@@ -110,7 +110,7 @@ class DenseForward final : public DenseStep {
   }
 
   bool training_;
-  std::size_t rounded_place_;
+  std::size_t rounded_offset_;
   Matmul product_;
   const void* input_ = nullptr;
   void* output_ = nullptr;
@@ -132,7 +132,7 @@ class DenseBackwardData final : public DenseStep {
     output_gradient_ = tensors.output_gradients[0].data;
     input_gradient_ = tensors.input_gradients[0].data;
     weight_ = direct_ ? tensors.parameters[0].data : tensors.reserve;
-    scratch_ = place_at(tensors.workspace, product_place_);
+    scratch_ = address_at(tensors.workspace, product_offset_);
   }
   void run() override {
     product_.run(context_->stream(), output_gradient_, weight_, input_gradient_, scratch_);
@@ -151,7 +151,7 @@ class DenseBackwardParameters final : public DenseStep {
  public:
   DenseBackwardParameters(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
-        partials_place_(has_bias_ ? workspace_.take(bias_partial_bytes(output_rows())) : 0),
+        partials_offset_(has_bias_ ? workspace_.take(bias_partial_bytes(output_rows())) : 0),
         product_(make_product({.rows = units_,
                                .columns = features_,
                                .depth = samples_,
@@ -162,8 +162,8 @@ class DenseBackwardParameters final : public DenseStep {
     output_gradient_ = tensors.output_gradients[0].data;
     weight_gradient_ = tensors.parameter_gradients[0].data;
     bias_gradient_ = has_bias_ ? tensors.parameter_gradients[1].as<float>() : nullptr;
-    scratch_ = place_at(tensors.workspace, product_place_);
-    partials_ = place_at(tensors.workspace, partials_place_);
+    scratch_ = address_at(tensors.workspace, product_offset_);
+    partials_ = address_at(tensors.workspace, partials_offset_);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();
@@ -174,7 +174,7 @@ class DenseBackwardParameters final : public DenseStep {
   }
 
  private:
-  std::size_t partials_place_;
+  std::size_t partials_offset_;
   Matmul product_;
   const void* input_ = nullptr;
   const void* output_gradient_ = nullptr;

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/carver.h"
 #include "base/error.h"
 #include "base/handle.h"
+#include "base/offset_allocator.h"
 #include "base/philox.h"
 #include "device/cuda/check.h"
 #include "device/cuda/cuda_device.h"
@@ -50,15 +50,15 @@ class TrialMemory {
     const ConvGraph& graph = subject.graph;
     const std::size_t bias_bytes =
         static_cast<std::size_t>(graph.output.extents[1]) * sizeof(float);
-    Carver carver;
-    const std::size_t input = carver.take(bytes_of(graph.input));
-    const std::size_t weight = carver.take(bytes_of(graph.weight));
-    const std::size_t output = carver.take(bytes_of(graph.output));
-    const std::size_t bias = carver.take(bias_bytes);
-    const std::size_t rounded_bias = carver.take(bias_bytes);
-    const std::size_t workspace = carver.take(subject.workspace_bytes);
-    buffer_ = context.settings().device->allocate(carver.used());
-    const auto at = [this](std::size_t offset) { return place_at(buffer_->data(), offset); };
+    OffsetAllocator allocator;
+    const std::size_t input = allocator.take(bytes_of(graph.input));
+    const std::size_t weight = allocator.take(bytes_of(graph.weight));
+    const std::size_t output = allocator.take(bytes_of(graph.output));
+    const std::size_t bias = allocator.take(bias_bytes);
+    const std::size_t rounded_bias = allocator.take(bias_bytes);
+    const std::size_t workspace = allocator.take(subject.workspace_bytes);
+    buffer_ = context.settings().device->allocate(allocator.used());
+    const auto at = [this](std::size_t offset) { return address_at(buffer_->data(), offset); };
     addresses_ = {.input = at(input),
                   .weight = at(weight),
                   .output = at(output),

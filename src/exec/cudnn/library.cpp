@@ -4,47 +4,28 @@
 
 #include <array>
 
-#include "base/error.h"
-#include "base/shared_library.h"
-
 namespace trainyard::cudnn {
-namespace {
-
-Functions functions_of(const SharedLibrary& library) {
-  Functions all{};
-  const auto find = [&, expected = "cuDNN " + version_text(Library::kLeastVersion) + " or newer"](
-                        const char* name, auto& to) { library.require(name, to, expected); };
-  find("cudnnGetVersion", all.version);
-  find("cudnnGetErrorString", all.error_string);
-  find("cudnnGetLastErrorString", all.last_error_string);
-  find("cudnnCreate", all.create);
-  find("cudnnDestroy", all.destroy);
-  find("cudnnSetStream", all.set_stream);
-  find("cudnnBackendCreateDescriptor", all.create_descriptor);
-  find("cudnnBackendDestroyDescriptor", all.destroy_descriptor);
-  find("cudnnBackendFinalize", all.finalize);
-  find("cudnnBackendSetAttribute", all.set_attribute);
-  find("cudnnBackendGetAttribute", all.get_attribute);
-  find("cudnnBackendExecute", all.execute);
-  return all;
-}
-
-}  // namespace
 
 Library::Library(const std::filesystem::path& path) {
-  SharedLibrary library(path);
-  if (!library.is_open()) {
-    throw Error(ErrorKind::device, "cuDNN cannot be opened: " + library.problem());
-  }
-  functions_ = functions_of(library);
-  const std::string problem = version_problem("cuDNN", functions_.version(), kLeastVersion);
-  if (!problem.empty()) {
-    throw Error(ErrorKind::device, fmt::format("{}: {}", library.file().string(), problem));
-  }
-  library.keep();
+  Functions& all = functions_;
+  open_library(required(), path,
+               {{"cudnnGetVersion", all.version},
+                {"cudnnGetErrorString", all.error_string},
+                {"cudnnGetLastErrorString", all.last_error_string},
+                {"cudnnCreate", all.create},
+                {"cudnnDestroy", all.destroy},
+                {"cudnnSetStream", all.set_stream},
+                {"cudnnBackendCreateDescriptor", all.create_descriptor},
+                {"cudnnBackendDestroyDescriptor", all.destroy_descriptor},
+                {"cudnnBackendFinalize", all.finalize},
+                {"cudnnBackendSetAttribute", all.set_attribute},
+                {"cudnnBackendGetAttribute", all.get_attribute},
+                {"cudnnBackendExecute", all.execute}});
 }
 
-std::string Library::version() const { return version_text(functions_.version()); }
+std::string Library::version() const {
+  return version_text(static_cast<int>(functions_.version()));
+}
 
 std::string Library::problem(cudnnStatus_t status) const {
   if (status == CUDNN_STATUS_SUCCESS) return "";

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/required_library.h"
 #include "device/cuda/check.h"
 
 namespace trainyard::cudnn {
@@ -36,8 +37,14 @@ class Library {
   /// 9.8.0, the first that lists engines by the properties of a device.
   static constexpr int kLeastVersion = 90800;
 
+  /// cuDNN as the GPU part opens it. Inline, because the list of libraries is linked without
+  /// executors.
+  [[nodiscard]] static RequiredLibrary required() {
+    return {.name = "cuDNN", .least_version = kLeastVersion, .version = version_of};
+  }
+
   /// Opens the library at `path` (or of that name, found by the loader). Throws Error{device} if it
-  /// cannot be opened, or is older than kLeastVersion.
+  /// cannot be opened, lacks a function, or is older than kLeastVersion.
   explicit Library(const std::filesystem::path& path);
   explicit Library(const Functions& functions) : functions_(functions) {}
 
@@ -51,6 +58,11 @@ class Library {
   void check(cudnnStatus_t status, std::string_view doing) const;
 
  private:
+  static int version_of(const SharedLibrary& library) {
+    auto* ask = library.function<decltype(cudnnGetVersion)>("cudnnGetVersion");
+    return ask == nullptr ? 0 : static_cast<int>(ask());
+  }
+
   Functions functions_{};
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/shared_library.h"
 
 namespace trainyard::cudnn {
 namespace {
@@ -51,50 +50,6 @@ cublasLtMatrixLayout_t new_factor(const MatmulLibrary& library, DType type, std:
 }
 
 }  // namespace
-
-MatmulFunctions matmul_functions_of(const SharedLibrary& library) {
-  MatmulFunctions all{};
-  const auto find = [&, expected =
-                            "cuBLASLt " + version_text(MatmulLibrary::kLeastVersion) + " or newer"](
-                        const char* name, auto& to) { library.require(name, to, expected); };
-  find("cublasLtGetStatusString", all.status_string);
-  find("cublasLtCreate", all.create);
-  find("cublasLtDestroy", all.destroy);
-  find("cublasLtMatmulDescCreate", all.create_product);
-  find("cublasLtMatmulDescDestroy", all.destroy_product);
-  find("cublasLtMatmulDescSetAttribute", all.set_product);
-  find("cublasLtMatrixLayoutCreate", all.create_matrix);
-  find("cublasLtMatrixLayoutDestroy", all.destroy_matrix);
-  find("cublasLtMatmulPreferenceCreate", all.create_preference);
-  find("cublasLtMatmulPreferenceDestroy", all.destroy_preference);
-  find("cublasLtMatmulPreferenceSetAttribute", all.set_preference);
-  find("cublasLtMatmulAlgoGetHeuristic", all.find_algorithms);
-  find("cublasLtMatmul", all.multiply);
-  return all;
-}
-
-MatmulLibrary::MatmulLibrary(const std::filesystem::path& path) {
-  SharedLibrary library(path);
-  if (!library.is_open()) {
-    throw Error(ErrorKind::device, "cuBLASLt cannot be opened: " + library.problem());
-  }
-  functions_ = matmul_functions_of(library);
-  library.keep();
-  check(functions_.create(&handle_), "making a handle");
-}
-
-MatmulLibrary::MatmulLibrary(const MatmulFunctions& functions) : functions_(functions) {
-  check(functions_.create(&handle_), "making a handle");
-}
-
-MatmulLibrary::~MatmulLibrary() { functions_.destroy(handle_); }
-
-void MatmulLibrary::check(cublasStatus_t status, const char* doing) const {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  cuda::throw_library_error(
-      fmt::format("cuBLASLt: {}: {}", doing, functions_.status_string(status)),
-      functions_.device_fault());
-}
 
 Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size_t workspace_cap)
     : library_(&library),

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "base/carver.h"
 #include "base/error.h"
+#include "base/offset_allocator.h"
 
 namespace trainyard::cudnn {
 
@@ -17,25 +17,25 @@ class StepWorkspace {
   explicit StepWorkspace(std::size_t cap) : cap_(cap) {}
 
   /// Offset of `bytes` that the step requires. All calls come before take_for_library().
-  std::size_t take(std::size_t bytes) { return carver_.take(bytes); }
+  std::size_t take(std::size_t bytes) { return allocator_.take(bytes); }
   /// Takes `bytes` off the cap without assigning an offset: the step needs them in another pass,
   /// for which the library must make the same choice as for this one.
   void leave(std::size_t bytes) { cap_ -= std::min(cap_, aligned_bytes(bytes)); }
   /// Bytes that the library may take: 0 if the step's own needs fill the cap.
   [[nodiscard]] std::size_t left() const {
-    return carver_.used() < cap_ ? (cap_ - carver_.used()) / kAlignment * kAlignment : 0;
+    return allocator_.used() < cap_ ? (cap_ - allocator_.used()) / kSlotAlignment * kSlotAlignment
+                                    : 0;
   }
   /// Offset of `bytes` within left().
   std::size_t take_for_library(std::size_t bytes) {
     TY_CHECK(bytes <= left(), "a library keeps to the workspace that it was offered");
-    return carver_.take(bytes);
+    return allocator_.take(bytes);
   }
-  [[nodiscard]] std::size_t used() const { return carver_.used(); }
+  [[nodiscard]] std::size_t used() const { return allocator_.used(); }
 
  private:
-  static constexpr std::size_t kAlignment = aligned_bytes(1);
   std::size_t cap_;
-  Carver carver_;
+  OffsetAllocator allocator_;
 };
 
 }  // namespace trainyard::cudnn

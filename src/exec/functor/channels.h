@@ -44,7 +44,7 @@ class BnRows : public Executor {
         packs_(input_.packs(kPack<T>) && output_.packs(kPack<T>) &&
                input_.padded == output_.padded) {
     TY_CHECK(!attributes_.residual || step.inputs[1] == step.inputs[0],
-             "a residual lies as the tensor that it is added to");
+             "a residual has the layout of the tensor that it is added to");
     TY_CHECK(input_.count * padded_ <= std::numeric_limits<std::uint32_t>::max(),
              "a batch norm's elements are counted in 32 bits");
   }

@@ -54,7 +54,7 @@ struct PoolMaps {
 
   /// The position of call `i` in a map of height x width pixels.
   template <int P>
-  TY_HD PackIndex place(std::int64_t i, std::int64_t height, std::int64_t width) const {
+  TY_HD PackIndex pack_at(std::int64_t i, std::int64_t height, std::int64_t width) const {
     const std::uint32_t at = static_cast<std::uint32_t>(i);
     const std::uint32_t pixel = at / packs;
     const std::uint32_t row = pixel / static_cast<std::uint32_t>(width);
@@ -64,12 +64,12 @@ struct PoolMaps {
             static_cast<std::int64_t>(at - pixel * packs) * P};
   }
   template <int P>
-  TY_HD PackIndex output_place(std::int64_t i) const {
-    return place<P>(i, h.output, w.output);
+  TY_HD PackIndex output_pack(std::int64_t i) const {
+    return pack_at<P>(i, h.output, w.output);
   }
   template <int P>
-  TY_HD PackIndex input_place(std::int64_t i) const {
-    return place<P>(i, h.input, w.input);
+  TY_HD PackIndex input_pack(std::int64_t i) const {
+    return pack_at<P>(i, h.input, w.input);
   }
   /// The number of the call that makes the output at this window.
   template <int P>
@@ -95,7 +95,7 @@ struct MaxPoolWindow {
   Tap* taps;  // [calls, P], or null
 
   TY_HD void operator()(std::int64_t i) const {
-    const PackIndex at = maps.output_place<P>(i);
+    const PackIndex at = maps.output_pack<P>(i);
     const PoolAxis::Span rows = maps.h.span(at.h), columns = maps.w.span(at.w);
     Pack<T, P> best = load(at, rows.first, columns.first);
     std::int32_t tap[P];
@@ -137,7 +137,7 @@ struct MaxPoolGradient {
   T* dx;
 
   TY_HD void operator()(std::int64_t i) const {
-    const PackIndex at = maps.input_place<P>(i);
+    const PackIndex at = maps.input_pack<P>(i);
     A total[P] = {};
     for (std::int64_t oh = maps.h.first_window(at.h); oh < maps.h.last_window(at.h); ++oh) {
       for (std::int64_t ow = maps.w.first_window(at.w); ow < maps.w.last_window(at.w); ++ow) {
@@ -166,7 +166,7 @@ struct AveragePoolWindow {
   bool count_pad;
 
   TY_HD void operator()(std::int64_t i) const {
-    const PackIndex at = maps.output_place<P>(i);
+    const PackIndex at = maps.output_pack<P>(i);
     const PoolAxis::Span rows = maps.h.span(at.h), columns = maps.w.span(at.w);
     A total[P] = {};
     for (std::int64_t h = rows.first; h < rows.last; ++h) {
@@ -192,7 +192,7 @@ struct AveragePoolGradient {
   bool count_pad;
 
   TY_HD void operator()(std::int64_t i) const {
-    const PackIndex at = maps.input_place<P>(i);
+    const PackIndex at = maps.input_pack<P>(i);
     A total[P] = {};
     for (std::int64_t oh = maps.h.first_window(at.h); oh < maps.h.last_window(at.h); ++oh) {
       for (std::int64_t ow = maps.w.first_window(at.w); ow < maps.w.last_window(at.w); ++ow) {

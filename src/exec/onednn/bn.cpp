@@ -96,7 +96,7 @@ void add_forward(PrimitiveList& list, const BatchNorm& bn, bool training) {
   list.add(desc, dnnl::batch_normalization_forward(desc), arguments);
 }
 
-void add_backward(PrimitiveList& list, const BatchNorm& bn, bool wants_input_gradient) {
+void add_backward(PrimitiveList& list, const BatchNorm& bn, bool needs_input_gradient) {
   const auto forward = batch_norm_forward(list.engine(), dnnl::prop_kind::forward_training, bn.data,
                                           bn.eps, bn.flags);
   const auto desc = batch_norm_backward(list.engine(), forward, bn.data, bn.eps, bn.flags);
@@ -104,7 +104,7 @@ void add_backward(PrimitiveList& list, const BatchNorm& bn, bool wants_input_gra
   PrimitiveList::Arguments arguments{
       {DNNL_ARG_SRC, list.read_as(Source::input, 0, bn.input, bn.data)},
       {DNNL_ARG_DIFF_DST, list.read_as(Source::output_gradient, 0, bn.output, bn.data)},
-      {DNNL_ARG_DIFF_SRC, wants_input_gradient
+      {DNNL_ARG_DIFF_SRC, needs_input_gradient
                               ? list.write_as(Source::input_gradient, 0, bn.input, bn.data)
                               : list.workspace(bn.data)}};
   add_parameters(list, bn, arguments);
@@ -131,7 +131,7 @@ std::unique_ptr<Executor> make_bn(const LibraryPtr& library, const StepDescripti
   auto list = std::make_unique<PrimitiveList>(library, step.threads);
   const BatchNorm bn = describe_bn(step);
   if (step.pass == Pass::backward_data) {
-    add_backward(*list, bn, step.wants_input_gradient.at(0));
+    add_backward(*list, bn, step.needs_input_gradient.at(0));
   } else {
     add_forward(*list, bn, step.pass == Pass::forward_train);
   }

@@ -9,13 +9,6 @@
 namespace trainyard::onednn {
 namespace {
 
-// A cache line: the alignment that oneDNN's vectors and its scratchpad registry require.
-constexpr std::size_t kAlignment = 64;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 const std::vector<TensorView>& list_of(Source source, const StepTensors& tensors) {
   switch (source) {
     case Source::input:
@@ -46,16 +39,10 @@ PrimitiveList::PrimitiveList(LibraryPtr library, int threads)
   set_threads(threads_);
 }
 
-PrimitiveList::Memory PrimitiveList::new_memory(Place place, const Desc& desc) {
-  place.memory = dnnl::memory(desc, engine(), nullptr);
-  places_.push_back(std::move(place));
-  return places_.size() - 1;
-}
-
-std::size_t PrimitiveList::take_workspace(std::size_t bytes) {
-  const std::size_t offset = workspace_bytes_;
-  workspace_bytes_ += aligned(bytes);
-  return offset;
+PrimitiveList::Memory PrimitiveList::new_memory(Operand operand, const Desc& desc) {
+  operand.memory = dnnl::memory(desc, engine(), nullptr);
+  operands_.push_back(std::move(operand));
+  return operands_.size() - 1;
 }
 
 PrimitiveList::Memory PrimitiveList::tensor(Source source, std::size_t index, const Desc& desc) {
@@ -63,13 +50,12 @@ PrimitiveList::Memory PrimitiveList::tensor(Source source, std::size_t index, co
 }
 
 PrimitiveList::Memory PrimitiveList::workspace(const Desc& desc) {
-  const std::size_t offset = take_workspace(desc.get_size());
+  const std::size_t offset = workspace_.take(desc.get_size());
   return new_memory({.source = Source::workspace, .offset = offset, .memory = {}}, desc);
 }
 
 PrimitiveList::Memory PrimitiveList::reserve(const Desc& desc) {
-  const std::size_t offset = reserve_bytes_;
-  reserve_bytes_ += aligned(desc.get_size());
+  const std::size_t offset = reserve_.take(desc.get_size());
   return new_memory({.source = Source::reserve, .offset = offset, .memory = {}}, desc);
 }
 
@@ -81,7 +67,7 @@ PrimitiveList::Memory PrimitiveList::constant(const Desc& desc, std::vector<floa
 }
 
 PrimitiveList::Memory PrimitiveList::view(Memory memory, const Desc& desc) {
-  return new_memory(places_[memory], desc);
+  return new_memory(operands_[memory], desc);
 }
 
 PrimitiveList::Memory PrimitiveList::read_as(Source source, std::size_t index, const Desc& have,
@@ -104,7 +90,7 @@ PrimitiveList::Memory PrimitiveList::write_as(Source source, std::size_t index, 
 
 PrimitiveList::Memory PrimitiveList::optional_parameter_gradient(std::size_t index,
                                                                  const Desc& desc) {
-  const std::size_t offset = take_workspace(desc.get_size());
+  const std::size_t offset = workspace_.take(desc.get_size());
   return new_memory({.source = Source::parameter_gradient,
                      .index = index,
                      .offset = offset,
@@ -115,7 +101,7 @@ PrimitiveList::Memory PrimitiveList::optional_parameter_gradient(std::size_t ind
 
 void PrimitiveList::add_reorder(Memory from, Memory to) {
   const auto desc =
-      reordering(engine(), places_[from].memory.get_desc(), places_[to].memory.get_desc());
+      reordering(engine(), operands_[from].memory.get_desc(), operands_[to].memory.get_desc());
   add(desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
@@ -123,12 +109,12 @@ void PrimitiveList::append(const dnnl::primitive& primitive, const Desc& scratch
                            const Arguments& arguments) {
   Call call{.primitive = primitive, .arguments = {}};
   for (const auto& [argument, memory] : arguments) {
-    call.arguments.push_back({argument, places_[memory].memory.get()});
+    call.arguments.push_back({argument, operands_[memory].memory.get()});
   }
   if (scratchpad.get_size() > 0) {
     const Memory memory = new_memory({.source = Source::scratchpad, .memory = {}}, scratchpad);
-    call.arguments.push_back({DNNL_ARG_SCRATCHPAD, places_[memory].memory.get()});
-    scratchpad_bytes_ = std::max(scratchpad_bytes_, aligned(scratchpad.get_size()));
+    call.arguments.push_back({DNNL_ARG_SCRATCHPAD, operands_[memory].memory.get()});
+    scratchpad_bytes_ = std::max(scratchpad_bytes_, round_up(scratchpad.get_size(), kAlignment));
   }
   calls_.push_back(std::move(call));
 }
@@ -138,25 +124,25 @@ void PrimitiveList::finish() {
   copies_out_.clear();
 }
 
-std::size_t PrimitiveList::workspace_bytes() const { return workspace_bytes_ + scratchpad_bytes_; }
+std::size_t PrimitiveList::workspace_bytes() const { return workspace_.used() + scratchpad_bytes_; }
 
-void* PrimitiveList::address_of(const Place& place, const StepTensors& tensors) const {
+void* PrimitiveList::address_of(const Operand& operand, const StepTensors& tensors) const {
   std::byte* const workspace = static_cast<std::byte*>(tensors.workspace);
-  switch (place.source) {
+  switch (operand.source) {
     case Source::workspace:
-      return workspace + place.offset;
+      return workspace + operand.offset;
     case Source::scratchpad:
-      return workspace + workspace_bytes_;
+      return workspace + workspace_.used();
     case Source::reserve:
-      return static_cast<std::byte*>(tensors.reserve) + place.offset;
+      return static_cast<std::byte*>(tensors.reserve) + operand.offset;
     case Source::constant:
-      return const_cast<float*>(constants_[place.index].data());
+      return const_cast<float*>(constants_[operand.index].data());
     default:
       break;
   }
-  const std::vector<TensorView>& list = list_of(place.source, tensors);
-  void* const data = place.index < list.size() ? list[place.index].data : nullptr;
-  if (data == nullptr && place.optional) return workspace + place.offset;
+  const std::vector<TensorView>& list = list_of(operand.source, tensors);
+  void* const data = operand.index < list.size() ? list[operand.index].data : nullptr;
+  if (data == nullptr && operand.optional) return workspace + operand.offset;
   TY_CHECK(data != nullptr, "every tensor that a oneDNN step reads or writes has memory");
   return data;
 }
@@ -164,8 +150,8 @@ void* PrimitiveList::address_of(const Place& place, const StepTensors& tensors) 
 void PrimitiveList::bind(const StepTensors& tensors) {
   TY_CHECK(copies_out_.empty(), "a primitive list is finished before it is bound");
   TY_CHECK(workspace_bytes() == 0 || tensors.workspace != nullptr, "the step has its workspace");
-  TY_CHECK(reserve_bytes_ == 0 || tensors.reserve != nullptr, "the step has its reserve");
-  for (Place& place : places_) place.memory.set_data_handle(address_of(place, tensors));
+  TY_CHECK(reserve_bytes() == 0 || tensors.reserve != nullptr, "the step has its reserve");
+  for (Operand& operand : operands_) operand.memory.set_data_handle(address_of(operand, tensors));
 }
 
 void PrimitiveList::run() {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/offset_allocator.h"
 #include "exec/executor.h"
 #include "exec/onednn/dnnl.h"
 
@@ -75,12 +76,15 @@ class PrimitiveList final : public Executor {
   void finish();
 
   [[nodiscard]] std::size_t workspace_bytes() const override;
-  [[nodiscard]] std::size_t reserve_bytes() const override { return reserve_bytes_; }
+  [[nodiscard]] std::size_t reserve_bytes() const override { return reserve_.used(); }
   void bind(const StepTensors& tensors) override;
   void run() override;
 
  private:
-  struct Place {
+  // A cache line: the alignment that oneDNN's vectors and its scratchpad registry require.
+  static constexpr std::size_t kAlignment = 64;
+
+  struct Operand {
     Source source = Source::workspace;
     std::size_t index = 0;   // of the list of StepTensors, or of the constants
     std::size_t offset = 0;  // bytes into workspace or reserve
@@ -95,20 +99,19 @@ class PrimitiveList final : public Executor {
     Memory from, to;
   };
 
-  Memory new_memory(Place place, const Desc& desc);
-  std::size_t take_workspace(std::size_t bytes);
+  Memory new_memory(Operand operand, const Desc& desc);
   void append(const dnnl::primitive& primitive, const Desc& scratchpad, const Arguments& arguments);
-  [[nodiscard]] void* address_of(const Place& place, const StepTensors& tensors) const;
+  [[nodiscard]] void* address_of(const Operand& operand, const StepTensors& tensors) const;
 
   LibraryPtr library_;
   int threads_;
-  std::vector<Place> places_;
+  std::vector<Operand> operands_;
   std::vector<Call> calls_;
   std::vector<Copy> copies_out_;
   std::vector<std::vector<float>> constants_;
-  std::size_t workspace_bytes_ = 0;  // without the scratchpad, which follows and is shared by all
+  OffsetAllocator workspace_{kAlignment};  // without the scratchpad, which follows, shared by all
   std::size_t scratchpad_bytes_ = 0;
-  std::size_t reserve_bytes_ = 0;
+  OffsetAllocator reserve_{kAlignment};
 };
 
 }  // namespace trainyard::onednn

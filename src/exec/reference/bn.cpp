@@ -207,7 +207,7 @@ struct SyncedGradient {
 /// Sums over all replicas in the workspace.
 class SyncedSums {
  public:
-  SyncedSums(const StepDescription& step, std::int64_t channels, Carver& scratch)
+  SyncedSums(const StepDescription& step, std::int64_t channels, OffsetAllocator& scratch)
       : batch_(step), channels_(channels) {
     if (batch_.joined()) offset_ = scratch.take(batch_.bytes(channels));
   }
@@ -280,7 +280,7 @@ class BnForward final : public Executor {
   bool training_;
   BnAttributes attributes_;
   ChannelWalk walk_;
-  Carver scratch_;
+  OffsetAllocator scratch_;
   PlainTensor<T> input_, residual_, output_;  // the residual's is the input's if there is none
   SyncedSums joint_;
   T* mean_ = nullptr;  // written in training, read in evaluation
@@ -349,7 +349,7 @@ class BnBackward final : public Executor {
   CpuLauncher launcher_;
   BnAttributes attributes_;
   ChannelWalk walk_;
-  Carver scratch_;
+  OffsetAllocator scratch_;
   PlainTensor<T> input_, output_, output_gradient_, input_gradient_, residual_gradient_;
   SyncedSums joint_;
   const T* mean_ = nullptr;

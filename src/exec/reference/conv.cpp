@@ -50,7 +50,7 @@ class Conv : public Executor {
   CpuLauncher launcher_;
   WindowWalk walk_;
   std::int64_t images_;
-  Carver scratch_;
+  OffsetAllocator scratch_;
   PlainTensor<T> input_;   // or its gradient
   PlainTensor<T> output_;  // or its gradient
   Factors<T> weight_;

@@ -26,7 +26,7 @@ class Dense : public Executor {
   CpuLauncher launcher_;
   bool has_bias_;
   std::int64_t samples_, features_, units_;
-  Carver scratch_;
+  OffsetAllocator scratch_;
   PlainTensor<T> input_;
   PlainTensor<T> output_;
   Factors<T> weight_;

@@ -223,7 +223,7 @@ class Pool final : public Executor {
   PoolAttributes attributes_;
   PoolWalk walk_;
   std::int64_t planes_;
-  Carver scratch_;
+  OffsetAllocator scratch_;
   PlainTensor<T> input_;   // or its gradient
   PlainTensor<T> output_;  // or its gradient
   std::int32_t* argmax_ = nullptr;

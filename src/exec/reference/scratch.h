@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/carver.h"
+#include "base/offset_allocator.h"
 #include "kernels/launch.h"
 #include "ops/elementwise.h"
 #include "ops/walk.h"
@@ -20,7 +20,7 @@ template <class T>
 class PlainTensor {
  public:
   /// `storage` is double if T is, else one of the types that compute in float.
-  PlainTensor(const Layout& layout, DType storage, Carver& scratch)
+  PlainTensor(const Layout& layout, DType storage, OffsetAllocator& scratch)
       : plain_(plain_layout(shape_of(layout))),
         direct_(storage == DTypeOf<T>::value && same_memory(layout, plain_)) {
     TY_CHECK(arithmetic_of(storage) == DTypeOf<T>::value, name_of(storage));
@@ -32,7 +32,7 @@ class PlainTensor {
   /// needed.
   void bind(const TensorView& view, void* workspace) {
     view_ = view;
-    copy_ = {direct_ ? view.data : place_at(workspace, offset_), DTypeOf<T>::value, plain_};
+    copy_ = {direct_ ? view.data : address_at(workspace, offset_), DTypeOf<T>::value, plain_};
   }
   [[nodiscard]] bool wanted() const { return view_.data != nullptr; }
   [[nodiscard]] T* data() const { return copy_.template as<T>(); }
@@ -83,7 +83,7 @@ struct RoundTo {
 template <class T>
 class Factors {
  public:
-  Factors(const Shape& weight, DType storage, Carver& scratch)
+  Factors(const Shape& weight, DType storage, OffsetAllocator& scratch)
       : layout_(plain_layout(weight)), storage_(storage) {
     if (is_rounded()) {
       offset_ = scratch.take(static_cast<std::size_t>(weight.elements()) * sizeof(T));
@@ -91,7 +91,7 @@ class Factors {
   }
   void bind(const TensorView& weight, void* workspace) {
     weight_ = weight;
-    rounded_ = {place_at(workspace, offset_), DTypeOf<T>::value, layout_};
+    rounded_ = {address_at(workspace, offset_), DTypeOf<T>::value, layout_};
   }
   /// Rounds the weights of this step. [shape of the weight], row-major.
   [[nodiscard]] const T* load(const CpuLauncher& launcher) const {

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/carver.h"
 #include "base/error.h"
+#include "base/offset_allocator.h"
 #include "comm/shared_memory.h"
 #include "data/memory_dataset.h"
 #include "formats/json.h"

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/shared_library.h"
-#include "exec/cudnn/matmul.h"
+#include "exec/cudnn/matmul_library.h"
 
 using trainyard::SharedLibrary;
-using trainyard::cudnn::matmul_functions_of;
 using trainyard::cudnn::MatmulFunctions;
+using trainyard::cudnn::MatmulLibrary;
 
 namespace {
 
@@ -149,8 +149,8 @@ std::vector<Call> calls_of_attributes() {
   };
 }
 
-void check_answers(const SharedLibrary& library) {
-  const MatmulFunctions functions = matmul_functions_of(library);
+void check_answers(const char* library) {
+  const MatmulFunctions functions = MatmulLibrary::functions_at(library);
   for (const auto& list : {calls_of_objects(), calls_of_attributes()}) {
     for (const Call& call : list) {
       CAPTURE(call.what);
@@ -159,31 +159,26 @@ void check_answers(const SharedLibrary& library) {
   }
 }
 
-const SharedLibrary& real_file() {
-  static const SharedLibrary opened(TY_CUBLASLT_LIBRARY);
-  return opened;
-}
-
-const SharedLibrary& stand_in_file() {
-  static const SharedLibrary opened(TY_STANDIN_CUBLASLT);
-  return opened;
+bool no_cublaslt() {
+  static const bool none = !SharedLibrary(TY_CUBLASLT_LIBRARY).is_open();
+  return none;
 }
 
 }  // namespace
 
 TEST_CASE("the stand-in returns the recorded answers of cuBLASLt") {
-  REQUIRE_MESSAGE(stand_in_file().is_open(), stand_in_file().problem());
-  check_answers(stand_in_file());
+  check_answers(TY_STANDIN_CUBLASLT);
 }
 
-TEST_CASE("cuBLASLt returns the recorded answers" * doctest::skip(!real_file().is_open())) {
-  check_answers(real_file());
+TEST_CASE("cuBLASLt returns the recorded answers" * doctest::skip(no_cublaslt())) {
+  check_answers(TY_CUBLASLT_LIBRARY);
 }
 
-TEST_CASE("the texts of statuses are cuBLASLt's" * doctest::skip(!real_file().is_open())) {
+TEST_CASE("the texts of statuses are cuBLASLt's" * doctest::skip(no_cublaslt())) {
+  const MatmulFunctions stand_in = MatmulLibrary::functions_at(TY_STANDIN_CUBLASLT);
+  const MatmulFunctions real = MatmulLibrary::functions_at(TY_CUBLASLT_LIBRARY);
   for (const int status : {0, 1, 3, 7, 8, 11, 13, 14, 15, 31}) {
     const auto value = static_cast<cublasStatus_t>(status);
-    CHECK(std::string(matmul_functions_of(stand_in_file()).status_string(value)) ==
-          matmul_functions_of(real_file()).status_string(value));
+    CHECK(std::string(stand_in.status_string(value)) == real.status_string(value));
   }
 }

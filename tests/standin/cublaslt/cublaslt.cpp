@@ -1,4 +1,4 @@
-// libcublasLt.so.13 as Trainyard calls it: the functions of exec/cudnn/matmul.h.
+// libcublasLt.so.13 as Trainyard calls it: the functions of exec/cudnn/matmul_library.h.
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 

@@ -103,7 +103,7 @@ class Reference {
              .signature = op_.infer(std::span(&input, 1)),
              .inputs = {plain_layout(input)},
              .outputs = {plain_layout({layer.samples, layer.units})},
-             .wants_input_gradient = {true}};
+             .needs_input_gradient = {true}};
   }
   /// The pass's output: `y`, `x` or the gradient of the weights.
   std::vector<std::byte> run(Pass pass, std::vector<std::byte> x, std::vector<std::byte> y,

@@ -62,7 +62,7 @@ class Twin {
              .storage = type,
              .signature = op_.infer(std::span(&input, 1)),
              .inputs = {map_layout(input, type)},
-             .wants_input_gradient = {true}};
+             .needs_input_gradient = {true}};
     step_.outputs = {map_layout(step_.signature.outputs[0], type)};
     graph_ = conv_graph(step_);
     if (attributes.bias) graph_ = with_bias(graph_);

@@ -41,7 +41,7 @@ bool Collective::advance() {
 
 void Collective::show() {
   const std::uint64_t piece = share_.pieces;
-  BarrierSlot& own = share_.own_seat();
+  RankSlot& own = share_.own_slot();
   now_ = std::min<std::uint64_t>(kSlotBytes / size_, call_.count - done_);
   own.calls[piece % 2] = call_;
   if (shows()) std::memcpy(own.slots[piece % 2], from_ + done_ * size_, now_ * size_);
@@ -50,15 +50,15 @@ void Collective::show() {
 
 bool Collective::all_show_alike() {
   for (int rank = 0; rank < share_.ranks; ++rank) {
-    const BarrierSlot& seat = share_.meeting->seat(rank);
-    if (seat.posted.load(std::memory_order_acquire) <= share_.pieces) return false;
-    if (seat.calls[share_.pieces % 2] != call_) return false;
+    const RankSlot& slot = share_.meeting->slot(rank);
+    if (slot.posted.load(std::memory_order_acquire) <= share_.pieces) return false;
+    if (slot.calls[share_.pieces % 2] != call_) return false;
   }
   return true;
 }
 
 const std::byte* Collective::slot_of(int rank) {
-  return share_.meeting->seat(rank).slots[share_.pieces % 2];
+  return share_.meeting->slot(rank).slots[share_.pieces % 2];
 }
 
 void Collective::take() {

@@ -39,10 +39,11 @@ Message message_of(const Request& request) {
 
 }  // namespace
 
-Communicator::Communicator(const Place& place) : place_(place), share_(std::make_shared<Share>()) {
-  share_->rank = place.rank;
-  share_->ranks = place.ranks;
-  share_->device = place.device;
+Communicator::Communicator(const Identity& identity)
+    : identity_(identity), share_(std::make_shared<Share>()) {
+  share_->rank = identity.rank;
+  share_->ranks = identity.ranks;
+  share_->device = identity.device;
 }
 
 void Communicator::require_ready() const {
@@ -56,7 +57,7 @@ void Communicator::require_ready() const {
 
 ncclResult_t Communicator::start(const char* name, std::function<void()> job) {
   state_ = ncclInProgress;
-  if (place_.blocking) {
+  if (identity_.blocking) {
     state_ = run(name, job);
     return state_;
   }
@@ -66,8 +67,8 @@ ncclResult_t Communicator::start(const char* name, std::function<void()> job) {
 
 ncclResult_t Communicator::run(const char* name, const std::function<void()>& job) {
   try {
-    require_none_requested(name, place_.device);
-    require_cuda(cudaSetDevice(place_.device));
+    require_none_requested(name, identity_.device);
+    require_cuda(cudaSetDevice(identity_.device));
     job();
     return ncclSuccess;
   } catch (const Failure& failure) {
@@ -77,7 +78,7 @@ ncclResult_t Communicator::run(const char* name, const std::function<void()>& jo
 }
 
 ncclResult_t Communicator::join(const ncclUniqueId& id) {
-  const std::uint64_t bus = bus_of_device(place_.device);
+  const std::uint64_t bus = bus_of_device(identity_.device);
   return start("ncclJoining", [this, id, bus] { meet(id, bus); });
 }
 
@@ -91,33 +92,33 @@ void Communicator::meet(const ncclUniqueId& id, std::uint64_t bus) {
   std::int32_t ranks = 0;
   Table& table = share_->meeting->table();
   const bool fits =
-      table.ranks.compare_exchange_strong(ranks, place_.ranks) || ranks == place_.ranks;
-  BarrierSlot& own = share_->own_seat();
+      table.ranks.compare_exchange_strong(ranks, identity_.ranks) || ranks == identity_.ranks;
+  RankSlot& own = share_->own_slot();
   if (!fits || own.taken.exchange(1) != 0) wait_for([] { return false; });
   own.host = host_hash();
   own.bus = bus;
   own.introduced = 1;
   const auto all = [&](const auto& holds) {
     return [this, holds] {
-      for (int rank = 0; rank < place_.ranks; ++rank) {
-        if (!holds(share_->meeting->seat(rank))) return false;
+      for (int rank = 0; rank < identity_.ranks; ++rank) {
+        if (!holds(share_->meeting->slot(rank))) return false;
       }
       return true;
     };
   };
-  wait_for(all([](const BarrierSlot& seat) { return seat.introduced != 0; }));
+  wait_for(all([](const RankSlot& slot) { return slot.introduced != 0; }));
   require_own_gpu(bus);
   own.content = 1;
-  wait_for(all([](const BarrierSlot& seat) { return seat.content != 0; }));
+  wait_for(all([](const RankSlot& slot) { return slot.content != 0; }));
 }
 
 /// As initTransportsRank of init.cc; others wait for a rank that finds its GPU taken.
 void Communicator::require_own_gpu(std::uint64_t bus) {
-  for (int rank = 0; rank < place_.ranks; ++rank) {
-    const BarrierSlot& seat = share_->meeting->seat(rank);
-    if (rank == place_.rank || seat.host != share_->own_seat().host || seat.bus != bus) continue;
+  for (int rank = 0; rank < identity_.ranks; ++rank) {
+    const RankSlot& slot = share_->meeting->slot(rank);
+    if (rank == identity_.rank || slot.host != share_->own_slot().host || slot.bus != bus) continue;
     std::ostringstream text;
-    text << "Duplicate GPU detected : rank " << place_.rank << " and rank " << rank
+    text << "Duplicate GPU detected : rank " << identity_.rank << " and rank " << rank
          << " both on CUDA device " << std::hex << bus;
     throw Failure(ncclInvalidUsage, text.str());
   }
@@ -135,7 +136,7 @@ void Communicator::put(const std::vector<Request>& requests) {
       messages.push_back(request);
       continue;
     }
-    const bool captured = capturing(request, place_.device);
+    const bool captured = capturing(request, identity_.device);
     const Call call{.kind = kind_of(request.what),
                     .captured = captured ? 1U : 0U,
                     .type = request.type,
@@ -146,7 +147,7 @@ void Communicator::put(const std::vector<Request>& requests) {
   }
   while (!messages.empty()) {
     const Request first = messages.front();
-    const bool captured = capturing(first, place_.device);
+    const bool captured = capturing(first, identity_.device);
     std::vector<Message> together;
     std::erase_if(messages, [&](const Request& request) {
       if (request.stream != first.stream) return false;

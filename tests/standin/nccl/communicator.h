@@ -14,7 +14,7 @@
 
 namespace standin::nccl {
 
-struct Place {
+struct Identity {
   int rank = 0, ranks = 1;
   int device = 0;
   bool blocking = true;
@@ -37,13 +37,13 @@ struct Request {
 
 class Communicator {
  public:
-  explicit Communicator(const Place& place);
+  explicit Communicator(const Identity& identity);
   /// Its thread has ended before: abort() or finish().
   ~Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  [[nodiscard]] const Place& place() const { return place_; }
+  [[nodiscard]] const Identity& identity() const { return identity_; }
   /// The result of ncclCommGetAsyncError.
   [[nodiscard]] ncclResult_t state() const { return state_; }
   void set_state(ncclResult_t state) { state_ = state; }
@@ -72,7 +72,7 @@ class Communicator {
   void put(cudaStream_t stream, bool captured, std::unique_ptr<Operation> operation);
   [[nodiscard]] bool at_rest();
 
-  Place place_;
+  Identity identity_;
   std::shared_ptr<Share> share_;
   std::shared_ptr<const int> graphs_ = std::make_shared<const int>(0);
   std::atomic<ncclResult_t> state_ = ncclSuccess;

@@ -16,8 +16,8 @@ std::uint64_t length_of(std::uint64_t index, std::uint64_t bytes) {
 Exchange::Exchange(Share& share, bool captured, std::vector<Message> messages)
     : captured_(captured ? 1 : 0) {
   for (const Message& message : messages) {
-    Mailbox& box = message.sent ? share.own_seat().to[message.peer]
-                                : share.meeting->seat(message.peer).to[share.rank];
+    Mailbox& box = message.sent ? share.own_slot().to[message.peer]
+                                : share.meeting->slot(message.peer).to[share.rank];
     // An empty message is one empty letter: both ends take part in it.
     const std::uint64_t letters =
         std::max<std::uint64_t>(1, (message.bytes + kLetterBytes - 1) / kLetterBytes);

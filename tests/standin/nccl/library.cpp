@@ -88,7 +88,7 @@ bool is_blocking(const ncclConfig_t* given) {
   return config.blocking != 0;
 }
 
-void require_place(int rank, int ranks) {
+void require_rank(int rank, int ranks) {
   if (ranks < 1 || rank < 0 || rank >= ranks) {
     throw Failure(ncclInvalidArgument,
                   "Invalid rank requested : " + std::to_string(rank) + "/" + std::to_string(ranks));
@@ -101,7 +101,7 @@ void require_place(int rank, int ranks) {
 
 void require_arguments(const Request& request, const Communicator& communicator) {
   const std::string call = request.name;
-  const int ranks = communicator.place().ranks;
+  const int ranks = communicator.identity().ranks;
   if (request.root < 0 || request.root >= ranks) {
     throw Failure(ncclInvalidArgument, call + " : invalid root " + std::to_string(request.root) +
                                            " (root should be in the 0.." + std::to_string(ranks) +
@@ -116,10 +116,11 @@ void require_arguments(const Request& request, const Communicator& communicator)
   }
 }
 
-/// NCCL launches nothing for these: a collective of no elements, and one of a single rank in place.
+/// NCCL launches nothing for these: a collective of no elements, and one of a single rank in
+/// place.
 bool is_nothing(const Request& request, const Communicator& communicator) {
   if (request.is_message()) return false;
-  return request.count == 0 || (communicator.place().ranks == 1 && request.from == request.to);
+  return request.count == 0 || (communicator.identity().ranks == 1 && request.from == request.to);
 }
 
 /// ncclEnqueueCheck of enqueue.cc.
@@ -137,7 +138,7 @@ ncclResult_t call(ncclComm_t handle, const Request& request) {
   group.start();
   result = answer([&] {
     communicator->require_ready();
-    require_none_requested(request.name, communicator->place().device);
+    require_none_requested(request.name, communicator->identity().device);
     require_arguments(request, *communicator);
     if (!is_nothing(request, *communicator)) group.add(communicator, request);
     return ncclSuccess;
@@ -147,7 +148,7 @@ ncclResult_t call(ncclComm_t handle, const Request& request) {
     group.fail(result);
   }
   const ncclResult_t ended = group.end();
-  if (!communicator->place().blocking) return communicator->state();
+  if (!communicator->identity().blocking) return communicator->state();
   return result != ncclSuccess ? result : ended;
 }
 
@@ -214,9 +215,9 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* handle, int ranks, ncclUniqueId 
     require_cuda(cudaFree(nullptr));
     require_none_requested("ncclCommInitRankConfig", device);
     require_pointer(handle, "CommInitRank", "newcomm");
-    require_place(rank, ranks);
+    require_rank(rank, ranks);
     const auto communicator = std::make_shared<Communicator>(
-        Place{.rank = rank, .ranks = ranks, .device = device, .blocking = is_blocking(config)});
+        Identity{.rank = rank, .ranks = ranks, .device = device, .blocking = is_blocking(config)});
     *handle = register_communicator(communicator);
     return communicator->join(id);
   });

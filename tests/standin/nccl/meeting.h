@@ -41,7 +41,7 @@ struct Mailbox {
 /// What one rank publishes. Pieces are counted over all collectives; piece p is in slot p % 2,
 /// which no rank reads any more: a rank that publishes p has read piece p - 1 of all ranks, which
 /// had therefore read p - 2.
-struct BarrierSlot {
+struct RankSlot {
   std::atomic<std::uint32_t> taken;       // a rank uses this slot
   std::atomic<std::uint32_t> introduced;  // host and bus are known
   std::atomic<std::uint32_t> content;     // satisfied with all others
@@ -55,7 +55,7 @@ struct BarrierSlot {
 struct Table {
   std::atomic<std::uint64_t> mark;  // marks a valid table
   std::atomic<std::int32_t> ranks;
-  BarrierSlot seats[kMostRanks];
+  RankSlot rank_slots[kMostRanks];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -71,7 +71,7 @@ class Meeting {
   Meeting& operator=(const Meeting&) = delete;
 
   [[nodiscard]] Table& table() { return *table_; }
-  [[nodiscard]] BarrierSlot& seat(int rank) { return table_->seats[rank]; }
+  [[nodiscard]] RankSlot& slot(int rank) { return table_->rank_slots[rank]; }
 
  private:
   Table* table_ = nullptr;

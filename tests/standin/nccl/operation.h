@@ -21,7 +21,7 @@ struct Share {
   Order order = {};
   std::uint64_t pieces = 0;  // of collectives so far; used by the device's thread
 
-  [[nodiscard]] BarrierSlot& own_seat() { return meeting->seat(rank); }
+  [[nodiscard]] RankSlot& own_slot() { return meeting->slot(rank); }
 };
 
 /// Memory that work reads or writes.
