@@ -56,7 +56,7 @@ class Includer {
   }
 
   void read(const config::Node& name) {
-    const fs::path path = config::path_beside(name.where, name.text);
+    const fs::path path = config::path_from(name.where, name.text);
     std::error_code error;
     if (!fs::exists(path, error)) {
       diagnostics_.error(name.where, "include: no such file: " + path.string() +
