@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "plan/work.h"
 #include "run/gpu_failure.h"
+#include "run/session/session_model.h"
 #include "train/training_step.h"
 
 namespace trainyard {
@@ -226,7 +227,7 @@ BenchResult measure_steps(const RunConfig& run, const TrainingGraph& graph,
   return result;
 }
 
-BenchResult bench_on_device(RunConfig run, const BenchOptions& options,
+BenchResult bench_on_device(const RunConfig& run, const BenchOptions& options,
                             const std::function<double()>& now, double started) {
   check_shards_divide(run, options.batch);
   const SessionDevice device = make_device(options.device, run);
@@ -246,10 +247,9 @@ BenchResult bench_on_device(RunConfig run, const BenchOptions& options,
 
 }  // namespace
 
-BenchResult bench(RunConfig run, const BenchOptions& options, const std::function<double()>& now,
-                  double started) {
-  return naming_gpu(options.device,
-                    [&] { return bench_on_device(std::move(run), options, now, started); });
+BenchResult bench(const RunConfig& run, const BenchOptions& options,
+                  const std::function<double()>& now, double started) {
+  return naming_gpu(options.device, [&] { return bench_on_device(run, options, now, started); });
 }
 
 }  // namespace trainyard

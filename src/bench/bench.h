@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "bench/floors.h"
+#include "plan/program.h"
 #include "run/config/run_config.h"
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 
 namespace trainyard {
 
@@ -55,7 +56,7 @@ struct BenchResult {
 /// Trains `run`'s network on one synthetic batch in one pass, and also in its shards if it has any.
 /// `now` is a clock in seconds, `started` its value when the program started. Throws
 /// Error{command_line} for a batch that is not divisible by the shards.
-[[nodiscard]] BenchResult bench(RunConfig run, const BenchOptions& options,
+[[nodiscard]] BenchResult bench(const RunConfig& run, const BenchOptions& options,
                                 const std::function<double()>& now, double started);
 
 }  // namespace trainyard

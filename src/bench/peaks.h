@@ -7,7 +7,7 @@
 
 #include "bench/floors.h"
 #include "model/compute.h"
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 
 namespace trainyard {
 

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "comm/timed_all_reduce.h"
 #include "run/gpu_failure.h"
+#include "run/session/session.h"
 #include "train/stop_vote.h"
 #include "train/training_step.h"
 
@@ -180,7 +181,7 @@ RankMeasurement RankBench::measure(const ScalingOptions& options) {
           .device = session_.device().device->name(),
           .threads = session_.device().threads,
           .cores = available_cores(),
-          .local_ranks = ranks_.place().local_ranks,
+          .local_ranks = ranks_.identity().local_ranks,
           .samples = updater.reducer().samples() / ranks_.size(),
           .seconds = {.whole = median(whole),
                       .without_sums = median(whole) - median(exposed),

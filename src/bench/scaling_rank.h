@@ -5,7 +5,7 @@
 
 #include "bench/scaling.h"
 #include "run/config/run_config.h"
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 
 namespace trainyard {
 

@@ -13,6 +13,7 @@
 #include "bench/scaling_report.h"
 #include "cli/environment.h"
 #include "report/plotter.h"
+#include "run/config/batch_numbers.h"
 
 namespace trainyard::cli {
 namespace {
@@ -56,16 +57,16 @@ ScalingSubject subject_of(const ScalingFlags& flags, const RunConfig& run, int m
   return subject;
 }
 
-int measure_as_rank(const ScalingFlags& flags, int most, const RankIdentity& place,
+int measure_as_rank(const ScalingFlags& flags, int most, const RankIdentity& identity,
                     Messages& messages) {
   RunConfig run = config_of(flags, most);
-  RankGroup ranks(rank_group_options(place, run.limits, messages));
+  RankGroup ranks(rank_group_options(identity, run.limits, messages));
   const ScalingOptions options{.batch = subject_of(flags, run, most).batch,
                                .windows = flags.windows,
                                .window_seconds = flags.window_seconds,
                                .device = device_in_group(flags.run, flags.launch, ranks)};
   const ScalingRound round = measure_scaling(std::move(run), options, ranks);
-  if (place.rank == 0) std::fputs(round_line(round).c_str(), stdout);
+  if (identity.rank == 0) std::fputs(round_line(round).c_str(), stdout);
   return 0;
 }
 
@@ -193,13 +194,13 @@ std::vector<int> parse_counts(const std::string& text, bool hosts) {
 int bench_scaling(const ScalingFlags& flags, const Context& context) {
   const std::vector<int> counts = parse_counts(flags.counts, !flags.launch.hosts.empty());
   check_host_flags(flags.launch);
-  const auto place = own_place();
-  if (!place) return start_and_tell(flags, counts, context);
-  if (!train_started(*place)) {
-    refuse_command("--scaling starts the ranks, but " + other_launcher(*place) +
+  const auto identity = own_identity();
+  if (!identity) return start_and_tell(flags, counts, context);
+  if (!train_started(*identity)) {
+    refuse_command("--scaling starts the ranks, but " + other_launcher(*identity) +
                    "; start train directly, with --hosts for several machines");
   }
-  return measure_as_rank(flags, counts.back(), *place, context.messages);
+  return measure_as_rank(flags, counts.back(), *identity, context.messages);
 }
 
 }  // namespace trainyard::cli

@@ -38,21 +38,21 @@ constexpr const char* kByHosts = "hosts";
 fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
 
 /// Refuses flags that start ranks in a rank that another launcher started.
-void check_started(const RankIdentity& place, const RunFlags& run, const LaunchFlags& flags) {
+void check_started(const RankIdentity& identity, const RunFlags& run, const LaunchFlags& flags) {
   const auto stated = stated_ranks(gpus_of(run), flags.replicas);
   const bool counts = flags.replicas || (!run.gpus.empty() && run.gpus != "0");
-  if (stated && counts) require_local_ranks(place, stated->asked, stated->count);
-  if (train_started(place)) return;
+  if (stated && counts) require_local_ranks(identity, stated->asked, stated->count);
+  if (train_started(identity)) return;
   if (!flags.hosts.empty()) {
-    refuse_command("--hosts starts the ranks, but " + other_launcher(place) +
+    refuse_command("--hosts starts the ranks, but " + other_launcher(identity) +
                    "; leave out one of the two");
   }
   if (flags.max_restarts > 0) {
-    refuse_command("--max-restarts is for ranks that train starts, but " + other_launcher(place) +
-                   "; have that launcher restart it with --resume");
+    refuse_command("--max-restarts is for ranks that train starts, but " +
+                   other_launcher(identity) + "; have that launcher restart it with --resume");
   }
   // Throws before the ranks wait for one another.
-  static_cast<void>(request_of_rank({.gpus = run.gpus, .replicas = flags.replicas}, place));
+  static_cast<void>(request_of_rank({.gpus = run.gpus, .replicas = flags.replicas}, identity));
 }
 
 /// Starts all ranks of the pool, with at most --max-restarts restarts.
@@ -204,17 +204,17 @@ void check_host_flags(const LaunchFlags& flags) {
 
 std::string gpus_of(const RunFlags& run) { return run.device.empty() ? run.gpus : "0"; }
 
-std::optional<RankIdentity> own_place() {
+std::optional<RankIdentity> own_identity() {
   return find_rank_identity([](const char* name) { return std::getenv(name); });
 }
 
-bool train_started(const RankIdentity& place) {
-  return place.source == "local" || variable("TRAINYARD_LAUNCHER") == kByHosts;
+bool train_started(const RankIdentity& identity) {
+  return identity.source == "local" || variable("TRAINYARD_LAUNCHER") == kByHosts;
 }
 
-std::string other_launcher(const RankIdentity& place) {
-  return place.source == "environment" ? "RANK and WORLD_SIZE say that this is already one"
-                                       : place.source + " has already started this one";
+std::string other_launcher(const RankIdentity& identity) {
+  return identity.source == "environment" ? "RANK and WORLD_SIZE say that this is already one"
+                                          : identity.source + " has already started this one";
 }
 
 int ranks_per_host(const RunFlags& run, const LaunchFlags& flags) {
@@ -252,9 +252,9 @@ int end_as(const LaunchResult& result, Messages& messages) {
   return result.exit_code;
 }
 
-RankGroupOptions rank_group_options(const RankIdentity& place, const RankLimits& limits,
+RankGroupOptions rank_group_options(const RankIdentity& identity, const RankLimits& limits,
                                     Messages& messages) {
-  return {.place = place,
+  return {.identity = identity,
           .limits = limits,
           .host = host_name(),
           .on_failure = [&messages](const Failure& failure) {
@@ -266,7 +266,7 @@ RankGroupOptions rank_group_options(const RankIdentity& place, const RankLimits&
 
 DeviceChoice device_in_group(const RunFlags& run, const LaunchFlags& flags, RankGroup& ranks) {
   try {
-    return device_choice_of_rank(run, ranks.place(), flags.replicas);
+    return device_choice_of_rank(run, ranks.identity(), flags.replicas);
   } catch (const Error& error) {
     throw first_of_ranks(ranks, error);
   }
@@ -274,13 +274,13 @@ DeviceChoice device_in_group(const RunFlags& run, const LaunchFlags& flags, Rank
 
 int in_ranks(const RunFlags& run, const LaunchFlags& flags, const Context& context,
              const LaunchPlan& plan, const std::function<int(const Context&)>& work) {
-  const auto place = own_place();
+  const auto identity = own_identity();
   check_host_flags(flags);
   Context own = context;
-  if (place) {
-    check_started(*place, run, flags);
-    own.place = *place;
-    if (place->rank != 0) own.messages.leave_events_to_first_rank();
+  if (identity) {
+    check_started(*identity, run, flags);
+    own.identity = *identity;
+    if (identity->rank != 0) own.messages.leave_events_to_first_rank();
     return work_as_rank(own, work);
   }
   if (!flags.hosts.empty()) {

@@ -34,11 +34,11 @@ void check_host_flags(const LaunchFlags& flags);
 [[nodiscard]] std::string gpus_of(const RunFlags& run);
 
 /// The identity of this process if a launcher started it as a rank. Throws as find_rank_identity().
-[[nodiscard]] std::optional<RankIdentity> own_place();
+[[nodiscard]] std::optional<RankIdentity> own_identity();
 /// Whether that launcher was train, on this machine or through --hosts.
-[[nodiscard]] bool train_started(const RankIdentity& place);
+[[nodiscard]] bool train_started(const RankIdentity& identity);
 /// The other launcher, for messages: "mpirun has already started this one".
-[[nodiscard]] std::string other_launcher(const RankIdentity& place);
+[[nodiscard]] std::string other_launcher(const RankIdentity& identity);
 /// Ranks on each host of --hosts. Throws Error{command_line} if the flags do not give the number.
 [[nodiscard]] int ranks_per_host(const RunFlags& run, const LaunchFlags& flags);
 
@@ -73,7 +73,7 @@ int end_as(const LaunchResult& result, Messages& messages);
 
 /// Options with which a rank joins the others. on_failure ends a rank that is stuck when another
 /// one fails.
-[[nodiscard]] RankGroupOptions rank_group_options(const RankIdentity& place,
+[[nodiscard]] RankGroupOptions rank_group_options(const RankIdentity& identity,
                                                   const RankLimits& limits, Messages& messages);
 
 /// What a verb provides before ranks are started.

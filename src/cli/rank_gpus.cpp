@@ -29,10 +29,10 @@ void require_work_for_all(std::size_t gpus, int replicas) {
 
 /// Without --gpus each rank takes its own GPU; a single GPU may be the one that the launcher made
 /// visible to this rank.
-void match_unsaid(std::size_t gpus, const RankIdentity& place) {
-  if (gpus <= 1 || gpus >= static_cast<std::size_t>(place.local_ranks)) return;
-  refuse_command(std::to_string(gpus) + " GPUs for " + std::to_string(place.local_ranks) +
-                 " ranks on this host (" + place.local_ranks_from +
+void match_unsaid(std::size_t gpus, const RankIdentity& identity) {
+  if (gpus <= 1 || gpus >= static_cast<std::size_t>(identity.local_ranks)) return;
+  refuse_command(std::to_string(gpus) + " GPUs for " + std::to_string(identity.local_ranks) +
+                 " ranks on this host (" + identity.local_ranks_from +
                  "); start as many ranks as GPUs");
 }
 
@@ -100,49 +100,49 @@ std::string gpus_text(const std::vector<int>& gpus) {
   return joined(words, ",");
 }
 
-GpuRequest request_of_rank(const RankGpuFlags& flags, const RankIdentity& place) {
-  if (place.source == "local" && !flags.chosen.empty()) {
+GpuRequest request_of_rank(const RankGpuFlags& flags, const RankIdentity& identity) {
+  if (identity.source == "local" && !flags.chosen.empty()) {
     return request_for(flags.chosen, flags.gpus);
   }
   GpuRequest request = parse_gpus(flags.gpus);
-  if (request.kind != Kind::idlest || place.ranks == 1) return request;
-  refuse_command("--gpus " + flags.gpus + ": ranks that train did not start (" + place.source +
+  if (request.kind != Kind::idlest || identity.ranks == 1) return request;
+  refuse_command("--gpus " + flags.gpus + ": ranks that train did not start (" + identity.source +
                  ") would each find different GPUs idle; name them, as in --gpus 4 or --gpus 0,2");
 }
 
 GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& flags,
-                       const RankIdentity& place) {
+                       const RankIdentity& identity) {
   TY_CHECK(!gpus.empty(), "a rank on GPUs has one");
   if (flags.replicas) {
     require_work_for_all(gpus.size(), *flags.replicas);
   } else if (flags.gpus == "all") {
-    require_local_ranks(place, "--gpus all", static_cast<int>(gpus.size()));
+    require_local_ranks(identity, "--gpus all", static_cast<int>(gpus.size()));
   } else if (flags.gpus.empty()) {
-    match_unsaid(gpus.size(), place);
+    match_unsaid(gpus.size(), identity);
   }
-  return gpus[static_cast<std::size_t>(place.local_rank) % gpus.size()];
+  return gpus[static_cast<std::size_t>(identity.local_rank) % gpus.size()];
 }
 
 /// Whether the GPUs of this host's ranks are known to read each other's memory: a rank that sees
 /// only its own cannot know.
-bool are_direct(std::span<const GpuFinding> gpus, const RankIdentity& place) {
-  const auto ranks = static_cast<std::size_t>(place.local_ranks);
+bool are_direct(std::span<const GpuFinding> gpus, const RankIdentity& identity) {
+  const auto ranks = static_cast<std::size_t>(identity.local_ranks);
   return gpus.size() >= ranks && are_peers(gpus.first(ranks));
 }
 
-UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankIdentity& place,
+UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankIdentity& identity,
                         const GpuSearchPaths& paths) {
-  const GpuRequest request = request_of_rank(flags, place);
+  const GpuRequest request = request_of_rank(flags, identity);
   UsableGpus usable = open_gpus(request, paths);
   if (usable.gpus.empty()) return usable;
-  const bool unsaid = request.kind == Kind::unsaid && place.local_ranks > 1 && !flags.replicas;
+  const bool unsaid = request.kind == Kind::unsaid && identity.local_ranks > 1 && !flags.replicas;
   if (unsaid) usable.gpus = usable_gpus(usable.backend->survey());
   if (flags.replicas) {
     usable.share = {.ranks = *flags.replicas, .gpus = static_cast<int>(usable.gpus.size())};
     require_shareable(usable);
   }
-  usable.direct = are_direct(usable.gpus, place);
-  usable.gpus = {gpu_of_rank(usable.gpus, flags, place)};
+  usable.direct = are_direct(usable.gpus, identity);
+  usable.gpus = {gpu_of_rank(usable.gpus, flags, identity)};
   return usable;
 }
 

@@ -53,15 +53,15 @@ struct RankGpuFlags {
 /// The GPUs of this host that are distributed among its ranks. A launcher's choice takes precedence
 /// over --gpus. Throws Error{command_line} for "auto:N" under another launcher, where each rank
 /// would find different ones.
-[[nodiscard]] GpuRequest request_of_rank(const RankGpuFlags& flags, const RankIdentity& place);
+[[nodiscard]] GpuRequest request_of_rank(const RankGpuFlags& flags, const RankIdentity& identity);
 /// The GPU of a rank among those: the local_rank-th, replicas in turn, or the only one that is
 /// visible. Throws Error{command_line} if ranks and GPUs do not match: "all" with a number of GPUs
 /// other than that of the ranks, fewer replicas than GPUs, and without replicas fewer GPUs than
 /// ranks.
 [[nodiscard]] GpuFinding gpu_of_rank(const std::vector<GpuFinding>& gpus, const RankGpuFlags& flags,
-                                     const RankIdentity& place);
+                                     const RankIdentity& identity);
 /// The one GPU (or none: the CPU) that a rank trains on. Throws as the functions above.
-[[nodiscard]] UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankIdentity& place,
+[[nodiscard]] UsableGpus gpus_of_rank(const RankGpuFlags& flags, const RankIdentity& identity,
                                       const GpuSearchPaths& paths);
 
 }  // namespace trainyard::cli

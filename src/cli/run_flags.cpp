@@ -169,12 +169,12 @@ RunConfig read_config(const RunFlags& flags, int local_ranks) {
 
 DeviceChoice device_choice(const RunFlags& flags) { return choice_of(flags, open_gpus_of(flags)); }
 
-DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankIdentity& place,
+DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankIdentity& identity,
                                    std::optional<int> replicas) {
   if (on_processor(flags)) return choice_of(flags, {});
   const RankGpuFlags own{
       .gpus = flags.gpus, .replicas = replicas, .chosen = variable(kGpusVariable)};
-  return choice_of(flags, gpus_of_rank(own, place, gpu_search_paths()));
+  return choice_of(flags, gpus_of_rank(own, identity, gpu_search_paths()));
 }
 
 void print_warning(const std::string& text) {

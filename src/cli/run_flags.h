@@ -9,7 +9,7 @@
 #include "backend/gpus.h"
 #include "launch/rank_identity.h"
 #include "run/config/run_config.h"
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 
 namespace CLI {
 class App;
@@ -39,7 +39,8 @@ void add_device_flags(CLI::App& app, RunFlags& flags);
 /// before any data is read.
 [[nodiscard]] DeviceChoice device_choice(const RunFlags& flags);
 /// The same for one rank of several: its own GPU among those that --gpus and --replicas select.
-[[nodiscard]] DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankIdentity& place,
+[[nodiscard]] DeviceChoice device_choice_of_rank(const RunFlags& flags,
+                                                 const RankIdentity& identity,
                                                  std::optional<int> replicas);
 /// "train: warning: TEXT" on stderr.
 void print_warning(const std::string& text);

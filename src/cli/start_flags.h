@@ -8,7 +8,7 @@
 
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "run/training_run.h"
+#include "run/training_request.h"
 
 namespace trainyard::cli {
 

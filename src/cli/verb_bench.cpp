@@ -126,13 +126,13 @@ int bench_steps(const BenchFlags& flags, const Context& context) {
   options.windows = flags.scaling.windows;
   options.window_seconds = flags.scaling.window_seconds;
   if (flags.scaling.batch) options.batch = *flags.scaling.batch;
-  RunConfig run = read_config(flags.scaling.run);
+  const RunConfig run = read_config(flags.scaling.run);
   std::vector<PeerRate> peers;
   if (!flags.compare.empty()) {
     require_file("--compare", flags.compare, ErrorKind::data);
     peers = read_peer_rates(flags.compare, run.name, options.batch);
   }
-  const BenchResult result = bench(std::move(run), options, context.now, context.started);
+  const BenchResult result = bench(run, options, context.now, context.started);
   std::fputs((flags.scaling.json ? json_row(result, peers) : table(result, peers)).c_str(), stdout);
   return 0;
 }

@@ -68,12 +68,12 @@ std::string best_metric_text(const Session& session) {
 }
 
 /// Facts about the run, one per line.
-std::vector<std::string> facts(Session& session, const TrainingRequest& request) {
+std::vector<std::string> facts(const ReadyRun& ready, const TrainingRequest& request) {
   constexpr std::size_t kNames = 4;
+  Session& session = *ready.session;
   const GraphTotals network = totals(session.model().graph().graph);
   std::vector<std::string> lines = {"run: " + session.config().name + " in " +
-                                        planned_folder(request, session.config().name).string() +
-                                        " on " + session.device().text,
+                                        ready.folder.string() + " on " + session.device().text,
                                     data_text(session),
                                     batch_text(session),
                                     fmt::format("network: {} parameters, {} of them trained",
@@ -94,7 +94,7 @@ int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ran
                Messages& messages) {
   const std::string config = resolved_yaml(request.config);
   const ReadyRun ready = ready_run(request, ranks, Disk());
-  const std::vector<std::string> lines = facts(*ready.session, request);
+  const std::vector<std::string> lines = facts(ready, request);
   ranks.sign_off();
   if (ranks.rank() != 0) return 0;
   // The config with the results as comments is a valid run file.
@@ -112,12 +112,12 @@ int check_rank(const CheckFlags& flags, TrainingRequest& request, RankGroup& ran
 }
 
 int check(const CheckFlags& flags, const Context& context) {
-  RunConfig config = read_config(with_overrides(flags), context.place.local_ranks);
+  RunConfig config = read_config(with_overrides(flags), context.identity.local_ranks);
   TrainingRequest request = request_of(flags, context);
   Messages& messages = context.messages;
   request.config = std::move(config);
   request.init = initial_weights(flags);
-  RankGroup ranks(rank_group_options(context.place, request.config.limits, messages));
+  RankGroup ranks(rank_group_options(context.identity, request.config.limits, messages));
   request.device = device_in_group(flags.run, flags.launch, ranks);
   request.device.warn = [&messages](const std::string& text) { messages.warn(text); };
   try {

@@ -7,8 +7,10 @@
 #include "cli/verbs.h"
 #include "graph/summary.h"
 #include "model/model_plan.h"
+#include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
 #include "run/config/shards.h"
+#include "run/session/session_model.h"
 
 namespace trainyard::cli {
 namespace {
@@ -20,7 +22,7 @@ struct SummaryFlags {
 };
 
 /// The plan for this run's device, or for a target whose device need not be present.
-std::string plan_of(RunConfig& run, const SummaryFlags& flags) {
+std::string plan_of(const RunConfig& run, const SummaryFlags& flags) {
   ModelOptions options;
   options.slots = static_cast<int>(run.optimizer->slots().size());
   options.accumulates = run.accumulate > 1;
@@ -42,7 +44,7 @@ std::string plan_of(RunConfig& run, const SummaryFlags& flags) {
 }
 
 int summarise_run(const SummaryFlags& flags) {
-  RunConfig run = read_config(flags.run);
+  const RunConfig run = read_config(flags.run);
   if (flags.plan) {
     std::fputs(plan_of(run, flags).c_str(), stdout);
     return 0;

@@ -19,7 +19,8 @@
 #include "config/near_file.h"
 #include "launch/rank_output.h"
 #include "run/config/resolved_config.h"
-#include "run/resumption.h"
+#include "run/resume_checks.h"
+#include "run/run_folder.h"
 #include "run/training_run.h"
 
 namespace trainyard::cli {
@@ -96,7 +97,7 @@ int train_with(TrainingRequest request, const TrainFlags& flags, const Context& 
   Messages& messages = own.messages;
   const auto warn = [&messages](const std::string& text) { messages.warn(text); };
   if (!request.resume.empty()) messages.set_run(request.resume.string());
-  RankGroup ranks(rank_group_options(own.place, request.config.limits, messages));
+  RankGroup ranks(rank_group_options(own.identity, request.config.limits, messages));
   request.device = device_in_group(flags.run, flags.launch, ranks);
   request.device.warn = warn;
   const Disk disk;
@@ -115,7 +116,7 @@ int train_with(TrainingRequest request, const TrainFlags& flags, const Context& 
                            .warn = warn,
                            .log_to = log_to};
   const RunResult result = run_training(std::move(request), context);
-  return report(result, flags, own.place.rank == 0, messages);
+  return report(result, flags, own.identity.rank == 0, messages);
 }
 
 TrainingRequest training_request(const TrainFlags& flags, const Context& context) {
@@ -151,7 +152,7 @@ bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFla
                  const Context& context) {
   const auto text = completion_text(folder, config);
   if (!text) return false;
-  if (flags.quiet || context.place.rank != 0) return true;
+  if (flags.quiet || context.identity.rank != 0) return true;
   context.messages.say(*text,
                        {{"event", "complete"}, {"run", folder.string()}, {"message", *text}});
   return true;
@@ -159,7 +160,7 @@ bool is_complete(const fs::path& folder, const RunConfig& config, const TrainFla
 
 int train(const TrainFlags& flags, const Context& context) {
   const RunFlags run = with_overrides(flags);
-  RunConfig config = read_config(run, context.place.local_ranks);
+  RunConfig config = read_config(run, context.identity.local_ranks);
   TrainingRequest request = training_request(flags, context);
   if (!flags.resume) request.init = initial_weights(flags);
   if (flags.skip_done) {

@@ -27,7 +27,7 @@ struct Context {
   std::function<double()> now;         // seconds on a steady clock
   double started = 0;                  // its value when the program started
   Messages& messages;                  // outlives every verb
-  RankIdentity place = {};  // of this process, once in_ranks() has found it; else one rank
+  RankIdentity identity = {};  // of this process, once in_ranks() has found it; else one rank
 };
 
 /// Declares a verb on `app` and stores its work in `action`, which runs after parsing and returns

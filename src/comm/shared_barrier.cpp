@@ -26,9 +26,9 @@ constexpr int kNapMilliseconds = 1;
 
 }  // namespace
 
-SharedBarrier::SharedBarrier(std::span<BarrierSlot> seats, int rank,
+SharedBarrier::SharedBarrier(std::span<BarrierSlot> slots, int rank,
                              std::span<const pid_t> processes)
-    : seats_(seats), rank_(rank) {
+    : slots_(slots), rank_(rank) {
   for (const pid_t process : processes) {
     processes_.emplace_back(FileNumber{static_cast<int>(::syscall(SYS_pidfd_open, process, 0))});
     if (!processes_.back()) {
@@ -37,25 +37,25 @@ SharedBarrier::SharedBarrier(std::span<BarrierSlot> seats, int rank,
     }
     ends_.push_back({.fd = processes_.back().get().value, .events = POLLIN, .revents = 0});
   }
-  new (&seat(rank)) BarrierSlot;
+  new (&slot(rank)) BarrierSlot;
 }
 
-void SharedBarrier::arrive() { seat(rank_).arrived.store(++arrived_, std::memory_order_release); }
+void SharedBarrier::arrive() { slot(rank_).arrived.store(++arrived_, std::memory_order_release); }
 
-void SharedBarrier::leave() { seat(rank_).gone.store(true, std::memory_order_release); }
+void SharedBarrier::leave() { slot(rank_).gone.store(true, std::memory_order_release); }
 
 bool SharedBarrier::has_come(int rank) const {
-  return seat(rank).arrived.load(std::memory_order_acquire) >= arrived_;
+  return slot(rank).arrived.load(std::memory_order_acquire) >= arrived_;
 }
 
 int SharedBarrier::missing() const {
   int rank = 0;
-  while (rank < static_cast<int>(seats_.size()) && has_come(rank)) ++rank;
+  while (rank < static_cast<int>(slots_.size()) && has_come(rank)) ++rank;
   return rank;
 }
 
 std::optional<SharedBarrier::Absence> SharedBarrier::absence_of(int rank) const {
-  const bool left = seat(rank).gone.load(std::memory_order_acquire);
+  const bool left = slot(rank).gone.load(std::memory_order_acquire);
   const bool ended = ends_[static_cast<std::size_t>(rank)].revents != 0;
   // It may have arrived before it left.
   if ((!left && !ended) || has_come(rank)) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<SharedBarrier::Absent> SharedBarrier::await_all(Moment deadline) {
   const Moment begin = SteadyClock::now();
   while (true) {
     const int rank = missing();
-    if (rank == static_cast<int>(seats_.size())) return std::nullopt;
+    if (rank == static_cast<int>(slots_.size())) return std::nullopt;
     if (const auto why = absence_of(rank)) return Absent{rank, *why};
     const Moment now = SteadyClock::now();
     if (now >= deadline) return Absent{rank, Absence::late};

@@ -32,9 +32,9 @@ class SharedBarrier {
     Absence why;
   };
 
-  /// `seats` and `processes`, one per rank; this rank uses its own. Throws Error{device} if the
+  /// `slots` and `processes`, one per rank; this rank uses its own. Throws Error{device} if the
   /// system cannot report the end of a process, or there is no process with such a number.
-  SharedBarrier(std::span<BarrierSlot> seats, int rank, std::span<const pid_t> processes);
+  SharedBarrier(std::span<BarrierSlot> slots, int rank, std::span<const pid_t> processes);
   /// Tells the others that this rank will not arrive again.
   ~SharedBarrier() { leave(); }
   SharedBarrier(const SharedBarrier&) = delete;
@@ -48,14 +48,14 @@ class SharedBarrier {
   void leave();
 
  private:
-  [[nodiscard]] BarrierSlot& seat(int rank) const { return seats_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] BarrierSlot& slot(int rank) const { return slots_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool has_come(int rank) const;
   /// The first rank that has not arrived; the number of ranks: none.
   [[nodiscard]] int missing() const;
   [[nodiscard]] std::optional<Absence> absence_of(int rank) const;
   void nap();
 
-  std::span<BarrierSlot> seats_;
+  std::span<BarrierSlot> slots_;
   int rank_;
   std::uint64_t arrived_ = 0;
   std::vector<Descriptor> processes_;  // per rank

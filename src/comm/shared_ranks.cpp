@@ -107,7 +107,7 @@ class SharedRanks final : public ForwardingCommunicator {
   Milliseconds limit_;
   std::unique_ptr<Communicator> others_;
   SharedMemory memory_;  // [rank] BarrierSlot, [2][rank] slot
-  SharedBarrier arrivals_;
+  SharedBarrier barrier_;
   std::byte* slots_;
   TreeSum sum_;
   std::vector<const void*> inputs_;  // per rank
@@ -123,8 +123,8 @@ SharedRanks::SharedRanks(int rank, const SharedMemoryName& memory, const Neighbo
       hosts_(neighbours.hosts),
       limit_(limit),
       memory_(memory, size_for(hosts_.size())),
-      arrivals_({reinterpret_cast<BarrierSlot*>(memory_.data()), hosts_.size()}, rank,
-                neighbours.processes),
+      barrier_({reinterpret_cast<BarrierSlot*>(memory_.data()), hosts_.size()}, rank,
+               neighbours.processes),
       slots_(memory_.data() + hosts_.size() * sizeof(BarrierSlot)),
       inputs_(hosts_.size()) {
   // Touch the pages now, and not during a step.
@@ -177,8 +177,8 @@ void SharedRanks::take_sum(const SumChunk& chunk) {
 }
 
 void SharedRanks::meet() {
-  arrivals_.arrive();
-  const auto absent = arrivals_.await_all(deadline_);
+  barrier_.arrive();
+  const auto absent = barrier_.await_all(deadline_);
   if (!absent) return;
   const std::string name = name_of(absent->rank);
   switch (absent->why) {
@@ -201,7 +201,7 @@ void SharedRanks::check_calls() {
 
 void SharedRanks::fail(const std::string& reason) {
   left_ = true;
-  arrivals_.leave();  // the others need not wait for their limits
+  barrier_.leave();  // the others need not wait for their limits
   throw failed_call(text_of(calls_), name_of(rank_), size(), reason);
 }
 

@@ -129,23 +129,24 @@ class Fields {
   void required(std::string_view key, T& out, std::string_view help, Limits limits = {});
 
   /// One member of a family: `key: name`, `key: {name: ...}`. Two members are an error. `out` is
-  /// unchanged if the key is not given.
-  template <class Base>
-  void one_of(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
+  /// unchanged if the key is not given. A Pointer is a std::unique_ptr<Base>, or a
+  /// std::shared_ptr<const Base>, here and below.
+  template <class Pointer, class Base>
+  void one_of(std::string_view key, Pointer& out, std::string_view help,
               std::span<const Kind<Base>> family);
   /// A list of members: `key: [name, {name: ...}]`.
-  template <class Base>
-  void list_of(std::string_view key, std::vector<std::unique_ptr<Base>>& out, std::string_view help,
+  template <class Pointer, class Base>
+  void list_of(std::string_view key, std::vector<Pointer>& out, std::string_view help,
                std::span<const Kind<Base>> family);
 
   /// As one_of(), but a missing key is an error.
-  template <class Base>
-  void required_one_of(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
+  template <class Pointer, class Base>
+  void required_one_of(std::string_view key, Pointer& out, std::string_view help,
                        std::span<const Kind<Base>> family);
   /// A member selected by a word, with its keys next to it: `source: cifar10, split: train`. The
   /// key is required; the member's `read` gets this same map.
-  template <class Base>
-  void select(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
+  template <class Pointer, class Base>
+  void select(std::string_view key, Pointer& out, std::string_view help,
               std::span<const Kind<Base>> family);
   /// As field() for a list or a tree; in positional form it takes all remaining values as a list:
   /// `piecewise: [[0, 1e-3], [81, 1e-4]]` is `piecewise: {table: [[0, 1e-3], [81, 1e-4]]}`.

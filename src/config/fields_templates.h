@@ -69,8 +69,8 @@ template <class Base>
 }
 
 /// The name of a default member, "" if there is none or it has no name().
-template <class Base>
-[[nodiscard]] std::string default_name(const std::unique_ptr<Base>& member) {
+template <class Pointer>
+[[nodiscard]] std::string default_name(const Pointer& member) {
   if constexpr (requires { std::string(member->name()); }) {
     return member ? std::string(member->name()) : "";
   } else {
@@ -78,8 +78,8 @@ template <class Base>
   }
 }
 
-template <class Base>
-void Fields::one_of(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
+template <class Pointer, class Base>
+void Fields::one_of(std::string_view key, Pointer& out, std::string_view help,
                     std::span<const Kind<Base>> family) {
   if (describing()) {
     describe_family(key, help, FamilyForm::one, family, default_name(out));
@@ -91,16 +91,16 @@ void Fields::one_of(std::string_view key, std::unique_ptr<Base>& out, std::strin
   chosen->fields->finish();
 }
 
-template <class Base>
-void Fields::required_one_of(std::string_view key, std::unique_ptr<Base>& out,
-                             std::string_view help, std::span<const Kind<Base>> family) {
+template <class Pointer, class Base>
+void Fields::required_one_of(std::string_view key, Pointer& out, std::string_view help,
+                             std::span<const Kind<Base>> family) {
   next_is_required();
   one_of(key, out, help, family);
 }
 
-template <class Base>
-void Fields::list_of(std::string_view key, std::vector<std::unique_ptr<Base>>& out,
-                     std::string_view help, std::span<const Kind<Base>> family) {
+template <class Pointer, class Base>
+void Fields::list_of(std::string_view key, std::vector<Pointer>& out, std::string_view help,
+                     std::span<const Kind<Base>> family) {
   if (describing()) {
     describe_family(key, help, FamilyForm::list, family, out.empty() ? "[]" : "");
     return;
@@ -114,8 +114,8 @@ void Fields::list_of(std::string_view key, std::vector<std::unique_ptr<Base>>& o
   }
 }
 
-template <class Base>
-void Fields::select(std::string_view key, std::unique_ptr<Base>& out, std::string_view help,
+template <class Pointer, class Base>
+void Fields::select(std::string_view key, Pointer& out, std::string_view help,
                     std::span<const Kind<Base>> family) {
   next_is_required();
   if (describing()) {

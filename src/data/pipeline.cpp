@@ -19,8 +19,8 @@ SpatialStep Augmentation::eval_step(const Shape& shape) const {
   return identity_step(shape);
 }
 
-Pipeline::Pipeline(Shape image, std::vector<std::unique_ptr<Augmentation>> augment,
-                   std::vector<std::unique_ptr<Preprocess>> preprocess)
+Pipeline::Pipeline(Shape image, std::vector<std::shared_ptr<const Augmentation>> augment,
+                   std::vector<std::shared_ptr<const Preprocess>> preprocess)
     : output_(image),
       largest_(image.elements()),
       augment_(std::move(augment)),
@@ -38,7 +38,7 @@ bool Pipeline::needs_statistics() const {
 }
 
 void Pipeline::prepare(Statistics statistics) {
-  for (const auto& step : preprocess_) step->prepare(statistics, output_);
+  for (auto& step : preprocess_) step = step->prepared(statistics, output_);
 }
 
 template <class StepOf>

@@ -47,15 +47,16 @@ class Preprocess {
  public:
   virtual ~Preprocess() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// True if prepare() reads the statistics of the training split.
+  /// True if prepared() reads the statistics of the training split.
   [[nodiscard]] virtual bool needs_statistics() const { return false; }
-  /// Takes what it needs from `statistics`, which are those of the training split as its values
-  /// arrive here, and turns them into those of its output: `[scale: 0.5, mean_image: train]`
+  /// A copy that has what it needs of `statistics`, which are those of the training split as its
+  /// values arrive here; turns them into those of its output: `[scale: 0.5, mean_image: train]`
   /// subtracts the mean of the scaled images. `shape` is that of the values, [c, h, w].
   /// `statistics` may be empty if no step in the list needs them. Throws Error{config} for a wrong
   /// number of values or an unsuitable shape, Error{data} for a constant channel.
-  virtual void prepare(Statistics& statistics, const Shape& shape) = 0;
-  /// Its effect on every value, once prepared. The step object owns the values.
+  [[nodiscard]] virtual std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
+                                                                   const Shape& shape) const = 0;
+  /// The effect of a prepared one on every value. It owns the step's values.
   [[nodiscard]] virtual PixelStep step() const = 0;
 };
 [[nodiscard]] std::span<const config::Kind<Preprocess>> preprocess_kinds();
@@ -65,8 +66,8 @@ class Preprocess {
 class Pipeline {
  public:
   /// `image` is the data set's shape, [c, h, w].
-  Pipeline(Shape image, std::vector<std::unique_ptr<Augmentation>> augment,
-           std::vector<std::unique_ptr<Preprocess>> preprocess);
+  Pipeline(Shape image, std::vector<std::shared_ptr<const Augmentation>> augment,
+           std::vector<std::shared_ptr<const Preprocess>> preprocess);
   /// [c, h, w] of the fill functions' output.
   [[nodiscard]] Shape output_shape() const { return output_; }
   /// True if prepare() needs the statistics of the training split.
@@ -100,8 +101,8 @@ class Pipeline {
   std::vector<Shape> shapes_;  // each augmentation's input
   Shape output_;
   std::int64_t largest_ = 0;  // elements
-  std::vector<std::unique_ptr<Augmentation>> augment_;
-  std::vector<std::unique_ptr<Preprocess>> preprocess_;
+  std::vector<std::shared_ptr<const Augmentation>> augment_;
+  std::vector<std::shared_ptr<const Preprocess>> preprocess_;
 };
 
 }  // namespace trainyard

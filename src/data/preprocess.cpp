@@ -45,20 +45,23 @@ double variance_of_means(const Statistics& statistics, std::size_t channel) {
 
 }  // namespace
 
-void Scale::prepare(Statistics& statistics, const Shape&) {
+std::shared_ptr<const Preprocess> Scale::prepared(Statistics& statistics, const Shape&) const {
   for (float& value : statistics.mean_image) value *= factor_;
   for (float& value : statistics.mean) value *= factor_;
   for (float& value : statistics.deviation) value *= std::abs(factor_);
+  return std::make_shared<Scale>(*this);
 }
 
-void MeanImage::prepare(Statistics& statistics, const Shape& shape) {
+std::shared_ptr<const Preprocess> MeanImage::prepared(Statistics& statistics,
+                                                      const Shape& shape) const {
   const std::int64_t elements = static_cast<std::int64_t>(statistics.mean_image.size());
   if (elements != shape.elements()) {
     throw Error(ErrorKind::config, "mean_image: the mean image has " + std::to_string(elements) +
                                        " values but the augmented images are " + shape.text() +
                                        "; use mean_rgb, or crop to the size of the data");
   }
-  mean_ = statistics.mean_image;
+  auto result = std::make_shared<MeanImage>(*this);
+  result->mean_ = statistics.mean_image;
   for (std::size_t channel = 0; channel < statistics.mean.size(); ++channel) {
     const double deviation = statistics.deviation[channel];
     const double rest = deviation * deviation - variance_of_means(statistics, channel);
@@ -66,29 +69,38 @@ void MeanImage::prepare(Statistics& statistics, const Shape& shape) {
   }
   map_mean_image(statistics, [](float, std::size_t) { return 0.0f; });
   std::fill(statistics.mean.begin(), statistics.mean.end(), 0.0f);
+  return result;
 }
 
-void MeanRgb::prepare(Statistics& statistics, const Shape& shape) {
-  mean_ = channel_values(name(), given_, statistics.mean, shape[0]);
+std::shared_ptr<const Preprocess> MeanRgb::prepared(Statistics& statistics,
+                                                    const Shape& shape) const {
+  auto result = std::make_shared<MeanRgb>(*this);
+  result->mean_ = channel_values(name(), given_, statistics.mean, shape[0]);
+  const std::vector<float>& mean = result->mean_;
   map_mean_image(statistics,
-                 [&](float value, std::size_t channel) { return value - mean_[channel]; });
-  for (std::size_t c = 0; c < statistics.mean.size(); ++c) statistics.mean[c] -= mean_[c];
+                 [&](float value, std::size_t channel) { return value - mean[channel]; });
+  for (std::size_t c = 0; c < statistics.mean.size(); ++c) statistics.mean[c] -= mean[c];
+  return result;
 }
 
-void StdRgb::prepare(Statistics& statistics, const Shape& shape) {
-  deviation_ = channel_values(name(), given_, statistics.deviation, shape[0]);
-  for (std::size_t channel = 0; channel < deviation_.size(); ++channel) {
-    if (deviation_[channel] > 0) continue;
+std::shared_ptr<const Preprocess> StdRgb::prepared(Statistics& statistics,
+                                                   const Shape& shape) const {
+  auto result = std::make_shared<StdRgb>(*this);
+  result->deviation_ = channel_values(name(), given_, statistics.deviation, shape[0]);
+  const std::vector<float>& deviation = result->deviation_;
+  for (std::size_t channel = 0; channel < deviation.size(); ++channel) {
+    if (deviation[channel] > 0) continue;
     throw Error(ErrorKind::data, "std_rgb: channel " + std::to_string(channel) +
                                      " (from 0) of the training split is constant, so its "
                                      "standard deviation is 0; give the values instead of 'train'");
   }
   map_mean_image(statistics,
-                 [&](float value, std::size_t channel) { return value / deviation_[channel]; });
+                 [&](float value, std::size_t channel) { return value / deviation[channel]; });
   for (std::size_t c = 0; c < statistics.mean.size(); ++c) {
-    statistics.mean[c] /= deviation_[c];
-    statistics.deviation[c] /= deviation_[c];
+    statistics.mean[c] /= deviation[c];
+    statistics.deviation[c] /= deviation[c];
   }
+  return result;
 }
 
 }  // namespace trainyard

@@ -10,7 +10,8 @@ class Scale final : public Preprocess {
  public:
   explicit Scale(double factor) : factor_(static_cast<float>(factor)) {}
   [[nodiscard]] std::string_view name() const override { return "scale"; }
-  void prepare(Statistics& statistics, const Shape& shape) override;
+  [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
+                                                           const Shape& shape) const override;
   [[nodiscard]] PixelStep step() const override {
     return {.kind = PixelStep::Kind::scale, .factor = factor_};
   }
@@ -24,7 +25,8 @@ class MeanImage final : public Preprocess {
  public:
   [[nodiscard]] std::string_view name() const override { return "mean_image"; }
   [[nodiscard]] bool needs_statistics() const override { return true; }
-  void prepare(Statistics& statistics, const Shape& shape) override;
+  [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
+                                                           const Shape& shape) const override;
   [[nodiscard]] PixelStep step() const override {
     return {.kind = PixelStep::Kind::subtract_image,
             .values = mean_.data(),
@@ -42,7 +44,8 @@ class MeanRgb final : public Preprocess {
   explicit MeanRgb(std::vector<float> given) : given_(std::move(given)) {}
   [[nodiscard]] std::string_view name() const override { return "mean_rgb"; }
   [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
-  void prepare(Statistics& statistics, const Shape& shape) override;
+  [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
+                                                           const Shape& shape) const override;
   [[nodiscard]] PixelStep step() const override {
     return {.kind = PixelStep::Kind::subtract_channel,
             .values = mean_.data(),
@@ -60,7 +63,8 @@ class StdRgb final : public Preprocess {
   explicit StdRgb(std::vector<float> given) : given_(std::move(given)) {}
   [[nodiscard]] std::string_view name() const override { return "std_rgb"; }
   [[nodiscard]] bool needs_statistics() const override { return given_.empty(); }
-  void prepare(Statistics& statistics, const Shape& shape) override;
+  [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
+                                                           const Shape& shape) const override;
   [[nodiscard]] PixelStep step() const override {
     return {.kind = PixelStep::Kind::divide_channel,
             .values = deviation_.data(),

@@ -94,14 +94,14 @@ int master_port(const LauncherEnvironment& launcher, const Variables& variables)
                  " ranks meet; " + remedy(launcher, "MASTER_PORT", "29500"));
 }
 
-std::string token_of(const LauncherEnvironment& launcher, const RankIdentity& place,
+std::string token_of(const LauncherEnvironment& launcher, const RankIdentity& identity,
                      const Variables& variables) {
   const std::string given = text_of_variable(variables, "TRAINYARD_TOKEN");
   if (!given.empty()) return given;
-  const std::string job = !launcher.job.empty()
-                              ? launcher.job
-                              : place.master_address + ":" + std::to_string(place.master_port) +
-                                    " " + std::to_string(place.ranks);
+  const std::string job = !launcher.job.empty() ? launcher.job
+                                                : identity.master_address + ":" +
+                                                      std::to_string(identity.master_port) + " " +
+                                                      std::to_string(identity.ranks);
   return hash128_hex("trainyard job " + job);
 }
 
@@ -126,41 +126,41 @@ int port_of_job(const std::string& job) {
 std::optional<RankIdentity> find_rank_identity(const Variables& variables) {
   const auto launcher = settled_launcher(variables);
   if (!launcher) return std::nullopt;
-  RankIdentity place{.rank = launcher->rank.value,
-                     .ranks = launcher->ranks.value,
-                     .local_rank = launcher->local_rank.value,
-                     .local_ranks = launcher->local_ranks.value,
-                     .master_address = master_address(*launcher, variables),
-                     .master_port = master_port(*launcher, variables),
-                     .source = launcher->source,
-                     .local_ranks_from = local_ranks_text(*launcher)};
-  place.token = token_of(*launcher, place, variables);
-  return place;
+  RankIdentity identity{.rank = launcher->rank.value,
+                        .ranks = launcher->ranks.value,
+                        .local_rank = launcher->local_rank.value,
+                        .local_ranks = launcher->local_ranks.value,
+                        .master_address = master_address(*launcher, variables),
+                        .master_port = master_port(*launcher, variables),
+                        .source = launcher->source,
+                        .local_ranks_from = local_ranks_text(*launcher)};
+  identity.token = token_of(*launcher, identity, variables);
+  return identity;
 }
 
-void require_local_ranks(const RankIdentity& place, const std::string& asked, int count) {
-  if (count == place.local_ranks) return;
+void require_local_ranks(const RankIdentity& identity, const std::string& asked, int count) {
+  if (count == identity.local_ranks) return;
   refuse_command(asked + " asks for " + std::to_string(count) + " ranks on this host, but " +
-                 place.local_ranks_from + " means " + std::to_string(place.local_ranks) + " (of " +
-                 std::to_string(place.ranks) +
+                 identity.local_ranks_from + " means " + std::to_string(identity.local_ranks) +
+                 " (of " + std::to_string(identity.ranks) +
                  " in all); give the launcher and train the same count");
 }
 
-std::vector<std::string> variables_of(const RankIdentity& place) {
-  return {"RANK=" + std::to_string(place.rank),
-          "WORLD_SIZE=" + std::to_string(place.ranks),
-          "LOCAL_RANK=" + std::to_string(place.local_rank),
-          "LOCAL_WORLD_SIZE=" + std::to_string(place.local_ranks),
-          "MASTER_ADDR=" + place.master_address,
-          "MASTER_PORT=" + std::to_string(place.master_port),
-          "TRAINYARD_TOKEN=" + place.token,
-          "TRAINYARD_LAUNCHER=" + place.source};
+std::vector<std::string> variables_of(const RankIdentity& identity) {
+  return {"RANK=" + std::to_string(identity.rank),
+          "WORLD_SIZE=" + std::to_string(identity.ranks),
+          "LOCAL_RANK=" + std::to_string(identity.local_rank),
+          "LOCAL_WORLD_SIZE=" + std::to_string(identity.local_ranks),
+          "MASTER_ADDR=" + identity.master_address,
+          "MASTER_PORT=" + std::to_string(identity.master_port),
+          "TRAINYARD_TOKEN=" + identity.token,
+          "TRAINYARD_LAUNCHER=" + identity.source};
 }
 
 std::vector<std::string> environment_of(std::vector<std::string> environment,
-                                        const RankIdentity& place) {
+                                        const RankIdentity& identity) {
   std::erase_if(environment, is_ours);
-  for (std::string& variable : variables_of(place)) environment.push_back(std::move(variable));
+  for (std::string& variable : variables_of(identity)) environment.push_back(std::move(variable));
   return environment;
 }
 

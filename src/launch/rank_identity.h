@@ -38,13 +38,13 @@ struct RankIdentity {
 
 /// Throws Error{command_line} unless the flag's count (`asked`: "--gpus 4") is the number of ranks
 /// that the launcher started on this host.
-void require_local_ranks(const RankIdentity& place, const std::string& asked, int count);
+void require_local_ranks(const RankIdentity& identity, const std::string& asked, int count);
 
 /// The variables that give a child process its identity; find_rank_identity() reads them.
-[[nodiscard]] std::vector<std::string> variables_of(const RankIdentity& place);
-/// `environment` ("NAME=value" each) with the variables of `place` replacing its own.
+[[nodiscard]] std::vector<std::string> variables_of(const RankIdentity& identity);
+/// `environment` ("NAME=value" each) with the variables of `identity` replacing its own.
 [[nodiscard]] std::vector<std::string> environment_of(std::vector<std::string> environment,
-                                                      const RankIdentity& place);
+                                                      const RankIdentity& identity);
 
 /// A port from 16384 to 32767, below the ephemeral ports, the same for the same job.
 [[nodiscard]] int port_of_job(const std::string& job);

@@ -41,7 +41,7 @@ config::Kind<Op> top_k_kind() {
           }};
 }
 
-std::shared_ptr<const Op> with_threshold(std::unique_ptr<Op> metric, double threshold) {
+std::shared_ptr<const Op> with_threshold(std::shared_ptr<const Op> metric, double threshold) {
   const auto* const right = dynamic_cast<const TopKOp*>(metric.get());
   if (right == nullptr || right->values().threshold) return metric;
   MetricAttributes attributes = right->values();

@@ -90,7 +90,7 @@ class TopKOp final : public Op {
 [[nodiscard]] config::Kind<Op> top_k_kind();
 
 /// `metric` with this threshold for a single output, unless it sets its own.
-[[nodiscard]] std::shared_ptr<const Op> with_threshold(std::unique_ptr<Op> metric,
+[[nodiscard]] std::shared_ptr<const Op> with_threshold(std::shared_ptr<const Op> metric,
                                                        double threshold);
 
 }  // namespace trainyard

@@ -13,7 +13,7 @@ constexpr double kWarmupEpochs = 5;
 
 class ScaledSchedule final : public Schedule {
  public:
-  ScaledSchedule(std::unique_ptr<Schedule> schedule, double factor, double warmup_epochs)
+  ScaledSchedule(std::shared_ptr<const Schedule> schedule, double factor, double warmup_epochs)
       : schedule_(std::move(schedule)), factor_(factor), warmup_epochs_(warmup_epochs) {}
 
   [[nodiscard]] std::string_view name() const override {
@@ -32,7 +32,7 @@ class ScaledSchedule final : public Schedule {
     return 1 + (factor_ - 1) * static_cast<double>(step) / static_cast<double>(length);
   }
 
-  std::unique_ptr<Schedule> schedule_;
+  std::shared_ptr<const Schedule> schedule_;
   double factor_;
   double warmup_epochs_;
 };
@@ -88,11 +88,11 @@ std::span<const config::Kind<RateScaling>> rate_scaling_kinds() {
   return kKinds;
 }
 
-std::unique_ptr<Schedule> scaled_schedule(std::unique_ptr<Schedule> schedule,
-                                          const RateScaling& scaling, double ratio) {
+std::shared_ptr<const Schedule> scaled_schedule(std::shared_ptr<const Schedule> schedule,
+                                                const RateScaling& scaling, double ratio) {
   const double usual = schedule && schedule->warms_up() ? 0 : kWarmupEpochs;
-  return std::make_unique<ScaledSchedule>(std::move(schedule), scaling.factor(ratio),
-                                          scaling.warmup_epochs.value_or(usual));
+  return std::make_shared<const ScaledSchedule>(std::move(schedule), scaling.factor(ratio),
+                                                scaling.warmup_epochs.value_or(usual));
 }
 
 }  // namespace trainyard

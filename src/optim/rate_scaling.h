@@ -34,7 +34,7 @@ struct RateScaling {
 
 /// `schedule` (null: the base learning rate) multiplied as the rule says for a batch of `ratio`
 /// times the reference.
-[[nodiscard]] std::unique_ptr<Schedule> scaled_schedule(std::unique_ptr<Schedule> schedule,
-                                                        const RateScaling& scaling, double ratio);
+[[nodiscard]] std::shared_ptr<const Schedule> scaled_schedule(
+    std::shared_ptr<const Schedule> schedule, const RateScaling& scaling, double ratio);
 
 }  // namespace trainyard

@@ -43,11 +43,11 @@ struct RunPosition {
 };
 /// "in epoch 4/90 after its step 117/391 (step 1290 of the run)", between epochs "after epoch 3/90
 /// (step 1173 of the run)".
-[[nodiscard]] std::string place_text(const RunPosition& place);
+[[nodiscard]] std::string position_text(const RunPosition& position);
 
 /// Where a resumed run begins.
 struct ResumedFrom {
-  RunPosition place;
+  RunPosition position;
   std::string checkpoint;  // its path
 };
 
@@ -130,7 +130,7 @@ struct RunEnd {
   int signal = 0;           // that interrupted it
   double max_seconds = 0;   // --max-time
   std::int64_t waited = 0;  // epochs without a better value, for an early stop
-  RunPosition place;
+  RunPosition position;
   double seconds = 0;  // over all resumes
   std::string judged;  // as in Banner
   std::optional<BestValue> best;

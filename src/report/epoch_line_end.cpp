@@ -47,7 +47,7 @@ std::string epochs_text(std::int64_t epochs) {
 std::string cause_of(const RunEnd& end) {
   switch (end.outcome) {
     case Outcome::completed:
-      return fmt::format("done: {} in {}", epochs_text(end.place.epoch),
+      return fmt::format("done: {} in {}", epochs_text(end.position.epoch),
                          duration_text(end.seconds));
     case Outcome::stopped_early:
       return fmt::format("stopped early: {} without a better {}", epochs_text(end.waited),
@@ -79,9 +79,9 @@ std::string how_to_go_on(const RunEnd& end) {
 std::string json_end(const RunEnd& end) {
   Json json = {{"event", is_done(end) ? "done" : "stopped"}, {"reason", reason_of(end.outcome)}};
   if (end.outcome == Outcome::interrupted) json["signal"] = signal_name(end.signal);
-  json["epochs"] = end.place.epoch;
-  json["step"] = end.place.step;
-  json["step_in_epoch"] = end.place.step_in_epoch;
+  json["epochs"] = end.position.epoch;
+  json["step"] = end.position.step;
+  json["step_in_epoch"] = end.position.step_in_epoch;
   json["elapsed_s"] = end.seconds;
   json["best"] = end.best ? Json({{"metric", end.best->metric},
                                   {"value", end.best->value},
@@ -96,24 +96,24 @@ std::string json_end(const RunEnd& end) {
 
 }  // namespace
 
-std::string place_text(const RunPosition& place) {
-  const std::string step = fmt::format(" (step {} of the run)", place.step);
-  if (place.step_in_epoch == 0)
-    return fmt::format("after epoch {}/{}", place.epoch, place.epochs) + step;
-  return fmt::format("in epoch {}/{} after its step {}/{}", place.epoch + 1, place.epochs,
-                     place.step_in_epoch, place.steps) +
+std::string position_text(const RunPosition& position) {
+  const std::string step = fmt::format(" (step {} of the run)", position.step);
+  if (position.step_in_epoch == 0)
+    return fmt::format("after epoch {}/{}", position.epoch, position.epochs) + step;
+  return fmt::format("in epoch {}/{} after its step {}/{}", position.epoch + 1, position.epochs,
+                     position.step_in_epoch, position.steps) +
          step;
 }
 
 std::string resumed_line(LogStyle style, const ResumedFrom& from) {
   if (style != LogStyle::json) {
-    return "resuming " + place_text(from.place) + " from " + from.checkpoint;
+    return "resuming " + position_text(from.position) + " from " + from.checkpoint;
   }
   return event_line({{"event", "resume"},
-                     {"epoch", from.place.epoch},
-                     {"epochs", from.place.epochs},
-                     {"step", from.place.step},
-                     {"step_in_epoch", from.place.step_in_epoch},
+                     {"epoch", from.position.epoch},
+                     {"epochs", from.position.epochs},
+                     {"step", from.position.step},
+                     {"step_in_epoch", from.position.step_in_epoch},
                      {"checkpoint", from.checkpoint}});
 }
 
@@ -121,7 +121,7 @@ std::string end_line(LogStyle style, const RunEnd& end) {
   if (style == LogStyle::json) return json_end(end);
   const bool whole = end.outcome == Outcome::completed;
   std::string line = cause_of(end);
-  if (!whole) line += " - " + place_text(end.place);
+  if (!whole) line += " - " + position_text(end.position);
   if (!whole && !end.checkpoint.empty()) line += " - saved: " + end.checkpoint;
   if (end.best) {
     line += fmt::format(" - best {}: {} (epoch {})", end.best->metric, value_text(end.best->value),

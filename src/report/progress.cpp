@@ -59,12 +59,12 @@ void ProgressNote::begin(RunPhase phase) {
 
 void ProgressNote::on_step(const StepRow& row) {
   const std::lock_guard lock(mutex_);
-  place(row.epoch - 1, row.step, row.loss, row.images_per_s);
+  move_to(row.epoch - 1, row.step, row.loss, row.images_per_s);
 }
 
 void ProgressNote::on_epoch(const EpochRow& row) {
   const std::lock_guard lock(mutex_);
-  place(row.epoch, row.step, row.loss, row.images_per_s);
+  move_to(row.epoch, row.step, row.loss, row.images_per_s);
 }
 
 void ProgressNote::end() {
@@ -88,7 +88,8 @@ void ProgressNote::mark() {
   now_.hang_after_seconds = limit(now_.phase);
 }
 
-void ProgressNote::place(std::int64_t epoch, std::int64_t step, double loss, double images_per_s) {
+void ProgressNote::move_to(std::int64_t epoch, std::int64_t step, double loss,
+                           double images_per_s) {
   now_.epoch = epoch;
   now_.step = step;
   now_.loss = loss;

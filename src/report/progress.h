@@ -66,7 +66,7 @@ class ProgressNote {
  private:
   [[nodiscard]] double limit(RunPhase phase) const;
   void mark();
-  void place(std::int64_t epoch, std::int64_t step, double loss, double images_per_s);
+  void move_to(std::int64_t epoch, std::int64_t step, double loss, double images_per_s);
 
   const Clock& clock_;
   ProgressLimits limits_;

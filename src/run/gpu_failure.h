@@ -6,7 +6,7 @@
 
 #include "base/gpu_error.h"
 #include "base/host_name.h"
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 
 namespace trainyard {
 

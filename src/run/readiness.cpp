@@ -11,6 +11,7 @@
 #include "run/config/batch_rate.h"
 #include "run/config/layer_rules.h"
 #include "run/config/resolved_config.h"
+#include "run/new_run.h"
 #include "run/snapshot.h"
 #include "train/weight_check.h"
 
@@ -51,7 +52,14 @@ std::string room_warning(const CheckpointContent& content, const RunConfig& conf
       place.string(), mebibyte_text(free), mebibyte_text(most));
 }
 
-/// Throws Error{device} if the ranks would train different models, or start differently.
+}  // namespace
+
+void require_request(const TrainingRequest& request, const RunStart& start, const RankGroup& ranks,
+                     const Disk& disk) {
+  if (!request.output.empty()) check_plot_output(request.output, !request.gnuplot.empty());
+  if (ranks.rank() == 0) start.require_folder(disk);
+}
+
 void require_agreement(Session& session, RankGroup& ranks, const std::string& resolved,
                        std::int64_t step) {
   ranks.require_equal("config", hash128_hex(std::string_view(resolved)));
@@ -63,11 +71,10 @@ void require_agreement(Session& session, RankGroup& ranks, const std::string& re
   ranks.require_equal("model to begin with", model_hash(session.model(), copy));
 }
 
-/// Returns warnings. Throws Error{disk} if there is no room for a checkpoint.
 std::vector<std::string> require_room(Session& session, const TrainingRequest& request,
-                                      const Disk& disk) {
+                                      const RunStart& start, const Disk& disk) {
   const RunConfig& config = session.config();
-  const fs::path place = planned_folder(request, config.name);
+  const fs::path place = start.folder();
   const CheckpointContent content = snapshot(session, {});
   require_checkpoint_space(disk, place, content);
   const BatchNumbers& batch = session.batch();
@@ -75,52 +82,23 @@ std::vector<std::string> require_room(Session& session, const TrainingRequest& r
   std::vector<std::string> warnings = {rate_warning(config, batch.ranks, batch.global),
                                        frozen_warning(network)};
   if (request.gnuplot.empty()) warnings.push_back(missing_gnuplot_warning());
-  // A resumed run already has checkpoints there.
-  if (request.resume.empty()) {
+  // A folder from an earlier start already has checkpoints, whose room is not free.
+  if (!start.has_folder()) {
     warnings.push_back(room_warning(content, config, place, disk.free_bytes(place)));
   }
   std::erase(warnings, "");
   return warnings;
 }
 
-}  // namespace
-
-fs::path planned_folder(const TrainingRequest& request, const std::string& name) {
-  if (!request.resume.empty()) return request.resume;
-  return request.out.empty() ? fs::path(kRunsFolder) / name : request.out;
-}
-
-void require_request(const TrainingRequest& request, const RankGroup& ranks, const Disk& disk) {
-  if (!request.output.empty()) check_plot_output(request.output, !request.gnuplot.empty());
-  if (ranks.rank() != 0 || !request.resume.empty()) return;
-  if (request.out.empty()) {
-    RunFolder::require_place(disk, kRunsFolder, request.config.name);
-  } else {
-    RunFolder::require_place_at(disk, request.out);
-  }
-}
-
-std::unique_ptr<Session> first_session(TrainingRequest& request, RankGroup& ranks) {
-  auto session =
-      std::make_unique<Session>(std::move(request.config), request.device, nullptr, ranks);
-  session->model().initialize(static_cast<std::uint64_t>(session->config().seed));
-  if (request.init) initialize_from(session->model(), *request.init);
-  return session;
-}
-
-std::vector<std::string> require_start(Session& session, const TrainingRequest& request,
-                                       RankGroup& ranks, const std::string& resolved,
-                                       std::int64_t step, const Disk& disk) {
-  require_agreement(session, ranks, resolved, step);
-  if (ranks.rank() != 0) return {};
-  return require_room(session, request, disk);
-}
-
 ReadyRun ready_run(TrainingRequest& request, RankGroup& ranks, const Disk& disk) {
-  require_request(request, ranks, disk);
+  NewRun start(request);
+  require_request(request, start, ranks, disk);
   const std::string resolved = resolved_yaml(request.config);
-  ReadyRun ready{.session = first_session(request, ranks)};
-  ready.warnings = require_start(*ready.session, request, ranks, resolved, 0, disk);
+  ReadyRun ready{.session = start.make_session(ranks, request.device.warn),
+                 .folder = start.folder()};
+  const StartPoint point = start.fill(*ready.session, request.device.warn);
+  require_agreement(*ready.session, ranks, resolved, point.state.step);
+  if (ranks.rank() == 0) ready.warnings = require_room(*ready.session, request, start, disk);
   return ready;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/json.h"
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 
 namespace trainyard {
 

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/read_file.h"
 #include "report/summary.h"
-#include "run/resumption.h"
+#include "run/config_changes.h"
 
 namespace trainyard {
 

@@ -3,24 +3,21 @@
 #include <limits>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/host_name.h"
-#include "base/parallel.h"
-#include "base/text.h"
-#include "checkpoint/run_identity.h"
 #include "graph/summary.h"
 #include "launch/rank_output.h"
+#include "run/config/batch_numbers.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/layer_rules.h"
 #include "run/config/resolved_config.h"
 #include "run/gpu_failure.h"
 #include "run/readiness.h"
-#include "run/reproduction.h"
-#include "run/resumption.h"
 #include "run/run_keeper.h"
+#include "run/run_start.h"
 #include "run/session/session_facts.h"
 #include "run/snapshot.h"
 #include "train/stop_vote.h"
+#include "train/trainer.h"
 
 namespace trainyard {
 namespace {
@@ -29,12 +26,6 @@ namespace fs = std::filesystem;
 
 /// Number of tensor names on the console; train.log has all of them.
 constexpr std::size_t kFewNames = 4, kAllNames = std::numeric_limits<std::size_t>::max();
-
-RunFolder open_folder(const TrainingRequest& request, const std::string& name, const Disk& disk) {
-  if (!request.resume.empty()) return RunFolder::open(disk, request.resume);
-  if (!request.out.empty()) return RunFolder::create_at(disk, request.out);
-  return RunFolder::create(disk, kRunsFolder, name);
-}
 
 /// The table of `train summary`, with the activations of a rank.
 std::string network_table(const RunConfig& config, int ranks) {
@@ -50,11 +41,8 @@ class TrainingRun {
         context_(context),
         ranks_(context.ranks),
         stop_causes_(stop_causes(context.signals, context.clock, request_.max_seconds)),
-        resolved_(resolved_yaml(request_.config)),
-        name_(request_.config.name),
-        identity_(request_.resume.empty()
-                      ? RunIdentity{request_.id, request_.init ? request_.init->hash : ""}
-                      : identity_of(request_.resume / "run.json")) {}
+        facts_{.resolved = resolved_yaml(request_.config)},
+        start_(make_start(request_)) {}
 
   ~TrainingRun() {
     ranks_.set_last_words({});
@@ -80,11 +68,8 @@ class TrainingRun {
   void prepare();
   void open_keeper();
   void tell_failure(const Error& error);
-  void resume();
   void join_vote();
   void share_log_folder();
-  void record();
-  void record_config_change();
   void open_sinks();
   /// With at most `names` names in the text about `--init`.
   [[nodiscard]] Banner banner(std::size_t names);
@@ -101,50 +86,47 @@ class TrainingRun {
   const RunContext& context_;
   RankGroup& ranks_;
   StopCauses stop_causes_;
-  std::string resolved_;
-  std::string name_;
-  std::string network_;  // network.txt
-  RunIdentity identity_;
+  RunFacts facts_;
+  std::unique_ptr<RunStart> start_;
   std::unique_ptr<StopVote> stop_vote_;  // of the session's steps
   std::unique_ptr<Session> session_;
   std::unique_ptr<RunKeeper> keeper_;  // on rank 0 alone
   /// False: a failure removes the folder, so that an error in config or data leaves none.
   bool lasts_ = false;
   NullSink no_sink_;
-  TrainingState state_;
+  StartPoint from_;
   std::vector<std::string> warnings_;  // from the start
-  std::optional<ResumedFrom> resumed_;
   std::string judged_;  // name of the metric that selects the best model, "val_accuracy"
 };
 
 void TrainingRun::prepare() {
-  network_ = network_table(request_.config, ranks_.size());
-  require_request(request_, ranks_, context_.disk);
+  facts_.network = network_table(request_.config, ranks_.size());
+  facts_.hash = config_hash(facts_.resolved, start_->identity().weights);
+  require_request(request_, *start_, ranks_, context_.disk);
   open_keeper();
   request_.device.begins = [this](RunPhase phase) { note(phase); };
-  if (request_.resume.empty()) {
-    session_ = first_session(request_, ranks_);
-  } else {
-    resume();
-  }
+  const RunStart::Warn warn_all = [this](const std::string& text) { warn(text); };
+  session_ = start_->make_session(ranks_, warn_all);
+  from_ = start_->fill(*session_, warn_all);
   join_vote();
-  warnings_ = require_start(*session_, request_, ranks_, resolved_, state_.step, context_.disk);
+  require_agreement(*session_, ranks_, facts_.resolved, from_.state.step);
+  if (keeper_) warnings_ = require_room(*session_, request_, *start_, context_.disk);
   lasts_ = true;
   share_log_folder();
   if (!keeper_) return;
-  record();
+  start_->write_record(keeper_->folder(), facts_, *session_);
   open_sinks();
 }
 
 void TrainingRun::open_keeper() {
   if (ranks_.rank() != 0) return;
   const RankLimits& limits = request_.config.limits;
-  lasts_ = !request_.resume.empty();
+  lasts_ = start_->has_folder();
   keeper_ = std::make_unique<RunKeeper>(
-      context_.disk, context_.clock, open_folder(request_, name_, context_.disk),
+      context_.disk, context_.clock, start_->open_folder(context_.disk),
       ProgressLimits{.first_step = limits.first_step, .step = limits.step}, context_.warn);
   keeper_->status().host = host_name();
-  keeper_->status().config_hash = config_hash(resolved_, identity_.weights);
+  keeper_->status().config_hash = facts_.hash;
   keeper_->status().epochs = request_.config.epochs;
   if (lasts_) keeper_->recall();
   keeper_->write_status(RunState::starting);
@@ -155,49 +137,6 @@ void TrainingRun::tell_failure(const Error& error) {
   if (!keeper_) return;
   if (lasts_) return keeper_->fail(error);
   keeper_->give_up();
-}
-
-void TrainingRun::resume() {
-  note(RunPhase::loading);
-  const fs::path checkpoints = request_.resume / "checkpoints";
-  const std::optional<LoadedCheckpoint> checkpoint = load_newest_checkpoint(checkpoints);
-  std::optional<Statistics> known;
-  if (checkpoint) {
-    for (const std::string& warning : checkpoint->warnings) warn(warning);
-    identity_.id = id_of_own(*checkpoint, identity_, request_.resume);
-    known = statistics_of(*checkpoint);
-    if (request_.device.threads == 0) request_.device.threads = threads_of(*checkpoint);
-    if (request_.device.threads > available_cores()) {
-      warn("the run was started with " + std::to_string(request_.device.threads) +
-           " threads and keeps that number, but there are " + std::to_string(available_cores()) +
-           " cores: it will be slow; --threads changes it, and the last bits of the results");
-    }
-  } else {
-    warn("no checkpoint was ever written in " + request_.resume.string() + ": starting at step 0");
-  }
-  const fs::path record = request_.resume / "run.json";
-  request_.device.choices = choices_of(record);
-  session_ = std::make_unique<Session>(std::move(request_.config), request_.device,
-                                       known ? &*known : nullptr, ranks_);
-  for (const std::string& difference :
-       reproduction_differences(record, reproduction(session_->device()))) {
-    warn(difference);
-  }
-  note(RunPhase::loading);
-  if (checkpoint) {
-    state_ = restore(*session_, *checkpoint);
-    resumed_ = {.place = place_of(*session_, state_), .checkpoint = checkpoint->path.string()};
-    const std::int64_t saved = global_batch_of(*checkpoint), now = session_->batch().global;
-    if (saved != now) {
-      warn("the run was saved with a global batch of " + std::to_string(saved) +
-           " and continues with " + std::to_string(now) +
-           ": it keeps its position in the epoch and in the schedule, but its results differ from "
-           "those of an uninterrupted run; 'batch: {total: ...}' is the same on any number of "
-           "ranks");
-    }
-  } else {
-    session_->model().initialize(static_cast<std::uint64_t>(session_->config().seed));
-  }
 }
 
 /// From now on all ranks stop after the same step.
@@ -215,50 +154,12 @@ void TrainingRun::share_log_folder() {
   if (!keeper_) context_.log_to(folder / output_name(ranks_.rank()));
 }
 
-void TrainingRun::record() {
-  if (!request_.resume.empty()) {
-    keeper_->folder().write("network.txt", network_);
-    return keeper_->folder().add_command(request_.command);
-  }
-  Json run{{"id", identity_.id.value_or("")},
-           {"version", request_.version},
-           {"host", keeper_->status().host},
-           {"ranks", ranks_.size()},
-           {"seed", session_->config().seed},
-           {"overrides", request_.overrides},
-           {"config_hash", keeper_->status().config_hash},
-           {"train_fingerprint", session_->data().train->fingerprint()},
-           {"val_fingerprint", session_->data().val->fingerprint()}};
-  if (request_.init) run["init"] = json_of(*request_.init);
-  run.update(reproduction(session_->device()));
-  keeper_->folder().write_record({.config_yaml = resolved_,
-                                  .original_yaml = request_.original_yaml,
-                                  .command = request_.command,
-                                  .run_json = json_text(run),
-                                  .network = network_});
-}
-
-/// Records the changes by the overrides of a resume in the run, once all checks have passed.
-void TrainingRun::record_config_change() {
-  if (request_.resume.empty()) return;
-  const RunConfig before = read_run_config(keeper_->folder().file("config.yaml"), {});
-  const ConfigChange change{.config_yaml = resolved_,
-                            .config_hash = keeper_->status().config_hash,
-                            .differences = config_differences(before, session_->config()),
-                            .command = request_.command,
-                            .epoch = state_.epoch + 1,
-                            .step = state_.step + 1};
-  if (change.differences.empty()) return;
-  const std::string warning = record_change(keeper_->folder(), change);
-  if (!warning.empty()) warn(warning);
-}
-
 Banner TrainingRun::banner(std::size_t names) {
   Banner banner = banner_of(*session_);
   banner.run = keeper_->folder().path().string();
   banner.init = request_.init ? text_of(*request_.init, names) : "";
   banner.judged = judged_;
-  banner.resumed = resumed_;
+  banner.resumed = from_.resumed;
   return banner;
 }
 
@@ -269,7 +170,7 @@ void TrainingRun::open_sinks() {
   const PlotConfig& plot = config.output.plot;
   KeptRun kept{
       .columns = {.regularisation = session_->updater().optimizer_step().has_regularisation()},
-      .from = {.epoch = state_.epoch, .step = state_.step},
+      .from = {.epoch = from_.state.epoch, .step = from_.state.step},
       .steps = config.output.steps,
       .plots = {.title = plot.title.empty() ? config.name : plot.title,
                 .metrics = session_->metric_names(),
@@ -314,7 +215,7 @@ void TrainingRun::save(const TrainingState& state, bool best) {
   static constexpr Operation kSaving{"saving"};
   ranks_.progress(state.step, kSaving);
   CheckpointContent content = snapshot(*session_, state);
-  content.run = identity_.id.value_or("");
+  content.run = start_->identity().id.value_or("");
   keeper_->save(content, state, best, session_->config().checkpoint.keep);
 }
 
@@ -342,10 +243,11 @@ RunResult TrainingRun::train() {
   const TrainerOptions options = trainer_options();
   if (keeper_) {
     keeper_->status().steps_per_epoch = session_->batch().steps;
-    record_config_change();
-    keeper_->begin(judged_, state_, resumed_ ? resumed_->checkpoint : "");
+    const std::string warning = start_->write_changes(keeper_->folder(), facts_, from_.state);
+    if (!warning.empty()) warn(warning);
+    keeper_->begin(judged_, from_.state, from_.resumed ? from_.resumed->checkpoint : "");
   }
-  Trainer trainer(trainer_parts(), options, state_);
+  Trainer trainer(trainer_parts(), options, from_.state);
   const Outcome outcome = trainer.run();
   return finish(outcome, trainer.state());
 }
@@ -355,7 +257,7 @@ RunEnd TrainingRun::end_of(Outcome outcome, const TrainingState& state) const {
           .signal = stop_vote_->signal(),
           .max_seconds = request_.max_seconds,
           .waited = state.epochs_since_best,
-          .place = place_of(*session_, state),
+          .position = position_of(*session_, state),
           .seconds = state.elapsed_seconds,
           .judged = judged_};
 }

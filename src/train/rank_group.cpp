@@ -30,19 +30,19 @@ Milliseconds milliseconds(double seconds) {
 }
 
 StoreServerOptions server_options(const RankGroupOptions& options) {
-  const RankIdentity& place = options.place;
-  return {.endpoint = {place.master_address, static_cast<std::uint16_t>(place.master_port)},
-          .token = place.token,
-          .ranks = place.ranks,
+  const RankIdentity& identity = options.identity;
+  return {.endpoint = {identity.master_address, static_cast<std::uint16_t>(identity.master_port)},
+          .token = identity.token,
+          .ranks = identity.ranks,
           .store = {},
           .watchdog = {.first_step = milliseconds(options.limits.first_step),
                        .step = milliseconds(options.limits.step),
                        .silence = milliseconds(options.limits.silence)}};
 }
 
-StoreAddress store_address(const RankIdentity& place) {
-  return {.endpoint = {place.master_address, static_cast<std::uint16_t>(place.master_port)},
-          .token = place.token};
+StoreAddress store_address(const RankIdentity& identity) {
+  return {.endpoint = {identity.master_address, static_cast<std::uint16_t>(identity.master_port)},
+          .token = identity.token};
 }
 
 }  // namespace
@@ -52,12 +52,12 @@ StoreAddress store_address(const RankIdentity& place) {
 class RankGroup::Meeting {
  public:
   Meeting(const RankGroupOptions& options, std::function<void(const Failure&)> on_failure)
-      : server_(options.place.rank == 0 ? std::make_unique<StoreServer>(server_options(options))
-                                        : nullptr),
-        store_(connect_to_store(store_address(options.place),
+      : server_(options.identity.rank == 0 ? std::make_unique<StoreServer>(server_options(options))
+                                           : nullptr),
+        store_(connect_to_store(store_address(options.identity),
                                 milliseconds(options.limits.first_step))),
-        watchdog_({.store = store_address(options.place),
-                   .rank = options.place.rank,
+        watchdog_({.store = store_address(options.identity),
+                   .rank = options.identity.rank,
                    .host = options.host,
                    .silence = milliseconds(options.limits.silence),
                    .connect = milliseconds(options.limits.first_step)},
@@ -157,7 +157,7 @@ RankGroup::RankGroup(const RankGroupOptions& options)
       std::make_unique<Meeting>(options_, [this](const Failure& failure) { handle(failure); });
   auto sockets =
       make_gloo_communicator(rank(), size(), meeting_->store(),
-                             {.address = own_address_towards(options_.place.master_address),
+                             {.address = own_address_towards(options_.identity.master_address),
                               .host = options_.host,
                               .connect = milliseconds(options_.limits.first_step),
                               .limit = call_limit()});

@@ -21,7 +21,7 @@
 namespace trainyard {
 
 struct RankGroupOptions {
-  RankIdentity place;
+  RankIdentity identity;
   RankLimits limits;
   std::string host;  // this machine's name, for messages
   /// Called from a thread of the group when another rank has failed and this rank's own thread is
@@ -43,9 +43,9 @@ class RankGroup {
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
 
-  [[nodiscard]] const RankIdentity& place() const { return options_.place; }
-  [[nodiscard]] int rank() const { return options_.place.rank; }
-  [[nodiscard]] int size() const { return options_.place.ranks; }
+  [[nodiscard]] const RankIdentity& identity() const { return options_.identity; }
+  [[nodiscard]] int rank() const { return options_.identity.rank; }
+  [[nodiscard]] int size() const { return options_.identity.ranks; }
   /// "rank 2 (node1)", for messages.
   [[nodiscard]] std::string name() const;
   /// Works on host memory, in the order of queue().

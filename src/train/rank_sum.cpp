@@ -48,7 +48,7 @@ std::span<const GradientBucket> RankSum::overlapped() const {
 
 void RankSum::begin_next() {
   add(buckets_[next_++]);
-  put_on();
+  enqueue();
 }
 
 std::byte* RankSum::downcast_at(std::int64_t element) const {
@@ -70,7 +70,7 @@ void RankSum::add(const GradientBucket& bucket) {
                       blocks_.statistics, blocks_.type});
 }
 
-void RankSum::put_on() {
+void RankSum::enqueue() {
   fork();
   if (parts_ == nullptr) {
     communicator_.all_reduce_sums(queue_, pending_);
@@ -90,7 +90,7 @@ void RankSum::finish() {
   next_ = 0;
   pending_.push_back({blocks_.results, blocks_.result_count, DType::f64});
   if (with_results_.count > 0) pending_.push_back(with_results_);
-  put_on();
+  enqueue();
   join();
   if (!downcasts()) return;
   compute_.launches.upcast(static_cast<float*>(blocks_.gradients), downcast_->data(), transport_,

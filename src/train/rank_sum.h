@@ -61,7 +61,7 @@ class RankSum {
   [[nodiscard]] std::byte* downcast_at(std::int64_t element) const;
   [[nodiscard]] std::size_t tree_bytes(std::int64_t count, DType type) const;
   void add(const GradientBucket& bucket);
-  void put_on();
+  void enqueue();
   void sum_in_tree(std::byte* data, std::int64_t count, DType type);
   void sum_parts(std::int64_t count, DType type);
   void fork();

@@ -28,7 +28,7 @@ struct StopCauses {
 /// the step; elsewhere, whenever the host reads results.
 class StopVote {
  public:
-  /// `queue` is for host memory of `ranks`. `results_kept` is UpdateOptions::results: with 1 the
+  /// `queue` is for host memory of `ranks`. `results_kept` is StepOptions::results: with 1 the
   /// host takes part in every all-reduce. The references, and what `causes` points to, must outlive
   /// it.
   StopVote(Communicator& ranks, Queue& queue, const StopCauses& causes, std::int64_t results_kept);

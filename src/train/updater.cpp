@@ -4,7 +4,7 @@ namespace trainyard {
 
 Updater::Updater(Model& model, Communicator& communicator, const Optimizer& optimizer,
                  const Schedule* schedule, const ScheduleContext& context,
-                 const UpdateOptions& options)
+                 const StepOptions& options)
     : model_(model),
       communicator_(communicator),
       rates_(model.compute(), schedule, context),

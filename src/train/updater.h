@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-struct UpdateOptions {
+struct StepOptions {
   double clip_norm = 0;         // see OptimizerStepOptions
   std::int64_t accumulate = 1;  // see ReducerOptions, also shards
   std::int64_t shards = 0;
@@ -36,7 +36,7 @@ class Updater {
  public:
   /// All references must outlive the updater.
   Updater(Model& model, Communicator& communicator, const Optimizer& optimizer,
-          const Schedule* schedule, const ScheduleContext& context, const UpdateOptions& options);
+          const Schedule* schedule, const ScheduleContext& context, const StepOptions& options);
 
   /// Continues from `position`.
   void start_at(const StepPosition& position);

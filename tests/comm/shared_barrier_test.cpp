@@ -23,10 +23,10 @@ Moment in(Milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
 /// Two ranks of this process.
 struct Pair {
-  std::array<BarrierSlot, 2> seats;
+  std::array<BarrierSlot, 2> slots;
   std::array<pid_t, 2> processes{::getpid(), ::getpid()};
-  SharedBarrier first{seats, 0, processes};
-  std::unique_ptr<SharedBarrier> second = std::make_unique<SharedBarrier>(seats, 1, processes);
+  SharedBarrier first{slots, 0, processes};
+  std::unique_ptr<SharedBarrier> second = std::make_unique<SharedBarrier>(slots, 1, processes);
 };
 
 void check_absent(SharedBarrier& waiting, Moment deadline, int rank, Absence why) {
@@ -95,10 +95,10 @@ TEST_CASE("a rank that arrives and leaves at once has arrived, whenever that is 
 }
 
 TEST_CASE("a rank whose process ended is missing") {
-  std::array<BarrierSlot, 2> seats;
+  std::array<BarrierSlot, 2> slots;
   const pid_t child = start_process();
   REQUIRE(child > 0);
-  SharedBarrier waiting(seats, 0, std::array{::getpid(), child});
+  SharedBarrier waiting(slots, 0, std::array{::getpid(), child});
   waiting.arrive();
   check_absent(waiting, in(Milliseconds(50)), 1, Absence::late);
   ::kill(child, SIGKILL);
@@ -110,9 +110,9 @@ TEST_CASE("a process that does not exist cannot be watched") {
   const pid_t child = start_process();
   ::kill(child, SIGKILL);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
-  std::array<BarrierSlot, 2> seats;
+  std::array<BarrierSlot, 2> slots;
   const std::array processes{::getpid(), child};
   CHECK_THROWS_WITH_AS(
-      SharedBarrier(seats, 0, processes),
+      SharedBarrier(slots, 0, processes),
       ("watching process " + std::to_string(child) + " failed: No such process").c_str(), Error);
 }

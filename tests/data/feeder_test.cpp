@@ -24,10 +24,10 @@ Pipeline augmenting_pipeline() {
   ShiftOptions options;
   options.x = options.y = 0.3;
   options.interpolation = Interpolation::bilinear;
-  std::vector<std::unique_ptr<Augmentation>> augment;
+  std::vector<std::shared_ptr<const Augmentation>> augment;
   augment.push_back(std::make_unique<Shift>(options));
   augment.push_back(std::make_unique<Flip>(Flip::Axis::horizontal, 0.5));
-  std::vector<std::unique_ptr<Preprocess>> preprocess;
+  std::vector<std::shared_ptr<const Preprocess>> preprocess;
   preprocess.push_back(std::make_unique<Scale>(1.0 / 255));
   return Pipeline(kFedShape, std::move(augment), std::move(preprocess));
 }

@@ -18,12 +18,12 @@ namespace {
 constexpr std::int64_t kBatch = 5, kSamples = 17;
 const Shape kImage{3, 9, 13};
 
-using Augmentations = std::vector<std::unique_ptr<Augmentation>>;
-using Preprocessing = std::vector<std::unique_ptr<Preprocess>>;
+using Augmentations = std::vector<std::shared_ptr<const Augmentation>>;
+using Preprocessing = std::vector<std::shared_ptr<const Preprocess>>;
 
 template <class Base, class... Members>
-std::vector<std::unique_ptr<Base>> list_of(Members... members) {
-  std::vector<std::unique_ptr<Base>> list;
+std::vector<std::shared_ptr<const Base>> list_of(Members... members) {
+  std::vector<std::shared_ptr<const Base>> list;
   (list.push_back(std::make_unique<Members>(std::move(members))), ...);
   return list;
 }

@@ -29,12 +29,12 @@ TEST_CASE(
 
 TEST_CASE("a pipeline that a device cannot run is refused with a reason") {
   const auto fault = [](int shifts, int scales) {
-    std::vector<std::unique_ptr<Augmentation>> augment;
+    std::vector<std::shared_ptr<const Augmentation>> augment;
     for (int i = 0; i < shifts; ++i) {
       augment.push_back(std::make_unique<Shift>(
           ShiftOptions{.x = 0.1, .interpolation = Interpolation::bilinear}));
     }
-    std::vector<std::unique_ptr<Preprocess>> preprocess;
+    std::vector<std::shared_ptr<const Preprocess>> preprocess;
     for (int i = 0; i < scales; ++i) preprocess.push_back(std::make_unique<Scale>(0.5));
     return DeviceImages::fault(Pipeline({1, 4, 4}, std::move(augment), std::move(preprocess)));
   };

@@ -18,8 +18,8 @@ namespace {
 /// The part of a `data:` section that the run reads.
 struct DataSection {
   std::unique_ptr<DatasetSource> source;
-  std::vector<std::unique_ptr<Augmentation>> augment;
-  std::vector<std::unique_ptr<Preprocess>> preprocess;
+  std::vector<std::shared_ptr<const Augmentation>> augment;
+  std::vector<std::shared_ptr<const Preprocess>> preprocess;
 };
 
 void declare(config::Fields& fields, DataSection& section) {
@@ -111,8 +111,8 @@ TEST_CASE("augmentations and preprocessing are read in order from their short fo
   run_step(section.preprocess[0]->step(), 3, 1, image);
   CHECK(image[2] == 15.0f);
   Statistics none;
-  section.preprocess[2]->prepare(none, Shape{3, 1, 1});
-  run_step(section.preprocess[2]->step(), 3, 1, image);
+  const auto mean = section.preprocess[2]->prepared(none, Shape{3, 1, 1});
+  run_step(mean->step(), 3, 1, image);
   CHECK(image[2] == 12.0f);
   CHECK(section.preprocess[3]->needs_statistics());
   CHECK_FALSE(section.preprocess[4]->needs_statistics());

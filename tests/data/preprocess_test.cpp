@@ -15,7 +15,7 @@ using test::message_of;
 namespace {
 
 using Image = std::vector<float>;
-using Steps = std::vector<std::unique_ptr<Preprocess>>;
+using Steps = std::vector<std::shared_ptr<const Preprocess>>;
 
 const Shape kPreparedShape{2, 1, 2};
 
@@ -137,13 +137,23 @@ TEST_CASE("a number of values other than the number of channels is refused") {
   const auto refused = [](auto step) {
     return message_of(ErrorKind::config, [&] {
       Statistics statistics;
-      step.prepare(statistics, Shape{1, 2, 2});
+      static_cast<void>(step.prepared(statistics, Shape{1, 2, 2}));
     });
   };
   CHECK(refused(MeanRgb({1, 2, 3})) ==
         "mean_rgb: 3 values for images of 1 channels; give one value, or one per channel");
   CHECK(refused(StdRgb({1, 2, 3})) ==
         "std_rgb: 3 values for images of 1 channels; give one value, or one per channel");
+}
+
+TEST_CASE("a step is prepared for several sets, and stays as it was") {
+  const auto first = test::random_bytes_set(50, Shape{3, 4, 5});
+  const auto second = two_images();
+  const Steps shared = steps(MeanImage(), MeanRgb({}), StdRgb({}));
+  const Image alone = preprocessed(*second, steps(MeanImage(), MeanRgb({}), StdRgb({})));
+  static_cast<void>(preprocessed(*first, shared));
+  CHECK(preprocessed(*second, shared) == alone);
+  CHECK(shared[0]->step().count == 0);
 }
 
 TEST_CASE("a constant channel has no deviation to divide by") {
@@ -162,7 +172,7 @@ TEST_CASE("mean_image is refused after a crop to another size") {
   const auto set = test::random_bytes_set(3, Shape{3, 8, 8});
   PadCropOptions options;
   options.size = config::Pair{6, 6};
-  std::vector<std::unique_ptr<Augmentation>> augment;
+  std::vector<std::shared_ptr<const Augmentation>> augment;
   augment.push_back(std::make_unique<PadCrop>(options));
   Pipeline pipeline(set->image_shape(), std::move(augment), steps(MeanImage()));
   CHECK(message_of(ErrorKind::config, [&] { pipeline.prepare(compute_statistics(*set, 1)); }) ==
@@ -185,7 +195,7 @@ TEST_CASE("a pipeline augments in order and then preprocesses") {
   PadCropOptions options;
   options.pad = 0;
   options.size = config::Pair{1, 2};
-  std::vector<std::unique_ptr<Augmentation>> augment;
+  std::vector<std::shared_ptr<const Augmentation>> augment;
   augment.push_back(std::make_unique<Flip>(Flip::Axis::horizontal, 1));
   augment.push_back(std::make_unique<PadCrop>(options));
   augment.push_back(std::make_unique<Flip>(Flip::Axis::vertical, 1));

@@ -43,10 +43,10 @@ const VariableMap kSrun = {{"SLURM_JOB_ID", "4711"},
                            {"SLURM_STEP_TASKS_PER_NODE", "2(x3)"},
                            {"SLURM_STEP_NODELIST", "node[07-09]"}};
 
-RankIdentity place_in(const VariableMap& map) {
-  const auto place = find_rank_identity(variables_in(map));
-  REQUIRE(place.has_value());
-  return *place;
+RankIdentity identity_in(const VariableMap& map) {
+  const auto identity = find_rank_identity(variables_in(map));
+  REQUIRE(identity.has_value());
+  return *identity;
 }
 
 std::string refusal_in(const VariableMap& map) {
@@ -61,25 +61,25 @@ TEST_CASE("a process that no launcher started has no rank identity") {
 }
 
 TEST_CASE("RANK and related variables are read as torchrun sets them") {
-  RankIdentity place = place_in(kTorchrun);
-  CHECK(place.token.size() == 32);
-  place.token.clear();
-  CHECK(place == RankIdentity{.rank = 5,
-                              .ranks = 8,
-                              .local_rank = 1,
-                              .local_ranks = 4,
-                              .master_address = "node0",
-                              .master_port = 29500,
-                              .source = "environment",
-                              .local_ranks_from = "LOCAL_WORLD_SIZE=4"});
+  RankIdentity identity = identity_in(kTorchrun);
+  CHECK(identity.token.size() == 32);
+  identity.token.clear();
+  CHECK(identity == RankIdentity{.rank = 5,
+                                 .ranks = 8,
+                                 .local_rank = 1,
+                                 .local_ranks = 4,
+                                 .master_address = "node0",
+                                 .master_port = 29500,
+                                 .source = "environment",
+                                 .local_ranks_from = "LOCAL_WORLD_SIZE=4"});
 }
 
 TEST_CASE("RANK and WORLD_SIZE alone mean one rank on each host") {
-  const RankIdentity place =
-      place_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
-  CHECK(place.rank == 5);
-  CHECK(place.local_rank == 0);
-  CHECK(place.local_ranks == 1);
+  const RankIdentity identity =
+      identity_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
+  CHECK(identity.rank == 5);
+  CHECK(identity.local_rank == 0);
+  CHECK(identity.local_ranks == 1);
 }
 
 TEST_CASE("half of a pair of variables is refused, naming the missing half") {
@@ -131,28 +131,28 @@ TEST_CASE("without address or port the ranks cannot meet, and the message says h
 }
 
 TEST_CASE("one rank needs neither address nor port") {
-  const RankIdentity place = place_in({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
-  CHECK(place.ranks == 1);
-  CHECK(place.master_address == "");
-  CHECK(place.master_port == 0);
+  const RankIdentity identity = identity_in({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  CHECK(identity.ranks == 1);
+  CHECK(identity.master_address == "");
+  CHECK(identity.master_port == 0);
 }
 
 TEST_CASE("Open MPI's ranks on one host meet at 127.0.0.1 and a port of their job") {
-  const RankIdentity place = place_in(kOpenMpi);
-  CHECK(place.rank == 1);
-  CHECK(place.ranks == 2);
-  CHECK(place.local_rank == 1);
-  CHECK(place.source == "mpirun");
-  CHECK(place.local_ranks_from == "OMPI_COMM_WORLD_LOCAL_SIZE=2");
-  CHECK(place.master_address == "127.0.0.1");
-  CHECK(place.master_port == port_of_job("132710401"));
+  const RankIdentity identity = identity_in(kOpenMpi);
+  CHECK(identity.rank == 1);
+  CHECK(identity.ranks == 2);
+  CHECK(identity.local_rank == 1);
+  CHECK(identity.source == "mpirun");
+  CHECK(identity.local_ranks_from == "OMPI_COMM_WORLD_LOCAL_SIZE=2");
+  CHECK(identity.master_address == "127.0.0.1");
+  CHECK(identity.master_port == port_of_job("132710401"));
 }
 
 TEST_CASE("Open MPI 5 identifies its job by the namespace alone") {
-  const RankIdentity place = place_in(
+  const RankIdentity identity = identity_in(
       with(kOpenMpi, {{"OMPI_MCA_ess_base_jobid", ""}, {"PMIX_NAMESPACE", "prterun-1@1"}}));
-  CHECK(place.master_port == port_of_job("prterun-1@1"));
-  CHECK(place.master_port != place_in(kOpenMpi).master_port);
+  CHECK(identity.master_port == port_of_job("prterun-1@1"));
+  CHECK(identity.master_port != identity_in(kOpenMpi).master_port);
 }
 
 TEST_CASE("job ports are below the ephemeral ports, and differ between jobs") {
@@ -169,10 +169,10 @@ TEST_CASE("job ports are below the ephemeral ports, and differ between jobs") {
 }
 
 TEST_CASE("given addresses and ports take precedence over derived ones") {
-  const RankIdentity place =
-      place_in(with(kOpenMpi, {{"MASTER_ADDR", "fe80::1%eth0"}, {"MASTER_PORT", "4000"}}));
-  CHECK(place.master_address == "fe80::1%eth0");
-  CHECK(place.master_port == 4000);
+  const RankIdentity identity =
+      identity_in(with(kOpenMpi, {{"MASTER_ADDR", "fe80::1%eth0"}, {"MASTER_PORT", "4000"}}));
+  CHECK(identity.master_address == "fe80::1%eth0");
+  CHECK(identity.master_port == 4000);
 }
 
 TEST_CASE("MPICH's ranks are read, and need a port, since no variable names their job") {
@@ -180,30 +180,30 @@ TEST_CASE("MPICH's ranks are read, and need a port, since no variable names thei
         "MASTER_PORT is not set, and nothing else says where PMI_SIZE=2 ranks meet; give it to all "
         "ranks (Open MPI: mpirun -x MASTER_PORT=29500; MPICH: mpiexec -genv MASTER_PORT 29500), or "
         "start with train --hosts");
-  const RankIdentity place = place_in(with(kMpich, {{"MASTER_PORT", "29500"}}));
-  CHECK(place.rank == 1);
-  CHECK(place.local_ranks == 2);
-  CHECK(place.master_address == "127.0.0.1");
-  CHECK(place.source == "mpirun");
+  const RankIdentity identity = identity_in(with(kMpich, {{"MASTER_PORT", "29500"}}));
+  CHECK(identity.rank == 1);
+  CHECK(identity.local_ranks == 2);
+  CHECK(identity.master_address == "127.0.0.1");
+  CHECK(identity.source == "mpirun");
 }
 
 TEST_CASE("srun's ranks meet on the first host of the step") {
-  const RankIdentity place = place_in(kSrun);
-  CHECK(place.rank == 5);
-  CHECK(place.ranks == 6);
-  CHECK(place.local_rank == 1);
-  CHECK(place.local_ranks == 2);
-  CHECK(place.source == "srun");
-  CHECK(place.master_address == "node07");
-  CHECK(place.master_port == port_of_job("4711.0"));
+  const RankIdentity identity = identity_in(kSrun);
+  CHECK(identity.rank == 5);
+  CHECK(identity.ranks == 6);
+  CHECK(identity.local_rank == 1);
+  CHECK(identity.local_ranks == 2);
+  CHECK(identity.source == "srun");
+  CHECK(identity.master_address == "node07");
+  CHECK(identity.master_port == port_of_job("4711.0"));
 }
 
 TEST_CASE("srun's ranks of one host meet at 127.0.0.1") {
-  const RankIdentity place = place_in(with(
+  const RankIdentity identity = identity_in(with(
       kSrun,
       {{"SLURM_STEP_NUM_TASKS", "6"}, {"SLURM_STEP_TASKS_PER_NODE", "6"}, {"SLURM_NODEID", "0"}}));
-  CHECK(place.master_address == "127.0.0.1");
-  CHECK(place.local_ranks == 6);
+  CHECK(identity.master_address == "127.0.0.1");
+  CHECK(identity.local_ranks == 6);
 }
 
 TEST_CASE("shells of salloc and sbatch, and steps of one task, are not ranks") {
@@ -217,7 +217,7 @@ TEST_CASE("shells of salloc and sbatch, and steps of one task, are not ranks") {
 
 TEST_CASE("with srun --mpi=pmi2 Slurm's variables count, though PMI's are set") {
   const VariableMap both = with(kSrun, {{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}});
-  CHECK(place_in(both).source == "srun");
+  CHECK(identity_in(both).source == "srun");
   const VariableMap alone = with(both, {{"SLURM_STEP_NUM_TASKS", "1"}});
   CHECK_FALSE(find_rank_identity(variables_in(alone)).has_value());
 }
@@ -225,19 +225,20 @@ TEST_CASE("with srun --mpi=pmi2 Slurm's variables count, though PMI's are set") 
 TEST_CASE("under mpirun in a Slurm job Slurm's variables describe the daemons, and are ignored") {
   VariableMap both = kSrun;
   both.insert(kOpenMpi.begin(), kOpenMpi.end());
-  CHECK(place_in(both).source == "mpirun");
+  CHECK(identity_in(both).source == "mpirun");
   both = with(kSrun, {{"MASTER_PORT", "29500"}});
   both.insert(kMpich.begin(), kMpich.end());
-  CHECK(place_in(both).source == "mpirun");
-  CHECK(place_in(both).ranks == 2);
+  CHECK(identity_in(both).source == "mpirun");
+  CHECK(identity_in(both).ranks == 2);
 }
 
 TEST_CASE("a launcher that srun started once per host takes precedence over srun") {
   VariableMap both = kSrun;
   both.insert(kTorchrun.begin(), kTorchrun.end());
-  const RankIdentity place = place_in(with(both, {{"SLURM_PROCID", "1"}, {"SLURM_LOCALID", "0"}}));
-  CHECK(place.source == "environment");
-  CHECK(place.rank == 5);
+  const RankIdentity identity =
+      identity_in(with(both, {{"SLURM_PROCID", "1"}, {"SLURM_LOCALID", "0"}}));
+  CHECK(identity.source == "environment");
+  CHECK(identity.rank == 5);
 }
 
 TEST_CASE("launchers that contradict each other are refused, both named") {
@@ -249,7 +250,7 @@ TEST_CASE("launchers that contradict each other are refused, both named") {
   CHECK(refusal_in(both) == "RANK=0 and OMPI_COMM_WORLD_RANK=1" + end);
   CHECK(refusal_in(with(both, {{"RANK", "1"}, {"WORLD_SIZE", "4"}})) ==
         "WORLD_SIZE=4 and OMPI_COMM_WORLD_SIZE=2" + end);
-  CHECK(place_in(with(both, {{"RANK", "1"}})).source == "environment");
+  CHECK(identity_in(with(both, {{"RANK", "1"}})).source == "environment");
   VariableMap slurm = kSrun;
   slurm.insert(kTorchrun.begin(), kTorchrun.end());
   CHECK(refusal_in(with(slurm, {{"WORLD_SIZE", "6"}, {"RANK", "4"}})) ==
@@ -257,41 +258,43 @@ TEST_CASE("launchers that contradict each other are refused, both named") {
 }
 
 TEST_CASE("a token is used as given, else derived from the job") {
-  CHECK(place_in(with(kOpenMpi, {{"TRAINYARD_TOKEN", "secret"}})).token == "secret");
-  const std::string first = place_in(kOpenMpi).token;
+  CHECK(identity_in(with(kOpenMpi, {{"TRAINYARD_TOKEN", "secret"}})).token == "secret");
+  const std::string first = identity_in(kOpenMpi).token;
   CHECK(first.size() == 32);
   const VariableMap other_rank =
       with(kOpenMpi, {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}});
-  CHECK(place_in(other_rank).token == first);
-  CHECK(place_in(with(kOpenMpi, {{"OMPI_MCA_ess_base_jobid", "7"}})).token != first);
-  CHECK(place_in(with(kTorchrun, {{"MASTER_PORT", "29501"}})).token != place_in(kTorchrun).token);
+  CHECK(identity_in(other_rank).token == first);
+  CHECK(identity_in(with(kOpenMpi, {{"OMPI_MCA_ess_base_jobid", "7"}})).token != first);
+  CHECK(identity_in(with(kTorchrun, {{"MASTER_PORT", "29501"}})).token !=
+        identity_in(kTorchrun).token);
 }
 
 TEST_CASE("a count of --gpus other than the launcher's is refused, naming both") {
-  const RankIdentity place = place_in(kTorchrun);
-  require_local_ranks(place, "--gpus 4", 4);
+  const RankIdentity identity = identity_in(kTorchrun);
+  require_local_ranks(identity, "--gpus 4", 4);
   CHECK(
-      error_of(ErrorKind::command_line, [&] { require_local_ranks(place, "--gpus 2", 2); }) ==
+      error_of(ErrorKind::command_line, [&] { require_local_ranks(identity, "--gpus 2", 2); }) ==
       "--gpus 2 asks for 2 ranks on this host, but LOCAL_WORLD_SIZE=4 means 4 (of 8 in all); give "
       "the launcher and train the same count");
   const RankIdentity lone =
-      place_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
+      identity_in(with(kTorchrun, {{"LOCAL_RANK", ""}, {"LOCAL_WORLD_SIZE", ""}}));
   CHECK(error_of(ErrorKind::command_line, [&] { require_local_ranks(lone, "--gpus 2", 2); })
             .starts_with("--gpus 2 asks for 2 ranks on this host, but WORLD_SIZE without "
                          "LOCAL_WORLD_SIZE means 1 (of 8 in all); "));
 }
 
 TEST_CASE("an identity survives the environment of a child") {
-  const RankIdentity place{.rank = 2,
-                           .ranks = 4,
-                           .local_rank = 2,
-                           .local_ranks = 4,
-                           .master_address = "127.0.0.1",
-                           .master_port = 4321,
-                           .token = "abc",
-                           .source = "local",
-                           .local_ranks_from = "LOCAL_WORLD_SIZE=4"};
-  const std::vector<std::string> child = environment_of({"PATH=/bin", "RANK=9", "RANKS=1"}, place);
+  const RankIdentity identity{.rank = 2,
+                              .ranks = 4,
+                              .local_rank = 2,
+                              .local_ranks = 4,
+                              .master_address = "127.0.0.1",
+                              .master_port = 4321,
+                              .token = "abc",
+                              .source = "local",
+                              .local_ranks_from = "LOCAL_WORLD_SIZE=4"};
+  const std::vector<std::string> child =
+      environment_of({"PATH=/bin", "RANK=9", "RANKS=1"}, identity);
   VariableMap map;
   for (const std::string& variable : child) {
     const std::size_t equals = variable.find('=');
@@ -299,7 +302,7 @@ TEST_CASE("an identity survives the environment of a child") {
   }
   CHECK(map.at("PATH") == "/bin");
   CHECK(map.at("RANKS") == "1");
-  CHECK(place_in(map) == place);
+  CHECK(identity_in(map) == identity);
 }
 
 }  // namespace

@@ -49,9 +49,10 @@ TEST_CASE("a session's learning rates are scaled") {
       {.threads = 1}, nullptr, alone);
   REQUIRE(session.batch().global == 16);
   const ScheduleContext context{0.1, 20, session.batch().steps};
-  const Schedule& schedule = *session.config().schedule;
+  const Schedule& schedule = *session.schedule();
   CHECK(schedule.rate(0, context) == 0.1);
   CHECK(schedule.rate(2 * session.batch().steps, context) == doctest::Approx(0.4).epsilon(1e-15));
+  CHECK(session.config().schedule->rate(2 * session.batch().steps, context) == 0.1);
 }
 
 TEST_CASE("a rule that cannot know its reference batch is refused") {

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "ops/metric.h"
-#include "run/session/session.h"
+#include "run/session/session_model.h"
 #include "run_text.h"
 
 using namespace trainyard;
@@ -11,8 +11,9 @@ namespace {
 
 double threshold_of(const std::string& loss, const std::string& closing,
                     const std::string& accuracy = "accuracy") {
-  RunConfig run = test::read_run("name: tiny\nnetwork: {input: [3, 8, 8], layers: [dense: 1" +
-                                 closing + "]}\nloss: " + loss + "\nmetrics: [" + accuracy + R"(]
+  const RunConfig run =
+      test::read_run("name: tiny\nnetwork: {input: [3, 8, 8], layers: [dense: 1" + closing +
+                     "]}\nloss: " + loss + "\nmetrics: [" + accuracy + R"(]
 batch: {per_gpu: 2}
 data:
   train: {source: synthetic, shape: [3, 8, 8], classes: 2, size: 100}

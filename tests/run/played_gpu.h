@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 #include "train/rank_group.h"
 
 namespace trainyard::test {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "config/schema.h"
 #include "run/config/run_config.h"
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 
 using namespace trainyard;
 

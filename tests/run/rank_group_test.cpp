@@ -15,14 +15,14 @@ TEST_CASE("a rank that has failed and does not end is ended after its limit") {
   std::promise<std::string> ended;
   const testing::Outcomes outcomes = testing::run_threads(2, [&](int rank) {
     RankGroupOptions options;
-    options.place = {.rank = rank,
-                     .ranks = 2,
-                     .local_rank = rank,
-                     .local_ranks = 2,
-                     .master_address = "127.0.0.1",
-                     .master_port = port,
-                     .token = "a token",
-                     .source = "local"};
+    options.identity = {.rank = rank,
+                        .ranks = 2,
+                        .local_rank = rank,
+                        .local_ranks = 2,
+                        .master_address = "127.0.0.1",
+                        .master_port = port,
+                        .token = "a token",
+                        .source = "local"};
     options.on_failure = [&, rank](const Failure& failure) {
       if (rank == 0) ended.set_value(failure.text);
     };

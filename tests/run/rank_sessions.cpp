@@ -100,14 +100,14 @@ LoadedCheckpoint reloaded(const CheckpointContent& content) {
 testing::Outcomes run_groups(int ranks, const std::function<void(RankGroup&)>& work) {
   const int port = ranks > 1 ? free_port() : 0;
   return testing::run_threads(ranks, [&](int rank) {
-    RankGroup group({.place = {.rank = rank,
-                               .ranks = ranks,
-                               .local_rank = rank,
-                               .local_ranks = ranks,
-                               .master_address = "127.0.0.1",
-                               .master_port = port,
-                               .token = "a token",
-                               .source = "local"},
+    RankGroup group({.identity = {.rank = rank,
+                                  .ranks = ranks,
+                                  .local_rank = rank,
+                                  .local_ranks = ranks,
+                                  .master_address = "127.0.0.1",
+                                  .master_port = port,
+                                  .token = "a token",
+                                  .source = "local"},
                      .host = "host" + std::to_string(rank),
                      .on_failure = [](const Failure&) {}});
     try {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
 #include "run/config/shards.h"
 #include "run/session/session.h"

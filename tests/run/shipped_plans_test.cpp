@@ -8,8 +8,9 @@
 #include "model/model_programs.h"
 #include "plan/collectives.h"
 #include "plan_rules.h"
+#include "run/config/batch_numbers.h"
 #include "run/config/run_config.h"
-#include "run/session/session.h"
+#include "run/session/session_model.h"
 #include "small_training.h"
 
 using namespace trainyard;
@@ -39,7 +40,7 @@ struct NamedGraph {
 std::vector<NamedGraph> shipped_graphs() {
   std::vector<NamedGraph> graphs;
   for (const fs::path& file : files_of("configs")) {
-    RunConfig run = read_run_config(file, {});
+    const RunConfig run = read_run_config(file, {});
     const std::int64_t batch = replica_batch(run, 1);
     graphs.push_back({file.filename(), make_training_graph(run, batch)});
   }

@@ -29,15 +29,15 @@ std::unique_ptr<Dataset> make_set(Split split, std::int64_t size) {
 
 Pipeline make_pipeline(const Shape& image, bool bare) {
   if (bare) return Pipeline(image, {}, {});
-  std::vector<std::unique_ptr<Augmentation>> augment;
+  std::vector<std::shared_ptr<const Augmentation>> augment;
   augment.push_back(std::make_unique<PadCrop>(PadCropOptions{.pad = 1}));
   augment.push_back(std::make_unique<Flip>(Flip::Axis::horizontal, 0.5));
-  std::vector<std::unique_ptr<Preprocess>> preprocess;
+  std::vector<std::shared_ptr<const Preprocess>> preprocess;
   preprocess.push_back(std::make_unique<Scale>(1.0 / 128));
   return Pipeline(image, std::move(augment), std::move(preprocess));
 }
 
-std::int64_t own_shards(const UpdateOptions& options, const Communicator& ranks) {
+std::int64_t own_shards(const StepOptions& options, const Communicator& ranks) {
   return std::max<std::int64_t>(options.shards / ranks.size(), 1);
 }
 

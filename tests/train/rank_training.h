@@ -40,7 +40,7 @@ struct RankTraining {
   std::int64_t batch = 4;  // samples per pass
   std::int64_t updates = 20;
   std::uint64_t seed = 11;  // of weights, order, augmentation and dropout
-  UpdateOptions options{.clip_norm = 0.5};
+  StepOptions options{.clip_norm = 0.5};
   /// The samples unchanged and in their order, without an evaluation; null: 150 learnable ones
   /// [3, 9, 7] of 4 classes, shuffled and augmented.
   const Dataset* set = nullptr;

@@ -54,7 +54,7 @@ void require_same_bits(RankTraining training, int ranks, const MakeRankDevice& d
   }
 }
 
-RankTraining training_with(UpdateOptions options) {
+RankTraining training_with(StepOptions options) {
   options.clip_norm = 0.5;
   return {.target = reference_target(Precision::fp32), .options = options};
 }

@@ -108,7 +108,7 @@ void finish(Trained& trained, Model& model, const Batch& unseen) {
 }
 
 Trained train(const TrainingGraph& graph, const Target& target, const Compute& compute,
-              const UpdateOptions& options, const Course& course, const Jitter& jitter) {
+              const StepOptions& options, const Course& course, const Jitter& jitter) {
   Communicator& communicator = *course.communicator;
   const auto statistics_sum = make_statistics_sum(communicator, compute.queue);
   const auto sgd = make_member(optimizer_kinds(), "sgd",
@@ -165,7 +165,7 @@ Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
 }
 
 Trained train_ten_steps(const TrainingGraph& graph, const Target& target, const Compute& compute,
-                        const UpdateOptions& options, const Jitter& jitter) {
+                        const StepOptions& options, const Jitter& jitter) {
   const auto alone = make_single_communicator();
   return train(graph, target, compute, options, {.communicator = alone.get()}, jitter);
 }

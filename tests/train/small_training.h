@@ -56,7 +56,7 @@ using Jitter = std::function<void(std::vector<float>& images)>;
                                       const Jitter& jitter = nullptr);
 /// The same on any device.
 [[nodiscard]] Trained train_ten_steps(const TrainingGraph& graph, const Target& target,
-                                      const Compute& compute, const UpdateOptions& options = {},
+                                      const Compute& compute, const StepOptions& options = {},
                                       const Jitter& jitter = nullptr);
 
 /// The duration and the group of a replica's training.

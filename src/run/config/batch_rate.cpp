@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 namespace trainyard {
 namespace {
 
@@ -39,10 +37,9 @@ double rate_factor(const RunConfig& run, std::int64_t global) {
   return scales(run) ? run.lr_scaling->factor(batch_ratio(run, global)) : 1;
 }
 
-void scale_schedule(RunConfig& run, std::int64_t global) {
-  if (!scales(run)) return;
-  run.schedule =
-      scaled_schedule(std::move(run.schedule), *run.lr_scaling, batch_ratio(run, global));
+std::shared_ptr<const Schedule> schedule_of(const RunConfig& run, std::int64_t global) {
+  if (!scales(run)) return run.schedule;
+  return scaled_schedule(run.schedule, *run.lr_scaling, batch_ratio(run, global));
 }
 
 std::string rate_warning(const RunConfig& run, std::int64_t ranks, std::int64_t global) {

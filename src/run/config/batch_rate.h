@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "config/fields.h"
@@ -14,8 +15,10 @@ void check_rate_scaling(config::Fields& fields, const RunConfig& run);
 
 /// The factor on the run's learning rate after the warm-up, with `global` samples per step.
 [[nodiscard]] double rate_factor(const RunConfig& run, std::int64_t global);
-/// Applies the rule to the run's schedule.
-void scale_schedule(RunConfig& run, std::int64_t global);
+/// The run's schedule with `global` samples per step: the rule applied to that of its file. May be
+/// null: the learning rate does not change.
+[[nodiscard]] std::shared_ptr<const Schedule> schedule_of(const RunConfig& run,
+                                                          std::int64_t global);
 
 /// A warning, with advice, for a run whose batch grew with its ranks and that has no `lr_scaling`;
 /// else "".

@@ -41,7 +41,7 @@ std::string metric_name(const Op& metric) {
 
 }  // namespace
 
-std::vector<std::string> metric_names(std::span<const std::unique_ptr<Op>> metrics) {
+std::vector<std::string> metric_names(std::span<const std::shared_ptr<const Op>> metrics) {
   std::vector<std::string> names;
   for (const auto& metric : metrics) names.push_back(metric_name(*metric));
   return names;

@@ -13,7 +13,8 @@
 namespace trainyard {
 
 /// The columns of metrics.csv that `metrics` fill, in order: "accuracy", "top5_accuracy".
-[[nodiscard]] std::vector<std::string> metric_names(std::span<const std::unique_ptr<Op>> metrics);
+[[nodiscard]] std::vector<std::string> metric_names(
+    std::span<const std::shared_ptr<const Op>> metrics);
 
 /// Reports a `checkpoint.best.metric` of `run` that is not a column of its validation split, at its
 /// position in `file`.

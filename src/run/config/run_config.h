@@ -28,7 +28,7 @@ namespace trainyard {
 
 /// One split: a source with its keys, and whether its order is shuffled.
 struct SplitConfig {
-  std::unique_ptr<DatasetSource> source;
+  std::shared_ptr<const DatasetSource> source;
   bool shuffle = true;
 };
 
@@ -38,8 +38,8 @@ enum class Resident { automatic, always, never };
 struct DataConfig {
   SplitConfig train;
   SplitConfig val;
-  std::vector<std::unique_ptr<Preprocess>> preprocess;
-  std::vector<std::unique_ptr<Augmentation>> augment;
+  std::vector<std::shared_ptr<const Preprocess>> preprocess;
+  std::vector<std::shared_ptr<const Augmentation>> augment;
   std::int64_t workers = 1;
   Resident resident = Resident::automatic;
   std::int64_t prefetch = 2;
@@ -92,17 +92,19 @@ struct OutputConfig {
   bool steps = false;
 };
 
+/// A value: what is built from it shares its members, which never change.
 struct RunConfig {
   std::string name;
   config::Profile profile = config::Profile::keras2;
   config::Node network;  // inline keys, or {file, vars, defaults}
   DataConfig data;
   BatchConfig batch;
-  std::unique_ptr<Op> loss;
-  std::vector<std::unique_ptr<Op>> metrics;
-  std::unique_ptr<Optimizer> optimizer;
-  std::unique_ptr<Schedule> schedule;
-  std::unique_ptr<RateScaling> lr_scaling;  // not given: none, with a warning where that matters
+  std::shared_ptr<const Op> loss;
+  std::vector<std::shared_ptr<const Op>> metrics;
+  std::shared_ptr<const Optimizer> optimizer;
+  std::shared_ptr<const Schedule> schedule;  // of the file, see schedule_of()
+  /// Not given: none, with a warning where that matters.
+  std::shared_ptr<const RateScaling> lr_scaling;
   std::int64_t epochs = 1;
   std::int64_t seed = 42;
   config::Node freeze{.kind = config::Node::Kind::list};  // patterns of layers

@@ -23,10 +23,10 @@ void join_gpus(const DeviceChoice& choice, RankGroup& ranks, SessionDevice& sess
     return;
   }
   require_joining_libraries(usable);
-  const std::string warning = shared_memory_warning({.ranks = ranks.place().local_ranks,
+  const std::string warning = shared_memory_warning({.ranks = ranks.identity().local_ranks,
                                                      .direct = usable.direct,
                                                      .shared_bytes = free_shared_bytes()});
-  if (!warning.empty() && ranks.place().local_rank == 0) choice.warn(warning);
+  if (!warning.empty() && ranks.identity().local_rank == 0) choice.warn(warning);
   session.sums = session.device->make_queue();
   session.ranks = usable.backend->make_nccl_ranks(
       {.library = library_path(usable, "NCCL"),

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backend/gpus.h"
-#include "run/session/session.h"
+#include "run/session/session_device.h"
 
 namespace trainyard {
 

@@ -1,10 +1,9 @@
 #include "run/session/session_data.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/error.h"
-#include "run/session/session.h"
+#include "run/config/shards.h"
 #include "run/session/shared_set.h"
 
 namespace trainyard {
@@ -25,6 +24,13 @@ void check_statistics(const Statistics& known, const Shape& image) {
                   " values, " + std::to_string(known.mean.size()) + " means, " +
                   std::to_string(known.deviation.size()) +
                   " deviations; were the data or 'preprocess' changed?");
+}
+
+/// Advice for data with fewer classes than expected, to follow a message; "" otherwise.
+std::string classes_advice(std::int64_t wanted, std::int64_t found) {
+  if (found >= wanted) return "";
+  return "; if only the highest label is missing, set 'classes: " + std::to_string(wanted) +
+         "' (sources idx, tensors, image_folder)";
 }
 
 void require_alike(const Dataset& train, const Dataset& val) {
@@ -69,21 +75,15 @@ BatchImages images_for(const DataConfig& config, const SessionDevice& device,
 
 }  // namespace
 
-std::string classes_advice(std::int64_t wanted, std::int64_t found) {
-  if (found >= wanted) return "";
-  return "; if only the highest label is missing, set 'classes: " + std::to_string(wanted) +
-         "' (sources idx, tensors, image_folder)";
-}
-
-SessionData open_data(RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
+SessionData open_data(const RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
                       const std::function<void(const std::string&)>& warn) {
   const auto seed = static_cast<std::uint64_t>(run.seed);
   SessionData data;
   data.train = open_shared(*run.data.train.source, seed, ranks, warn);
   data.val = open_shared(*run.data.val.source, seed, ranks, warn);
   require_alike(*data.train, *data.val);
-  data.pipeline = std::make_unique<Pipeline>(data.train->image_shape(), std::move(run.data.augment),
-                                             std::move(run.data.preprocess));
+  data.pipeline =
+      std::make_unique<Pipeline>(data.train->image_shape(), run.data.augment, run.data.preprocess);
   if (known != nullptr) {
     if (data.pipeline->needs_statistics()) check_statistics(*known, data.train->image_shape());
     data.statistics = *known;
@@ -92,6 +92,26 @@ SessionData open_data(RunConfig& run, const Statistics* known, int threads, Rank
   }
   data.pipeline->prepare(data.statistics);
   return data;
+}
+
+void require_fit(const Graph& network, const SessionData& data, const Position& where) {
+  const Shape input = network.values[network.inputs[0]].shape;
+  const Shape image = data.pipeline->output_shape();
+  const std::string at = where.text() + ": ";
+  if (Shape{input.c(), input.h(), input.w()} != image) {
+    throw Error(ErrorKind::config, at + "the network's input is " +
+                                       Shape{input.c(), input.h(), input.w()}.text() +
+                                       ", but the data are " + image.text() +
+                                       "; change 'input' of the network or the data");
+  }
+  const Shape output = network.values[network.output].shape;
+  if (output.rank() == 2 && output.c() > 1 && output.c() != data.train->classes()) {
+    throw Error(ErrorKind::config, at + "the network ends in " + std::to_string(output.c()) +
+                                       " outputs, but the data have " +
+                                       std::to_string(data.train->classes()) +
+                                       " classes; change the last layer's units" +
+                                       classes_advice(output.c(), data.train->classes()));
+  }
 }
 
 void place_data(const DataConfig& config, const SessionDevice& device, std::int64_t batch,
@@ -107,6 +127,25 @@ void place_data(const DataConfig& config, const SessionDevice& device, std::int6
   } else if (data.images == BatchImages::bytes) {
     data.train_images = on_device(batch, data.train->image_shape());
   }
+}
+
+void make_feeders(const RunConfig& run, std::int64_t batch, const RankGroup& ranks,
+                  SessionData& data) {
+  FeederOptions options{.batch = batch,
+                        .seed = static_cast<std::uint64_t>(run.seed),
+                        .shuffle = run.data.train.shuffle,
+                        .train = true,
+                        .workers = static_cast<int>(run.data.workers),
+                        .prefetch = static_cast<int>(run.data.prefetch),
+                        .images = data.images,
+                        .rank = ranks.rank(),
+                        .ranks = ranks.size(),
+                        .shards = shards_of_rank(run, ranks.size())};
+  data.train_feeder = std::make_unique<Feeder>(*data.train, *data.pipeline, options);
+  options.shuffle = false;
+  options.train = false;
+  options.shards = 1;
+  data.val_feeder = std::make_unique<Feeder>(*data.val, *data.pipeline, options);
 }
 
 std::string feeding_text(const SessionData& data, const SessionDevice& device) {

@@ -1,18 +1,19 @@
 // The data of a run: opened, placed where its device reads them, and fed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "data/device_images.h"
 #include "data/feeder.h"
+#include "graph/graph.h"
 #include "run/config/run_config.h"
+#include "run/session/session_device.h"
 #include "train/rank_group.h"
 
 namespace trainyard {
-
-struct SessionDevice;
 
 /// Data sets with their pipeline and feeders.
 struct SessionData {
@@ -34,13 +35,16 @@ struct SessionData {
   }
 };
 
-/// Opens both splits, and makes the pipeline from the preprocessing and augmentations, which it
-/// moves out of `run`. `known` are the statistics of the training split from a checkpoint, or null
-/// to compute them with `threads`. Throws Error{data}, Error{checkpoint} for statistics of other
-/// images.
-[[nodiscard]] SessionData open_data(RunConfig& run, const Statistics* known, int threads,
+/// Opens both splits, and makes the pipeline from the run's preprocessing and augmentations.
+/// `known` are the statistics of the training split from a checkpoint, or null to compute them with
+/// `threads`. Throws Error{data}, Error{checkpoint} for statistics of other images.
+[[nodiscard]] SessionData open_data(const RunConfig& run, const Statistics* known, int threads,
                                     RankGroup& ranks,
                                     const std::function<void(const std::string&)>& warn);
+
+/// Throws Error{config} unless the network, whose map is at `where`, takes the images of the data
+/// and ends in as many outputs as they have classes.
+void require_fit(const Graph& network, const SessionData& data, const Position& where);
 
 /// Decides whether host or device makes the batches, of `batch` samples, and copies to the device
 /// what it needs for that. Throws Error{config} if `data.resident: always` is not possible,
@@ -48,8 +52,10 @@ struct SessionData {
 void place_data(const DataConfig& config, const SessionDevice& device, std::int64_t batch,
                 SessionData& data);
 
-/// Advice for data with fewer classes than expected, to follow a message; "" otherwise.
-[[nodiscard]] std::string classes_advice(std::int64_t wanted, std::int64_t found);
+/// Makes the feeders of both splits, with batches of `batch` samples, for this rank. Throws
+/// Error{config} if the training split is smaller than one batch of all ranks.
+void make_feeders(const RunConfig& run, std::int64_t batch, const RankGroup& ranks,
+                  SessionData& data);
 
 /// "resident", "uploaded as bytes", "uploaded as floats"; "" if the CPU makes its own batches.
 [[nodiscard]] std::string feeding_text(const SessionData& data, const SessionDevice& device);

@@ -26,7 +26,7 @@ Banner banner_of(Session& session) {
           .parameters = counts.parameters_total};
 }
 
-RunPosition place_of(const Session& session, const TrainingState& state) {
+RunPosition position_of(const Session& session, const TrainingState& state) {
   return {.epoch = state.epoch,
           .epochs = session.config().epochs,
           .step_in_epoch = state.step_in_epoch,

@@ -10,6 +10,6 @@ namespace trainyard {
 /// The part that the session itself knows: without run, init, judged and resumed.
 [[nodiscard]] Banner banner_of(Session& session);
 
-[[nodiscard]] RunPosition place_of(const Session& session, const TrainingState& state);
+[[nodiscard]] RunPosition position_of(const Session& session, const TrainingState& state);
 
 }  // namespace trainyard

@@ -100,7 +100,7 @@ void or_alone(const std::function<void(const std::string&)>& warn, const Try& at
 std::unique_ptr<Dataset> open_shared(const DatasetSource& source, std::uint64_t seed,
                                      RankGroup& ranks,
                                      const std::function<void(const std::string&)>& warn) {
-  if (ranks.place().local_ranks == 1) return source.open(seed);
+  if (ranks.identity().local_ranks == 1) return source.open(seed);
   std::unique_ptr<Dataset> set;
   const std::string place = ranks.once_a_machine([&] {
     set = source.open(seed);

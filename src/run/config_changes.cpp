@@ -1,13 +1,10 @@
-#include "run/resumption.h"
+#include "run/config_changes.h"
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/read_file.h"
-#include "base/text.h"
 #include "formats/json.h"
-#include "report/epoch_line.h"
-#include "report/status.h"
 
 namespace trainyard {
 
@@ -79,42 +76,6 @@ std::string csv_of(const Json& changes) {
 }
 
 }  // namespace
-
-std::optional<std::string> completion_text(const fs::path& folder, const RunConfig& wanted) {
-  const auto status = read_status(folder / "status.json");
-  if (!status || status->state != RunState::completed) return std::nullopt;
-  const std::string counts =
-      std::to_string(status->at.epoch) + " of " + std::to_string(wanted.epochs) + " epochs";
-  const std::string command = resume_command(folder.string());
-  if (status->at.epoch >= wanted.epochs) {
-    return "the run " + folder.string() + " is complete: " + counts +
-           " trained, nothing was changed; to add epochs: " + command +
-           " --set epochs=N, with N above " + std::to_string(status->at.epoch);
-  }
-  const RunConfig before = read_run_config(folder / "config.yaml", {});
-  if (!config_differences(before, wanted).empty()) return std::nullopt;
-  return "the run " + folder.string() + " is complete: it stopped early after " + counts +
-         ", nothing was changed; to train further: " + command + " --set early_stop.patience=N";
-}
-
-void require_config_of_run(RunConfig given, const std::string& name, const RunConfig& run,
-                           const fs::path& folder) {
-  if (given.threads == 0) settle_threads(given, run.threads);
-  if (!given.precision && run.precision) settle_precision(given, *run.precision);
-  const auto found = config_differences(run, given);
-  if (found.empty()) return;
-  constexpr std::size_t kShown = 10;
-  std::string message = "--resume: " + name + " is not the config of " + folder.string() +
-                        ", which differs (the run's -> the file's):";
-  for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i) {
-    message += "\n  " + text_of(found[i]);
-  }
-  if (found.size() > kShown)
-    message += "\n  and " + std::to_string(found.size() - kShown) + " more";
-  throw Error(ErrorKind::command_line, message + "\nto continue with the run's own config: " +
-                                           resume_command(folder.string()) +
-                                           " (--set changes a key of it)");
-}
 
 std::vector<std::string> changes_of(const fs::path& run_json) {
   std::vector<std::string> changes;

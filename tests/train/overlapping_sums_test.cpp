@@ -206,7 +206,7 @@ TEST_CASE(
     "an updater overlaps all-reduces with the backward pass if allowed, and one rank has none") {
   const auto executors = make_reference_executors();
   const auto sgd = make_optimizer("sgd", "{lr: 0.1}");
-  const auto buckets = [&](Communicator& ranks, const char* network, UpdateOptions options) {
+  const auto buckets = [&](Communicator& ranks, const char* network, StepOptions options) {
     LateCompute late(*executors, ranks, Ahead::model);
     Model model(
         training_graph(network, 2), late.compute(),

@@ -1,27 +1,15 @@
-// What a resume checks in a run folder before it trains, and what it writes there.
+// How the config of a run changed, at its start and by its resumes, as its folder records it.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "run/config/resolved_config.h"
+#include "config/difference.h"
 #include "run/run_folder.h"
 
 namespace trainyard {
-
-/// A text saying that the run of `folder` is complete and how to train further; empty if `wanted`,
-/// its config with the overrides of this resume, leaves something to train.
-[[nodiscard]] std::optional<std::string> completion_text(const std::filesystem::path& folder,
-                                                         const RunConfig& wanted);
-
-/// Throws Error{command_line} with the differences unless `given`, the config typed as `name`, is
-/// that of the run. Values that the machine decides if a file has none (threads, precision) may
-/// differ.
-void require_config_of_run(RunConfig given, const std::string& name, const RunConfig& run,
-                           const std::filesystem::path& folder);
 
 /// A resume that changes the config of a run.
 struct ConfigChange {

@@ -1,0 +1,65 @@
+#include "run/new_run.h"
+
+#include "base/host_name.h"
+#include "run/reproduction.h"
+
+namespace trainyard {
+namespace {
+
+constexpr const char* kRunsFolder = "runs";
+
+}  // namespace
+
+NewRun::NewRun(TrainingRequest& request)
+    : request_(request), identity_{request.id, request.init ? request.init->hash : ""} {}
+
+std::filesystem::path NewRun::folder() const {
+  if (!request_.out.empty()) return request_.out;
+  return std::filesystem::path(kRunsFolder) / request_.config.name;
+}
+
+void NewRun::require_folder(const Disk& disk) const {
+  if (!request_.out.empty()) return RunFolder::require_place_at(disk, request_.out);
+  RunFolder::require_place(disk, kRunsFolder, request_.config.name);
+}
+
+RunFolder NewRun::open_folder(const Disk& disk) const {
+  if (!request_.out.empty()) return RunFolder::create_at(disk, request_.out);
+  return RunFolder::create(disk, kRunsFolder, request_.config.name);
+}
+
+std::unique_ptr<Session> NewRun::make_session(RankGroup& ranks, const Warn& /*warn*/) {
+  return std::make_unique<Session>(request_.config, request_.device, nullptr, ranks);
+}
+
+StartPoint NewRun::fill(Session& session, const Warn& /*warn*/) {
+  session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
+  if (request_.init) initialize_from(session.model(), *request_.init);
+  return {};
+}
+
+void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Session& session) const {
+  Json run{{"id", identity_.id.value_or("")},
+           {"version", request_.version},
+           {"host", host_name()},
+           {"ranks", session.batch().ranks},
+           {"seed", session.config().seed},
+           {"overrides", request_.overrides},
+           {"config_hash", facts.hash},
+           {"train_fingerprint", session.data().train->fingerprint()},
+           {"val_fingerprint", session.data().val->fingerprint()}};
+  if (request_.init) run["init"] = json_of(*request_.init);
+  run.update(reproduction(session.device()));
+  folder.write_record({.config_yaml = facts.resolved,
+                       .original_yaml = request_.original_yaml,
+                       .command = request_.command,
+                       .run_json = json_text(run),
+                       .network = facts.network});
+}
+
+std::string NewRun::write_changes(const RunFolder& /*folder*/, const RunFacts& /*facts*/,
+                                  const TrainingState& /*state*/) const {
+  return "";
+}
+
+}  // namespace trainyard

@@ -1,0 +1,32 @@
+// The start of a new run: a folder of its own, initial weights, step 1.
+#pragma once
+
+#include "run/run_start.h"
+
+namespace trainyard {
+
+class NewRun final : public RunStart {
+ public:
+  /// `request` outlives it. fill() loads request.init into the model, writes the report there and
+  /// frees what was read.
+  explicit NewRun(TrainingRequest& request);
+
+  [[nodiscard]] std::filesystem::path folder() const override;
+  [[nodiscard]] bool has_folder() const override { return false; }
+  void require_folder(const Disk& disk) const override;
+  [[nodiscard]] RunFolder open_folder(const Disk& disk) const override;
+  [[nodiscard]] const RunIdentity& identity() const override { return identity_; }
+  [[nodiscard]] std::unique_ptr<Session> make_session(RankGroup& ranks, const Warn& warn) override;
+  [[nodiscard]] StartPoint fill(Session& session, const Warn& warn) override;
+  void write_record(const RunFolder& folder, const RunFacts& facts,
+                    Session& session) const override;
+  /// Nothing: the record has the whole config.
+  [[nodiscard]] std::string write_changes(const RunFolder& folder, const RunFacts& facts,
+                                          const TrainingState& state) const override;
+
+ private:
+  TrainingRequest& request_;
+  RunIdentity identity_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,101 @@
+#include "run/resumed_run.h"
+
+#include <utility>
+
+#include "base/parallel.h"
+#include "run/config/resolved_config.h"
+#include "run/config_changes.h"
+#include "run/reproduction.h"
+#include "run/session/session_facts.h"
+#include "run/snapshot.h"
+
+namespace trainyard {
+namespace {
+
+/// The number of threads of the checkpoint's run, with a warning if there are fewer cores.
+int kept_threads(const LoadedCheckpoint& checkpoint, int requested, const RunStart::Warn& warn) {
+  const int threads = requested == 0 ? threads_of(checkpoint) : requested;
+  if (threads > available_cores()) {
+    warn("the run was started with " + std::to_string(threads) +
+         " threads and keeps that number, but there are " + std::to_string(available_cores()) +
+         " cores: it will be slow; --threads changes it, and the last bits of the results");
+  }
+  return threads;
+}
+
+std::string batch_warning(std::int64_t saved, std::int64_t now) {
+  if (saved == now) return "";
+  return "the run was saved with a global batch of " + std::to_string(saved) +
+         " and continues with " + std::to_string(now) +
+         ": it keeps its position in the epoch and in the schedule, but its results differ from "
+         "those of an uninterrupted run; 'batch: {total: ...}' is the same on any number of ranks";
+}
+
+}  // namespace
+
+ResumedRun::ResumedRun(const TrainingRequest& request)
+    : request_(request), identity_(identity_of(record())) {}
+
+void ResumedRun::require_folder(const Disk& /*disk*/) const {}
+
+RunFolder ResumedRun::open_folder(const Disk& disk) const {
+  return RunFolder::open(disk, request_.resume);
+}
+
+std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& warn) {
+  DeviceChoice device = request_.device;
+  device.begins(RunPhase::loading);
+  checkpoint_ = load_newest_checkpoint(request_.resume / "checkpoints");
+  std::optional<Statistics> known;
+  if (checkpoint_) {
+    for (const std::string& warning : checkpoint_->warnings) warn(warning);
+    identity_.id = id_of_own(*checkpoint_, identity_, request_.resume);
+    known = statistics_of(*checkpoint_);
+    device.threads = kept_threads(*checkpoint_, device.threads, warn);
+  } else {
+    warn("no checkpoint was ever written in " + request_.resume.string() + ": starting at step 0");
+  }
+  device.choices = choices_of(record());
+  auto session =
+      std::make_unique<Session>(request_.config, device, known ? &*known : nullptr, ranks);
+  for (const std::string& difference :
+       reproduction_differences(record(), reproduction(session->device()))) {
+    warn(difference);
+  }
+  return session;
+}
+
+StartPoint ResumedRun::fill(Session& session, const Warn& warn) {
+  request_.device.begins(RunPhase::loading);
+  const std::optional<LoadedCheckpoint> checkpoint = std::exchange(checkpoint_, std::nullopt);
+  if (!checkpoint) {
+    session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
+    return {};
+  }
+  StartPoint start{.state = restore(session, *checkpoint)};
+  start.resumed = {.position = position_of(session, start.state),
+                   .checkpoint = checkpoint->path.string()};
+  const std::string warning = batch_warning(global_batch_of(*checkpoint), session.batch().global);
+  if (!warning.empty()) warn(warning);
+  return start;
+}
+
+void ResumedRun::write_record(const RunFolder& folder, const RunFacts& facts,
+                              Session& /*session*/) const {
+  folder.write("network.txt", facts.network);
+  folder.add_command(request_.command);
+}
+
+std::string ResumedRun::write_changes(const RunFolder& folder, const RunFacts& facts,
+                                      const TrainingState& state) const {
+  const RunConfig before = read_run_config(folder.file("config.yaml"), {});
+  const ConfigChange change{.config_yaml = facts.resolved,
+                            .config_hash = facts.hash,
+                            .differences = config_differences(before, request_.config),
+                            .command = request_.command,
+                            .epoch = state.epoch + 1,
+                            .step = state.step + 1};
+  return change.differences.empty() ? "" : record_change(folder, change);
+}
+
+}  // namespace trainyard

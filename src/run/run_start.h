@@ -1,0 +1,76 @@
+// How a run begins: as a new one, or where an earlier one stopped.
+//
+// What differs between the two is in new_run.cpp and resumed_run.cpp; TrainingRun calls these
+// functions in their order here and does not know which of the two it is. A run may be killed at
+// any moment: what can be resumed then depends on that order.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/atomic_file.h"
+#include "checkpoint/run_identity.h"
+#include "report/epoch_line.h"
+#include "run/run_folder.h"
+#include "run/session/session.h"
+#include "run/training_request.h"
+#include "train/rank_group.h"
+#include "train/training_state.h"
+
+namespace trainyard {
+
+/// What a run records of its config.
+struct RunFacts {
+  std::string resolved;  // resolved_yaml()
+  std::string network;   // the table of its layers
+  std::string hash;      // config_hash()
+};
+
+/// Where training begins.
+struct StartPoint {
+  TrainingState state;
+  std::optional<ResumedFrom> resumed;  // empty without a checkpoint
+};
+
+class RunStart {
+ public:
+  using Warn = std::function<void(const std::string&)>;
+
+  virtual ~RunStart() = default;
+
+  /// The folder of the run, existing or planned: "runs/NAME" for one that gets the next free
+  /// number.
+  [[nodiscard]] virtual std::filesystem::path folder() const = 0;
+  /// True if the folder is the run's already, from an earlier start: it has its record, perhaps
+  /// checkpoints, and is kept if this start fails.
+  [[nodiscard]] virtual bool has_folder() const = 0;
+  /// Throws Error{command_line} or Error{disk} as open_folder(), as far as it can be determined
+  /// without leaving anything behind.
+  virtual void require_folder(const Disk& disk) const = 0;
+  [[nodiscard]] virtual RunFolder open_folder(const Disk& disk) const = 0;
+  /// Complete once the session is made.
+  [[nodiscard]] virtual const RunIdentity& identity() const = 0;
+
+  /// Throws as the constructor of Session; Error{checkpoint} for a checkpoint of another run.
+  [[nodiscard]] virtual std::unique_ptr<Session> make_session(RankGroup& ranks,
+                                                              const Warn& warn) = 0;
+  /// Fills the session's model: with initial weights, or from the checkpoint. Once, after
+  /// make_session(). Throws Error{checkpoint}.
+  [[nodiscard]] virtual StartPoint fill(Session& session, const Warn& warn) = 0;
+
+  /// Before any row of a table is written. Throws Error{disk}, as the next.
+  virtual void write_record(const RunFolder& folder, const RunFacts& facts,
+                            Session& session) const = 0;
+  /// Immediately before the first step from `state`: records how the config differs from that of
+  /// the run so far. Returns a warning, or "".
+  [[nodiscard]] virtual std::string write_changes(const RunFolder& folder, const RunFacts& facts,
+                                                  const TrainingState& state) const = 0;
+};
+
+/// The start that is requested. `request` outlives it; see NewRun.
+[[nodiscard]] std::unique_ptr<RunStart> make_start(TrainingRequest& request);
+
+}  // namespace trainyard

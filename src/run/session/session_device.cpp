@@ -1,0 +1,156 @@
+#include "run/session/session_device.h"
+
+#include <chrono>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "model/memory_fit.h"
+#include "run/session/device_kind.h"
+#include "run/session/join_gpus.h"
+#include "run/session/near_gpu.h"
+
+namespace trainyard {
+namespace {
+
+/// There is no fallback: a precision that the device lacks is refused.
+void require_precision(DeviceChoice::Kind kind, Precision precision) {
+  using Kind = DeviceChoice::Kind;
+  const std::string asked = "'precision: " + std::string(name_of(precision)) + "' ";
+  std::string wanted;
+  if (kind == Kind::reference && precision == Precision::tf32) {
+    wanted = "needs a GPU; the reference device computes in fp64, fp32, bf16 and fp16";
+  } else if (kind == Kind::gpu && precision == Precision::fp64) {
+    wanted = "needs --device reference; a GPU computes in fp32, tf32, bf16 and fp16";
+  } else if (kind == Kind::cpu && precision != Precision::fp32) {
+    wanted = precision == Precision::fp64   ? "needs --device reference"
+             : precision == Precision::tf32 ? "needs a GPU"
+                                            : "needs a GPU or --device reference";
+    wanted += "; the CPU computes in fp32: set 'precision: fp32'";
+  }
+  if (!wanted.empty()) throw Error(ErrorKind::device, asked + wanted);
+}
+
+/// The name of the CPU in the first line of a run.
+std::string processor_text(const DeviceChoice& choice, int threads, const RankGroup* ranks) {
+  std::string text =
+      choice.kind == DeviceChoice::Kind::reference
+          ? "reference device"
+          : "CPU, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  if (ranks == nullptr || ranks->size() == 1) return text;
+  return text + (ranks->shares_memory() ? ", sums in shared memory" : ", sums over TCP");
+}
+
+void open_processor(const DeviceChoice& choice, const RunConfig& run, Precision precision,
+                    SessionDevice& session) {
+  session.device = make_cpu_device();
+  require_program_memory(*session.device, session.threads + run.data.workers);
+  session.queue = session.device->make_queue();
+  session.launches = make_cpu_update_launches(session.threads);
+  session.batches = make_cpu_batch_launches(session.threads);
+  if (choice.kind == DeviceChoice::Kind::reference) {
+    session.executors = make_reference_executors();
+    session.target = reference_target(precision);
+    return;
+  }
+  session.executors = make_cpu_executors();
+  session.target = cpu_target(processor_has_avx512());
+}
+
+std::unique_ptr<EngineRelay> make_relay(RankGroup& ranks) {
+  const std::chrono::duration<double> limit = ranks.call_limit();
+  return std::make_unique<EngineRelay>(ranks, ranks.clock(), limit.count() / 4);
+}
+
+/// Notifies the status and the other ranks that the choice of engines is still going on.
+std::function<void()> engine_tick(const DeviceChoice& choice, const SessionDevice& session) {
+  return [begins = choice.begins, relay = session.relay.get()] {
+    begins(RunPhase::building);
+    if (relay != nullptr) relay->tick();
+  };
+}
+
+void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precision,
+              RankGroup* ranks, SessionDevice& session) {
+  const UsableGpus& usable = *choice.gpus;
+  const GpuFinding& gpu = usable.gpus.front();
+  session.device = usable.backend->make_device(gpu.ordinal);
+  session.queue = session.device->make_queue();
+  session.copies = session.device->make_queue();
+  using EngineSource = CudaExecutorSettings::EngineSource;
+  std::string engines = choice.choices;
+  EngineSource engines_of = EngineSource::earlier_run;
+  if (ranks != nullptr && ranks->size() > 1) {
+    join_gpus(choice, *ranks, session);
+    session.relay = make_relay(*ranks);
+    if (ranks->rank() > 0) {
+      engines = session.relay->take();
+      engines_of = EngineSource::first_rank;
+    }
+  }
+  session.launches = usable.backend->make_update_launches(*session.queue);
+  session.batches = usable.backend->make_batch_launches(*session.queue);
+  session.target = cuda_target(precision);
+  session.executors = usable.backend->make_executors({.device = session.device.get(),
+                                                      .queue = session.queue.get(),
+                                                      .ordinal = gpu.ordinal,
+                                                      .gpu = gpu.name,
+                                                      .cudnn = library_path(usable, "cuDNN"),
+                                                      .cublaslt = library_path(usable, "cuBLASLt"),
+                                                      .deterministic = run.deterministic,
+                                                      .workspace_cap = session.target.workspace_cap,
+                                                      .tune = choice.tune,
+                                                      .engine_folder = choice.engine_folder,
+                                                      .engines_of = engines_of,
+                                                      .engines = engines,
+                                                      .tick = engine_tick(choice, session),
+                                                      .warn = choice.warn});
+  const bool one_each = ranks != nullptr && ranks->size() > 1 && !usable.share.shared();
+  session.text = (one_each ? "a GPU" : session.device->name()) + " (" + gpu.name + "), " +
+                 std::string(name_of(precision));
+  if (usable.share.shared()) session.text += ", " + share_text(usable.share);
+  if (!run.deterministic) session.text += ", not deterministic";
+  session.total_bytes = gpu.total_bytes;
+  session.results_kept = 16;  // one wait per 16 steps; losses are shown that much later
+}
+
+}  // namespace
+
+Precision default_precision(DeviceChoice::Kind kind) {
+  return kind == DeviceChoice::Kind::reference ? Precision::fp64 : Precision::fp32;
+}
+
+SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run, RankGroup* ranks) {
+  require_supported_processor();
+  const bool gpu = choice.kind == DeviceChoice::Kind::gpu;
+  if (ranks != nullptr) require_one_kind({.gpu = gpu, .no_gpu = choice.no_gpu}, *ranks);
+  const Precision precision = run.precision.value_or(default_precision(choice.kind));
+  require_precision(choice.kind, precision);
+  require_transport(run, precision);
+  if (gpu) stay_near(choice.gpus->gpus.front(), choice.warn);
+  SessionDevice session;
+  session.threads = choice.threads > 0 ? choice.threads
+                    : run.threads > 0  ? static_cast<int>(run.threads)
+                                       : available_cores();
+  set_threads(session.threads);
+  if (gpu) {
+    open_gpu(choice, run, precision, ranks, session);
+  } else {
+    open_processor(choice, run, precision, session);
+    session.text = processor_text(choice, session.threads, ranks);
+  }
+  session.target.fuse = choice.fuse;
+  return session;
+}
+
+std::optional<double> SessionDevice::used_mib() const {
+  const std::optional<std::size_t> bytes = device->used_bytes();
+  if (!bytes) return std::nullopt;
+  return static_cast<double>(*bytes) / (1 << 20);
+}
+
+std::optional<double> SessionDevice::busy_percent() const {
+  const std::optional<int> percent = device->busy_percent();
+  return percent ? std::optional<double>(*percent) : std::nullopt;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,78 @@
+// The device of a run: chosen, checked against the run's precision, and opened.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/gpus.h"
+#include "comm/communicator.h"
+#include "data/batch_launches.h"
+#include "device/device.h"
+#include "exec/executor.h"
+#include "model/compute.h"
+#include "optim/update_launches.h"
+#include "plan/target.h"
+#include "report/progress.h"
+#include "run/config/run_config.h"
+#include "run/session/engine_relay.h"
+#include "train/rank_group.h"
+
+namespace trainyard {
+
+/// The device to compute on.
+struct DeviceChoice {
+  enum class Kind { cpu, reference, gpu } kind = Kind::cpu;
+  int threads = 0;  // 0: the config's, else all cores
+  bool fuse = true;
+  std::shared_ptr<const UsableGpus> gpus;  // for a gpu; the first one is used
+  std::filesystem::path engine_folder;     // see CudaExecutorSettings, like the two below
+  bool tune = true;
+  std::string choices;  // of the run that is resumed, or empty
+  std::string no_gpu;   // why it is not a GPU, if --gpus leaves it open
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
+  /// Called for each long phase of making a session.
+  std::function<void(RunPhase)> begins = [](RunPhase) {};
+};
+/// The precision of a device if the run does not give one: fp32; fp64 on the reference device.
+[[nodiscard]] Precision default_precision(DeviceChoice::Kind kind);
+
+/// A device with its queues, executors and launches.
+struct SessionDevice {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Queue> queue;
+  std::unique_ptr<Queue> copies;        // Compute::copies
+  std::unique_ptr<Queue> sums;          // Compute::sums
+  std::unique_ptr<Communicator> ranks;  // of GPUs, if the run has several ranks; else null
+  std::unique_ptr<EngineRelay> relay;   // null without `ranks`; the executors tick it
+  std::unique_ptr<ExecutorFactory> executors;
+  std::unique_ptr<UpdateLaunches> launches;
+  std::unique_ptr<BatchLaunches> batches;
+  Target target;
+  int threads = 1;
+  std::string text;               // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
+  std::int64_t results_kept = 1;  // StepOptions::results
+
+  std::size_t total_bytes = 0;  // of a GPU's memory; 0: the CPU
+
+  [[nodiscard]] Compute compute() const {
+    return {*device, *queue, *executors, *launches, copies.get(), sums.get()};
+  }
+  /// MiB of a GPU's memory in use by all processes, as NVML counts; empty for the CPU.
+  [[nodiscard]] std::optional<double> used_mib() const;
+  /// Recent utilisation of the GPU by all processes, in percent; empty for the CPU and if the
+  /// driver does not report it. Queries the driver, which is slow.
+  [[nodiscard]] std::optional<double> busy_percent() const;
+};
+/// The device of a run, with the run's threads and precision. Throws Error{device} for a precision
+/// that the device lacks.
+/// With `ranks` a GPU joins those of the other ranks, and takes the engines that rank 0 chose,
+/// which sends them once its model is made (Session).
+[[nodiscard]] SessionDevice make_device(const DeviceChoice& choice, const RunConfig& run,
+                                        RankGroup* ranks = nullptr);
+
+}  // namespace trainyard

@@ -1,0 +1,24 @@
+// The model of a run: its training graph, and the options of its memory and of its updates.
+#pragma once
+
+#include <cstdint>
+
+#include "device/statistics_sum.h"
+#include "model/model.h"
+#include "model/training_graph.h"
+#include "run/config/run_config.h"
+#include "run/session/session_device.h"
+#include "train/updater.h"
+
+namespace trainyard {
+
+/// The training graph of a run at this batch.
+[[nodiscard]] TrainingGraph make_training_graph(const RunConfig& run, std::int64_t batch);
+
+/// `shards`: see shards_of_rank(). `statistics` outlives the model; null: one rank.
+[[nodiscard]] ModelOptions model_options(const RunConfig& run, const SessionDevice& device,
+                                         std::int64_t shards, StatisticsSum* statistics);
+
+[[nodiscard]] StepOptions update_options(const RunConfig& run, const SessionDevice& device);
+
+}  // namespace trainyard

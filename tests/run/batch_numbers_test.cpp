@@ -1,0 +1,63 @@
+// The batch of a run in numbers.
+#include "run/config/batch_numbers.h"
+
+#include <doctest/doctest.h>
+
+#include "run_text.h"
+
+using namespace trainyard;
+using test::refusal;
+
+namespace {
+
+RunConfig with_batch(const BatchConfig& batch, std::int64_t accumulate = 1) {
+  RunConfig run;
+  run.batch = batch;
+  run.accumulate = accumulate;
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a batch per GPU is multiplied by ranks and micro-batches") {
+  const BatchNumbers numbers = batch_numbers(with_batch({.per_gpu = 8}, 3), 4, 1000);
+  CHECK(numbers.replica == 8);
+  CHECK(numbers.ranks == 4);
+  CHECK(numbers.global == 96);
+  CHECK(numbers.steps == 10);
+  CHECK(numbers.dropped == 40);
+}
+
+TEST_CASE("a total is divided by ranks and micro-batches") {
+  const BatchNumbers numbers = batch_numbers(with_batch({.total = 96}, 3), 4, 1000);
+  CHECK(numbers.replica == 8);
+  CHECK(numbers.global == 96);
+  CHECK(numbers.steps == 10);
+  CHECK(numbers.dropped == 40);
+}
+
+TEST_CASE("with shards only the number of ranks depends on the number of ranks") {
+  const RunConfig run = with_batch({.total = 96, .shards = 16}, 3);
+  for (const std::int64_t ranks : {1, 2, 4, 8, 16}) {
+    const BatchNumbers numbers = batch_numbers(run, ranks, 1000);
+    CHECK(numbers.replica == 2);
+    CHECK(numbers.ranks == ranks);
+    CHECK(numbers.global == 96);
+    CHECK(numbers.steps == 10);
+    CHECK(numbers.dropped == 40);
+  }
+}
+
+TEST_CASE("a total that is not divisible is refused") {
+  CHECK(refusal([] { (void)replica_batch(with_batch({.total = 96}, 5), 4); }) ==
+        "batch.total 96 is not divisible by 20 (ranks x accumulate); choose a multiple of it");
+}
+
+TEST_CASE("samples that fill one step suffice") {
+  const RunConfig run = with_batch({.per_gpu = 8}, 2);
+  CHECK(batch_numbers(run, 2, 32).steps == 1);
+  CHECK(batch_numbers(run, 2, 32).dropped == 0);
+  CHECK(refusal([&] { (void)batch_numbers(run, 2, 31); }) ==
+        "the training split has 31 samples, fewer than one global batch of 32; use a smaller "
+        "batch");
+}
