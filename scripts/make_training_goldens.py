@@ -12,7 +12,10 @@ images; for every step the median over these 20 runs of the largest difference o
 the unmoved float32 run. The sets are apart because an activation near a ReLU's kink belongs to its
 images: where most moved runs cross it, the loss moves by ten or a hundred roundings.
 
-    python3 scripts/make_training_goldens.py > tests/golden/training.yaml
+The random numbers of the moves have the seed MOVES * set + move. Names of networks as arguments make only
+those:
+
+    python3 scripts/make_training_goldens.py resnet_v2 grouped >> tests/golden/training.yaml
 """
 import math
 import sys
@@ -65,23 +68,24 @@ class Network:
             self.parameters[name] = torch.tensor(value)
         return self.parameters[name]
 
-    def conv(self, path, x, filters, kernel, stride=1, pad="same", l2=0.0):
-        channels = x.shape[1]
+    def conv(self, path, x, filters, kernel, stride=1, pad="same", l2=0.0, bias=True, groups=1):
+        channels = x.shape[1] // groups
         bound = math.sqrt(6.0 / (kernel * kernel * (channels + filters)))
         weight = self.parameter(path + ".weight", (filters, channels, kernel, kernel), bound)
-        bias = self.parameter(path + ".bias", (filters,), 0.1)
+        bias = self.parameter(path + ".bias", (filters,), 0.1) if bias else None
         if l2 and path not in self.decayed:
             self.decayed.append(path)
         if pad == "same":  # Keras on TensorFlow: the odd pixel behind
             total = [max((math.ceil(n / stride) - 1) * stride + kernel - n, 0) for n in x.shape[2:]]
             x = F.pad(x, (total[1] // 2, total[1] - total[1] // 2, total[0] // 2,
                           total[0] - total[0] // 2))
-        return F.conv2d(x, weight, bias, stride)
+        margin = kernel // 2 if pad == "symmetric" else 0
+        return F.conv2d(x, weight, bias, stride, margin, groups=groups)
 
-    def bn(self, path, x):
+    def bn(self, path, x, eps=1e-3):
         gamma = self.parameter(path + ".gamma", (x.shape[1],), 0.25, 1.0)
         beta = self.parameter(path + ".beta", (x.shape[1],), 0.1)
-        return F.batch_norm(x, None, None, gamma, beta, training=True, eps=1e-3)
+        return F.batch_norm(x, None, None, gamma, beta, training=True, eps=eps)
 
     def dense(self, path, x, units):
         x = x.flatten(1)
@@ -139,6 +143,50 @@ def keras_cnn(net, x):
     return net.dense("dense2", F.relu(net.dense("dense1", x, 512)), 10)
 
 
+def resnet_v2(net, x):
+    """Keras's, with n = 2: ResNet-20."""
+    def conv(path, x, filters, kernel, stride=1):
+        return net.conv(path + "conv1", x, filters, kernel, stride, l2=1e-4)
+
+    def brc(path, x, filters, kernel, stride=1, active=True):
+        x = F.relu(net.bn(path + "bn1", x)) if active else x
+        return conv(path, x, filters, kernel, stride)
+
+    x = F.relu(net.bn("bn1", conv("", x, 16, 3)))
+    for stage, (inner, out) in enumerate(((16, 64), (64, 128), (128, 256)), 1):
+        for unit in range(1, 3):
+            path = f"stage{stage}.unit{unit}.add1."
+            stride = 2 if stage > 1 and unit == 1 else 1
+            y = brc(path + "1.brc1.", x, inner, 1, stride, stage > 1 or unit > 1)
+            y = brc(path + "1.brc3.", brc(path + "1.brc2.", y, inner, 3), out, 1)
+            x = (conv(path + "0.", x, out, 1, stride) if unit == 1 else x) + y
+    return net.dense("dense1", F.avg_pool2d(F.relu(net.bn("bn2", x)), 8), 10)
+
+
+def grouped(net, x):
+    """ResNeXt-11 4x8d: bottlenecks whose 3x3 convolutions have 4 groups."""
+    def cb(path, x, filters, kernel=1, stride=1, groups=1):
+        x = net.conv(path + ".conv1", x, filters, kernel, stride, "symmetric", bias=False,
+                     groups=groups)
+        return net.bn(path + ".bn1", x, 1e-5)
+
+    x = F.relu(cb("cb1", x, 64, 3))
+    for unit, width in enumerate((1, 2, 4), 1):
+        path = f"unit{unit}.add1."
+        stride = 1 if unit == 1 else 2
+        y = F.relu(cb(path + "0.cb1", x, 32 * width))
+        y = F.relu(cb(path + "0.cb2", y, 32 * width, 3, stride, 4))
+        y = cb(path + "0.cb3", y, 256 * width)
+        x = F.relu(y + cb(path + "1.cb1", x, 256 * width, 1, stride))
+    return net.dense("dense1", x.mean((2, 3)), 10)
+
+
+# Name, network, learning rate, batches for double and float32.
+CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 0.01, 4, 32),
+         ("keras_cnn", keras_cnn, 0.01, 8, 8), ("resnet_v2", resnet_v2, 0.005, 8, 16),
+         ("grouped", grouped, 0.005, 4, 16))
+
+
 def train(case, images_set, dtype, moved=None):
     """Losses of the steps; `moved` is a random generator that moves every weight by one ulp."""
     name, forward, rate, batch = case
@@ -187,13 +235,13 @@ def print_losses(case, sets):
 
 
 def main():
-    print("# Made by scripts/make_training_goldens.py")
-    print(f"torch: \"{torch.__version__}\"")
-    print("networks:")
-    for name, forward, rate, double_batch, float_batch in (
-            ("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 0.01, 4, 32),
-            ("keras_cnn", keras_cnn, 0.01, 8, 8)):
-        print(f"  {name}:\n    rate: {rate}\n    double:")
+    names = sys.argv[1:] or [case[0] for case in CASES]
+    if not sys.argv[1:]:
+        print("# Made by scripts/make_training_goldens.py\nnetworks:")
+    for name, forward, rate, double_batch, float_batch in CASES:
+        if name not in names:
+            continue
+        print(f"  {name}:\n    torch: \"{torch.__version__}\"\n    rate: {rate}\n    double:")
         print_losses((name, forward, rate, double_batch), 1)
         print("    float:")
         case = (name, forward, rate, float_batch)

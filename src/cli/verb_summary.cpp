@@ -53,7 +53,7 @@ int summarise_run(const SummaryFlags& flags) {
   const Graph graph = build_whole_network(run, batch);
   const Summary summary = summarise(graph, loss_computes_closing(run, graph));
   const std::string text = flags.json     ? summary_json(summary)
-                           : flags.expand ? expanded_yaml(graph, run.profile)
+                           : flags.expand ? expanded_yaml(graph)
                                           : summary_text(summary);
   std::fputs(text.c_str(), stdout);
   return 0;

@@ -2,7 +2,9 @@
 
 #include "base/text.h"
 #include "config/arithmetic.h"
+#include "config/element.h"
 #include "config/expression_tree.h"
+#include "config/load.h"
 
 namespace trainyard::config {
 namespace {
@@ -22,11 +24,12 @@ class Evaluation {
 
   Node value(std::size_t index) const {
     const Term& term = tree_.terms[index];
+    if (const Node* stored = stored_value(index)) return *stored;
     switch (term.kind) {
-      case TermKind::literal:
-        return term.value;
-      case TermKind::name:
-        return named(term.name);
+      case TermKind::element:
+        return element_of(operand(term, 0), operand(term, 1));
+      case TermKind::field:
+        return field_of(operand(term, 0), term.name);
       case TermKind::call:
         return called(term);
       case TermKind::negate:
@@ -62,6 +65,18 @@ class Evaluation {
 
  private:
   Node operand(const Term& term, std::size_t index) const { return value(term.operands[index]); }
+
+  /// A value that exists already, so that reading an element copies no list; else null.
+  const Node* stored_value(std::size_t index) const {
+    const Term& term = tree_.terms[index];
+    if (term.kind == TermKind::literal) return &term.value;
+    if (term.kind == TermKind::name) return &named(term.name);
+    if (term.kind != TermKind::element && term.kind != TermKind::field) return nullptr;
+    const Node* const whole = stored_value(term.operands[0]);
+    if (whole == nullptr) return nullptr;
+    return term.kind == TermKind::field ? &field_of(*whole, term.name)
+                                        : &element_of(*whole, operand(term, 1));
+  }
 
   const Node& named(const std::string& name) const {
     const auto found = scope_.find(name);
@@ -154,12 +169,55 @@ Node evaluate(const Node& scalar, const Scope& scope, Diagnostics& diagnostics) 
   return result;
 }
 
+namespace {
+
+/// Copies a tree with its expressions replaced by their values. Lists of lists of a variable could
+/// grow without bound, so the values have the limits of a file.
+class Resolution {
+ public:
+  Resolution(const Scope& scope, Diagnostics& diagnostics)
+      : scope_(scope), diagnostics_(diagnostics) {}
+
+  Node resolve(const Node& node, std::size_t depth) {
+    if (node.is_scalar()) return evaluated(node, depth);
+    Node copy = node;
+    for (Node& item : copy.items) item = resolve(item, depth + 1);
+    for (Entry& entry : copy.entries) entry.value = resolve(entry.value, depth + 1);
+    return copy;
+  }
+
+ private:
+  Node evaluated(const Node& scalar, std::size_t depth) {
+    const FileLimits limits;
+    Node value = evaluate(scalar, scope_, diagnostics_);
+    if (value.is_scalar()) return value;
+    const TreeSize size = size_of(value);
+    values_ += size.values;
+    if (values_ > limits.nodes) {
+      refuse(scalar, "more than " + std::to_string(limits.nodes) + " values");
+      return {};
+    }
+    if (depth + size.depth > limits.depth) {
+      refuse(scalar, "values nested deeper than " + std::to_string(limits.depth) + " levels");
+      return {};
+    }
+    return value;
+  }
+  void refuse(const Node& scalar, const std::string& what) {
+    if (!refused_) diagnostics_.error(scalar.where, "'" + scalar.text + "' makes " + what);
+    refused_ = true;
+  }
+
+  const Scope& scope_;
+  Diagnostics& diagnostics_;
+  std::size_t values_ = 0;
+  bool refused_ = false;
+};
+
+}  // namespace
+
 Node resolved(const Node& node, const Scope& scope, Diagnostics& diagnostics) {
-  if (node.is_scalar()) return evaluate(node, scope, diagnostics);
-  Node copy = node;
-  for (Node& item : copy.items) item = resolved(item, scope, diagnostics);
-  for (Entry& entry : copy.entries) entry.value = resolved(entry.value, scope, diagnostics);
-  return copy;
+  return Resolution(scope, diagnostics).resolve(node, 1);
 }
 
 }  // namespace trainyard::config

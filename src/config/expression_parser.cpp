@@ -147,9 +147,27 @@ class ExpressionParser {
 
   // Binds tighter than a sign on its left, looser than one on its right: -2 ** -1.
   std::size_t power() {
-    const std::size_t base = primary();
+    const std::size_t base = element();
     if (!accept("**")) return base;
     return add(TermKind::power, {base, sign()});
+  }
+
+  // w[i], u.f and any chain of them: u[i].f[0].
+  std::size_t element() {
+    std::size_t value = primary();
+    while (true) {
+      if (accept("[")) {
+        value = add(TermKind::element, {value, choice()});
+        expect("]");
+      } else if (accept(".")) {
+        if (now().kind != Token::Kind::word) fail("the name of a field");
+        value = add(TermKind::field, {value});
+        tree_.terms[value].name = now().text;
+        ++at_;
+      } else {
+        return value;
+      }
+    }
   }
 
   std::size_t primary() {

@@ -10,8 +10,9 @@ namespace trainyard::config {
 namespace {
 
 // Longer ones first.
-constexpr std::array<std::string_view, 17> kSymbols = {
-    "**", "//", "==", "!=", "<=", ">=", "+", "-", "*", "/", "%", "(", ")", ",", "<", ">", ""};
+constexpr std::array<std::string_view, 19> kSymbols = {"**", "//", "==", "!=", "<=", ">=", "+",
+                                                       "-",  "*",  "/",  "%",  "(",  ")",  "[",
+                                                       "]",  ".",  ",",  "<",  ">"};
 
 // Digits, points, letters and, after an e, a sign: anything meant as one number.
 std::size_t number_length(std::string_view text) {
@@ -46,7 +47,7 @@ Token word_token(std::string_view text) {
 
 Token symbol_token(std::string_view text) {
   for (const std::string_view symbol : kSymbols) {
-    if (!symbol.empty() && text.substr(0, symbol.size()) == symbol) {
+    if (text.substr(0, symbol.size()) == symbol) {
       return {Token::Kind::symbol, std::string(symbol), {}};
     }
   }

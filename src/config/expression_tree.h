@@ -19,7 +19,9 @@ struct Term {
   enum class Kind {
     literal,
     name,
-    call,  // call: min, max, int
+    call,     // call: min, max, int
+    element,  // of a list: the list, the index
+    field,    // of a map: the map
     negate,
     plus,
     logical_not,  // one operand
@@ -42,7 +44,7 @@ struct Term {
   };
   Kind kind = Kind::literal;
   Node value;                         // literal
-  std::string name;                   // name, call
+  std::string name;                   // name, call, field
   std::vector<std::size_t> operands;  // indices of terms
 };
 

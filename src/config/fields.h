@@ -32,8 +32,8 @@
 
 namespace trainyard::config {
 
-/// The framework whose conventions give the defaults.
-enum class Profile { keras2, torch };
+/// The framework whose conventions give the defaults (docs/profiles.md).
+enum class Profile { keras2, torch, mxnet, caffe };
 
 /// Range of a number, or of each number in a list; `exclusive_minimum` makes minimum exclusive.
 struct Limits {

@@ -109,6 +109,25 @@ const config::Entry* misspelt_variables(const config::Node& network) {
   return found == network.entries.end() || found->key == wanted[0] ? nullptr : &*found;
 }
 
+/// Sets what `over` gives of the variable `name`: single fields of a map, else all of it.
+void override_variable(config::Node& own, const config::Entry& over, const std::string& name,
+                       Diagnostics& diagnostics) {
+  if (own.kind != Kind::map || over.value.kind != Kind::map) {
+    own = over.value;
+    return;
+  }
+  std::vector<std::string> fields;
+  for (const config::Entry& entry : own.entries) fields.push_back(entry.key);
+  for (const config::Entry& entry : over.value.entries) {
+    if (config::Node* field = own.find(entry.key)) {
+      override_variable(*field, entry, name + "." + entry.key, diagnostics);
+      continue;
+    }
+    diagnostics.error(entry.where, "vars: the network's variable '" + name + "' has no field '" +
+                                       entry.key + "'" + config::suggestion(entry.key, fields));
+  }
+}
+
 void override_variables(config::Node& network, const config::Node& vars, Diagnostics& diagnostics) {
   if (const config::Entry* misspelt = misspelt_variables(network)) {
     diagnostics.error(misspelt->where,
@@ -125,7 +144,7 @@ void override_variables(config::Node& network, const config::Node& vars, Diagnos
                                          config::suggestion(entry.key, known));
       continue;
     }
-    set_entry(child_map(network, "vars", vars.where), entry);
+    override_variable(*network.find("vars")->find(entry.key), entry, entry.key, diagnostics);
   }
 }
 

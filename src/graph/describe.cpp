@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "config/profile.h"
 #include "graph/words.h"
 
 namespace trainyard {
@@ -26,8 +27,8 @@ std::vector<FieldDescription> fields_of(const config::Kind<Op>& op, config::Prof
 FieldDescription describe_profile(config::Profile profile) {
   FieldDescription field =
       described("profile", "word", "framework whose conventions give the layers' defaults");
-  field.words = {"keras2", "torch"};
-  field.default_text = profile == config::Profile::torch ? "torch" : "keras2";
+  field.words = config::profile_names();
+  field.default_text = config::name_of(profile);
   return field;
 }
 
@@ -97,7 +98,8 @@ FieldDescription describe_layers(config::Profile profile) {
 
 std::vector<FieldDescription> describe_network(config::Profile profile) {
   return {describe_profile(profile),
-          described("vars", "tree", "variables for expressions: names with scalars or lists"),
+          described("include", "tree", "file of blocks, or list of files, relative to this one"),
+          described("vars", "tree", "variables for expressions: names with scalars, lists or maps"),
           describe_input(),
           describe_defaults(profile),
           described("blocks", "tree", "your own layers: {name: {args: [f, k=3], layers: [...]}}"),

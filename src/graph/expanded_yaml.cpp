@@ -66,10 +66,9 @@ std::string item_text(const Graph& graph, std::size_t index, const std::set<std:
 
 }  // namespace
 
-std::string expanded_yaml(const Graph& graph, config::Profile profile) {
+std::string expanded_yaml(const Graph& graph) {
   const Shape& input = graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape;
-  std::string text = "profile: ";
-  text += profile == config::Profile::torch ? "torch\n" : "keras2\n";
+  std::string text = "profile: keras2\n";  // attributes() has its conventions
   text += input_text(input) + "layers:\n";
   const std::set<std::string> named = named_items(graph);
   if (named.count(kInputName) != 0) {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "config/element.h"
+#include "config/load.h"
+#include "config/profile.h"
 #include "graph/words.h"
 
 namespace trainyard {
@@ -24,13 +28,13 @@ void check_keys(const config::Node& map, const std::string& what,
 
 void read_profile(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
   if (node == nullptr) return;
-  if (node->text == "keras2") {
-    file.profile = config::Profile::keras2;
-  } else if (node->text == "torch") {
-    file.profile = config::Profile::torch;
-  } else {
-    diagnostics.error(node->where, "profile: expected keras2 or torch, found " + describe(*node));
+  if (const auto profile = config::profile_named(node->text)) {
+    file.profile = *profile;
+    return;
   }
+  const std::vector<std::string> names = config::profile_names();
+  diagnostics.error(node->where, "profile: expected one of " + joined(names) + ", found " +
+                                     describe(*node) + config::suggestion(node->text, names));
 }
 
 /// Checks a name for use in expressions: variables, arguments, loop variables.
@@ -44,6 +48,20 @@ bool check_name(const std::string& name, const std::string& what, const Position
   return false;
 }
 
+/// Expressions read the fields of a map by name, so they must be names.
+void check_fields(const config::Node& value, const std::string& variable,
+                  Diagnostics& diagnostics) {
+  for (const config::Node& item : value.items) check_fields(item, variable, diagnostics);
+  for (const config::Entry& entry : value.entries) {
+    if (!is_identifier(entry.key)) {
+      diagnostics.error(entry.where, "variable '" + variable + "': field '" + entry.key +
+                                         "' must be letters, digits and '_', and not begin with a "
+                                         "digit");
+    }
+    check_fields(entry.value, variable, diagnostics);
+  }
+}
+
 void read_variables(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
   if (node == nullptr || node->kind == Kind::null) return;
   if (node->kind != Kind::map) {
@@ -51,14 +69,20 @@ void read_variables(const config::Node* node, NetworkFile& file, Diagnostics& di
                       "vars: expected a map of names and values, found " + describe(*node));
     return;
   }
+  std::size_t values = 0;
   for (const config::Entry& entry : node->entries) {
     if (!check_name(entry.key, "variable", entry.where, diagnostics)) continue;
-    if (entry.value.kind == Kind::map) {
-      diagnostics.error(entry.value.where,
-                        "variable '" + entry.key + "': expected a scalar or a list, found a map");
-      continue;
+    check_fields(entry.value, entry.key, diagnostics);
+    const std::size_t errors = diagnostics.size();
+    config::Node value = config::resolved(entry.value, file.variables, diagnostics);
+    if (diagnostics.size() == errors) values += config::size_of(value).values;
+    if (values > config::FileLimits{}.nodes) {
+      diagnostics.error(entry.where, "vars: more than " +
+                                         std::to_string(config::FileLimits{}.nodes) +
+                                         " values up to here, after evaluation");
+      return;
     }
-    file.variables[entry.key] = config::resolved(entry.value, file.variables, diagnostics);
+    file.variables[entry.key] = std::move(value);
   }
 }
 
@@ -257,8 +281,11 @@ NetworkFile read_network_file(const config::Node& network, config::Profile profi
                       "network: expected a map with input and layers, found " + describe(network));
     return file;
   }
-  check_keys(network, "'network'", {"profile", "vars", "input", "defaults", "blocks", "layers"},
-             diagnostics);
+  check_keys(network, "'network'",
+             {"profile", "include", "vars", "input", "defaults", "blocks", "layers"}, diagnostics);
+  if (const config::Node* include = network.find("include")) {
+    diagnostics.error(include->where, "include: this network is not read from a file");
+  }
   check_required(network, diagnostics);
   read_profile(network.find("profile"), file, diagnostics);
   read_variables(network.find("vars"), file, diagnostics);

@@ -43,6 +43,6 @@ struct Summary {
 
 /// The network without vars, defaults, blocks, repeat, for and if: one item per node, in YAML that
 /// builds an equal graph. Values read by more than the next item are named by their path.
-[[nodiscard]] std::string expanded_yaml(const Graph& graph, config::Profile profile);
+[[nodiscard]] std::string expanded_yaml(const Graph& graph);
 
 }  // namespace trainyard

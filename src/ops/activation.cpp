@@ -5,11 +5,14 @@
 namespace trainyard {
 
 void declare(config::Fields& fields, LeakyRelu& leaky_relu) {
-  leaky_relu.slope = fields.profile() == config::Profile::torch ? 0.01 : 0.3;
+  const config::Profile profile = fields.profile();
+  const bool small = profile == config::Profile::torch || profile == config::Profile::caffe;
+  leaky_relu.slope = small ? 0.01 : profile == config::Profile::mxnet ? 0.25 : 0.3;
   fields.field("slope", leaky_relu.slope, "factor below 0", {.minimum = 0});
 }
 
 void declare(config::Fields& fields, Elu& elu) {
+  if (fields.profile() == config::Profile::mxnet) elu.alpha = 0.25;
   fields.field("alpha", elu.alpha, "minus the limit at minus infinity",
                {.minimum = 0, .exclusive_minimum = true});
 }

@@ -34,6 +34,26 @@ double variance_scale(const BnAttributes& bn, std::int64_t count) {
   return 1;
 }
 
+/// What the frameworks' layers do by default.
+void set_conventions(config::Profile profile, BnAttributes& bn) {
+  switch (profile) {
+    case config::Profile::keras2:
+      return;
+    case config::Profile::mxnet:
+      bn.momentum = 0.9;
+      bn.scale = false;  // fix_gamma
+      return;
+    case config::Profile::caffe:
+      bn.momentum = 0.999;
+      bn.scale = bn.center = false;  // its Scale layer has them
+      break;
+    case config::Profile::torch:
+      break;
+  }
+  bn.eps = 1e-5;
+  bn.running_var = RunningVariance::unbiased;
+}
+
 ParameterSpec channel_parameter(std::string name, std::int64_t channels, Initializer::Kind kind,
                                 ParameterGroup group) {
   return {.name = std::move(name),
@@ -103,11 +123,8 @@ std::string BnOp::attributes() const {
 
 void declare(config::Fields& fields, BnAttributes& bn) {
   const bool torch = fields.profile() == config::Profile::torch;
-  double written = torch ? 0.1 : 0.99;
-  if (torch) {
-    bn.eps = 1e-5;
-    bn.running_var = RunningVariance::unbiased;
-  }
+  set_conventions(fields.profile(), bn);
+  double written = torch ? 0.1 : bn.momentum;
   fields.field("momentum", written,
                torch ? "weight of the new statistics, as in PyTorch"
                      : "weight of the old running statistics",

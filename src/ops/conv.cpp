@@ -68,8 +68,7 @@ std::string ConvOp::attributes() const {
 }
 
 void declare(config::Fields& fields, ConvAttributes& conv) {
-  const bool torch = fields.profile() == config::Profile::torch;
-  conv.init.kind = torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
+  conv.init = default_kernel_initializer(fields.profile());
   fields.required("filters", conv.filters, "output channels",
                   {.minimum = 1, .maximum = kMostChannels});
   fields.required("kernel", conv.kernel, "size of the window; one number or [h, w]",

@@ -39,8 +39,7 @@ std::string DenseOp::attributes() const {
 }
 
 void declare(config::Fields& fields, DenseAttributes& dense) {
-  const bool torch = fields.profile() == config::Profile::torch;
-  dense.init.kind = torch ? Initializer::Kind::torch_default : Initializer::Kind::glorot_uniform;
+  dense.init = default_kernel_initializer(fields.profile());
   fields.required("units", dense.units, "number of outputs",
                   {.minimum = 1, .maximum = kMostChannels});
   fields.field("bias", dense.bias, "add a bias to each output");

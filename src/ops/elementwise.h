@@ -157,6 +157,15 @@ struct Copy {
   }
 };
 
+/// a * b.
+struct Product {
+  static constexpr bool kKeepsZero = true;
+  template <class T>
+  TY_HD T operator()(T a, T b) const {
+    return a * b;
+  }
+};
+
 /// a + b.
 struct Sum {
   static constexpr bool kKeepsZero = true;

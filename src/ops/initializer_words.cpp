@@ -78,6 +78,20 @@ void declare_initializer(config::Fields& fields, std::string_view key, Initializ
   out = member->initializer;
 }
 
+Initializer default_kernel_initializer(config::Profile profile) {
+  switch (profile) {
+    case config::Profile::keras2:
+      break;
+    case config::Profile::torch:
+      return {.kind = Kind::torch_default};
+    case config::Profile::mxnet:
+      return {.kind = Kind::uniform, .value = 0.01};
+    case config::Profile::caffe:
+      return {.kind = Kind::xavier};
+  }
+  return {.kind = Kind::glorot_uniform};
+}
+
 std::string text_of(const Initializer& initializer) {
   const std::string name(Member{initializer}.name());
   switch (initializer.kind) {

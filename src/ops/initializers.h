@@ -27,6 +27,8 @@ void initialize(const ParameterSpec& parameter, std::uint64_t seed, std::uint64_
 /// `init: he_normal`, `init: {constant: 0.1}`, `init: {normal: 0.01}`, `init: {uniform: 0.05}`.
 void declare_initializer(config::Fields& fields, std::string_view key, Initializer& out,
                          std::string_view help);
+/// The initializer of kernels that the profile's framework uses (docs/profiles.md).
+[[nodiscard]] Initializer default_kernel_initializer(config::Profile profile);
 /// As it would be written.
 [[nodiscard]] std::string text_of(const Initializer& initializer);
 

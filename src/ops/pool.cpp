@@ -21,19 +21,24 @@ void require_padding_below_window(const Padding& pad, const config::Pair& size) 
 
 void declare_pool(config::Fields& fields, PoolAttributes& pool) {
   const bool average = pool.kind == PoolKind::average;
+  const config::Profile profile = fields.profile();
+  const bool stepwise = profile == config::Profile::mxnet || profile == config::Profile::caffe;
+  pool.ceil = profile == config::Profile::caffe;
   std::optional<config::Pair> stride;
   fields.field("size", pool.size, "size of the window; one number or [h, w]",
                {.minimum = 1, .maximum = kLargestWindow});
-  fields.field("stride", stride, "step of the window, by default its size; one number or [h, w]",
+  fields.field("stride", stride,
+               stepwise ? "step of the window, by default 1; one number or [h, w]"
+                        : "step of the window, by default its size; one number or [h, w]",
                {.minimum = 1, .maximum = kLargestWindow});
   declare_padding(fields, "pad", pool.pad,
                   "pixels, [h, w], valid, same_upper, same_lower or same_symmetric");
   fields.field("ceil", pool.ceil, "round the output size up (Caffe, MXNet-full)");
   if (average) {
-    pool.count_pad = fields.profile() == config::Profile::torch;
+    pool.count_pad = profile != config::Profile::keras2;
     fields.field("count_pad", pool.count_pad, "count padding in the divisor (Caffe, MXNet, torch)");
   }
-  pool.stride = stride.value_or(pool.size);
+  pool.stride = stride.value_or(stepwise ? config::Pair{1, 1} : pool.size);
 }
 
 template <PoolKind kind, bool global>

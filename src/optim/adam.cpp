@@ -45,10 +45,8 @@ class Adam final : public Optimizer {
 
 std::unique_ptr<Optimizer> read_adam(config::Fields& fields) {
   AdamSettings adam;
-  if (fields.profile() == config::Profile::torch) {
-    adam.form = AdamForm::torch;
-    adam.epsilon = 1e-8;
-  }
+  if (fields.profile() == config::Profile::torch) adam.form = AdamForm::torch;
+  if (fields.profile() != config::Profile::keras2) adam.epsilon = 1e-8;
   fields.field("lr", adam.lr, "learning rate; the schedule starts from it", {.minimum = 0});
   fields.field("beta1", adam.beta1, "weight of the old mean", {.minimum = 0, .maximum = 0.999999});
   fields.field("beta2", adam.beta2, "weight of the old mean square",

@@ -23,6 +23,8 @@ double WeightDecay::of(ParameterGroup group) const {
 }
 
 void declare_weight_decay(config::Fields& fields, WeightDecay& decay) {
+  if (fields.profile() == config::Profile::mxnet) decay.on = {"kernel", "gamma"};
+  if (fields.profile() == config::Profile::caffe) decay.on = {"kernel", "bias", "gamma", "beta"};
   fields.field("weight_decay", decay.amount, "weight decay, added to the gradient as decay * w",
                {.minimum = 0});
   fields.field("decay_on", decay.on,

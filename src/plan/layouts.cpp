@@ -1,5 +1,6 @@
 #include "plan/layouts.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -45,7 +46,7 @@ class Assigner {
   void place(Node node) {
     const Contract::Layouts rule = node.op->contract().layouts;
     for (ValueId& input : node.inputs) input = renamed_[input];
-    const Layout first = out_.layouts[node.inputs[0]];
+    const Layout first = out_.layouts[leading_input(node)];
     for (ValueId& input : node.inputs) {
       const Shape& shape = out_.graph.values[input].shape;
       if (rule == Contract::Layouts::plain) input = in_layout(input, plain_layout(shape));
@@ -61,6 +62,15 @@ class Assigner {
       output = renamed_[output] = add_value(std::move(value), layout);
     }
     out_.graph.nodes.push_back(std::move(node));
+  }
+
+  /// The input whose layout the node takes: the first of the output's shape (the map that factors
+  /// of its channels multiply), else the first.
+  [[nodiscard]] ValueId leading_input(const Node& node) const {
+    const auto found = std::ranges::find_if(node.inputs, [&](ValueId input) {
+      return out_.graph.values[input].shape == source_.values[node.outputs[0]].shape;
+    });
+    return found == node.inputs.end() ? node.inputs[0] : *found;
   }
 
   /// `value` in `layout`: itself, or the output of a reorder node (one per value and layout).

@@ -14,7 +14,7 @@ Scope scope() {
   Scope names;
   const Node vars = parse_yaml(
       "{n: 18, classes: 10, width: 2.5, project: true, act: relu, "
-      "sizes: [1, 2]}",
+      "sizes: [1, 2], stem: {f: 64, table: [[1, 2], [3, {k: 7}]]}, none: []}",
       "vars.yaml");
   for (const Entry& entry : vars.entries) names.emplace(entry.key, entry.value);
   return names;
@@ -99,6 +99,42 @@ TEST_CASE("a name gives its value with its type") {
   CHECK(value("${n + 1}") == "19");
 }
 
+TEST_CASE("elements of lists and fields of maps are read, in chains and inside text") {
+  CHECK(value("$sizes[0] + sizes[1]") == "3");
+  CHECK(value("$sizes[n - 17]") == "2");
+  CHECK(value("$stem.f // 2") == "32");
+  CHECK(value("$stem.table[1][1].k ** 2") == "49");
+  CHECK(value("$stem . table [0]") == "[1, 2]");
+  CHECK(value("$(sizes if project else none)[1]") == "2");
+  CHECK(value("$(stem if project else n).f") == "64");
+  CHECK(value("$sizes[sizes[0]]") == "2");
+  CHECK(value("$-sizes[1]") == "-2");
+  CHECK(value("w${stem.f}x${sizes[1]}") == "w64x2");
+  CHECK(value("$sizes[9] if not project else 0") == "0");
+}
+
+TEST_CASE("an element or a field that does not exist is an error with what there is") {
+  CHECK(value("$sizes[2]") ==
+        error("$sizes[2]", "index 2 is out of range; the list has items 0 to 1"));
+  CHECK(value("$sizes[-1]") ==
+        error("$sizes[-1]", "index -1 is out of range; the list has items 0 to 1"));
+  CHECK(value("$none[0]") == error("$none[0]", "index 0 is out of range; the list is empty"));
+  CHECK(value("$stem.table[1][1].k[0]") ==
+        error("$stem.table[1][1].k[0]", "expected a list before '[', found number 7"));
+  CHECK(value("$sizes[1.0]") ==
+        error("$sizes[1.0]", "expected a whole number as index, found number 1.0"));
+  CHECK(value("$stem[0]") == error("$stem[0]", "expected a list before '[', found a map"));
+  CHECK(value("$stem.tabel") ==
+        error("$stem.tabel", "the map has no field 'tabel'; did you mean 'table'?"));
+  CHECK(value("$stem.kernel") ==
+        error("$stem.kernel", "the map has no field 'kernel'; it has f, table"));
+  CHECK(value("$act.f") == error("$act.f", "expected a map before '.f', found text 'relu'"));
+  CHECK(value("$sizes[0") == error("$sizes[0", "expected ']', found the end"));
+  CHECK(value("$stem.") == error("$stem.", "expected the name of a field, found the end"));
+  CHECK(value("$stem.5") == error("$stem.5", "expected an operator, found '.5'"));
+  CHECK(value("$[0]") == error("$[0]", "expected a value, found '['"));
+}
+
 TEST_CASE("expressions can be inside text") {
   CHECK(value("run-${n}-${act}") == "run-18-relu");
   CHECK(value("${n}x") == "18x");
@@ -110,8 +146,8 @@ TEST_CASE("unknown names are reported with the nearest one") {
   CHECK(value("$clases + 1") ==
         "t.yaml:3:7: unknown name 'clases' in '$clases + 1'; did you mean 'classes'?");
   CHECK(value("$zzz") ==
-        "t.yaml:3:7: unknown name 'zzz' in '$zzz'; the names are act, classes, n, project, sizes, "
-        "width");
+        "t.yaml:3:7: unknown name 'zzz' in '$zzz'; the names are act, classes, n, none, project, "
+        "sizes, stem, width");
   CHECK(value("$1 if true else widht").find("unknown name 'widht'") != std::string::npos);
 }
 

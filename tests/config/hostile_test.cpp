@@ -132,3 +132,32 @@ TEST_CASE("thousands of expressions are resolved within a second") {
   CHECK(seconds_of([&] { result = resolved(node, scope, diagnostics); }) < seconds_allowed());
   CHECK(result.find("a")->items[4999].integer == 7);
 }
+
+TEST_CASE("reading elements of a list of thousands does not copy the list each time") {
+  std::string text = "a: [";
+  for (int i = 0; i < 500; ++i) text += "\"$w[1] + w[2] + w[3] + w[w[0]] + w[5] + w[6]\", ";
+  const Node node = parse_yaml(text + "]", "t.yaml");
+  Node list;
+  list.kind = Node::Kind::list;
+  list.items.assign(9000, scalar_node("3", false, {}));
+  const Scope scope = {{"w", list}};
+  Diagnostics diagnostics;
+  Node result;
+  CHECK(seconds_of([&] { result = resolved(node, scope, diagnostics); }) < seconds_allowed());
+  CHECK(result.find("a")->items[499].integer == 18);
+}
+
+TEST_CASE("lists of a list of thousands are refused before they fill the memory") {
+  std::string text = "[";
+  for (int i = 0; i < 5000; ++i) text += "$w, ";
+  const Node node = parse_yaml(text + "]", "t.yaml");
+  Node list;
+  list.kind = Node::Kind::list;
+  list.items.assign(4000, scalar_node("3", false, {}));
+  const Scope scope = {{"w", list}};
+  Diagnostics diagnostics;
+  CHECK(seconds_of([&] { static_cast<void>(resolved(node, scope, diagnostics)); }) <
+        seconds_allowed());
+  CHECK(message_of([&] { diagnostics.raise(); }) ==
+        "t.yaml:1:10: '$w' makes more than 10000 values");
+}

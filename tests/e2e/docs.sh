@@ -22,7 +22,8 @@ done
 
 begin "every network of the language page computes a batch"
 extract network
-expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 8
+cp "$source_dir/models/blocks.yaml" .
+expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 10
 for file in network*.yaml; do
   input=$(sed -n 's/^input: \(\[[^]]*\]\).*/\1/p' "$file")
   cat >check.yaml <<YAML

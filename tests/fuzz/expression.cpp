@@ -12,11 +12,11 @@ void read_expression(std::string_view input) {
   Node list;
   list.kind = Node::Kind::list;
   list.items = {scalar("1"), scalar("2")};
-  const config::Scope scope{{"n", scalar("3")},
-                            {"x", scalar("0.5")},
-                            {"b", scalar("true")},
-                            {"t", scalar("word")},
-                            {"l", list}};
+  Node map;
+  map.kind = Node::Kind::map;
+  map.entries = {{"f", {}, scalar("4")}, {"l", {}, list}};
+  const config::Scope scope{{"n", scalar("3")},    {"x", scalar("0.5")}, {"b", scalar("true")},
+                            {"t", scalar("word")}, {"l", list},          {"m", map}};
   config::Diagnostics diagnostics;
   const Node written = config::scalar_node(std::string(input), true, {"x.yaml", 1, 1});
   const Node value = config::evaluate(written, scope, diagnostics);

@@ -13,7 +13,7 @@ void read_network(std::string_view input) {
   // The expanded network may have more values than a file is allowed.
   constexpr std::size_t kMostNodes = 500;
   if (graph.nodes.size() > kMostNodes) return;
-  const std::string text = expanded_yaml(graph, config::Profile::keras2);
+  const std::string text = expanded_yaml(graph);
   const Graph again = read_again(
       text, [&] { return build_graph(config::parse_yaml(text, "again.yaml"), {.batch = 2}); });
   expect(totals(again).parameters_total == summary.totals.parameters_total &&

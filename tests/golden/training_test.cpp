@@ -11,6 +11,7 @@
 #include "config/load.h"
 #include "device/device.h"
 #include "graph/build.h"
+#include "graph/include.h"
 #include "model/model.h"
 #include "ops/all.h"
 #include "train/training_step.h"
@@ -128,7 +129,7 @@ TrainingGraph network_of(const Golden& golden, std::int64_t batch) {
   config::Diagnostics diagnostics;
   const config::Node overrides = config::parse_yaml(golden.overrides, "overrides");
   const config::Node network =
-      with_overrides(config::load_yaml(kRoot + "/models/" + golden.file), overrides.find("vars"),
+      with_overrides(load_network(kRoot + "/models/" + golden.file), overrides.find("vars"),
                      overrides.find("defaults"), diagnostics);
   diagnostics.raise();
   Graph graph = without_dropout(build_graph(network, {.batch = batch}));
@@ -243,6 +244,10 @@ void check_cpu(const Golden& golden) {
 Golden resnet20() { return load_golden("resnet20", "resnet_cifar.yaml", "{vars: {n: 3}}"); }
 Golden minigooglenet() { return load_golden("minigooglenet", "minigooglenet.yaml", "{}"); }
 Golden keras_cnn() { return load_golden("keras_cnn", "keras_cnn.yaml", "{}"); }
+Golden resnet_v2() { return load_golden("resnet_v2", "resnet_v2_cifar.yaml", "{vars: {n: 2}}"); }
+Golden grouped() {
+  return load_golden("grouped", "resnext29_cifar.yaml", "{vars: {card: 4, width: 8, n: 1}}");
+}
 
 }  // namespace
 
@@ -255,6 +260,12 @@ TEST_CASE("MiniGoogLeNet on the reference device follows PyTorch in float64") {
 TEST_CASE("the Keras CNN on the reference device follows PyTorch in float64") {
   check_reference(keras_cnn());
 }
+TEST_CASE("Keras's ResNet v2 on the reference device follows PyTorch in float64") {
+  check_reference(resnet_v2());
+}
+TEST_CASE("grouped bottlenecks on the reference device follow PyTorch in float64") {
+  check_reference(grouped());
+}
 TEST_CASE("ResNet-20 through oneDNN stays within float32 rounding of PyTorch") {
   check_cpu(resnet20());
 }
@@ -263,4 +274,10 @@ TEST_CASE("MiniGoogLeNet through oneDNN stays within float32 rounding of PyTorch
 }
 TEST_CASE("the Keras CNN through oneDNN stays within float32 rounding of PyTorch") {
   check_cpu(keras_cnn());
+}
+TEST_CASE("Keras's ResNet v2 through oneDNN stays within float32 rounding of PyTorch") {
+  check_cpu(resnet_v2());
+}
+TEST_CASE("grouped bottlenecks through oneDNN stay within float32 rounding of PyTorch") {
+  check_cpu(grouped());
 }

@@ -90,6 +90,23 @@ TEST_CASE("a variable that the network lacks cannot be overridden") {
                     "'depth'?");
 }
 
+TEST_CASE("a run overrides single fields of a map variable, and lists as a whole") {
+  const config::Node network = config::parse_yaml(
+      "{vars: {stem: {f: 8, k: {h: 3, w: 1}}, widths: [2, 4]}, input: [1, 5, 5], "
+      "layers: [conv: {filters: $stem.f, kernel: [$stem.k.h, $stem.k.w]}]}",
+      "net.yaml");
+  const config::Node vars = config::parse_yaml("{stem: {k: {w: 5}}, widths: [6]}", "run.yaml");
+  config::Diagnostics diagnostics;
+  const config::Node merged = with_overrides(network, &vars, nullptr, diagnostics);
+  CHECK(diagnostics.empty());
+  CHECK(config::to_yaml(*merged.find("vars")) ==
+        "stem:\n  f: 8\n  k:\n    h: 3\n    w: 5\nwidths: [6]\n");
+  const config::Node wrong = config::parse_yaml("{stem: {k: {wide: 5}}}", "run.yaml");
+  (void)with_overrides(network, &wrong, nullptr, diagnostics);
+  CHECK_THROWS_WITH(diagnostics.raise(),
+                    "run.yaml:1:13: vars: the network's variable 'stem.k' has no field 'wide'");
+}
+
 TEST_CASE("variables of a run report a misspelt 'vars' of the network at its own position") {
   const config::Node network = config::parse_yaml("{input: [3],\n vvars: {depth: 1}}", "net.yaml");
   const config::Node vars = config::parse_yaml("depth: 3", "run.yaml");

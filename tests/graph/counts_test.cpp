@@ -3,6 +3,8 @@
 // in model.parameters()) for the peer's networks in PyTorch.
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "support.h"
 
 namespace trainyard {
@@ -65,40 +67,107 @@ TEST_CASE("Keras's CNN has 1,250,858 parameters") {
   CHECK(sums.parameters_total == 1'250'858);
 }
 
-// ResNeXt-29 for CIFAR (Xie et al. 2017) in the network language.
-const char* const kResnext = R"(
-vars: {card: 8, width: 64, n: 3, classes: 10}
-input: [3, 32, 32]
-defaults: {conv: {pad: same_symmetric, bias: false, init: he_normal}, bn: {momentum: 0.9, eps: 1e-5}}
-blocks:
-  cb:
-    args: [f, k=1, s=1, g=1, act=relu]
-    layers: [conv: {filters: $f, kernel: $k, stride: $s, groups: $g}, bn, act: $act]
-  unit:
-    args: [mid, out, s=1, project=false]
-    layers:
-      - add:
-          - [cb: $mid, cb: {f: $mid, k: 3, s: $s, g: $card}, cb: {f: $out, act: none}]
-          - [{cb: {f: $out, s: $s, act: none}, if: $project}]
-      - relu
-layers:
-  - cb: {f: 64, k: 3}
-  - for: {i: [0, 1, 2]}
-    layers:
-      - unit: {mid: $card * width * 2**i, out: $256 * 2**i, s: $1 if i == 0 else 2, project: true}
-      - repeat: {times: $n - 1, layers: [unit: {mid: $card * width * 2**i, out: $256 * 2**i}]}
-  - global_avg_pool
-  - dense: $classes
-  - softmax
-)";
+TEST_CASE("Keras's ResNet v2 has the counts of its depths 20, 29, 56 and 110") {
+  const auto at = [](int n) {
+    return test::build_file("models/resnet_v2_cifar.yaml", "n: " + std::to_string(n));
+  };
+  check_counts(at(2), {570'602, 574'090, 66'243'072});
+  check_counts(at(3), {843'786, 849'002, 97'962'496});
+  check_counts(at(6), {1'663'338, 1'673'738, 193'120'768});
+  check_counts(at(12), {3'302'442, 3'323'210, 383'437'312});
+}
+
+TEST_CASE(
+    "ResNet v2's first bottleneck has no batch norm before it, and every stage one shortcut") {
+  const Graph graph = test::build_file("models/resnet_v2_cifar.yaml", "n: 2");
+  const auto inputs_of = [&](const std::string& path) {
+    const ValueId input = test::node_at(graph, path).inputs.at(0);
+    return graph.nodes.at(static_cast<std::size_t>(graph.values.at(input).producer)).path;
+  };
+  CHECK(inputs_of("stage1.unit1.add1.1.brc1.conv1") == "relu1");
+  CHECK(inputs_of("stage2.unit1.add1.1.brc1.conv1") == "stage2.unit1.add1.1.brc1.relu1");
+  int shortcuts = 0;
+  for (const std::string& path : test::paths(graph)) {
+    if (path.ends_with("add1.0.conv1")) ++shortcuts;
+  }
+  CHECK(shortcuts == 3);
+  CHECK(test::conv_at(graph, "stage3.unit1.add1.1.brc1.conv1").stride == config::Pair{2, 2});
+}
+
+TEST_CASE("ResNet-56 reads 256x256 images with 8x8 pooling, as in Keras-MXNet's benchmark") {
+  const Graph graph =
+      test::build_file("models/resnet_cifar.yaml", "n: 9, size: 256, pool: 8, classes: 1000");
+  check_counts(graph, {4'954'056, 4'958'120, 8'051'916'800});
+}
+
+TEST_CASE("MXNet's ResNeXt-110 has no groups, 1,730,973 parameters and a beta on the data") {
+  const Graph graph = test::build_file("models/mxnet_resnext110.yaml");
+  check_counts(graph, {1'730'973, 1'739'267, 194'018'688});
+  for (const Node& node : graph.nodes) {
+    if (node.op->type() == "conv") CHECK(test::conv_at(graph, node.path).groups == 1);
+  }
+  CHECK(test::node_at(graph, "bn1").signature.parameters.size() == 1);
+}
 
 TEST_CASE("ResNeXt-29 has the published 34,426,698 and, twice as wide, 68,155,210 parameters") {
-  CHECK(totals(test::build(kResnext)).parameters_trainable == 34'426'698);
-  const config::Node network = config::parse_yaml(kResnext, "resnext.yaml");
-  const config::Node vars = config::parse_yaml("card: 16", "vars");
-  config::Diagnostics diagnostics;
-  const Graph wide = build_graph(with_overrides(network, &vars, nullptr, diagnostics), {});
-  CHECK(totals(wide).parameters_trainable == 68'155'210);
+  const char* const file = "models/resnext29_cifar.yaml";
+  check_counts(test::build_file(file), {34'426'698, 34'484'170, 5'387'266'048});
+  check_counts(test::build_file(file, "card: 16"), {68'155'210, 68'255'690, 10'688'866'304});
+}
+
+TEST_CASE("ResNet-50 has the counts of keras.applications, of torchvision and of SE-ResNet-50") {
+  check_counts(test::build_file("models/keras_resnet50.yaml"),
+               {25'583'592, 25'636'712, 3'834'331'136});
+  check_counts(test::build_file("models/keras_resnet50.yaml", "size: 256"),
+               {25'583'592, 25'636'712, 5'011'308'544});
+  check_counts(test::build_file("models/resnet50.yaml"), {25'557'032, 25'610'152, 4'089'184'256});
+  check_counts(test::build_file("models/resnet50.yaml", "ratio: 16"),
+               {28'088'024, 28'141'144, 4'091'699'200});
+}
+
+// One call of every shared block, and what it should come to.
+struct BlockCall {
+  const char* name;
+  const char* call;
+  std::int64_t parameters;
+  Shape output;
+};
+
+TEST_CASE("every shared block has the parameters of its paper's layer") {
+  const std::vector<BlockCall> calls = {
+      {"conv_bn", "{f: 12, k: 3, s: 2, groups: 4}", 12 * 2 * 9 + 24, {1, 12, 4, 4}},
+      {"squeeze_excite", "[8, 2]", 8 * 4 + 4 + 4 * 8 + 8, {1, 8, 8, 8}},
+      {"separable", "[8, 12]", 8 * 9 + 8 * 12 + 12, {1, 12, 8, 8}},
+      {"separable_unit", "[8, 12, 2]", 8 * 9 + 16 + 8 * 12 + 24, {1, 12, 4, 4}},
+      {"inverted_residual", "[8, 8]", 8 * 48 + 96 + 48 * 9 + 96 + 48 * 8 + 16, {1, 8, 8, 8}},
+      {"inverted_residual", "[8, 12, 2, 1]", 8 * 9 + 16 + 8 * 12 + 24, {1, 12, 4, 4}},
+      {"basic_unit", "[8, 8]", 2 * (8 * 8 * 9 + 16), {1, 8, 8, 8}},
+      {"basic_unit", "[8, 12, 2]", 8 * 12 * 9 + 24 + 12 * 12 * 9 + 24 + 8 * 12 + 24, {1, 12, 4, 4}},
+      {"bottleneck_unit", "[8, 4, 8]", 32 + 8 + 4 * 4 * 9 + 8 + 32 + 16, {1, 8, 8, 8}},
+      {"bottleneck_unit",
+       "{channels: 8, inner: 4, f: 16, s: 2, groups: 2, ratio: 8}",
+       32 + 8 + 4 * 2 * 9 + 8 + 64 + 32 + (16 * 2 + 2 + 2 * 16 + 16) + 128 + 32,
+       {1, 16, 4, 4}},
+  };
+  const std::string folder = std::string(TY_SOURCE_DIR) + "/models/";
+  std::set<std::string> called = {"inverted_path"};
+  for (const BlockCall& expected : calls) {
+    CAPTURE(expected.name);
+    CAPTURE(expected.call);
+    called.insert(expected.name);
+    const config::Node network = config::parse_yaml(
+        std::string("{include: blocks.yaml, input: [8, 8, 8], defaults: {conv: {pad: same_upper, "
+                    "bias: false}}, layers: [") +
+            expected.name + ": " + expected.call + "]}",
+        folder + "test.yaml");
+    const Graph graph = build_graph(with_includes(network), {});
+    CHECK(totals(graph).parameters_trainable == expected.parameters);
+    CHECK(test::output_of(graph) == expected.output);
+  }
+  const config::Node file = config::load_yaml(folder + "blocks.yaml");
+  for (const config::Entry& block : file.find("blocks")->entries) {
+    CHECK_MESSAGE(called.count(block.key) == 1, block.key, " has no case");
+  }
 }
 
 TEST_CASE("the small CNNs stay small") {

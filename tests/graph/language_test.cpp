@@ -70,6 +70,43 @@ layers:
   CHECK(conv_at(graph, "conv2").filters == 8);
 }
 
+TEST_CASE("variables may be maps, and expressions read their fields and elements") {
+  const Graph graph = build(R"(
+vars: {widths: [4, 6], stem: {f: 8, shape: {k: 3}}}
+input: [1, 9, 9]
+layers:
+  - conv: {filters: $stem.f, kernel: $stem.shape.k}
+  - conv:
+      filters: $widths[1]
+      kernel: 1
+  - conv: ["$widths[0] * 2", 1]
+)");
+  CHECK(conv_at(graph, "conv1").filters == 8);
+  CHECK(conv_at(graph, "conv1").kernel == config::Pair{3, 3});
+  CHECK(conv_at(graph, "conv2").filters == 6);
+  CHECK(conv_at(graph, "conv3").filters == 8);
+}
+
+TEST_CASE("for goes over maps, and a map gives a layer or a block its keys") {
+  const Graph graph = build(R"(
+vars: {units: [{f: 4, n: 2}, {f: 6, n: 1}], last: {filters: 2, kernel: 1}}
+input: [1, 5, 5]
+blocks: {unit: {args: [f, n], layers: [repeat: {times: $n, layers: [conv: [$f, 1]]}]}}
+layers:
+  - for: {u: $units}
+    layers:
+      - repeat: {times: $u.n, layers: [conv: [$u.f, 1]]}
+  - for: {u: [{f: 3, n: 1}]}
+    layers: [unit: $u]
+  - conv: $last
+)");
+  CHECK(graph.nodes.size() == 5);
+  CHECK(conv_at(graph, "conv2").filters == 4);
+  CHECK(conv_at(graph, "conv3").filters == 6);
+  CHECK(conv_at(graph, "unit1.conv1").filters == 3);
+  CHECK(conv_at(graph, "conv4").filters == 2);
+}
+
 TEST_CASE("repeat and for nest, and repeat zero times adds nothing") {
   const Graph graph = build(R"(
 input: [1, 5, 5]
@@ -112,6 +149,23 @@ layers:
   CHECK(add.inputs[1] == relu);
   CHECK(add.inputs[2] == relu);
   CHECK(output_of(graph) == Shape{1, 6, 5, 5});
+}
+
+TEST_CASE("multiply scales the channels of a map, whichever branch gives the factors") {
+  const Graph graph = build(R"(
+input: [6, 5, 5]
+layers:
+  - multiply: [[], [global_avg_pool, dense: 6, sigmoid]]
+  - multiply: [[{avg_pool: 5}, {conv: [6, 1]}, sigmoid], []]
+)");
+  CHECK(output_of(graph) == Shape{1, 6, 5, 5});
+  const std::string message = test::message_of(R"(
+input: [6, 5, 5]
+layers:
+  - add: [[], [global_avg_pool, dense: 6]]
+)");
+  CHECK(message.find("branches differ: [1, 6, 5, 5] from branch 0, [1, 6] from branch 1") !=
+        std::string::npos);
 }
 
 TEST_CASE("as and from make arbitrary edges") {

@@ -64,7 +64,7 @@ TEST_CASE("the JSON is a valid YAML flow map with the same rows") {
 /// Building the expanded YAML gives the same ops, shapes and edges. An input that a later layer
 /// reads is named by an extra identity, which shifts all values by one.
 void check_round_trip(const Graph& graph, std::size_t extra) {
-  const std::string yaml = expanded_yaml(graph, config::Profile::keras2);
+  const std::string yaml = expanded_yaml(graph);
   INFO(yaml);
   const Graph again = test::build(yaml, {}, "expanded.yaml");
   REQUIRE(again.nodes.size() == graph.nodes.size() + extra);
@@ -100,8 +100,10 @@ TEST_CASE("a final activation is listed, with a remark if the loss computes it")
 }
 
 TEST_CASE("the macro-free YAML builds an equal graph") {
-  for (const char* file : {"models/minigooglenet.yaml", "models/resnet_cifar.yaml",
-                           "models/keras_cnn.yaml", "models/shapes_cnn.yaml"}) {
+  for (const char* file :
+       {"models/minigooglenet.yaml", "models/resnet_cifar.yaml", "models/keras_cnn.yaml",
+        "models/shapes_cnn.yaml", "models/resnet_v2_cifar.yaml", "models/mxnet_resnext110.yaml",
+        "models/resnext29_cifar.yaml", "models/keras_resnet50.yaml", "models/resnet50.yaml"}) {
     check_round_trip(test::build_file(file), 0);
   }
   check_round_trip(
@@ -116,15 +118,15 @@ TEST_CASE("the description of networks names every op and its keys") {
   const auto fields = describe_network();
   std::vector<std::string> keys;
   for (const auto& field : fields) keys.push_back(field.key);
-  CHECK(keys ==
-        std::vector<std::string>{"profile", "vars", "input", "defaults", "blocks", "layers"});
+  CHECK(keys == std::vector<std::string>{"profile", "include", "vars", "input", "defaults",
+                                         "blocks", "layers"});
   const auto& layers = fields.back();
   CHECK(layers.open);
   CHECK(layers.members.size() == op_kinds().size() + 3);
   CHECK(layers.members[0].name == "conv");
   CHECK(layers.members[0].fields.at(0).key == "filters");
   CHECK(layers.members[0].fields.at(0).required);
-  const auto& defaults = fields[3];
+  const auto& defaults = fields[4];
   CHECK(defaults.fields.at(0).key == "conv");
   CHECK_FALSE(defaults.fields.at(0).fields.at(0).required);
 }

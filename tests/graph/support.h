@@ -6,6 +6,7 @@
 
 #include "config/load.h"
 #include "graph/build.h"
+#include "graph/include.h"
 #include "ops/conv.h"
 
 namespace trainyard::test {
@@ -19,7 +20,7 @@ inline Graph build(const std::string& yaml, const BuildOptions& options = {},
 /// A graph from a file of the repository, with variables overridden ("n: 3").
 inline Graph build_file(const std::string& path, const std::string& vars = "",
                         const BuildOptions& options = {}) {
-  const config::Node network = config::load_yaml(std::string(TY_SOURCE_DIR) + "/" + path);
+  const config::Node network = load_network(std::string(TY_SOURCE_DIR) + "/" + path);
   const config::Node over = config::parse_yaml("{" + vars + "}", "vars");
   config::Diagnostics diagnostics;
   const config::Node merged = with_overrides(network, &over, nullptr, diagnostics);

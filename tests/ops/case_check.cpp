@@ -55,7 +55,9 @@ void compare_all(const CaseResults& found, const CaseResults& expected,
 
 std::vector<LayoutChoice> layouts_for(const OpCase& op_case, const DeviceUnderTest& device) {
   const Contract contract = op_case.op->contract();
-  if (contract.layouts == Contract::Layouts::plain || op_case.inputs[0].rank() != 4) {
+  const auto is_map = [](const Shape& shape) { return shape.rank() == 4; };
+  if (contract.layouts == Contract::Layouts::plain ||
+      std::ranges::none_of(op_case.inputs, is_map)) {
     return {device.layouts[0]};
   }
   // The planner gives residuals and slices only in whole blocks.

@@ -100,6 +100,71 @@ TEST_CASE("multiply leaves out unused gradients") {
   for (const double untouched : x.da.elements()) CHECK(std::isnan(untouched));
 }
 
+/// A map and the factors of its channels, with the gradients of both.
+struct Scaling {
+  Tensor<double> x, factors, y, dy, dx, dfactors;
+
+  Scaling(const Place& map, const Place& scale)
+      : x(map, test::draws(kShape.elements(), 2)),
+        factors(scale, test::draws(kShape.n() * kShape.c(), 3)),
+        y(map),
+        dy(map, test::draws(kShape.elements() + 5, 1)),
+        dx(map),
+        dfactors(scale) {}
+  StepTensors tensors(bool map_first, bool map_gradient = true) {
+    StepTensors out{.inputs = {x.view(), factors.view()},
+                    .outputs = {y.view()},
+                    .output_gradients = {dy.view()},
+                    .input_gradients = {dx.view(), dfactors.view()}};
+    if (!map_gradient) out.input_gradients[0].data = nullptr;
+    if (map_first) return out;
+    std::swap(out.inputs[0], out.inputs[1]);
+    std::swap(out.input_gradients[0], out.input_gradients[1]);
+    return out;
+  }
+};
+
+TEST_CASE("multiply scales channels by factors in every layout, and sums the factors' gradient") {
+  const Shape pixel = kShape.with(2, 1).with(3, 1);
+  const Place features{"features", plain_layout({kShape.n(), kShape.c()})};
+  std::vector<double> sums;
+  for (const Place& map : test::places(kShape)) {
+    for (const Place& scale :
+         {features, test::places(pixel)[0], test::places(pixel)[1], test::places(pixel)[4]}) {
+      CAPTURE(map.name);
+      CAPTURE(scale.name);
+      Scaling s(map, scale);
+      const bool map_first = scale.name != "features";
+      test::run(MultiplyOp(), Pass::forward_train, DType::f64, s.tensors(map_first), 2);
+      test::run(MultiplyOp(), Pass::backward_data, DType::f64, s.tensors(map_first), 2);
+      const auto x = s.x.elements(), factors = s.factors.elements(), dy = s.dy.elements();
+      const auto y = s.y.elements(), dx = s.dx.elements(), dfactors = s.dfactors.elements();
+      const std::size_t pixels = x.size() / factors.size();
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        CHECK(y[i] == x[i] * factors[i / pixels]);
+        CHECK(dx[i] == dy[i] * factors[i / pixels]);
+      }
+      for (std::size_t c = 0; c < factors.size(); ++c) {
+        double sum = 0;
+        for (std::size_t p = 0; p < pixels; ++p) sum += dy[c * pixels + p] * x[c * pixels + p];
+        // 15 terms of at most 2, in another order.
+        CHECK(std::abs(dfactors[c] - sum) <= 15 * 15 * 2 * 0x1p-53);
+      }
+      for (Tensor<double>* tensor : {&s.y, &s.dx, &s.dfactors}) CHECK(tensor->is_clean());
+      if (sums.empty()) sums = dfactors;
+      CHECK(dfactors == sums);  // the order of the sum does not depend on the layout
+    }
+  }
+}
+
+TEST_CASE("multiply leaves out the gradient of a map that needs none") {
+  const Place map = test::places(kShape)[1];
+  Scaling s(map, {"features", plain_layout({kShape.n(), kShape.c()})});
+  test::run(MultiplyOp(), Pass::backward_data, DType::f64, s.tensors(true, false));
+  for (const double untouched : s.dx.elements()) CHECK(std::isnan(untouched));
+  for (const double sum : s.dfactors.elements()) CHECK(std::isfinite(sum));
+}
+
 TEST_CASE("branches of different shapes and single branches are refused with both shapes") {
   const std::vector<Shape> differing = {{2, 3, 4, 4}, {2, 3, 2, 2}};
   CHECK_THROWS_WITH_AS(static_cast<void>(AddOp({}).infer(differing)),

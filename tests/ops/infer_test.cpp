@@ -124,6 +124,38 @@ TEST_CASE("profiles give each framework's defaults") {
         "{size: [7, 7], stride: [7, 7], pad: valid, ceil: false, count_pad: true}");
 }
 
+TEST_CASE("the mxnet and caffe profiles give the defaults of their layers") {
+  const auto written = [](const std::string& yaml, Profile profile) {
+    return op_from(yaml, profile)->attributes();
+  };
+  CHECK(written("bn", Profile::mxnet) ==
+        "{momentum: 0.9, eps: 0.001, scale: false, center: true, running_var: biased, sync: "
+        "false}");
+  CHECK(written("bn", Profile::caffe) ==
+        "{momentum: 0.999, eps: 1e-05, scale: false, center: false, running_var: unbiased, sync: "
+        "false}");
+  CHECK(written("{bn: {momentum: 0.5, scale: true}}", Profile::mxnet) ==
+        "{momentum: 0.5, eps: 0.001, scale: true, center: true, running_var: biased, sync: false}");
+  CHECK(written("{dense: 10}", Profile::mxnet) ==
+        "{units: 10, bias: true, init: {uniform: 0.01}, l2: 0}");
+  CHECK(written("{dense: 10}", Profile::caffe) == "{units: 10, bias: true, init: xavier, l2: 0}");
+  CHECK(written("{conv: [64, 3]}", Profile::mxnet).find("init: {uniform: 0.01}") !=
+        std::string::npos);
+  CHECK(written("{conv: [64, 3]}", Profile::caffe).find("init: xavier") != std::string::npos);
+  CHECK(written("{max_pool: 3}", Profile::mxnet) ==
+        "{size: [3, 3], stride: [1, 1], pad: valid, ceil: false}");
+  CHECK(written("{max_pool: [3, 2]}", Profile::caffe) ==
+        "{size: [3, 3], stride: [2, 2], pad: valid, ceil: true}");
+  CHECK(written("{avg_pool: 3}", Profile::mxnet) ==
+        "{size: [3, 3], stride: [1, 1], pad: valid, ceil: false, count_pad: true}");
+  CHECK(written("{avg_pool: 3}", Profile::caffe) ==
+        "{size: [3, 3], stride: [1, 1], pad: valid, ceil: true, count_pad: true}");
+  CHECK(written("leaky_relu", Profile::mxnet) == "{slope: 0.25}");
+  CHECK(written("leaky_relu", Profile::caffe) == "{slope: 0.01}");
+  CHECK(written("elu", Profile::mxnet) == "{alpha: 0.25}");
+  CHECK(written("elu", Profile::caffe) == "{alpha: 1}");
+}
+
 TEST_CASE("positional values are filters, kernel, stride, pad; size, stride, pad; units") {
   CHECK(op_from("{conv: [8, [3, 1], 2, same_upper]}")->attributes() ==
         "{filters: 8, kernel: [3, 1], stride: [2, 2], pad: same_upper, dilation: [1, 1], groups: "
@@ -176,6 +208,12 @@ TEST_CASE("windows that do not fit are an error") {
         "padding [2, 2] must be smaller than the window [2, 2]");
 }
 
+TEST_CASE("multiply gives the map's shape whether its factors come first or last") {
+  CHECK(infer("multiply", {{4, 6, 7, 5}, {4, 6, 1, 1}}).outputs[0] == Shape{4, 6, 7, 5});
+  CHECK(infer("multiply", {{4, 6}, {4, 6, 7, 5}}).outputs[0] == Shape{4, 6, 7, 5});
+  CHECK(infer("multiply", {{4, 6}, {4, 6, 1, 1}}).outputs[0] == Shape{4, 6, 1, 1});
+}
+
 TEST_CASE("branches that differ are an error naming both shapes") {
   CHECK(shape_error("concat", {{4, 6, 7, 5}, {4, 6, 7, 6}}) ==
         "branches differ beyond channels: [4, 6, 7, 5] from branch 0, [4, 6, 7, 6] from branch 1");
@@ -184,6 +222,15 @@ TEST_CASE("branches that differ are an error naming both shapes") {
   CHECK(shape_error("add", {{4, 6}, {4, 7}}) ==
         "branches differ: [4, 6] from branch 0, [4, 7] from branch 1");
   CHECK(shape_error("multiply", {{4, 6}}) == "multiply needs at least two branches, found 1");
+  CHECK(shape_error("multiply", {{4, 6, 7, 5}, {4, 6, 7, 1}}) ==
+        "branches differ: [4, 6, 7, 5] from branch 0, [4, 6, 7, 1] from branch 1");
+  CHECK(shape_error("multiply", {{4, 6, 7, 5}, {4, 3}}) ==
+        "branches differ: [4, 6, 7, 5] from branch 0, [4, 3] from branch 1");
+  CHECK(shape_error("multiply", {{4, 6, 7, 5}, {4, 6}, {4, 6}}) ==
+        "a map and the factors of its channels, [c, 1, 1] or [c], are multiplied two at a time, "
+        "found 3 branches");
+  CHECK(shape_error("add", {{4, 6, 7, 5}, {4, 6, 1, 1}}) ==
+        "branches differ: [4, 6, 7, 5] from branch 0, [4, 6, 1, 1] from branch 1");
 }
 
 TEST_CASE("attributes out of range are errors at their position") {

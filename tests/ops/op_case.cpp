@@ -7,6 +7,7 @@
 
 #include "config/fields.h"
 #include "config/load.h"
+#include "config/profile.h"
 #include "ops/add.h"
 #include "ops/all.h"
 #include "ops/bn.h"
@@ -21,16 +22,12 @@ constexpr std::array<config::Word<InputValues>, 3> kInputValuesWords{{
     {InputValues::near_zero, "near_zero"},
     {InputValues::spread, "spread"},
 }};
-constexpr std::array<config::Word<config::Profile>, 2> kProfileWords{{
-    {config::Profile::keras2, "keras2"},
-    {config::Profile::torch, "torch"},
-}};
 
 /// A case as written, before its grid is expanded.
 struct WrittenCase {
   Node op, inputs, grid, golden;
   InputValues values = InputValues::normal;
-  std::size_t profile = 0;
+  config::Profile profile = config::Profile::keras2;
   bool fused_relu = false;
   bool fused_residual = false;
   std::optional<std::int64_t> valid;
@@ -46,22 +43,17 @@ namespace {
 WrittenCase read_case(const Node& node, config::Diagnostics& diagnostics) {
   WrittenCase written;
   config::Fields fields(node, nullptr, "case", config::Profile::keras2, diagnostics);
-  std::string profile = "keras2";
   fields.required("op", written.op, "the op");
   fields.required("inputs", written.inputs, "shapes");
   fields.field("grid", written.grid, "lists of attributes");
   fields.field("values", written.values, "what the inputs hold");
-  fields.field("profile", profile, "keras2 or torch");
+  fields.field("profile", written.profile, "whose defaults");
   fields.field("fused_relu", written.fused_relu, "with the ReLU behind it");
   fields.field("fused_residual", written.fused_residual, "with the sum and the ReLU behind it");
   fields.field("valid", written.valid, "true samples");
   fields.field("conditioning", written.conditioning, "factor on the float tolerance");
   fields.field("golden", written.golden, "results of another library");
   fields.finish();
-  while (written.profile < kProfileWords.size() && kProfileWords[written.profile].word != profile) {
-    ++written.profile;
-  }
-  if (written.profile == kProfileWords.size()) fields.error("profile", "keras2 or torch");
   diagnostics.raise();
   return written;
 }
@@ -137,7 +129,7 @@ std::unique_ptr<Op> read_op(const Node& op, const WrittenCase& written,
   body.kind = Node::Kind::map;
   body.where = op.where;
   body.entries = {{"op", op.where, op}};
-  config::Fields fields(body, nullptr, "case", kProfileWords[written.profile].value, diagnostics);
+  config::Fields fields(body, nullptr, "case", written.profile, diagnostics);
   std::unique_ptr<Op> result = read_of_family(fields, family_of(op));
   fields.finish();
   diagnostics.raise();

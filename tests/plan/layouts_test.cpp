@@ -60,6 +60,23 @@ TEST_CASE("a sum of a plain and a blocked map takes the layout of its first inpu
   CHECK(count_reorders(laid_out.graph) == 1);
 }
 
+TEST_CASE("a product of factors and a map keeps the map's layout, whichever comes first") {
+  for (const bool map_first : {true, false}) {
+    FakeNetwork network({4, 16, 8, 8});
+    const ValueId map = network(conv_like(), {0});
+    FakeTraits factors = dense_like();
+    factors.output = Shape{4, 16};
+    const ValueId scale = network(factors, {0});
+    const FakeTraits multiply{.type = "multiply", .output = Shape{4, 16, 8, 8}};
+    const ValueId product =
+        map_first ? network(multiply, {map, scale}) : network(multiply, {scale, map});
+    const LaidOutGraph laid_out = assign_layouts(network.graph, cpu_target(true));
+    CHECK(text_of(laid_out.layouts[laid_out.renamed[product]]) == "nChw16c");
+    CHECK(text_of(laid_out.layouts[laid_out.renamed[scale]]) == "nc");
+    CHECK(count_reorders(laid_out.graph) == 0);
+  }
+}
+
 namespace {
 
 FakeTraits slice_like() {

@@ -1,13 +1,14 @@
 #include "run/config/resolved_config.h"
 
 #include "base/hash.h"
+#include "graph/include.h"
 
 namespace trainyard {
 namespace {
 
 config::Node resolved_tree(const RunConfig& config) {
   config::Node tree = config.settled;
-  *tree.find("network") = network_of(config);
+  *tree.find("network") = without_unused_includes(network_of(config));
   return tree;
 }
 

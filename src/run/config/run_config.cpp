@@ -11,8 +11,10 @@
 #include "config/diagnostics.h"
 #include "config/expression.h"
 #include "config/load.h"
+#include "config/profile.h"
 #include "config/schema.h"
 #include "graph/build.h"
+#include "graph/include.h"
 #include "ops/all.h"
 #include "optim/step_functors.h"
 #include "run/config/batch_rate.h"
@@ -59,16 +61,6 @@ std::span<const config::Word<PlotConfig::Style>> words(PlotConfig::Style) {
                                    config::Word<Style>{Style::guide, "guide"}};
   return list;
 }
-
-namespace config {
-
-std::span<const Word<Profile>> words(Profile) {
-  static constexpr std::array list{Word<Profile>{Profile::keras2, "keras2"},
-                                   Word<Profile>{Profile::torch, "torch"}};
-  return list;
-}
-
-}  // namespace config
 
 void declare(Fields& fields, SplitConfig& split) {
   fields.select("source", split.source, "where the samples come from", dataset_kinds());
@@ -263,7 +255,7 @@ RunConfig read_run_config(const std::filesystem::path& path, std::span<const std
   put_default_root(tree, data_folder);
   config::Profile profile = config::Profile::keras2;
   if (const config::Node* named = tree.find("profile"); named != nullptr) {
-    if (named->text == "torch") profile = config::Profile::torch;
+    profile = config::profile_named(named->text).value_or(profile);  // a wrong name is reported
   }
   RunConfig run;
   Fields fields(tree, nullptr, "run", profile, diagnostics);
@@ -352,7 +344,7 @@ config::Node network_of(const RunConfig& run) {
   config::Diagnostics diagnostics;
   if (file == nullptr) {
     refuse_misspelt_file(run.network, diagnostics);
-    return run.network;
+    return with_includes(run.network);
   }
   const std::vector<std::string> allowed{"vars", "defaults"};
   for (const config::Entry& entry : run.network.entries) {
@@ -365,7 +357,7 @@ config::Node network_of(const RunConfig& run) {
   }
   diagnostics.raise();
   const std::filesystem::path base = std::filesystem::path(file->where.file).parent_path();
-  const config::Node network = config::load_yaml(base / file->text);
+  const config::Node network = load_network(base / file->text);
   const config::Node merged =
       with_overrides(network, run.network.find("vars"), run.network.find("defaults"), diagnostics);
   diagnostics.raise();

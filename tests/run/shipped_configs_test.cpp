@@ -1,0 +1,114 @@
+// What the shipped run files come to, after extends: network, batch, rates and lengths.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "graph/graph.h"
+#include "graph/summary.h"
+#include "run/config/batch_rate.h"
+#include "run/config/layer_rules.h"
+#include "run/config/run_config.h"
+#include "run/session/session.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Shipped {
+  const char* name;
+  std::int64_t trainable, batch, epochs;
+  double rate;
+  std::vector<std::string> augmentations;
+};
+
+RunConfig shipped(const std::string& name) {
+  return read_run_config(fs::path(TY_SOURCE_DIR) / "configs" / (name + ".yaml"), {});
+}
+
+std::vector<std::string> names_in(const RunConfig& run, const std::string& list) {
+  std::vector<std::string> names;
+  const config::Node* items = run.settled.find("data")->find(list);
+  if (items == nullptr) return names;
+  for (const config::Node& item : items->items) {
+    names.push_back(item.kind == config::Node::Kind::map ? item.entries[0].key : item.text);
+  }
+  return names;
+}
+
+const std::vector<std::string> kKeras{"shift", "hflip"}, kCrop{"pad_crop", "hflip"};
+
+const std::vector<Shipped> kRecipes{
+    {"resnet20v1_cifar10", 273'066, 32, 200, 1e-3, kKeras},
+    {"resnet32v1_cifar10", 467'946, 32, 200, 1e-3, kKeras},
+    {"resnet44v1_cifar10", 662'826, 32, 200, 1e-3, kKeras},
+    {"resnet56v1_cifar10", 857'706, 32, 200, 1e-3, kKeras},
+    {"resnet110v1_cifar10", 1'734'666, 32, 200, 1e-3, kKeras},
+    {"resnet29v2_cifar10", 843'786, 32, 200, 1e-3, kKeras},
+    {"resnet56v2_cifar10", 1'663'338, 32, 200, 1e-3, kKeras},
+    {"resnet110v2_cifar10", 3'302'442, 32, 200, 1e-3, kKeras},
+    {"resnet56v1_cifar10_multi_gpu", 857'706, 32, 200, 1e-3, {}},
+    {"cnn_cifar10", 1'250'858, 32, 50, 1e-4, kKeras},
+    {"minigooglenet_cifar10", 1'652'826, 64, 70, 5e-3, kKeras},
+    {"minigooglenet_cifar10_256", 1'652'826, 256, 70, 5e-3, kKeras},
+    {"minigooglenet_cifar10_256_scaled", 1'652'826, 256, 70, 5e-3, kKeras},
+    {"resnext29_8x64d_cifar10", 34'426'698, 128, 300, 0.1, kCrop},
+    {"resnext29_16x64d_cifar10", 68'155'210, 128, 300, 0.1, kCrop},
+    {"resnet50_synthetic", 25'583'592, 32, 20, 1e-4, {}},
+    {"resnet56_256_synthetic", 4'954'056, 32, 20, 1e-3, {}},
+    {"resnet_cifar10", 273'066, 128, 30, 0.1, kCrop},
+    {"quickstart", 242'474, 128, 4, 0.05, {"hflip"}},
+    {"fashion_mnist", 94'186, 128, 12, 0.05, kKeras},
+};
+
+TEST_CASE("every shipped run has the network, batch, rate and length of its recipe") {
+  std::set<std::string> listed;
+  for (const Shipped& recipe : kRecipes) {
+    CAPTURE(recipe.name);
+    listed.insert(recipe.name);
+    const RunConfig run = shipped(recipe.name);
+    CHECK(run.name == recipe.name);
+    CHECK(totals(build_network(run, 2)).parameters_trainable == recipe.trainable);
+    CHECK(replica_batch(run, 1) == recipe.batch);
+    CHECK(run.epochs == recipe.epochs);
+    CHECK(run.optimizer->rate() == recipe.rate);
+    CHECK(names_in(run, "augment") == recipe.augmentations);
+  }
+  for (const auto& entry : fs::directory_iterator(fs::path(TY_SOURCE_DIR) / "configs")) {
+    if (entry.path().extension() != ".yaml") continue;
+    CHECK_MESSAGE(listed.count(entry.path().stem()) == 1, entry.path().string(), " has no row");
+  }
+}
+
+TEST_CASE("Keras's ResNets lower the rate after epochs 80, 120, 160 and 180") {
+  const RunConfig run = shipped("resnet110v2_cifar10");
+  const auto rate = [&](std::int64_t epoch) {
+    return run.schedule->rate(epoch, {.base = 1e-3, .epochs = 200, .steps_per_epoch = 1});
+  };
+  CHECK(rate(80) == 1e-3);
+  CHECK(rate(81) == 1e-4);
+  CHECK(rate(121) == 1e-5);
+  CHECK(rate(161) == 1e-6);
+  CHECK(rate(180) == 1e-6);
+  CHECK(rate(181) == 5e-7);
+}
+
+TEST_CASE("the guide's rate falls from 5e-3 to 7.143e-5, four times as high if scaled to 256") {
+  const RunConfig run = shipped("minigooglenet_cifar10");
+  const ScheduleContext context{.base = 5e-3, .epochs = 70, .steps_per_epoch = 1};
+  CHECK(run.schedule->rate(0, context) == 5e-3);
+  CHECK(run.schedule->rate(69, context) == doctest::Approx(5e-3 / 70).epsilon(1e-12));
+  CHECK(rate_factor(shipped("minigooglenet_cifar10_256"), 256) == 1);
+  CHECK(rate_factor(shipped("minigooglenet_cifar10_256_scaled"), 256) == 4);
+}
+
+TEST_CASE("the CNN's rate decays with every step, and the multi-GPU ResNet reads raw pixels") {
+  CHECK(shipped("cnn_cifar10").optimizer->time_decay() == 1e-6);
+  CHECK(names_in(shipped("resnet56v1_cifar10_multi_gpu"), "preprocess").empty());
+  CHECK(names_in(shipped("resnet56v2_cifar10"), "preprocess") ==
+        std::vector<std::string>{"scale", "mean_image"});
+}
+
+}  // namespace
+}  // namespace trainyard
