@@ -16,6 +16,8 @@
 #include "ops/metric.h"
 #include "ops/multiply.h"
 #include "ops/pool.h"
+#include "ops/prelu.h"
+#include "ops/scale.h"
 #include "ops/softmax.h"
 
 namespace trainyard {
@@ -27,6 +29,7 @@ auto list_ops(const std::tuple<Functions...>*) {
       conv_kind(),
       dense_kind(),
       bn_kind(),
+      scale_kind(),
       max_pool_kind(),
       avg_pool_kind(),
       global_max_pool_kind(),
@@ -38,6 +41,7 @@ auto list_ops(const std::tuple<Functions...>*) {
       multiply_kind(),
       average_kind(),
       softmax_kind(),
+      prelu_kind(),
       activation_kind<Functions>()...,
   };
 }

@@ -1,4 +1,5 @@
-// The functor ops: the generic executor runs each of them on every device.
+// The functor ops: the generic executor runs each of them on every device. Three lists, since each
+// is compiled separately.
 #pragma once
 
 #include <tuple>
@@ -12,6 +13,8 @@
 #include "ops/loss.h"
 #include "ops/metric.h"
 #include "ops/multiply.h"
+#include "ops/prelu.h"
+#include "ops/scale.h"
 #include "ops/softmax.h"
 
 namespace trainyard {
@@ -23,13 +26,12 @@ struct ActivationOpsOf<std::tuple<Functions...>> {
   using Types = std::tuple<ActivationOp<Functions>...>;
 };
 
-/// Every functor op except the activations.
+/// The functor ops that know the places of their elements (places.h).
+using PlaceOps = std::tuple<PreluOp, ScaleOp>;
+
+/// Every functor op except the activations and those with places.
 using OtherFunctorOps =
     std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MultiplyOp, SoftmaxOp, DropoutOp,
                CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp>;
-
-/// Every functor op: activations, then the others.
-using FunctorOps = decltype(std::tuple_cat(std::declval<ActivationOpsOf<Activations>::Types>(),
-                                           std::declval<OtherFunctorOps>()));
 
 }  // namespace trainyard
