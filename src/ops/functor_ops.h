@@ -10,12 +10,21 @@
 #include "ops/concat.h"
 #include "ops/dropout.h"
 #include "ops/flatten.h"
+#include "ops/gaussian_noise.h"
 #include "ops/loss.h"
+#include "ops/lrn.h"
+#include "ops/maximum.h"
 #include "ops/metric.h"
 #include "ops/multiply.h"
+#include "ops/norm.h"
+#include "ops/permute.h"
 #include "ops/prelu.h"
+#include "ops/reshape.h"
 #include "ops/scale.h"
+#include "ops/shift.h"
 #include "ops/softmax.h"
+#include "ops/spatial_dropout.h"
+#include "ops/upsample.h"
 
 namespace trainyard {
 
@@ -27,11 +36,12 @@ struct ActivationOpsOf<std::tuple<Functions...>> {
 };
 
 /// The functor ops that know the places of their elements (places.h).
-using PlaceOps = std::tuple<PreluOp, ScaleOp>;
+using PlaceOps = std::tuple<PreluOp, ScaleOp, NormOp, LrnOp, ShiftOp, PermuteOp, UpsampleOp,
+                            SpatialDropoutOp, GaussianNoiseOp>;
 
 /// Every functor op except the activations and those with places.
 using OtherFunctorOps =
-    std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MultiplyOp, SoftmaxOp, DropoutOp,
-               CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp>;
+    std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MaximumOp, MultiplyOp, ReshapeOp, SoftmaxOp,
+               DropoutOp, CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp>;
 
 }  // namespace trainyard

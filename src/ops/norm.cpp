@@ -88,6 +88,8 @@ Signature NormOp::infer(std::span<const Shape> inputs) const {
   signature.parameters = affine_parameters(input.c(), attributes_.scale, attributes_.center);
   const std::int64_t parts = attributes_.kind == NormKind::layer ? input.h() * input.w() : 1;
   signature.saved_bytes = size_product({input.n(), parts, groups, 2, sizeof(double)});
+  signature.workspace_bytes =
+      signature.saved_bytes + static_cast<std::int64_t>(channel_sum_bytes(input));
   return signature;
 }
 

@@ -26,7 +26,8 @@ struct NormSets {
   /// The set of an element.
   [[nodiscard]] TY_HD std::int64_t of(const Place& place) const {
     const std::int64_t part = set_pixels == 1 ? place.n * at.pixels + place.pixel : place.n;
-    const auto group = static_cast<std::uint32_t>(place.c) / static_cast<std::uint32_t>(set_channels);
+    const auto group =
+        static_cast<std::uint32_t>(place.c) / static_cast<std::uint32_t>(set_channels);
     return part * groups + group;
   }
   /// Element `i` of a set.
@@ -171,10 +172,10 @@ struct NormAttributes {
   bool center = true;  // beta
 };
 
-/// [n, c] or [n, c, h, w] to the same shape. YAML names: layer_norm, over the channels of each pixel
-/// (Keras, ConvNeXt); group_norm, over neighbouring channels of a whole map; instance_norm, over
-/// each channel of a map. Parameters: gamma and beta (each [c], if enabled). In training the means
-/// and factors are kept in the reserve.
+/// [n, c] or [n, c, h, w] to the same shape. YAML names: layer_norm, over the channels of each
+/// pixel (Keras, ConvNeXt); group_norm, over neighbouring channels of a whole map; instance_norm,
+/// over each channel of a map. Parameters: gamma and beta (each [c], if enabled). In training the
+/// means and factors are kept in the reserve.
 class NormOp final : public Op {
  public:
   static constexpr bool kElementwise = false;
@@ -195,7 +196,7 @@ class NormOp final : public Op {
   [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {
     if (step.pass == Pass::forward_train) return 0;
     const std::size_t sets = set_bytes<Arithmetic<T>>(step);
-    return step.backward() ? channel_sum_bytes(step.inputs[0]) + sets : sets;
+    return step.backward() ? channel_sum_bytes(shape_of(step.inputs[0])) + sets : sets;
   }
 
   template <class T, class Launcher>
@@ -236,7 +237,7 @@ class NormOp final : public Op {
     const TensorView& dx = tensors.input_gradients[0];
     if (dx.data == nullptr) return;
     A* const mean_gradient = reinterpret_cast<A*>(static_cast<std::byte*>(tensors.workspace) +
-                                                  channel_sum_bytes(step.inputs[0]));
+                                                  channel_sum_bytes(shape_of(step.inputs[0])));
     A* const slope = mean_gradient + sets.count();
     launcher.rows(sets.count(), NormGradientMeans<T>{factors, x, dy, mean_gradient, slope});
     map_places<T>(launcher, dx, NormGradient<T>{factors, x, dy, mean_gradient, slope});

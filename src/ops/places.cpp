@@ -4,9 +4,16 @@
 
 namespace trainyard {
 
-std::size_t channel_sum_bytes(const Layout& layout) {
-  const std::int64_t rows = layout.extent[0] * layout.extent[2] * layout.extent[3];
-  return static_cast<std::size_t>(column_partials(rows, layout.extent[1])) * sizeof(PairSum);
+std::size_t channel_sum_bytes(const Shape& shape) {
+  const std::int64_t rows = size_product({shape.n(), shape.h(), shape.w()});
+  const std::int64_t size = sizeof(PairSum);
+  return static_cast<std::size_t>(size_product({column_chunks(rows), shape.c(), size}));
+}
+
+std::int64_t most_elements(const Shape& shape) {
+  constexpr std::int64_t kBlock = 16;  // the largest block of channels
+  const std::int64_t blocks = (shape.c() + kBlock - 1) / kBlock;
+  return size_product({shape.n(), blocks, kBlock, shape.h(), shape.w()});
 }
 
 }  // namespace trainyard

@@ -5,7 +5,9 @@
 // neighbouring elements in every layout.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/error.h"
 #include "base/half.h"
@@ -148,7 +150,9 @@ struct ChannelSums {
 };
 
 /// Bytes of workspace that sum_channels() needs.
-[[nodiscard]] std::size_t channel_sum_bytes(const Layout& layout);
+[[nodiscard]] std::size_t channel_sum_bytes(const Shape& shape);
+/// The most elements that a tensor of this shape has in any layout, padding included.
+[[nodiscard]] std::int64_t most_elements(const Shape& shape);
 
 /// Runs ChannelSums over the places of a tensor with this layout.
 template <class A, class Launcher, class Body>

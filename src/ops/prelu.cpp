@@ -18,6 +18,7 @@ Signature PreluOp::infer(std::span<const Shape> inputs) const {
        .l2 = 0,
        .fan_in = channels,
        .fan_out = channels}};
+  signature.workspace_bytes = static_cast<std::int64_t>(channel_sum_bytes(inputs[0]));
   return signature;
 }
 

@@ -67,7 +67,7 @@ class PreluOp final : public Op {
 
   template <class T>
   [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {
-    return step.backward() ? channel_sum_bytes(step.inputs[0]) : 0;
+    return step.backward() ? channel_sum_bytes(shape_of(step.inputs[0])) : 0;
   }
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {

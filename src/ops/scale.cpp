@@ -10,6 +10,7 @@ Signature ScaleOp::infer(std::span<const Shape> inputs) const {
   Signature signature;
   signature.outputs = {inputs[0]};
   signature.parameters = affine_parameters(inputs[0].c(), true, attributes_.center);
+  signature.workspace_bytes = static_cast<std::int64_t>(channel_sum_bytes(inputs[0]));
   return signature;
 }
 
