@@ -132,6 +132,86 @@ def combine(op, shapes, function):
     return {"op": op, "inputs": inputs, "outputs": [function(*inputs)]}
 
 
+def prelu(shape):
+    x, alpha = tensor("input0", shape, 4.0), tensor("alpha", shape[1:2])
+    return {"op": "prelu", "inputs": [x], "outputs": [F.prelu(x, alpha)], "parameters": [alpha],
+            "factor": 4.0}
+
+
+def affine(shape):
+    return tensor("gamma", shape[1:2], 0.25, 1.0), tensor("beta", shape[1:2])
+
+
+def scale(shape):
+    x, (gamma, beta) = tensor("input0", shape), affine(shape)
+    return {"op": "scale", "inputs": [x], "outputs": [x * gamma[:, None, None] + beta[:, None, None]],
+            "parameters": [gamma, beta]}
+
+
+def layer_norm(shape, profile, eps):
+    """Over channels, as Keras's axis -1: they are last for PyTorch's function."""
+    x, (gamma, beta) = tensor("input0", shape), affine(shape)
+    y = F.layer_norm(x.movedim(1, -1), shape[1:2], gamma, beta, eps).movedim(-1, 1)
+    return {"op": "layer_norm", "profile": profile, "inputs": [x], "outputs": [y],
+            "parameters": [gamma, beta]}
+
+
+def group_norm(shape, groups, profile, eps):
+    x, (gamma, beta) = tensor("input0", shape), affine(shape)
+    return {"op": f"{{group_norm: {groups}}}", "profile": profile, "inputs": [x],
+            "outputs": [F.group_norm(x, groups, gamma, beta, eps)], "parameters": [gamma, beta]}
+
+
+def instance_norm(shape, profile, eps):
+    """PyTorch's layer learns nothing by default, Keras's does."""
+    x = tensor("input0", shape)
+    gamma, beta = affine(shape) if profile == "keras2" else (None, None)
+    y = F.instance_norm(x, weight=gamma, bias=beta, eps=eps)
+    return {"op": "instance_norm", "profile": profile, "inputs": [x], "outputs": [y],
+            "parameters": [gamma, beta] if gamma is not None else []}
+
+
+def lrn_across(shape, size, alpha, beta, k):
+    x = tensor("input0", shape, 4.0)
+    return {"op": f"{{lrn: {{size: {size}, alpha: {alpha}, beta: {beta}, k: {k}}}}}", "inputs": [x],
+            "outputs": [F.local_response_norm(x, size, alpha, beta, k)], "factor": 4.0}
+
+
+def lrn_within(shape, size, alpha, beta):
+    """Caffe: an average pooling of the squares that counts its padding."""
+    x = tensor("input0", shape, 4.0)
+    mean = F.avg_pool2d(x * x, size, 1, size // 2, count_include_pad=True)
+    return {"op": f"{{lrn: {{size: {size}, alpha: {alpha}, beta: {beta}, across: false}}}}",
+            "inputs": [x], "outputs": [x * (1 + alpha * mean) ** -beta], "factor": 4.0}
+
+
+def conv_transpose(shape, filters, kernel, stride, pad, dilation, groups, output_pad):
+    x = tensor("input0", shape)
+    weight = tensor("weight", (shape[1], filters // groups, *kernel))
+    bias = tensor("bias", (filters,))
+    y = F.conv_transpose2d(x, weight, bias, stride, pad, output_pad, groups, dilation)
+    op = (f"{{conv_transpose: {{filters: {filters}, kernel: {list(kernel)}, "
+          f"stride: {list(stride)}, pad: {list(pad)}, output_pad: {list(output_pad)}, "
+          f"dilation: {list(dilation)}, groups: {groups}}}}}")
+    return {"op": op, "inputs": [x], "outputs": [y], "parameters": [weight, bias]}
+
+
+def conv_transpose_same(shape, filters, kernel, stride):
+    """Keras: in * stride outputs, the margins of the convolution that it turns around."""
+    x = tensor("input0", shape)
+    weight = tensor("weight", (shape[1], filters, *kernel))
+    bias = tensor("bias", (filters,))
+    sizes = [size * s for size, s in zip(shape[2:], stride)]
+    left, right, top, bottom = same(torch.zeros(1, 1, *sizes), kernel, stride, (1, 1), True)
+    whole = F.conv_transpose2d(x, weight, bias, stride,
+                               output_padding=[max(s - k, 0) for s, k in zip(stride, kernel)])
+    y = whole[:, :, top:top + sizes[0], left:left + sizes[1]]
+    assert list(y.shape[2:]) == sizes and right >= 0 and bottom >= 0
+    op = (f"{{conv_transpose: {{filters: {filters}, kernel: {list(kernel)}, "
+          f"stride: {list(stride)}, pad: same_upper}}}}")
+    return {"op": op, "inputs": [x], "outputs": [y], "parameters": [weight, bias]}
+
+
 def labels_of(samples, classes):
     return torch.tensor(((noise("labels", (samples,)) + 1) / 2 * classes).astype(int))
 
@@ -153,6 +233,44 @@ def hot(x, labels):
 def bce(x, labels, smoothing):
     target = hot(x, labels) * (1 - smoothing) + smoothing / 2
     return F.binary_cross_entropy_with_logits(x, target, reduction="none").mean(1)
+
+
+def shape_cases():
+    shape = (2, 5, 3, 4)
+    yield combine("maximum", [shape] * 3, lambda a, b, c: torch.maximum(torch.maximum(a, b), c))
+    yield combine("{pad: {size: [1, 2], value: 0.5}}", [shape],
+                  lambda a: F.pad(a, (2, 2, 1, 1), value=0.5))
+    yield combine("{crop: {top: 1, left: 2}}", [shape], lambda a: a[:, :, 1:, 2:])
+    yield combine("{slice: [1, -1]}", [shape], lambda a: a[:, 1:-1])
+    yield combine("{permute: [w, c, h]}", [shape], lambda a: a.permute(0, 3, 1, 2))
+    yield combine("{reshape: [6, -1, 5]}", [shape], lambda a: a.reshape(2, 6, 2, 5))
+    yield combine("{upsample: {size: [2, 3]}}", [shape], lambda a: F.interpolate(a, scale_factor=(2, 3)))
+    for factors in ((2, 2), (3, 4), (1, 5)):
+        yield combine(f"{{upsample: {{size: {list(factors)}, mode: bilinear}}}}", [shape],
+                      lambda a: F.interpolate(a, scale_factor=factors, mode="bilinear",
+                                              align_corners=False))
+
+
+def norm_cases():
+    yield prelu((3, 7, 2, 5))
+    yield scale((3, 7, 2, 5))
+    for profile, eps in (("keras2", 1e-3), ("torch", 1e-5)):
+        yield layer_norm((2, 6, 3, 4), profile, eps)
+        yield layer_norm((4, 7), profile, eps)
+        yield group_norm((2, 6, 3, 4), 3, profile, eps)
+        yield instance_norm((2, 6, 3, 4), profile, eps)
+    yield lrn_across((2, 7, 3, 4), 5, 0.5, 0.75, 1.0)
+    yield lrn_across((2, 7, 3, 4), 3, 2.0, 0.5, 2.0)
+    yield lrn_within((2, 3, 5, 4), 3, 1.0, 0.75)
+
+
+def transposed_cases():
+    yield conv_transpose((2, 3, 4, 5), 5, (3, 3), (1, 1), (0, 0), (1, 1), 1, (0, 0))
+    yield conv_transpose((2, 3, 4, 5), 5, (4, 4), (2, 2), (1, 1), (1, 1), 1, (0, 0))
+    yield conv_transpose((2, 4, 4, 5), 6, (3, 3), (2, 2), (1, 1), (1, 1), 2, (1, 1))
+    yield conv_transpose((2, 3, 5, 4), 4, (3, 2), (2, 1), (1, 0), (2, 1), 1, (1, 0))
+    yield conv_transpose_same((2, 3, 4, 5), 5, (3, 3), (2, 2))
+    yield conv_transpose_same((2, 3, 4, 5), 5, (2, 3), (3, 1))
 
 
 def cases():
@@ -185,10 +303,15 @@ def cases():
     yield activation("selu", F.selu)
     yield activation("gelu", F.gelu)
     yield activation("swish", F.silu)
+    yield activation("hard_swish", F.hardswish)
     yield activation("sigmoid", torch.sigmoid)
     yield activation("hard_sigmoid", lambda x: (0.2 * x + 0.5).clamp(0, 1))
+    # F.hardsigmoid has the factor 1 / 6 in single precision.
+    yield activation(f"{{hard_sigmoid: {1 / 6!r}}}", lambda x: (x / 6 + 0.5).clamp(0, 1))
     yield activation("tanh", torch.tanh)
     yield activation("softplus", F.softplus)
+    yield activation("softsign", F.softsign)
+    yield activation("mish", F.mish)
     yield activation("softmax", lambda x: F.softmax(x, 1))
     shape = (2, 3, 4, 5)
     yield combine("add", [shape] * 3, lambda a, b, c: a + b + c)
@@ -196,6 +319,8 @@ def cases():
     yield combine("average", [shape] * 3, lambda a, b, c: (a + b + c) / 3)
     yield combine("concat", [shape, (2, 1, 4, 5)], lambda a, b: torch.cat((a, b), 1))
     yield combine("flatten", [shape], lambda a: a.flatten(1))
+    yield from shape_cases()
+    yield from norm_cases()
     for smoothing in (0.0, 0.1):
         yield loss(f"{{cross_entropy: {{label_smoothing: {smoothing}}}}}", (6, 10),
                    lambda x, t: F.cross_entropy(x, t, reduction="none", label_smoothing=smoothing))

@@ -17,10 +17,20 @@ void declare(config::Fields& fields, Elu& elu) {
                {.minimum = 0, .exclusive_minimum = true});
 }
 
+void declare(config::Fields& fields, HardSigmoid& hard_sigmoid) {
+  fields.field("slope", hard_sigmoid.slope, "factor of x: 0.2 in Keras, 1/6 in PyTorch",
+               {.minimum = 0, .exclusive_minimum = true});
+}
+
 std::string text_of(const LeakyRelu& leaky_relu) {
   return "{slope: " + number_text(leaky_relu.slope) + "}";
 }
 
 std::string text_of(const Elu& elu) { return "{alpha: " + number_text(elu.alpha) + "}"; }
+
+std::string text_of(const HardSigmoid& hard_sigmoid) {
+  if (hard_sigmoid.slope == HardSigmoid{}.slope) return "{}";
+  return "{slope: " + number_text(hard_sigmoid.slope) + "}";
+}
 
 }  // namespace trainyard

@@ -136,20 +136,40 @@ struct Swish {
   }
 };
 
-/// y = min(max(0.2 x + 0.5, 0), 1), as in Keras; NaN stays NaN.
+/// y = min(max(slope * x + 0.5, 0), 1); NaN stays NaN. Keras has 0.2, PyTorch 1/6.
 struct HardSigmoid {
-  static constexpr std::string_view kName = "hard_sigmoid", kHelp = "0.2 x + 0.5 cut to [0, 1]";
+  static constexpr std::string_view kName = "hard_sigmoid";
+  static constexpr std::string_view kHelp = "slope * x + 0.5 cut to [0, 1]";
   static constexpr bool kKeepsZero = false, kReadsOutput = true;
+  double slope = 0.2;
   template <class T>
   TY_HD T value(T x) const {
-    const T line = static_cast<T>(0.2) * x + T(0.5);
+    const T line = static_cast<T>(slope) * x + T(0.5);
     const T above = line < 0 ? T(0) : line;
     return above > 1 ? T(1) : above;
   }
   template <class T>
   TY_HD T gradient(T dy, T y) const {
-    const T inside = static_cast<T>(0.2) * dy;
+    const T inside = static_cast<T>(slope) * dy;
     return y > 0 && y < 1 ? inside : T(0);
+  }
+};
+
+/// y = x * min(max(x / 6 + 1/2, 0), 1) (Howard et al. 2019). The gradient at the corners -3 and 3
+/// is that of the outer pieces, as in PyTorch.
+struct HardSwish {
+  static constexpr std::string_view kName = "hard_swish";
+  static constexpr std::string_view kHelp = "x * (x / 6 + 1/2 cut to [0, 1])";
+  static constexpr bool kKeepsZero = true, kReadsOutput = false;
+  template <class T>
+  TY_HD T value(T x) const {
+    return x * HardSigmoid{1.0 / 6}.value(x);
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T x) const {
+    const T inside = dy * (x * static_cast<T>(1.0 / 3) + T(0.5));
+    const T above = x < 3 ? inside : dy;
+    return x <= -3 ? T(0) : above;
   }
 };
 
@@ -179,6 +199,21 @@ struct Softplus {
   template <class T>
   TY_HD T gradient(T dy, T y) const {
     return dy * -math::expm1(-y);
+  }
+};
+
+/// y = x / (1 + |x|). The gradient is 1 / (1 + |x|)^2.
+struct Softsign {
+  static constexpr std::string_view kName = "softsign", kHelp = "x / (1 + |x|)";
+  static constexpr bool kKeepsZero = true, kReadsOutput = false;
+  template <class T>
+  TY_HD T value(T x) const {
+    return x / (T(1) + math::abs(x));
+  }
+  template <class T>
+  TY_HD T gradient(T dy, T x) const {
+    const T below = T(1) + math::abs(x);
+    return dy / (below * below);
   }
 };
 
@@ -217,9 +252,12 @@ struct Identity {
 
 void declare(config::Fields& fields, LeakyRelu& leaky_relu);
 void declare(config::Fields& fields, Elu& elu);
+void declare(config::Fields& fields, HardSigmoid& hard_sigmoid);
 /// The attributes as YAML flow text; functions without attributes need no overload.
 [[nodiscard]] std::string text_of(const LeakyRelu& leaky_relu);
 [[nodiscard]] std::string text_of(const Elu& elu);
+/// Nothing for the default slope: the plans of existing runs keep their text.
+[[nodiscard]] std::string text_of(const HardSigmoid& hard_sigmoid);
 
 /// The forward pass of a function as a body of map().
 template <class Function>
@@ -304,7 +342,7 @@ template <class Function>
 }
 
 /// Every activation, in the order of the reference.
-using Activations = std::tuple<Relu, LeakyRelu, Elu, Selu, Gelu, Swish, Sigmoid, HardSigmoid, Tanh,
-                               Softplus, Mish, Identity>;
+using Activations = std::tuple<Relu, LeakyRelu, Elu, Selu, Gelu, Swish, HardSwish, Sigmoid,
+                               HardSigmoid, Tanh, Softplus, Softsign, Mish, Identity>;
 
 }  // namespace trainyard

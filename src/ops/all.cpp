@@ -13,11 +13,22 @@
 #include "ops/dense.h"
 #include "ops/dropout.h"
 #include "ops/flatten.h"
+#include "ops/gaussian_noise.h"
 #include "ops/loss.h"
+#include "ops/lrn.h"
+#include "ops/maximum.h"
 #include "ops/multiply.h"
+#include "ops/norm.h"
+#include "ops/permute.h"
 #include "ops/pool.h"
+#include "ops/prelu.h"
+#include "ops/reshape.h"
+#include "ops/scale.h"
+#include "ops/shift.h"
 #include "ops/softmax.h"
+#include "ops/spatial_dropout.h"
 #include "ops/top_k.h"
+#include "ops/upsample.h"
 
 namespace trainyard {
 namespace {
@@ -28,17 +39,32 @@ auto list_ops(const std::tuple<Functions...>*) {
       conv_kind(),
       dense_kind(),
       bn_kind(),
+      layer_norm_kind(),
+      group_norm_kind(),
+      instance_norm_kind(),
+      lrn_kind(),
+      scale_kind(),
       max_pool_kind(),
       avg_pool_kind(),
       global_max_pool_kind(),
       global_avg_pool_kind(),
+      upsample_kind(),
+      pad_kind(),
+      crop_kind(),
+      slice_kind(),
+      permute_kind(),
+      reshape_kind(),
       flatten_kind(),
       dropout_kind(),
+      spatial_dropout_kind(),
+      gaussian_noise_kind(),
       add_kind(),
       concat_kind(),
       multiply_kind(),
       average_kind(),
+      maximum_kind(),
       softmax_kind(),
+      prelu_kind(),
       activation_kind<Functions>()...,
   };
 }

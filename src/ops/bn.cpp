@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "ops/affine.h"
 #include "ops/expect.h"
 
 namespace trainyard {
@@ -54,17 +55,6 @@ void set_conventions(config::Profile profile, BnAttributes& bn) {
   bn.running_var = RunningVariance::unbiased;
 }
 
-ParameterSpec channel_parameter(std::string name, std::int64_t channels, Initializer::Kind kind,
-                                ParameterGroup group) {
-  return {.name = std::move(name),
-          .shape = {channels},
-          .initializer = {.kind = kind},
-          .group = group,
-          .l2 = 0,
-          .fan_in = channels,
-          .fan_out = channels};
-}
-
 }  // namespace
 
 Signature BnOp::infer(std::span<const Shape> inputs) const {
@@ -77,14 +67,7 @@ Signature BnOp::infer(std::span<const Shape> inputs) const {
   const std::int64_t channels = input.c();
   Signature signature;
   signature.outputs = {input};
-  if (attributes_.scale) {
-    signature.parameters.push_back(
-        channel_parameter("gamma", channels, Initializer::Kind::ones, ParameterGroup::gamma));
-  }
-  if (attributes_.center) {
-    signature.parameters.push_back(
-        channel_parameter("beta", channels, Initializer::Kind::zeros, ParameterGroup::beta));
-  }
+  signature.parameters = affine_parameters(channels, attributes_.scale, attributes_.center);
   const std::int64_t samples = input.n() * (attributes_.sync ? attributes_.replicas : 1);
   signature.statistics = {
       {.name = "running_mean",

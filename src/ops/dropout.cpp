@@ -29,11 +29,14 @@ bool in_logical_order(const Layout& layout) {
   return plain == layout;
 }
 
-Signature DropoutOp::infer(std::span<const Shape> inputs) const {
-  // Positions are counted in 32 bits.
-  if (inputs[0].elements() / inputs[0].n() > std::int64_t{1} << 32) {
-    throw ShapeError("takes at most 4294967296 values per sample, found " + inputs[0].text());
+void require_counted_positions(const Shape& shape) {
+  if (shape.elements() / shape.n() > std::int64_t{1} << 32) {
+    throw ShapeError("takes at most 4294967296 values per sample, found " + shape.text());
   }
+}
+
+Signature DropoutOp::infer(std::span<const Shape> inputs) const {
+  require_counted_positions(inputs[0]);
   Signature signature;
   signature.outputs = {inputs[0]};
   return signature;
@@ -52,8 +55,8 @@ std::string DropoutOp::attributes() const {
   return "{rate: " + number_text(attributes_.rate) + "}";
 }
 
-std::uint32_t DropoutOp::threshold() const {
-  const auto rounded = static_cast<std::uint64_t>(std::llround(attributes_.rate * 4294967296.0));
+std::uint32_t drop_threshold(double rate) {
+  const auto rounded = static_cast<std::uint64_t>(std::llround(rate * 4294967296.0));
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(rounded, 0xFFFFFFFFu));
 }
 

@@ -37,6 +37,11 @@ struct DropoutMask {
   }
 };
 
+/// rate * 2^32, rounded, at most 2^32 - 1.
+[[nodiscard]] std::uint32_t drop_threshold(double rate);
+/// Throws ShapeError if a sample has more values than draws count: positions are 32 bits.
+void require_counted_positions(const Shape& shape);
+
 /// Elements of a sample in logical order.
 struct DropoutInOrder {
   std::int64_t sample_stride;
@@ -186,7 +191,8 @@ class DropoutOp final : public Op {
       map<T, T>(launcher, step.walk, Copy{}, in, out);
       return;
     }
-    const DropoutMask mask{.batch = tensors.batch, .node = step.node, .threshold = threshold()};
+    const DropoutMask mask{
+        .batch = tensors.batch, .node = step.node, .threshold = drop_threshold(attributes_.rate)};
     drop<T>(launcher, mask, in, out);
     zero_padding<T>(launcher, out);
   }
@@ -218,9 +224,6 @@ class DropoutOp final : public Op {
         mask,       scale};
     launcher.rows(shape.extent[0] * rows.rows_a_sample(), rows);
   }
-  /// rate * 2^32, rounded, at most 2^32 - 1.
-  [[nodiscard]] std::uint32_t threshold() const;
-
   DropoutAttributes attributes_;
 };
 

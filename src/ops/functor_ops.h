@@ -1,4 +1,5 @@
-// The functor ops: the generic executor runs each of them on every device.
+// The functor ops: the generic executor runs each of them on every device. Three lists, since each
+// is compiled separately.
 #pragma once
 
 #include <tuple>
@@ -10,10 +11,21 @@
 #include "ops/concat.h"
 #include "ops/dropout.h"
 #include "ops/flatten.h"
+#include "ops/gaussian_noise.h"
 #include "ops/loss.h"
+#include "ops/lrn.h"
+#include "ops/maximum.h"
 #include "ops/multiply.h"
+#include "ops/norm.h"
+#include "ops/permute.h"
+#include "ops/prelu.h"
+#include "ops/reshape.h"
+#include "ops/scale.h"
+#include "ops/shift.h"
 #include "ops/softmax.h"
+#include "ops/spatial_dropout.h"
 #include "ops/top_k.h"
+#include "ops/upsample.h"
 
 namespace trainyard {
 
@@ -24,13 +36,14 @@ struct ActivationOpsOf<std::tuple<Functions...>> {
   using Types = std::tuple<ActivationOp<Functions>...>;
 };
 
-/// Every functor op except the activations.
-using OtherFunctorOps = std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MultiplyOp, SoftmaxOp,
-                                   DropoutOp, CrossEntropyOp, BinaryCrossEntropyOp,
-                                   MeanSquaredErrorOp, TopKOp, PrecisionOp, RecallOp, F1Op>;
+/// The functor ops that know the places of their elements (places.h).
+using PlaceOps = std::tuple<PreluOp, ScaleOp, NormOp, LrnOp, ShiftOp, PermuteOp, UpsampleOp,
+                            SpatialDropoutOp, GaussianNoiseOp>;
 
-/// Every functor op: activations, then the others.
-using FunctorOps = decltype(std::tuple_cat(std::declval<ActivationOpsOf<Activations>::Types>(),
-                                           std::declval<OtherFunctorOps>()));
+/// Every functor op except the activations and those with places.
+using OtherFunctorOps =
+    std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MaximumOp, MultiplyOp, ReshapeOp, SoftmaxOp,
+               DropoutOp, CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp,
+               PrecisionOp, RecallOp, F1Op>;
 
 }  // namespace trainyard

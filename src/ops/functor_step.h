@@ -14,8 +14,11 @@ namespace trainyard {
 ///   void run(const FunctorStep&, const StepTensors&, const Launcher&) const;
 ///   static constexpr bool kElementwise;  // true: all tensors have one shape, and walk is planned
 /// where T is the storage type of activations and their gradients; arithmetic, losses and metrics
-/// are in Arithmetic<T> (float, or double in gradient checks). Functor ops have no parameters, so
-/// their passes are the two forward passes and backward_data.
+/// are in Arithmetic<T> (float, or double in gradient checks). Their passes are the two forward
+/// passes and backward_data: an op with parameters sets Contract::synced_backward. An op that needs
+/// memory has
+///   template <class T> std::size_t workspace_bytes(const FunctorStep&) const;  // of this step
+///   template <class T> std::size_t reserve_bytes(const FunctorStep&) const;    // in training
 struct FunctorStep {
   Pass pass = Pass::forward_train;
   std::uint32_t node = 0;      // keys random draws

@@ -50,6 +50,11 @@ class Assigner {
     for (ValueId& input : node.inputs) {
       const Shape& shape = out_.graph.values[input].shape;
       if (rule == Contract::Layouts::plain) input = in_layout(input, plain_layout(shape));
+      // A map that was reshaped is plain; libraries of a GPU read n, h, w, c alone.
+      const bool map = target_.maps_input && shape.rank() == 4;
+      if (rule == Contract::Layouts::any && map) {
+        input = in_layout(input, target_.map_layout(shape));
+      }
       if (rule == Contract::Layouts::same)
         input = in_layout(input, same_kind(first, shape, target_));
     }

@@ -62,6 +62,8 @@ std::vector<StepNeeds> largest_needs(const Plan& plan) {
     if (reduces) {
       needs[index].workspace = std::max(plan.target.workspace_cap, packed_bytes(plan, signature));
     }
+    needs[index].workspace =
+        std::max(needs[index].workspace, static_cast<std::size_t>(signature.workspace_bytes));
     if (step.pass == Pass::forward_train) {
       needs[index].reserve = static_cast<std::size_t>(signature.saved_bytes);
     }

@@ -195,7 +195,8 @@ std::vector<OpCase> load_cases(const std::string& file) {
 
 std::vector<OpCase> load_all_cases() {
   std::vector<OpCase> all;
-  for (const char* file : {"conv", "dense", "pool", "bn", "activations", "combine", "losses"}) {
+  for (const char* file :
+       {"conv", "dense", "pool", "bn", "norm", "activations", "shape", "combine", "losses"}) {
     for (OpCase& one : load_cases("ops/" + std::string(file) + ".yaml"))
       all.push_back(std::move(one));
   }

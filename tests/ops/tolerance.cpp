@@ -37,7 +37,8 @@ Terms terms_of(const OpCase& op_case) {
     const double count = real(in.n() * in.h() * in.w());
     return {count, count, count};
   }
-  return {real(in.c()), real(in.c()), 1};  // softmax and losses sum over channels
+  const double pixels = real(in.n() * in.h() * in.w());  // parameters per channel sum over them
+  return {real(in.c()), real(in.c()), pixels};           // softmax and losses sum over channels
 }
 
 bool is_linear(const OpCase& op_case) {

@@ -1,14 +1,23 @@
 #include "exec/functor/functor.h"
 
+#include <utility>
+
 #include "exec/functor/functor_executor.h"
+#include "exec/functor/parts.h"
 #include "kernels/launch.h"
 #include "ops/functor_ops.h"
 
 namespace trainyard {
 
-std::unique_ptr<Executor> make_functor_executor(const StepDescription& step) {
+std::unique_ptr<Executor> make_other_executor(const StepDescription& step) {
   return make_listed_executor(step, CpuLauncher(step.threads),
-                              static_cast<const FunctorOps*>(nullptr));
+                              static_cast<const OtherFunctorOps*>(nullptr));
+}
+
+std::unique_ptr<Executor> make_functor_executor(const StepDescription& step) {
+  std::unique_ptr<Executor> executor = make_activation_executor(step);
+  if (executor == nullptr) executor = make_place_executor(step);
+  return executor != nullptr ? std::move(executor) : make_other_executor(step);
 }
 
 }  // namespace trainyard

@@ -1,6 +1,7 @@
 // Executors of functor ops, for any launcher.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -17,6 +18,18 @@ class FunctorExecutor final : public Executor {
  public:
   FunctorExecutor(const FunctorOp& op, const FunctorStep& step, const Launcher& launcher)
       : op_(op), step_(step), launcher_(launcher) {}
+  [[nodiscard]] std::size_t workspace_bytes() const override {
+    if constexpr (requires { op_.template workspace_bytes<T>(step_); }) {
+      return op_.template workspace_bytes<T>(step_);
+    }
+    return 0;
+  }
+  [[nodiscard]] std::size_t reserve_bytes() const override {
+    if constexpr (requires { op_.template reserve_bytes<T>(step_); }) {
+      return step_.pass == Pass::forward_eval ? 0 : op_.template reserve_bytes<T>(step_);
+    }
+    return 0;
+  }
   void bind(const StepTensors& tensors) override { tensors_ = tensors; }
   void run() override { op_.template run<T>(step_, tensors_, launcher_); }
 

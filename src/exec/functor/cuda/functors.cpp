@@ -12,6 +12,7 @@ class CudaFunctors final : public ExecutorFactory {
   explicit CudaFunctors(cudaStream_t stream) : stream_(stream) {}
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     std::unique_ptr<Executor> executor = make_activation_executor(stream_, step);
+    if (executor == nullptr) executor = make_place_executor(stream_, step);
     return executor != nullptr ? std::move(executor) : make_other_executor(stream_, step);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,

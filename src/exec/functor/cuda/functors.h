@@ -19,6 +19,8 @@ namespace trainyard::cuda {
 // The parts of the factory, compiled separately. Null if the op is in another part of the list.
 [[nodiscard]] std::unique_ptr<Executor> make_activation_executor(cudaStream_t stream,
                                                                  const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_place_executor(cudaStream_t stream,
+                                                            const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_other_executor(cudaStream_t stream,
                                                             const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_functor_reorder(cudaStream_t stream,

@@ -1,0 +1,128 @@
+#include "ops/norm.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "ops/affine.h"
+#include "ops/expect.h"
+#include "ops/window.h"
+
+namespace trainyard {
+namespace {
+
+using NormKind = NormAttributes::Kind;
+
+void declare_norm(config::Fields& fields, NormAttributes& norm) {
+  const bool torch = fields.profile() == config::Profile::torch;
+  if (torch) norm.eps = 1e-5;
+  // torch.nn.InstanceNorm2d learns nothing unless asked.
+  norm.scale = norm.center = !(torch && norm.kind == NormKind::instance);
+  if (norm.kind == NormKind::group) {
+    fields.field("groups", norm.groups, "number of groups of neighbouring channels",
+                 {.minimum = 1, .maximum = kMostChannels});
+  }
+  fields.field("eps", norm.eps, "added to the variance inside the square root",
+               {.minimum = 0, .exclusive_minimum = true});
+  fields.field("scale", norm.scale, "learn a factor per channel (gamma)");
+  fields.field("center", norm.center, "learn an offset per channel (beta)");
+}
+
+template <NormKind kind>
+std::unique_ptr<Op> read_norm(config::Fields& fields) {
+  NormAttributes attributes;
+  attributes.kind = kind;
+  declare_norm(fields, attributes);
+  return std::make_unique<NormOp>(attributes);
+}
+
+}  // namespace
+
+std::string_view NormOp::type() const {
+  switch (attributes_.kind) {
+    case NormKind::layer:
+      return "layer_norm";
+    case NormKind::group:
+      return "group_norm";
+    case NormKind::instance:
+      break;
+  }
+  return "instance_norm";
+}
+
+std::int64_t NormOp::groups_of(std::int64_t channels) const {
+  switch (attributes_.kind) {
+    case NormKind::layer:
+      return 1;
+    case NormKind::group:
+      return attributes_.groups;
+    case NormKind::instance:
+      break;
+  }
+  return channels;
+}
+
+NormSets NormOp::sets_of(const Layout& layout) const {
+  NormSets sets{.at = Places(layout)};
+  sets.groups = groups_of(sets.at.channels);
+  sets.set_channels = sets.at.channels / sets.groups;
+  sets.set_pixels = attributes_.kind == NormKind::layer ? 1 : sets.at.pixels;
+  return sets;
+}
+
+Signature NormOp::infer(std::span<const Shape> inputs) const {
+  const Shape& input = inputs[0];
+  require_features_or_images(input);
+  const std::int64_t groups = groups_of(input.c());
+  if (input.c() % groups != 0) {
+    throw ShapeError(fmt::format("{} input channels are not divisible by {} groups", input.c(),
+                                 attributes_.groups));
+  }
+  const std::int64_t pixels = attributes_.kind == NormKind::layer ? 1 : input.h() * input.w();
+  if (input.c() / groups * pixels < 2) {
+    throw ShapeError(fmt::format(
+        "normalises single values of {}, which gives zeros; it needs at least 2 values together",
+        input.text()));
+  }
+  Signature signature;
+  signature.outputs = {input};
+  signature.parameters = affine_parameters(input.c(), attributes_.scale, attributes_.center);
+  const std::int64_t parts = attributes_.kind == NormKind::layer ? input.h() * input.w() : 1;
+  signature.saved_bytes = size_product({input.n(), parts, groups, 2, sizeof(double)});
+  signature.workspace_bytes =
+      signature.saved_bytes + static_cast<std::int64_t>(channel_sum_bytes(input));
+  return signature;
+}
+
+Contract NormOp::contract() const {
+  Contract contract;
+  contract.backward_reads_inputs = true;
+  contract.synced_backward = true;
+  contract.in_place_forward = true;
+  contract.in_place_backward = true;
+  return contract;
+}
+
+std::string NormOp::attributes() const {
+  const NormAttributes& norm = attributes_;
+  const std::string groups =
+      norm.kind == NormKind::group ? fmt::format("groups: {}, ", norm.groups) : "";
+  return fmt::format("{{{}eps: {}, scale: {}, center: {}}}", groups, number_text(norm.eps),
+                     norm.scale, norm.center);
+}
+
+config::Kind<Op> layer_norm_kind() {
+  return {"layer_norm", "normalisation over the channels of each pixel",
+          &read_norm<NormKind::layer>};
+}
+
+config::Kind<Op> group_norm_kind() {
+  return {"group_norm", "normalisation over groups of channels of a map",
+          &read_norm<NormKind::group>};
+}
+
+config::Kind<Op> instance_norm_kind() {
+  return {"instance_norm", "normalisation over each channel of a map",
+          &read_norm<NormKind::instance>};
+}
+
+}  // namespace trainyard
