@@ -4,7 +4,6 @@
 // network, no optimizer and no rank.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -48,11 +47,7 @@ class Dataset {
   /// Whether the images have 8 bits.
   [[nodiscard]] virtual bool eight_bit() const { return !held().bytes.empty(); }
   /// As read(), as bytes; only where eight_bit().
-  virtual void read_bytes(std::int64_t index, std::uint8_t* image) const {
-    const std::size_t elements = static_cast<std::size_t>(image_shape().elements());
-    std::ranges::copy(held().bytes.subspan(static_cast<std::size_t>(index) * elements, elements),
-                      image);
-  }
+  virtual void read_bytes(std::int64_t index, std::uint8_t* image) const;
 };
 
 /// How a dataset is opened: `source: NAME` with its keys next to it. Paths are relative to the

@@ -88,6 +88,13 @@ void check_bmp(const EncodedImage& image, const ImageSize& size) {
 
 }  // namespace
 
+void check_claim(const EncodedImage& image, const ImageSize& size) {
+  if (size.h >= 1 && size.w >= 1 && size.pixels() <= image.max_pixels) return;
+  bad_file(image.name, "claims " + std::to_string(size.w) + " x " + std::to_string(size.h) +
+                           " pixels, expected at least one and at most max_pixels = " +
+                           std::to_string(image.max_pixels));
+}
+
 void check_image(const EncodedImage& image, const ImageSize& size) {
   const std::string_view text = text_of(image);
   if (text.starts_with(kPngSignature)) check_png(image);

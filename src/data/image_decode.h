@@ -1,7 +1,8 @@
-// Decodes PNG and BMP files to bytes, through stb_image, within limits.
+// Decodes JPEG, PNG and BMP files to bytes, within limits. The format is recognised by the first
+// bytes, not by a file's name.
 //
-// The checksums of PNG chunks are checked (stb_image does not); BMP has none, so a damaged BMP may
-// decode to wrong pixels.
+// The checksums of PNG chunks are checked (stb_image does not); JPEG and BMP have none, so a
+// damaged one may decode to wrong pixels.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +10,12 @@
 #include <span>
 #include <string>
 
+#include "data/picture.h"
+
 namespace trainyard {
 
-/// Pixels (not bytes) that an image may claim; its sides are at most 16,384 as well.
+/// Pixels (not bytes) that an image may claim. The sides of a PNG or BMP are at most 16,384 as
+/// well, those of a JPEG 65,500.
 inline constexpr std::int64_t kDefaultMaxPixels = std::int64_t{64} << 20;
 
 /// A file in memory.
@@ -21,19 +25,16 @@ struct EncodedImage {
   std::int64_t max_pixels = kDefaultMaxPixels;
 };
 
-struct ImageSize {
-  std::int64_t h = 0;
-  std::int64_t w = 0;
-  bool operator==(const ImageSize&) const = default;
-};
-
-/// The size that the header claims. Throws Error{data} for anything but a PNG or BMP file and for
-/// an image beyond the limits. Decodes nothing.
+/// The size that the header claims, upright: of a JPEG with an Exif orientation after turning it.
+/// Throws Error{data} for other formats and for an image beyond the limits. Decodes nothing.
 [[nodiscard]] ImageSize image_size(const EncodedImage& image);
 
-/// Decodes to [channels, h, w], channels 1 (grey) or 3 (red, green, blue); an alpha channel is
-/// dropped, 16 bits become 8. `out` has channels * h * w elements of image_size(). Temporary memory
+/// Decodes to 1 (grey) or 3 (red, green, blue) channels, upright; an alpha channel is dropped, 16
+/// bits become 8 (the higher ones), of an animated PNG the still picture is taken. Temporary memory
 /// is bounded by the claimed size and the file's. Throws Error{data} for a damaged file.
+[[nodiscard]] Picture decode_picture(const EncodedImage& image, int channels);
+
+/// As decode_picture(), to planes [channels, h, w] of image_size().
 void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_t> out);
 
 }  // namespace trainyard

@@ -1,7 +1,9 @@
 #include "data/image_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <string_view>
 #include <system_error>
 
 #include "base/error.h"
@@ -143,13 +145,20 @@ std::string extension_of(const fs::path& path) {
   return extension;
 }
 
-/// True for an image; false for a file of another kind (README.txt).
+/// True for an image; false for a file of another kind (README.txt). Pictures of formats that are
+/// not read are refused: leaving them out would change the data set silently.
 bool is_picture(const fs::directory_entry& entry) {
+  constexpr std::array<std::string_view, 7> kOthers{".gif",  ".webp", ".tif", ".tiff",
+                                                    ".heic", ".avif", ".jp2"};
+  constexpr std::array<std::string_view, 6> kPictures{".jpg",  ".jpeg", ".jpe",
+                                                      ".jfif", ".png",  ".bmp"};
   const std::string extension = extension_of(entry.path());
-  if (extension == ".jpg" || extension == ".jpeg") {
-    bad_file(entry.path(), "is a JPEG file, which this build cannot decode; convert it to PNG");
+  if (std::ranges::find(kOthers, extension) != kOthers.end()) {
+    bad_file(entry.path(),
+             "is a picture of another format than JPEG, PNG and BMP; convert or "
+             "remove it");
   }
-  if (extension != ".png" && extension != ".bmp") return false;
+  if (std::ranges::find(kPictures, extension) == kPictures.end()) return false;
   if (entry.is_symlink()) {
     bad_file(entry.path(), "is a symbolic link; picture folders hold regular files only, copy it");
   }
@@ -163,7 +172,8 @@ void append_class(const fs::path& folder, std::int32_t label, std::vector<ImageF
     if (is_picture(entry)) files.push_back({entry.path(), label});
   }
   if (files.size() == before) {
-    bad_file(folder, "holds no .png or .bmp file; every class folder needs at least one picture");
+    bad_file(folder,
+             "holds no .jpg, .png or .bmp file; every class folder needs at least one picture");
   }
 }
 
@@ -171,7 +181,7 @@ void append_class(const fs::path& folder, std::int32_t label, std::vector<ImageF
 void check_classes(const fs::path& root, const std::vector<std::string>& names,
                    std::int64_t classes) {
   if (names.empty()) {
-    bad_file(root, "holds no class folders; expected " + root.string() + "/CLASS/*.png");
+    bad_file(root, "holds no class folders; expected " + root.string() + "/CLASS/*.jpg");
   }
   const auto count = static_cast<std::int64_t>(names.size());
   if (classes == 0 || count <= classes) return;

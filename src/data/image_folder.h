@@ -1,4 +1,5 @@
-// Folders of images: root/CLASS/*.png and *.bmp, classes and files in the order of their names.
+// Folders of images: root/CLASS/*.jpg, *.png and *.bmp, classes and files in the order of their
+// names.
 #pragma once
 
 #include "data/image_decode.h"
@@ -18,8 +19,8 @@ void declare(config::Fields& fields, ImageFolderOptions& options);
 /// Images [channels, h, w], all of one size. `limit` takes every k-th file, so that every class
 /// remains. All headers are checked on opening; the pixels are decoded on opening for sets up to
 /// `memory_mib`, else each time a sample is read. Throws Error{data}: no folder, no class folders,
-/// a class without images, a symbolic link or other non-regular file, JPEG (not supported), sizes
-/// that differ, a claim beyond max_pixels, damaged files.
+/// a class without images, a symbolic link or other non-regular file, other formats, sizes that
+/// differ, a claim beyond max_pixels, damaged files.
 [[nodiscard]] std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options);
 
 [[nodiscard]] std::unique_ptr<DatasetSource> read_image_folder(config::Fields& fields);

@@ -18,7 +18,7 @@ std::span<const config::Kind<DatasetSource>> dataset_kinds() {
       {"mnist", "MNIST's four files, plain or .gz", read_mnist},
       {"fashion_mnist", "Fashion-MNIST's four files, plain or .gz", read_fashion_mnist},
       {"idx", "images and labels in IDX files, plain or .gz", read_idx},
-      {"image_folder", "one folder of PNG or BMP pictures per class", read_image_folder},
+      {"image_folder", "one folder of JPEG, PNG or BMP pictures per class", read_image_folder},
       {"tensors", "images and labels from a safetensors file", read_tensors},
       {"synthetic", "samples drawn from random numbers", read_synthetic},
   };

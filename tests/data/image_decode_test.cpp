@@ -125,8 +125,8 @@ TEST_CASE("a png of more than 16384 pixels per side is refused by its header") {
   const std::string file =
       test::png_of({.w = 1, .h = 1, .claimed_w = 26755, .claimed_h = 26755}, "abc");
   CHECK(data_message(file) ==
-        "'x.png' is not a readable PNG or BMP file: of another format, damaged in its header, or "
-        "more than 16384 pixels per side; convert or remove it");
+        "'x.png' is not a readable PNG or BMP file: damaged in its header, or more than 16384 "
+        "pixels per side; convert or remove it");
 }
 
 TEST_CASE("a png whose claim is within the limits but not in the file is refused") {
@@ -187,8 +187,7 @@ TEST_CASE("max_pixels is the largest size that is decoded") {
 }
 
 TEST_CASE("a file of another format is refused") {
-  const std::string message = data_message("\xff\xd8\xff\xe0 a jpeg in disguise");
-  CHECK(holds(message, "'x.png' is not a readable PNG or BMP file: of another format"));
+  CHECK(holds(data_message("text"), "'x.png' is not a JPEG, PNG or BMP file"));
 }
 
 }  // namespace trainyard

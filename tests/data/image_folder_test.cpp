@@ -135,25 +135,38 @@ TEST_CASE("an empty image folder is refused") {
   const test::TemporaryFolder folder;
   CHECK(data_message(folder_options(folder)) == "'" + folder.text() +
                                                     "' holds no class folders; expected " +
-                                                    folder.text() + "/CLASS/*.png");
+                                                    folder.text() + "/CLASS/*.jpg");
 }
 
 TEST_CASE("a class folder without pictures is refused") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
   folder.write("bird/notes.txt", "none yet");
-  CHECK(data_message(folder_options(folder)) ==
-        "'" + folder.text() +
-            "/bird' holds no .png or .bmp file; every class folder needs at least one picture");
+  CHECK(
+      data_message(folder_options(folder)) ==
+      "'" + folder.text() +
+          "/bird' holds no .jpg, .png or .bmp file; every class folder needs at least one picture");
 }
 
-TEST_CASE("a jpeg in an image folder is refused by name") {
+TEST_CASE("a picture of a format that is not read is refused by its name") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
-  folder.write("dog/c.JPG", "x");
+  folder.write("dog/c.WEBP", "x");
   CHECK(data_message(folder_options(folder)) ==
         "'" + folder.text() +
-            "/dog/c.JPG' is a JPEG file, which this build cannot decode; convert it to PNG");
+            "/dog/c.WEBP' is a picture of another format than JPEG, PNG and BMP; convert or remove "
+            "it");
+}
+
+TEST_CASE("the format of a picture is that of its bytes, not of its name") {
+  const test::TemporaryFolder folder;
+  write_two_classes(folder);
+  folder.write("dog/c.jpg", small_png(5));
+  const auto set = open_image_folder(folder_options(folder));
+  REQUIRE(set->size() == 5);
+  std::vector<float> image(6);
+  set->read(4, image.data());
+  CHECK(image == std::vector<float>(6, 5));
 }
 
 TEST_CASE("pictures of different sizes are refused with both names and sizes") {

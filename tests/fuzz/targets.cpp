@@ -14,6 +14,7 @@ void read_expression(std::string_view input);
 void read_idx_images(std::string_view input);
 void read_idx_labels(std::string_view input);
 void read_image(std::string_view input);
+void read_jpeg(std::string_view input);
 void read_json(std::string_view input);
 void read_manifest(std::string_view input);
 void read_network(std::string_view input);
@@ -31,6 +32,7 @@ std::span<const Target> targets() {
                                        Target{"idx_images", read_idx_images},
                                        Target{"idx_labels", read_idx_labels},
                                        Target{"image", read_image},
+                                       Target{"jpeg", read_jpeg},
                                        Target{"json", read_json},
                                        Target{"manifest", read_manifest},
                                        Target{"network", read_network},

@@ -61,6 +61,8 @@ const std::vector<Owner>& owners() {
       {"xxh3", "xxHash", {"src/base/"}},
       {"zlib", "zlib", {"src/data/"}},
       {"stb", "stb", {"src/data/"}},
+      {"jpeglib", "libjpeg-turbo", {"src/data/"}},
+      {"jerror", "libjpeg-turbo", {"src/data/"}},
       {"omp.h", "OpenMP's interface", {"src/base/"}},
       {"dlfcn.h", "the loader's interface", {"src/base/"}},
       {"cuda", "the CUDA runtime", calls_cuda},

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Writes tests/data/pictures/: small JPEG files, what Pillow decodes them to, and Pillow's resized forms, as PNG.
+
+Needs Pillow. What Pillow gives is what tests/data/jpeg_test.cpp and tests/data/resize_test.cpp expect, bit for bit.
+"""
+
+import pathlib
+
+from PIL import Image
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests/data/pictures"
+
+
+def drawn(width, height):
+    """Gradients, an edge and a fine pattern, so that every error of a pixel shows."""
+    picture = Image.new("RGB", (width, height))
+    for y in range(height):
+        for x in range(width):
+            edge = 90 if (x - width // 3) ** 2 + (y - height // 2) ** 2 < (height // 3) ** 2 else 0
+            picture.putpixel((x, y), ((4 * x + edge) % 256, (5 * y + 7 * (x % 2)) % 256, (3 * (x + y) + edge) % 256))
+    return picture
+
+
+def save(picture, name, **options):
+    path = FOLDER / f"{name}.jpg"
+    picture.save(path, quality=85, **options)
+    decoded = Image.open(path)
+    decoded.convert("L" if decoded.mode == "L" else "RGB").save(FOLDER / f"{name}.png", optimize=True)
+
+
+def save_resized():
+    """Resized with each filter, smaller and larger; and after a decoding at a part of the size."""
+    picture = Image.open(FOLDER / "chroma_420.jpg").convert("RGB")
+    filters = {
+        "box": Image.Resampling.BOX,
+        "bilinear": Image.Resampling.BILINEAR,
+        "bicubic": Image.Resampling.BICUBIC,
+        "lanczos": Image.Resampling.LANCZOS,
+    }
+    for name, number in filters.items():
+        for width, height in ((29, 20), (71, 52)):
+            resized = picture.resize((width, height), number)
+            resized.save(FOLDER / f"{name}_{width}x{height}.png", optimize=True)
+    large = Image.open(FOLDER / "large.jpg")
+    large.draft("RGB", (2 * 40, 2 * 25))
+    large.convert("RGB").resize((40, 25), Image.Resampling.BILINEAR).save(FOLDER / "large_40x25.png", optimize=True)
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    picture = drawn(67, 45)
+    save(picture, "chroma_420", subsampling="4:2:0")
+    save(picture, "chroma_422", subsampling="4:2:2")
+    save(picture, "chroma_444", subsampling="4:4:4")
+    save(picture, "progressive", subsampling="4:2:0", progressive=True)
+    save(picture.convert("L"), "grey")
+    save(picture.convert("CMYK"), "cmyk")
+    drawn(330, 210).save(FOLDER / "large.jpg", quality=60, subsampling="4:2:0")
+    save_resized()
+
+
+if __name__ == "__main__":
+    main()

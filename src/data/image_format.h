@@ -1,0 +1,14 @@
+// Which format a picture's bytes have. File names are not looked at.
+#pragma once
+
+#include "data/image_decode.h"
+
+namespace trainyard {
+
+enum class ImageFormat { png, bmp, jpeg };
+
+/// Recognises a format by its first bytes. Throws Error{data} for an empty file and for any other
+/// format, naming it if it is a known one (GIF, WebP, TIFF, JPEG 2000, HEIF).
+[[nodiscard]] ImageFormat image_format(const EncodedImage& image);
+
+}  // namespace trainyard
