@@ -62,8 +62,9 @@ std::string csv_of(const Json& changes) {
   for (const Json& change : changes) {
     for (const auto& [key, values] : change.at("keys").items()) {
       text += change.at("epoch").dump() + "," + change.at("step").dump() + "," + csv_quoted(key) +
-              "," + csv_quoted(values.at("before")) + "," + csv_quoted(values.at("after")) + "," +
-              csv_quoted(change.at("former_config")) + "\n";
+              "," + csv_quoted(values.at("before").get<std::string>()) + "," +
+              csv_quoted(values.at("after").get<std::string>()) + "," +
+              csv_quoted(change.at("former_config").get<std::string>()) + "\n";
     }
   }
   return text;

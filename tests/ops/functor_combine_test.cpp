@@ -104,7 +104,7 @@ TEST_CASE("multiply leaves out unused gradients") {
 struct Scaling {
   Tensor<double> x, factors, y, dy, dx, dfactors;
 
-  Scaling(const Place& map, const Place& scale)
+  Scaling(const StoredLayout& map, const StoredLayout& scale)
       : x(map, test::draws(kShape.elements(), 2)),
         factors(scale, test::draws(kShape.n() * kShape.c(), 3)),
         y(map),
@@ -126,11 +126,11 @@ struct Scaling {
 
 TEST_CASE("multiply scales channels by factors in every layout, and sums the factors' gradient") {
   const Shape pixel = kShape.with(2, 1).with(3, 1);
-  const Place features{"features", plain_layout({kShape.n(), kShape.c()})};
+  const StoredLayout features{"features", plain_layout({kShape.n(), kShape.c()})};
   std::vector<double> sums;
-  for (const Place& map : test::places(kShape)) {
-    for (const Place& scale :
-         {features, test::places(pixel)[0], test::places(pixel)[1], test::places(pixel)[4]}) {
+  for (const StoredLayout& map : test::stored_layouts(kShape)) {
+    for (const StoredLayout& scale :
+         {features, test::stored_layouts(pixel)[0], test::stored_layouts(pixel)[1], test::stored_layouts(pixel)[4]}) {
       CAPTURE(map.name);
       CAPTURE(scale.name);
       Scaling s(map, scale);
@@ -158,7 +158,7 @@ TEST_CASE("multiply scales channels by factors in every layout, and sums the fac
 }
 
 TEST_CASE("multiply leaves out the gradient of a map that needs none") {
-  const Place map = test::places(kShape)[1];
+  const StoredLayout map = test::stored_layouts(kShape)[1];
   Scaling s(map, {"features", plain_layout({kShape.n(), kShape.c()})});
   test::run(MultiplyOp(), Pass::backward_data, DType::f64, s.tensors(true, false));
   for (const double untouched : s.dx.elements()) CHECK(std::isnan(untouched));

@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-using test::Place;
+using test::StoredLayout;
 using test::Tensor;
 
 const Shape kNoisyShape{3, 11, 3, 5};
@@ -26,7 +26,7 @@ struct NoiseBatch {
 /// The output for an input of ones.
 std::vector<float> run_on_ones(const Op& op, const NoiseBatch& batch, const Layout& from,
                                const Layout& to, Pass pass = Pass::forward_train) {
-  Tensor<float> x(Place{"", from, 0}, {1}), y(Place{"", to, 0});
+  Tensor<float> x(StoredLayout{"", from, 0}, {1}), y(StoredLayout{"", to, 0});
   StepTensors tensors;
   tensors.batch = {batch.samples.data(), &batch.state, batch.seed};
   std::vector<float> workspace(static_cast<std::size_t>(from.extent[0] * from.extent[1]));
@@ -114,7 +114,7 @@ TEST_CASE("spatial dropout's backward pass draws the same channels; evaluation c
 TEST_CASE("a dropped channel is zero whatever it holds") {
   const Layout plain = plain_layout({1, 4, 1, 1});
   const float infinity = std::numeric_limits<float>::infinity();
-  Tensor<float> x(Place{"", plain, 0}, {static_cast<double>(infinity)}), y(Place{"", plain, 0});
+  Tensor<float> x(StoredLayout{"", plain, 0}, {static_cast<double>(infinity)}), y(StoredLayout{"", plain, 0});
   const NoiseBatch batch;
   StepTensors tensors;
   std::vector<float> workspace(4);
