@@ -57,7 +57,7 @@ std::string trained_weights(Session& session, RankGroup& alone) {
                    .save = [](const TrainingState&, bool) {},
                    .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
                    .now = [] { return 0.0; }},
-                  {.metric_names = session.metric_names(), .epochs = session.config().epochs}, {});
+                  {.epochs = session.config().epochs}, {});
   static_cast<void>(trainer.run());
   return weights_of(session);
 }
