@@ -48,11 +48,11 @@ std::int64_t ConfusionMatrix::count(std::int64_t labelled, std::int64_t predicte
 std::string confusion_csv(const ConfusionMatrix& matrix, std::span<const std::string> names) {
   CsvRow head;
   head.add("label");
-  for (std::int64_t c = 0; c < matrix.classes(); ++c) head.add(csv_quoted(name_of_class(names, c)));
+  for (std::int64_t c = 0; c < matrix.classes(); ++c) head.add_text(name_of_class(names, c));
   std::string text = head.add("none").text();
   for (std::int64_t labelled = 0; labelled < matrix.classes(); ++labelled) {
     CsvRow row;
-    row.add(csv_quoted(name_of_class(names, labelled)));
+    row.add_text(name_of_class(names, labelled));
     for (std::int64_t c = 0; c <= matrix.classes(); ++c) row.add(matrix.count(labelled, c));
     text += row.text();
   }
@@ -69,7 +69,7 @@ std::string classes_csv(const ConfusionMatrix& matrix, std::span<const std::stri
     }
     const std::int64_t right = matrix.count(c, c);
     CsvRow row;
-    row.add(c).add(csv_quoted(name_of_class(names, c))).add(samples).add(predicted).add(right);
+    row.add(c).add_text(name_of_class(names, c)).add(samples).add(predicted).add(right);
     row.add(ratio(right, predicted)).add(ratio(right, samples));
     text += row.add(ratio(2 * right, samples + predicted)).text();
   }

@@ -100,6 +100,12 @@ CsvRow& CsvRow::add(std::string_view name) {
   return *this;
 }
 
+CsvRow& CsvRow::add_text(std::string_view text) {
+  separate();
+  text_ += csv_quoted(text);
+  return *this;
+}
+
 CsvRow& CsvRow::add_rounded(double value, int decimals) {
   const double scale = std::pow(10.0, decimals);
   return add(std::isfinite(value) ? std::round(value * scale) / scale : value);

@@ -1,4 +1,4 @@
-// A CSV table that grows by whole rows: LF, decimal points, no quotes.
+// A CSV table that grows by whole rows: LF, decimal points, quotes only where text needs them.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,8 @@ class CsvRow {
   CsvRow& add(double value);
   CsvRow& add(const std::optional<double>& value);
   CsvRow& add(std::string_view name);
+  /// Any text, quoted if needed.
+  CsvRow& add_text(std::string_view text);
   /// With at most `decimals` digits after the point: for times, whose further digits are noise.
   CsvRow& add_rounded(double value, int decimals);
   CsvRow& add_rounded(const std::optional<double>& value, int decimals);

@@ -248,4 +248,4 @@ run env PATH=/nonexistent "$train" --config tiny.yaml --out a
 expect_code 0
 expect_file a/config.yaml
 
-finish 20 0
+finish 21 0
