@@ -130,7 +130,8 @@ TEST_CASE("multiply scales channels by factors in every layout, and sums the fac
   std::vector<double> sums;
   for (const StoredLayout& map : test::stored_layouts(kShape)) {
     for (const StoredLayout& scale :
-         {features, test::stored_layouts(pixel)[0], test::stored_layouts(pixel)[1], test::stored_layouts(pixel)[4]}) {
+         {features, test::stored_layouts(pixel)[0], test::stored_layouts(pixel)[1],
+          test::stored_layouts(pixel)[4]}) {
       CAPTURE(map.name);
       CAPTURE(scale.name);
       Scaling s(map, scale);

@@ -114,7 +114,8 @@ TEST_CASE("spatial dropout's backward pass draws the same channels; evaluation c
 TEST_CASE("a dropped channel is zero whatever it holds") {
   const Layout plain = plain_layout({1, 4, 1, 1});
   const float infinity = std::numeric_limits<float>::infinity();
-  Tensor<float> x(StoredLayout{"", plain, 0}, {static_cast<double>(infinity)}), y(StoredLayout{"", plain, 0});
+  Tensor<float> x(StoredLayout{"", plain, 0}, {static_cast<double>(infinity)}),
+      y(StoredLayout{"", plain, 0});
   const NoiseBatch batch;
   StepTensors tensors;
   std::vector<float> workspace(4);

@@ -29,9 +29,9 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   batch_ = batch_numbers(run_, ranks_.size(), data_.train->size());
   schedule_ = schedule_of(run_, batch_.global);
   choice.begins(RunPhase::building);
-  model_ = std::make_unique<Model>(graph, device_.compute(),
-                                   model_options(run_, device_, shards, statistics_sum_.get(),
-                                                 data_.val->size()));
+  model_ = std::make_unique<Model>(
+      graph, device_.compute(),
+      model_options(run_, device_, shards, statistics_sum_.get(), data_.val->size()));
   if (device_.relay && ranks_.rank() == 0) device_.relay->give(device_.executors->choices());
   if (data_.train_images) {
     model_->feed_from(*data_.train_images, *data_.images_of_val(), data_.pipeline->spatial_steps());
