@@ -48,7 +48,7 @@ class Assigner {
     for (ValueId& input : node.inputs) input = renamed_[input];
     const Layout first = out_.layouts[leading_input(node)];
     for (ValueId& input : node.inputs) {
-      const Shape& shape = out_.graph.values[input].shape;
+      const Shape shape = out_.graph.values[input].shape;  // reorders add values
       if (rule == Contract::Layouts::plain) input = in_layout(input, plain_layout(shape));
       // A map that was reshaped is plain; libraries of a GPU read n, h, w, c alone.
       const bool map = target_.maps_input && shape.rank() == 4;
