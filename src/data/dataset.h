@@ -30,12 +30,18 @@ class Dataset {
   virtual ~Dataset() = default;
   /// Number of samples, at least 1.
   [[nodiscard]] virtual std::int64_t size() const = 0;
-  /// [c, h, w].
+  /// [c, h, w]; h and w are 0 if the pictures have sizes of their own.
   [[nodiscard]] virtual Shape image_shape() const = 0;
+  /// [c, h, w] of sample `index`.
+  [[nodiscard]] virtual Shape sample_shape(std::int64_t index) const {
+    static_cast<void>(index);
+    return image_shape();
+  }
   [[nodiscard]] virtual std::int64_t classes() const = 0;
   /// In the order of the labels; empty if the source has no names.
   [[nodiscard]] virtual std::vector<std::string> class_names() const { return {}; }
-  /// Writes sample `index` as floats (0..255 for 8-bit sources), row-major c, h, w. Throws
+  /// Writes sample `index` as floats (0..255 for 8-bit sources), row-major c, h, w of
+  /// its sample_shape(). Throws
   /// Error{data} if a source decodes on reading and the file is bad.
   virtual void read(std::int64_t index, float* image) const = 0;
   /// Class of sample `index`, in [0, classes).

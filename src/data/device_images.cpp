@@ -35,6 +35,7 @@ void DeviceImages::prepare(Device& device, Queue& queue, const Shape& image,
 }
 
 std::string DeviceImages::fault(const Pipeline& pipeline) {
+  if (pipeline.input_shape()[1] == 0) return "its pictures have sizes of their own";
   if (pipeline.interpolating_steps() > 1) return "more than one augmentation interpolates";
   if (pipeline.pixel_steps().size() <= kMostPixelSteps) return "";
   return "there are more than " + std::to_string(kMostPixelSteps) + " preprocessing steps";

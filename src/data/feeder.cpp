@@ -57,12 +57,12 @@ struct Feeder::State {
 
   void allocate(Slot& slot) const;
   /// Makes the batch of `step` in its slot. Reads only what start() has set.
-  void make_batch(std::int64_t step, Slot& slot, float* scratch) const;
-  void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, float* scratch) const;
-  void fill_image(const SampleKey& key, float* scratch, float* out) const;
+  void make_batch(std::int64_t step, Slot& slot, ImageScratch& scratch) const;
+  void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, ImageScratch& scratch) const;
+  void fill_image(const SampleKey& key, ImageScratch& scratch, float* out) const;
   void fill_steps(const SampleKey& key, SpatialStep* out) const;
-  void make_or_fail(std::int64_t step, Slot& slot, float* scratch) const;
-  void work(const std::stop_token& stop, float* scratch);
+  void make_or_fail(std::int64_t step, Slot& slot, ImageScratch& scratch) const;
+  void work(const std::stop_token& stop, ImageScratch& scratch);
   void quiesce(std::unique_lock<std::mutex>& lock);
   const Batch& next();
   [[nodiscard]] Slot& slot_of(std::int64_t step) {
@@ -73,9 +73,9 @@ struct Feeder::State {
   const Pipeline& pipeline;
   const FeederOptions options;
   const std::int64_t steps;
-  const std::int64_t image_elements;        // of an image made by the host
-  const std::int64_t set_elements;          // of an image of the set
-  std::vector<std::vector<float>> scratch;  // one per worker (one for the caller without workers)
+  const std::int64_t image_elements;  // of an image made by the host
+  const std::int64_t set_elements;    // of an image of the set
+  std::vector<ImageScratch> scratch;  // one per worker (one for the caller without workers)
   std::vector<Slot> slots;
 
   // Set by start() while no worker is busy.
@@ -104,13 +104,10 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
   for (Slot& slot : slots) allocate(slot);
   scratch.resize(static_cast<std::size_t>(std::max(1, options.workers)));
-  for (auto& buffer : scratch) {
-    buffer.resize(static_cast<std::size_t>(pipeline.scratch_elements()));
-  }
   claimed = consumed = steps;  // nothing to do before start()
   for (int i = 0; i < options.workers; ++i) {
-    float* own = scratch[static_cast<std::size_t>(i)].data();
-    workers.emplace_back([this, own](const std::stop_token& stop) { work(stop, own); });
+    ImageScratch& own = scratch[static_cast<std::size_t>(i)];
+    workers.emplace_back([this, &own](const std::stop_token& stop) { work(stop, own); });
   }
 }
 
@@ -133,7 +130,7 @@ void Feeder::State::allocate(Slot& slot) const {
 }
 
 void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slot,
-                                float* own_scratch) const {
+                                ImageScratch& own_scratch) const {
   const bool real = position < set.size();
   const std::int64_t index = real ? order[static_cast<std::size_t>(position)] : 0;
   slot.sample_index[static_cast<std::size_t>(i)] = index;
@@ -150,7 +147,7 @@ void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slo
   if (real) slot.batch.valid = i + 1;
 }
 
-void Feeder::State::fill_image(const SampleKey& key, float* own_scratch, float* out) const {
+void Feeder::State::fill_image(const SampleKey& key, ImageScratch& own_scratch, float* out) const {
   if (options.train) {
     pipeline.fill_train(set, key, own_scratch, out);
   } else {
@@ -160,13 +157,13 @@ void Feeder::State::fill_image(const SampleKey& key, float* own_scratch, float* 
 
 void Feeder::State::fill_steps(const SampleKey& key, SpatialStep* out) const {
   if (options.train) {
-    pipeline.train_steps(key, out);
+    pipeline.train_steps(key, set.sample_shape(key.index), out);
   } else {
-    pipeline.eval_steps(out);
+    pipeline.eval_steps(set.sample_shape(key.index), out);
   }
 }
 
-void Feeder::State::make_batch(std::int64_t step, Slot& slot, float* own_scratch) const {
+void Feeder::State::make_batch(std::int64_t step, Slot& slot, ImageScratch& own_scratch) const {
   const std::int64_t slice = step / options.shards * options.ranks + options.rank;
   const std::int64_t shard = slice * options.shards + step % options.shards;
   const std::int64_t first = shard * options.batch;
@@ -176,7 +173,7 @@ void Feeder::State::make_batch(std::int64_t step, Slot& slot, float* own_scratch
 
 /// Errors stay with the batch that they affect, so that next() throws at the same step for any
 /// number of workers.
-void Feeder::State::make_or_fail(std::int64_t step, Slot& slot, float* own_scratch) const {
+void Feeder::State::make_or_fail(std::int64_t step, Slot& slot, ImageScratch& own_scratch) const {
   slot.error = nullptr;
   try {
     make_batch(step, slot, own_scratch);
@@ -185,7 +182,7 @@ void Feeder::State::make_or_fail(std::int64_t step, Slot& slot, float* own_scrat
   }
 }
 
-void Feeder::State::work(const std::stop_token& stop, float* own_scratch) {
+void Feeder::State::work(const std::stop_token& stop, ImageScratch& own_scratch) {
   std::unique_lock lock(mutex);
   const auto may_claim = [this] {
     // The caller holds one slot of prefetch + 1, so up to prefetch steps may be ready ahead of it.
@@ -216,7 +213,7 @@ const Batch& Feeder::State::next() {
   const auto begin = std::chrono::steady_clock::now();
   Slot& slot = slot_of(consumed);
   if (options.workers == 0) {
-    make_or_fail(consumed, slot, scratch.front().data());
+    make_or_fail(consumed, slot, scratch.front());
   } else {
     std::unique_lock lock(mutex);
     wake_caller.wait(lock, [&] { return slot.ready_step == consumed; });

@@ -1,7 +1,5 @@
 #include "data/flip.h"
 
-#include "base/philox.h"
-
 namespace trainyard {
 
 namespace {
@@ -15,8 +13,7 @@ std::unique_ptr<Augmentation> read_flip(config::Fields& fields, Flip::Axis axis)
 }  // namespace
 
 SpatialStep Flip::step(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
-  const Random4 random = random4(key.seed, RandomStream::augment, key.epoch, draw,
-                                 static_cast<std::uint64_t>(key.index));
+  const Random4 random = augment_words(key, draw);
   const bool flip = uniform01(random.word[0]) < probability_;
   SpatialStep step = identity_step(shape);
   step.mirror_x = flip && axis_ == Axis::horizontal;

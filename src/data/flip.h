@@ -1,7 +1,7 @@
 // Random mirroring.
 #pragma once
 
-#include "data/pipeline.h"
+#include "data/augmentation.h"
 
 namespace trainyard {
 

@@ -1,9 +1,12 @@
 // The sources, augmentations and preprocessing steps that the data section of a run file can name.
 #include "data/cifar.h"
+#include "data/fixed_size.h"
 #include "data/flip.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
+#include "data/keras_warps.h"
 #include "data/pad_crop.h"
+#include "data/pipeline.h"
 #include "data/preprocess.h"
 #include "data/shift.h"
 #include "data/synthetic.h"
@@ -27,7 +30,12 @@ std::span<const config::Kind<DatasetSource>> dataset_kinds() {
 
 std::span<const config::Kind<Augmentation>> augmentation_kinds() {
   static constexpr config::Kind<Augmentation> kKinds[] = {
+      {"resize", "stretches to a size, or to a shorter side", read_resize},
+      {"center_crop", "the centre of the image", read_center_crop},
+      {"rotate", "random rotation", read_rotate},
       {"shift", "random shift along both axes", read_shift},
+      {"shear", "random shear", read_shear},
+      {"zoom", "random zoom of each axis", read_zoom},
       {"hflip", "mirrors left and right with a probability", read_hflip},
       {"vflip", "mirrors top and bottom with a probability", read_vflip},
       {"pad_crop", "random crop of the padded image; the centre in evaluation", read_pad_crop},

@@ -3,13 +3,14 @@
 
 #include <optional>
 
-#include "data/pipeline.h"
+#include "data/warp.h"
 
 namespace trainyard {
 
 struct PadCropOptions {
   std::int64_t pad = 4;              // pixels on each side
-  double value = 0;                  // of the padding, before preprocessing
+  double value = 0;                  // of constant padding, before preprocessing
+  Fill fill = Fill::constant;        // how the padding is made
   std::optional<config::Pair> size;  // of the crop; the input's size if empty
 };
 void declare(config::Fields& fields, PadCropOptions& options);

@@ -5,31 +5,64 @@
 
 #include "base/error.h"
 #include "data/image_loops.h"
+#include "data/warp.h"
 
 namespace trainyard {
+namespace {
 
-SpatialStep identity_step(const Shape& shape) {
-  const auto height = static_cast<std::int32_t>(shape[1]),
-             width = static_cast<std::int32_t>(shape[2]);
-  return {.in_h = height, .in_w = width, .out_h = height, .out_w = width};
+/// The shape of a step's output.
+Shape after(const SpatialStep& step, const Shape& shape) {
+  return {shape[0], step.out_h, step.out_w};
 }
 
-SpatialStep Augmentation::eval_step(const Shape& shape) const {
-  TY_CHECK(output_shape(shape) == shape, "an augmentation that resizes needs its own evaluation");
-  return identity_step(shape);
+[[noreturn]] void refuse_mixed(const Augmentation& first, const Augmentation& second) {
+  throw Error(ErrorKind::config,
+              "augment: '" + std::string(first.name()) + "' and '" + std::string(second.name()) +
+                  "' follow one another, so they are one warp, but differ in 'fill', 'cval' or "
+                  "'interpolation'; give both the same");
+}
+
+}  // namespace
+
+float* ImageScratch::next(std::int64_t elements) {
+  last_ = 1 - last_;
+  std::vector<float>& image = images_[last_];
+  if (std::ssize(image) < elements) image.resize(static_cast<std::size_t>(elements));
+  return image.data();
 }
 
 Pipeline::Pipeline(Shape image, std::vector<std::shared_ptr<const Augmentation>> augment,
                    std::vector<std::shared_ptr<const Preprocess>> preprocess)
-    : output_(image),
-      largest_(image.elements()),
+    : image_(image),
+      output_(image),
       augment_(std::move(augment)),
       preprocess_(std::move(preprocess)) {
-  for (const auto& augmentation : augment_) {
-    shapes_.push_back(output_);
-    output_ = augmentation->output_shape(output_);
-    largest_ = std::max(largest_, output_.elements());
+  for (std::size_t i = 0; i < augment_.size(); ++i) {
+    output_ = augment_[i]->output_shape(output_);
+    if (joins_stage(i)) {
+      ++stages_.back().count;
+    } else {
+      stages_.push_back({static_cast<std::uint32_t>(i), 1});
+    }
   }
+  check_size();
+}
+
+/// True if the augmentation at `i` is a warp that continues the one before it.
+bool Pipeline::joins_stage(std::size_t i) const {
+  if (i == 0) return false;
+  const Warp* const before = augment_[i - 1]->warp();
+  const Warp* const warp = augment_[i]->warp();
+  if (before == nullptr || warp == nullptr) return false;
+  if (before->sampling() != warp->sampling()) refuse_mixed(*before, *warp);
+  return true;
+}
+
+void Pipeline::check_size() const {
+  if (output_[1] > 0 && output_[2] > 0) return;
+  throw Error(ErrorKind::config,
+              "the data's pictures have sizes of their own, and 'augment' gives them no common "
+              "one; add 'resize: [h, w]', or 'center_crop: size'");
 }
 
 bool Pipeline::needs_statistics() const {
@@ -41,44 +74,78 @@ void Pipeline::prepare(Statistics statistics) {
   for (auto& step : preprocess_) step = step->prepared(statistics, output_);
 }
 
+template <class MapOf>
+SpatialStep Pipeline::joined(const Stage& stage, const Shape& shape, const MapOf& map_of) const {
+  Affine map;
+  Shape current = shape;
+  for (std::uint32_t i = stage.first; i < stage.first + stage.count; ++i) {
+    map = composed(map, map_of(*augment_[i]->warp(), i, current));
+    current = augment_[i]->output_shape(current);
+  }
+  return warp_step(map, augment_[stage.first]->warp()->sampling(), shape, current);
+}
+
+SpatialStep Pipeline::train_step(const Stage& stage, const SampleKey& key,
+                                 const Shape& shape) const {
+  if (stage.count == 1) return augment_[stage.first]->step(key, stage.first, shape);
+  return joined(stage, shape, [&](const Warp& warp, std::uint32_t draw, const Shape& in) {
+    return warp.map(key, draw, in);
+  });
+}
+
+SpatialStep Pipeline::eval_step(const Stage& stage, const Shape& shape) const {
+  if (stage.count == 1) return augment_[stage.first]->eval_step(shape);
+  return joined(stage, shape,
+                [](const Warp& warp, std::uint32_t, const Shape& in) { return warp.eval_map(in); });
+}
+
 template <class StepOf>
-void Pipeline::fill(const Dataset& set, std::int64_t index, float* scratch, float* out,
+void Pipeline::fill(const Dataset& set, std::int64_t index, ImageScratch& scratch, float* out,
                     const StepOf& step_of) const {
-  const std::int64_t channels = output_[0];
-  float* current = augment_.empty() ? out : scratch;
+  Shape shape = set.sample_shape(index);
+  float* current = stages_.empty() ? out : scratch.next(shape.elements());
   set.read(index, current);
-  for (std::size_t i = 0; i < augment_.size(); ++i) {
-    float* other = scratch + (i % 2 == 0 ? largest_ : 0);
-    float* next = i + 1 == augment_.size() ? out : other;
-    run_step(step_of(i), channels, current, next);
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const SpatialStep step = step_of(stages_[i], shape);
+    shape = after(step, shape);
+    float* const next = i + 1 == stages_.size() ? out : scratch.next(shape.elements());
+    run_step(step, shape[0], current, next);
     current = next;
   }
-  for (const auto& step : preprocess_) {
-    run_step(step->step(), channels, output_[1] * output_[2], out);
+  for (const auto& step : preprocess_) run_step(step->step(), shape[0], shape[1] * shape[2], out);
+}
+
+void Pipeline::fill_train(const Dataset& set, const SampleKey& key, ImageScratch& scratch,
+                          float* out) const {
+  fill(set, key.index, scratch, out,
+       [&](const Stage& stage, const Shape& shape) { return train_step(stage, key, shape); });
+}
+
+void Pipeline::fill_eval(const Dataset& set, std::int64_t index, ImageScratch& scratch,
+                         float* out) const {
+  fill(set, index, scratch, out,
+       [&](const Stage& stage, const Shape& shape) { return eval_step(stage, shape); });
+}
+
+void Pipeline::train_steps(const SampleKey& key, const Shape& shape, SpatialStep* out) const {
+  Shape current = shape;
+  for (const Stage& stage : stages_) {
+    *out = train_step(stage, key, current);
+    current = after(*out++, current);
   }
 }
 
-void Pipeline::fill_train(const Dataset& set, const SampleKey& key, float* scratch,
-                          float* out) const {
-  fill(set, key.index, scratch, out, [&](std::size_t i) { return train_step(i, key); });
-}
-
-void Pipeline::fill_eval(const Dataset& set, std::int64_t index, float* scratch, float* out) const {
-  fill(set, index, scratch, out, [&](std::size_t i) { return augment_[i]->eval_step(shapes_[i]); });
-}
-
-void Pipeline::train_steps(const SampleKey& key, SpatialStep* out) const {
-  for (std::size_t i = 0; i < augment_.size(); ++i) out[i] = train_step(i, key);
-}
-
-void Pipeline::eval_steps(SpatialStep* out) const {
-  for (std::size_t i = 0; i < augment_.size(); ++i) out[i] = augment_[i]->eval_step(shapes_[i]);
+void Pipeline::eval_steps(const Shape& shape, SpatialStep* out) const {
+  Shape current = shape;
+  for (const Stage& stage : stages_) {
+    *out = eval_step(stage, current);
+    current = after(*out++, current);
+  }
 }
 
 std::int64_t Pipeline::interpolating_steps() const {
-  std::vector<SpatialStep> steps(augment_.size());
-  train_steps({}, steps.data());
-  return std::ranges::count_if(steps, &SpatialStep::interpolates);
+  return std::ranges::count_if(
+      stages_, [this](const Stage& stage) { return augment_[stage.first]->interpolates(); });
 }
 
 std::vector<PixelStep> Pipeline::pixel_steps() const {

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "base/philox.h"
 #include "base/text.h"
 
 namespace trainyard {
@@ -28,36 +27,23 @@ void check_range(config::Fields& fields, std::string_view key, double range) {
 
 }  // namespace
 
-std::span<const config::Word<Interpolation>> words(Interpolation) {
-  static constexpr config::Word<Interpolation> kWords[] = {{Interpolation::nearest, "nearest"},
-                                                           {Interpolation::bilinear, "bilinear"}};
-  return kWords;
-}
-
-std::span<const config::Word<Fill>> words(Fill) {
-  static constexpr config::Word<Fill> kWords[] = {{Fill::nearest, "nearest"},
-                                                  {Fill::reflect, "reflect"},
-                                                  {Fill::wrap, "wrap"},
-                                                  {Fill::constant, "constant"}};
-  return kWords;
-}
-
 void declare(config::Fields& fields, ShiftOptions& options) {
   constexpr config::Limits kRange{.minimum = 0, .maximum = 16384};
   fields.field("x", options.x, "largest shift along the width: a fraction below 1, or pixels",
                kRange);
   fields.field("y", options.y, "largest shift along the height: a fraction below 1, or pixels",
                kRange);
-  fields.field("fill", options.fill, "how the image is extended beyond its edge");
-  fields.field("cval", options.cval, "value of fill: constant");
-  fields.field("interpolation", options.interpolation, "nearest pixel, or sub-pixel");
+  Sampling sampling;
+  declare(fields, sampling);
+  options.fill = sampling.fill;
+  options.cval = sampling.cval;
+  options.interpolation = sampling.interpolation;
   check_range(fields, "x", options.x);
   check_range(fields, "y", options.y);
 }
 
 ShiftAmount Shift::amount(const SampleKey& key, std::uint32_t draw, const Shape& shape) const {
-  const Random4 random = random4(key.seed, RandomStream::augment, key.epoch, draw,
-                                 static_cast<std::uint64_t>(key.index));
+  const Random4 random = augment_words(key, draw);
   return {drawn_pixels(options_.y, shape[1], random.word[0]),
           drawn_pixels(options_.x, shape[2], random.word[1])};
 }

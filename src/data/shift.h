@@ -1,14 +1,9 @@
 // Random shifts, as Keras's ImageDataGenerator makes them.
 #pragma once
 
-#include "data/image_functors.h"
-#include "data/pipeline.h"
+#include "data/warp.h"
 
 namespace trainyard {
-
-enum class Interpolation { nearest, bilinear };
-[[nodiscard]] std::span<const config::Word<Interpolation>> words(Interpolation);
-[[nodiscard]] std::span<const config::Word<Fill>> words(Fill);
 
 struct ShiftOptions {
   double x = 0;  // along the width; below 1 a fraction of it, else whole pixels
@@ -30,13 +25,11 @@ struct ShiftAmount {
 
 /// Shifts by uniform(-r, r) * size for a range r < 1, drawn continuously, or by a whole number of
 /// pixels in -r..r for r >= 1, each equally likely (Keras draws from 1 - r..r - 1 there, zero twice
-/// as often). Nearest takes the pixel at floor(shift + 0.5); bilinear is sub-pixel. The image is
-/// extended by the fill rule and then sampled, which is scipy's grid-constant and grid-wrap:
-/// scipy's plain `constant` gives the constant wherever a coordinate is outside, even by a fraction
-/// of a pixel, and its plain `wrap` has the period n - 1.
-class Shift final : public Augmentation {
+/// as often). Nearest takes the pixel at floor(shift + 0.5); bilinear is sub-pixel.
+class Shift final : public Warp {
  public:
-  explicit Shift(ShiftOptions options) : options_(options) {}
+  explicit Shift(ShiftOptions options)
+      : Warp({options.fill, options.cval, options.interpolation}), options_(options) {}
   [[nodiscard]] std::string_view name() const override { return "shift"; }
   /// The amount for a sample: words 0 (y) and 1 (x) of its draw.
   [[nodiscard]] ShiftAmount amount(const SampleKey& key, std::uint32_t draw,
@@ -46,6 +39,11 @@ class Shift final : public Augmentation {
   [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
                                  const Shape& shape) const override {
     return step_by(amount(key, draw, shape), shape);
+  }
+  [[nodiscard]] Affine map(const SampleKey& key, std::uint32_t draw,
+                           const Shape& shape) const override {
+    const ShiftAmount shift = amount(key, draw, shape);
+    return {.y0 = shift.y, .x0 = shift.x};
   }
 
  private:

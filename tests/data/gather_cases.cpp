@@ -5,6 +5,7 @@
 #include "data/device_images.h"
 #include "data/feeder.h"
 #include "data/flip.h"
+#include "data/keras_warps.h"
 #include "data/pad_crop.h"
 #include "data/preprocess.h"
 #include "data/shift.h"
@@ -54,7 +55,7 @@ std::vector<NamedPipeline> pipelines() {
   add("mean image, scale", {}, list_of<Preprocess>(MeanImage(), Scale(1.0 / 255)));
   add("crop, deviation", list_of<Augmentation>(crop()),
       list_of<Preprocess>(Scale(0.1), MeanRgb({}), StdRgb({})));
-  for (const Fill fill : {Fill::nearest, Fill::reflect, Fill::wrap, Fill::constant}) {
+  for (const Fill fill : {Fill::nearest, Fill::reflect, Fill::wrap, Fill::constant, Fill::mirror}) {
     const std::string number = std::to_string(static_cast<int>(fill));
     add("whole shift, flip, fill " + number,
         list_of<Augmentation>(shift(fill, Interpolation::nearest),
@@ -65,6 +66,15 @@ std::vector<NamedPipeline> pipelines() {
                               Flip(Flip::Axis::vertical, 0.5), shift(fill, Interpolation::bilinear),
                               Flip(Flip::Axis::vertical, 0.5)),
         list_of<Preprocess>(MeanRgb({1, 2, 3})));
+    for (const Interpolation interpolation : {Interpolation::nearest, Interpolation::bilinear}) {
+      const Sampling sampling{.fill = fill, .cval = 7, .interpolation = interpolation};
+      add("crop, all warps, flip, fill " + number +
+              (sampling.interpolation == Interpolation::bilinear ? ", bilinear" : ""),
+          list_of<Augmentation>(crop(), Rotate(25, sampling), shift(fill, interpolation),
+                                Shear(15, sampling), Zoom(0.7, 1.2, sampling),
+                                Flip(Flip::Axis::horizontal, 0.5)),
+          list_of<Preprocess>(MeanRgb({1, 2, 3})));
+    }
   }
   return list;
 }

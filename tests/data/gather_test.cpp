@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "data/device_images.h"
+#include "data/fixed_size.h"
+#include "data/flip.h"
 #include "data/preprocess.h"
 #include "data/shift.h"
 #include "gather_cases.h"
@@ -23,7 +25,7 @@ TEST_CASE(
     CHECK(test::differing_batches(*device, *queue, *make_cpu_batch_launches(threads), kTypes,
                                   made) == Texts{});
     CHECK(made ==
-          11 * 2 * (3 + 4) * 3 * 4);  // pipelines, ways, batches of both kinds, layouts, types
+          23 * 2 * (3 + 4) * 3 * 4);  // pipelines, ways, batches of both kinds, layouts, types
   }
 }
 
@@ -33,6 +35,7 @@ TEST_CASE("a pipeline that a device cannot run is refused with a reason") {
     for (int i = 0; i < shifts; ++i) {
       augment.push_back(std::make_unique<Shift>(
           ShiftOptions{.x = 0.1, .interpolation = Interpolation::bilinear}));
+      augment.push_back(std::make_unique<Flip>(Flip::Axis::vertical, 0.5));
     }
     std::vector<std::shared_ptr<const Preprocess>> preprocess;
     for (int i = 0; i < scales; ++i) preprocess.push_back(std::make_unique<Scale>(0.5));
@@ -40,6 +43,10 @@ TEST_CASE("a pipeline that a device cannot run is refused with a reason") {
   };
   CHECK(fault(1, kMostPixelSteps).empty());
   CHECK(fault(2, 0) == "more than one augmentation interpolates");
+  std::vector<std::shared_ptr<const Augmentation>> crop{
+      std::make_unique<CenterCrop>(config::Pair{4, 4})};
+  CHECK(DeviceImages::fault(Pipeline({1, 0, 0}, crop, {})) ==
+        "its pictures have sizes of their own");
   CHECK(fault(0, kMostPixelSteps + 1) == "there are more than 8 preprocessing steps");
 }
 

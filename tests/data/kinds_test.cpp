@@ -88,6 +88,20 @@ TEST_CASE("a flip without a probability mirrors half of the samples") {
   CHECK(std::abs(mirrored - 1000) < 112);  // five deviations of 22.4
 }
 
+TEST_CASE("a range is one number around 1, or two numbers in order") {
+  const auto augment = [](const std::string& zoom) {
+    return config_message("augment: [zoom: " + zoom + "]\n" + kSource);
+  };
+  CHECK(augment("0.2") == "no error");
+  CHECK(augment("[0.5, 0.5]") == "no error");
+  CHECK(holds(augment("wide"), "run.yaml:1:"));
+  CHECK(holds(augment("wide"), "expected a number r for [1 - r, 1 + r], or [low, high], found"));
+  CHECK(holds(augment("[1.2, 0.8]"), "expected 0.01 <= low <= high, found [1.2, 0.8]"));
+  CHECK(holds(augment("1.5"), "expected 0.01 <= low <= high, found [-0.5, 2.5]"));
+  CHECK(holds(config_message("augment: [resize: [1, 2, 3]]\n" + kSource),
+              "expected one number, or [h, w]"));
+}
+
 TEST_CASE("a source looks next to the config file") {
   const test::TemporaryFolder folder;
   folder.write("set/test_batch.bin", test::cifar_record(3, 1));
@@ -97,16 +111,20 @@ TEST_CASE("a source looks next to the config file") {
 }
 
 TEST_CASE("augmentations and preprocessing are read in order from their short forms") {
-  const DataSection section = read(kSource +
-                                   "augment: [shift: {x: 0.1, y: 2, fill: reflect}, hflip: 0.25, "
-                                   "vflip, pad_crop: 4]\n"
-                                   "preprocess: [scale: 0.5, mean_image: train, mean_rgb: [1, 2, "
-                                   "3], mean_rgb: train, std_rgb: 2]\n");
+  const DataSection section =
+      read(kSource +
+           "augment: [shift: {x: 0.1, y: 2, fill: reflect}, hflip: 0.25, "
+           "vflip, pad_crop: 4, resize: [40, 30], rotate: 20, shear: 10, zoom: 0.2, hflip, zoom: "
+           "{range: [0.8, 1.2], fill: mirror}, center_crop: 28]\n"
+           "preprocess: [scale: 0.5, mean_image: train, mean_rgb: [1, 2, "
+           "3], mean_rgb: train, std_rgb: 2]\n");
   std::vector<std::string_view> names;
   for (const auto& item : section.augment) names.push_back(item->name());
   for (const auto& item : section.preprocess) names.push_back(item->name());
-  CHECK(names == std::vector<std::string_view>{"shift", "hflip", "vflip", "pad_crop", "scale",
-                                               "mean_image", "mean_rgb", "mean_rgb", "std_rgb"});
+  CHECK(names == std::vector<std::string_view>{"shift", "hflip", "vflip", "pad_crop", "resize",
+                                               "rotate", "shear", "zoom", "hflip", "zoom",
+                                               "center_crop", "scale", "mean_image", "mean_rgb",
+                                               "mean_rgb", "std_rgb"});
   float image[3] = {10, 20, 30};
   run_step(section.preprocess[0]->step(), 3, 1, image);
   CHECK(image[2] == 15.0f);

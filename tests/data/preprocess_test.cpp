@@ -32,8 +32,9 @@ Image preprocessed(const Dataset& set, Steps list) {
   pipeline.prepare(compute_statistics(set, 1));
   const std::int64_t elements = set.image_shape().elements();
   Image all(static_cast<std::size_t>(set.size() * elements));
+  ImageScratch scratch;
   for (std::int64_t i = 0; i < set.size(); ++i) {
-    pipeline.fill_eval(set, i, nullptr, all.data() + i * elements);
+    pipeline.fill_eval(set, i, scratch, all.data() + i * elements);
   }
   return all;
 }
@@ -201,12 +202,12 @@ TEST_CASE("a pipeline augments in order and then preprocesses") {
   augment.push_back(std::make_unique<Flip>(Flip::Axis::vertical, 1));
   Pipeline pipeline(kPreparedShape, std::move(augment), steps(Scale(0.1), MeanRgb({1})));
   pipeline.prepare({});
-  Image scratch(static_cast<std::size_t>(pipeline.scratch_elements()));
+  ImageScratch scratch;
   Image out(4);
-  pipeline.fill_train(*set, {.index = 1}, scratch.data(), out.data());
+  pipeline.fill_train(*set, {.index = 1}, scratch, out.data());
   // 0.1f is not exact: compare with the same float arithmetic.
   CHECK(out == Image{40 * 0.1f - 1, 20 * 0.1f - 1, 80 * 0.1f - 1, 30 * 0.1f - 1});
-  pipeline.fill_eval(*set, 1, scratch.data(), out.data());
+  pipeline.fill_eval(*set, 1, scratch, out.data());
   CHECK(out == Image{20 * 0.1f - 1, 40 * 0.1f - 1, 30 * 0.1f - 1, 80 * 0.1f - 1});
 }
 

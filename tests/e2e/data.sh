@@ -194,7 +194,7 @@ expect_file never.csv
 expect_same_file never.csv always.csv
 expect_same_file never/weights/last.safetensors always/weights/last.safetensors
 run "$train" --config run.yaml --out twice --set data.resident=always --set \
-  'data.augment=[shift: {x: 0.1, interpolation: bilinear}, shift: {y: 0.1, interpolation: bilinear}]'
+  'data.augment=[shift: {x: 0.1, interpolation: bilinear}, vflip, shift: {y: 0.1, interpolation: bilinear}]'
 expect_code 3
 expect_err "'data.resident: always', but the training split cannot stay on the device: more than one \
 augmentation interpolates; set 'data.resident: auto'"

@@ -1,0 +1,31 @@
+#include "data/number_range.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace trainyard {
+
+NumberRange read_range(config::Fields& fields, std::string_view key, std::string_view help,
+                       double minimum) {
+  config::Node value;
+  fields.rest(key, value, help);
+  if (fields.describing()) return {1, 1};
+  const bool list = value.kind == config::Node::Kind::list;
+  const std::vector<config::Node> items = list ? value.items : std::vector<config::Node>{value};
+  const bool numbers = std::ranges::all_of(items, &config::Node::is_number);
+  if (!numbers || items.empty() || items.size() > 2) {
+    fields.error(key, "expected a number r for [1 - r, 1 + r], or [low, high], found " +
+                          config::describe(value));
+    return {1, 1};
+  }
+  const NumberRange range = items.size() == 2 ? NumberRange{items[0].real, items[1].real}
+                                              : NumberRange{1 - items[0].real, 1 + items[0].real};
+  if (range.low < minimum || range.low > range.high) {
+    fields.error(key, "expected " + number_text(minimum) + " <= low <= high, found [" +
+                          number_text(range.low) + ", " + number_text(range.high) + "]");
+  }
+  return range;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,102 @@
+// Augmentations against the goldens of scripts/make_augmentation_goldens.py: the formulas of Keras
+// 2.1.6 over scipy, and PyTorch's.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "config/load.h"
+#include "data/fixed_size.h"
+#include "data/image_loops.h"
+#include "data/keras_warps.h"
+
+namespace trainyard {
+namespace {
+
+using Image = std::vector<float>;
+
+const Shape kGoldenShape{2, 7, 10};
+
+config::Node goldens(const std::string& name) {
+  return config::load_yaml(std::string(TY_SOURCE_DIR) + "/tests/data/goldens/" + name);
+}
+
+/// The script's image.
+Image golden_image(const Shape& shape) {
+  Image image;
+  for (std::int64_t c = 0; c < shape[0]; ++c)
+    for (std::int64_t y = 0; y < shape[1]; ++y)
+      for (std::int64_t x = 0; x < shape[2]; ++x) {
+        const std::int64_t value = 17 * c + 5 * y + 11 * x + x * y * (c + 3);
+        image.push_back(static_cast<float>(value * value % 251));
+      }
+  return image;
+}
+
+double number(const config::Node& row, const char* key) { return row.find(key)->real; }
+double number(const config::Node& row, const char* key, std::size_t i) {
+  return row.find(key)->items[i].real;
+}
+
+template <class E>
+E word_of(const config::Node& row, const char* key, E kind) {
+  for (const auto& each : words(kind)) {
+    if (each.word == row.find(key)->text) return each.value;
+  }
+  FAIL("an unknown word");
+  return kind;
+}
+
+Image stepped(const SpatialStep& step, const Image& in, std::int64_t channels) {
+  Image out(static_cast<std::size_t>(channels * step.out_h * step.out_w));
+  run_step(step, channels, in.data(), out.data());
+  return out;
+}
+
+/// The largest difference from the row's values; infinite if their number differs.
+double furthest(const Image& found, const config::Node& row) {
+  const std::vector<config::Node>& expected = row.find("out")->items;
+  if (expected.size() != found.size()) return INFINITY;
+  double most = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    most = std::max(most, std::abs(static_cast<double>(found[i]) - expected[i].real));
+  }
+  return most;
+}
+
+Affine keras_map(const config::Node& row) {
+  const Affine shift{.y0 = number(row, "shift", 0), .x0 = number(row, "shift", 1)};
+  const Affine turned = composed(Rotate::by(number(row, "rotate"), kGoldenShape), shift);
+  const Affine sheared = composed(turned, Shear::by(number(row, "shear"), kGoldenShape));
+  return composed(sheared, Zoom::by(number(row, "zoom", 0), number(row, "zoom", 1), kGoldenShape));
+}
+
+}  // namespace
+
+TEST_CASE("warps are Keras's matrices with scipy's interpolation, in every fill") {
+  const config::Node all = goldens("warps.yaml");
+  CHECK(all.items.size() == 4 * 5 * 2);
+  for (const config::Node& row : all.items) {
+    const Sampling sampling{.fill = word_of(row, "fill", Fill{}),
+                            .cval = 7,
+                            .interpolation = word_of(row, "interpolation", Interpolation{})};
+    CAPTURE(row.find("name")->text);
+    CAPTURE(row.find("fill")->text);
+    CAPTURE(row.find("interpolation")->text);
+    const SpatialStep step = warp_step(keras_map(row), sampling, kGoldenShape, kGoldenShape);
+    // Nearest pixels are exact; bilinear ones are in float: 255 * a few * 2^-24.
+    CHECK(furthest(stepped(step, golden_image(kGoldenShape), 2), row) <=
+          (step.interpolates ? 1e-4 : 0.0));
+  }
+}
+
+TEST_CASE("resize reads between pixels as PyTorch does without smoothing") {
+  for (const config::Node& row : goldens("resizes.yaml").items) {
+    const Resize resize(config::Pair{static_cast<std::int64_t>(number(row, "size", 0)),
+                                     static_cast<std::int64_t>(number(row, "size", 1))},
+                        {.interpolation = Interpolation::bilinear});
+    CHECK(furthest(stepped(resize.eval_step(kGoldenShape), golden_image(kGoldenShape), 2), row) <=
+          1e-4);
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,174 @@
+// Warps: how they are drawn and composed, and images that have sizes of their own.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+
+#include "data/fixed_size.h"
+#include "data/flip.h"
+#include "data/image_loops.h"
+#include "data/keras_warps.h"
+#include "data/pad_crop.h"
+#include "data/pipeline.h"
+#include "data/shift.h"
+#include "helpers.h"
+
+namespace trainyard {
+namespace {
+
+using Image = std::vector<float>;
+using Augments = std::vector<std::shared_ptr<const Augmentation>>;
+
+template <class... Member>
+Augments augments(Member... members) {
+  Augments list;
+  (list.push_back(std::make_unique<Member>(std::move(members))), ...);
+  return list;
+}
+
+const Shape kWarped{1, 8, 6};
+
+}  // namespace
+
+TEST_CASE("fill mirror does not repeat the edge: dcb|abcd|cba") {
+  const std::string mirrored =
+      "cdcbabcdcb"
+      "abcd"
+      "cbabcdcbab";
+  for (std::int64_t i = -10; i < 14; ++i) {
+    CAPTURE(i);
+    CHECK('a' + extended_index(i, 4, Fill::mirror) == mirrored[static_cast<std::size_t>(i + 10)]);
+  }
+  CHECK(extended_index(-3, 1, Fill::mirror) == 0);
+  CHECK(extended_index(7, 1, Fill::mirror) == 0);
+}
+
+TEST_CASE("pad_crop mirrors the image around it, as PyTorch's reflect padding") {
+  PadCropOptions options;
+  options.pad = 2;
+  options.fill = Fill::mirror;
+  options.size = config::Pair{6, 7};
+  const Image image{1, 2, 3,  //
+                    4, 5, 6};
+  Image out(42);
+  run_step(PadCrop(options).eval_step({1, 2, 3}), 1, image.data(), out.data());
+  CHECK(Image(out.begin(), out.begin() + 14) == Image{3, 2, 1, 2, 3, 2, 1,  //
+                                                      6, 5, 4, 5, 6, 5, 4});
+}
+
+TEST_CASE("consecutive warps are one step, and its map is that of Keras's product of matrices") {
+  const Sampling sampling{.interpolation = Interpolation::bilinear};
+  const ShiftOptions shift{.x = 0.2, .y = 0.1, .interpolation = Interpolation::bilinear};
+  const Pipeline pipeline(kWarped,
+                          augments(Rotate(20, sampling), Shift(shift), Shear(10, sampling),
+                                   Zoom(0.8, 1.2, sampling), Flip(Flip::Axis::horizontal, 1)),
+                          {});
+  CHECK(pipeline.spatial_steps() == 2);
+  CHECK(pipeline.interpolating_steps() == 1);
+  const SampleKey key{.seed = 3, .epoch = 2, .index = 5};
+  SpatialStep steps[2];
+  pipeline.train_steps(key, kWarped, steps);
+  Affine map = Rotate(20, sampling).map(key, 0, kWarped);
+  map = composed(map, Shift(shift).map(key, 1, kWarped));
+  map = composed(map, Shear(10, sampling).map(key, 2, kWarped));
+  map = composed(map, Zoom(0.8, 1.2, sampling).map(key, 3, kWarped));
+  CHECK(steps[0].map == map);
+  CHECK(steps[0].warps);
+  CHECK(steps[1].mirror_x);
+  pipeline.eval_steps(kWarped, steps);
+  CHECK_FALSE(steps[0].warps);
+  CHECK_FALSE(steps[0].interpolates);
+}
+
+TEST_CASE("a shift by whole pixels composed with others moves as it does alone") {
+  const SpatialStep alone = Shift({.x = 2, .y = 1}).step_by({1, -2}, kWarped);
+  const SpatialStep warp = warp_step({.y0 = 1, .x0 = -2}, {}, kWarped, kWarped);
+  Image image(48);
+  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i);
+  Image first(48), second(48);
+  run_step(alone, 1, image.data(), first.data());
+  run_step(warp, 1, image.data(), second.data());
+  CHECK(first == second);
+}
+
+TEST_CASE("consecutive warps that sample differently are refused") {
+  CHECK(test::message_of(ErrorKind::config,
+                         [] {
+                           (void)Pipeline(kWarped,
+                                          augments(Rotate(5, {.fill = Fill::wrap}), Shift({})), {});
+                         }) ==
+        "augment: 'rotate' and 'shift' follow one another, so they are one warp, but differ in "
+        "'fill', 'cval' or 'interpolation'; give both the same");
+}
+
+TEST_CASE("angles and factors are drawn evenly from their ranges") {
+  double least = 100, most = -100, sum = 0;
+  constexpr int kDraws = 4000;
+  for (int i = 0; i < kDraws; ++i) {
+    const Affine turn = Rotate(30, {}).map({.seed = 1, .index = i}, 0, kWarped);
+    const double degrees = std::atan2(turn.xy, turn.xx) * 180 / 3.14159265358979;
+    const Affine zoom = Zoom(0.5, 1.5, {}).map({.seed = 1, .index = i}, 0, kWarped);
+    least = std::min(least, degrees);
+    most = std::max(most, degrees);
+    sum += degrees;
+    CHECK((zoom.yy >= 0.5 && zoom.yy <= 1.5 && zoom.xx >= 0.5 && zoom.xx <= 1.5));
+    CHECK(zoom.yy != zoom.xx);
+  }
+  // The mean's deviation is 30 / sqrt(3 * 4000) = 0.27, five of them 1.4.
+  CHECK((least >= -30 && least < -29.7 && most <= 30 && most > 29.7));
+  CHECK(std::abs(sum / kDraws) < 1.4);
+}
+
+TEST_CASE("resize takes the shorter side to its size, center_crop the middle") {
+  const Resize resize(8, {.interpolation = Interpolation::bilinear});
+  CHECK(resize.output_shape({3, 100, 50}) == Shape{3, 16, 8});
+  CHECK(resize.output_shape({3, 30, 47}) == Shape{3, 8, 12});  // floor(8 * 47 / 30)
+  CHECK(resize.output_shape({3, 0, 0}) == Shape{3, 0, 0});
+  Image image(15), out(3), wide(9);
+  for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(i + 1);
+  run_step(CenterCrop({1, 3}).eval_step({1, 3, 5}), 1, image.data(), out.data());
+  CHECK(out == Image{7, 8, 9});
+  // Larger than the image: a border of zeros.
+  run_step(CenterCrop({1, 9}).eval_step({1, 3, 5}), 1, image.data(), wide.data());
+  CHECK(wide == Image{0, 0, 6, 7, 8, 9, 10, 0, 0});
+}
+
+/// Pictures of 3 x 4 and 6 x 8 pixels, each of one value.
+class TwoSizes final : public Dataset {
+ public:
+  [[nodiscard]] std::int64_t size() const override { return 2; }
+  [[nodiscard]] Shape image_shape() const override { return {1, 0, 0}; }
+  [[nodiscard]] Shape sample_shape(std::int64_t index) const override {
+    return index == 0 ? Shape{1, 3, 4} : Shape{1, 6, 8};
+  }
+  [[nodiscard]] std::int64_t classes() const override { return 1; }
+  void read(std::int64_t index, float* image) const override {
+    std::fill_n(image, sample_shape(index).elements(), static_cast<float>(index + 1));
+  }
+  [[nodiscard]] std::int32_t label(std::int64_t) const override { return 0; }
+  [[nodiscard]] std::string fingerprint() const override { return "two"; }
+};
+
+TEST_CASE("pictures that have sizes of their own are resized and cropped to one") {
+  const Pipeline pipeline(
+      {1, 0, 0},
+      augments(Resize(5, {.interpolation = Interpolation::bilinear}), CenterCrop({5, 5})), {});
+  CHECK(pipeline.output_shape() == Shape{1, 5, 5});
+  ImageScratch scratch;
+  for (std::int64_t index : {0, 1, 0}) {
+    Image out(25, -1);
+    pipeline.fill_eval(TwoSizes(), index, scratch, out.data());
+    CHECK(out == Image(25, static_cast<float>(index + 1)));
+  }
+}
+
+TEST_CASE("pictures of their own sizes need a common size") {
+  CHECK(test::message_of(ErrorKind::config,
+                         [] {
+                           (void)Pipeline({1, 0, 0}, augments(Flip(Flip::Axis::vertical, 1)), {});
+                         }) ==
+        "the data's pictures have sizes of their own, and 'augment' gives them no common one; add "
+        "'resize: [h, w]', or 'center_crop: size'");
+}
+
+}  // namespace trainyard
