@@ -51,6 +51,7 @@ std::vector<std::string> epoch_columns(const MetricsColumns& columns) {
   for (const std::string& name : columns.extra_metrics) append({"val_" + name});
   append({"lr", "grad_norm", "skipped_steps", "is_best"});
   append({"elapsed_s", "epoch_s", "images_per_s", "gpu_mem_mib", "gpu_util_percent"});
+  append({"data_wait_percent"});
   return names;
 }
 
@@ -69,7 +70,8 @@ CsvRow epoch_fields(const MetricsColumns& columns, const EpochRow& row) {
   fields.add(row.lr).add(row.grad_norm).add(row.skipped_steps);
   fields.add(std::int64_t{row.is_best ? 1 : 0});
   fields.add_rounded(row.elapsed_s, 3).add_rounded(row.epoch_s, 3).add_rounded(row.images_per_s, 1);
-  return fields.add(row.gpu_mem_mib).add_rounded(row.gpu_util_percent, 1);
+  fields.add(row.gpu_mem_mib).add_rounded(row.gpu_util_percent, 1);
+  return fields.add_rounded(row.data_wait_percent, 1);
 }
 
 CsvRow step_fields(const StepRow& row) {

@@ -22,6 +22,7 @@ std::string json_epoch(const EpochRow& row, const EpochContext& context) {
   json["elapsed_s"] = row.elapsed_s;
   json["epoch_s"] = row.epoch_s;
   json["images_per_s"] = row.images_per_s;
+  json["data_wait_percent"] = number_or_null(row.data_wait_percent);
   json["eta_s"] = number_or_null(context.eta_seconds);
   return event_line(json);
 }

@@ -25,7 +25,11 @@ enum Rank : int {
   kLearningRate,
   kRate,
   kStepTime,
+  kDataWait,
 };
+
+/// A smaller share of waiting, in percent, costs nothing worth a place in the line.
+constexpr double kLeastDataWait = 1;
 
 std::string short_name(std::string name) {
   static constexpr std::string_view kLong = "accuracy", kShort = "acc";
@@ -62,6 +66,9 @@ std::vector<LinePart> parts_of(LogStyle style, const EpochRow& row, const EpochC
   }
   parts.push_back({fmt::format("lr{}{:.3e}", between, row.lr), kLearningRate});
   parts.push_back({rate_text(row.images_per_s), kRate});
+  if (row.data_wait_percent.value_or(0) >= kLeastDataWait) {
+    parts.push_back({fmt::format("data wait {:.0f}%", *row.data_wait_percent), kDataWait});
+  }
   if (context.eta_seconds) {
     parts.push_back({"eta " + duration_text(*context.eta_seconds), kTimeLeft});
   }

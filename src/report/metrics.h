@@ -49,6 +49,9 @@ struct EpochRow {
   std::optional<double> gpu_mem_mib;  // in use by all programs, at the end of the epoch
   /// Percentage of time in which a GPU was busy, 0 to 100: a mean over the epoch's training.
   std::optional<double> gpu_util_percent;
+  /// Percentage of the training's time, 0 to 100, that was spent waiting for the next batch, on the
+  /// rank that waited most: the others wait for it.
+  std::optional<double> data_wait_percent;
 };
 
 /// A finished optimizer step.
@@ -62,6 +65,7 @@ struct StepRow {
   std::optional<double> loss_scale;
   double elapsed_s = 0;
   double images_per_s = 0;
+  std::optional<double> data_wait_percent;  // of the epoch so far, on this rank
 };
 
 /// Progress of a validation.

@@ -59,12 +59,12 @@ void ProgressNote::begin(RunPhase phase) {
 
 void ProgressNote::on_step(const StepRow& row) {
   const std::lock_guard lock(mutex_);
-  move_to(row.epoch - 1, row.step, row.loss, row.images_per_s);
+  move_to(row.epoch - 1, row);
 }
 
 void ProgressNote::on_epoch(const EpochRow& row) {
   const std::lock_guard lock(mutex_);
-  move_to(row.epoch, row.step, row.loss, row.images_per_s);
+  move_to(row.epoch, row);
 }
 
 void ProgressNote::end() {
@@ -88,18 +88,19 @@ void ProgressNote::mark() {
   now_.hang_after_seconds = limit(now_.phase);
 }
 
-void ProgressNote::move_to(std::int64_t epoch, std::int64_t step, double loss,
-                           double images_per_s) {
+template <typename Row>
+void ProgressNote::move_to(std::int64_t epoch, const Row& row) {
   now_.epoch = epoch;
-  now_.step = step;
-  now_.loss = loss;
-  now_.images_per_s = images_per_s;
-  const std::int64_t done = step - first_step_;
+  now_.step = row.step;
+  now_.loss = row.loss;
+  now_.images_per_s = row.images_per_s;
+  now_.data_wait_percent = row.data_wait_percent;
+  const std::int64_t done = row.step - first_step_;
   if (done > 0) {
     // Includes evaluations and saving so far, which recur.
     seconds_a_step_ = (clock_.seconds() - began_) / static_cast<double>(done);
     now_.eta_seconds =
-        seconds_a_step_ * static_cast<double>(std::max<std::int64_t>(steps_ - step, 0));
+        seconds_a_step_ * static_cast<double>(std::max<std::int64_t>(steps_ - row.step, 0));
   }
   mark();
 }

@@ -35,7 +35,8 @@ struct RunProgress {
   std::int64_t step = 0;          // finished steps of the run
   std::optional<double> loss;     // of the last step; at the end of an epoch the epoch's mean
   std::optional<double> eta_seconds;
-  std::optional<double> images_per_s;  // of the epoch so far
+  std::optional<double> images_per_s;       // of the epoch so far
+  std::optional<double> data_wait_percent;  // as in StepRow; at the end of an epoch as in EpochRow
 };
 
 /// Seconds without progress after which a run counts as hung: the run's 'limits'.
@@ -66,7 +67,9 @@ class ProgressNote {
  private:
   [[nodiscard]] double limit(RunPhase phase) const;
   void mark();
-  void move_to(std::int64_t epoch, std::int64_t step, double loss, double images_per_s);
+  /// `row`: a StepRow or EpochRow after `epoch` finished epochs.
+  template <typename Row>
+  void move_to(std::int64_t epoch, const Row& row);
 
   const Clock& clock_;
   ProgressLimits limits_;

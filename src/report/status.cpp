@@ -44,6 +44,7 @@ Json status_json(const RunStatus& status) {
       status.last_checkpoint.empty() ? Json(nullptr) : Json(status.last_checkpoint);
   json["eta_seconds"] = number_or_null(status.at.eta_seconds);
   json["images_per_s"] = number_or_null(status.at.images_per_s);
+  json["data_wait_percent"] = number_or_null(status.at.data_wait_percent);
   json["resume_command"] = status.resume_command;
   json["config_hash"] = status.config_hash;
   return json;
@@ -83,7 +84,8 @@ RunProgress progress_of(const Json& json) {
           .step = known<std::int64_t>(json, "step").value_or(0),
           .loss = known<double>(json, "loss"),
           .eta_seconds = known<double>(json, "eta_seconds"),
-          .images_per_s = known<double>(json, "images_per_s")};
+          .images_per_s = known<double>(json, "images_per_s"),
+          .data_wait_percent = known<double>(json, "data_wait_percent")};
 }
 
 std::optional<BestValue> best_of(const Json& json) {

@@ -143,18 +143,18 @@ void Trainer::note_step(std::int64_t step, const StepResult& result) {
   }
   const double seconds = parts_.now() - epoch_started_;
   const std::int64_t done = state_.step_in_epoch - epoch_first_step_;
-  parts_.sink.on_step(
-      {.step = step,
-       .epoch = state_.epoch + 1,
-       .loss = mean_loss(result.totals),
-       .accuracy = accuracy_of(result.totals),
-       .lr = result.rate,
-       .grad_norm = result.gradient_norm,
-       .loss_scale = parts_.updater.optimizer_step().scales_loss()
-                         ? std::optional(result.loss_scale)
-                         : std::nullopt,
-       .elapsed_s = elapsed(),
-       .images_per_s = static_cast<double>(done * result.totals.samples) / seconds});
+  parts_.sink.on_step({.step = step,
+                       .epoch = state_.epoch + 1,
+                       .loss = mean_loss(result.totals),
+                       .accuracy = accuracy_of(result.totals),
+                       .lr = result.rate,
+                       .grad_norm = result.gradient_norm,
+                       .loss_scale = parts_.updater.optimizer_step().scales_loss()
+                                         ? std::optional(result.loss_scale)
+                                         : std::nullopt,
+                       .elapsed_s = elapsed(),
+                       .images_per_s = static_cast<double>(done * result.totals.samples) / seconds,
+                       .data_wait_percent = data_wait_percent()});
 }
 
 std::optional<NonFinite> Trainer::find_nonfinite(std::int64_t step) {
@@ -239,11 +239,18 @@ EpochRow Trainer::training_row() {
                .earlier_steps = epoch_first_step_,
                .images_per_s = seconds > 0 ? static_cast<double>(trained) / seconds : 0,
                .gpu_util_percent = busy_.mean()};
+  const long tenths = std::lround(10 * data_wait_percent());
+  row.data_wait_percent = parts_.ranks.largest(static_cast<int>(tenths)) / 10.0;
   if (parts_.updater.optimizer_step().has_regularisation()) {
     row.reg_loss = parts_.updater.optimizer_step().regularisation_loss();
     row.total_loss = row.loss + *row.reg_loss;
   }
   return row;
+}
+
+double Trainer::data_wait_percent() const {
+  const double seconds = parts_.now() - epoch_started_;
+  return seconds > 0 ? std::min(100.0, 100 * parts_.train.waited_seconds() / seconds) : 0;
 }
 
 std::optional<double> Trainer::accuracy_of(const Totals& totals) const {

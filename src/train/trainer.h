@@ -104,6 +104,7 @@ class Trainer {
   /// `result` of the step, or null if not known.
   [[noreturn]] void report_divergence(std::int64_t step, const Culprit& culprit,
                                       const StepResult* result);
+  /// Collective: the shares of waiting of all ranks are compared.
   [[nodiscard]] EpochRow training_row();
   void finish_epoch();
   /// Evaluates the validation split for `row`.
@@ -115,6 +116,8 @@ class Trainer {
     return parts_.train.steps_per_epoch() / parts_.updater.reducer().passes();
   }
   [[nodiscard]] double elapsed() const;
+  /// The share of the epoch's training so far that this rank has waited for batches.
+  [[nodiscard]] double data_wait_percent() const;
   /// Mean over the samples, if the network has this metric.
   [[nodiscard]] std::optional<double> accuracy_of(const Totals& totals) const;
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kHeader =
     "epoch,step,samples,loss,accuracy,val_loss,val_accuracy,lr,grad_norm,skipped_steps,is_best,"
-    "elapsed_s,epoch_s,images_per_s,gpu_mem_mib,gpu_util_percent";
+    "elapsed_s,epoch_s,images_per_s,gpu_mem_mib,gpu_util_percent,data_wait_percent";
 
 EpochRow row_of(std::int64_t epoch) {
   EpochRow row;
@@ -60,7 +60,7 @@ TEST_CASE("further metrics have val_ columns too, and regularisation follows the
   CHECK(joined(epoch_columns({.extra_metrics = {"top5_accuracy"}, .regularisation = true}), ",") ==
         "epoch,step,samples,loss,reg_loss,total_loss,accuracy,top5_accuracy,val_loss,val_accuracy,"
         "val_top5_accuracy,lr,grad_norm,skipped_steps,is_best,elapsed_s,epoch_s,images_per_s,"
-        "gpu_mem_mib,gpu_util_percent");
+        "gpu_mem_mib,gpu_util_percent,data_wait_percent");
   EpochRow row = row_of(1);
   row.reg_loss = 0.25;
   row.total_loss = 0.75;
@@ -73,7 +73,7 @@ TEST_CASE("further metrics have val_ columns too, and regularisation follows the
 
 TEST_CASE("a row has shortest digits, empty fields if not measured, and nan and inf as words") {
   CHECK(epoch_fields({}, row_of(2)).text() ==
-        "2,782,100000,0.3333333333333333,0.4787,2,0.5983,0.005,1e-05,0,1,64,64,781.3,,\n");
+        "2,782,100000,0.3333333333333333,0.4787,2,0.5983,0.005,1e-05,0,1,64,64,781.3,,,\n");
   EpochRow row = row_of(2);
   row.loss = std::numeric_limits<double>::quiet_NaN();
   row.val_loss = -std::numeric_limits<double>::infinity();
@@ -82,8 +82,9 @@ TEST_CASE("a row has shortest digits, empty fields if not measured, and nan and 
   row.is_best = false;
   row.gpu_mem_mib = 1024;
   row.gpu_util_percent = 200.0 / 3;
+  row.data_wait_percent = 100.0 / 3;
   CHECK(epoch_fields({}, row).text() ==
-        "2,782,100000,nan,,-inf,,0.005,inf,0,0,64,64,781.3,1024,66.7\n");
+        "2,782,100000,nan,,-inf,,0.005,inf,0,0,64,64,781.3,1024,66.7,33.3\n");
   CHECK(step_fields({.step = 7,
                      .epoch = 1,
                      .loss = 0.1,
@@ -152,7 +153,7 @@ TEST_CASE("wherever a crash cut the file, earlier rows stay and the incomplete o
 TEST_CASE("an invalid line is refused with its position if later rows would be lost") {
   const std::string good = file_after(2);
   for (const char* line :
-       {"3,1,2", "x,", "", "Epoch 3/5 - loss: 1", "2,1,1,1,1,1,1,1,1,1,1,1,1,1,,"}) {
+       {"3,1,2", "x,", "", "Epoch 3/5 - loss: 1", "2,1,1,1,1,1,1,1,1,1,1,1,1,1,,,"}) {
     const std::string text = good + line + "\n" + epoch_fields({}, row_of(3)).text();
     try {
       (void)kept_rows(text, kHeader, 9, "metrics.csv");
@@ -161,7 +162,7 @@ TEST_CASE("an invalid line is refused with its position if later rows would be l
       CHECK(error.kind() == ErrorKind::checkpoint);
       CHECK(std::string(error.what()) ==
             "metrics.csv:4:1: this is not a row of the table: found '" + std::string(line) +
-                "', expected 16 fields, the first a number above 2; remove or fix the line, or "
+                "', expected 17 fields, the first a number above 2; remove or fix the line, or "
                 "move the file away, then resume");
     }
     CHECK(kept_rows(text, kHeader, 2, "metrics.csv") == good);  // all of it is trained again

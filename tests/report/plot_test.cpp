@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kPlottedHeader =
     "epoch,step,samples,loss,accuracy,val_loss,val_accuracy,lr,grad_norm,skipped_steps,is_best,"
-    "elapsed_s,epoch_s,images_per_s,gpu_mem_mib,gpu_util_percent\n";
+    "elapsed_s,epoch_s,images_per_s,gpu_mem_mib,gpu_util_percent,data_wait_percent\n";
 constexpr const char* kSearchPath = "/usr/local/bin:/usr/bin:/bin";
 
 /// A run folder with a metrics.csv, and a plotter on it that collects warnings.

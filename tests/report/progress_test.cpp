@@ -16,12 +16,13 @@ TEST_CASE(
   ProgressNote note(clock, {});
   note.start_training(0, 0, 20);
   clock.advance(4);
-  note.on_step({.step = 2, .epoch = 1, .loss = 1.5, .images_per_s = 60});
+  note.on_step({.step = 2, .epoch = 1, .loss = 1.5, .images_per_s = 60, .data_wait_percent = 5});
   const RunProgress now = note.now();
   CHECK(now.epoch == 0);
   CHECK(now.step == 2);
   CHECK(now.loss == 1.5);
   CHECK(now.images_per_s == 60);
+  CHECK(now.data_wait_percent == 5.0);
   CHECK(now.eta_seconds == 36);  // 18 steps of 2 s
   CHECK(now.progressed == kProgressNow + 4);
 }

@@ -26,7 +26,8 @@ TEST_CASE("status.json has the fields and the order that scripts rely on") {
                                 .step = 1173,
                                 .loss = 1.25,
                                 .eta_seconds = 1044.5,
-                                .images_per_s = 4112},
+                                .images_per_s = 4112,
+                                .data_wait_percent = 2.5},
                          .epochs = 90,
                          .steps_per_epoch = 391,
                          .best = BestValue{"val_accuracy", 0.5, 2},
@@ -58,6 +59,7 @@ TEST_CASE("status.json has the fields and the order that scripts rely on") {
   "last_checkpoint": "epoch-0003_step-001173",
   "eta_seconds": 1044.5,
   "images_per_s": 4112.0,
+  "data_wait_percent": 2.5,
   "resume_command": "train resume runs/x/0001",
   "config_hash": "abc"
 }
@@ -72,7 +74,8 @@ TEST_CASE("unknown values and NaN are null, and a finished run has its exit code
   const std::string text = status_text(status);
   CHECK(text.find("\"state\": \"diverged\",\n  \"phase\": \"diverged\",\n  \"exit_code\": 5,\n  "
                   "\"message\": \"loss is nan\"") != std::string::npos);
-  for (const char* field : {"loss", "best", "last_checkpoint", "eta_seconds", "images_per_s"}) {
+  for (const char* field :
+       {"loss", "best", "last_checkpoint", "eta_seconds", "images_per_s", "data_wait_percent"}) {
     CHECK(text.find("\"" + std::string(field) + "\": null") != std::string::npos);
   }
 }
@@ -94,7 +97,8 @@ TEST_CASE("a status is read back, and a missing or broken one gives nothing") {
                                 .step = 30,
                                 .loss = 1.25,
                                 .eta_seconds = 4,
-                                .images_per_s = 100},
+                                .images_per_s = 100,
+                                .data_wait_percent = 0.5},
                          .epochs = 5,
                          .steps_per_epoch = 12,
                          .best = BestValue{"val_accuracy", 0.5, 2},

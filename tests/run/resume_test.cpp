@@ -104,6 +104,7 @@ class Run {
     for (const EpochRow& row : recorder.rows) {
       EpochRow untimed = row;
       untimed.elapsed_s = untimed.epoch_s = untimed.images_per_s = 0;
+      untimed.data_wait_percent.reset();
       text += epoch_fields(columns, untimed).text();
     }
     return text;
