@@ -1,5 +1,6 @@
 #include "data/feeder.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -17,6 +18,11 @@ std::int64_t global_batch(const FeederOptions& options) {
   return options.batch * options.shards * options.ranks;
 }
 
+/// Samples of the set that are fed.
+std::int64_t sample_count(const Dataset& set, const FeederOptions& options) {
+  return options.samples > 0 ? std::min(options.samples, set.size()) : set.size();
+}
+
 std::int64_t steps_of(std::int64_t size, const FeederOptions& options) {
   const std::int64_t global = global_batch(options);
   return options.train ? size / global * options.shards : (size + global - 1) / global;
@@ -27,6 +33,7 @@ void check_options(const Dataset& set, const FeederOptions& options) {
            "a feeder's batch, prefetch or workers");
   TY_CHECK(options.rank >= 0 && options.rank < options.ranks, "a feeder's rank");
   TY_CHECK(options.shards >= 1 && (options.train || options.shards == 1), "a feeder's shards");
+  TY_CHECK(options.samples == 0 || !options.train, "training takes every sample");
   const std::int64_t global = global_batch(options);
   if (!options.train || set.size() >= global) return;
   throw Error(ErrorKind::config, "the training split has " + std::to_string(set.size()) +
@@ -72,6 +79,7 @@ struct Feeder::State {
   const Dataset& set;
   const Pipeline& pipeline;
   const FeederOptions options;
+  const std::int64_t samples;  // of the set that are fed
   const std::int64_t steps;
   const std::int64_t image_elements;  // of an image made by the host
   const std::int64_t set_elements;    // of an image of the set
@@ -98,7 +106,8 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
     : set(data),
       pipeline(prepared),
       options(given),
-      steps(steps_of(data.size(), given)),
+      samples(sample_count(data, given)),
+      steps(steps_of(samples, given)),
       image_elements(prepared.output_shape().elements()),
       set_elements(data.image_shape().elements()) {
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
@@ -131,7 +140,7 @@ void Feeder::State::allocate(Slot& slot) const {
 
 void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slot,
                                 ImageScratch& own_scratch) const {
-  const bool real = position < set.size();
+  const bool real = position < samples;
   const std::int64_t index = real ? order[static_cast<std::size_t>(position)] : 0;
   slot.sample_index[static_cast<std::size_t>(i)] = index;
   slot.labels[static_cast<std::size_t>(i)] = set.label(index);

@@ -47,6 +47,9 @@ struct FeederOptions {
   std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
   // In training: the number of batches that such a slice is split into, returned one after another.
   std::int64_t shards = 1;
+  // Of an evaluation: only this many samples, the first of the order; 0: all. With `shuffle` a
+  // random subset, the same each time that start() is given the same epoch.
+  std::int64_t samples = 0;
 };
 
 /// Produces the batches of an epoch in order; they are the same for any number of workers. An error

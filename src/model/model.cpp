@@ -43,12 +43,8 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
     : graph_(graph),
       compute_(compute),
       programs_(make_programs(graph, compute.executors, options)),
-      evaluation_(compute.device, compute.queue, [this] {
-        place_images(eval_images_);
-        eval().run();
-        add_results(eval());
-        if (output_rows_) output_rows_->store();
-      }) {
+      evaluations_{evaluation_of(EvaluatedSplit::training),
+                   evaluation_of(EvaluatedSplit::validation)} {
   require_memory(programs_, compute.device, graph, compute.executors, options);
   memory_ = std::make_unique<ModelMemory>(compute.device, compute.queue, blocks(), programs_.sizes);
   transient_ = compute.device.allocate(programs_.transient_bytes());
@@ -67,6 +63,15 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
   reorder_images_ = compute.executors.make_reorder(staged.layout, staged.type, images.layout,
                                                    images.type, options.threads);
   reorder_images_->bind({.inputs = {staged}, .outputs = {images}});
+}
+
+RepeatedWork Model::evaluation_of(EvaluatedSplit split) {
+  return {compute_.device, compute_.queue, [this, split] {
+            place_images(split == EvaluatedSplit::training ? train_images_ : eval_images_);
+            eval().run();
+            add_results(eval());
+            if (output_rows_ && split == EvaluatedSplit::validation) output_rows_->store();
+          }};
 }
 
 void Model::initialize(std::uint64_t seed) {

@@ -30,6 +30,9 @@ struct Totals {
   void add(const Totals& other);
 };
 
+/// A split of the data: which images an evaluation reads.
+enum class EvaluatedSplit { training, validation };
+
 /// Two programs (training, evaluation) over one persistent arena.
 class Model {
  public:
@@ -68,9 +71,11 @@ class Model {
   void place_training_images() { place_images(train_images_); }
   /// Enqueues adding the losses and metrics of the batch that `program` has just run to the sums.
   void add_results(const Program& program);
-  /// Enqueues the evaluation of the loaded batch; its results are added to the sums.
-  void evaluate() { evaluation_.run(); }
-  /// The outputs of the evaluated batches; null unless ModelOptions::kept_outputs.
+  /// Enqueues the evaluation of the loaded batch of `split`; its results are added to the sums.
+  void evaluate(EvaluatedSplit split = EvaluatedSplit::validation) {
+    evaluations_[static_cast<std::size_t>(split)].run();
+  }
+  /// The outputs of the evaluated batches of validation; null unless ModelOptions::kept_outputs.
   [[nodiscard]] OutputRows* output_rows() { return output_rows_.get(); }
   /// Waits for the sums, and clears them.
   [[nodiscard]] Totals take_totals();
@@ -82,6 +87,7 @@ class Model {
   /// The parts of a batch to upload, and their destinations.
   [[nodiscard]] std::array<Upload, 4> parts_of(const Batch& batch) const;
   void set_valid(std::int64_t valid);
+  [[nodiscard]] RepeatedWork evaluation_of(EvaluatedSplit split);
   void place_images(const DeviceImages* images);
 
   TrainingGraph graph_;
@@ -98,7 +104,7 @@ class Model {
   std::int64_t epoch_ = 0;                             // as on the device, like valid_
   std::int64_t valid_ = 0;
   std::int64_t samples_ = 0;
-  RepeatedWork evaluation_;
+  std::array<RepeatedWork, 2> evaluations_;  // by EvaluatedSplit
 };
 
 /// The value; a NaN loses its sign and payload. Which of two NaNs a sum propagates is unspecified,

@@ -49,6 +49,10 @@ std::vector<std::string> epoch_columns(const MetricsColumns& columns) {
   append(columns.extra_metrics);
   append({"val_loss", std::string("val_") + kAccuracy});
   for (const std::string& name : columns.extra_metrics) append({"val_" + name});
+  if (columns.clean) append({"clean_loss", std::string("clean_") + kAccuracy});
+  for (const std::string& name : columns.extra_metrics) {
+    if (columns.clean) append({"clean_" + name});
+  }
   append({"lr", "grad_norm", "skipped_steps", "is_best"});
   append({"elapsed_s", "epoch_s", "images_per_s", "gpu_mem_mib", "gpu_util_percent"});
   append({"data_wait_percent"});
@@ -67,6 +71,10 @@ CsvRow epoch_fields(const MetricsColumns& columns, const EpochRow& row) {
   add_metrics(fields, columns, row, &MetricValue::training);
   fields.add(row.val_loss);
   add_metrics(fields, columns, row, &MetricValue::validation);
+  if (columns.clean) {
+    fields.add(row.clean_loss);
+    add_metrics(fields, columns, row, &MetricValue::clean);
+  }
   fields.add(row.lr).add(row.grad_norm).add(row.skipped_steps);
   fields.add(std::int64_t{row.is_best ? 1 : 0});
   fields.add_rounded(row.elapsed_s, 3).add_rounded(row.epoch_s, 3).add_rounded(row.images_per_s, 1);

@@ -19,6 +19,8 @@ struct MetricsColumns {
   std::vector<std::string> extra_metrics;
   /// reg_loss and total_loss after loss.
   bool regularisation = false;
+  /// clean_loss and clean_accuracy, of a clean pass over training samples, after the val_ columns.
+  bool clean = false;
 };
 
 /// epoch, step, samples, loss, accuracy, …: reproducible columns first, times last.

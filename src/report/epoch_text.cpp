@@ -87,6 +87,8 @@ std::vector<NamedValue> measured_values(const EpochRow& row) {
   for (const MetricValue& metric : row.metrics) add(metric.name, metric.training);
   add("val_loss", row.val_loss);
   for (const MetricValue& metric : row.metrics) add("val_" + metric.name, metric.validation);
+  add("clean_loss", row.clean_loss);
+  for (const MetricValue& metric : row.metrics) add("clean_" + metric.name, metric.clean);
   return values;
 }
 

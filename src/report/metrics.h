@@ -14,11 +14,12 @@
 
 namespace trainyard {
 
-/// One metric ("accuracy", "top5_accuracy") on both splits; empty = not measured.
+/// One metric ("accuracy", "top5_accuracy"); empty = not measured.
 struct MetricValue {
   std::string name;
   std::optional<double> training;    // over the epoch, with augmentation
   std::optional<double> validation;  // at the epoch's end
+  std::optional<double> clean = {};  // on training samples, as the validation is measured
 };
 
 /// A column of metrics.csv and its value in a row.
@@ -37,6 +38,7 @@ struct EpochRow {
   std::optional<double> reg_loss;    // the regularisation's part, if it is in the loss
   std::optional<double> total_loss;  // loss + reg_loss
   std::optional<double> val_loss;
+  std::optional<double> clean_loss;  // see MetricValue::clean
   std::vector<MetricValue> metrics;  // "accuracy" first if there is one
   double lr = 0;                     // of the epoch's last step
   std::optional<double> grad_norm;   // mean over the epoch, before clipping, L2 included

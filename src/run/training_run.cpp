@@ -171,7 +171,8 @@ void TrainingRun::open_sinks() {
                                session_->metric_names());
   const PlotConfig& plot = config.output.plot;
   KeptRun kept{
-      .columns = {.regularisation = session_->updater().optimizer_step().has_regularisation()},
+      .columns = {.regularisation = session_->updater().optimizer_step().has_regularisation(),
+                  .clean = config.train_eval.has_value()},
       .from = {.epoch = from_.state.epoch, .step = from_.state.step},
       .steps = config.output.steps,
       .plots = {.title = plot.title.empty() ? config.name : plot.title,
@@ -205,6 +206,7 @@ TrainerOptions TrainingRun::trainer_options() const {
   return {.epochs = config.epochs,
           .save_every_epochs = by_step ? 0 : config.checkpoint_every.count,
           .save_every_steps = by_step ? config.checkpoint_every.count : 0,
+          .clean_every_epochs = config.train_eval ? config.train_eval->epochs : 0,
           .patience = config.early_stop ? config.early_stop->patience : 0,
           .best_metric = best_metric_of(config, session_->metric_names()),
           .check_weights = config.ranks.check_weights,
@@ -225,6 +227,7 @@ TrainerParts TrainingRun::trainer_parts() {
           .updater = session_->updater(),
           .train = *session_->data().train_feeder,
           .val = *session_->data().val_feeder,
+          .clean = session_->data().clean_feeder.get(),
           .sink = keeper_ ? static_cast<MetricsSink&>(keeper_->sinks()) : no_sink_,
           .ranks = ranks_,
           .save = [this](const TrainingState& state, bool best) { save(state, best); },

@@ -21,25 +21,26 @@ Totals totals_of(std::span<const double> row) {
 
 /// One row per batch of this rank.
 std::vector<double> batch_rows(Model& model, Feeder& feeder,
-                               const std::function<void()>& before_batch) {
+                               const std::function<void()>& before_batch, EvaluatedSplit split) {
   std::vector<double> rows;
   feeder.start(0);
   for (std::int64_t step = 0; step < feeder.steps_per_epoch(); ++step) {
     before_batch();
     model.load(feeder.next());
-    model.evaluate();
+    model.evaluate(split);
     append_row(model.take_totals(), rows);
   }
   return rows;
 }
 
-Totals evaluate_alone(Model& model, Feeder& feeder, const std::function<void()>& before_batch) {
+Totals evaluate_alone(Model& model, Feeder& feeder, const std::function<void()>& before_batch,
+                      EvaluatedSplit split) {
   TY_CHECK(feeder.options().ranks == 1, "evaluation on several ranks needs a communicator");
   feeder.start(0);
   for (std::int64_t step = 0; step < feeder.steps_per_epoch(); ++step) {
     before_batch();
     model.load(feeder.next());
-    model.evaluate();
+    model.evaluate(split);
   }
   return model.take_totals();
 }
@@ -47,16 +48,17 @@ Totals evaluate_alone(Model& model, Feeder& feeder, const std::function<void()>&
 }  // namespace
 
 Totals evaluate(Model& model, Feeder& feeder) {
-  return evaluate_alone(model, feeder, [] {});
+  return evaluate_alone(
+      model, feeder, [] {}, EvaluatedSplit::validation);
 }
 
 Totals evaluate(Model& model, Feeder& feeder, Communicator& hosts,
-                const std::function<void()>& before_batch) {
-  if (hosts.size() == 1) return evaluate_alone(model, feeder, before_batch);
+                const std::function<void()>& before_batch, EvaluatedSplit split) {
+  if (hosts.size() == 1) return evaluate_alone(model, feeder, before_batch, split);
   TY_CHECK(feeder.options().ranks == hosts.size() && feeder.options().rank == hosts.rank(),
            "the feeder belongs to another rank");
   const auto ranks = static_cast<std::size_t>(hosts.size());
-  const std::vector<double> mine = batch_rows(model, feeder, before_batch);
+  const std::vector<double> mine = batch_rows(model, feeder, before_batch, split);
   std::vector<double> all(mine.size() * ranks);
   const auto queue = make_cpu_device()->make_queue();
   hosts.all_gather(*queue, mine.data(), mine.size() * sizeof(double), all.data());

@@ -279,9 +279,20 @@ void Trainer::validate(EpochRow& row) {
   }
 }
 
+void Trainer::measure_clean(EpochRow& row) {
+  if (parts_.clean == nullptr || row.epoch % options_.clean_every_epochs != 0) return;
+  const auto begins = [this] { begin(kEvaluation, RunPhase::evaluating); };
+  const Totals clean = evaluate(parts_.model, *parts_.clean, parts_.ranks.communicator(), begins,
+                                EvaluatedSplit::training);
+  row.clean_loss = mean_loss(clean);
+  const std::vector<double> values = metrics_of(parts_.model, clean);
+  for (std::size_t i = 0; i < values.size(); ++i) row.metrics[i].clean = values[i];
+}
+
 void Trainer::finish_epoch() {
   EpochRow row = training_row();
   validate(row);
+  measure_clean(row);
   ++state_.epoch;
   const int metric = options_.best_metric.metric;
   row.is_best = is_best(metric < 0 ? *row.val_loss : *row.metrics[metric].validation);

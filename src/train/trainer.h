@@ -29,9 +29,10 @@ namespace trainyard {
 
 struct TrainerOptions {
   std::int64_t epochs = 1;
-  std::int64_t save_every_epochs = 1;  // 0: save by steps
-  std::int64_t save_every_steps = 0;   // 0: save by epochs
-  std::int64_t patience = 0;           // epochs without improvement; 0: no early stopping
+  std::int64_t save_every_epochs = 1;   // 0: save by steps
+  std::int64_t save_every_steps = 0;    // 0: save by epochs
+  std::int64_t clean_every_epochs = 0;  // see TrainerParts::clean
+  std::int64_t patience = 0;            // epochs without improvement; 0: no early stopping
   BestMetric best_metric;
   std::int64_t check_weights = 0;  // steps between comparisons of all ranks' models; 0: none
   bool eager = false;              // check every tensor of every step
@@ -43,6 +44,9 @@ struct TrainerParts {
   Updater& updater;
   Feeder& train;
   Feeder& val;
+  /// Training samples that are evaluated like the validation split after every
+  /// clean_every_epochs-th epoch; null: none.
+  Feeder* clean = nullptr;
   MetricsSink& sink;
   RankGroup& ranks;
   /// Saves the state; `best` marks it as the best so far.
@@ -109,6 +113,8 @@ class Trainer {
   void finish_epoch();
   /// Evaluates the validation split for `row`.
   void validate(EpochRow& row);
+  /// Evaluates the clean training samples for `row`, if it is their turn.
+  void measure_clean(EpochRow& row);
   /// Reports that batch `batch` of the epoch's validation begins.
   void note_validation(std::int64_t batch);
   [[nodiscard]] bool is_best(double value);

@@ -31,6 +31,8 @@ refused 3 "the training split has 96 samples, fewer than one global batch of 144
 begin "an invalid interval is refused"
 refused 3 "'every' must be a number of epochs or steps, such as '1 epoch' or '500 steps', found 'often'" \
   --set checkpoint.every=often
+refused 3 "'every' must be a number of epochs, such as '5 epochs', found '500 steps'" \
+  --set 'train_eval=500 steps'
 
 begin "an unmeasured best metric is refused, listing the measured ones"
 refused 3 "checkpoint.best: 'metric' must be one of val_loss, val_accuracy, found 'val_f1'" \

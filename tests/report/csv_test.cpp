@@ -71,6 +71,20 @@ TEST_CASE("further metrics have val_ columns too, and regularisation follows the
       "1,391,50000,0.3333333333333333,0.25,0.75,0.4787,,2,0.5983,0.875,0.005,"));
 }
 
+TEST_CASE("a clean pass has columns after the validation's, empty in other epochs") {
+  const MetricsColumns columns{.extra_metrics = {"f1"}, .clean = true};
+  CHECK(
+      joined(epoch_columns(columns), ",").find(",val_f1,clean_loss,clean_accuracy,clean_f1,lr,") !=
+      std::string::npos);
+  EpochRow row = row_of(1);
+  row.metrics.push_back({"f1", 0.5, 0.25});
+  CHECK(epoch_fields(columns, row).text().find(",2,0.5983,0.25,,,,0.005,") != std::string::npos);
+  row.clean_loss = 1.5;
+  row.metrics[0].clean = 0.75;
+  row.metrics[1].clean = 0.125;
+  CHECK(epoch_fields(columns, row).text().find(",0.25,1.5,0.75,0.125,0.005,") != std::string::npos);
+}
+
 TEST_CASE("a row has shortest digits, empty fields if not measured, and nan and inf as words") {
   CHECK(epoch_fields({}, row_of(2)).text() ==
         "2,782,100000,0.3333333333333333,0.4787,2,0.5983,0.005,1e-05,0,1,64,64,781.3,,,\n");

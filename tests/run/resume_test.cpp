@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -75,6 +76,7 @@ class Run {
          .updater = session.updater(),
          .train = *session.data().train_feeder,
          .val = *session.data().val_feeder,
+         .clean = session.data().clean_feeder.get(),
          .sink = recorder,
          .ranks = alone,
          .save = [](const TrainingState&, bool) {},
@@ -84,7 +86,8 @@ class Run {
          },
          .begins = [this](RunPhase phase) { ++begun[phase]; },
          .now = [this] { return clock += 1; }},
-        {.epochs = kEpochs, .patience = 3, .best_metric = {.metric = 0}}, std::move(state));
+        {.epochs = kEpochs, .clean_every_epochs = 2, .patience = 3, .best_metric = {.metric = 0}},
+        std::move(state));
     outcome = trainer.run();
     return trainer.state();
   }
@@ -100,7 +103,7 @@ class Run {
     }
     content.state.erase("elapsed_seconds");
     text += json_text(content.state);
-    const MetricsColumns columns{.regularisation = true};
+    const MetricsColumns columns{.regularisation = true, .clean = true};
     for (const EpochRow& row : recorder.rows) {
       EpochRow untimed = row;
       untimed.elapsed_s = untimed.epoch_s = untimed.images_per_s = 0;
@@ -120,6 +123,7 @@ class Run {
 
 using Overrides = std::vector<std::string>;
 const Overrides kScaled = {"loss_scale={start: 4, dynamic: true, growth: 3}"};
+const Overrides kClean = {"train_eval={every: 2 epochs, samples: 17}"};
 const Overrides kSharded = {"batch.total=8", "batch.shards=4"};
 
 /// The end of a run that is resumed from `checkpoint` with `rows` already in its metrics.csv.
@@ -156,7 +160,7 @@ Json other(const Json& value) {
 }  // namespace
 
 TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
-  for (const Overrides& overrides : {Overrides{}, kScaled, kSharded}) {
+  for (const Overrides& overrides : {Overrides{}, kScaled, kSharded, kClean}) {
     const std::string whole = uninterrupted_end(overrides);
     for (std::int64_t stop = 1; stop < kEpochs * kStepsPerEpoch; ++stop) {
       CAPTURE(stop);
@@ -175,6 +179,28 @@ TEST_CASE("each step and each batch of an evaluation is reported when it begins"
   CHECK(run.begun.size() == 2);
   CHECK(run.begun[RunPhase::training] == kEpochs * kStepsPerEpoch);
   CHECK(run.begun[RunPhase::evaluating] == kEpochs * 3);  // 19 samples in batches of 8
+}
+
+TEST_CASE("a clean pass measures the same training samples every second epoch") {
+  Run run(nullptr, kClean);
+  (void)run.train({}, 0);
+  const std::vector<EpochRow>& rows = run.recorder.rows;
+  REQUIRE(rows.size() == kEpochs);
+  for (const EpochRow& row : rows) {
+    CHECK(row.clean_loss.has_value() == (row.epoch == 2));
+    CHECK(row.metrics.at(0).clean.has_value() == (row.epoch == 2));
+  }
+  CHECK(*rows[1].clean_loss != rows[1].loss);  // without dropout and augmentation
+  CHECK(*rows[1].clean_loss != *rows[1].val_loss);
+  const double right = 17 * *rows[1].metrics.at(0).clean;
+  CHECK(right == doctest::Approx(std::round(right)));
+  // Training is as without it.
+  Run plain;
+  (void)plain.train({}, 0);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i].loss == plain.recorder.rows[i].loss);
+    CHECK(rows[i].val_loss == plain.recorder.rows[i].val_loss);
+  }
 }
 
 TEST_CASE("the row of a resumed epoch counts the steps before the resume") {

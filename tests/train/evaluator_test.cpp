@@ -28,7 +28,9 @@ struct Evaluated {
 };
 
 /// What each rank gets.
-std::vector<Evaluated> evaluate_on(int ranks, std::int64_t samples, std::int64_t batch) {
+/// `fed`: the number of samples, chosen at random, that are evaluated; 0: all, in order.
+std::vector<Evaluated> evaluate_on(int ranks, std::int64_t samples, std::int64_t batch,
+                                   std::int64_t fed = 0) {
   std::vector<Evaluated> all(static_cast<std::size_t>(ranks));
   const auto work = [&](Communicator& communicator) {
     set_threads(1);
@@ -47,10 +49,11 @@ std::vector<Evaluated> evaluate_on(int ranks, std::int64_t samples, std::int64_t
     model.initialize(3);
     Feeder feeder(*set, pipeline,
                   {.batch = batch,
-                   .shuffle = false,
+                   .shuffle = fed > 0,
                    .train = false,
                    .rank = communicator.rank(),
-                   .ranks = communicator.size()});
+                   .ranks = communicator.size(),
+                   .samples = fed});
     Evaluated& own = all[static_cast<std::size_t>(communicator.rank())];
     own.totals = evaluate(model, feeder, communicator);
     own.outputs = take_outputs(model, communicator);
@@ -99,6 +102,17 @@ TEST_CASE("10,007 samples on 3 ranks give the loss and accuracy of one rank") {
   CHECK(alone.metrics[0] == std::floor(alone.metrics[0]));
   CHECK(alone.metrics[0] > 0);
   CHECK(alone.metrics[0] < 10'007);
+}
+
+TEST_CASE("101 chosen samples on 3 ranks give the loss and accuracy of one rank") {
+  const Totals alone = evaluate_on(1, 300, 8, 101)[0].totals;
+  CHECK(alone.samples == 101);
+  CHECK(alone.loss > 0);
+  for (const Evaluated& rank : evaluate_on(3, 300, 8, 101)) {
+    CHECK(rank.totals.samples == 101);
+    CHECK(rank.totals.loss == alone.loss);
+    CHECK(rank.totals.metrics == alone.metrics);
+  }
 }
 
 TEST_CASE("ranks without a batch of their own evaluate only padding, which does not count") {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.h"
@@ -153,23 +152,14 @@ void declare(Fields& fields, OutputConfig& output) {
 namespace {
 
 Interval parse_interval(const std::string& text, Fields& fields) {
-  Interval interval;
-  const char* end = text.data() + text.size();
-  const auto [rest, status] = std::from_chars(text.data(), end, interval.count);
-  const std::string unit(rest, end);
-  const bool epochs = unit == " epoch" || unit == " epochs";
-  const bool steps = unit == " step" || unit == " steps";
-  if (status != std::errc{} || interval.count < 1 || (!epochs && !steps)) {
-    if (!fields.describing()) {
-      fields.error("checkpoint",
-                   "'every' must be a number of epochs or steps, such as '1 epoch' or "
-                   "'500 steps', found '" +
-                       text + "'");
-    }
-    return {};
+  const std::optional<Interval> interval = interval_of(text);
+  if (!interval && !fields.describing()) {
+    fields.error("checkpoint",
+                 "'every' must be a number of epochs or steps, such as '1 epoch' or "
+                 "'500 steps', found '" +
+                     text + "'");
   }
-  interval.unit = steps ? Interval::Unit::step : Interval::Unit::epoch;
-  return interval;
+  return interval.value_or(Interval{});
 }
 
 /// Evaluates the run's own expressions, but not those of an inline network, which has its own
@@ -232,6 +222,8 @@ void declare(Fields& fields, RunConfig& run) {
   check_rate_scaling(fields, run);
   fields.field("checkpoint", run.checkpoint, "what is saved, and when");
   run.checkpoint_every = parse_interval(run.checkpoint.every, fields);
+  fields.field("train_eval", run.train_eval,
+               "training metrics without augmentation and dropout, on a fixed subset");
   fields.field("early_stop", run.early_stop, "stop when nothing improves any more");
   fields.field("output", run.output, "what the run writes");
   fields.field("ranks", run.ranks, "how several ranks work together");

@@ -22,7 +22,9 @@
 #include "optim/rate_scaling.h"
 #include "optim/schedule.h"
 #include "plan/target.h"
+#include "run/config/interval.h"
 #include "run/config/ranks_config.h"
+#include "run/config/train_eval_config.h"
 
 namespace trainyard {
 
@@ -56,12 +58,6 @@ struct BatchConfig {
 struct BestConfig {
   std::string metric;
   enum class Mode { min, max } mode = Mode::max;
-};
-
-/// "1 epoch", "500 steps".
-struct Interval {
-  std::int64_t count = 1;
-  enum class Unit { epoch, step } unit = Unit::epoch;
 };
 
 struct CheckpointConfig {
@@ -118,6 +114,7 @@ struct RunConfig {
   std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
   CheckpointConfig checkpoint;
   Interval checkpoint_every;  // from checkpoint.every
+  std::optional<TrainEvalConfig> train_eval;
   std::optional<EarlyStopConfig> early_stop;
   OutputConfig output;
   RanksConfig ranks;

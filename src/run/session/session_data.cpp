@@ -146,6 +146,10 @@ void make_feeders(const RunConfig& run, std::int64_t batch, const RankGroup& ran
   options.train = false;
   options.shards = 1;
   data.val_feeder = std::make_unique<Feeder>(*data.val, *data.pipeline, options);
+  if (!run.train_eval) return;
+  options.shuffle = true;
+  options.samples = run.train_eval->samples > 0 ? run.train_eval->samples : data.val->size();
+  data.clean_feeder = std::make_unique<Feeder>(*data.train, *data.pipeline, options);
 }
 
 std::string feeding_text(const SessionData& data, const SessionDevice& device) {
