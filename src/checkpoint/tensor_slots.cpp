@@ -16,14 +16,14 @@ TensorSlot slot_in(std::byte* block, const BlockEntry& entry, DType type,
 
 }  // namespace
 
-std::vector<TensorSlot> weight_slots(Model& model) {
+std::vector<TensorSlot> weight_slots(const Model& model, const WeightBlocks& copy) {
   std::vector<TensorSlot> slots;
   const ModelMemory& memory = model.memory();
   for (const BlockEntry& entry : model.blocks().parameters) {
-    slots.push_back(slot_in(memory.weights(), entry, memory.type(), ""));
+    slots.push_back(slot_in(copy.weights, entry, memory.type(), ""));
   }
   for (const BlockEntry& entry : model.blocks().statistics) {
-    slots.push_back(slot_in(memory.running(), entry, memory.type(), ""));
+    slots.push_back(slot_in(copy.running, entry, memory.type(), ""));
   }
   return slots;
 }

@@ -20,8 +20,8 @@ struct TensorSlot {
   std::size_t bytes;
 };
 
-/// Parameters and running statistics under their layers' paths.
-[[nodiscard]] std::vector<TensorSlot> weight_slots(Model& model);
+/// Parameters and running statistics of a copy of the weights, under their layers' paths.
+[[nodiscard]] std::vector<TensorSlot> weight_slots(const Model& model, const WeightBlocks& copy);
 /// State blocks of the optimizer, "momentum.PATH".
 [[nodiscard]] std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& optimizer);
 

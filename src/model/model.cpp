@@ -42,6 +42,7 @@ void read_totals(std::span<const double> row, std::int64_t samples, Totals& tota
 Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOptions& options)
     : graph_(graph),
       compute_(compute),
+      average_(options.average),
       programs_(make_programs(graph, compute.executors, options)),
       evaluations_{evaluation_of(EvaluatedSplit::training),
                    evaluation_of(EvaluatedSplit::validation)} {
@@ -49,8 +50,10 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
   memory_ = std::make_unique<ModelMemory>(compute.device, compute.queue, blocks(), programs_.sizes);
   transient_ = compute.device.allocate(programs_.transient_bytes());
   auto* transient = static_cast<std::byte*>(transient_->data());
-  if (programs_.train) programs_.train->bind(*memory_, transient, options.seed);
-  programs_.eval->bind(*memory_, transient, options.seed);
+  if (programs_.train) {
+    programs_.train->bind(*memory_, memory_->trained(), transient, options.seed);
+  }
+  programs_.eval->bind(*memory_, judged_weights(), transient, options.seed);
   make_upload();
   if (options.kept_outputs > 0) {
     output_rows_ =
@@ -89,6 +92,23 @@ void Model::initialize(std::uint64_t seed) {
                   static_cast<float>(spec.initial));
     store(compute_.queue, memory_->type(), values, memory_->running() + entry.offset * element);
   }
+  publish_weights(WeightChange::load);
+}
+
+void Model::publish_weights(WeightChange change) {
+  if (!average_) return;
+  const auto average = [&](std::byte* to, const std::byte* from, std::int64_t elements) {
+    compute_.launches.average({.type = memory_->type(),
+                               .average = to,
+                               .trained = from,
+                               .state = memory_->state(),
+                               .rule = average_->rule,
+                               .restart = change == WeightChange::load,
+                               .chunks = elements / kChunk});
+  };
+  const WeightBlocks averaged = memory_->averaged();
+  average(averaged.weights, memory_->weights(), blocks().parameter_elements);
+  average(averaged.running, memory_->running(), blocks().statistic_elements);
 }
 
 void Model::set_epoch(std::int64_t epoch) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -33,6 +34,9 @@ struct Totals {
 /// A split of the data: which images an evaluation reads.
 enum class EvaluatedSplit { training, validation };
 
+/// What has changed a model's weights.
+enum class WeightChange { step, load };
+
 /// Two programs (training, evaluation) over one persistent arena.
 class Model {
  public:
@@ -58,6 +62,14 @@ class Model {
   /// Fills weights and running statistics by their initializers; a weight depends only on the seed
   /// and its own name.
   void initialize(std::uint64_t seed);
+  /// Enqueues what follows from new trained weights or running statistics: to be called after every
+  /// change of them. Their average begins as what was loaded, and after a step follows it.
+  void publish_weights(WeightChange change);
+  /// The copy that evaluation reads: what is judged, and saved as the model's weights.
+  [[nodiscard]] WeightBlocks judged_weights() const {
+    return judges_average() ? memory_->averaged() : memory_->trained();
+  }
+  [[nodiscard]] bool judges_average() const { return average_ && average_->judged; }
   /// Finished epochs, for the random draws of the following batches.
   void set_epoch(std::int64_t epoch);
   /// The following batches are made on the device from these images, which outlive the model: of
@@ -92,6 +104,7 @@ class Model {
 
   TrainingGraph graph_;
   Compute compute_;
+  std::optional<AverageOptions> average_;
   ModelPrograms programs_;
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;

@@ -31,6 +31,7 @@ ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
                             const ModelOptions& options) {
   return {.type = plan.target.arithmetic(),
           .slots = options.slots,
+          .averages = options.average.has_value(),
           .input_bytes = plan.input_bytes,
           .staging_bytes = staging_bytes(plan, graph),
           .batch = graph.graph.values[graph.graph.inputs[0]].shape.n(),

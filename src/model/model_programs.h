@@ -9,16 +9,24 @@
 #include "device/statistics_sum.h"
 #include "exec/executor.h"
 #include "model/training_graph.h"
+#include "optim/average.h"
 #include "plan/forecast.h"
 #include "plan/program.h"
 
 namespace trainyard {
 
+/// The average of a model's weights.
+struct AverageOptions {
+  AverageRule rule;
+  bool judged = true;  // evaluation reads the average, not the trained weights
+};
+
 struct ModelOptions {
   Target target;
   int threads = 1;
   std::uint64_t seed = 0;
-  int slots = 0;                  // optimizer state blocks
+  int slots = 0;  // optimizer state blocks
+  std::optional<AverageOptions> average = {};
   bool accumulates = false;       // more than one micro-batch per step
   std::int64_t shards = 1;        // of a micro-batch on this rank, each a batch: a power of two
   bool train = true;              // false: the evaluation program alone

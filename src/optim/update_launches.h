@@ -6,6 +6,7 @@
 #include <span>
 
 #include "ops/running_statistics.h"
+#include "optim/average.h"
 #include "optim/blocks.h"
 #include "optim/rules.h"
 #include "optim/step_functors.h"
@@ -62,6 +63,7 @@ class UpdateLaunches {
   virtual void update_running(const StatisticBlocks& statistics) const = 0;
   virtual void update(const UpdateBlocks& blocks, const UpdateRule& rule,
                       double time_decay) const = 0;
+  virtual void average(const AverageBlocks& blocks) const = 0;
   virtual void end(const EndUpdate& end) const = 0;
 };
 

@@ -86,6 +86,14 @@ class UpdateLaunchesOn final : public UpdateLaunches {
       run_update<decltype(zero)>(launcher_, blocks, rule, time_decay);
     });
   }
+  void average(const AverageBlocks& blocks) const override {
+    with_arithmetic(blocks.type, [&](auto zero) {
+      using T = decltype(zero);
+      launcher_.rows(blocks.chunks, AverageChunk<T>{static_cast<T*>(blocks.average),
+                                                    static_cast<const T*>(blocks.trained),
+                                                    blocks.state, blocks.rule, blocks.restart});
+    });
+  }
   void end(const EndUpdate& end) const override { launcher_.each(1, end); }
 
  private:

@@ -32,7 +32,10 @@ ModelMemory::Offsets ModelMemory::offsets_of(const BlockLayout& blocks, const Si
                                            : offsets.gradients;
   offsets.slot_bytes = aligned_bytes(parameter_bytes);
   offsets.slots = allocator.take(offsets.slot_bytes * static_cast<std::size_t>(sizes.slots));
-  offsets.running = allocator.take(static_cast<std::size_t>(blocks.statistic_elements) * element);
+  const std::size_t running_bytes = static_cast<std::size_t>(blocks.statistic_elements) * element;
+  offsets.running = allocator.take(running_bytes);
+  offsets.averaged_weights = allocator.take(sizes.averages ? parameter_bytes : 0);
+  offsets.averaged_running = allocator.take(sizes.averages ? running_bytes : 0);
   offsets.inputs = allocator.take(sizes.input_bytes);
   offsets.staging = allocator.take(sizes.staging_bytes);
   offsets.state = allocator.take(sizeof(StepState));

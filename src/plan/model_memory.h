@@ -11,6 +11,12 @@
 
 namespace trainyard {
 
+/// A copy of a model's weights: parameters and running statistics.
+struct WeightBlocks {
+  std::byte* weights = nullptr;
+  std::byte* running = nullptr;
+};
+
 /// The persistent memory of a rank: flat blocks, state and inputs, on the device. The host reads
 /// and writes it only through the queue.
 class ModelMemory {
@@ -18,6 +24,7 @@ class ModelMemory {
   struct Sizes {
     DType type = DType::f32;  // of parameters, gradients, state and statistics: f32 or f64
     int slots = 0;            // optimizer state blocks
+    bool averages = false;    // has a second copy of weights and running statistics
     std::size_t input_bytes = 0;
     std::size_t staging_bytes = 0;  // of images before conversion to the input's layout and type
     std::int64_t batch = 1;
@@ -32,7 +39,8 @@ class ModelMemory {
   struct Offsets {
     std::size_t weights = 0, gradients = 0, gradient_bytes = 0, shard_sums = 0, gradient_sum = 0;
     std::size_t slots = 0, slot_bytes = 0;
-    std::size_t running = 0, inputs = 0, staging = 0, state = 0, sample_index = 0, results = 0;
+    std::size_t running = 0, averaged_weights = 0, averaged_running = 0, inputs = 0, staging = 0,
+                state = 0, sample_index = 0, results = 0;
     std::size_t plain_outputs = 0, output_rows = 0;
     std::size_t bytes = 0;
   };
@@ -56,6 +64,13 @@ class ModelMemory {
   [[nodiscard]] std::byte* slot(int index) const;
   [[nodiscard]] int slots() const { return sizes_.slots; }
   [[nodiscard]] std::byte* running() const { return at(offsets_.running); }
+  /// weights() and running().
+  [[nodiscard]] WeightBlocks trained() const { return {weights(), running()}; }
+  /// Blocks like those of trained(), with Sizes::averages.
+  [[nodiscard]] WeightBlocks averaged() const {
+    return {at(offsets_.averaged_weights), at(offsets_.averaged_running)};
+  }
+  [[nodiscard]] bool averages() const { return sizes_.averages; }
   [[nodiscard]] std::byte* inputs() const { return at(offsets_.inputs); }
   [[nodiscard]] std::byte* staging() const { return at(offsets_.staging); }
   [[nodiscard]] StepState* state() const {

@@ -123,7 +123,8 @@ TensorView Program::view_of(TensorId id) const {
   return {.data = data, .type = tensor.type, .layout = tensor.layout};
 }
 
-void Program::bind(const ModelMemory& memory, std::byte* transient, std::uint64_t seed) {
+void Program::bind(const ModelMemory& memory, const WeightBlocks& weights, std::byte* transient,
+                   std::uint64_t seed) {
   inputs_ = memory.inputs();
   gradients_ = memory.gradients();
   transient_ = transient;
@@ -144,25 +145,25 @@ void Program::bind(const ModelMemory& memory, std::byte* transient, std::uint64_
         .reserve = view_of(step.reserve).data,
         .workspace = view_of(step.workspace).data,
         .batch = {.sample_index = memory.sample_index(), .state = memory.state(), .seed = seed}};
-    if (step.kind == PlanStep::Kind::op) bind_blocks(memory, step, tensors);
+    if (step.kind == PlanStep::Kind::op) bind_blocks(memory, weights, step, tensors);
     steps_[index].executor->bind(tensors);
   }
 }
 
-void Program::bind_blocks(const ModelMemory& memory, const PlanStep& step,
-                          StepTensors& tensors) const {
+void Program::bind_blocks(const ModelMemory& memory, const WeightBlocks& weights,
+                          const PlanStep& step, StepTensors& tensors) const {
   const auto view = [&](std::byte* block, const BlockEntry& entry, std::int64_t base) {
     return TensorView{.data = block + (base + entry.offset) * size_of(memory.type()),
                       .type = memory.type(),
                       .layout = plain_layout(entry.shape)};
   };
   for (const std::int64_t entry : blocks_.parameter_of_node[step.node]) {
-    tensors.parameters.push_back(view(memory.weights(), blocks_.parameters[entry], 0));
+    tensors.parameters.push_back(view(weights.weights, blocks_.parameters[entry], 0));
     if (!step.parameter_gradients.empty()) continue;
     tensors.parameter_gradients.push_back(view(memory.gradients(), blocks_.parameters[entry], 0));
   }
   for (const std::int64_t entry : blocks_.statistic_of_node[step.node]) {
-    tensors.running.push_back(view(memory.running(), blocks_.statistics[entry], 0));
+    tensors.running.push_back(view(weights.running, blocks_.statistics[entry], 0));
     tensors.batch_statistics.push_back(
         view(memory.gradients(), blocks_.statistics[entry], blocks_.parameter_elements));
   }

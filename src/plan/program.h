@@ -38,8 +38,10 @@ class Program {
           StatisticsSum* statistics_sum);
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
-  /// `transient` holds plan().transient_bytes and may be shared by programs that run in turn.
-  void bind(const ModelMemory& memory, std::byte* transient, std::uint64_t seed);
+  /// Reads `weights`, a copy in `memory`. `transient` holds plan().transient_bytes and may be
+  /// shared by programs that run in turn.
+  void bind(const ModelMemory& memory, const WeightBlocks& weights, std::byte* transient,
+            std::uint64_t seed);
   void run() { run(0, steps_.size()); }
   /// The steps from `begin` to the one before `end` of plan().steps.
   void run(std::size_t begin, std::size_t end);
@@ -61,7 +63,8 @@ class Program {
   void make_executor(const ExecutorFactory& factory, const PlanStep& step, int threads,
                      StatisticsSum* statistics_sum);
   [[nodiscard]] TensorView view_of(TensorId id) const;
-  void bind_blocks(const ModelMemory& memory, const PlanStep& step, StepTensors& tensors) const;
+  void bind_blocks(const ModelMemory& memory, const WeightBlocks& weights, const PlanStep& step,
+                   StepTensors& tensors) const;
 
   Plan plan_;
   BlockLayout blocks_;

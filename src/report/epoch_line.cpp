@@ -44,6 +44,7 @@ std::string json_banner(const Banner& banner) {
                {"val_samples", banner.val_samples},
                {"parameters", banner.parameters}};
   if (!banner.feeding.empty()) json["feeding"] = banner.feeding;
+  if (!banner.copies.empty()) json["copies"] = banner.copies;
   if (!banner.init.empty()) json["init"] = banner.init;
   return event_line(json);
 }
@@ -74,10 +75,11 @@ std::string banner_line(LogStyle style, const Banner& banner) {
   }
   if (banner.rate_factor != 1) batch += fmt::format(", lr x {:.6g}", banner.rate_factor);
   return fmt::format(
-      "run {} | seed {} | {}, global batch {} | {} train, {} val{}{} | {} parameters{}{}",
+      "run {} | seed {} | {}, global batch {} | {} train, {} val{}{} | {} parameters{}{}{}{}",
       banner.run, banner.seed, banner.devices, batch, banner.train_samples, banner.val_samples,
       banner.feeding.empty() ? "" : ", ", banner.feeding, with_separators(banner.parameters),
-      banner.init.empty() ? "" : "\n", banner.init);
+      banner.copies.empty() ? "" : ", ", banner.copies, banner.init.empty() ? "" : "\n",
+      banner.init);
 }
 
 double eta_at(double images_per_s, std::int64_t samples) {

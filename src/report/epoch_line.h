@@ -64,10 +64,11 @@ struct Banner {
   double rate_factor = 1;    // of the learning rate, for the global batch
   std::int64_t train_samples = 0;
   std::int64_t val_samples = 0;
-  std::string feeding = {};                 // feeding_text()
-  std::int64_t parameters = 0;              // trainable and not
-  std::string init;                         // a description of --init, in lines; "" without it
-  std::string judged;                       // the metric that decides the best, "val_accuracy"
+  std::string feeding = {};     // feeding_text()
+  std::int64_t parameters = 0;  // trainable and not
+  std::string copies = {};      // "their average (ema 0.999) is judged and saved"; "": one copy
+  std::string init;             // a description of --init, in lines; "" without it
+  std::string judged;           // the metric that decides the best, "val_accuracy"
   std::optional<ResumedFrom> resumed = {};  // empty for a new run, or if nothing was saved
 };
 /// Samples per step.

@@ -169,11 +169,12 @@ InitialWeights read_initial_weights(const InitFlags& flags) {
 }
 
 void initialize_from(Model& model, InitialWeights& weights) {
-  const std::vector<TensorSlot> slots = weight_slots(model);
+  const std::vector<TensorSlot> slots = weight_slots(model, model.memory().trained());
   require_known(weights, slots);
   Filling filling(model, weights);
   for (const TensorSlot& slot : slots) filling.fill(slot);
   weights.report = filling.finish();
+  model.publish_weights(WeightChange::load);
   weights.tensors.reset();
 }
 

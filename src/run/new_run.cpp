@@ -48,6 +48,9 @@ void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Sessio
            {"config_hash", facts.hash},
            {"train_fingerprint", session.data().train->fingerprint()},
            {"val_fingerprint", session.data().val->fingerprint()}};
+  if (session.model().memory().averages()) {
+    run["judged_weights"] = session.model().judges_average() ? "average" : "trained";
+  }
   if (request_.init) run["init"] = json_of(*request_.init);
   run.update(reproduction(session.device()));
   folder.write_record({.config_yaml = facts.resolved,

@@ -9,7 +9,10 @@
 namespace trainyard {
 namespace {
 
-constexpr const char* kWeights = "weights.safetensors";
+constexpr const char* kWeights = "weights.safetensors";  // the copy that is judged
+// The other copy, if there are two.
+constexpr const char* kTrained = "trained.safetensors";
+constexpr const char* kAverage = "average.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
 constexpr const char* kData = "data.safetensors";
 
@@ -75,6 +78,19 @@ const SafetensorsFile& file_of(const LoadedCheckpoint& checkpoint, const std::st
     throw Error(ErrorKind::checkpoint, checkpoint.path.string() + ": has no " + name);
   }
   return found->second;
+}
+
+/// Fills the trained weights and their average. A checkpoint without one, from before the run had
+/// it, starts it.
+void fill_weights(Model& model, const LoadedCheckpoint& checkpoint,
+                  std::vector<std::string>& faults) {
+  const bool average_judged = checkpoint.files.contains(kTrained);
+  fill(weight_slots(model, model.memory().trained()),
+       file_of(checkpoint, average_judged ? kTrained : kWeights), model, faults);
+  model.publish_weights(WeightChange::load);
+  const char* const average = average_judged ? kWeights : kAverage;
+  if (!model.memory().averages() || !checkpoint.files.contains(average)) return;
+  fill(weight_slots(model, model.memory().averaged()), file_of(checkpoint, average), model, faults);
 }
 
 /// The state of a loss scale, for runs that have one.
@@ -165,7 +181,13 @@ CheckpointContent snapshot(Session& session, const TrainingState& state) {
   Model& model = session.model();
   const Statistics& statistics = session.data().statistics;
   CheckpointContent content{.epoch = state.epoch, .step = state.step};
-  content.files[kWeights] = copied(weight_slots(model), model, content);
+  content.files[kWeights] = copied(weight_slots(model, model.judged_weights()), model, content);
+  const ModelMemory& memory = model.memory();
+  if (model.judges_average()) {
+    content.files[kTrained] = copied(weight_slots(model, memory.trained()), model, content);
+  } else if (memory.averages()) {
+    content.files[kAverage] = copied(weight_slots(model, memory.averaged()), model, content);
+  }
   content.files[kOptimizer] =
       copied(optimizer_slots(model, *session.config().optimizer), model, content);
   content.files[kData] = {named("mean_image", statistics.mean_image),
@@ -204,7 +226,7 @@ std::int64_t global_batch_of(const LoadedCheckpoint& checkpoint) {
 TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   Model& model = session.model();
   std::vector<std::string> faults;
-  fill(weight_slots(model), file_of(checkpoint, kWeights), model, faults);
+  fill_weights(model, checkpoint, faults);
   fill(optimizer_slots(model, *session.config().optimizer), file_of(checkpoint, kOptimizer), model,
        faults);
   raise_misfits(faults, checkpoint.path.string());

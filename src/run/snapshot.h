@@ -10,8 +10,10 @@
 namespace trainyard {
 
 /// Files of a checkpoint: weights.safetensors (parameters and running statistics under their layer
-/// paths), optimizer.safetensors (state blocks, "momentum.PATH"), data.safetensors (statistics of
-/// the training split). The JSON state holds the counters. Waits for the model's queue.
+/// paths: the copy that is judged), with `average` the other copy as trained.safetensors or
+/// average.safetensors, optimizer.safetensors (state blocks, "momentum.PATH"), data.safetensors
+/// (statistics of the training split). The JSON state holds the counters. Waits for the model's
+/// queue.
 [[nodiscard]] CheckpointContent snapshot(Session& session, const TrainingState& state);
 
 /// The statistics of the training split stored in a checkpoint.

@@ -103,6 +103,7 @@ void OptimizerStep::apply() {
   if (options_.clip_norm > 0) launches.clip_gradients(blocks_, norm, options_.clip_norm);
   launches.update_running(statistics_);
   launches.update(blocks_, optimizer_.rule(), optimizer_.time_decay());
+  model_.publish_weights(WeightChange::step);
   launches.end({.state = memory.state(),
                 .current = memory.results(),
                 .rows = results_.rows,

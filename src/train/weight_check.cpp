@@ -22,6 +22,10 @@ std::string model_hash(const Model& model, std::vector<std::byte>& copy) {
     add(memory.slot(slot), blocks.parameter_elements);
   }
   add(memory.running(), blocks.statistic_elements);
+  if (memory.averages()) {
+    add(memory.averaged().weights, blocks.parameter_elements);
+    add(memory.averaged().running, blocks.statistic_elements);
+  }
   return hash.hex();
 }
 

@@ -138,6 +138,28 @@ TEST_CASE(
   CHECK(gpu_total.read() == total);
 }
 
+TEST_CASE("an average on a GPU is bit-identical to the CPU's" * doctest::skip(no_gpu())) {
+  Gpu gpu;
+  Blocks<float> blocks(kChunks, kSegments, 1);
+  blocks.state.step = 3;
+  const GpuArray<float> average(gpu, blocks.gradients), trained(gpu, blocks.weights);
+  const GpuArray<StepState> state(gpu, {blocks.state});
+  const auto run = [](const UpdateLaunches& launches, float* to, const float* from,
+                      const StepState* at) {
+    launches.average({.average = to,
+                      .trained = from,
+                      .state = at,
+                      .rule = {.decay = 0.99, .warmup = true},
+                      .chunks = kChunks});
+  };
+  const std::vector<float> before = blocks.gradients;
+  run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), blocks.gradients.data(), blocks.weights.data(),
+      &blocks.state);
+  run(*cuda::make_update_launches(gpu.stream()), average.data(), trained.data(), state.data());
+  CHECK(blocks.gradients != before);
+  CHECK(average.read() == blocks.gradients);
+}
+
 TEST_CASE("gradients are rounded to 16 bits and back as on the CPU" * doctest::skip(no_gpu())) {
   Gpu gpu;
   const Blocks<float> blocks(3, kSegments, 1);

@@ -70,15 +70,16 @@ TEST_CASE("the check finds nothing if models are equal") {
   CHECK(end.outcomes == testing::Outcomes{"", ""});
 }
 
-TEST_CASE("a bit of weights, optimizer state or running statistics changes a model's hash") {
+TEST_CASE("a bit of weights, optimizer state, statistics or averages changes a model's hash") {
   RankGroup alone{{}};
-  Session session(read_run(kCheckedRun), {.threads = 1}, nullptr, alone);
+  Session session(read_run(kCheckedRun, {"average={ema: 0.9}"}), {.threads = 1}, nullptr, alone);
   Model& model = session.model();
   model.initialize(1);
   std::vector<std::byte> copy;
   const std::string before = model_hash(model, copy);
   const ModelMemory& memory = model.memory();
-  for (std::byte* block : {memory.weights(), memory.slot(0), memory.running()}) {
+  for (std::byte* block : {memory.weights(), memory.slot(0), memory.running(),
+                           memory.averaged().weights, memory.averaged().running}) {
     turn_bit(model, block);
     CHECK(model_hash(model, copy) != before);
     turn_bit(model, block);

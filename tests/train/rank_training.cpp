@@ -97,6 +97,7 @@ class Rank {
                {.target = training.target,
                 .seed = training.seed,
                 .slots = 1,
+                .average = training.average,
                 .accumulates = training.options.accumulate > 1,
                 .shards = own_shards(training.options, ranks),
                 .statistics_sum = statistics_sum_.get()}),
@@ -141,6 +142,11 @@ class Rank {
     result.weights = bytes_of(queue, memory.weights(), blocks.parameter_elements, type);
     result.slots = bytes_of(queue, memory.slot(0), blocks.parameter_elements, type);
     result.running = bytes_of(queue, memory.running(), blocks.statistic_elements, type);
+    if (!memory.averages()) return;
+    const WeightBlocks averaged = memory.averaged();
+    result.averaged = bytes_of(queue, averaged.weights, blocks.parameter_elements, type);
+    const auto running = bytes_of(queue, averaged.running, blocks.statistic_elements, type);
+    result.averaged.insert(result.averaged.end(), running.begin(), running.end());
   }
   void evaluate_into(TrainedRank& result) {
     if (training_.set != nullptr) return;
@@ -218,6 +224,7 @@ std::string differences(const TrainedRank& a, const TrainedRank& b) {
   compare(same_bytes(a.weights, b.weights), "weights");
   compare(same_bytes(a.slots, b.slots), "optimizer state");
   compare(same_bytes(a.running, b.running), "running statistics");
+  compare(same_bytes(a.averaged, b.averaged), "average");
   compare(same_bytes(a.numbers(), b.numbers()), "updates");
   compare(same_bytes(row_of(a.evaluation), row_of(b.evaluation)), "evaluation");
   return list;

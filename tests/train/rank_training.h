@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,11 +47,13 @@ struct RankTraining {
   const Dataset* set = nullptr;
   MakeRankDevice device = make_processor;
   std::string frozen = {};  // path of a frozen layer, or ""
+  std::optional<AverageOptions> average = {};
 };
 
 /// The result of a rank.
 struct TrainedRank {
   std::vector<std::byte> weights, slots, running;  // as in memory
+  std::vector<std::byte> averaged;  // weights and running statistics, if training averages them
   std::vector<StepResult> updates;
   Totals evaluation;  // of 37 other samples, by all ranks
 

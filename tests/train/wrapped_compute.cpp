@@ -102,6 +102,9 @@ class WrappedLaunches final : public UpdateLaunches {
               double time_decay) const override {
     around_.run([=, this] { cpu_->update(blocks, rule, time_decay); });
   }
+  void average(const AverageBlocks& blocks) const override {
+    around_.run([this, blocks] { cpu_->average(blocks); });
+  }
   void end(const EndUpdate& end) const override {
     around_.run([this, end] { cpu_->end(end); });
   }

@@ -222,6 +222,8 @@ void declare(Fields& fields, RunConfig& run) {
   check_rate_scaling(fields, run);
   fields.field("checkpoint", run.checkpoint, "what is saved, and when");
   run.checkpoint_every = parse_interval(run.checkpoint.every, fields);
+  fields.field("average", run.average,
+               "an average of the weights over the steps, usually judged in their place");
   fields.field("train_eval", run.train_eval,
                "training metrics without augmentation and dropout, on a fixed subset");
   fields.field("early_stop", run.early_stop, "stop when nothing improves any more");

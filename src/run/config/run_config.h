@@ -22,6 +22,7 @@
 #include "optim/rate_scaling.h"
 #include "optim/schedule.h"
 #include "plan/target.h"
+#include "run/config/average_config.h"
 #include "run/config/interval.h"
 #include "run/config/ranks_config.h"
 #include "run/config/train_eval_config.h"
@@ -114,6 +115,7 @@ struct RunConfig {
   std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
   CheckpointConfig checkpoint;
   Interval checkpoint_every;  // from checkpoint.every
+  std::optional<AverageConfig> average;
   std::optional<TrainEvalConfig> train_eval;
   std::optional<EarlyStopConfig> early_stop;
   OutputConfig output;

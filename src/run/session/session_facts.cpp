@@ -1,10 +1,25 @@
 #include "run/session/session_facts.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "run/config/batch_rate.h"
 
 namespace trainyard {
+
+namespace {
+
+/// Which copy of the weights is judged, if there are two.
+std::string copies_text(const RunConfig& config) {
+  if (!config.average) return "";
+  const std::string kind = fmt::format("(ema {})", config.average->ema);
+  return config.average->judged == AverageConfig::Judged::average
+             ? "their average " + kind + " is judged and saved"
+             : "judged and saved as trained, not their average " + kind;
+}
+
+}  // namespace
 
 Banner banner_of(Session& session) {
   const GraphTotals counts = totals(session.model().graph().graph);
@@ -23,7 +38,8 @@ Banner banner_of(Session& session) {
           .train_samples = session.data().train->size(),
           .val_samples = session.data().val->size(),
           .feeding = feeding_text(session.data(), session.device()),
-          .parameters = counts.parameters_total};
+          .parameters = counts.parameters_total,
+          .copies = copies_text(config)};
 }
 
 RunPosition position_of(const Session& session, const TrainingState& state) {

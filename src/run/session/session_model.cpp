@@ -16,6 +16,12 @@ LossScale loss_scale_of(const RunConfig& run) {
           .growth = run.loss_scale->growth};
 }
 
+std::optional<AverageOptions> average_options(const RunConfig& run) {
+  if (!run.average) return std::nullopt;
+  return AverageOptions{.rule = {.decay = run.average->ema, .warmup = run.average->warmup},
+                        .judged = run.average->judged == AverageConfig::Judged::average};
+}
+
 DType transport_of(const RunConfig& run) {
   using Transport = RanksConfig::Transport;
   const Transport transport = run.ranks.transport;
@@ -48,6 +54,7 @@ ModelOptions model_options(const RunConfig& run, const SessionDevice& device, st
           .threads = device.threads,
           .seed = static_cast<std::uint64_t>(run.seed),
           .slots = static_cast<int>(run.optimizer->slots().size()),
+          .average = average_options(run),
           .accumulates = run.accumulate > 1,
           .shards = shards,
           .kept_outputs = run.output.classes ? val_samples : 0,

@@ -110,6 +110,14 @@ TEST_CASE("so is training in several micro-batches per step, and in shards") {
   check_bytes(training);
 }
 
+TEST_CASE("so is an average of the weights, in the captured step") {
+  RankTraining training{
+      .network = kWideNetwork, .target = cuda_target(Precision::fp16), .updates = 5};
+  training.options.loss_scale = {.start = LossScale::kMost, .dynamic = true, .growth = 2};
+  training.average = AverageOptions{.rule = {.decay = 0.9, .warmup = true}};
+  check_bytes(training);
+}
+
 TEST_CASE("an optimizer step that is one bit off is detected") {
   RankTraining training{.target = cuda_target(Precision::fp32), .updates = 2};
   const TrainedRank gpu = train_on<OneGpu>(training);

@@ -1,0 +1,80 @@
+// The exponential moving average of a block against its formula.
+#include "optim/average.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "optim/update_launches.h"
+
+using namespace trainyard;
+
+namespace {
+
+constexpr std::size_t kCount = 3 * kChunk;
+
+std::vector<double> wave(double phase) {
+  std::vector<double> values(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) values[i] = std::sin(static_cast<double>(i) + phase);
+  return values;
+}
+
+/// One step of the average on the CPU.
+void follow(std::vector<double>& average, const std::vector<double>& trained,
+            const StepState& state, const AverageRule& rule, bool restart = false) {
+  make_cpu_update_launches(2)->average({.type = DType::f64,
+                                        .average = average.data(),
+                                        .trained = trained.data(),
+                                        .state = &state,
+                                        .rule = rule,
+                                        .restart = restart,
+                                        .chunks = 3});
+}
+
+}  // namespace
+
+TEST_CASE("an average keeps d of itself and takes 1 - d of the weights") {
+  std::vector<double> average = wave(0), expected = average;
+  StepState state;
+  for (int step = 0; step < 5; ++step) {
+    const std::vector<double> trained = wave(0.3 * step);
+    follow(average, trained, state, {.decay = 0.9});
+    for (std::size_t i = 0; i < kCount; ++i) {
+      expected[i] = 0.9 * expected[i] + (1 - 0.9) * trained[i];
+    }
+    ++state.step;
+  }
+  for (std::size_t i = 0; i < kCount; ++i) {
+    CHECK(average[i] == doctest::Approx(expected[i]).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("a warm-up keeps less at first: (1 + t) / (10 + t) after t steps, at most d") {
+  for (const std::int64_t finished : {0, 1, 50, 100}) {
+    std::vector<double> average(kCount, 1.0);
+    const StepState state{.step = finished};
+    follow(average, std::vector<double>(kCount, 0.0), state, {.decay = 0.9, .warmup = true});
+    const double t = static_cast<double>(finished + 1);
+    CHECK(average[5] == doctest::Approx(std::min(0.9, (1 + t) / (10 + t))).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("the average of weights that do not change is those weights, bit for bit") {
+  const std::vector<double> frozen = wave(0.7);
+  std::vector<double> average = frozen;
+  for (int step = 0; step < 100; ++step) follow(average, frozen, {.step = step}, {.decay = 0.999});
+  CHECK(average == frozen);
+}
+
+TEST_CASE("a step that is withheld changes no average, and a restart copies every bit") {
+  const std::vector<double> before = wave(0);
+  std::vector<double> average = before, trained = wave(1);
+  follow(average, trained, {.step = 4, .nonfinite_step = 4}, {.decay = 0.5});
+  CHECK(average == before);
+  trained[0] = -0.0;
+  follow(average, trained, {.step = 4, .nonfinite_step = 4}, {.decay = 0.5}, true);
+  CHECK(std::memcmp(average.data(), trained.data(), kCount * sizeof(double)) == 0);
+}

@@ -1,0 +1,169 @@
+// A run whose weights are averaged: which copy is judged, saved and restored.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "checkpoint/tensor_slots.h"
+#include "rank_sessions.h"
+#include "run/config/run_config.h"
+#include "run/initial_weights.h"
+#include "run/session/session.h"
+#include "run/session/session_facts.h"
+#include "run/snapshot.h"
+#include "run_text.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+constexpr const char* kAveragedRun = R"(
+name: averaged
+network:
+  input: [3, 6, 6]
+  layers: [conv: [4, 3], bn, relu, dropout: 0.2, global_avg_pool, dense: 4]
+data:
+  train: {source: synthetic, shape: [3, 6, 6], classes: 4, size: 64, learnable: true}
+  val: {source: synthetic, shape: [3, 6, 6], classes: 4, size: 19, split: test, learnable: true}
+  preprocess: [scale: $1/128]
+  workers: 0
+batch: {total: 16, shards: 4}
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {sgd: {lr: 0.1, momentum: 0.9}}
+epochs: 2
+)";
+const std::string kEma = "average={ema: 0.9}";
+const std::string kEmaJudgedAsTrained = "average={ema: 0.9, judged: trained}";
+
+StretchEnd averaged(const std::vector<std::string>& overrides, int ranks = 1,
+                    const LoadedCheckpoint* from = nullptr, std::int64_t until = 0) {
+  return run_stretch(
+      {.yaml = kAveragedRun, .overrides = overrides, .ranks = ranks, .from = from, .until = until});
+}
+
+bool same_tensors(const SafetensorsFile& a, const SafetensorsFile& b) {
+  for (const NamedTensor& tensor : a.tensors()) {
+    const NamedTensor* const other = b.find(tensor.name);
+    if (other == nullptr || other->bytes.size() != tensor.bytes.size()) return false;
+    if (std::memcmp(other->bytes.data(), tensor.bytes.data(), tensor.bytes.size()) != 0) {
+      return false;
+    }
+  }
+  return a.tensors().size() == b.tensors().size();
+}
+
+bool same_files(const LoadedCheckpoint& a, const LoadedCheckpoint& b) {
+  if (a.files.size() != b.files.size()) return false;
+  for (const auto& [name, file] : a.files) {
+    if (!b.files.contains(name) || !same_tensors(file, b.files.at(name))) return false;
+  }
+  return true;
+}
+
+const SafetensorsFile& file_of(const StretchEnd& end, const char* name) {
+  return end.reached->files.at(name);
+}
+
+/// All weights and running statistics of a copy.
+std::vector<std::byte> bytes_of(Session& session, const WeightBlocks& copy) {
+  std::vector<std::byte> bytes;
+  Queue& queue = session.model().compute().queue;
+  for (const TensorSlot& slot : weight_slots(session.model(), copy)) {
+    bytes.resize(bytes.size() + slot.bytes);
+    queue.copy_to_host(bytes.data() + bytes.size() - slot.bytes, slot.data, slot.bytes);
+  }
+  queue.wait();
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("averaging leaves the trained weights as they are, and saves the copy that is judged") {
+  const StretchEnd plain = averaged({});
+  const StretchEnd judged = averaged({kEma});
+  const StretchEnd kept = averaged({kEmaJudgedAsTrained});
+  REQUIRE(plain.reached);
+  REQUIRE(judged.reached);
+  REQUIRE(kept.reached);
+  CHECK(plain.reached->files.size() == 3);
+  const SafetensorsFile& trained = file_of(plain, "weights.safetensors");
+  CHECK(same_tensors(file_of(judged, "trained.safetensors"), trained));
+  CHECK(same_tensors(file_of(kept, "weights.safetensors"), trained));
+  const SafetensorsFile& average = file_of(judged, "weights.safetensors");
+  CHECK(same_tensors(file_of(kept, "average.safetensors"), average));
+  for (const char* name : {"conv1.weight", "bn1.running_mean"}) {
+    CAPTURE(name);
+    REQUIRE(average.find(name) != nullptr);
+    CHECK_FALSE(std::ranges::equal(average.find(name)->bytes, trained.find(name)->bytes));
+  }
+  CHECK(plain.losses == judged.losses);
+}
+
+TEST_CASE("with shards the average has the same bits on 1, 2 and 4 ranks, and after a resume") {
+  for (const std::string& average : {kEma, kEmaJudgedAsTrained}) {
+    const StretchEnd whole = averaged({average});
+    REQUIRE(whole.reached);
+    for (const int ranks : {2, 4}) {
+      const StretchEnd end = averaged({average}, ranks);
+      REQUIRE(end.reached);
+      CHECK(same_files(*end.reached, *whole.reached));
+    }
+    const StretchEnd first = averaged({average}, 2, nullptr, 3);
+    REQUIRE(first.reached);
+    const StretchEnd rest = averaged({average}, 1, &*first.reached);
+    REQUIRE(rest.reached);
+    CHECK(same_files(*rest.reached, *whole.reached));
+  }
+}
+
+TEST_CASE("an average begins as the weights that are drawn, loaded or resumed from") {
+  RankGroup alone{{}};
+  Session session(read_run(kAveragedRun, {kEma}), {.threads = 1}, nullptr, alone);
+  const ModelMemory& memory = session.model().memory();
+  session.model().initialize(3);
+  const std::vector<std::byte> drawn = bytes_of(session, memory.trained());
+  CHECK(bytes_of(session, memory.averaged()) == drawn);
+  const StretchEnd plain = averaged({});  // a checkpoint without an average
+  REQUIRE(plain.reached);
+  (void)restore(session, *plain.reached);
+  CHECK(bytes_of(session, memory.trained()) != drawn);
+  CHECK(bytes_of(session, memory.averaged()) == bytes_of(session, memory.trained()));
+}
+
+TEST_CASE("another judge restores both copies, and a run without an average the trained one") {
+  const StretchEnd judged = averaged({kEma});
+  REQUIRE(judged.reached);
+  RankGroup alone{{}};
+  Session other(read_run(kAveragedRun, {kEmaJudgedAsTrained}), {.threads = 1}, nullptr, alone);
+  const CheckpointContent back = snapshot(other, restore(other, *judged.reached));
+  const LoadedCheckpoint exchanged = reloaded(back);
+  CHECK(same_tensors(exchanged.files.at("weights.safetensors"),
+                     file_of(judged, "trained.safetensors")));
+  CHECK(same_tensors(exchanged.files.at("average.safetensors"),
+                     file_of(judged, "weights.safetensors")));
+  Session plain(read_run(kAveragedRun), {.threads = 1}, nullptr, alone);
+  const LoadedCheckpoint single = reloaded(snapshot(plain, restore(plain, *judged.reached)));
+  CHECK(
+      same_tensors(single.files.at("weights.safetensors"), file_of(judged, "trained.safetensors")));
+  CHECK(single.files.size() == 3);
+}
+
+TEST_CASE("the first line says which copy is judged, and the key is checked") {
+  RankGroup alone{{}};
+  Session judged(read_run(kAveragedRun, {kEma}), {.threads = 1}, nullptr, alone);
+  CHECK(banner_of(judged).copies == "their average (ema 0.9) is judged and saved");
+  Session kept(read_run(kAveragedRun, {kEmaJudgedAsTrained}), {.threads = 1}, nullptr, alone);
+  CHECK(banner_of(kept).copies == "judged and saved as trained, not their average (ema 0.9)");
+  Session plain(read_run(kAveragedRun), {.threads = 1}, nullptr, alone);
+  CHECK(banner_of(plain).copies.empty());
+  const auto refused = [](const std::string& average) {
+    return refusal([&] { (void)read_run(kAveragedRun, {"average=" + average}); });
+  };
+  CHECK(refused("{ema: 1}")
+            .find("'ema' must be below 1, found 1: an average with that decay "
+                  "would never change") != std::string::npos);
+  CHECK(refused("{warmup: true}").find("'ema'") != std::string::npos);
+}
