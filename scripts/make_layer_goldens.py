@@ -282,6 +282,7 @@ def cases():
     yield conv((2, 4, 9, 8), 6, (3, 3), (2, 2), "same_lower", (2, 2))
     yield conv((2, 6, 7, 7), 6, (3, 3), (2, 2), (1, 1), (1, 1), 6)
     yield conv((2, 17, 5, 5), 33, (1, 1))
+    yield from transposed_cases()
     yield dense((4, 19), 7)
     yield dense((3, 4, 2, 3), 5)
     for ceil in (False, True):

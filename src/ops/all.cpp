@@ -10,6 +10,7 @@
 #include "ops/class_metrics.h"
 #include "ops/concat.h"
 #include "ops/conv.h"
+#include "ops/conv_transpose.h"
 #include "ops/dense.h"
 #include "ops/dropout.h"
 #include "ops/flatten.h"
@@ -37,6 +38,7 @@ template <class... Functions>
 auto list_ops(const std::tuple<Functions...>*) {
   return std::array{
       conv_kind(),
+      conv_transpose_kind(),
       dense_kind(),
       bn_kind(),
       layer_norm_kind(),

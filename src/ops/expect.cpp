@@ -18,4 +18,9 @@ void require_features_or_images(const Shape& shape) {
                   shape.text()));
 }
 
+void require_groups(const char* what, std::int64_t channels, std::int64_t groups) {
+  if (channels % groups == 0) return;
+  throw ShapeError(fmt::format("{} {} are not divisible by {} groups", channels, what, groups));
+}
+
 }  // namespace trainyard

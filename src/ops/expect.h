@@ -9,5 +9,7 @@ namespace trainyard {
 void require_images(const Shape& shape);
 /// Throws ShapeError unless `shape` is [n, c] or [n, c, h, w].
 void require_features_or_images(const Shape& shape);
+/// Throws ShapeError unless `channels` ("filters") split evenly into `groups`.
+void require_groups(const char* what, std::int64_t channels, std::int64_t groups);
 
 }  // namespace trainyard

@@ -73,10 +73,7 @@ Signature NormOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_features_or_images(input);
   const std::int64_t groups = groups_of(input.c());
-  if (input.c() % groups != 0) {
-    throw ShapeError(fmt::format("{} input channels are not divisible by {} groups", input.c(),
-                                 attributes_.groups));
-  }
+  require_groups("input channels", input.c(), groups);
   const std::int64_t pixels = attributes_.kind == NormKind::layer ? 1 : input.h() * input.w();
   if (input.c() / groups * pixels < 2) {
     throw ShapeError(fmt::format(

@@ -59,13 +59,45 @@ AxisPlan plan_margin(const WindowAxis& axis, std::int64_t margin, bool ceil) {
   return plan;
 }
 
-AxisPlan plan_named_axis(std::string_view name, const WindowAxis& axis, Padding::Kind kind,
-                         std::int64_t amount, bool ceil) {
-  try {
-    return plan_axis(axis, kind, amount, ceil);
-  } catch (const ShapeError& error) {
-    throw ShapeError(fmt::format("{}: {}", name, error.what()));
+/// `margin` pixels are cut off both sides.
+AxisPlan cut_margin(const WindowAxis& axis, std::int64_t margin, std::int64_t output_pad) {
+  const std::int64_t whole = (axis.input - 1) * axis.stride + reach(axis) + output_pad;
+  if (whole > 2 * margin) return {margin, margin, whole - 2 * margin, margin};
+  throw ShapeError(
+      fmt::format("no pixel is left: {} are written and {} of padding are cut off "
+                  "each side",
+                  whole, margin));
+}
+
+/// Keras's 'same', transposed: the margins of the convolution over the output.
+AxisPlan cut_same(WindowAxis axis, bool upper, std::int64_t output_pad) {
+  if (output_pad != 0) {
+    throw ShapeError(
+        "'output_pad' needs a 'pad' in pixels: same_upper and same_lower give the "
+        "input times the stride");
   }
+  axis.input *= axis.stride;
+  AxisPlan plan = plan_same(axis, upper);
+  plan.output = axis.input;
+  return plan;
+}
+
+/// plan(h) and plan(w), with the name of the axis in errors.
+template <class Plan>
+WindowPlan plan_axes(const Plan& plan) {
+  const auto named = [&](std::string_view name, bool is_height) {
+    try {
+      return plan(is_height);
+    } catch (const ShapeError& error) {
+      throw ShapeError(fmt::format("{}: {}", name, error.what()));
+    }
+  };
+  return {named("height", true), named("width", false)};
+}
+
+WindowAxis axis_of(const Shape& images, const Window& window, bool height) {
+  return height ? WindowAxis{images.h(), window.size.h, window.stride.h, window.dilation.h}
+                : WindowAxis{images.w(), window.size.w, window.stride.w, window.dilation.w};
 }
 
 }  // namespace
@@ -88,10 +120,37 @@ AxisPlan plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amou
 
 WindowPlan plan_window(const Shape& images, const Window& window, const Padding& padding,
                        bool ceil) {
-  const WindowAxis h{images.h(), window.size.h, window.stride.h, window.dilation.h};
-  const WindowAxis w{images.w(), window.size.w, window.stride.w, window.dilation.w};
-  return {plan_named_axis("height", h, padding.kind, padding.amount.h, ceil),
-          plan_named_axis("width", w, padding.kind, padding.amount.w, ceil)};
+  return plan_axes([&](bool height) {
+    return plan_axis(axis_of(images, window, height), padding.kind,
+                     height ? padding.amount.h : padding.amount.w, ceil);
+  });
+}
+
+AxisPlan plan_transposed_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,
+                              std::int64_t output_pad) {
+  switch (kind) {
+    case Padding::Kind::pixels:
+      return cut_margin(axis, amount, output_pad);
+    case Padding::Kind::valid:
+      // As Keras: a window smaller than its step leaves the pixels behind it empty.
+      return cut_margin(axis, 0, std::max(output_pad, axis.stride - reach(axis)));
+    case Padding::Kind::same_upper:
+      return cut_same(axis, true, output_pad);
+    case Padding::Kind::same_lower:
+      return cut_same(axis, false, output_pad);
+    case Padding::Kind::same_symmetric:
+      return cut_margin(axis, (axis.kernel - 1) * axis.dilation / 2, output_pad);
+  }
+  return {};
+}
+
+WindowPlan plan_transposed_window(const Shape& images, const Window& window, const Padding& padding,
+                                  const config::Pair& output_pad) {
+  return plan_axes([&](bool height) {
+    return plan_transposed_axis(axis_of(images, window, height), padding.kind,
+                                height ? padding.amount.h : padding.amount.w,
+                                height ? output_pad.h : output_pad.w);
+  });
 }
 
 void declare_padding(config::Fields& fields, std::string_view key, Padding& out,

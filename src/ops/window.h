@@ -50,6 +50,15 @@ struct AxisPlan {
 [[nodiscard]] AxisPlan plan_axis(const WindowAxis& axis, Padding::Kind kind, std::int64_t amount,
                                  bool ceil = false);
 
+/// The axis of a transposed convolution: `axis.input` windows, spread over `output` pixels, of
+/// which `before` and `after` are cut off. Pixels and same_symmetric give PyTorch's (input - 1) *
+/// stride - 2 * amount + (kernel - 1) * dilation + output_pad + 1; valid no less than Keras's input
+/// * stride; same_upper and same_lower input * stride. A convolution with these margins over the
+/// output has `input` windows again if output_pad < stride. Throws ShapeError if no pixel is left,
+/// or if output_pad is not 0 with same_upper or same_lower.
+[[nodiscard]] AxisPlan plan_transposed_axis(const WindowAxis& axis, Padding::Kind kind,
+                                            std::int64_t amount, std::int64_t output_pad);
+
 /// A window over both axes.
 struct Window {
   config::Pair size, stride, dilation;
@@ -61,6 +70,11 @@ struct WindowPlan {
 /// Plans both axes of images [n, c, h, w]. Throws ShapeError ("height: ...") if no window fits.
 [[nodiscard]] WindowPlan plan_window(const Shape& images, const Window& window,
                                      const Padding& padding, bool ceil = false);
+
+/// The same for transposed windows.
+[[nodiscard]] WindowPlan plan_transposed_window(const Shape& images, const Window& window,
+                                                const Padding& padding,
+                                                const config::Pair& output_pad);
 
 /// `pad: 1`, `pad: [1, 2]`, `pad: same_upper`.
 void declare_padding(config::Fields& fields, std::string_view key, Padding& out,

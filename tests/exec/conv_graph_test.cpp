@@ -17,6 +17,7 @@
 #include "graph/build.h"
 #include "graph/include.h"
 #include "ops/conv.h"
+#include "ops/conv_transpose.h"
 #include "plan/layouts.h"
 #include "plan/target.h"
 
@@ -102,14 +103,17 @@ void check_passes(const Op& op, Precision precision, const Layout& input, const 
   }
 }
 
-void check_conv(const ConvAttributes& attributes, const Shape& input) {
-  const ConvOp op(attributes);
+void check_conv(const Op& op, const Shape& input) {
   const Shape output = op.infer(std::span(&input, 1)).outputs[0];
   for (const Precision precision : kPrecisions) {
     const Target target = cuda_target(precision);
     std::set<std::string> seen;
     check_passes(op, precision, target.map_layout(input), target.map_layout(output), seen);
   }
+}
+
+void check_conv(const ConvAttributes& attributes, const Shape& input) {
+  check_conv(ConvOp(attributes), input);
 }
 
 /// Every convolution of a network as the CUDA plan lays it out, equal ones once; returns how many
@@ -119,7 +123,7 @@ int check_network(const Graph& graph, Precision precision) {
   std::set<std::string> seen;
   int convolutions = 0;
   for (const Node& node : laid_out.graph.nodes) {
-    if (node.op->type() != "conv") continue;
+    if (dynamic_cast<const ConvolutionOp*>(node.op.get()) == nullptr) continue;
     ++convolutions;
     CAPTURE(node.path);
     check_passes(*node.op, precision, laid_out.layouts[node.inputs[0]],
@@ -197,6 +201,45 @@ TEST_CASE("groups whose channels end in padding have engines" * doctest::skip(no
   grouped = conv(10, 3, Padding::Kind::same_upper);
   grouped.groups = 5;
   check_conv(grouped, {2, 5, 4, 4});
+}
+
+TEST_CASE("transposed convolutions have engines") {
+  ConvTransposeAttributes twice{.conv = conv(32, 4, Padding::Kind::pixels)};
+  twice.conv.stride = {2, 2};
+  twice.conv.pad.amount = {1, 1};
+  check_conv(ConvTransposeOp(twice), {8, 64, 16, 16});
+  twice.conv.kernel = {3, 3};
+  twice.output_pad = {1, 1};
+  check_conv(ConvTransposeOp(twice), {8, 64, 16, 16});
+  twice.conv = conv(3, 3, Padding::Kind::same_upper);
+  twice.conv.stride = {2, 2};
+  twice.output_pad = {0, 0};
+  check_conv(ConvTransposeOp(twice), {8, 20, 9, 7});
+  twice.conv.groups = 3;
+  check_conv(ConvTransposeOp(twice), {8, 6, 9, 7});
+}
+
+TEST_CASE("a transposed convolution's passes are those of its convolution, exchanged") {
+  ConvTransposeAttributes twice{.conv = conv(13, 4, Padding::Kind::pixels)};
+  twice.conv.stride = {2, 2};
+  twice.conv.pad.amount = {1, 1};
+  const ConvTransposeOp op(twice);
+  const Target target = cuda_target(Precision::bf16);
+  const Layout small = target.map_layout({2, 3, 8, 8}), large = target.map_layout({2, 13, 16, 16});
+  using Computes = ConvGraph::Computes;
+  const std::pair<Pass, Computes> expected[] = {
+      {Pass::forward_train, Computes::input_gradient},
+      {Pass::backward_data, Computes::output},
+      {Pass::backward_parameters, Computes::weight_gradient}};
+  for (const auto& [pass, computes] : expected) {
+    const StepDescription step = step_of(op, pass, Precision::bf16, small, large);
+    const ConvGraph graph = conv_graph(step);
+    CHECK(graph.computes == computes);
+    CHECK(graph.input.extents == std::array<std::int64_t, 4>{2, 16, 16, 16});
+    CHECK(graph.output.extents == std::array<std::int64_t, 4>{2, 8, 8, 8});
+    CHECK(graph.weight.extents == std::array<std::int64_t, 4>{8, 16, 4, 4});
+    CHECK_FALSE(rounds_bias(step));
+  }
 }
 
 TEST_CASE("dilated, strided and unequal windows have engines" * doctest::skip(no_cudnn())) {

@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "case_check.h"
 #include "case_values.h"
 #include "devices.h"
+#include "ops/all.h"
 #include "tolerance.h"
 
 namespace trainyard::op_tests {
@@ -91,6 +93,18 @@ TEST_CASE("every device matches the reference, bit-identical however it is run")
       if (serves(device, op_case)) check_case(op_case, device);
     }
   }
+}
+
+TEST_CASE("every op, loss and metric of the lists has a case") {
+  std::set<std::string_view> covered;
+  const std::vector<OpCase> cases = load_all_cases();
+  for (const OpCase& op_case : cases) covered.insert(op_case.op->type());
+  const auto check = [&](const auto& kinds) {
+    for (const auto& kind : kinds) CHECK_MESSAGE(covered.contains(kind.name), kind.name);
+  };
+  check(op_kinds());
+  check(loss_kinds());
+  check(metric_kinds());
 }
 
 TEST_CASE("another seed gives other results, so the comparisons are not vacuous") {

@@ -18,13 +18,13 @@ std::unique_ptr<ExecutorFactory> make_mirrored() {
 /// Results of 16 bits are stored twice where a bias is added afterwards, and gradients of weights
 /// pass through the storage type.
 DeviceUnderTest device(std::string name, DType type) {
-  return {
-      .name = std::move(name),
-      .type = type,
-      .make = &make_mirrored,
-      .layouts = {{.channels_last = true}},
-      .ops = {"conv", "dense", "bn", "max_pool", "avg_pool", "global_max_pool", "global_avg_pool"},
-      .extra_roundings = 1};
+  return {.name = std::move(name),
+          .type = type,
+          .make = &make_mirrored,
+          .layouts = {{.channels_last = true}},
+          .ops = {"conv", "conv_transpose", "dense", "bn", "max_pool", "avg_pool",
+                  "global_max_pool", "global_avg_pool"},
+          .extra_roundings = 1};
 }
 
 }  // namespace

@@ -63,6 +63,30 @@ TEST_CASE("conv infers its output, parameters, fans and multiply-adds") {
   CHECK(signature.multiply_adds == 4 * 8 * 5 * 4 * 27);
 }
 
+TEST_CASE(
+    "a transposed convolution has the convolution's weights, exchanged, and counts its taps") {
+  const Signature signature = infer(
+      "{conv_transpose: {filters: 8, kernel: 3, stride: 2, pad: 1, output_pad: 1, groups: 2}}",
+      {{4, 6, 5, 4}});
+  CHECK(signature.outputs[0] == Shape{4, 8, 10, 8});
+  CHECK(signature.parameters[0].shape == Shape{6, 4, 3, 3});
+  CHECK(signature.parameters[0].fan_in == 9 * 4);
+  CHECK(signature.parameters[0].fan_out == 9 * 6);
+  CHECK(signature.parameters[1].shape == Shape{8});
+  CHECK(signature.multiply_adds == 4 * 6 * 5 * 4 * 4 * 9);
+}
+
+TEST_CASE("a transposed convolution pads as its framework does, and MXNet's has no bias") {
+  const auto output = [](const char* op, Profile profile) {
+    return infer(op, {{1, 3, 5, 5}}, profile).outputs[0].h();
+  };
+  const char* const small_window = "{conv_transpose: {filters: 4, kernel: 2, stride: 3}}";
+  CHECK(output(small_window, Profile::keras2) == 15);  // input * stride
+  CHECK(output(small_window, Profile::torch) == 14);   // (input - 1) * stride + kernel
+  CHECK(infer("{conv_transpose: [4, 3]}", {{1, 3, 5, 5}}, Profile::mxnet).parameters.size() == 1);
+  CHECK(infer("{conv_transpose: [4, 3]}", {{1, 3, 5, 5}}, Profile::caffe).parameters.size() == 2);
+}
+
 TEST_CASE("dense reads images as one row of features") {
   const Signature signature = infer("{dense: 10}", {{4, 6, 2, 3}});
   CHECK(signature.outputs[0] == Shape{4, 10});
@@ -197,6 +221,22 @@ TEST_CASE("groups that do not divide are an error") {
   CHECK(shape_error("{conv: {filters: 9, kernel: 3, groups: 3}}", {{1, 6, 5, 5}}) == "no error");
   CHECK(shape_error("{conv: {filters: 8, kernel: 3, groups: 3}}", {{1, 6, 5, 5}}) ==
         "8 filters are not divisible by 3 groups");
+}
+
+TEST_CASE("transposed convolutions that cut everything off, or pad twice, are an error") {
+  CHECK(shape_error("{conv_transpose: {filters: 8, kernel: 3, pad: 4}}", {{1, 6, 9, 5}}) ==
+        "width: no pixel is left: 7 are written and 4 of padding are cut off each side");
+  CHECK(shape_error("{conv_transpose: {filters: 8, kernel: 3, stride: 2, pad: same_upper, "
+                    "output_pad: 1}}",
+                    {{1, 6, 5, 5}}) ==
+        "height: 'output_pad' needs a 'pad' in pixels: same_upper and same_lower give the input "
+        "times the stride");
+  CHECK(shape_error("{conv_transpose: {filters: 8, kernel: 3, groups: 4}}", {{1, 6, 5, 5}}) ==
+        "6 input channels are not divisible by 4 groups");
+  CHECK(shape_error("{conv_transpose: [8, 3]}", {{4, 6}}) ==
+        "expects images [batch, channels, height, width], found [4, 6]");
+  CHECK(config_error("{conv_transpose: {filters: 8, kernel: 3, stride: 2, output_pad: [1, 2]}}") ==
+        "test.yaml:1:69: 'output_pad' must be below the stride [2, 2], found [1, 2]");
 }
 
 TEST_CASE("windows that do not fit are an error") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <span>
 
@@ -194,11 +196,14 @@ std::vector<OpCase> load_cases(const std::string& file) {
 }
 
 std::vector<OpCase> load_all_cases() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(TY_SOURCE_DIR "/tests/ops")) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path().filename());
+  }
+  std::ranges::sort(files);
   std::vector<OpCase> all;
-  for (const char* file :
-       {"conv", "dense", "pool", "bn", "norm", "activations", "shape", "combine", "losses"}) {
-    for (OpCase& one : load_cases("ops/" + std::string(file) + ".yaml"))
-      all.push_back(std::move(one));
+  for (const std::string& file : files) {
+    for (OpCase& one : load_cases("ops/" + file)) all.push_back(std::move(one));
   }
   return all;
 }

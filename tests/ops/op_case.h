@@ -45,7 +45,7 @@ struct OpCase {
 
 /// Every case of tests/FILE, grids expanded. Throws Error{config} as the loader does.
 [[nodiscard]] std::vector<OpCase> load_cases(const std::string& file);
-/// The files, in the order of the reference.
+/// Those of every file of tests/ops.
 [[nodiscard]] std::vector<OpCase> load_all_cases();
 
 }  // namespace trainyard::op_tests

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ops/bn.h"
-#include "ops/conv.h"
+#include "ops/convolution.h"
 #include "ops/dense.h"
 #include "ops/pool.h"
 
@@ -20,11 +20,13 @@ Terms terms_of(const OpCase& op_case) {
   const Shape& in = op_case.inputs[0];
   const Shape& out = op_case.signature.outputs[0];
   const auto real = [](std::int64_t n) { return static_cast<double>(n); };
-  if (const auto* conv = dynamic_cast<const ConvOp*>(op_case.op.get())) {
+  if (const auto* conv = dynamic_cast<const ConvolutionOp*>(op_case.op.get())) {
+    const auto pixels = [](const Shape& maps) { return maps.n() * maps.h() * maps.w(); };
+    const bool transposed = conv->transposed();
     const double window = real(conv->values().kernel.h * conv->values().kernel.w);
     const double groups = real(conv->values().groups);
     return {window * real(in.c()) / groups + 1, window * real(out.c()) / groups,
-            real(out.n() * out.h() * out.w())};
+            real(transposed ? std::max(pixels(in), pixels(out)) : pixels(out))};
   }
   if (dynamic_cast<const DenseOp*>(op_case.op.get()) != nullptr) {
     return {real(in.elements() / in.n()) + 1, real(out.c()), real(in.n())};
@@ -43,7 +45,8 @@ Terms terms_of(const OpCase& op_case) {
 
 bool is_linear(const OpCase& op_case) {
   const std::string_view type = op_case.op->type();
-  return type == "conv" || type == "dense" || type == "avg_pool" || type == "global_avg_pool";
+  return type == "conv" || type == "conv_transpose" || type == "dense" || type == "avg_pool" ||
+         type == "global_avg_pool";
 }
 
 Values absolute(Values values) {

@@ -35,6 +35,43 @@ TEST_CASE("same_upper gives ceil(in / stride) outputs with the odd pixel after")
              {2, 2, 5});
 }
 
+TEST_CASE("a transposed axis gives PyTorch's and Keras's sizes") {
+  const auto size = [](const WindowAxis& axis, PaddingKind kind, std::int64_t amount = 0,
+                       std::int64_t output_pad = 0) {
+    return plan_transposed_axis(axis, kind, amount, output_pad).output;
+  };
+  CHECK(size({.input = 5, .kernel = 3, .stride = 2}, PaddingKind::pixels, 1) == 9);
+  CHECK(size({.input = 5, .kernel = 3, .stride = 2}, PaddingKind::pixels, 1, 1) == 10);
+  CHECK(size({.input = 5, .kernel = 3, .stride = 1, .dilation = 2}, PaddingKind::pixels) == 9);
+  CHECK(size({.input = 5, .kernel = 2, .stride = 3}, PaddingKind::pixels) == 14);
+  CHECK(size({.input = 5, .kernel = 2, .stride = 3}, PaddingKind::valid) == 15);
+  CHECK(size({.input = 5, .kernel = 4, .stride = 3}, PaddingKind::valid) == 16);
+  CHECK(size({.input = 5, .kernel = 2, .stride = 3}, PaddingKind::same_upper) == 15);
+  CHECK(size({.input = 5, .kernel = 5, .stride = 2}, PaddingKind::same_symmetric) == 9);
+}
+
+TEST_CASE("a convolution over a transposed axis has its margins and gives its input again") {
+  using enum PaddingKind;
+  for (const PaddingKind kind : {pixels, valid, same_upper, same_lower, same_symmetric}) {
+    for (int i = 0; i < 5 * 4 * 3 * 2 * 4; ++i) {
+      const WindowAxis axis{.input = 2 + i % 5,
+                            .kernel = 1 + i / 5 % 4,
+                            .stride = 1 + i / 20 % 3,
+                            .dilation = 1 + i / 60 % 2};
+      const bool same = kind == same_upper || kind == same_lower;
+      const std::int64_t output_pad = same ? 0 : i / 120 % 4 % axis.stride;
+      const AxisPlan transposed = plan_transposed_axis(axis, kind, 0, output_pad);
+      WindowAxis over = axis;
+      over.input = transposed.output;
+      const AxisPlan forward = plan_axis(over, kind, 0);
+      CAPTURE(i);
+      CHECK(forward.output == axis.input);
+      CHECK(forward.before == transposed.before);
+      CHECK(forward.after == transposed.after);
+    }
+  }
+}
+
 TEST_CASE("same_lower puts the odd pixel before") {
   check_axis({.input = 32, .kernel = 3, .stride = 2}, PaddingKind::same_lower, {1, 0, 16});
   check_axis({.input = 8, .kernel = 2, .stride = 1}, PaddingKind::same_lower, {1, 0, 8});

@@ -1,8 +1,6 @@
 // Convolutions. Weights are plain OIHW in f32 in the flat blocks. In training they are packed once
 // per step, before the forward pass, and kept for the gradient of the input; gradients of the
 // weights are unpacked immediately.
-#include "ops/conv.h"
-
 #include <cstddef>
 
 #include "base/error.h"
@@ -16,16 +14,16 @@ namespace trainyard::cudnn {
 namespace {
 
 /// Shared by the three passes: the graph, its engine, and the address of the packed weights.
-class ConvStep : public Executor {
+class ConvExecutor : public Executor {
  public:
-  ConvStep(ContextPtr context, const StepDescription& step)
+  ConvExecutor(ContextPtr context, const StepDescription& step)
       : context_(std::move(context)),
-        attributes_(static_cast<const ConvOp&>(*step.op).values()),
+        step_(conv_step(step)),
         storage_(step.storage),
         graph_(conv_graph(step)),
         offsets_(conv_offsets(step, graph_, context_->settings().workspace_cap)),
         // Without groups the padding takes part in the product and comes out zero.
-        clears_padding_(attributes_.groups > 1),
+        clears_padding_(step_.attributes.groups > 1),
         tf32_(step.tf32) {
     choose();
   }
@@ -34,8 +32,8 @@ class ConvStep : public Executor {
  private:
   /// Chooses the engine, within the workspace that the step's own offsets leave.
   void choose() {
-    const bool adds_bias = attributes_.bias && graph_.computes == ConvGraph::Computes::output;
-    engine_ = choose_engine(context_->search(), graph_, adds_bias ? attributes_.filters : 0,
+    const bool adds_bias = step_.adds_bias() && !step_.transposed;
+    engine_ = choose_engine(context_->search(), graph_, adds_bias ? step_.filters() : 0,
                             context_->rules(storage_, tf32_, offsets_.workspace.left()));
     // Engines that failed during the search may have left CUDA's last error for the next launch.
     cuda::ignore(cudaGetLastError());
@@ -44,9 +42,15 @@ class ConvStep : public Executor {
   }
 
  protected:
-  void bind_graph(GraphAddresses addresses, void* workspace) {
-    addresses.workspace = address_at(workspace, engine_offset_);
-    pack_ = make_variant_pack(context_->library(), addresses);
+  /// `bias` is null unless the engine adds it.
+  void bind_graph(const StepTensors& tensors, void* weight, void* bias = nullptr) {
+    const ConvMaps<TensorView> maps = step_.views(tensors);
+    pack_ = make_variant_pack(context_->library(),
+                              {.input = maps.input.data,
+                               .weight = weight,
+                               .output = maps.output.data,
+                               .bias = bias,
+                               .workspace = address_at(tensors.workspace, engine_offset_)});
   }
   void run_graph() const {
     const Library& library = context_->library();
@@ -60,7 +64,7 @@ class ConvStep : public Executor {
   }
 
   ContextPtr context_;
-  ConvAttributes attributes_;
+  ConvStep step_;
   DType storage_;
   ConvGraph graph_;
   ConvOffsets offsets_;
@@ -71,10 +75,10 @@ class ConvStep : public Executor {
   DescriptorPtr pack_;
 };
 
-class ConvForward final : public ConvStep {
+class ConvForward final : public ConvExecutor {
  public:
   ConvForward(ContextPtr context, const StepDescription& step)
-      : ConvStep(std::move(context), step),
+      : ConvExecutor(std::move(context), step),
         training_(step.pass == Pass::forward_train),
         rounds_bias_(rounds_bias(step)),
         rows_(step.outputs[0]) {}
@@ -85,20 +89,17 @@ class ConvForward final : public ConvStep {
     output_ = tensors.outputs[0];
     weight_ = tensors.parameters[0].as<float>();
     packed_ = training_ ? tensors.reserve : address_at(tensors.workspace, offsets_.packed);
-    bias_ = attributes_.bias ? tensors.parameters[1].as<float>() : nullptr;
+    bias_ = step_.attributes.bias ? tensors.parameters[1].as<float>() : nullptr;
     rounded_bias_ = rounds_bias_ ? address_at(tensors.workspace, offsets_.rounded_bias) : nullptr;
     void* const added = rounds_bias_ ? rounded_bias_ : bias_;
-    bind_graph({.input = tensors.inputs[0].data,
-                .weight = offsets_.direct ? weight_ : packed_,
-                .output = output_.data,
-                .bias = engine_.choice.adds_bias ? added : nullptr},
-               tensors.workspace);
+    bind_graph(tensors, offsets_.direct ? weight_ : packed_,
+               engine_.choice.adds_bias ? added : nullptr);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();
     if (!offsets_.direct) pack_weights(stream, storage_, offsets_.weights, weight_, packed_);
     if (rounded_bias_ != nullptr && engine_.choice.adds_bias) {
-      round_bias(stream, storage_, attributes_.filters, bias_, rounded_bias_);
+      round_bias(stream, storage_, step_.attributes.filters, bias_, rounded_bias_);
     }
     run_graph();
     if (bias_ != nullptr && !engine_.choice.adds_bias) {
@@ -117,19 +118,16 @@ class ConvForward final : public ConvStep {
   void* packed_ = nullptr;
 };
 
-class ConvBackwardData final : public ConvStep {
+class ConvBackwardData final : public ConvExecutor {
  public:
   ConvBackwardData(ContextPtr context, const StepDescription& step)
-      : ConvStep(std::move(context), step) {}
+      : ConvExecutor(std::move(context), step) {}
   [[nodiscard]] std::size_t reserve_bytes() const override {
     return offsets_.direct ? 0 : offsets_.packed_bytes;
   }
   void bind(const StepTensors& tensors) override {
     gradient_ = tensors.input_gradients[0];
-    bind_graph({.input = gradient_.data,
-                .weight = offsets_.direct ? tensors.parameters[0].data : tensors.reserve,
-                .output = tensors.output_gradients[0].data},
-               tensors.workspace);
+    bind_graph(tensors, offsets_.direct ? tensors.parameters[0].data : tensors.reserve);
   }
   void run() override {
     run_graph();
@@ -140,20 +138,17 @@ class ConvBackwardData final : public ConvStep {
   TensorView gradient_;
 };
 
-class ConvBackwardParameters final : public ConvStep {
+class ConvBackwardParameters final : public ConvExecutor {
  public:
   ConvBackwardParameters(ContextPtr context, const StepDescription& step)
-      : ConvStep(std::move(context), step), rows_(step.outputs[0]) {}
+      : ConvExecutor(std::move(context), step), rows_(step.outputs[0]) {}
   void bind(const StepTensors& tensors) override {
     weight_gradient_ = tensors.parameter_gradients[0].as<float>();
     packed_ = address_at(tensors.workspace, offsets_.packed);
     output_gradient_ = tensors.output_gradients[0].data;
-    bias_gradient_ = attributes_.bias ? tensors.parameter_gradients[1].as<float>() : nullptr;
+    bias_gradient_ = step_.attributes.bias ? tensors.parameter_gradients[1].as<float>() : nullptr;
     partials_ = address_at(tensors.workspace, offsets_.partials);
-    bind_graph({.input = tensors.inputs[0].data,
-                .weight = offsets_.direct ? weight_gradient_ : packed_,
-                .output = output_gradient_},
-               tensors.workspace);
+    bind_graph(tensors, offsets_.direct ? weight_gradient_ : packed_);
   }
   void run() override {
     const cudaStream_t stream = context_->stream();

@@ -4,23 +4,11 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
-#include "ops/conv.h"
 
 namespace trainyard::cudnn {
 namespace {
 
 using Computes = ConvGraph::Computes;
-
-Computes computes_of(Pass pass) {
-  switch (pass) {
-    case Pass::backward_data:
-      return Computes::input_gradient;
-    case Pass::backward_parameters:
-      return Computes::weight_gradient;
-    default:
-      return Computes::output;
-  }
-}
 
 /// A map in the plan's layout, with or without its padding channels.
 GraphTensor map_tensor(const Layout& layout, DType type, bool with_padding) {
@@ -179,15 +167,14 @@ DescriptorPtr make_bias(const Maker& maker, const DescriptorPtr& product) {
 }  // namespace
 
 ConvGraph conv_graph(const StepDescription& step) {
-  const auto& op = static_cast<const ConvOp&>(*step.op);
-  const ConvAttributes& conv = op.values();
-  const Margins margins = op.margins(shape_of(step.inputs[0]));
+  const ConvStep made = conv_step(step);
+  const ConvAttributes& conv = made.attributes;
   const bool with_padding = conv.groups == 1;
-  ConvGraph graph{.computes = computes_of(step.pass),
-                  .input = map_tensor(step.inputs[0], step.storage, with_padding),
-                  .output = map_tensor(step.outputs[0], step.storage, with_padding),
-                  .before = {margins.top, margins.left},
-                  .after = {margins.bottom, margins.right},
+  ConvGraph graph{.computes = made.computes,
+                  .input = map_tensor(made.maps.input, step.storage, with_padding),
+                  .output = map_tensor(made.maps.output, step.storage, with_padding),
+                  .before = {made.margins.top, made.margins.left},
+                  .after = {made.margins.bottom, made.margins.right},
                   .stride = {conv.stride.h, conv.stride.w},
                   .dilation = {conv.dilation.h, conv.dilation.w}};
   graph.weight =

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "exec/conv_step.h"
 #include "exec/cudnn/descriptor.h"
-#include "exec/executor.h"
 
 namespace trainyard::cudnn {
 
@@ -24,7 +24,7 @@ struct GraphTensor {
 
 /// One convolution and what it computes. Products are summed in f32.
 struct ConvGraph {
-  enum class Computes { output, input_gradient, weight_gradient };
+  using Computes = ConvProduct;
 
   Computes computes = Computes::output;
   GraphTensor input, weight, output;
@@ -36,8 +36,8 @@ struct ConvGraph {
 /// Tensors are declared to be aligned to this many bytes.
 inline constexpr std::int64_t kAlignment = 16;
 
-/// The graph of a conv step, without the bias. Input and output have the step's layouts; the weight
-/// is in the step's storage type, o, h, w, i (as tensor cores read it). Without groups all padding
+/// The graph of a convolution's step, without the bias. Maps have the step's layouts; the weight is
+/// in the step's storage type, o, h, w, i (as tensor cores read it). Without groups all padding
 /// channels take part: they are zero, and stay so because their weights are.
 [[nodiscard]] ConvGraph conv_graph(const StepDescription& step);
 

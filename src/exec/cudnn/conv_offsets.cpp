@@ -1,21 +1,20 @@
 #include "exec/cudnn/conv_offsets.h"
 
 #include "exec/cudnn/kernels.h"
-#include "ops/conv.h"
 
 namespace trainyard::cudnn {
 namespace {
 
-const ConvAttributes& attributes_of(const StepDescription& step) {
-  return static_cast<const ConvOp&>(*step.op).values();
+const ConvolutionOp& op_of(const StepDescription& step) {
+  return static_cast<const ConvolutionOp&>(*step.op);
 }
 
 WeightShape weight_shape(const StepDescription& step, const ConvGraph& graph) {
-  const ConvAttributes& conv = attributes_of(step);
-  return {.filters = conv.filters,
-          .channels = step.inputs[0].extent[1] / conv.groups,
-          .height = conv.kernel.h,
-          .width = conv.kernel.w,
+  const ConvStep conv = conv_step(step);
+  return {.filters = conv.filters(),
+          .channels = conv.channels(),
+          .height = conv.attributes.kernel.h,
+          .width = conv.attributes.kernel.w,
           .padded_filters = graph.weight.extents[0],
           .padded_channels = graph.weight.extents[1]};
 }
@@ -26,19 +25,19 @@ void take_forward(const StepDescription& step, ConvOffsets& offsets) {
   if (!offsets.direct && !training) offsets.packed = offsets.workspace.take(offsets.packed_bytes);
   if (!rounds_bias(step)) return;
   offsets.rounded_bias = offsets.workspace.take(
-      static_cast<std::size_t>(attributes_of(step).filters) * size_of(step.storage));
+      static_cast<std::size_t>(op_of(step).values().filters) * size_of(step.storage));
 }
 
 void take_backward_parameters(const StepDescription& step, ConvOffsets& offsets) {
   if (!offsets.direct) offsets.packed = offsets.workspace.take(offsets.packed_bytes);
-  if (!attributes_of(step).bias) return;
+  if (!op_of(step).values().bias) return;
   offsets.partials = offsets.workspace.take(bias_partial_bytes(ChannelRows(step.outputs[0])));
 }
 
 }  // namespace
 
 bool rounds_bias(const StepDescription& step) {
-  return attributes_of(step).bias && step.storage != DType::f32;
+  return op_of(step).values().bias && !op_of(step).transposed() && step.storage != DType::f32;
 }
 
 ConvOffsets conv_offsets(const StepDescription& step, const ConvGraph& graph, std::size_t cap) {

@@ -24,7 +24,8 @@ struct ConvOffsets {
 /// `graph` is conv_graph(step), `cap` the maximum bytes of step and engine together.
 [[nodiscard]] ConvOffsets conv_offsets(const StepDescription& step, const ConvGraph& graph,
                                        std::size_t cap);
-/// An engine that adds the bias reads it in the storage type.
+/// An engine that adds the bias reads it in the storage type. None adds that of a transposed
+/// convolution.
 [[nodiscard]] bool rounds_bias(const StepDescription& step);
 
 }  // namespace trainyard::cudnn

@@ -1,5 +1,6 @@
 #include "exec/cudnn/cuda_executors.h"
 
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -19,8 +20,9 @@ class Executors final : public ExecutorFactory {
         context_(std::make_shared<cudnn::Context>(std::move(settings))) {}
 
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    if (step.op->type() == "conv") return cudnn::make_conv(context_, step);
-    if (step.op->type() == "dense") return cudnn::make_dense(context_, step);
+    const std::string_view type = step.op->type();
+    if (type == "conv" || type == "conv_transpose") return cudnn::make_conv(context_, step);
+    if (type == "dense") return cudnn::make_dense(context_, step);
     std::unique_ptr<Executor> executor = cudnn::make_channels(context_->stream(), step);
     if (executor == nullptr) executor = functors_->make(step);
     TY_CHECK(executor != nullptr, step.op->type());

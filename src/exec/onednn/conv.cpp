@@ -1,9 +1,12 @@
 // Convolutions. Weights are plain OIHW in the flat blocks; each step packs them into, or unpacks
 // their gradient from, the format that its implementation requires.
-#include "ops/conv.h"
+#include <utility>
 
+#include "base/offset_allocator.h"
+#include "exec/conv_step.h"
 #include "exec/onednn/choose.h"
 #include "exec/onednn/executors.h"
+#include "ops/places.h"
 
 namespace trainyard::onednn {
 namespace {
@@ -11,28 +14,30 @@ namespace {
 /// One convolution as oneDNN sees it.
 struct Convolution {
   Desc source, weights, bias, destination;  // source and destination in the plan's layouts
+  ConvMaps<Source> at;                      // where these two are, or their gradients
   WindowDims window;
-  bool has_bias = false;
+  bool has_bias = false;  // whose output or gradient oneDNN computes
 };
 
-Convolution describe_conv(const StepDescription& step) {
-  const auto& op = static_cast<const ConvOp&>(*step.op);
-  const ConvAttributes& conv = op.values();
-  const Margins margins = op.margins(shape_of(step.inputs[0]));
-  const std::int64_t channels = step.inputs[0].extent[1] / conv.groups;
-  const std::int64_t filters = conv.filters / conv.groups;
-  Dims weights{filters, channels, conv.kernel.h, conv.kernel.w};
+Convolution describe_conv(const ConvStep& step) {
+  const ConvAttributes& conv = step.attributes;
+  const Margins& margins = step.margins;
+  const bool has_bias = conv.bias && !step.transposed;
+  Dims weights{step.filters() / conv.groups, step.channels(), conv.kernel.h, conv.kernel.w};
   if (conv.groups > 1) weights.insert(weights.begin(), conv.groups);
-  return {.source = desc_of(step.inputs[0]),
-          .weights = plain_desc(weights),
-          .bias = conv.bias ? plain_desc({conv.filters}) : Desc(),
-          .destination = desc_of(step.outputs[0]),
-          .window = {.size = {conv.kernel.h, conv.kernel.w},
-                     .stride = {conv.stride.h, conv.stride.w},
-                     .dilation = {conv.dilation.h - 1, conv.dilation.w - 1},
-                     .before = {margins.top, margins.left},
-                     .after = {margins.bottom, margins.right}},
-          .has_bias = conv.bias};
+  return {
+      .source = desc_of(step.maps.input),
+      .weights = plain_desc(weights),
+      .bias = has_bias ? plain_desc({conv.filters}) : Desc(),
+      .destination = desc_of(step.maps.output),
+      .at = step.by_role(step.pass == Pass::backward_data ? Source::input_gradient : Source::input,
+                         step.forward() ? Source::output : Source::output_gradient),
+      .window = {.size = {conv.kernel.h, conv.kernel.w},
+                 .stride = {conv.stride.h, conv.stride.w},
+                 .dilation = {conv.dilation.h - 1, conv.dilation.w - 1},
+                 .before = {margins.top, margins.left},
+                 .after = {margins.bottom, margins.right}},
+      .has_bias = has_bias};
 }
 
 auto forward_desc(const dnnl::engine& engine, const Convolution& conv, const Desc& source,
@@ -41,14 +46,14 @@ auto forward_desc(const dnnl::engine& engine, const Convolution& conv, const Des
                              conv.window);
 }
 
-void add_forward(PrimitiveList& list, const Convolution& conv) {
+void add_output(PrimitiveList& list, const Convolution& conv) {
   const auto build = [&](const Desc& source, const Desc& destination) {
     return forward_desc(list.engine(), conv, source, destination);
   };
   const auto desc = choose(build, conv.source, conv.destination);
-  const auto source = list.read_as(Source::input, 0, conv.source, desc.src_desc());
+  const auto source = list.read_as(conv.at.input, 0, conv.source, desc.src_desc());
   const auto weights = list.read_as(Source::parameter, 0, conv.weights, desc.weights_desc());
-  const auto destination = list.write_as(Source::output, 0, conv.destination, desc.dst_desc());
+  const auto destination = list.write_as(conv.at.output, 0, conv.destination, desc.dst_desc());
   PrimitiveList::Arguments arguments{
       {DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, destination}};
   if (conv.has_bias) {
@@ -57,32 +62,30 @@ void add_forward(PrimitiveList& list, const Convolution& conv) {
   list.add(desc, dnnl::convolution_forward(desc), arguments);
 }
 
-void add_backward_data(PrimitiveList& list, const Convolution& conv) {
+void add_input_gradient(PrimitiveList& list, const Convolution& conv) {
   const auto build = [&](const Desc& source, const Desc& destination) {
     const auto hint = forward_desc(list.engine(), conv, source, destination);
     return convolution_backward_data(list.engine(), hint, source, any_of(conv.weights), destination,
                                      conv.window);
   };
   const auto desc = choose(build, conv.source, conv.destination);
-  const auto gradient =
-      list.read_as(Source::output_gradient, 0, conv.destination, desc.diff_dst_desc());
+  const auto gradient = list.read_as(conv.at.output, 0, conv.destination, desc.diff_dst_desc());
   const auto weights = list.read_as(Source::parameter, 0, conv.weights, desc.weights_desc());
-  const auto result = list.write_as(Source::input_gradient, 0, conv.source, desc.diff_src_desc());
+  const auto result = list.write_as(conv.at.input, 0, conv.source, desc.diff_src_desc());
   list.add(
       desc, dnnl::convolution_backward_data(desc),
       {{DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DIFF_SRC, result}});
 }
 
-void add_backward_parameters(PrimitiveList& list, const Convolution& conv) {
+void add_weight_gradient(PrimitiveList& list, const Convolution& conv) {
   const auto build = [&](const Desc& source, const Desc& destination) {
     const auto hint = forward_desc(list.engine(), conv, source, destination);
     return convolution_backward_weights(list.engine(), hint, source, any_of(conv.weights),
                                         conv.bias, destination, conv.window);
   };
   const auto desc = choose(build, conv.source, conv.destination);
-  const auto source = list.read_as(Source::input, 0, conv.source, desc.src_desc());
-  const auto gradient =
-      list.read_as(Source::output_gradient, 0, conv.destination, desc.diff_dst_desc());
+  const auto source = list.read_as(conv.at.input, 0, conv.source, desc.src_desc());
+  const auto gradient = list.read_as(conv.at.output, 0, conv.destination, desc.diff_dst_desc());
   const auto weights =
       list.write_as(Source::parameter_gradient, 0, conv.weights, desc.diff_weights_desc());
   PrimitiveList::Arguments arguments{
@@ -94,25 +97,89 @@ void add_backward_parameters(PrimitiveList& list, const Convolution& conv) {
   list.add(desc, dnnl::convolution_backward_weights(desc), arguments);
 }
 
-}  // namespace
+/// y + bias, in place.
+struct PlusBias {
+  const float* y;
+  const float* bias;  // [channels]
+  float operator()(const Place& at) const { return y[at.offset] + bias[at.c]; }
+};
 
-std::unique_ptr<Executor> make_conv(const LibraryPtr& library, const StepDescription& step) {
-  auto list = std::make_unique<PrimitiveList>(library, step.threads);
+/// The terms of the bias's gradient.
+struct BiasTerms {
+  const float* dy;
+  PairSum operator()(const Place& at) const { return {dy[at.offset], 0}; }
+};
+
+/// A transposed convolution's forward pass or gradient of the parameters: no primitive of a
+/// convolution has a bias for its input.
+class WithBias final : public Executor {
+ public:
+  WithBias(std::unique_ptr<Executor> product, const StepDescription& step)
+      : product_(std::move(product)),
+        gradient_(step.pass == Pass::backward_parameters),
+        launcher_(step.threads) {
+    static_cast<void>(workspace_.take(product_->workspace_bytes()));  // the first slot
+    if (gradient_) sums_ = workspace_.take(channel_sum_bytes(shape_of(step.outputs[0])));
+  }
+  [[nodiscard]] std::size_t workspace_bytes() const override { return workspace_.used(); }
+  void bind(const StepTensors& tensors) override {
+    tensors_ = tensors;
+    product_->bind(tensors);
+  }
+  void run() override {
+    product_->run();
+    gradient_ ? sum_gradient() : add_bias();
+  }
+
+ private:
+  void add_bias() const {
+    const TensorView& out = tensors_.outputs[0];
+    map_places<float>(launcher_, out,
+                      PlusBias{out.as<float>(), tensors_.parameters[1].as<float>()});
+  }
+  void sum_gradient() const {
+    const TensorView& dy = tensors_.output_gradients[0];
+    sum_channels(launcher_, dy.layout, BiasTerms{dy.as<float>()},
+                 tensors_.parameter_gradients[1].as<float>(), static_cast<float*>(nullptr),
+                 address_at(tensors_.workspace, sums_));
+  }
+
+  std::unique_ptr<Executor> product_;
+  bool gradient_;
+  CpuLauncher launcher_;
+  OffsetAllocator workspace_{64};  // cache lines, as PrimitiveList requires
+  std::size_t sums_ = 0;
+  StepTensors tensors_;
+};
+
+std::unique_ptr<Executor> make_product(const LibraryPtr& library, const ConvStep& step,
+                                       int threads) {
+  auto list = std::make_unique<PrimitiveList>(library, threads);
   const Convolution conv = describe_conv(step);
-  switch (step.pass) {
-    case Pass::forward_train:
-    case Pass::forward_eval:
-      add_forward(*list, conv);
+  switch (step.computes) {
+    case ConvProduct::output:
+      add_output(*list, conv);
       break;
-    case Pass::backward_data:
-      add_backward_data(*list, conv);
+    case ConvProduct::input_gradient:
+      add_input_gradient(*list, conv);
       break;
-    case Pass::backward_parameters:
-      add_backward_parameters(*list, conv);
+    case ConvProduct::weight_gradient:
+      add_weight_gradient(*list, conv);
       break;
   }
   list->finish();
   return list;
+}
+
+}  // namespace
+
+std::unique_ptr<Executor> make_conv(const LibraryPtr& library, const StepDescription& step) {
+  const ConvStep conv = conv_step(step);
+  std::unique_ptr<Executor> product = make_product(library, conv, step.threads);
+  const bool bias_apart =
+      conv.transposed && conv.attributes.bias && step.pass != Pass::backward_data;
+  if (!bias_apart) return product;
+  return std::make_unique<WithBias>(std::move(product), step);
 }
 
 }  // namespace trainyard::onednn

@@ -17,8 +17,9 @@ struct LibraryOp {
   Maker make;
 };
 
-constexpr std::array<LibraryOp, 7> kLibraryOps{{
+constexpr std::array<LibraryOp, 8> kLibraryOps{{
     {"conv", &onednn::make_conv},
+    {"conv_transpose", &onednn::make_conv},
     {"dense", &onednn::make_dense},
     {"bn", &onednn::make_bn},
     {"max_pool", &onednn::make_pool},

@@ -1,6 +1,5 @@
-#include "ops/conv.h"
-
 #include "base/error.h"
+#include "exec/conv_step.h"
 #include "exec/reference/executors.h"
 #include "exec/reference/products.h"
 #include "exec/reference/scratch.h"
@@ -9,18 +8,18 @@
 namespace trainyard::reference {
 namespace {
 
-/// Shared by the three passes: one sample at a time, its windows unfolded into a matrix [c * kh *
+/// Shared by the three products: one sample at a time, its windows unfolded into a matrix [c * kh *
 /// kw][oh * ow] in the workspace.
 template <class T>
 class Conv : public Executor {
  public:
   explicit Conv(const StepDescription& step)
-      : op_(dynamic_cast<const ConvOp&>(*step.op)),
+      : step_(conv_step(step)),
         launcher_(step.threads),
-        walk_(window_walk(op_, shape_of(step.inputs[0]), step.signature.outputs[0])),
+        walk_(window_walk(step_)),
         images_(step.inputs[0].extent[0]),
-        input_(step.inputs[0], step.storage, scratch_),
-        output_(step.outputs[0], step.storage, scratch_),
+        input_(step_.maps.input, step.storage, scratch_),
+        output_(step_.maps.output, step.storage, scratch_),
         weight_(step.signature.parameters[0].shape, step.storage, scratch_),
         matrix_offset_(
             scratch_.take(static_cast<std::size_t>(walk_.taps() * walk_.positions()) * sizeof(T))) {
@@ -28,10 +27,16 @@ class Conv : public Executor {
   [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.used(); }
 
  protected:
-  void bind_tensors(const TensorView& input, const TensorView& output, void* workspace) {
-    input_.bind(input, workspace);
-    output_.bind(output, workspace);
-    matrix_ = reinterpret_cast<T*>(static_cast<std::byte*>(workspace) + matrix_offset_);
+  void bind_maps(const StepTensors& tensors) {
+    const ConvMaps<TensorView> views = step_.views(tensors);
+    input_.bind(views.input, tensors.workspace);
+    output_.bind(views.output, tensors.workspace);
+    matrix_ = static_cast<T*>(address_at(tensors.workspace, matrix_offset_));
+  }
+  /// Of the products that read the weights.
+  void bind_parameters(const StepTensors& tensors) {
+    weight_.bind(tensors.parameters[0], tensors.workspace);
+    bias_ = step_.adds_bias() ? tensors.parameters[1].template as<T>() : nullptr;
   }
   void unfold(std::int64_t n) const {
     launcher_.rows(walk_.taps(), Unfold<T>{walk_, image(n), matrix_});
@@ -40,13 +45,13 @@ class Conv : public Executor {
     return input_.data() + n * walk_.image_elements();
   }
   [[nodiscard]] T* maps(std::int64_t n) const {
-    return output_.data() + n * op_.values().filters * walk_.positions();
+    return output_.data() + n * step_.filters() * walk_.positions();
   }
-  [[nodiscard]] std::int64_t groups() const { return op_.values().groups; }
-  [[nodiscard]] std::int64_t group_filters() const { return op_.values().filters / groups(); }
+  [[nodiscard]] std::int64_t groups() const { return step_.attributes.groups; }
+  [[nodiscard]] std::int64_t group_filters() const { return step_.filters() / groups(); }
   [[nodiscard]] std::int64_t group_taps() const { return walk_.taps() / groups(); }
 
-  const ConvOp& op_;
+  ConvStep step_;
   CpuLauncher launcher_;
   WindowWalk walk_;
   std::int64_t images_;
@@ -54,18 +59,18 @@ class Conv : public Executor {
   PlainTensor<T> input_;   // or its gradient
   PlainTensor<T> output_;  // or its gradient
   Factors<T> weight_;
+  const T* bias_ = nullptr;  // added to the result, if not null
   std::size_t matrix_offset_;
   T* matrix_ = nullptr;
 };
 
 template <class T>
-class ConvForward final : public Conv<T> {
+class ConvOutput final : public Conv<T> {
  public:
   using Conv<T>::Conv;
   void bind(const StepTensors& tensors) override {
-    this->bind_tensors(tensors.inputs[0], tensors.outputs[0], tensors.workspace);
-    this->weight_.bind(tensors.parameters[0], tensors.workspace);
-    bias_ = this->op_.values().bias ? tensors.parameters[1].template as<T>() : nullptr;
+    this->bind_maps(tensors);
+    this->bind_parameters(tensors);
   }
   void run() override {
     this->input_.load(this->launcher_);
@@ -75,7 +80,7 @@ class ConvForward final : public Conv<T> {
       const WeightedRows<T> product{.out = this->maps(n),
                                     .terms = this->matrix_,
                                     .weight = weight,
-                                    .bias = bias_,
+                                    .bias = this->bias_,
                                     .rows = this->group_filters(),
                                     .count = this->group_taps(),
                                     .length = this->walk_.positions(),
@@ -85,18 +90,15 @@ class ConvForward final : public Conv<T> {
     }
     this->output_.store(this->launcher_);
   }
-
- private:
-  const T* bias_ = nullptr;
 };
 
 template <class T>
-class ConvBackwardData final : public Conv<T> {
+class ConvInputGradient final : public Conv<T> {
  public:
   using Conv<T>::Conv;
   void bind(const StepTensors& tensors) override {
-    this->bind_tensors(tensors.input_gradients[0], tensors.output_gradients[0], tensors.workspace);
-    this->weight_.bind(tensors.parameters[0], tensors.workspace);
+    this->bind_maps(tensors);
+    this->bind_parameters(tensors);
   }
   void run() override {
     this->output_.load(this->launcher_);
@@ -113,38 +115,38 @@ class ConvBackwardData final : public Conv<T> {
                                     .term_stride = this->group_taps()};
       this->launcher_.rows(product.tiles(this->groups()), product);
       this->launcher_.rows(this->walk_.channels,
-                           Fold<T>{this->walk_, this->matrix_, this->image(n)});
+                           Fold<T>{this->walk_, this->matrix_, this->image(n), this->bias_});
     }
     this->input_.store(this->launcher_);
   }
 };
 
-/// bias_gradient[f] = sum of the output's gradient over images, then positions in order.
+/// bias_gradient[c] = sum of the gradient of the op's output over images, then positions in order.
 template <class T>
 struct BiasGradient {
-  const T* gradient;  // [n][filters][positions]
-  T* out;             // [filters]
-  std::int64_t images, filters, positions;
+  const T* gradient;  // [n][channels][positions]
+  T* out;             // [channels]
+  std::int64_t images, channels, positions;
   template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t filter) const {
+  TY_HD void operator()(const Team& team, std::int64_t channel) const {
     T total = 0;
     for (std::int64_t n = 0; n < images; ++n) {
-      const T* map = gradient + (n * filters + filter) * positions;
+      const T* map = gradient + (n * channels + channel) * positions;
       total += team.template sum<T>(positions, [&](std::int64_t p) { return map[p]; });
     }
-    out[filter] = total;
+    out[channel] = total;
   }
 };
 
 template <class T>
-class ConvBackwardParameters final : public Conv<T> {
+class ConvWeightGradient final : public Conv<T> {
  public:
   using Conv<T>::Conv;
   void bind(const StepTensors& tensors) override {
-    this->bind_tensors(tensors.inputs[0], tensors.output_gradients[0], tensors.workspace);
+    this->bind_maps(tensors);
     weight_gradient_ = tensors.parameter_gradients[0].template as<T>();
     bias_gradient_ =
-        this->op_.values().bias ? tensors.parameter_gradients[1].template as<T>() : nullptr;
+        this->step_.attributes.bias ? tensors.parameter_gradients[1].template as<T>() : nullptr;
   }
   void run() override {
     this->input_.load(this->launcher_);
@@ -161,13 +163,20 @@ class ConvBackwardParameters final : public Conv<T> {
                                    .length = this->walk_.positions()};
       this->launcher_.rows(product.tiles(this->groups()), product);
     }
-    if (bias_gradient_ == nullptr) return;
-    const std::int64_t filters = this->op_.values().filters;
-    this->launcher_.rows(filters, BiasGradient<T>{this->maps(0), bias_gradient_, this->images_,
-                                                  filters, this->walk_.positions()});
+    if (bias_gradient_ != nullptr) sum_bias_gradient();
   }
 
  private:
+  void sum_bias_gradient() const {
+    const bool transposed = this->step_.transposed;
+    const WindowWalk& walk = this->walk_;
+    const std::int64_t channels = this->step_.attributes.filters;
+    this->launcher_.rows(
+        channels,
+        BiasGradient<T>{transposed ? this->image(0) : this->maps(0), bias_gradient_, this->images_,
+                        channels, transposed ? walk.height * walk.width : walk.positions()});
+  }
+
   T* weight_gradient_ = nullptr;
   T* bias_gradient_ = nullptr;
 };
@@ -176,14 +185,13 @@ class ConvBackwardParameters final : public Conv<T> {
 
 template <class T>
 std::unique_ptr<Executor> make_conv(const StepDescription& step) {
-  switch (step.pass) {
-    case Pass::forward_train:
-    case Pass::forward_eval:
-      return std::make_unique<ConvForward<T>>(step);
-    case Pass::backward_data:
-      return std::make_unique<ConvBackwardData<T>>(step);
-    case Pass::backward_parameters:
-      return std::make_unique<ConvBackwardParameters<T>>(step);
+  switch (conv_step(step).computes) {
+    case ConvProduct::output:
+      return std::make_unique<ConvOutput<T>>(step);
+    case ConvProduct::input_gradient:
+      return std::make_unique<ConvInputGradient<T>>(step);
+    case ConvProduct::weight_gradient:
+      return std::make_unique<ConvWeightGradient<T>>(step);
   }
   return nullptr;
 }

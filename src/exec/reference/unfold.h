@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
-#include "ops/conv.h"
+#include "exec/conv_step.h"
 
 namespace trainyard::reference {
 
@@ -34,10 +34,9 @@ struct WindowWalk {
 };
 
 /// The windows of a convolution in the plan.
-[[nodiscard]] inline WindowWalk window_walk(const ConvOp& op, const Shape& input,
-                                            const Shape& output) {
-  const ConvAttributes& conv = op.values();
-  const Margins margins = op.margins(input);
+[[nodiscard]] inline WindowWalk window_walk(const ConvStep& step) {
+  const ConvAttributes& conv = step.attributes;
+  const Shape input = shape_of(step.maps.input), output = shape_of(step.maps.output);
   return {.channels = input.c(),
           .height = input.h(),
           .width = input.w(),
@@ -49,8 +48,8 @@ struct WindowWalk {
           .stride_w = conv.stride.w,
           .dilation_h = conv.dilation.h,
           .dilation_w = conv.dilation.w,
-          .top = margins.top,
-          .left = margins.left};
+          .top = step.margins.top,
+          .left = step.margins.left};
 }
 
 /// matrix[tap][position] = the input under that tap, 0 in the padding. A row is a tap (c, kh, kw).
@@ -78,17 +77,20 @@ struct Unfold {
   }
 };
 
-/// Adds matrix[tap][position] to the input under that tap, taps in order. A row is a channel.
+/// The sums of matrix[tap][position] for the input under that tap, taps in order, from its bias on.
+/// A row is a channel.
 template <class T>
 struct Fold {
   WindowWalk walk;
   const T* matrix;
   T* image;
+  const T* bias;  // [channels], or null: 0
 
   template <class Team>
   TY_HD void operator()(const Team&, std::int64_t channel) const {
     T* plane = image + channel * walk.height * walk.width;
-    for (std::int64_t i = 0; i < walk.height * walk.width; ++i) plane[i] = T(0);
+    const T start = bias == nullptr ? T(0) : bias[channel];
+    for (std::int64_t i = 0; i < walk.height * walk.width; ++i) plane[i] = start;
     for (std::int64_t kh = 0; kh < walk.kernel_h; ++kh) {
       for (std::int64_t kw = 0; kw < walk.kernel_w; ++kw) {
         const std::int64_t tap = (channel * walk.kernel_h + kh) * walk.kernel_w + kw;

@@ -7,6 +7,7 @@
 #include "exec/functor/channels.h"
 #include "exec/functor/functor.h"
 #include "ops/conv.h"
+#include "ops/conv_transpose.h"
 #include "ops/dense.h"
 #include "tensor/float_types.h"
 
@@ -16,15 +17,18 @@ namespace {
 using namespace trainyard;
 
 bool has_bias(const Op& op) {
-  return op.type() == "conv" ? static_cast<const ConvOp&>(op).values().bias
-                             : static_cast<const DenseOp&>(op).values().bias;
+  if (const auto* conv = dynamic_cast<const ConvolutionOp*>(&op)) return conv->values().bias;
+  return static_cast<const DenseOp&>(op).values().bias;
 }
 
 std::unique_ptr<Op> without_bias(const Op& op) {
-  if (op.type() == "conv") {
-    ConvAttributes conv = static_cast<const ConvOp&>(op).values();
+  if (const auto* convolution = dynamic_cast<const ConvolutionOp*>(&op)) {
+    ConvAttributes conv = convolution->values();
     conv.bias = false;
-    return std::make_unique<ConvOp>(conv);
+    if (!convolution->transposed()) return std::make_unique<ConvOp>(conv);
+    const auto& transposed = static_cast<const ConvTransposeOp&>(op);
+    return std::make_unique<ConvTransposeOp>(
+        ConvTransposeAttributes{.conv = conv, .output_pad = transposed.output_pad()});
   }
   DenseAttributes dense = static_cast<const DenseOp&>(op).values();
   dense.bias = false;
@@ -45,7 +49,7 @@ void with_storage(DType type, const F& f) {
 class Layer final : public Executor {
  public:
   explicit Layer(const StepDescription& step)
-      : rounds_(step.op->type() == "conv" && step.storage != DType::f32),
+      : rounds_(step.op->type() != "dense" && step.storage != DType::f32),
         bias_apart_(has_bias(*step.op) && !begins_with_bias(step)),
         step_(step),
         bare_op_(without_bias(*step.op)),
@@ -114,11 +118,9 @@ class Layer final : public Executor {
 class GpuArithmetic final : public ExecutorFactory {
  public:
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
-    if (step.op->type() == "conv" || step.op->type() == "dense") {
-      return std::make_unique<Layer>(step);
-    }
     std::unique_ptr<Executor> executor = make_channel_executor(step);
-    return executor != nullptr ? std::move(executor) : make_functor_executor(step);
+    if (executor == nullptr) executor = make_functor_executor(step);
+    return executor != nullptr ? std::move(executor) : std::make_unique<Layer>(step);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
                                                        const Layout& to, DType to_type,
