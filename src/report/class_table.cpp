@@ -10,7 +10,13 @@
 namespace trainyard {
 namespace {
 
-/// The class that a row of outputs predicts; `classes` for none.
+std::optional<double> ratio(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
 std::int64_t predicted_class(std::span<const float> row, const SplitOutputs& outputs) {
   if (std::ranges::any_of(row, [](float value) { return value != value; })) return outputs.classes;
   if (row.size() == 1) return row[0] > outputs.threshold ? 1 : 0;
@@ -21,13 +27,6 @@ std::string name_of_class(std::span<const std::string> names, std::int64_t index
   const auto at = static_cast<std::size_t>(index);
   return at < names.size() ? names[at] : std::to_string(index);
 }
-
-std::optional<double> ratio(std::int64_t part, std::int64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
-}  // namespace
 
 ConfusionMatrix::ConfusionMatrix(const SplitOutputs& outputs)
     : classes_(outputs.classes),

@@ -14,12 +14,18 @@ struct SplitOutputs {
   std::span<const std::int32_t> labels;  // in [0, classes)
   std::int64_t classes = 2;
   double threshold = 0;  // with width 1: a value above it predicts class 1
+  bool logits = true;    // rows precede a softmax, or with width 1 a sigmoid; else probabilities
 };
+
+/// The class that a row of `outputs` predicts: the first of those with the largest output; classes
+/// for none, if an output is NaN.
+[[nodiscard]] std::int64_t predicted_class(std::span<const float> row, const SplitOutputs& outputs);
+/// Its name, or its number if it has none.
+[[nodiscard]] std::string name_of_class(std::span<const std::string> names, std::int64_t index);
 
 /// How often samples of each class are predicted as each class.
 class ConfusionMatrix {
  public:
-  /// The predicted class is the first of those with the largest output; a NaN predicts none.
   explicit ConfusionMatrix(const SplitOutputs& outputs);
 
   [[nodiscard]] std::int64_t classes() const { return classes_; }

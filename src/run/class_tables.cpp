@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/class_table.h"
+#include "report/mistakes.h"
 
 namespace trainyard {
 
@@ -12,14 +13,17 @@ void write_class_tables(const RunFolder& folder, const Dataset& set, std::span<c
                         double threshold) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()));
   for (std::int64_t i = 0; i < set.size(); ++i) labels[static_cast<std::size_t>(i)] = set.label(i);
-  const ConfusionMatrix matrix({.rows = outputs,
-                                .labels = labels,
-                                .classes = std::max<std::int64_t>(set.classes(), 2),
-                                .threshold = threshold});
+  const SplitOutputs split{.rows = outputs,
+                           .labels = labels,
+                           .classes = std::max<std::int64_t>(set.classes(), 2),
+                           .threshold = threshold,
+                           .logits = threshold == 0};
+  const ConfusionMatrix matrix(split);
   const std::vector<std::string> names = set.class_names();
   static_cast<void>(folder.subfolder("eval"));
   folder.write("eval/classes.csv", classes_csv(matrix, names));
   folder.write("eval/confusion.csv", confusion_csv(matrix, names));
+  folder.write("eval/mistakes.csv", mistakes_csv(split, names));
 }
 
 }  // namespace trainyard

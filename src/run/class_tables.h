@@ -8,8 +8,9 @@
 
 namespace trainyard {
 
-/// Writes eval/classes.csv and eval/confusion.csv of the predictions that `outputs`, [set.size(),
-/// width], make; with width 1 a value above `threshold` predicts class 1. Throws Error{disk}.
+/// Writes eval/classes.csv, eval/confusion.csv and eval/mistakes.csv of the predictions that
+/// `outputs`, [set.size(), width], make; with width 1 a value above `threshold` predicts class 1. A
+/// threshold of 0 belongs to logits, another one to probabilities. Throws Error{disk}.
 void write_class_tables(const RunFolder& folder, const Dataset& set, std::span<const float> outputs,
                         double threshold);
 

@@ -13,7 +13,8 @@ newest() { echo "$1/checkpoints/$(cat "$1/checkpoints/last")"; }
 same_results() {
   local file
   expect_equal "$(untimed "$1/metrics.csv")" "$(untimed "$2/metrics.csv")"
-  for file in weights/last.safetensors weights/best.safetensors eval/classes.csv eval/confusion.csv; do
+  for file in weights/last.safetensors weights/best.safetensors eval/classes.csv eval/confusion.csv \
+    eval/mistakes.csv; do
     expect_same_file "$1/$file" "$2/$file"
   done
   for file in weights trained optimizer data; do

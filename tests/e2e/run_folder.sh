@@ -52,6 +52,10 @@ expect_equal "$recall" "$(tail -n 1 runs/tiny/0001/metrics.csv | cut -d, -f 12 |
 expect_equal "$(tail -n +2 runs/tiny/0001/eval/confusion.csv | tr , '\n' | awk '/^[0-9]+$/ {n += $1} END {print n}')" \
   "$(tail -n +2 runs/tiny/0001/eval/classes.csv | awk -F, '{n += $3 + $1} END {print n}')"
 
+wrong=$(tail -n +2 runs/tiny/0001/eval/classes.csv | awk -F, '{w += $3 - $5} END {print w}')
+expect_equal "$(head -n 1 runs/tiny/0001/eval/mistakes.csv)" sample,label,predicted,probability
+expect_equal "$(tail -n +2 runs/tiny/0001/eval/mistakes.csv | awk -F, '$2 != $3 && $4 > 0.25' | wc -l | tr -d ' ')" "$wrong"
+
 begin "stdout has one line per epoch in the documented form"
 write_tiny_run tiny.yaml
 run "$train" --config tiny.yaml --set epochs=2

@@ -146,7 +146,7 @@ void declare(Fields& fields, OutputConfig& output) {
   fields.field("steps", output.steps, "write steps.csv, one row per step");
   fields.field("classes", output.classes,
                "after each epoch write eval/classes.csv, with the precision, recall and F1 of each "
-               "class, and eval/confusion.csv, both on the validation split");
+               "class, eval/confusion.csv and eval/mistakes.csv, all on the validation split");
 }
 
 namespace {
