@@ -2,13 +2,16 @@
 """Writes tests/data/goldens/: augmented images by the formulas of Keras 2.1.6 and PyTorch.
 
 Keras's are those of keras/preprocessing/image.py at 2.1.6, written out here over numpy and scipy, with the random numbers
-replaced by fixed parameters. Needs numpy, scipy and torch. tests/data/augmentation_golden_test.cpp makes the same images.
+replaced by fixed parameters; MXNet's HLS jitter is OpenCV's scalar code, written out in float32. Needs numpy, scipy,
+Pillow, torch and torchvision. tests/data/augmentation_golden_test.cpp makes the same images.
 """
 import pathlib
 
 import numpy as np
 import scipy.ndimage
 import torch
+import torchvision.transforms.functional
+from PIL import Image, ImageEnhance
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests/data/goldens"
 CHANNELS, HEIGHT, WIDTH = 2, 7, 10
@@ -71,6 +74,80 @@ def resizes():
         yield f"- {{size: [{height}, {width}], out: {written(out.numpy())}}}"
 
 
+def keras_channel_shift(x, amounts):
+    return np.stack([np.clip(channel + np.float32(a), x.min(), x.max()) for channel, a in zip(x, amounts)])
+
+
+def keras_brightness(x, factor):
+    """array_to_img with its scaling, ImageEnhance.Brightness, img_to_array."""
+    x = x + max(-x.min(), np.float32(0))
+    x /= x.max()
+    x *= np.float32(255)
+    picture = Image.fromarray(x.transpose(1, 2, 0).astype("uint8"))
+    return np.asarray(ImageEnhance.Brightness(picture).enhance(factor)).transpose(2, 0, 1)
+
+
+def to_hls(r, g, b):
+    """OpenCV's RGB2HLS_b of one pixel: the hue in 0..180, all rounded."""
+    f = np.float32
+    r, g, b = (f(v) * (f(1) / f(255)) for v in (r, g, b))
+    vmax, vmin = max(r, g, b), min(r, g, b)
+    diff, lightness, h, s = vmax - vmin, (vmax + vmin) * f(0.5), f(0), f(0)
+    if diff > np.finfo(np.float32).eps:
+        s = diff / (vmax + vmin) if lightness < f(0.5) else diff / (f(2) - vmax - vmin)
+        diff = f(60) / diff
+        h = (g - b) * diff if vmax == r else (b - r) * diff + f(120) if vmax == g else (r - g) * diff + f(240)
+        if h < 0:
+            h += f(360)
+    return [int(np.clip(np.rint(v), 0, 255)) for v in (h * f(0.5), lightness * f(255), s * f(255))]
+
+
+def from_hls(h, lightness, s):
+    """OpenCV's HLS2RGB_b of one pixel."""
+    f = np.float32
+    h, lightness, s = f(h), f(lightness) * (f(1) / f(255)), f(s) * (f(1) / f(255))
+    if s == 0:
+        r = g = b = lightness
+    else:
+        p2 = lightness * (f(1) + s) if lightness <= f(0.5) else lightness + s - lightness * s
+        p1 = f(2) * lightness - p2
+        h *= f(6) / f(180)
+        if h >= 6:
+            h -= f(6)
+        sector = int(np.floor(h))
+        h -= f(sector)
+        tab = [p2, p1, p1 + (p2 - p1) * (f(1) - h), p1 + (p2 - p1) * h]
+        b, g, r = (tab[i] for i in [(1, 3, 0), (1, 0, 2), (3, 0, 1), (0, 2, 1), (0, 1, 3), (2, 1, 0)][sector])
+    return [int(np.clip(np.rint(v * f(255)), 0, 255)) for v in (r, g, b)]
+
+
+def mxnet_hls(x, offsets):
+    out = np.empty_like(x)
+    for y in range(x.shape[1]):
+        for i in range(x.shape[2]):
+            hls = [max(0, min(most, v + o)) for v, o, most in zip(to_hls(*x[:, y, i]), offsets, (180, 255, 255))]
+            out[:, y, i] = from_hls(*hls)
+    return out
+
+
+def colours():
+    x = image(3).astype(np.float32)
+    unit = torch.from_numpy(x / 255)
+    vision = torchvision.transforms.functional
+    for amounts in ((30.5, -20.25, 7.0), (-90.0, 90.0, 0.0)):
+        yield f"- {{kind: shift_channels, amount: {list(amounts)}, out: {written(keras_channel_shift(x, amounts))}}}"
+    for factor in (0.5, 1.0, 1.3):
+        yield f"- {{kind: stretch, amount: [{factor}], out: {written(keras_brightness(x, factor))}}}"
+    for offsets in ((0, 0, 0), (30, -20, 40), (-36, 50, -50), (17, 0, -255)):
+        yield f"- {{kind: shift_hls, amount: {list(offsets)}, out: {written(mxnet_hls(x, offsets))}}}"
+    for factor in (0.6, 1.4):
+        for kind in ("brightness", "contrast", "saturation"):
+            out = getattr(vision, f"adjust_{kind}")(unit, factor) * 255
+            yield f"- {{kind: {kind}, amount: [{factor}], out: {written(out.numpy())}}}"
+    for factor in (-0.4, 0.1, 0.5):
+        yield f"- {{kind: hue, amount: [{factor}], out: {written((vision.adjust_hue(unit, factor) * 255).numpy())}}}"
+
+
 def write(name, rows):
     (FOLDER / name).write_text("# Made by scripts/make_augmentation_goldens.py.\n" + "\n".join(rows) + "\n")
 
@@ -79,6 +156,7 @@ def main():
     FOLDER.mkdir(exist_ok=True)
     write("warps.yaml", warps())
     write("resizes.yaml", resizes())
+    write("colours.yaml", colours())
 
 
 if __name__ == "__main__":

@@ -15,4 +15,10 @@ SpatialStep Augmentation::eval_step(const Shape& shape) const {
   return identity_step(shape);
 }
 
+void Augmentation::colours(const SampleKey&, std::uint32_t, const Shape&, ColourStep*) const {}
+
+SpatialStep ColourAugmentation::step(const SampleKey&, std::uint32_t, const Shape& shape) const {
+  return identity_step(shape);
+}
+
 }  // namespace trainyard

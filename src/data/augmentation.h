@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "config/fields.h"
+#include "data/colour_step.h"
 #include "data/draws.h"
 #include "data/spatial_step.h"
 #include "tensor/shape.h"
@@ -32,9 +33,24 @@ class Augmentation {
   [[nodiscard]] virtual SpatialStep eval_step(const Shape& shape) const;
   /// True if its steps may read between pixels.
   [[nodiscard]] virtual bool interpolates() const { return false; }
+  /// True if it does the same before and after a change of colours, for which all samples are
+  /// alike.
+  [[nodiscard]] virtual bool commutes_with_colours() const { return false; }
+  /// Colour steps of each sample; those of a ColourAugmentation.
+  [[nodiscard]] virtual std::int32_t colour_steps() const { return 0; }
+  /// Writes them, for a sample of `shape`. In evaluation there are none.
+  virtual void colours(const SampleKey& key, std::uint32_t draw, const Shape& shape,
+                       ColourStep* out) const;
   /// This, if it is an affine map that may be composed with its neighbours; else null.
   [[nodiscard]] virtual const Warp* warp() const { return nullptr; }
 };
+/// An augmentation that changes colours and moves nothing.
+class ColourAugmentation : public Augmentation {
+ public:
+  [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
+                                 const Shape& shape) const final;
+};
+
 /// out = in, of `shape`.
 [[nodiscard]] SpatialStep identity_step(const Shape& shape);
 /// Every augmentation, in the order of the reference. The list is in data/kinds.cpp.

@@ -13,6 +13,10 @@ class BatchLaunches {
   /// Enqueues GatherBatch for all of `images`, of any float type. Nothing allocates or waits, and
   /// the launch's arguments never change, so that it can be captured.
   virtual void gather(const GatherSource& from, const TensorView& images) const = 0;
+  /// Enqueues the program for `n` samples.
+  virtual void run(const SampleProgram& program, std::int64_t n) const = 0;
+  /// Enqueues PlaceBatch for all of `images`, of any float type.
+  virtual void place(const float* samples, const TensorView& images) const = 0;
 };
 
 [[nodiscard]] std::unique_ptr<BatchLaunches> make_cpu_batch_launches(int threads);

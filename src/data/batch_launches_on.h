@@ -17,6 +17,16 @@ class BatchLaunchesOn final : public BatchLaunches {
                      GatherBatch<T>{from, images.layout, images.as<T>()});
     });
   }
+  void run(const SampleProgram& program, std::int64_t n) const override {
+    launcher_.rows(n, program);
+  }
+  void place(const float* samples, const TensorView& images) const override {
+    const auto& extent = images.layout.extent;
+    typename Launcher::Floats{}(images.type, [&]<class T>(std::type_identity<T>) {
+      launcher_.each(extent[0] * extent[2] * extent[3],
+                     PlaceBatch<T>{samples, images.layout, images.as<T>()});
+    });
+  }
 
  private:
   Launcher launcher_;

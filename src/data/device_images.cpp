@@ -5,10 +5,10 @@
 namespace trainyard {
 
 DeviceImages::DeviceImages(Device& device, Queue& queue, const BatchLaunches& launches,
-                           const Dataset& set, const Pipeline& pipeline)
+                           std::int64_t batch, const Dataset& set, const Pipeline& pipeline)
     : launches_(launches), of_batch_(false), bytes_(device, queue, set.held().bytes) {
   TY_CHECK(bytes_.size() > 0, "a set without bytes in memory cannot stay on a device");
-  prepare(device, queue, set.image_shape(), pipeline);
+  prepare(device, queue, batch, set.image_shape(), pipeline);
 }
 
 DeviceImages::DeviceImages(Device& device, Queue& queue, const BatchLaunches& launches,
@@ -16,20 +16,34 @@ DeviceImages::DeviceImages(Device& device, Queue& queue, const BatchLaunches& la
     : launches_(launches),
       of_batch_(true),
       bytes_(device, static_cast<std::size_t>(batch * image.elements())) {
-  prepare(device, queue, image, pipeline);
+  prepare(device, queue, batch, image, pipeline);
 }
 
-void DeviceImages::prepare(Device& device, Queue& queue, const Shape& image,
+void DeviceImages::prepare(Device& device, Queue& queue, std::int64_t batch, const Shape& image,
                            const Pipeline& pipeline) {
   TY_CHECK(fault(pipeline).empty(), fault(pipeline));
   source_.set = bytes_.data();
   source_.set_h = static_cast<std::int32_t>(image[1]);
   source_.set_w = static_cast<std::int32_t>(image[2]);
   source_.spatial_steps = static_cast<std::int32_t>(pipeline.spatial_steps());
+  PixelProgram pixels;
   for (PixelStep step : pipeline.pixel_steps()) {
     const std::span<const float> values(step.values, static_cast<std::size_t>(step.count));
     step.values = values_.emplace_back(device, queue, values).data();
-    source_.pixels[source_.pixel_steps++] = step;
+    pixels.steps[pixels.count++] = step;
+  }
+  if (pipeline.reads_samples()) {
+    const Shape out = pipeline.output_shape();
+    samples_ = std::make_unique<DeviceArray<float>>(
+        device, static_cast<std::size_t>(batch * out.elements()));
+    program_ = {.samples = samples_->data(),
+                .channels = out[0],
+                .plane = out[1] * out[2],
+                .width = static_cast<std::int32_t>(out[2]),
+                .colour_steps = static_cast<std::int32_t>(pipeline.colour_steps()),
+                .pixels = pixels};
+  } else {
+    source_.pixels = pixels;
   }
   queue.wait();  // the host's copies may be freed
 }
@@ -46,11 +60,22 @@ std::span<std::uint8_t> DeviceImages::incoming() const {
 }
 
 void DeviceImages::gather(const std::int64_t* sample_index, const SpatialStep* spatial,
-                          const TensorView& images) const {
+                          const ColourStep* colours, const TensorView& images) const {
   GatherSource from = source_;
   from.sample_index = of_batch_ ? nullptr : sample_index;
   from.spatial = spatial;
+  if (samples_ != nullptr) return gather_samples(from, colours, images);
   launches_.gather(from, images);
+}
+
+void DeviceImages::gather_samples(const GatherSource& from, const ColourStep* colours,
+                                  const TensorView& images) const {
+  const Shape shape = shape_of(images.layout);
+  launches_.gather(from, {samples_->data(), DType::f32, plain_layout(shape)});
+  SampleProgram program = program_;
+  program.colours = colours;
+  launches_.run(program, shape.n());
+  launches_.place(samples_->data(), images);
 }
 
 }  // namespace trainyard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,9 +21,9 @@ namespace trainyard {
 class DeviceImages {
  public:
   /// The images of `set`, which holds them as bytes: a batch supplies only the indices of its
-  /// samples.
-  DeviceImages(Device& device, Queue& queue, const BatchLaunches& launches, const Dataset& set,
-               const Pipeline& pipeline);
+  /// `batch` samples.
+  DeviceImages(Device& device, Queue& queue, const BatchLaunches& launches, std::int64_t batch,
+               const Dataset& set, const Pipeline& pipeline);
   /// Room for `batch` samples of a set of such images ([c, h, w]).
   DeviceImages(Device& device, Queue& queue, const BatchLaunches& launches, std::int64_t batch,
                const Shape& image, const Pipeline& pipeline);
@@ -34,18 +35,25 @@ class DeviceImages {
   [[nodiscard]] std::span<std::uint8_t> incoming() const;
 
   /// Enqueues writing the samples of a batch to `images` ([n, c, h, w] in any layout).
-  /// `sample_index` [n] and `spatial` [n, Pipeline::spatial_steps()] are on the device.
+  /// `sample_index` [n], `spatial` [n, Pipeline::spatial_steps()] and `colours` [n,
+  /// Pipeline::colour_steps()] are on the device.
   void gather(const std::int64_t* sample_index, const SpatialStep* spatial,
-              const TensorView& images) const;
+              const ColourStep* colours, const TensorView& images) const;
 
  private:
-  void prepare(Device& device, Queue& queue, const Shape& image, const Pipeline& pipeline);
+  void prepare(Device& device, Queue& queue, std::int64_t batch, const Shape& image,
+               const Pipeline& pipeline);
+  void gather_samples(const GatherSource& from, const ColourStep* colours,
+                      const TensorView& images) const;
 
   const BatchLaunches& launches_;
   bool of_batch_;
   DeviceArray<std::uint8_t> bytes_;
   std::vector<DeviceArray<float>> values_;  // of the preprocessing steps
   GatherSource source_;
+  // If something reads a whole sample: those of a batch, [n, c, h, w], and what is done to them.
+  std::unique_ptr<DeviceArray<float>> samples_;
+  SampleProgram program_;
 };
 
 }  // namespace trainyard

@@ -51,6 +51,7 @@ struct Feeder::Slot {
   std::vector<std::int32_t> labels;
   std::vector<std::int64_t> sample_index;
   std::vector<SpatialStep> spatial;
+  std::vector<ColourStep> colours;
   std::int64_t ready_step = -1;  // the step whose batch is here; -1: none
   std::exception_ptr error;      // or why it could not be made
   Batch batch;
@@ -67,7 +68,7 @@ struct Feeder::State {
   void make_batch(std::int64_t step, Slot& slot, ImageScratch& scratch) const;
   void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, ImageScratch& scratch) const;
   void fill_image(const SampleKey& key, ImageScratch& scratch, float* out) const;
-  void fill_steps(const SampleKey& key, SpatialStep* out) const;
+  void fill_steps(const SampleKey& key, SpatialStep* spatial, ColourStep* colours) const;
   void make_or_fail(std::int64_t step, Slot& slot, ImageScratch& scratch) const;
   void work(const std::stop_token& stop, ImageScratch& scratch);
   void quiesce(std::unique_lock<std::mutex>& lock);
@@ -133,9 +134,11 @@ void Feeder::State::allocate(Slot& slot) const {
   sized(slot.images, made ? image_elements : 0);
   sized(slot.bytes, options.images == BatchImages::bytes ? set_elements : 0);
   sized(slot.spatial, made ? 0 : pipeline.spatial_steps());
+  sized(slot.colours, made ? 0 : pipeline.colour_steps());
   sized(slot.labels, 1);
   sized(slot.sample_index, 1);
-  slot.batch = {slot.images, slot.labels, slot.sample_index, 0, slot.bytes, slot.spatial};
+  slot.batch = {slot.images, slot.labels,  slot.sample_index, 0,
+                slot.bytes,  slot.spatial, slot.colours};
 }
 
 void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slot,
@@ -148,7 +151,8 @@ void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slo
   if (options.images == BatchImages::made) {
     fill_image(key, own_scratch, slot.images.data() + i * image_elements);
   } else {
-    fill_steps(key, slot.spatial.data() + i * pipeline.spatial_steps());
+    fill_steps(key, slot.spatial.data() + i * pipeline.spatial_steps(),
+               slot.colours.data() + i * pipeline.colour_steps());
   }
   if (options.images == BatchImages::bytes) {
     set.read_bytes(index, slot.bytes.data() + i * set_elements);
@@ -164,11 +168,14 @@ void Feeder::State::fill_image(const SampleKey& key, ImageScratch& own_scratch, 
   }
 }
 
-void Feeder::State::fill_steps(const SampleKey& key, SpatialStep* out) const {
+void Feeder::State::fill_steps(const SampleKey& key, SpatialStep* spatial,
+                               ColourStep* colours) const {
   if (options.train) {
-    pipeline.train_steps(key, set.sample_shape(key.index), out);
+    pipeline.train_steps(key, set.sample_shape(key.index), spatial);
+    pipeline.train_colours(key, colours);
   } else {
-    pipeline.eval_steps(set.sample_shape(key.index), out);
+    pipeline.eval_steps(set.sample_shape(key.index), spatial);
+    pipeline.eval_colours(colours);
   }
 }
 

@@ -26,6 +26,7 @@ struct Batch {
   std::int64_t valid = 0;                      // real samples; the rest repeats sample 0 of the set
   std::span<const std::uint8_t> bytes = {};    // [n, c, h, w] of the set: BatchImages::bytes
   std::span<const SpatialStep> spatial = {};   // [n, Pipeline::spatial_steps()]; not with `made`
+  std::span<const ColourStep> colours = {};    // [n, Pipeline::colour_steps()]; not with `made`
 };
 
 /// The sample order of an epoch: a permutation of [0, size), a pure function of (seed, epoch): the

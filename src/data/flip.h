@@ -15,6 +15,7 @@ class Flip final : public Augmentation {
   }
   [[nodiscard]] SpatialStep step(const SampleKey& key, std::uint32_t draw,
                                  const Shape& shape) const override;
+  [[nodiscard]] bool commutes_with_colours() const override { return true; }
 
  private:
   Axis axis_;

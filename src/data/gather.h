@@ -5,12 +5,11 @@
 
 #include <cstdint>
 
-#include "data/image_functors.h"
+#include "data/sample_program.h"
+#include "data/spatial_step.h"
 #include "tensor/layout.h"
 
 namespace trainyard {
-
-inline constexpr std::int32_t kMostPixelSteps = 8;
 
 /// The source of a batch. Pointers are device memory.
 struct GatherSource {
@@ -19,8 +18,7 @@ struct GatherSource {
   const std::int64_t* sample_index = nullptr;  // [n]; null: sample i of the batch is i of `set`
   const SpatialStep* spatial = nullptr;        // [n, spatial_steps], the first one first
   std::int32_t set_h = 0, set_w = 0, spatial_steps = 0;
-  std::int32_t pixel_steps = 0;  // at most kMostPixelSteps
-  PixelStep pixels[kMostPixelSteps] = {};
+  PixelProgram pixels;  // none of them samplewise
 };
 
 /// One channel of an image of the set after its augmentations, of which at most one interpolates.
@@ -83,10 +81,28 @@ struct GatherBatch {
     for (std::int64_t c = 0; c < channels; ++c) {
       const AugmentedImage image{sample + c * plane, sample_w, steps};
       float value = image.at(from.spatial_steps, y, x);
-      for (std::int32_t k = 0; k < from.pixel_steps; ++k) {
-        value = from.pixels[k].applied(value, c, c * h * w + pixel);
+      for (std::int32_t k = 0; k < from.pixels.count; ++k) {
+        value = from.pixels.steps[k].applied(value, c, c * h * w + pixel);
       }
       images[layout.offset(n, c, y, x)] = static_cast<T>(value);
+    }
+  }
+};
+
+/// Samples in float, [n, c, h, w], written in a layout. One call per pixel, as of GatherBatch.
+template <class T>
+struct PlaceBatch {
+  const float* samples;
+  Layout layout;
+  T* images;
+
+  TY_HD void operator()(std::int64_t i) const {
+    const std::int64_t channels = layout.extent[1], h = layout.extent[2], w = layout.extent[3];
+    const std::int64_t n = i / (h * w), pixel = i - n * h * w;
+    const std::int64_t y = pixel / w, x = pixel - y * w;
+    for (std::int64_t c = 0; c < channels; ++c) {
+      images[layout.offset(n, c, y, x)] =
+          static_cast<T>(samples[(n * channels + c) * h * w + pixel]);
     }
   }
 };

@@ -1,5 +1,8 @@
 // The sources, augmentations and preprocessing steps that the data section of a run file can name.
 #include "data/cifar.h"
+#include "data/colour_jitter.h"
+#include "data/colours.h"
+#include "data/cutout.h"
 #include "data/fixed_size.h"
 #include "data/flip.h"
 #include "data/idx.h"
@@ -39,6 +42,13 @@ std::span<const config::Kind<Augmentation>> augmentation_kinds() {
       {"hflip", "mirrors left and right with a probability", read_hflip},
       {"vflip", "mirrors top and bottom with a probability", read_vflip},
       {"pad_crop", "random crop of the padded image; the centre in evaluation", read_pad_crop},
+      {"channel_shift", "adds a random amount to each channel", read_channel_shift},
+      {"brightness", "random brightness, as Keras has it", read_brightness},
+      {"hls_jitter", "random offsets of hue, lightness and saturation, as MXNet has them",
+       read_hls_jitter},
+      {"colour_jitter", "random brightness, contrast, saturation and hue, as torchvision has them",
+       read_colour_jitter},
+      {"cutout", "erases a random square", read_cutout},
   };
   return kKinds;
 }
@@ -49,6 +59,8 @@ std::span<const config::Kind<Preprocess>> preprocess_kinds() {
       {"mean_image", "subtracts the training split's mean image", read_mean_image},
       {"mean_rgb", "subtracts a mean from each channel", read_mean_rgb},
       {"std_rgb", "divides each channel by a standard deviation", read_std_rgb},
+      {"samplewise_center", "subtracts each sample's own mean", read_samplewise_center},
+      {"samplewise_std", "divides each sample by its own standard deviation", read_samplewise_std},
   };
   return kKinds;
 }

@@ -22,6 +22,12 @@ Shape after(const SpatialStep& step, const Shape& shape) {
                   "'interpolation'; give both the same");
 }
 
+[[noreturn]] void refuse_order(const Augmentation& moving, const Augmentation& colour) {
+  throw Error(ErrorKind::config, "augment: '" + std::string(moving.name()) + "' comes after '" +
+                                     std::string(colour.name()) +
+                                     "', but colours change after pixels have moved; move it up");
+}
+
 }  // namespace
 
 float* ImageScratch::next(std::int64_t elements) {
@@ -31,21 +37,37 @@ float* ImageScratch::next(std::int64_t elements) {
   return image.data();
 }
 
+std::span<ColourStep> ImageScratch::colours(std::int64_t count) {
+  colours_.resize(static_cast<std::size_t>(count));
+  return colours_;
+}
+
 Pipeline::Pipeline(Shape image, std::vector<std::shared_ptr<const Augmentation>> augment,
                    std::vector<std::shared_ptr<const Preprocess>> preprocess)
     : image_(image),
       output_(image),
       augment_(std::move(augment)),
       preprocess_(std::move(preprocess)) {
-  for (std::size_t i = 0; i < augment_.size(); ++i) {
-    output_ = augment_[i]->output_shape(output_);
-    if (joins_stage(i)) {
-      ++stages_.back().count;
-    } else {
-      stages_.push_back({static_cast<std::uint32_t>(i), 1});
-    }
-  }
+  for (std::size_t i = 0; i < augment_.size(); ++i) add(i);
   check_size();
+}
+
+void Pipeline::add(std::size_t i) {
+  const Augmentation& added = *augment_[i];
+  output_ = added.output_shape(output_);
+  if (added.colour_steps() > 0) {
+    colours_.push_back(static_cast<std::uint32_t>(i));
+    colour_steps_ += added.colour_steps();
+    return;
+  }
+  if (!colours_.empty() && !added.commutes_with_colours()) {
+    refuse_order(added, *augment_[colours_.back()]);
+  }
+  if (joins_stage(i)) {
+    ++stages_.back().count;
+  } else {
+    stages_.push_back({static_cast<std::uint32_t>(i), 1});
+  }
 }
 
 /// True if the augmentation at `i` is a warp that continues the one before it.
@@ -112,19 +134,41 @@ void Pipeline::fill(const Dataset& set, std::int64_t index, ImageScratch& scratc
     run_step(step, shape[0], current, next);
     current = next;
   }
-  for (const auto& step : preprocess_) run_step(step->step(), shape[0], shape[1] * shape[2], out);
+}
+
+/// Changes the colours of a sample in place, and preprocesses it.
+void Pipeline::finish(std::span<const ColourStep> colours, float* out) const {
+  SampleProgram program{.samples = out,
+                        .channels = output_[0],
+                        .plane = output_[1] * output_[2],
+                        .width = static_cast<std::int32_t>(output_[2]),
+                        .colours = colours.data(),
+                        .colour_steps = static_cast<std::int32_t>(colours.size()),
+                        .pixels = {}};
+  for (std::size_t first = 0; first < preprocess_.size() || first == 0; first += kMostPixelSteps) {
+    program.pixels.count = 0;
+    for (std::size_t i = first; i < preprocess_.size() && i < first + kMostPixelSteps; ++i) {
+      program.pixels.steps[program.pixels.count++] = preprocess_[i]->step();
+    }
+    run_program(program);
+    program.colour_steps = 0;
+  }
 }
 
 void Pipeline::fill_train(const Dataset& set, const SampleKey& key, ImageScratch& scratch,
                           float* out) const {
   fill(set, key.index, scratch, out,
        [&](const Stage& stage, const Shape& shape) { return train_step(stage, key, shape); });
+  const std::span<ColourStep> colours = scratch.colours(colour_steps_);
+  train_colours(key, colours.data());
+  finish(colours, out);
 }
 
 void Pipeline::fill_eval(const Dataset& set, std::int64_t index, ImageScratch& scratch,
                          float* out) const {
   fill(set, index, scratch, out,
        [&](const Stage& stage, const Shape& shape) { return eval_step(stage, shape); });
+  finish({}, out);
 }
 
 void Pipeline::train_steps(const SampleKey& key, const Shape& shape, SpatialStep* out) const {
@@ -141,6 +185,23 @@ void Pipeline::eval_steps(const Shape& shape, SpatialStep* out) const {
     *out = eval_step(stage, current);
     current = after(*out++, current);
   }
+}
+
+void Pipeline::train_colours(const SampleKey& key, ColourStep* out) const {
+  for (const std::uint32_t i : colours_) {
+    augment_[i]->colours(key, i, output_, out);
+    out += augment_[i]->colour_steps();
+  }
+}
+
+void Pipeline::eval_colours(ColourStep* out) const {
+  std::fill_n(out, colour_steps_, ColourStep{});
+}
+
+bool Pipeline::reads_samples() const {
+  return colour_steps_ > 0 || std::ranges::any_of(preprocess_, [](const auto& step) {
+           return step->step().samplewise();
+         });
 }
 
 std::int64_t Pipeline::interpolating_steps() const {

@@ -10,7 +10,8 @@
 #include "config/fields.h"
 #include "data/augmentation.h"
 #include "data/dataset.h"
-#include "data/image_functors.h"
+#include "data/pixel_step.h"
+#include "data/spatial_step.h"
 #include "data/statistics.h"
 
 namespace trainyard {
@@ -39,19 +40,24 @@ class ImageScratch {
  public:
   /// Room for an image; the other one stays as it is.
   [[nodiscard]] float* next(std::int64_t elements);
+  /// Room for the colour steps of a sample.
+  [[nodiscard]] std::span<ColourStep> colours(std::int64_t count);
 
  private:
   std::vector<float> images_[2];
+  std::vector<ColourStep> colours_;
   int last_ = 0;
 };
 
 /// Augmentation in order, then preprocessing in order: the keras2 profile's order (augment raw
-/// values, then standardise). Consecutive warps are one spatial step.
+/// values, then standardise). Consecutive warps are one spatial step; colours change after the last
+/// of these.
 class Pipeline {
  public:
   /// `image` is the data set's shape, [c, h, w], with h and w 0 if its pictures have sizes of their
   /// own. Throws Error{config} if an augmentation cannot take its input, if such pictures are given
-  /// no common size, or if consecutive warps sample differently.
+  /// no common size, if consecutive warps sample differently, or if pixels move after a change of
+  /// colours.
   Pipeline(Shape image, std::vector<std::shared_ptr<const Augmentation>> augment,
            std::vector<std::shared_ptr<const Preprocess>> preprocess);
   /// [c, h, w] of the samples; h and w are 0 if they have sizes of their own.
@@ -72,10 +78,16 @@ class Pipeline {
   /// makes the sample itself.
   void train_steps(const SampleKey& key, const Shape& shape, SpatialStep* out) const;
   void eval_steps(const Shape& shape, SpatialStep* out) const;
+  /// The changes of colours that follow, colour_steps() of them.
+  void train_colours(const SampleKey& key, ColourStep* out) const;
+  void eval_colours(ColourStep* out) const;
+  [[nodiscard]] std::int64_t colour_steps() const { return colour_steps_; }
   [[nodiscard]] std::int64_t spatial_steps() const { return std::ssize(stages_); }
   [[nodiscard]] std::int64_t interpolating_steps() const;
   /// The preprocessing steps that follow, once prepared. The pipeline owns their values.
   [[nodiscard]] std::vector<PixelStep> pixel_steps() const;
+  /// True if something reads a whole sample: the colours, or samplewise preprocessing.
+  [[nodiscard]] bool reads_samples() const;
 
  private:
   /// Augmentations that are one spatial step: a single one, or consecutive warps.
@@ -83,6 +95,7 @@ class Pipeline {
     std::uint32_t first, count;  // in the list
   };
   [[nodiscard]] bool joins_stage(std::size_t i) const;
+  void add(std::size_t i);
   void check_size() const;
   [[nodiscard]] SpatialStep train_step(const Stage& stage, const SampleKey& key,
                                        const Shape& shape) const;
@@ -94,11 +107,14 @@ class Pipeline {
   template <class StepOf>
   void fill(const Dataset& set, std::int64_t index, ImageScratch& scratch, float* out,
             const StepOf& step_of) const;
+  void finish(std::span<const ColourStep> colours, float* out) const;
 
   Shape image_, output_;
   std::vector<std::shared_ptr<const Augmentation>> augment_;
   std::vector<std::shared_ptr<const Preprocess>> preprocess_;
   std::vector<Stage> stages_;
+  std::vector<std::uint32_t> colours_;  // places of those in the list
+  std::int64_t colour_steps_ = 0;
 };
 
 }  // namespace trainyard

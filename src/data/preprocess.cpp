@@ -21,6 +21,14 @@ std::vector<float> channel_values(std::string_view name, const std::vector<float
                                      " channels; give one value, or one per channel");
 }
 
+/// Throws Error{config} if the statistics do not follow the values that a step of this name gets.
+void require_known(std::string_view name, const Statistics& statistics) {
+  if (statistics.known) return;
+  throw Error(ErrorKind::config, std::string(name) +
+                                     ": 'train' comes after a samplewise step, of whose values the "
+                                     "statistics are not known; move it up, or give the values");
+}
+
 /// Applies f(value, channel) to the mean image of `statistics`, if there is one.
 template <class F>
 void map_mean_image(Statistics& statistics, const F& f) {
@@ -52,8 +60,20 @@ std::shared_ptr<const Preprocess> Scale::prepared(Statistics& statistics, const 
   return std::make_shared<Scale>(*this);
 }
 
+std::shared_ptr<const Preprocess> SampleCenter::prepared(Statistics& statistics,
+                                                         const Shape&) const {
+  statistics.known = false;
+  return std::make_shared<SampleCenter>(*this);
+}
+
+std::shared_ptr<const Preprocess> SampleStd::prepared(Statistics& statistics, const Shape&) const {
+  statistics.known = false;
+  return std::make_shared<SampleStd>(*this);
+}
+
 std::shared_ptr<const Preprocess> MeanImage::prepared(Statistics& statistics,
                                                       const Shape& shape) const {
+  require_known(name(), statistics);
   const std::int64_t elements = static_cast<std::int64_t>(statistics.mean_image.size());
   if (elements != shape.elements()) {
     throw Error(ErrorKind::config, "mean_image: the mean image has " + std::to_string(elements) +
@@ -74,6 +94,7 @@ std::shared_ptr<const Preprocess> MeanImage::prepared(Statistics& statistics,
 
 std::shared_ptr<const Preprocess> MeanRgb::prepared(Statistics& statistics,
                                                     const Shape& shape) const {
+  if (given_.empty()) require_known(name(), statistics);
   auto result = std::make_shared<MeanRgb>(*this);
   result->mean_ = channel_values(name(), given_, statistics.mean, shape[0]);
   const std::vector<float>& mean = result->mean_;
@@ -85,6 +106,7 @@ std::shared_ptr<const Preprocess> MeanRgb::prepared(Statistics& statistics,
 
 std::shared_ptr<const Preprocess> StdRgb::prepared(Statistics& statistics,
                                                    const Shape& shape) const {
+  if (given_.empty()) require_known(name(), statistics);
   auto result = std::make_shared<StdRgb>(*this);
   result->deviation_ = channel_values(name(), given_, statistics.deviation, shape[0]);
   const std::vector<float>& deviation = result->deviation_;

@@ -76,9 +76,31 @@ class StdRgb final : public Preprocess {
   std::vector<float> deviation_;  // [c]
 };
 
+/// Subtracts the mean of all of a sample's values.
+class SampleCenter final : public Preprocess {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "samplewise_center"; }
+  [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
+                                                           const Shape& shape) const override;
+  [[nodiscard]] PixelStep step() const override { return {.kind = PixelStep::Kind::subtract_mean}; }
+};
+
+/// Divides by the standard deviation of all of a sample's values, of the population, + 1e-7.
+class SampleStd final : public Preprocess {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "samplewise_std"; }
+  [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
+                                                           const Shape& shape) const override;
+  [[nodiscard]] PixelStep step() const override {
+    return {.kind = PixelStep::Kind::divide_deviation};
+  }
+};
+
 [[nodiscard]] std::unique_ptr<Preprocess> read_scale(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Preprocess> read_mean_image(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Preprocess> read_mean_rgb(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Preprocess> read_std_rgb(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Preprocess> read_samplewise_center(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Preprocess> read_samplewise_std(config::Fields& fields);
 
 }  // namespace trainyard

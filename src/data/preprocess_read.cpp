@@ -60,6 +60,14 @@ std::unique_ptr<Preprocess> read_mean_rgb(config::Fields& fields) {
       false));
 }
 
+std::unique_ptr<Preprocess> read_samplewise_center(config::Fields&) {
+  return std::make_unique<SampleCenter>();
+}
+
+std::unique_ptr<Preprocess> read_samplewise_std(config::Fields&) {
+  return std::make_unique<SampleStd>();
+}
+
 std::unique_ptr<Preprocess> read_std_rgb(config::Fields& fields) {
   return std::make_unique<StdRgb>(read_channel_values(
       fields,

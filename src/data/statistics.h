@@ -12,6 +12,8 @@ struct Statistics {
   std::vector<float> mean_image;  // [c, h, w]
   std::vector<float> mean;        // [c]
   std::vector<float> deviation;   // [c], of the population (divided by n)
+  /// False once a preprocessing step has changed the values in a way that these do not follow.
+  bool known = true;
 };
 
 /// Mean image, mean and population standard deviation per channel over the whole set, of the values

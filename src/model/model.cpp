@@ -130,6 +130,7 @@ void Model::make_upload() {
   OffsetAllocator parts;
   if (spatial_) {
     parts.take(spatial_->size() * sizeof(SpatialStep));
+    parts.take(colours_->size() * sizeof(ColourStep));
     parts.take(train_images_->incoming().size());
   } else {
     parts.take(static_cast<std::size_t>(image.elements()) * sizeof(float));
@@ -140,8 +141,8 @@ void Model::make_upload() {
                                           parts.used());
 }
 
-std::array<Upload, 4> Model::parts_of(const Batch& batch) const {
-  std::array<Upload, 4> parts{
+std::array<Upload, 5> Model::parts_of(const Batch& batch) const {
+  std::array<Upload, 5> parts{
       Upload{eval().view(graph_.labels).data, batch.labels.data(), batch.labels.size_bytes()},
       Upload{memory_->sample_index(), batch.sample_index.data(), batch.sample_index.size_bytes()}};
   if (train_images_ == nullptr) {
@@ -151,12 +152,13 @@ std::array<Upload, 4> Model::parts_of(const Batch& batch) const {
   } else {
     parts[2] = {spatial_->data(), batch.spatial.data(), batch.spatial.size_bytes()};
     parts[3] = {train_images_->incoming().data(), batch.bytes.data(), batch.bytes.size_bytes()};
+    parts[4] = {colours_->data(), batch.colours.data(), batch.colours.size_bytes()};
   }
   return parts;
 }
 
 void Model::load(const Batch& batch) {
-  const std::array<Upload, 4> parts = parts_of(batch);
+  const std::array<Upload, 5> parts = parts_of(batch);
   if (upload_) {
     upload_->put(parts);
   } else {
@@ -169,19 +171,25 @@ void Model::load(const Batch& batch) {
 }
 
 void Model::feed_from(const DeviceImages& train, const DeviceImages& eval,
-                      std::int64_t spatial_steps) {
+                      const Pipeline& pipeline) {
   TY_CHECK(train.incoming().data() == eval.incoming().data(),
            "all images of batches arrive in one buffer");
   train_images_ = &train;
   eval_images_ = &eval;
-  spatial_ = std::make_unique<DeviceArray<SpatialStep>>(
-      compute_.device, static_cast<std::size_t>(memory_->batch() * spatial_steps));
+  const auto of_batch = [&](std::int64_t steps) {
+    return static_cast<std::size_t>(memory_->batch() * steps);
+  };
+  spatial_ = std::make_unique<DeviceArray<SpatialStep>>(compute_.device,
+                                                        of_batch(pipeline.spatial_steps()));
+  colours_ =
+      std::make_unique<DeviceArray<ColourStep>>(compute_.device, of_batch(pipeline.colour_steps()));
   make_upload();
 }
 
 void Model::place_images(const DeviceImages* images) {
   if (images != nullptr) {
-    images->gather(memory_->sample_index(), spatial_->data(), eval().view(graph_.graph.inputs[0]));
+    images->gather(memory_->sample_index(), spatial_->data(), colours_->data(),
+                   eval().view(graph_.graph.inputs[0]));
   } else if (reorder_images_) {
     reorder_images_->run();
   }

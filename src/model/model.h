@@ -73,9 +73,9 @@ class Model {
   /// Finished epochs, for the random draws of the following batches.
   void set_epoch(std::int64_t epoch);
   /// The following batches are made on the device from these images, which outlive the model: of
-  /// training and of evaluation, or, if batches bring their images, both the same. Their
-  /// augmentations have `spatial_steps` steps.
-  void feed_from(const DeviceImages& train, const DeviceImages& eval, std::int64_t spatial_steps);
+  /// training and of evaluation, or, if batches bring their images, both the same. They are made by
+  /// `pipeline`.
+  void feed_from(const DeviceImages& train, const DeviceImages& eval, const Pipeline& pipeline);
   /// Copies a batch to the device; it may change once this returns.
   void load(const Batch& batch);
   /// Enqueues the conversion of the loaded batch's images to what the first layer reads. To be
@@ -97,7 +97,7 @@ class Model {
  private:
   void make_upload();
   /// The parts of a batch to upload, and their destinations.
-  [[nodiscard]] std::array<Upload, 4> parts_of(const Batch& batch) const;
+  [[nodiscard]] std::array<Upload, 5> parts_of(const Batch& batch) const;
   void set_valid(std::int64_t valid);
   [[nodiscard]] RepeatedWork evaluation_of(EvaluatedSplit split);
   void place_images(const DeviceImages* images);
@@ -113,8 +113,9 @@ class Model {
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images
   const DeviceImages* eval_images_ = nullptr;
   std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with those
-  std::unique_ptr<BatchUpload> upload_;                // null: the queue works synchronously
-  std::int64_t epoch_ = 0;                             // as on the device, like valid_
+  std::unique_ptr<DeviceArray<ColourStep>> colours_;
+  std::unique_ptr<BatchUpload> upload_;  // null: the queue works synchronously
+  std::int64_t epoch_ = 0;               // as on the device, like valid_
   std::int64_t valid_ = 0;
   std::int64_t samples_ = 0;
   std::array<RepeatedWork, 2> evaluations_;  // by EvaluatedSplit

@@ -70,6 +70,22 @@ Affine keras_map(const config::Node& row) {
   return composed(sheared, Zoom::by(number(row, "zoom", 0), number(row, "zoom", 1), kGoldenShape));
 }
 
+ColourStep::Kind colour_kind(const std::string& name) {
+  using Kind = ColourStep::Kind;
+  for (const auto& [kind, of] :
+       std::initializer_list<std::pair<Kind, const char*>>{{Kind::shift_channels, "shift_channels"},
+                                                           {Kind::stretch, "stretch"},
+                                                           {Kind::shift_hls, "shift_hls"},
+                                                           {Kind::brightness, "brightness"},
+                                                           {Kind::contrast, "contrast"},
+                                                           {Kind::saturation, "saturation"},
+                                                           {Kind::hue, "hue"}}) {
+    if (name == of) return kind;
+  }
+  FAIL("an unknown kind");
+  return Kind::none;
+}
+
 }  // namespace
 
 TEST_CASE("warps are Keras's matrices with scipy's interpolation, in every fill") {
@@ -96,6 +112,29 @@ TEST_CASE("resize reads between pixels as PyTorch does without smoothing") {
                         {.interpolation = Interpolation::bilinear});
     CHECK(furthest(stepped(resize.eval_step(kGoldenShape), golden_image(kGoldenShape), 2), row) <=
           1e-4);
+  }
+}
+
+TEST_CASE("colours are those of Keras over Pillow, MXNet over OpenCV, and torchvision") {
+  const config::Node all = goldens("colours.yaml");
+  CHECK(all.items.size() == 2 + 3 + 4 + 6 + 3);
+  for (const config::Node& row : all.items) {
+    CAPTURE(row.find("kind")->text);
+    ColourStep step{.kind = colour_kind(row.find("kind")->text)};
+    for (std::size_t i = 0; i < row.find("amount")->items.size(); ++i) {
+      step.amount[i] = static_cast<float>(number(row, "amount", i));
+    }
+    CAPTURE(step.amount[0]);
+    Image image = golden_image({3, 7, 10});
+    run_program(SampleProgram{.samples = image.data(),
+                              .channels = 3,
+                              .plane = 70,
+                              .width = 10,
+                              .colours = &step,
+                              .colour_steps = 1});
+    // Those of bytes are exact; torchvision computes in 0..1, in float.
+    const bool bytes = step.kind <= ColourStep::Kind::shift_hls;
+    CHECK(furthest(image, row) <= (bytes ? 0.0 : 5e-4));
   }
 }
 

@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "data/colour_jitter.h"
+#include "data/colours.h"
+#include "data/cutout.h"
 #include "data/device_images.h"
 #include "data/feeder.h"
 #include "data/flip.h"
@@ -53,6 +56,17 @@ std::vector<NamedPipeline> pipelines() {
   };
   add("bytes as they are", {}, {});
   add("mean image, scale", {}, list_of<Preprocess>(MeanImage(), Scale(1.0 / 255)));
+  add("colours of Keras and MXNet, deviation",
+      list_of<Augmentation>(crop(), ChannelShift(40), HlsJitter({}), Brightness({0.5, 1.5}),
+                            Flip(Flip::Axis::horizontal, 0.5)),
+      list_of<Preprocess>(MeanRgb({}), StdRgb({})));
+  add("a shift, colours of torchvision, cutout, samplewise",
+      list_of<Augmentation>(
+          shift(Fill::mirror, Interpolation::bilinear),
+          ColourJitter({.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1}),
+          Cutout(4, 100)),
+      list_of<Preprocess>(Scale(0.1), SampleCenter(), SampleStd()));
+  add("samplewise alone", {}, list_of<Preprocess>(SampleStd(), MeanRgb({1})));
   add("crop, deviation", list_of<Augmentation>(crop()),
       list_of<Preprocess>(Scale(0.1), MeanRgb({}), StdRgb({})));
   for (const Fill fill : {Fill::nearest, Fill::reflect, Fill::wrap, Fill::constant, Fill::mirror}) {
@@ -101,7 +115,7 @@ struct Way {
 
 DeviceImages images_of(Device& device, Queue& queue, const BatchLaunches& launches,
                        const Dataset& set, const Pipeline& pipeline, BatchImages images) {
-  if (images == BatchImages::steps) return {device, queue, launches, set, pipeline};
+  if (images == BatchImages::steps) return {device, queue, launches, kBatch, set, pipeline};
   return {device, queue, launches, kBatch, set.image_shape(), pipeline};
 }
 
@@ -117,6 +131,7 @@ class Comparison {
         brings_(set, pipeline, options_of(way.train, way.images)),
         index_(device, kBatch),
         spatial_(device, static_cast<std::size_t>(kBatch * pipeline.spatial_steps())),
+        colours_(device, static_cast<std::size_t>(kBatch * pipeline.colour_steps())),
         shape_{kBatch, 3, pipeline.output_shape()[1], pipeline.output_shape()[2]} {
     host_.start(2);
     brings_.start(2);
@@ -127,6 +142,7 @@ class Comparison {
     const Batch& found = brings_.next();
     index_.write(queue_, found.sample_index);
     spatial_.write(queue_, found.spatial);
+    colours_.write(queue_, found.colours);
     if (!found.bytes.empty()) {
       queue_.copy_from_host(images_.incoming().data(), found.bytes.data(), found.bytes.size());
     }
@@ -140,7 +156,7 @@ class Comparison {
     const std::vector<T> expected = laid_out<T>(expected_->images, layout);
     const std::vector<T> zeros(expected.size(), static_cast<T>(0.0f));
     DeviceArray<T> images(device_, queue_, std::span<const T>(zeros));
-    images_.gather(index_.data(), spatial_.data(), {images.data(), type, layout});
+    images_.gather(index_.data(), spatial_.data(), colours_.data(), {images.data(), type, layout});
     const std::vector<T> found = images.read(queue_);
     return same_ && std::memcmp(found.data(), expected.data(), found.size() * sizeof(T)) == 0;
   }
@@ -157,6 +173,7 @@ class Comparison {
   Feeder host_, brings_;
   DeviceArray<std::int64_t> index_;
   DeviceArray<SpatialStep> spatial_;
+  DeviceArray<ColourStep> colours_;
   Shape shape_;
   const Batch* expected_ = nullptr;
   bool same_ = false;

@@ -115,22 +115,36 @@ TEST_CASE("augmentations and preprocessing are read in order from their short fo
       read(kSource +
            "augment: [shift: {x: 0.1, y: 2, fill: reflect}, hflip: 0.25, "
            "vflip, pad_crop: 4, resize: [40, 30], rotate: 20, shear: 10, zoom: 0.2, hflip, zoom: "
-           "{range: [0.8, 1.2], fill: mirror}, center_crop: 28]\n"
+           "{range: [0.8, 1.2], fill: mirror}, center_crop: 28, "
+           "channel_shift: 20, brightness: [0.5, 1.5], hls_jitter: {h: 36, l: 50, s: 50}, "
+           "colour_jitter: [0.4, 0.4, 0.4, 0.1], cutout: 16]\n"
            "preprocess: [scale: 0.5, mean_image: train, mean_rgb: [1, 2, "
-           "3], mean_rgb: train, std_rgb: 2]\n");
+           "3], mean_rgb: train, std_rgb: 2, samplewise_center, samplewise_std]\n");
   std::vector<std::string_view> names;
   for (const auto& item : section.augment) names.push_back(item->name());
   for (const auto& item : section.preprocess) names.push_back(item->name());
-  CHECK(names == std::vector<std::string_view>{"shift", "hflip", "vflip", "pad_crop", "resize",
-                                               "rotate", "shear", "zoom", "hflip", "zoom",
-                                               "center_crop", "scale", "mean_image", "mean_rgb",
-                                               "mean_rgb", "std_rgb"});
+  CHECK(names == std::vector<std::string_view>{"shift",         "hflip",
+                                               "vflip",         "pad_crop",
+                                               "resize",        "rotate",
+                                               "shear",         "zoom",
+                                               "hflip",         "zoom",
+                                               "center_crop",   "channel_shift",
+                                               "brightness",    "hls_jitter",
+                                               "colour_jitter", "cutout",
+                                               "scale",         "mean_image",
+                                               "mean_rgb",      "mean_rgb",
+                                               "std_rgb",       "samplewise_center",
+                                               "samplewise_std"});
   float image[3] = {10, 20, 30};
-  run_step(section.preprocess[0]->step(), 3, 1, image);
+  const auto run = [&](const PixelStep& step) {
+    run_program(SampleProgram{
+        .samples = image, .channels = 3, .plane = 1, .width = 1, .pixels = {1, {step}}});
+  };
+  run(section.preprocess[0]->step());
   CHECK(image[2] == 15.0f);
   Statistics none;
   const auto mean = section.preprocess[2]->prepared(none, Shape{3, 1, 1});
-  run_step(mean->step(), 3, 1, image);
+  run(mean->step());
   CHECK(image[2] == 12.0f);
   CHECK(section.preprocess[3]->needs_statistics());
   CHECK_FALSE(section.preprocess[4]->needs_statistics());

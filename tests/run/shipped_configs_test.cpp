@@ -55,6 +55,7 @@ const std::vector<Shipped> kRecipes{
     {"minigooglenet_cifar10_256_scaled", 1'652'826, 256, 70, 5e-3, kKeras},
     {"resnext29_8x64d_cifar10", 34'426'698, 128, 300, 0.1, kCrop},
     {"resnext29_16x64d_cifar10", 68'155'210, 128, 300, 0.1, kCrop},
+    {"resnext110_cifar10", 1'730'973, 128, 300, 0.05, {"pad_crop", "hls_jitter", "hflip"}},
     {"resnet50_synthetic", 25'583'592, 32, 20, 1e-4, {}},
     {"resnet56_256_synthetic", 4'954'056, 32, 20, 1e-3, {}},
     {"resnet_cifar10", 273'066, 128, 30, 0.1, kCrop},

@@ -34,7 +34,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
       model_options(run_, device_, shards, statistics_sum_.get(), data_.val->size()));
   if (device_.relay && ranks_.rank() == 0) device_.relay->give(device_.executors->choices());
   if (data_.train_images) {
-    model_->feed_from(*data_.train_images, *data_.images_of_val(), data_.pipeline->spatial_steps());
+    model_->feed_from(*data_.train_images, *data_.images_of_val(), *data_.pipeline);
   }
   updater_ = std::make_unique<Updater>(
       *model_, device_ranks(), *run_.optimizer, schedule_.get(),

@@ -118,14 +118,14 @@ void place_data(const DataConfig& config, const SessionDevice& device, std::int6
                 SessionData& data) {
   data.images = images_for(config, device, data);
   const auto on_device = [&](const auto&... of) {
-    return std::make_unique<DeviceImages>(*device.device, *device.queue, *device.batches, of...,
-                                          *data.pipeline);
+    return std::make_unique<DeviceImages>(*device.device, *device.queue, *device.batches, batch,
+                                          of..., *data.pipeline);
   };
   if (data.images == BatchImages::steps) {
     data.train_images = on_device(*data.train);
     data.val_images = on_device(*data.val);
   } else if (data.images == BatchImages::bytes) {
-    data.train_images = on_device(batch, data.train->image_shape());
+    data.train_images = on_device(data.train->image_shape());
   }
 }
 

@@ -1,5 +1,4 @@
-// The arithmetic of augmentation and preprocessing: functors over images [c, h, w] in float, for
-// the CPU's loops and for a kernel.
+// An augmentation of an image [c, h, w] in float, for the CPU's loops and for a kernel.
 #pragma once
 
 #include <cstdint>
@@ -57,59 +56,6 @@ struct SpatialRows {
       const std::int64_t at_x = extended_index(place.x, step.in_w, step.fill);
       to[x] = at_y < 0 || at_x < 0 ? step.value : plane[at_y * step.in_w + at_x];
     });
-  }
-};
-
-/// The effect of a preprocessing step on a value.
-struct PixelStep {
-  enum class Kind : std::uint8_t {
-    scale,             // *= factor
-    subtract_image,    // -= values[c, y, x]
-    subtract_channel,  // -= values[c]
-    divide_channel,    // /= values[c]
-  };
-  Kind kind = Kind::scale;
-  float factor = 1;
-  const float* values = nullptr;
-  std::int64_t count = 0;  // of values
-
-  /// `element` is the index in [c, h, w].
-  [[nodiscard]] TY_HD float applied(float x, std::int64_t channel, std::int64_t element) const {
-    if (kind == Kind::scale) return x * factor;
-    if (kind == Kind::subtract_image) return x - values[element];
-    return kind == Kind::subtract_channel ? x - values[channel] : x / values[channel];
-  }
-};
-
-/// A preprocessing step in place. One team per channel.
-struct PixelRows {
-  PixelStep step;
-  float* image;
-  std::int64_t plane;  // h * w
-
-  template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t channel) const {
-    const std::int64_t first = channel * plane;
-    float* const values = image + first;
-    // One loop per kind, which the compiler vectorises.
-    switch (step.kind) {
-      case PixelStep::Kind::scale:
-        return each<PixelStep::Kind::scale>(team, values, channel, first);
-      case PixelStep::Kind::subtract_image:
-        return each<PixelStep::Kind::subtract_image>(team, values, channel, first);
-      case PixelStep::Kind::subtract_channel:
-        return each<PixelStep::Kind::subtract_channel>(team, values, channel, first);
-      case PixelStep::Kind::divide_channel:
-        return each<PixelStep::Kind::divide_channel>(team, values, channel, first);
-    }
-  }
-
- private:
-  template <PixelStep::Kind kKind, class Team>
-  TY_HD void each(const Team& team, float* values, std::int64_t channel, std::int64_t first) const {
-    const PixelStep known{kKind, step.factor, step.values, step.count};
-    team.each(plane,
-              [&](std::int64_t i) { values[i] = known.applied(values[i], channel, first + i); });
   }
 };
 

@@ -1,0 +1,166 @@
+// Colours: how they are drawn, their order, and samplewise preprocessing.
+#include "data/colours.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "data/colour_jitter.h"
+#include "data/cutout.h"
+#include "data/flip.h"
+#include "data/image_loops.h"
+#include "data/pad_crop.h"
+#include "data/pipeline.h"
+#include "data/preprocess.h"
+#include "helpers.h"
+
+namespace trainyard {
+namespace {
+
+using Image = std::vector<float>;
+using Kind = ColourStep::Kind;
+
+const Shape kColoured{3, 4, 4};
+
+ColourStep drawn(const Augmentation& augmentation, std::int64_t index) {
+  ColourStep step;
+  augmentation.colours({.seed = 5, .epoch = 1, .index = index}, 2, kColoured, &step);
+  return step;
+}
+
+template <class... Member>
+std::vector<std::shared_ptr<const Augmentation>> augmented(Member... members) {
+  std::vector<std::shared_ptr<const Augmentation>> list;
+  (list.push_back(std::make_unique<Member>(std::move(members))), ...);
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("hls_jitter draws whole offsets, zero twice as often, as the fraction is cut off") {
+  std::map<float, int> hues;
+  for (int i = 0; i < 4000; ++i) {
+    const ColourStep step = drawn(HlsJitter({.h = 2, .l = 50, .s = 0}), i);
+    ++hues[step.amount[0]];
+    CHECK(std::abs(step.amount[1]) <= 50);
+    CHECK(step.amount[1] == std::trunc(step.amount[1]));
+    CHECK(step.amount[2] == 0);
+  }
+  CHECK(hues.size() == 3);  // -2 would need the draw 0
+  // A quarter each and a half, deviations sqrt(4000 * 3 / 16) = 27 and 32.
+  CHECK(std::abs(hues[-1] - 1000) < 137);
+  CHECK(std::abs(hues[1] - 1000) < 137);
+  CHECK(std::abs(hues[0] - 2000) < 158);
+}
+
+TEST_CASE("channel_shift and brightness draw from their ranges, each channel on its own") {
+  double least = 99, most = -99;
+  for (int i = 0; i < 2000; ++i) {
+    const ColourStep shift = drawn(ChannelShift(20), i);
+    CHECK(shift.amount[0] != shift.amount[1]);
+    for (int c = 0; c < 3; ++c) CHECK(std::abs(shift.amount[c]) <= 20);
+    const double factor = drawn(Brightness({0.5, 1.5}), i).amount[0];
+    least = std::min(least, factor);
+    most = std::max(most, factor);
+  }
+  CHECK((least >= 0.5 && least < 0.51 && most <= 1.5 && most > 1.49));
+}
+
+TEST_CASE("colour_jitter makes its changes in every order") {
+  std::set<std::vector<Kind>> orders;
+  const ColourJitter jitter({.brightness = 0.4, .contrast = 0.3, .saturation = 2, .hue = 0.1});
+  REQUIRE(jitter.colour_steps() == 4);
+  for (int i = 0; i < 2000; ++i) {
+    ColourStep steps[4];
+    jitter.colours({.seed = 1, .index = i}, 0, kColoured, steps);
+    std::vector<Kind> order;
+    for (const ColourStep& step : steps) {
+      order.push_back(step.kind);
+      if (step.kind == Kind::hue) CHECK(std::abs(step.amount[0]) <= 0.1f);
+      if (step.kind == Kind::saturation) CHECK((step.amount[0] >= 0 && step.amount[0] <= 3));
+    }
+    orders.insert(order);
+  }
+  CHECK(orders.size() == 24);
+  CHECK(ColourJitter({.hue = 0.2}).colour_steps() == 1);
+}
+
+TEST_CASE("cutout erases the part of a square that is inside the image") {
+  std::set<int> erased;
+  for (int i = 0; i < 500; ++i) {
+    const ColourStep step = drawn(Cutout(3, 9), i);
+    Image image(48, 1);
+    run_program(SampleProgram{.samples = image.data(),
+                              .channels = 3,
+                              .plane = 16,
+                              .width = 4,
+                              .colours = &step,
+                              .colour_steps = 1});
+    int count = 0;
+    for (std::int64_t y = 0; y < 4; ++y)
+      for (std::int64_t x = 0; x < 4; ++x) {
+        const bool inside =
+            y >= step.box[0] && y < step.box[1] && x >= step.box[2] && x < step.box[3];
+        count += inside;
+        for (std::int64_t c = 0; c < 3; ++c) {
+          CHECK(image[static_cast<std::size_t>(c * 16 + y * 4 + x)] == (inside ? 9 : 1));
+        }
+      }
+    erased.insert(count);
+  }
+  CHECK(erased == std::set<int>{4, 6, 9});  // corner, edge, middle
+}
+
+TEST_CASE("samplewise steps give a sample the mean 0 and the deviation 1") {
+  MemorySamples samples;
+  samples.image = {1, 2, 2};
+  samples.classes = 1;
+  samples.labels = {0, 0};
+  samples.bytes = {1, 3, 5, 7, 10, 10, 10, 10};
+  const MemoryDataset set(std::move(samples));
+  Pipeline pipeline({1, 2, 2}, {},
+                    {std::make_shared<SampleCenter>(), std::make_shared<SampleStd>()});
+  pipeline.prepare({});
+  ImageScratch scratch;
+  Image out(4);
+  pipeline.fill_eval(set, 0, scratch, out.data());
+  const float deviation = std::sqrt(5.0f) + 1e-7f;
+  CHECK(out == Image{-3 / deviation, -1 / deviation, 1 / deviation, 3 / deviation});
+  pipeline.fill_eval(set, 1, scratch, out.data());
+  CHECK(out == Image{0, 0, 0, 0});  // constant: 0 / 1e-7
+}
+
+TEST_CASE("statistics of the training split are not known after a samplewise step") {
+  CHECK(test::message_of(ErrorKind::config,
+                         [] {
+                           Pipeline pipeline(kColoured, {},
+                                             {std::make_shared<SampleCenter>(),
+                                              std::make_shared<MeanRgb>(std::vector<float>{})});
+                           pipeline.prepare({.mean = {1, 2, 3}});
+                         }) ==
+        "mean_rgb: 'train' comes after a samplewise step, of whose values the statistics are "
+        "not known; move it up, or give the values");
+}
+
+TEST_CASE("colours come after pixels have moved; only flips commute with them") {
+  CHECK(Pipeline(kColoured, augmented(ChannelShift(5), Flip(Flip::Axis::vertical, 1)), {})
+            .colour_steps() == 1);
+  CHECK(test::message_of(
+            ErrorKind::config,
+            [] { (void)Pipeline(kColoured, augmented(ChannelShift(5), PadCrop({})), {}); }) ==
+        "augment: 'pad_crop' comes after 'channel_shift', but colours change after pixels "
+        "have moved; move it up");
+}
+
+TEST_CASE("changes of colours need red, green and blue") {
+  CHECK(test::message_of(ErrorKind::config, [] {
+          (void)HlsJitter({}).output_shape({1, 28, 28});
+        }) == "hls_jitter: the images have 1 channels, expected 3: red, green and blue");
+  CHECK(test::message_of(ErrorKind::config, [] {
+          (void)ChannelShift(1).output_shape({5, 28, 28});
+        }) == "channel_shift: the images have 5 channels, expected at most 4");
+}
+
+}  // namespace trainyard
