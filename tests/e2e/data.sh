@@ -182,7 +182,8 @@ write_run "source: cifar10, root: shapes"
 augment='data.augment=[shift: {x: 0.1, y: 0.1, interpolation: bilinear}, hflip, pad_crop: 2]'
 for resident in never always; do
   run "$train" --config run.yaml --out $resident --set data.resident=$resident \
-    --set "$augment" --set 'data.preprocess=[scale: 0.01, mean_image: train]' --set epochs=2
+    --set "$augment" --set 'data.preprocess=[scale: 0.01, mean_image: train]' --set epochs=2 \
+    --set 'train_eval={every: 1 epoch, samples: 150}'
   expect_code 0
   untimed $resident/metrics.csv >$resident.csv
 done
@@ -191,6 +192,7 @@ expect_out "classes, resident"
 run "$train" check --config run.yaml
 expect_out "batches prepared by the CPU"
 expect_file never.csv
+expect_equal "$(head -n 1 never.csv | grep -c clean_accuracy)" 1
 expect_same_file never.csv always.csv
 expect_same_file never/weights/last.safetensors always/weights/last.safetensors
 run "$train" --config run.yaml --out twice --set data.resident=always --set \

@@ -70,7 +70,8 @@ if begin_on_gpus "GPU-resident data and transferred data give the same bytes"; t
   sed -i -e 's/input: .*/input: [1, 8, 8]/' \
     -e 's/{source: synthetic.*/{source: idx, images: images, labels: labels, classes: 4}/' tiny.yaml
   for resident in always never; do
-    on 1 "${tiny[@]}" --gpus 1 --set "data.resident=$resident" --out "$resident"
+    on 1 "${tiny[@]}" --gpus 1 --set "data.resident=$resident" --out "$resident" \
+      --set 'average={ema: 0.9}' --set 'train_eval={every: 2 epochs, samples: 30}'
     expect_code 0
     text="uploaded as bytes"
     [[ $resident == never ]] || text=resident
