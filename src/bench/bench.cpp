@@ -62,6 +62,7 @@ class Runner {
                 .threads = device_.threads,
                 .seed = static_cast<std::uint64_t>(run.seed),
                 .slots = static_cast<int>(run.optimizer->slots().size()),
+                .average = average_options(run),
                 .shards = shards}),
         updater_(model_, *communicator_, *run.optimizer, nullptr, {.base = run.optimizer->rate()},
                  {.clip_norm = run.clip_norm,

@@ -25,6 +25,7 @@ struct SummaryFlags {
 std::string plan_of(const RunConfig& run, const SummaryFlags& flags) {
   ModelOptions options;
   options.slots = static_cast<int>(run.optimizer->slots().size());
+  options.average = average_options(run);
   options.accumulates = run.accumulate > 1;
   options.shards = shards_of_rank(run, 1);
   const std::int64_t batch = replica_batch(run, 1);

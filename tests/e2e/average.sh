@@ -68,6 +68,15 @@ expect_same_file d/weights/last.safetensors c/weights/last.safetensors
 expect_same_file "$(newest d)/weights.safetensors" "$(newest a)/trained.safetensors"
 expect_equal "$(cut -d, -f 1-5 d/metrics.csv)" "$(cut -d, -f 1-5 a/metrics.csv)"
 
+begin "the memory of a plan counts the average, a second copy of the weights"
+write_tiny_run tiny.yaml
+sed -i 's/dense: 4/dense: 1024\n    - dense: 4/' tiny.yaml
+weights() { grep -o '[0-9.]* weights' <<<"$out" | cut -d ' ' -f 1; }
+run "$train" summary --plan tiny.yaml
+expect_equal "$(weights)" 0.5
+run "$train" summary --plan tiny.yaml --set average.ema=0.9
+expect_equal "$(weights)" 1.0
+
 begin "with shards, two ranks average and measure as one"
 write_tiny_run tiny.yaml
 for ranks in 1 2; do
@@ -77,4 +86,4 @@ for ranks in 1 2; do
 done
 same_results ranks1 ranks2
 
-finish 4 0
+finish 5 0

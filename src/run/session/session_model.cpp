@@ -16,12 +16,6 @@ LossScale loss_scale_of(const RunConfig& run) {
           .growth = run.loss_scale->growth};
 }
 
-std::optional<AverageOptions> average_options(const RunConfig& run) {
-  if (!run.average) return std::nullopt;
-  return AverageOptions{.rule = {.decay = run.average->ema, .warmup = run.average->warmup},
-                        .judged = run.average->judged == AverageConfig::Judged::average};
-}
-
 DType transport_of(const RunConfig& run) {
   using Transport = RanksConfig::Transport;
   const Transport transport = run.ranks.transport;
@@ -46,6 +40,12 @@ TrainingGraph make_training_graph(const RunConfig& run, std::int64_t batch) {
     metrics.push_back(usual ? usual : metric);
   }
   return attach_loss(std::move(network), run.loss, metrics);
+}
+
+std::optional<AverageOptions> average_options(const RunConfig& run) {
+  if (!run.average) return std::nullopt;
+  return AverageOptions{.rule = {.decay = run.average->ema, .warmup = run.average->warmup},
+                        .judged = run.average->judged == AverageConfig::Judged::average};
 }
 
 ModelOptions model_options(const RunConfig& run, const SessionDevice& device, std::int64_t shards,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "device/statistics_sum.h"
 #include "model/model.h"
@@ -17,6 +18,9 @@ namespace trainyard {
 
 /// The training graph of a run at this batch.
 [[nodiscard]] TrainingGraph make_training_graph(const RunConfig& run, std::int64_t batch);
+
+/// The average of the weights that the run asks for.
+[[nodiscard]] std::optional<AverageOptions> average_options(const RunConfig& run);
 
 /// `shards`: see shards_of_rank(). `statistics` outlives the model; null: one rank. `val_samples`:
 /// of the validation split.
