@@ -11,6 +11,7 @@
 #include "bench/peaks.h"
 #include "graph/graph.h"
 #include "plan/work.h"
+#include "run/config/parameter_rules.h"
 #include "run/gpu_failure.h"
 #include "run/session/session_model.h"
 #include "train/training_step.h"
@@ -48,6 +49,13 @@ class SyntheticBatch {
   std::vector<std::int64_t> index_;
 };
 
+/// The rules of the run's parameters, in an epoch that does not end.
+ParameterRules rules_of(const RunConfig& run, const Graph& network) {
+  constexpr std::int64_t kSteps = 1 << 30;
+  config::Diagnostics diagnostics;  // the rules were checked with the network
+  return parameter_rules(run, network, kSteps, diagnostics);
+}
+
 /// A model with its updater on one fixed batch.
 class Runner {
  public:
@@ -61,13 +69,14 @@ class Runner {
                {.target = device_.target,
                 .threads = device_.threads,
                 .seed = static_cast<std::uint64_t>(run.seed),
-                .slots = static_cast<int>(run.optimizer->slots().size()),
+                .slots = state_blocks(run),
                 .average = average_options(run),
                 .shards = shards}),
-        updater_(model_, *communicator_, *run.optimizer, nullptr, {.base = run.optimizer->rate()},
+        updater_(model_, *communicator_, *run.optimizer, nullptr, {.base = run.optimizer->rate},
                  {.clip_norm = run.clip_norm,
                   .shards = shards > 1 ? shards : 0,
-                  .results = device_.results_kept}) {
+                  .results = device_.results_kept,
+                  .parameters = rules_of(run, graph_.graph)}) {
     const Shape output = graph_.graph.values[graph_.graph.output].shape;
     const SyntheticBatch batch(graph_.graph.values[graph_.graph.inputs[0]].shape,
                                std::max<std::int64_t>(output.c(), 2));

@@ -28,14 +28,16 @@ std::vector<TensorSlot> weight_slots(const Model& model, const WeightBlocks& cop
   return slots;
 }
 
-std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& optimizer) {
+std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& usual,
+                                        const ParameterRules& rules) {
   std::vector<TensorSlot> slots;
   const ModelMemory& memory = model.memory();
-  const std::vector<std::string> names = optimizer.slots();
-  for (std::size_t i = 0; i < names.size(); ++i) {
+  for (int i = 0; i < memory.slots(); ++i) {
     for (const BlockEntry& entry : model.blocks().parameters) {
-      slots.push_back(
-          slot_in(memory.slot(static_cast<int>(i)), entry, memory.type(), names[i] + "."));
+      const Optimizer& own = optimizer_of(entry.name, usual, rules);
+      if (static_cast<std::size_t>(i) >= own.slots.size()) continue;
+      const std::string prefix = own.slots[static_cast<std::size_t>(i)].name + ".";
+      slots.push_back(slot_in(memory.slot(i), entry, memory.type(), prefix));
     }
   }
   return slots;

@@ -8,7 +8,7 @@
 
 #include "formats/safetensors.h"
 #include "model/model.h"
-#include "optim/optimizer.h"
+#include "optim/parameter_rule.h"
 
 namespace trainyard {
 
@@ -22,8 +22,9 @@ struct TensorSlot {
 
 /// Parameters and running statistics of a copy of the weights, under their layers' paths.
 [[nodiscard]] std::vector<TensorSlot> weight_slots(const Model& model, const WeightBlocks& copy);
-/// State blocks of the optimizer, "momentum.PATH".
-[[nodiscard]] std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& optimizer);
+/// State of each parameter's optimizer, "momentum.PATH".
+[[nodiscard]] std::vector<TensorSlot> optimizer_slots(Model& model, const Optimizer& usual,
+                                                      const ParameterRules& rules);
 
 [[nodiscard]] std::vector<std::int64_t> extents(const Shape& shape);
 /// Why the shape of `tensor` is not that of the slot, or "".

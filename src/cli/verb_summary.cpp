@@ -9,6 +9,7 @@
 #include "model/model_plan.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
+#include "run/config/parameter_rules.h"
 #include "run/config/shards.h"
 #include "run/session/session_model.h"
 
@@ -24,7 +25,7 @@ struct SummaryFlags {
 /// The plan for this run's device, or for a target whose device need not be present.
 std::string plan_of(const RunConfig& run, const SummaryFlags& flags) {
   ModelOptions options;
-  options.slots = static_cast<int>(run.optimizer->slots().size());
+  options.slots = state_blocks(run);
   options.average = average_options(run);
   options.accumulates = run.accumulate > 1;
   options.shards = shards_of_rank(run, 1);

@@ -1,4 +1,5 @@
-// Adam; its arithmetic is in adam_rule.h.
+// Adam, AdamW and AMSGrad; their arithmetic is in adam_rule.h.
+#include "optim/adam_keys.h"
 #include "optim/adam_rule.h"
 #include "optim/kinds.h"
 #include "optim/settings.h"
@@ -11,53 +12,48 @@ std::span<const config::Word<AdamForm>> words(AdamForm) {
   return kWords;
 }
 
+void follow_adam_profile(config::Profile profile, AdamKeys& keys) {
+  if (profile == config::Profile::torch) keys.form = AdamForm::torch;
+  if (profile != config::Profile::keras2) keys.epsilon = 1e-8;
+}
+
+void declare_adam_means(config::Fields& fields, AdamKeys& keys) {
+  declare_mean_weight(fields, "beta1", keys.beta1, "weight of the old mean");
+  declare_mean_weight(fields, "beta2", keys.beta2, "weight of the old mean square");
+  declare_epsilon(fields, keys.epsilon);
+}
+
 namespace {
 
-struct AdamSettings {
-  double lr = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-7;
-  AdamForm form = AdamForm::keras;
-  WeightDecay weight_decay;
-  double time_decay = 0;
-};
-
-class Adam final : public Optimizer {
- public:
-  explicit Adam(AdamSettings settings) : settings_(std::move(settings)) {}
-  [[nodiscard]] std::string_view name() const override { return "adam"; }
-  [[nodiscard]] double rate() const override { return settings_.lr; }
-  [[nodiscard]] double decay(ParameterGroup group) const override {
-    return settings_.weight_decay.of(group);
+std::unique_ptr<Optimizer> read_adam_as(config::Fields& fields, Optimizer adam) {
+  AdamKeys keys;
+  bool amsgrad = false;
+  follow_adam_profile(fields.profile(), keys);
+  declare_rate(fields, adam);
+  declare_adam_means(fields, keys);
+  fields.field("form", keys.form,
+               "keras: epsilon added to the uncorrected root; torch: to the corrected one");
+  fields.field("amsgrad", amsgrad, "the largest mean square so far in place of the present one");
+  declare_decays(fields, adam);
+  adam.slots = {{"mean"}, {"square"}};
+  if (amsgrad) {
+    adam.slots.push_back({"largest_square"});
+    adam.rule = AdamRule<true>{keys.beta1, keys.beta2, keys.epsilon, keys.form};
+  } else {
+    adam.rule = AdamRule<false>{keys.beta1, keys.beta2, keys.epsilon, keys.form};
   }
-  [[nodiscard]] std::vector<std::string> slots() const override { return {"mean", "square"}; }
-  [[nodiscard]] double time_decay() const override { return settings_.time_decay; }
-  [[nodiscard]] UpdateRule rule() const override {
-    return AdamRule{settings_.beta1, settings_.beta2, settings_.epsilon, settings_.form};
-  }
-
- private:
-  AdamSettings settings_;
-};
+  return std::make_unique<Optimizer>(std::move(adam));
+}
 
 }  // namespace
 
 std::unique_ptr<Optimizer> read_adam(config::Fields& fields) {
-  AdamSettings adam;
-  if (fields.profile() == config::Profile::torch) adam.form = AdamForm::torch;
-  if (fields.profile() != config::Profile::keras2) adam.epsilon = 1e-8;
-  fields.field("lr", adam.lr, "learning rate; the schedule starts from it", {.minimum = 0});
-  fields.field("beta1", adam.beta1, "weight of the old mean", {.minimum = 0, .maximum = 0.999999});
-  fields.field("beta2", adam.beta2, "weight of the old mean square",
-               {.minimum = 0, .maximum = 0.999999});
-  fields.field("epsilon", adam.epsilon, "added to the root",
-               {.minimum = 0, .exclusive_minimum = true});
-  fields.field("form", adam.form,
-               "keras: epsilon added to the uncorrected root; torch: to the corrected one");
-  declare_weight_decay(fields, adam.weight_decay);
-  declare_time_decay(fields, adam.time_decay);
-  return std::make_unique<Adam>(std::move(adam));
+  return read_adam_as(fields, {.name = "adam", .rate = 1e-3});
+}
+
+std::unique_ptr<Optimizer> read_adamw(config::Fields& fields) {
+  return read_adam_as(
+      fields, {.name = "adamw", .rate = 1e-3, .weight_decay = {.amount = 0.01, .decoupled = true}});
 }
 
 }  // namespace trainyard

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "base/host_device.h"
 #include "ops/step_tensors.h"
 #include "tensor/dtype.h"
 
@@ -13,8 +15,16 @@ namespace trainyard {
 struct Segment {
   double rate_multiplier = 1;
   double l2 = 0;     // Keras's l2 coefficient: gradient += 2 * l2 * w
-  double decay = 0;  // weight decay of the parameter's group (0 if it has none)
+  double decay = 0;  // weight decay that is added to the gradient
   std::int32_t frozen = 0;
+  double decoupled_decay = 0;   // weight decay as a factor on the weight: 1 - lr * decay
+  std::int64_t first_step = 0;  // trained in the steps [first_step, end_step) of the run
+  std::int64_t end_step = kNever;
+
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+  [[nodiscard]] TY_HD bool trains(std::int64_t step) const {
+    return frozen == 0 && step >= first_step && step < end_step;
+  }
 };
 
 /// The blocks of one step. All arrays have arithmetic type `type` and chunks * kChunk elements.
@@ -26,7 +36,10 @@ struct UpdateBlocks {
   const Segment* segments = nullptr;
   const std::int32_t* segment_of_chunk = nullptr;
   std::int64_t chunks = 0;
+  const std::int32_t* updated = nullptr;  // the chunks of the rule; null: all
+  std::int64_t updated_chunks = 0;
   const StepState* state = nullptr;  // has lr; a non-finite step changes no weights
+  double* running_number = nullptr;  // of a rule that has one, see rules.h
 };
 
 }  // namespace trainyard

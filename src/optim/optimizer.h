@@ -4,33 +4,33 @@
 // and schedule.cpp. They know no rank, no file and no trainer.
 #pragma once
 
-#include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/fields.h"
-#include "ops/op.h"
 #include "optim/rules.h"
+#include "optim/settings.h"
 
 namespace trainyard {
 
-class Optimizer {
- public:
-  virtual ~Optimizer() = default;
-  /// "sgd".
-  [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Base learning rate; the schedule starts from it.
-  [[nodiscard]] virtual double rate() const = 0;
-  /// Weight decay of a parameter group.
-  [[nodiscard]] virtual double decay(ParameterGroup group) const = 0;
-  /// Names of the state blocks ("momentum").
-  [[nodiscard]] virtual std::vector<std::string> slots() const = 0;
-  /// The arithmetic of a step.
-  [[nodiscard]] virtual UpdateRule rule() const = 0;
+/// A state block: its name in checkpoints ("momentum") and the value of every element before the
+/// first step.
+struct OptimizerSlot {
+  std::string name;
+  double start = 0;
+};
+
+/// A rule with what all rules have in common, as the run file gives it.
+struct Optimizer {
+  std::string_view name;  // "sgd"
+  double rate = 0;        // base learning rate; the schedule starts from it
+  WeightDecay weight_decay;
   /// Keras's decay: the learning rate is divided by 1 + time_decay * finished steps.
-  [[nodiscard]] virtual double time_decay() const = 0;
+  double time_decay = 0;
+  std::vector<OptimizerSlot> slots;  // Rule::kSlots of the rule
+  UpdateRule rule;
 };
 
 [[nodiscard]] std::span<const config::Kind<Optimizer>> optimizer_kinds();

@@ -6,49 +6,65 @@
 namespace trainyard {
 namespace {
 
-struct RmspropSettings {
-  double lr = 1e-3;
+/// The keys of every variant of the rule.
+struct RmspropKeys {
   double rho = 0.9;
-  double epsilon = 1e-7;
-  WeightDecay weight_decay;
-  double time_decay = 0;
+  SafeRoot root{.epsilon = 1e-7};
+  double start = 0;
+  bool centered = false;
+  double momentum = 0;
+  MomentumForm form = MomentumForm::keras;
 };
 
-class Rmsprop final : public Optimizer {
- public:
-  explicit Rmsprop(RmspropSettings settings) : settings_(std::move(settings)) {}
-  [[nodiscard]] std::string_view name() const override { return "rmsprop"; }
-  [[nodiscard]] double rate() const override { return settings_.lr; }
-  [[nodiscard]] double decay(ParameterGroup group) const override {
-    return settings_.weight_decay.of(group);
+void follow_profile(config::Profile profile, RmspropKeys& keys, Optimizer& rmsprop) {
+  if (profile == config::Profile::keras2) return;
+  keys.root.epsilon = 1e-8;
+  if (profile == config::Profile::torch) rmsprop.rate = 0.01;
+  if (profile == config::Profile::mxnet) {
+    keys.root.place = EpsilonPlace::inside;
+  } else {
+    keys.rho = 0.99;
   }
-  [[nodiscard]] std::vector<std::string> slots() const override { return {"square"}; }
-  [[nodiscard]] double time_decay() const override { return settings_.time_decay; }
-  [[nodiscard]] UpdateRule rule() const override {
-    return RmspropRule{settings_.rho, settings_.epsilon};
-  }
+}
 
- private:
-  RmspropSettings settings_;
-};
+void declare(config::Fields& fields, RmspropKeys& keys) {
+  declare_mean_weight(fields, "rho", keys.rho, "weight of the old mean square");
+  declare_root(fields, keys.root);
+  fields.field("start", keys.start, "the mean square before the first step", {.minimum = 0});
+  fields.field("centered", keys.centered,
+               "subtract the square of the running mean gradient (Graves 2013)");
+  if (keys.centered && fields.profile() == config::Profile::mxnet) keys.momentum = 0.9;
+  fields.field("momentum", keys.momentum, "weight of the old velocity",
+               {.minimum = 0, .maximum = 1});
+  declare_momentum_form(fields, keys.form);
+}
+
+template <bool centered, bool with_momentum>
+UpdateRule variant_of(const RmspropKeys& keys) {
+  return RmspropRule<centered, with_momentum>{keys.rho, keys.root, keys.momentum, keys.form};
+}
+
+UpdateRule rule_of(const RmspropKeys& keys) {
+  if (keys.momentum == 0) {
+    return keys.centered ? variant_of<true, false>(keys) : variant_of<false, false>(keys);
+  }
+  return keys.centered ? variant_of<true, true>(keys) : variant_of<false, true>(keys);
+}
 
 }  // namespace
 
 std::unique_ptr<Optimizer> read_rmsprop(config::Fields& fields) {
-  RmspropSettings rmsprop;
-  if (fields.profile() == config::Profile::torch) {
-    rmsprop.lr = 0.01;
-    rmsprop.rho = 0.99;
-    rmsprop.epsilon = 1e-8;
-  }
-  fields.field("lr", rmsprop.lr, "learning rate; the schedule starts from it", {.minimum = 0});
-  fields.field("rho", rmsprop.rho, "weight of the old mean square",
-               {.minimum = 0, .maximum = 0.999999});
-  fields.field("epsilon", rmsprop.epsilon, "added to the root",
-               {.minimum = 0, .exclusive_minimum = true});
-  declare_weight_decay(fields, rmsprop.weight_decay);
-  declare_time_decay(fields, rmsprop.time_decay);
-  return std::make_unique<Rmsprop>(std::move(rmsprop));
+  Optimizer rmsprop{.name = "rmsprop", .rate = 1e-3};
+  RmspropKeys keys;
+  follow_profile(fields.profile(), keys, rmsprop);
+  declare_rate(fields, rmsprop);
+  declare(fields, keys);
+  declare_decays(fields, rmsprop);
+  rmsprop.slots = {{"square", keys.start}};
+  if (keys.centered) rmsprop.slots.push_back({"mean"});
+  if (keys.momentum != 0) rmsprop.slots.push_back({"momentum"});
+  rmsprop.rule = rule_of(keys);
+  return std::make_unique<Optimizer>(std::move(rmsprop));
 }
 
 }  // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -15,17 +16,27 @@ struct ScheduleContext {
   double base = 0;  // the optimizer's learning rate
   std::int64_t epochs = 1;
   std::int64_t steps_per_epoch = 1;
+  std::int64_t before = 0;  // steps of the run before this schedule's t = 0, in a chain
 };
 
 class Schedule {
  public:
   virtual ~Schedule() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// The learning rate of the step after `step` finished steps. Pure.
+  /// The learning rate of the step after `step` finished steps. Pure. Throws Error{config} for an
+  /// expression that has no value at this step.
   [[nodiscard]] virtual double rate(std::int64_t step, const ScheduleContext& context) const = 0;
   /// Whether it starts below its full learning rate.
   [[nodiscard]] virtual bool warms_up() const { return false; }
+  /// Its own length in steps, if the file gives one: how long it lasts in a chain.
+  [[nodiscard]] virtual std::optional<std::int64_t> length(std::int64_t /*steps_per_epoch*/) const {
+    return std::nullopt;
+  }
 };
+
+/// Computes the learning rate at the start of every epoch, so that an expression without a value
+/// ends a run before it begins. Throws as Schedule::rate().
+void check_rates(const Schedule& schedule, const ScheduleContext& context);
 
 [[nodiscard]] std::span<const config::Kind<Schedule>> schedule_kinds();
 

@@ -1,5 +1,5 @@
 // Schedules that multiply the base learning rate by a falling factor, with Caffe's names: step,
-// multistep, exponential, inverse.
+// multistep, exponential, inverse, sigmoid; and the inverse square root.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -84,8 +84,51 @@ class Inverse final : public TimedSchedule {
   double power_ = 1;
 };
 
+class Sigmoid final : public TimedSchedule {
+ public:
+  explicit Sigmoid(config::Fields& fields) {
+    fields.required("gamma", gamma_, "steepness; negative to fall");
+    fields.required("center", center_, "t at half the base learning rate (Caffe's stepsize)",
+                    {.minimum = 0});
+    declare_time(fields);
+  }
+  [[nodiscard]] std::string_view name() const override { return "sigmoid"; }
+
+ private:
+  [[nodiscard]] double at(double t, double, double base) const override {
+    return base / (1.0 + std::exp(-gamma_ * (t - static_cast<double>(center_))));
+  }
+  double gamma_ = 0;
+  std::int64_t center_ = 0;
+};
+
+/// Vaswani et al. 2017, section 5.3, scaled so that the base is reached at t = flat and before;
+/// with a linear warm-up of that length it is the schedule of their equation 3.
+class InverseSqrt final : public TimedSchedule {
+ public:
+  explicit InverseSqrt(config::Fields& fields) {
+    fields.required("flat", flat_, "epochs or steps at the base learning rate before the fall",
+                    {.minimum = 1});
+    declare_time(fields, TimeUnit::step);
+  }
+  [[nodiscard]] std::string_view name() const override { return "inverse_sqrt"; }
+
+ private:
+  [[nodiscard]] double at(double t, double, double base) const override {
+    const auto flat = static_cast<double>(flat_);
+    return base * std::sqrt(flat / std::max(t, flat));
+  }
+  std::int64_t flat_ = 1;
+};
+
 }  // namespace
 
+std::unique_ptr<Schedule> read_sigmoid(config::Fields& fields) {
+  return std::make_unique<Sigmoid>(fields);
+}
+std::unique_ptr<Schedule> read_inverse_sqrt(config::Fields& fields) {
+  return std::make_unique<InverseSqrt>(fields);
+}
 std::unique_ptr<Schedule> read_step(config::Fields& fields) {
   return std::make_unique<Step>(fields);
 }

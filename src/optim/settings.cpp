@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "optim/optimizer.h"
+
 namespace trainyard {
 
 std::string_view word_of(ParameterGroup group) {
@@ -22,6 +24,8 @@ double WeightDecay::of(ParameterGroup group) const {
   return std::find(on.begin(), on.end(), word_of(group)) == on.end() ? 0 : amount;
 }
 
+namespace {
+
 void declare_weight_decay(config::Fields& fields, WeightDecay& decay) {
   if (fields.profile() == config::Profile::mxnet) decay.on = {"kernel", "gamma"};
   if (fields.profile() == config::Profile::caffe) decay.on = {"kernel", "bias", "gamma", "beta"};
@@ -29,6 +33,8 @@ void declare_weight_decay(config::Fields& fields, WeightDecay& decay) {
                {.minimum = 0});
   fields.field("decay_on", decay.on,
                "parameter groups that weight_decay applies to: kernel, bias, gamma, beta");
+  fields.field("decoupled_decay", decay.decoupled,
+               "apply weight_decay to the weight, w *= 1 - lr * decay, not to the gradient");
   const std::vector<std::string> groups{"kernel", "bias", "gamma", "beta"};
   for (const std::string& group : decay.on) {
     if (std::find(groups.begin(), groups.end(), group) != groups.end()) continue;
@@ -38,8 +44,37 @@ void declare_weight_decay(config::Fields& fields, WeightDecay& decay) {
   }
 }
 
-void declare_time_decay(config::Fields& fields, double& decay) {
-  fields.field("decay", decay, "Keras's decay: lr / (1 + decay * finished steps)", {.minimum = 0});
+}  // namespace
+
+void declare_rate(config::Fields& fields, Optimizer& optimizer) {
+  fields.field("lr", optimizer.rate, "learning rate; the schedule starts from it", {.minimum = 0});
+}
+
+void declare_decays(config::Fields& fields, Optimizer& optimizer) {
+  declare_weight_decay(fields, optimizer.weight_decay);
+  fields.field("decay", optimizer.time_decay, "Keras's decay: lr / (1 + decay * finished steps)",
+               {.minimum = 0});
+}
+
+void declare_epsilon(config::Fields& fields, double& epsilon) {
+  fields.field("epsilon", epsilon, "added to the root", {.minimum = 0, .exclusive_minimum = true});
+}
+
+void declare_root(config::Fields& fields, SafeRoot& root) {
+  declare_epsilon(fields, root.epsilon);
+  fields.field("epsilon_place", root.place,
+               "outside: added to the root; inside: to the mean square under it");
+}
+
+void declare_mean_weight(config::Fields& fields, std::string_view key, double& weight,
+                         std::string_view help) {
+  fields.field(key, weight, help, {.minimum = 0, .maximum = 0.999999});
+}
+
+std::span<const config::Word<EpsilonPlace>> words(EpsilonPlace) {
+  static constexpr config::Word<EpsilonPlace> kWords[] = {{EpsilonPlace::outside, "outside"},
+                                                          {EpsilonPlace::inside, "inside"}};
+  return kWords;
 }
 
 }  // namespace trainyard

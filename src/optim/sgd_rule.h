@@ -10,10 +10,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "base/host_device.h"
 #include "optim/element.h"
+#include "optim/step_scalars.h"
 
 namespace trainyard {
 
@@ -26,13 +26,13 @@ struct PlainRule {
   template <class T>
   struct Step {
     T rate, decay;
-    TY_HD void operator()(T gradient, Element<T>& e) const {
+    TY_HD void operator()(T gradient, Element<T, kSlots>& e) const {
       e.weight -= rate * (gradient + decay * e.weight);
     }
   };
   template <class T>
-  TY_HD Step<T> step(double rate, double decay, std::int64_t /*finished*/) const {
-    return {static_cast<T>(rate), static_cast<T>(decay)};
+  TY_HD Step<T> step(const StepScalars& scalars) const {
+    return {static_cast<T>(scalars.rate), static_cast<T>(scalars.decay)};
   }
 };
 
@@ -48,18 +48,18 @@ struct MomentumRule {
   struct Step {
     T scale, apply, decay, momentum;
     bool nesterov;
-    TY_HD void operator()(T gradient, Element<T>& e) const {
+    TY_HD void operator()(T gradient, Element<T, kSlots>& e) const {
       const T change = scale * (gradient + decay * e.weight);
-      const T velocity = momentum * e.first + change;
+      const T velocity = momentum * e.state[0] + change;
       e.weight -= apply * (nesterov ? momentum * velocity + change : velocity);
-      e.first = velocity;
+      e.state[0] = velocity;
     }
   };
   template <class T>
-  TY_HD Step<T> step(double rate, double decay, std::int64_t /*finished*/) const {
+  TY_HD Step<T> step(const StepScalars& scalars) const {
     const bool torch = form == MomentumForm::torch;
-    return {static_cast<T>(torch ? 1.0 : rate), static_cast<T>(torch ? rate : 1.0),
-            static_cast<T>(decay), static_cast<T>(momentum), nesterov};
+    return {static_cast<T>(torch ? 1.0 : scalars.rate), static_cast<T>(torch ? scalars.rate : 1.0),
+            static_cast<T>(scalars.decay), static_cast<T>(momentum), nesterov};
   }
 };
 

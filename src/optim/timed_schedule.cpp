@@ -1,5 +1,6 @@
 #include "optim/timed_schedule.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace trainyard {
@@ -10,32 +11,72 @@ std::span<const config::Word<TimeUnit>> words(TimeUnit) {
   return kWords;
 }
 
+std::span<const config::Word<WarmupForm>> words(WarmupForm) {
+  static constexpr config::Word<WarmupForm> kWords[] = {{WarmupForm::linear, "linear"},
+                                                        {WarmupForm::quadratic, "quadratic"},
+                                                        {WarmupForm::power4, "power4"},
+                                                        {WarmupForm::constant, "constant"}};
+  return kWords;
+}
+
 void declare(config::Fields& fields, Warmup& warmup) {
   fields.field("epochs", warmup.epochs, "length in epochs; fractions are allowed", {.minimum = 0});
   fields.field("steps", warmup.steps, "length in steps", {.minimum = 0});
   fields.field("from", warmup.from, "learning rate at the first step", {.minimum = 0});
+  fields.field("form", warmup.form, "how it rises; constant: it is 'from' until the end");
   if (warmup.epochs > 0 && warmup.steps > 0) {  // a resolved config has both, one of them 0
     fields.error("steps", "'epochs' and 'steps' exclude each other; remove one of them");
   }
 }
 
-void TimedSchedule::declare_time(config::Fields& fields) {
+namespace {
+
+/// f of Warmup at part = s / W < 1.
+double risen(WarmupForm form, double part) {
+  switch (form) {
+    case WarmupForm::linear:
+      return part;
+    case WarmupForm::quadratic:
+      return part * part;
+    case WarmupForm::power4:
+      return part * part * part * part;
+    case WarmupForm::constant:
+      return 0;
+  }
+  return part;
+}
+
+}  // namespace
+
+void TimedSchedule::declare_time(config::Fields& fields, TimeUnit unit) {
+  by_ = unit;
+  fields.field("length", length_,
+               "T, in units of 'by', at which t stops; in a chain: how long this schedule lasts; "
+               "default: the rest of the run",
+               {.minimum = 1});
   fields.field("by", by_, "what t counts: finished epochs or finished steps");
-  fields.field("warmup", warmup_, "linear warm-up; the learning rate changes every step");
+  fields.field("warmup", warmup_, "a rise at the start; the learning rate changes every step");
+}
+
+std::optional<std::int64_t> TimedSchedule::length(std::int64_t steps_per_epoch) const {
+  if (!length_) return std::nullopt;
+  return *length_ * (by_ == TimeUnit::step ? 1 : steps_per_epoch);
 }
 
 double TimedSchedule::main_rate(std::int64_t step, const ScheduleContext& context) const {
   const bool by_step = by_ == TimeUnit::step;
   const std::int64_t t = by_step ? step : step / context.steps_per_epoch;
-  const std::int64_t total = by_step ? context.epochs * context.steps_per_epoch : context.epochs;
-  return at(static_cast<double>(t), static_cast<double>(total), context.base);
+  const std::int64_t rest = by_step ? context.epochs * context.steps_per_epoch - context.before
+                                    : context.epochs - context.before / context.steps_per_epoch;
+  const std::int64_t total = length_.value_or(rest);
+  return at(static_cast<double>(std::min(t, total)), static_cast<double>(total), context.base);
 }
 
 double TimedSchedule::rate(std::int64_t step, const ScheduleContext& context) const {
   const std::int64_t length =
       warmup_.steps + std::llround(warmup_.epochs * static_cast<double>(context.steps_per_epoch));
   if (step >= length) return main_rate(step, context);
-  const double part = static_cast<double>(step) / static_cast<double>(length);
+  const double part = risen(warmup_.form, static_cast<double>(step) / static_cast<double>(length));
   return warmup_.from + (main_rate(step, context) - warmup_.from) * part;
 }
 

@@ -13,14 +13,20 @@ namespace trainyard {
 enum class TimeUnit { epoch, step };
 [[nodiscard]] std::span<const config::Word<TimeUnit>> words(TimeUnit);
 
-/// Linear warm-up over the first epochs or steps (Goyal et al. 2017, section 2.2): the learning
-/// rate of step s < W is from + (r - from) * s / W, with r the schedule's own value at that step.
-/// So the curve has no jump at W, and a run shorter than its warm-up still trains. The schedule's
-/// own t counts from the start of the run.
+/// How a warm-up rises: (s / W) to the power 1 (Goyal et al. 2017, section 2.2), 2 (NVIDIA's
+/// Caffe) or 4 (Darknet's burn_in), or not at all before its end (He et al. 2016, section 4.2).
+enum class WarmupForm { linear, quadratic, power4, constant };
+[[nodiscard]] std::span<const config::Word<WarmupForm>> words(WarmupForm);
+
+/// Warm-up over the first epochs or steps: the learning rate of step s < W is
+/// from + (r - from) * f(s / W), with r the schedule's own value at that step and f the form. So
+/// the curve has no jump at W, unless the form is constant, and a run shorter than its warm-up
+/// still trains. The schedule's own t counts from its start.
 struct Warmup {
   double epochs = 0;
   std::int64_t steps = 0;
   double from = 0;  // learning rate at step 0
+  WarmupForm form = WarmupForm::linear;
 };
 void declare(config::Fields& fields, Warmup& warmup);
 
@@ -29,17 +35,20 @@ class TimedSchedule : public Schedule {
  public:
   [[nodiscard]] double rate(std::int64_t step, const ScheduleContext& context) const final;
   [[nodiscard]] bool warms_up() const final { return warmup_.epochs > 0 || warmup_.steps > 0; }
+  [[nodiscard]] std::optional<std::int64_t> length(std::int64_t steps_per_epoch) const final;
 
  protected:
-  /// Declares `by` and `warmup`; call it after the schedule's own keys.
-  void declare_time(config::Fields& fields);
-  /// The learning rate at t finished epochs or steps; `total` is the run's length in the same unit.
+  /// Declares `length`, `by` and `warmup`; call it after the schedule's own keys.
+  void declare_time(config::Fields& fields, TimeUnit unit = TimeUnit::epoch);
+  /// The learning rate at t finished epochs or steps, at most `total`; `total` is `length`, or the
+  /// run's (the rest of it in a chain) in the same unit.
   [[nodiscard]] virtual double at(double t, double total, double base) const = 0;
 
  private:
   [[nodiscard]] double main_rate(std::int64_t step, const ScheduleContext& context) const;
 
   TimeUnit by_ = TimeUnit::epoch;
+  std::optional<std::int64_t> length_;  // in units of by_
   Warmup warmup_;
 };
 

@@ -8,6 +8,7 @@
 #include "base/host_device.h"
 #include "kernels/chunk.h"
 #include "optim/blocks.h"
+#include "optim/element.h"
 #include "optim/rules.h"
 
 namespace trainyard {
@@ -16,53 +17,77 @@ namespace trainyard {
 /// non-finite step, is unchanged: the new value is computed but not selected.
 template <class T, class Rule>
 struct UpdateChunk {
+  static constexpr std::size_t kSlots = Rule::kSlots;
   Rule rule;
-  T* weights;
+  Element<T*, kSlots> blocks;
   const T* gradients;
-  T* first;
-  T* second;
+  const std::int32_t* updated;  // see UpdateBlocks
   const Segment* segments;
   const std::int32_t* segment_of_chunk;
   const StepState* state;
-  double time_decay;  // Keras's decay: lr / (1 + time_decay * finished steps)
+  const double* running_number;  // not read unless the rule has one
+  double time_decay;             // Keras's decay: lr / (1 + time_decay * finished steps)
 
   template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t chunk) const {
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const std::int64_t chunk = updated == nullptr ? row : updated[row];
     const Segment segment = segments[segment_of_chunk[chunk]];
-    const bool keep = segment.frozen != 0 || state->nonfinite_step >= 0;
+    const bool keep = !segment.trains(state->tried) || state->nonfinite_step >= 0;
     const double rate = state->rate * segment.rate_multiplier /
                         (1.0 + time_decay * static_cast<double>(state->step));
-    const auto step = rule.template step<T>(rate, segment.decay, state->step);
-    T* const w = weights + chunk * kChunk;
+    StepScalars scalars{.rate = rate, .decay = segment.decay, .finished = state->step};
+    if constexpr (HasRunningNumber<Rule>) scalars.running = *running_number;
+    const auto step = rule.template step<T>(scalars);
+    const T shrink = static_cast<T>(1.0 - rate * segment.decoupled_decay);
+    Element<T*, kSlots> at = blocks;
+    at.weight += chunk * kChunk;
+    for (std::size_t slot = 0; slot < kSlots; ++slot) at.state[slot] += chunk * kChunk;
     const T* const g = gradients + chunk * kChunk;
-    T* const a = Rule::kSlots > 0 ? first + chunk * kChunk : nullptr;
-    T* const b = Rule::kSlots > 1 ? second + chunk * kChunk : nullptr;
     team.each(kChunk, [=](std::int64_t i) {
-      Element<T> e{w[i], Rule::kSlots > 0 ? a[i] : T{}, Rule::kSlots > 1 ? b[i] : T{}};
+      Element<T, kSlots> e;
+      e.weight = shrink * at.weight[i];
+      for (std::size_t slot = 0; slot < kSlots; ++slot) e.state[slot] = at.state[slot][i];
       step(g[i], e);
-      w[i] = keep ? w[i] : e.weight;
-      if constexpr (Rule::kSlots > 0) a[i] = keep ? a[i] : e.first;
-      if constexpr (Rule::kSlots > 1) b[i] = keep ? b[i] : e.second;
+      at.weight[i] = keep ? at.weight[i] : e.weight;
+      for (std::size_t slot = 0; slot < kSlots; ++slot) {
+        at.state[slot][i] = keep ? at.state[slot][i] : e.state[slot];
+      }
     });
   }
 };
 
-/// A state block; null if the rule does not have it.
-template <class T, class Rule, std::size_t index>
-[[nodiscard]] T* slot_of(const UpdateBlocks& blocks) {
-  if constexpr (index < Rule::kSlots) return static_cast<T*>(blocks.slots.at(index));
-  return nullptr;
-}
+/// Advances the running number of a rule after a finite step. Launch with one element.
+template <class Rule>
+struct AdvanceRule {
+  Rule rule;
+  const StepState* state;
+  double* running_number;
+  TY_HD void operator()(std::int64_t /*unused*/) const {
+    if (state->nonfinite_step >= 0) return;
+    *running_number = rule.advanced(*running_number, state->step);
+  }
+};
 
 /// Runs `rule` over all chunks in arithmetic type T.
 template <class T, class Launcher, class Rule>
 void update_chunks(const Launcher& launcher, const UpdateBlocks& blocks, const Rule& rule,
                    double time_decay) {
-  launcher.rows(blocks.chunks,
-                UpdateChunk<T, Rule>{
-                    rule, static_cast<T*>(blocks.weights), static_cast<const T*>(blocks.gradients),
-                    slot_of<T, Rule, 0>(blocks), slot_of<T, Rule, 1>(blocks), blocks.segments,
-                    blocks.segment_of_chunk, blocks.state, time_decay});
+  UpdateChunk<T, Rule> update{.rule = rule,
+                              .blocks = {static_cast<T*>(blocks.weights), {}},
+                              .gradients = static_cast<const T*>(blocks.gradients),
+                              .updated = blocks.updated,
+                              .segments = blocks.segments,
+                              .segment_of_chunk = blocks.segment_of_chunk,
+                              .state = blocks.state,
+                              .running_number = blocks.running_number,
+                              .time_decay = time_decay};
+  for (std::size_t slot = 0; slot < Rule::kSlots; ++slot) {
+    update.blocks.state[slot] = static_cast<T*>(blocks.slots.at(slot));
+  }
+  launcher.rows(blocks.updated == nullptr ? blocks.chunks : blocks.updated_chunks, update);
+  if constexpr (HasRunningNumber<Rule>) {
+    launcher.each(1, AdvanceRule<Rule>{rule, blocks.state, blocks.running_number});
+  }
 }
 
 /// One step over all chunks, in arithmetic type T.

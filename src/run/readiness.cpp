@@ -80,7 +80,7 @@ std::vector<std::string> require_room(Session& session, const TrainingRequest& r
   const BatchNumbers& batch = session.batch();
   const Graph& network = session.model().programs().eval->plan().laid_out.graph;
   std::vector<std::string> warnings = {rate_warning(config, batch.ranks, batch.global),
-                                       frozen_warning(network)};
+                                       frozen_warning(network), plateau_warning(config)};
   if (request.gnuplot.empty()) warnings.push_back(missing_gnuplot_warning());
   // A folder from an earlier start already has checkpoints, whose room is not free.
   if (!start.has_folder()) {

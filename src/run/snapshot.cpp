@@ -33,6 +33,11 @@ std::vector<NamedTensor> copied(const std::vector<TensorSlot>& slots, const Mode
   return tensors;
 }
 
+std::vector<TensorSlot> state_slots(Session& session) {
+  return optimizer_slots(session.model(), *session.config().optimizer,
+                         session.updater().optimizer_step().parameters());
+}
+
 NamedTensor named(const std::string& name, const std::vector<float>& values) {
   return {.name = name,
           .type = StoredType::f32,
@@ -100,6 +105,24 @@ Json loss_scale_json(const StepPosition& position) {
           {"good_steps", position.good_steps}};
 }
 
+/// The state of a plateau, for runs that have one; its best value is null before the first epoch.
+Json plateau_json(const PlateauState& plateau) {
+  return {{"factor", plateau.factor},
+          {"best", plateau.best ? Json(*plateau.best) : Json()},
+          {"waited", plateau.waited},
+          {"cooldown", plateau.cooldown}};
+}
+
+/// The inverse.
+PlateauState plateau_state_of(const Json& json) {
+  PlateauState plateau{.factor = json.at("factor"),
+                       .best = {},
+                       .waited = json.at("waited"),
+                       .cooldown = json.at("cooldown")};
+  if (!json.at("best").is_null()) plateau.best = json.at("best").get<double>();
+  return plateau;
+}
+
 /// The inverse; without a loss scale every step was finished. The schedule continues at the state's
 /// position in epochs of `steps` steps.
 StepPosition position_of(const Json& json, const TrainingState& state, std::int64_t steps) {
@@ -160,6 +183,7 @@ TrainingState state_of(const Json& json) {
   state.best_epoch = json.at("best_epoch");
   state.epochs_since_best = json.at("epochs_since_best");
   state.elapsed_seconds = json.at("elapsed_seconds");
+  if (json.contains("plateau")) state.plateau = plateau_state_of(json.at("plateau"));
   return state;
 }
 
@@ -188,14 +212,14 @@ CheckpointContent snapshot(Session& session, const TrainingState& state) {
   } else if (memory.averages()) {
     content.files[kAverage] = copied(weight_slots(model, memory.averaged()), model, content);
   }
-  content.files[kOptimizer] =
-      copied(optimizer_slots(model, *session.config().optimizer), model, content);
+  content.files[kOptimizer] = copied(state_slots(session), model, content);
   content.files[kData] = {named("mean_image", statistics.mean_image),
                           named("mean", statistics.mean), named("deviation", statistics.deviation)};
   content.state = state_json(session, state);
   if (session.updater().optimizer_step().scales_loss()) {
     content.state.update(loss_scale_json(session.updater().position()));
   }
+  if (session.config().plateau) content.state["plateau"] = plateau_json(state.plateau);
   return content;
 }
 
@@ -227,8 +251,7 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
   Model& model = session.model();
   std::vector<std::string> faults;
   fill_weights(model, checkpoint, faults);
-  fill(optimizer_slots(model, *session.config().optimizer), file_of(checkpoint, kOptimizer), model,
-       faults);
+  fill(state_slots(session), file_of(checkpoint, kOptimizer), model, faults);
   raise_misfits(faults, checkpoint.path.string());
   TrainingState state = counters_of(checkpoint, state_of);
   if (state.epoch < 0 || state.step < 0 || state.totals.samples < 0) {
@@ -239,6 +262,10 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
     refuse_state(checkpoint, "has " + std::to_string(state.totals.metrics.size()) +
                                  " sums of metrics, the run has " + std::to_string(metrics) +
                                  "; were they changed?");
+  }
+  const PlateauState& plateau = state.plateau;
+  if (!(plateau.factor >= 0 && plateau.factor <= 1) || plateau.waited < 0 || plateau.cooldown < 0) {
+    refuse_state(checkpoint, "has a plateau that no run can have");
   }
   const std::int64_t saved = global_batch_of(checkpoint);
   const std::int64_t saved_steps = session.data().train->size() / saved;
@@ -255,6 +282,12 @@ TrainingState restore(Session& session, const LoadedCheckpoint& checkpoint) {
     refuse_state(checkpoint, std::string(scaled ? "has a loss scale, the run has none"
                                                 : "has no loss scale, the run has one") +
                                  "; was 'loss_scale' or 'precision' changed?");
+  }
+  if (checkpoint.state.contains("plateau") != session.config().plateau.has_value()) {
+    refuse_state(checkpoint, std::string(session.config().plateau
+                                             ? "has no state of a plateau, the run has one"
+                                             : "has the state of a plateau, the run has none") +
+                                 "; was 'plateau' changed?");
   }
   session.updater().start_at(counters_of(
       checkpoint, [&](const Json& json) { return position_of(json, state, batch.steps); }));

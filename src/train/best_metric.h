@@ -1,5 +1,7 @@
-// The criterion for the best model of a run.
+// The criteria for the best model of a run and for its plateau.
 #pragma once
+
+#include "optim/plateau.h"
 
 namespace trainyard {
 
@@ -8,6 +10,13 @@ struct BestMetric {
   int metric = -1;  // index into the metrics, -1: the loss
   bool larger_is_better = true;
   double min_delta = 0;
+};
+
+/// When the learning rate falls, and the metric that decides.
+struct PlateauOptions {
+  PlateauRule rule;
+  int metric = -1;           // index into the metrics, -1: the loss
+  bool of_training = false;  // of the training split, not of the validation split
 };
 
 }  // namespace trainyard

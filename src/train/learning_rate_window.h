@@ -5,6 +5,7 @@
 
 #include "device/device_array.h"
 #include "model/compute.h"
+#include "optim/plateau.h"
 #include "optim/schedule.h"
 #include "optim/step_functors.h"
 
@@ -21,6 +22,8 @@ class LearningRateWindow {
 
   /// Discards what is on the device: prepare() refills it.
   void reset() { end_ = 0; }
+  /// Multiplies the learning rates of the following steps, see plateau_rate().
+  void follow(const PlateauState& plateau, double min_rate);
   /// Copies the learning rates from step `step` (counted from 0) on, unless the device has that
   /// one.
   void prepare(std::int64_t step);
@@ -31,6 +34,8 @@ class LearningRateWindow {
   Queue& queue_;
   const Schedule* schedule_;
   ScheduleContext context_;
+  PlateauState plateau_;
+  double min_rate_ = 0;
   std::int64_t end_ = 0;            // the first step after the window
   DeviceArray<RateWindow> window_;  // one element
 };

@@ -1,5 +1,6 @@
 #include "train/optimizer_step.h"
 
+#include <span>
 #include <vector>
 
 #include "optim/gradient.h"
@@ -12,16 +13,34 @@ std::size_t chunks_of(std::int64_t elements) {
   return static_cast<std::size_t>((elements + kChunk - 1) / kChunk);
 }
 
+/// Changes what the parameter's rule gives.
+void apply_rule(const ParameterRule& rule, bool decoupled, Segment& segment) {
+  segment.rate_multiplier = rule.rate_multiplier.value_or(segment.rate_multiplier);
+  double& decay = decoupled ? segment.decoupled_decay : segment.decay;
+  decay = rule.weight_decay.value_or(decay);
+  segment.first_step = rule.first_step.value_or(segment.first_step);
+  segment.end_step = rule.end_step.value_or(segment.end_step);
+}
+
 /// One segment per parameter.
-std::vector<Segment> make_segments(const Model& model, const Optimizer& optimizer) {
+std::vector<Segment> make_segments(const Model& model, const Optimizer& optimizer,
+                                   const ParameterRules& rules) {
   std::vector<Segment> segments;
   for (const BlockEntry& entry : model.blocks().parameters) {
     const Node& node = model.planned_graph().nodes[entry.node];
     const ParameterSpec& spec = node.signature.parameters[entry.index];
-    segments.push_back({.rate_multiplier = node.rate_multiplier,
-                        .l2 = spec.l2,
-                        .decay = optimizer.decay(spec.group),
-                        .frozen = node.frozen ? 1 : 0});
+    const Optimizer& own = optimizer_of(entry.name, optimizer, rules);
+    const double decay = own.weight_decay.of(spec.group);
+    const bool decoupled = own.weight_decay.decoupled;
+    Segment& segment = segments.emplace_back();
+    segment = {.rate_multiplier = node.rate_multiplier,
+               .l2 = spec.l2,
+               .decay = decoupled ? 0 : decay,
+               .frozen = node.frozen ? 1 : 0,
+               .decoupled_decay = decoupled ? decay : 0};
+    const auto rule = rules.find(entry.name);
+    if (rule != rules.end()) apply_rule(rule->second, decoupled, segment);
+    if (&own != &optimizer) segment.rate_multiplier *= own.rate / optimizer.rate;
   }
   return segments;
 }
@@ -65,17 +84,18 @@ UpdateBlocks blocks_of(const ModelMemory& memory) {
 OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
                              const OptimizerStepOptions& options, const ResultRows& results)
     : model_(model),
-      optimizer_(optimizer),
       options_(options),
+      groups_(make_rule_groups(model, optimizer, options_.parameters)),
       results_(results),
-      has_l2_(has_l2(make_segments(model, optimizer))),
-      segments_(on_device(model.compute(), make_segments(model, optimizer))),
+      has_l2_(has_l2(make_segments(model, optimizer, options.parameters))),
+      segments_(on_device(model.compute(), make_segments(model, optimizer, options.parameters))),
       segment_of_chunk_(on_device(model.compute(), make_segment_of_chunk(model.blocks()))),
       statistic_rules_(on_device(model.compute(), make_statistic_rules(model))),
       scratch_(model.compute().device, static_cast<std::size_t>(sum_scratch(
                                            static_cast<std::int64_t>(segment_of_chunk_.size())))),
       regularisation_(model.compute().device, 1),
       blocks_(blocks_of(model.memory())) {
+  start_slots(model, optimizer, options_.parameters);
   const ModelMemory& memory = model.memory();
   blocks_.segments = segments_.data();
   blocks_.segment_of_chunk = segment_of_chunk_.data();
@@ -91,6 +111,22 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
                  .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
 }
 
+void OptimizerStep::start_at(std::int64_t finished) {
+  for (RuleGroup& group : groups_) {
+    const double number = running_number(group.optimizer->rule, finished);
+    group.running_number.write(model_.compute().queue, std::span(&number, 1));
+  }
+}
+
+void OptimizerStep::update() {
+  for (const RuleGroup& group : groups_) {
+    blocks_.running_number = group.running_number.data();
+    blocks_.updated = group.chunks ? group.chunks->data() : nullptr;
+    blocks_.updated_chunks = group.chunks ? static_cast<std::int64_t>(group.chunks->size()) : 0;
+    model_.compute().launches.update(blocks_, group.optimizer->rule, group.optimizer->time_decay);
+  }
+}
+
 void OptimizerStep::apply() {
   const ModelMemory& memory = model_.memory();
   const UpdateLaunches& launches = model_.compute().launches;
@@ -102,7 +138,7 @@ void OptimizerStep::apply() {
   launches.note_nonfinite(memory.state(), memory.results() + ResultRow::loss);
   if (options_.clip_norm > 0) launches.clip_gradients(blocks_, norm, options_.clip_norm);
   launches.update_running(statistics_);
-  launches.update(blocks_, optimizer_.rule(), optimizer_.time_decay());
+  update();
   model_.publish_weights(WeightChange::step);
   launches.end({.state = memory.state(),
                 .current = memory.results(),

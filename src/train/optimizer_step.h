@@ -6,12 +6,15 @@
 #include "device/device_array.h"
 #include "model/model.h"
 #include "optim/optimizer.h"
+#include "optim/parameter_rule.h"
+#include "train/rule_groups.h"
 
 namespace trainyard {
 
 struct OptimizerStepOptions {
   double clip_norm = 0;  // of the gradients' L2 norm; 0: no clipping
   LossScale loss_scale;
+  ParameterRules parameters;
   double replicas = 1;  // batches whose statistics are summed in the gradients' tail
 };
 
@@ -30,6 +33,8 @@ class OptimizerStep {
   OptimizerStep(Model& model, const Optimizer& optimizer, const OptimizerStepOptions& options,
                 const ResultRows& results);
 
+  /// Continues after `finished` steps.
+  void start_at(std::int64_t finished);
   /// Enqueues the step; the same work each time.
   void apply();
   /// Whether gradients are computed from a scaled loss.
@@ -38,14 +43,18 @@ class OptimizerStep {
   }
   /// Whether a step with overflowing gradients is skipped and the loss scale halved.
   [[nodiscard]] bool skips_overflow() const { return options_.loss_scale.dynamic; }
+  [[nodiscard]] const ParameterRules& parameters() const { return options_.parameters; }
   [[nodiscard]] bool has_regularisation() const { return has_l2_; }
   /// The sum of l2 * w^2 over all weights that have an L2 term; waits for the device.
   [[nodiscard]] double regularisation_loss();
 
  private:
+  /// Enqueues the rule of each group.
+  void update();
+
   Model& model_;
-  const Optimizer& optimizer_;
   OptimizerStepOptions options_;
+  std::vector<RuleGroup> groups_;
   ResultRows results_;
   bool has_l2_;
   DeviceArray<Segment> segments_;

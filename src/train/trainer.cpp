@@ -32,6 +32,7 @@ Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, Train
 
 Outcome Trainer::run() {
   started_ = parts_.now() - state_.elapsed_seconds;
+  follow_plateau();
   while (state_.epoch < options_.epochs) {
     if (const auto reason = train_epoch()) {
       state_.elapsed_seconds = elapsed();
@@ -223,6 +224,23 @@ bool Trainer::is_best(double value) {
   return true;
 }
 
+void Trainer::judge_plateau(const EpochRow& row) {
+  if (!options_.plateau) return;
+  const PlateauOptions& plateau = *options_.plateau;
+  double value = plateau.of_training ? row.loss : *row.val_loss;
+  if (plateau.metric >= 0) {
+    const MetricValue& metric = row.metrics[static_cast<std::size_t>(plateau.metric)];
+    value = plateau.of_training ? *metric.training : *metric.validation;
+  }
+  state_.plateau = after_epoch(plateau.rule, state_.plateau, value, state_.rate);
+  follow_plateau();
+}
+
+void Trainer::follow_plateau() {
+  if (!options_.plateau) return;
+  parts_.updater.follow(state_.plateau, options_.plateau->rule.min_rate);
+}
+
 EpochRow Trainer::training_row() {
   const double seconds = parts_.now() - epoch_started_;
   const std::int64_t updates = state_.step_in_epoch - state_.skipped_steps;
@@ -296,6 +314,7 @@ void Trainer::finish_epoch() {
   ++state_.epoch;
   const int metric = options_.best_metric.metric;
   row.is_best = is_best(metric < 0 ? *row.val_loss : *row.metrics[metric].validation);
+  judge_plateau(row);
   row.elapsed_s = state_.elapsed_seconds = elapsed();
   row.epoch_s = parts_.now() - epoch_started_;
   row.gpu_mem_mib = parts_.gpu_mem_mib();

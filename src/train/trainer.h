@@ -34,6 +34,7 @@ struct TrainerOptions {
   std::int64_t clean_every_epochs = 0;  // see TrainerParts::clean
   std::int64_t patience = 0;            // epochs without improvement; 0: no early stopping
   BestMetric best_metric;
+  std::optional<PlateauOptions> plateau;
   std::int64_t check_weights = 0;  // steps between comparisons of all ranks' models; 0: none
   bool eager = false;              // check every tensor of every step
 };
@@ -118,6 +119,10 @@ class Trainer {
   /// Reports that batch `batch` of the epoch's validation begins.
   void note_validation(std::int64_t batch);
   [[nodiscard]] bool is_best(double value);
+  /// Lowers the learning rates of the following steps if the epoch's metric no longer improves.
+  void judge_plateau(const EpochRow& row);
+  /// Multiplies the learning rates as the state says.
+  void follow_plateau();
   [[nodiscard]] std::int64_t steps_per_epoch() const {
     return parts_.train.steps_per_epoch() / parts_.updater.reducer().passes();
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "optim/plateau.h"
 
 namespace trainyard {
 
@@ -20,6 +21,7 @@ struct TrainingState {
   double best_value = 0;           // of the best metric
   std::int64_t best_epoch = 0;     // 0: none yet
   std::int64_t epochs_since_best = 0;
+  PlateauState plateau;
   double elapsed_seconds = 0;  // of training, over all sessions of the run
 };
 

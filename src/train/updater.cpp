@@ -18,6 +18,7 @@ Updater::Updater(Model& model, Communicator& communicator, const Optimizer& opti
           model, optimizer,
           {.clip_norm = options.clip_norm,
            .loss_scale = options.loss_scale,
+           .parameters = options.parameters,
            .replicas = static_cast<double>(communicator.size() * reducer_.passes())},
           {.rows = results_.rows(), .width = results_.width(), .capacity = results_.capacity()}) {
   start_at({.loss_scale = options.loss_scale.start});
@@ -31,6 +32,7 @@ void Updater::start_at(const StepPosition& position) {
   };
   write(&state->tried, position.tried);
   write(&state->step, position.finished);
+  optimizer_step_.start_at(position.finished);
   write(&state->loss_scale, position.loss_scale);
   write(&state->good_steps, position.good_steps);
   tried_ = position.tried;

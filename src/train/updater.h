@@ -16,6 +16,7 @@ struct StepOptions {
   std::int64_t shards = 0;
   std::int64_t results = 1;  // see ResultRing
   LossScale loss_scale;
+  ParameterRules parameters;     // see OptimizerStepOptions
   DType transport = DType::f32;  // see ReducerOptions, also buckets
   BucketBytes buckets;
 };
@@ -49,6 +50,8 @@ class Updater {
   [[nodiscard]] const OptimizerStep& optimizer_step() const { return optimizer_step_; }
   [[nodiscard]] ResultRing& results() { return results_; }
 
+  /// Multiplies the learning rates of the following steps, see plateau_rate().
+  void follow(const PlateauState& plateau, double min_rate) { rates_.follow(plateau, min_rate); }
   /// Ensures that the device has the step's learning rate.
   void prepare() { rates_.prepare(tried_); }
   /// Sets the state that the step's kernels read.

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "../optim/blocks.h"
 #include "backend/cuda/update.h"
@@ -14,39 +16,47 @@
 namespace trainyard::test {
 namespace {
 
+constexpr std::size_t kMostSlots = 3;
 constexpr std::int64_t kChunks = 600;  // more than two runs of partial sums
 
 const std::vector<Segment> kSegments{{.rate_multiplier = 1, .l2 = 1e-4, .decay = 5e-4},
-                                     {.rate_multiplier = 0.5, .l2 = 0, .decay = 0},
+                                     {.rate_multiplier = 0.5, .decoupled_decay = 1e-2},
                                      {.rate_multiplier = 1, .l2 = 1e-3, .decay = 0, .frozen = 1}};
 
 /// Blocks in GPU memory, copied from those of the host.
 struct GpuBlocks {
-  GpuArray<float> weights, gradients, first, second;
+  GpuArray<float> weights, gradients;
+  std::vector<std::unique_ptr<GpuArray<float>>> slots;
   GpuArray<Segment> segments;
   GpuArray<std::int32_t> segment_of_chunk;
-  GpuArray<double> scratch, norm;
+  GpuArray<double> scratch, norm, running_number;
   GpuArray<StepState> state;
 
   GpuBlocks(Gpu& gpu, const Blocks<float>& host)
       : weights(gpu, host.weights),
         gradients(gpu, host.gradients),
-        first(gpu, host.slots[0]),
-        second(gpu, host.slots[1]),
         segments(gpu, host.segments),
         segment_of_chunk(gpu, host.segment_of_chunk),
         scratch(gpu, host.scratch),
         norm(gpu, {0.0}),
-        state(gpu, {host.state}) {}
+        running_number(gpu, {host.running_number}),
+        state(gpu, {host.state}) {
+    for (const auto& slot : host.slots) {
+      slots.push_back(std::make_unique<GpuArray<float>>(gpu, slot));
+    }
+  }
   [[nodiscard]] UpdateBlocks view() const {
+    std::vector<void*> blocks;
+    for (const auto& slot : slots) blocks.push_back(slot->data());
     return {.type = DType::f32,
             .weights = weights.data(),
             .gradients = gradients.data(),
-            .slots = {first.data(), second.data()},
+            .slots = std::move(blocks),
             .segments = segments.data(),
             .segment_of_chunk = segment_of_chunk.data(),
             .chunks = kChunks,
-            .state = state.data()};
+            .state = state.data(),
+            .running_number = running_number.data()};
   }
 };
 
@@ -72,8 +82,10 @@ void compare(Blocks<float> host, const UpdateRule& rule) {
   CHECK(there.norm.read()[0] == norm);
   CHECK(there.gradients.read() == host.gradients);
   CHECK(there.weights.read() == host.weights);
-  CHECK(there.first.read() == host.slots[0]);
-  CHECK(there.second.read() == host.slots[1]);
+  for (std::size_t slot = 0; slot < host.slots.size(); ++slot) {
+    CHECK(there.slots[slot]->read() == host.slots[slot]);
+  }
+  CHECK(there.running_number.read()[0] == host.running_number);
 }
 
 const std::vector<UpdateRule>& rules() {
@@ -81,10 +93,18 @@ const std::vector<UpdateRule>& rules() {
       PlainRule{},
       MomentumRule{0.9, MomentumForm::keras, true},
       MomentumRule{0.9, MomentumForm::torch, false},
-      RmspropRule{0.9, 1e-7},
-      AdagradRule{1e-7},
-      AdamRule{0.9, 0.999, 1e-7, AdamForm::keras},
-      AdamRule{0.9, 0.999, 1e-8, AdamForm::torch},
+      RmspropRule<false, false>{0.9, {1e-7}},
+      RmspropRule<false, true>{0.9, {1e-7, EpsilonPlace::inside}, 0.9},
+      RmspropRule<true, false>{0.9, {1e-7}},
+      RmspropRule<true, true>{0.9, {1e-7}, 0.9, MomentumForm::torch},
+      AdagradRule{{1e-7}},
+      AdadeltaRule{0.95, 1e-7},
+      AdamRule<false>{0.9, 0.999, 1e-7, AdamForm::keras},
+      AdamRule<false>{0.9, 0.999, 1e-8, AdamForm::torch},
+      AdamRule<true>{0.9, 0.999, 1e-8, AdamForm::torch},
+      AdamaxRule{0.9, 0.999, 1e-7, AdamForm::keras},
+      AdamaxRule{0.9, 0.999, 1e-8, AdamForm::torch},
+      NadamRule{0.9, 0.999, 1e-7, 0.9998},
   };
   return list;
 }
@@ -92,8 +112,9 @@ const std::vector<UpdateRule>& rules() {
 TEST_CASE("an optimizer step on a GPU is bit-identical to the CPU's, with every rule" *
           doctest::skip(no_gpu())) {
   for (const UpdateRule& rule : rules()) {
-    Blocks<float> blocks(kChunks, kSegments, 2);
+    Blocks<float> blocks(kChunks, kSegments, kMostSlots);
     blocks.state = {.step = 7, .rate = 0.05, .loss_scale = 16};
+    blocks.running_number = 0.25;
     compare(blocks, rule);
   }
 }

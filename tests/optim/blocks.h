@@ -18,6 +18,7 @@ struct Blocks {
   std::vector<std::int32_t> segment_of_chunk;
   std::vector<double> scratch;
   StepState state;
+  double running_number = 1;
 
   Blocks(std::int64_t chunks, std::vector<Segment> of, std::size_t slot_count)
       : segments(std::move(of)) {
@@ -58,6 +59,7 @@ struct Blocks {
     blocks.segment_of_chunk = segment_of_chunk.data();
     blocks.chunks = static_cast<std::int64_t>(segment_of_chunk.size());
     blocks.state = &state;
+    blocks.running_number = &running_number;
     return blocks;
   }
 };

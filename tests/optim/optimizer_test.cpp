@@ -17,7 +17,7 @@ using test::optimizer;
 const std::vector<Segment> kThreeSegments{{1.0, 0, 0.01, 0}, {0.5, 0, 0, 0}, {2.0, 0, 0.03, 0}};
 
 void update(const Optimizer& rule, int threads, const UpdateBlocks& blocks) {
-  make_cpu_update_launches(threads)->update(blocks, rule.rule(), rule.time_decay());
+  make_cpu_update_launches(threads)->update(blocks, rule.rule, rule.time_decay);
 }
 
 // State of one element in the reference.
@@ -29,7 +29,7 @@ using Rule = std::function<void(Reference&, double, double, double, int)>;
 
 // Five steps with a changing learning rate, compared after each.
 void check_rule(const Optimizer& rule, const Rule& expected) {
-  Blocks<double> blocks(7, kThreeSegments, rule.slots().size());
+  Blocks<double> blocks(7, kThreeSegments, rule.slots.size());
   std::vector<Reference> reference;
   for (const double w : blocks.weights) reference.push_back({w});
   for (int step = 0; step < 5; ++step) {
@@ -49,7 +49,7 @@ void check_rule(const Optimizer& rule, const Rule& expected) {
 
 TEST_CASE("sgd without momentum subtracts learning rate times gradient and has no state") {
   const auto sgd = optimizer("sgd");
-  CHECK(sgd->slots().empty());
+  CHECK(sgd->slots.empty());
   check_rule(*sgd, [](Reference& e, double g, double rate, double decay, int) {
     e.w -= rate * (g + decay * e.w);
   });
@@ -139,11 +139,26 @@ TEST_CASE("adam in torch form corrects both means before epsilon") {
              });
 }
 
+// Each rule of rules.h.
+constexpr const char* kEveryRule[] = {"sgd",
+                                      "sgd: {momentum: 0.9}",
+                                      "rmsprop",
+                                      "rmsprop: {momentum: 0.9}",
+                                      "rmsprop: {centered: true}",
+                                      "rmsprop: {centered: true, momentum: 0.9}",
+                                      "adam",
+                                      "adam: {amsgrad: true}",
+                                      "adamw",
+                                      "adamax",
+                                      "nadam",
+                                      "adagrad",
+                                      "adadelta"};
+
 TEST_CASE("float steps match double steps to float precision") {
-  for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
+  for (const char* yaml : kEveryRule) {
     const auto rule = optimizer(yaml);
-    Blocks<double> wide(7, kThreeSegments, rule->slots().size());
-    Blocks<float> narrow(7, kThreeSegments, rule->slots().size());
+    Blocks<double> wide(7, kThreeSegments, rule->slots.size());
+    Blocks<float> narrow(7, kThreeSegments, rule->slots.size());
     update(*rule, 1, wide.view());
     update(*rule, 1, narrow.view());
     for (std::size_t i = 0; i < wide.weights.size(); ++i) {
@@ -155,11 +170,11 @@ TEST_CASE("float steps match double steps to float precision") {
 }
 
 TEST_CASE("frozen parameters, and all parameters after a non-finite step, do not change") {
-  for (const char* yaml : {"sgd", "sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
+  for (const char* yaml : kEveryRule) {
     const auto rule = optimizer(yaml);
     std::vector<Segment> segments = kThreeSegments;
     segments[1].frozen = 1;
-    Blocks<float> blocks(7, segments, rule->slots().size());
+    Blocks<float> blocks(7, segments, rule->slots.size());
     const Blocks<float> before = blocks;
     update(*rule, 1, blocks.view());
     std::int64_t changed = 0;
@@ -182,10 +197,60 @@ TEST_CASE("frozen parameters, and all parameters after a non-finite step, do not
   }
 }
 
+TEST_CASE("a parameter is trained from its first step until its end, its state too") {
+  const auto rule = optimizer("sgd: {momentum: 0.9}");
+  std::vector<Segment> segments = kThreeSegments;
+  segments[1].first_step = 2;
+  segments[1].end_step = 4;
+  Blocks<float> blocks(7, segments, 1);
+  for (std::int64_t step = 0; step < 6; ++step) {
+    const Blocks<float> before = blocks;
+    blocks.state.tried = step;
+    update(*rule, 1, blocks.view());
+    const bool trained = step >= 2 && step < 4;
+    CHECK((blocks.weights[kChunk] != before.weights[kChunk]) == trained);
+    CHECK((blocks.slots[0][kChunk] != before.slots[0][kChunk]) == trained);
+    CHECK(blocks.weights[0] != before.weights[0]);
+  }
+}
+
+TEST_CASE("a rule updates the chunks that it is given, and no others") {
+  const auto rule = optimizer("adam");
+  Blocks<float> all(7, kThreeSegments, 2);
+  Blocks<float> some = all;
+  const Blocks<float> before = all;
+  update(*rule, 2, all.view());
+  const std::vector<std::int32_t> chunks{5, 1, 2};
+  UpdateBlocks view = some.view();
+  view.updated = chunks.data();
+  view.updated_chunks = 3;
+  update(*rule, 2, view);
+  for (std::size_t i = 0; i < all.weights.size(); ++i) {
+    const std::size_t chunk = i / kChunk;
+    const bool updated = chunk == 1 || chunk == 2 || chunk == 5;
+    REQUIRE(some.weights[i] == (updated ? all : before).weights[i]);
+    REQUIRE(some.slots[1][i] == (updated ? all : before).slots[1][i]);
+  }
+}
+
+TEST_CASE("decoupled decay shrinks the weight by the rate times the decay, without momentum") {
+  std::vector<Segment> segments(1);
+  segments[0].rate_multiplier = 2;
+  segments[0].decoupled_decay = 0.5;
+  Blocks<double> blocks(3, segments, 1);
+  const Blocks<double> before = blocks;
+  blocks.gradients.assign(blocks.gradients.size(), 0);
+  update(*optimizer("sgd: {momentum: 0.9}"), 1, blocks.view());
+  for (std::size_t i = 0; i < blocks.weights.size(); ++i) {
+    REQUIRE(blocks.weights[i] == (1 - 0.1 * 2 * 0.5) * before.weights[i]);
+    REQUIRE(blocks.slots[0][i] == 0);
+  }
+}
+
 TEST_CASE("steps on 1 and on 3 threads are bit-identical") {
-  for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
+  for (const char* yaml : kEveryRule) {
     const auto rule = optimizer(yaml);
-    Blocks<float> one(101, kThreeSegments, rule->slots().size());
+    Blocks<float> one(101, kThreeSegments, rule->slots.size());
     Blocks<float> three = one;
     update(*rule, 1, one.view());
     update(*rule, 3, three.view());
@@ -195,9 +260,9 @@ TEST_CASE("steps on 1 and on 3 threads are bit-identical") {
 }
 
 TEST_CASE("zero padding of a chunk stays zero") {
-  for (const char* yaml : {"sgd: {momentum: 0.9}", "adam", "rmsprop"}) {
+  for (const char* yaml : kEveryRule) {
     const auto rule = optimizer(yaml);
-    Blocks<float> blocks(1, kThreeSegments, rule->slots().size());
+    Blocks<float> blocks(1, kThreeSegments, rule->slots.size());
     blocks.weights.assign(kChunk, 0);
     blocks.gradients.assign(kChunk, 0);
     update(*rule, 1, blocks.view());

@@ -145,5 +145,108 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("linear goes from one factor of the base to another and stays there") {
+  const auto linear = schedule("linear: {from: 0.2, to: 1, length: 8, by: step}");
+  const double expected[] = {0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1};
+  for (std::int64_t t = 0; t < 10; ++t) {
+    CHECK(linear->rate(t, kGuide) == doctest::Approx(5e-3 * expected[t]).epsilon(1e-14));
+  }
+  CHECK(schedule("linear")->rate(35 * 781, kGuide) == doctest::Approx(2.5e-3).epsilon(1e-14));
+}
+
+TEST_CASE("t stops at the length of any schedule") {
+  const auto exponential = schedule("exponential: {gamma: 0.5, length: 3}");
+  CHECK(exponential->rate(3 * 781, kGuide) == 5e-3 / 8);
+  CHECK(exponential->rate(60 * 781, kGuide) == 5e-3 / 8);
+}
+
+TEST_CASE("sigmoid and the inverse square root follow their formulas") {
+  const auto sigmoid = schedule("sigmoid: {gamma: -0.1, center: 20, by: step}");
+  const auto root = schedule("inverse_sqrt: {flat: 400, warmup: {steps: 400}}");
+  for (const std::int64_t t : {0, 20, 400, 1000}) {
+    const auto x = static_cast<double>(t);
+    CHECK(sigmoid->rate(t, kGuide) ==
+          doctest::Approx(5e-3 / (1 + std::exp(0.1 * (x - 20)))).epsilon(1e-14));
+    // Vaswani et al. 2017, equation 3, with the base at step 400.
+    const double original = t == 0 ? 0 : std::min(1 / std::sqrt(x), x * std::pow(400, -1.5)) * 20;
+    CHECK(root->rate(t, kGuide) == doctest::Approx(5e-3 * original).epsilon(1e-14));
+  }
+}
+
+TEST_CASE("wsd is constant until its last part, which falls in its shape") {
+  const ScheduleContext context{1, 10, 10};
+  const auto at = [&](const std::string& shape, std::int64_t step) {
+    return schedule("wsd: {decay: 0.4, end: 0.2, shape: " + shape + "}")->rate(step, context);
+  };
+  for (const char* shape : {"linear", "cosine", "sqrt"}) {
+    CHECK(at(shape, 0) == 1);
+    CHECK(at(shape, 60) == 1);
+    CHECK(at(shape, 100) == doctest::Approx(0.2).epsilon(1e-14));
+  }
+  CHECK(at("linear", 70) == doctest::Approx(0.8).epsilon(1e-14));
+  CHECK(at("cosine", 80) == doctest::Approx(0.6).epsilon(1e-14));
+  CHECK(at("sqrt", 70) == doctest::Approx(0.6).epsilon(1e-14));
+}
+
+TEST_CASE("a warm-up rises by its form, and a constant one jumps at its end") {
+  const auto at_half = [](const std::string& form) {
+    return schedule("constant: {warmup: {steps: 10, from: 1e-3, form: " + form + "}}")
+        ->rate(5, kGuide);
+  };
+  CHECK(at_half("linear") == doctest::Approx(3e-3).epsilon(1e-14));
+  CHECK(at_half("quadratic") == doctest::Approx(2e-3).epsilon(1e-14));
+  CHECK(at_half("power4") == doctest::Approx(1.25e-3).epsilon(1e-14));
+  CHECK(at_half("constant") == 1e-3);
+  CHECK(schedule("constant: {warmup: {steps: 10, form: constant}}")->rate(10, kGuide) == 5e-3);
+}
+
+TEST_CASE("the parts of a chain count from their starts, and the last takes the rest") {
+  const auto chain = schedule(
+      "chain: {parts: [constant: {length: 2}, linear: {from: 1, to: 0.5, length: 781, by: step}, "
+      "cosine]}");
+  CHECK(chain->rate(0, kGuide) == 5e-3);
+  CHECK(chain->rate(2 * 781, kGuide) == 5e-3);
+  CHECK(chain->rate(2 * 781 + 390, kGuide) ==
+        doctest::Approx(5e-3 * (1 - 0.5 * 390 / 781)).epsilon(1e-14));
+  CHECK(chain->rate(3 * 781, kGuide) == 5e-3);
+  const double wave = 0.5 * (1 + std::cos(std::numbers::pi * 20 / 67));
+  CHECK(chain->rate(23 * 781, kGuide) == doctest::Approx(5e-3 * wave).epsilon(1e-14));
+  CHECK_FALSE(chain->warms_up());
+  CHECK(
+      schedule("chain: {parts: [constant: {length: 1, warmup: {epochs: 1}}, cosine]}")->warms_up());
+}
+
+TEST_CASE("an expression is a formula of base, epochs and steps, also within a chain") {
+  const auto formula = schedule("expression: $base * 0.95**epoch");
+  CHECK(formula->rate(0, kGuide) == 5e-3);
+  CHECK(formula->rate(10 * 781 + 5, kGuide) ==
+        doctest::Approx(5e-3 * std::pow(0.95, 10)).epsilon(1e-14));
+  const auto half = schedule("expression: {lr: '$base / 2 if step < steps / 2 else 1e-4'}");
+  CHECK(half->rate(27'334, kGuide) == 2.5e-3);
+  CHECK(half->rate(27'335, kGuide) == 1e-4);
+  const auto later =
+      schedule("chain: {parts: [constant: {length: 60}, expression: $base * epoch / epochs]}");
+  CHECK(later->rate(65 * 781, kGuide) == doctest::Approx(2.5e-3).epsilon(1e-14));
+}
+
+TEST_CASE("a formula without a learning rate is refused before the run, with place and step") {
+  const auto refusal = [](const std::string& yaml) {
+    return test::message_of([&] {
+      check_rates(*schedule(yaml), kGuide);
+      return 0;
+    });
+  };
+  CHECK(refusal("expression: $base / max(0, 3 - epoch)") ==
+        "t.yaml:2:15: cannot evaluate '$base / max(0, 3 - epoch)': division by zero");
+  CHECK(refusal("expression: $base * (2 - epoch)") ==
+        "t.yaml:2:15: the learning rate must be a number of at least 0, found number -0.005 after "
+        "2343 steps");
+  CHECK(refusal("expression: $bas * 2").find("unknown name 'bas'") != std::string::npos);
+  CHECK(refusal("expression: fast") ==
+        "t.yaml:2:15: the learning rate must be a number of at least 0, found text 'fast' after 0 "
+        "steps");
+  CHECK(refusal("cosine").empty());
+}
+
 }  // namespace
 }  // namespace trainyard

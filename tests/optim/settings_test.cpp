@@ -10,28 +10,58 @@ using test::message_of;
 using test::optimizer;
 using test::schedule;
 
+using Names = std::vector<std::string>;
+
+Names slot_names(const Optimizer& rule) {
+  Names names;
+  for (const OptimizerSlot& slot : rule.slots) names.push_back(slot.name);
+  return names;
+}
+
 TEST_CASE("the optimizer's learning rate and state names follow the file") {
   const auto sgd = optimizer("sgd: {lr: 5e-3, momentum: 0.9}");
-  CHECK(sgd->name() == "sgd");
-  CHECK(sgd->rate() == 5e-3);
-  CHECK(sgd->slots() == std::vector<std::string>{"momentum"});
-  CHECK(optimizer("adam")->slots() == std::vector<std::string>{"mean", "square"});
-  CHECK(optimizer("adam: 0.02")->rate() == 0.02);
-  CHECK(optimizer("adagrad")->slots() == std::vector<std::string>{"square_sum"});
-  CHECK(optimizer("rmsprop")->slots() == std::vector<std::string>{"square"});
+  CHECK(sgd->name == "sgd");
+  CHECK(sgd->rate == 5e-3);
+  CHECK(slot_names(*sgd) == Names{"momentum"});
+  CHECK(slot_names(*optimizer("adam")) == Names{"mean", "square"});
+  CHECK(optimizer("adam: 0.02")->rate == 0.02);
+  CHECK(slot_names(*optimizer("adagrad")) == Names{"square_sum"});
+  CHECK(slot_names(*optimizer("rmsprop")) == Names{"square"});
+}
+
+TEST_CASE("a variant of a rule has the state blocks that it needs, each with its start") {
+  const auto both = optimizer("rmsprop: {centered: true, momentum: 0.9, start: 1}");
+  CHECK(slot_names(*both) == Names{"square", "mean", "momentum"});
+  CHECK(both->slots[0].start == 1);
+  CHECK(both->slots[1].start == 0);
+  CHECK(slot_names(*optimizer("adam: {amsgrad: true}")) ==
+        Names{"mean", "square", "largest_square"});
+  for (const auto& kind : optimizer_kinds()) {
+    const auto rule = optimizer(std::string(kind.name));
+    const auto needed = std::visit(
+        [](const auto& own) { return std::remove_cvref_t<decltype(own)>::kSlots; }, rule->rule);
+    CHECK(rule->slots.size() == needed);
+  }
+}
+
+TEST_CASE("adamw decays weights and not gradients, by 0.01 unless the file says otherwise") {
+  CHECK(optimizer("adamw")->weight_decay.decoupled);
+  CHECK(optimizer("adamw")->weight_decay.of(ParameterGroup::kernel) == 0.01);
+  CHECK(optimizer("adamw: {weight_decay: 0}")->weight_decay.of(ParameterGroup::kernel) == 0);
+  CHECK_FALSE(optimizer("adam: {weight_decay: 0.1}")->weight_decay.decoupled);
 }
 
 TEST_CASE("weight decay applies only to kernels unless decay_on names more groups") {
   const auto usual = optimizer("sgd: {weight_decay: 1e-4}", config::Profile::torch);
-  CHECK(usual->decay(ParameterGroup::kernel) == 1e-4);
-  CHECK(usual->decay(ParameterGroup::bias) == 0);
-  CHECK(usual->decay(ParameterGroup::gamma) == 0);
-  CHECK(usual->decay(ParameterGroup::beta) == 0);
+  CHECK(usual->weight_decay.of(ParameterGroup::kernel) == 1e-4);
+  CHECK(usual->weight_decay.of(ParameterGroup::bias) == 0);
+  CHECK(usual->weight_decay.of(ParameterGroup::gamma) == 0);
+  CHECK(usual->weight_decay.of(ParameterGroup::beta) == 0);
   const auto all = optimizer("sgd: {weight_decay: 1e-4, decay_on: [kernel, bias, gamma, beta]}");
-  CHECK(all->decay(ParameterGroup::bias) == 1e-4);
-  CHECK(all->decay(ParameterGroup::gamma) == 1e-4);
-  CHECK(all->decay(ParameterGroup::beta) == 1e-4);
-  CHECK(optimizer("sgd")->decay(ParameterGroup::kernel) == 0);
+  CHECK(all->weight_decay.of(ParameterGroup::bias) == 1e-4);
+  CHECK(all->weight_decay.of(ParameterGroup::gamma) == 1e-4);
+  CHECK(all->weight_decay.of(ParameterGroup::beta) == 1e-4);
+  CHECK(optimizer("sgd")->weight_decay.of(ParameterGroup::kernel) == 0);
 }
 
 TEST_CASE("an unknown decay group is refused with the nearest one") {
@@ -48,6 +78,21 @@ TEST_CASE("Nesterov without momentum is refused") {
 TEST_CASE("warm-up in both epochs and steps is refused") {
   CHECK(message_of([] { return schedule("constant: {warmup: {epochs: 1, steps: 1}}"); }) ==
         "t.yaml:2:41: 'epochs' and 'steps' exclude each other; remove one of them");
+}
+
+TEST_CASE("a chain needs parts, and a length of each but the last") {
+  CHECK(message_of([] { return schedule("chain"); }) ==
+        "t.yaml:2:3: 'chain' needs schedules, as in {parts: [{linear: {from: 0.2, to: 1, length: "
+        "5}}, cosine]}");
+  CHECK(message_of([] { return schedule("chain: {parts: [cosine, constant]}"); }) ==
+        "t.yaml:2:18: part 1 of the chain, 'cosine', needs a 'length': only the last part takes "
+        "the rest of the run");
+}
+
+TEST_CASE("a chain contains no chain") {
+  CHECK(message_of([] {
+          return schedule("chain: {parts: [chain: {parts: [cosine]}]}");
+        }).find("unknown") != std::string::npos);
 }
 
 TEST_CASE("tables and boundaries must exist and rise") {

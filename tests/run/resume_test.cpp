@@ -10,6 +10,7 @@
 
 #include "rank_sessions.h"
 #include "report/csv_sink.h"
+#include "run/config/best_metric_choice.h"
 #include "run/config/run_config.h"
 #include "run/session/session.h"
 #include "run/snapshot.h"
@@ -86,7 +87,11 @@ class Run {
          },
          .begins = [this](RunPhase phase) { ++begun[phase]; },
          .now = [this] { return clock += 1; }},
-        {.epochs = kEpochs, .clean_every_epochs = 2, .patience = 3, .best_metric = {.metric = 0}},
+        {.epochs = kEpochs,
+         .clean_every_epochs = 2,
+         .patience = 3,
+         .best_metric = {.metric = 0},
+         .plateau = plateau_of(session.config(), session.metric_names())},
         std::move(state));
     outcome = trainer.run();
     return trainer.state();
@@ -126,6 +131,17 @@ const Overrides kScaled = {"loss_scale={start: 4, dynamic: true, growth: 3}"};
 const Overrides kAveraged = {"average={ema: 0.8, warmup: true}"};
 const Overrides kClean = {"train_eval={every: 2 epochs, samples: 17}"};
 const Overrides kSharded = {"batch.total=8", "batch.shards=4"};
+// Each epoch but the first is without improvement, and lowers the learning rate.
+const Overrides kPlateau = {"plateau={min_delta: 100, patience: 1, factor: 0.5}",
+                            "schedule.poly.end=0.01"};
+// State that starts elsewhere than at 0, a third block of it, a number that depends on all steps.
+const Overrides kStarted = {"optimizer={rmsprop: {start: 1, centered: true, momentum: 0.9}}"};
+const Overrides kLargest = {"optimizer={adam: {amsgrad: true}}"};
+const Overrides kProduct = {"optimizer={nadam: {schedule_decay: 1}}",
+                            "loss_scale={start: 4, dynamic: true, growth: 3}"};
+const Overrides kTimed = {
+    "parameters={conv1: {from: 3 steps}, '*.gamma': {lr_mult: 3, until: 2 epochs}, dense1: "
+    "{optimizer: {adam: {amsgrad: true}}}, '*.beta': {optimizer: {rmsprop: {start: 1}}}}"};
 
 /// The end of a run that is resumed from `checkpoint` with `rows` already in its metrics.csv.
 std::string resumed_end(const LoadedCheckpoint& checkpoint, const std::vector<EpochRow>& rows,
@@ -161,7 +177,8 @@ Json other(const Json& value) {
 }  // namespace
 
 TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
-  for (const Overrides& overrides : {Overrides{}, kScaled, kSharded, kClean, kAveraged}) {
+  for (const Overrides& overrides : {Overrides{}, kScaled, kSharded, kClean, kAveraged, kPlateau,
+                                     kStarted, kLargest, kProduct, kTimed}) {
     const std::string whole = uninterrupted_end(overrides);
     for (std::int64_t stop = 1; stop < kEpochs * kStepsPerEpoch; ++stop) {
       CAPTURE(stop);
@@ -251,6 +268,40 @@ TEST_CASE("every counter of a checkpoint, changed, changes how the run ends") {
     changed.state[key] = other(value);
     CHECK(resumed_end(changed, first.recorder.rows, kScaled) != end);
   }
+}
+
+TEST_CASE("every number of a plateau, changed, changes how the run ends") {
+  Run first(nullptr, kPlateau);
+  const TrainingState state = first.train({}, kEpochs * kStepsPerEpoch - 1);
+  CHECK(state.plateau.factor == 0.5);
+  CHECK(first.recorder.rows.at(1).lr > 0.02);
+  const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
+  const std::string end = resumed_end(checkpoint, first.recorder.rows, kPlateau);
+  for (const auto& [key, value] : checkpoint.state.at("plateau").items()) {
+    CAPTURE(key);
+    LoadedCheckpoint changed = checkpoint;
+    changed.state["plateau"][key] = value.is_number_integer() ? Json(3) : Json(0.25);
+    CHECK(resumed_end(changed, first.recorder.rows, kPlateau) != end);
+  }
+}
+
+TEST_CASE("a checkpoint and its run have a plateau or neither has one") {
+  Run with(nullptr, kPlateau), without;
+  const LoadedCheckpoint of_plateau = reloaded(snapshot(with.session, with.train({}, 1)));
+  const LoadedCheckpoint plain = reloaded(snapshot(without.session, without.train({}, 1)));
+  CHECK(test::refusal([&] {
+          static_cast<void>(restore(without.session, of_plateau));
+        }).find("has the state of a plateau, the run has none; was 'plateau' changed?") !=
+        std::string::npos);
+  CHECK(test::refusal([&] {
+          static_cast<void>(restore(with.session, plain));
+        }).find("has no state of a plateau, the run has one; was 'plateau' changed?") !=
+        std::string::npos);
+  LoadedCheckpoint negative = of_plateau;
+  negative.state["plateau"]["waited"] = -1;
+  CHECK(test::refusal([&] {
+          static_cast<void>(restore(with.session, negative));
+        }).find("has a plateau that no run can have") != std::string::npos);
 }
 
 TEST_CASE("counters that no run can have are refused") {

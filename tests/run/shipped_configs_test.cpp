@@ -73,7 +73,7 @@ TEST_CASE("every shipped run has the network, batch, rate and length of its reci
     CHECK(totals(build_network(run, 2)).parameters_trainable == recipe.trainable);
     CHECK(replica_batch(run, 1) == recipe.batch);
     CHECK(run.epochs == recipe.epochs);
-    CHECK(run.optimizer->rate() == recipe.rate);
+    CHECK(run.optimizer->rate == recipe.rate);
     CHECK(names_in(run, "augment") == recipe.augmentations);
   }
   for (const auto& entry : fs::directory_iterator(fs::path(TY_SOURCE_DIR) / "configs")) {
@@ -105,7 +105,7 @@ TEST_CASE("the guide's rate falls from 5e-3 to 7.143e-5, four times as high if s
 }
 
 TEST_CASE("the CNN's rate decays with every step, and the multi-GPU ResNet reads raw pixels") {
-  CHECK(shipped("cnn_cifar10").optimizer->time_decay() == 1e-6);
+  CHECK(shipped("cnn_cifar10").optimizer->time_decay == 1e-6);
   CHECK(names_in(shipped("resnet56v1_cifar10_multi_gpu"), "preprocess").empty());
   CHECK(names_in(shipped("resnet56v2_cifar10"), "preprocess") ==
         std::vector<std::string>{"scale", "mean_image"});

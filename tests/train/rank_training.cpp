@@ -101,7 +101,7 @@ class Rank {
                 .accumulates = training.options.accumulate > 1,
                 .shards = own_shards(training.options, ranks),
                 .statistics_sum = statistics_sum_.get()}),
-        updater_(model_, device_->ranks(), *optimizer_, nullptr, {.base = optimizer_->rate()},
+        updater_(model_, device_->ranks(), *optimizer_, nullptr, {.base = optimizer_->rate},
                  training.options) {
     model_.initialize(training.seed);
   }

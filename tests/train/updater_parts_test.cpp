@@ -63,6 +63,23 @@ TEST_CASE("without a schedule every step has the base rate") {
   CHECK(window.data()->rates[RateWindow::kRates - 1] == 0.25);
 }
 
+TEST_CASE("a plateau multiplies the rates of the steps after it, within a window too") {
+  const Host host;
+  const Counting schedule;
+  LearningRateWindow window(host.compute(), &schedule, {});
+  window.prepare(6);
+  window.follow({.factor = 0.5}, 4.5);
+  window.prepare(8);
+  CHECK(window.data()->first == 8);
+  CHECK(window.data()->rates[0] == 4.5);  // not 4: the least rate
+  CHECK(window.data()->rates[2] == 5);
+  window.follow({.factor = 0.5, .waited = 3}, 4.5);  // the same rates
+  window.prepare(9);
+  CHECK(window.data()->first == 8);
+  window.prepare(8 + RateWindow::kRates);
+  CHECK(window.data()->rates[0] == 0.5 * (8 + RateWindow::kRates));
+}
+
 TEST_CASE("with several rows the oldest results are taken while the newest are written") {
   const Host host;
   ResultRing ring(host.compute(), ResultRow::loss + 1, 3);

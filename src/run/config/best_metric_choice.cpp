@@ -15,10 +15,18 @@ std::vector<std::string> candidate_columns(std::span<const std::string> names) {
   return columns;
 }
 
-/// The node of `checkpoint.best.metric`, or the innermost existing one around it.
-const config::Node& written_metric(const config::Node& file) {
+/// Those that a plateau can watch: the same, then their twins of the training split.
+std::vector<std::string> plateau_columns(std::span<const std::string> names) {
+  std::vector<std::string> columns = candidate_columns(names);
+  columns.emplace_back("loss");
+  columns.insert(columns.end(), names.begin(), names.end());
+  return columns;
+}
+
+/// The node at the end of these keys, or the innermost existing one around it.
+const config::Node& written_at(const config::Node& file, std::span<const char* const> keys) {
   const config::Node* node = &file;
-  for (const char* key : {"checkpoint", "best", "metric"}) {
+  for (const char* key : keys) {
     const config::Node* below = node->find(key);
     if (below == nullptr) break;
     node = below;
@@ -32,6 +40,16 @@ bool all_metrics_read(const RunConfig& run, const config::Node& file) {
   return metrics == nullptr || metrics->items.size() == run.metrics.size();
 }
 
+/// Reports `wanted` if it is none of `columns`, as the value of the key at `where` in `file`.
+void check_column(const std::string& wanted, const std::vector<std::string>& columns,
+                  const config::Node& where, const std::string& key,
+                  config::Diagnostics& diagnostics) {
+  const bool missing = wanted.empty() && !diagnostics.empty();  // reported already
+  if (missing || std::ranges::find(columns, wanted) != columns.end()) return;
+  diagnostics.error(where.where, key + " must be one of " + joined(columns) + ", found '" + wanted +
+                                     "'" + config::suggestion(wanted, columns));
+}
+
 }  // namespace
 
 std::vector<std::string> metric_names(std::span<const std::shared_ptr<const Metric>> metrics) {
@@ -40,16 +58,33 @@ std::vector<std::string> metric_names(std::span<const std::shared_ptr<const Metr
   return names;
 }
 
-void check_best_metric(const RunConfig& run, const config::Node& file,
-                       config::Diagnostics& diagnostics) {
-  if (!run.checkpoint.best || !all_metrics_read(run, file)) return;
-  const std::string& wanted = run.checkpoint.best->metric;
-  const std::vector<std::string> columns = candidate_columns(metric_names(run.metrics));
-  const bool missing = wanted.empty() && !diagnostics.empty();  // reported already
-  if (missing || std::ranges::find(columns, wanted) != columns.end()) return;
-  diagnostics.error(written_metric(file).where, "checkpoint.best: 'metric' must be one of " +
-                                                    joined(columns) + ", found '" + wanted + "'" +
-                                                    config::suggestion(wanted, columns));
+void check_monitored(const RunConfig& run, const config::Node& file,
+                     config::Diagnostics& diagnostics) {
+  if (!all_metrics_read(run, file)) return;
+  const std::vector<std::string> names = metric_names(run.metrics);
+  if (run.checkpoint.best) {
+    static constexpr const char* kKeys[] = {"checkpoint", "best", "metric"};
+    check_column(run.checkpoint.best->metric, candidate_columns(names), written_at(file, kKeys),
+                 "checkpoint.best: 'metric'", diagnostics);
+  }
+  if (run.plateau) {
+    static constexpr const char* kKeys[] = {"plateau", "monitor"};
+    check_column(run.plateau->monitor, plateau_columns(names), written_at(file, kKeys),
+                 "plateau: 'monitor'", diagnostics);
+  }
+}
+
+std::optional<PlateauOptions> plateau_of(const RunConfig& config,
+                                         std::span<const std::string> names) {
+  if (!config.plateau) return std::nullopt;
+  const std::vector<std::string> columns = plateau_columns(names);
+  const auto found = std::ranges::find(columns, config.plateau->monitor);
+  TY_CHECK(found != columns.end(), "the run has no column '" + config.plateau->monitor + "'");
+  const auto index = static_cast<int>(found - columns.begin());
+  const int validated = static_cast<int>(names.size()) + 1;
+  return PlateauOptions{.rule = config.plateau->rule,
+                        .metric = index % validated - 1,
+                        .of_training = index >= validated};
 }
 
 BestMetric best_metric_of(const RunConfig& config, std::span<const std::string> names) {

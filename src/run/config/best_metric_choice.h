@@ -1,7 +1,8 @@
-// The metric by which a run selects its best model, as its file says.
+// The metrics by which a run selects its best model and lowers its learning rate, as its file says.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,10 +17,14 @@ namespace trainyard {
 [[nodiscard]] std::vector<std::string> metric_names(
     std::span<const std::shared_ptr<const Metric>> metrics);
 
-/// Reports a `checkpoint.best.metric` of `run` that is not a column of its validation split, at its
-/// position in `file`.
-void check_best_metric(const RunConfig& run, const config::Node& file,
-                       config::Diagnostics& diagnostics);
+/// Reports a `checkpoint.best.metric` of `run` that is not a column of its validation split, and a
+/// `plateau.monitor` that is no column, at its position in `file`.
+void check_monitored(const RunConfig& run, const config::Node& file,
+                     config::Diagnostics& diagnostics);
+
+/// The plateau of a run, if it has one. The column was checked when the file was read.
+[[nodiscard]] std::optional<PlateauOptions> plateau_of(const RunConfig& config,
+                                                       std::span<const std::string> names);
 
 /// The rule of `checkpoint.best` and `early_stop`; left out: the first metric. `names` are the
 /// run's metrics. The column was checked when the file was read.

@@ -8,6 +8,7 @@
 #include "graph/build.h"
 #include "ops/loss.h"
 #include "plan/blocks.h"
+#include "run/config/parameter_rules.h"
 #include "run/config/shards.h"
 
 namespace trainyard {
@@ -132,6 +133,7 @@ Graph build_whole_network(const RunConfig& run, std::int64_t batch) {
   check_closing(run, graph, diagnostics);
   freeze(run.freeze, graph, diagnostics);
   multiply_rates(run.lr_mult, graph, diagnostics);
+  static_cast<void>(parameter_rules(run, graph, 1, diagnostics));
   if (run.batch.shards) check_shards_alone(graph, diagnostics);
   diagnostics.raise();
   follow_owners(graph);

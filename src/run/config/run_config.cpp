@@ -100,11 +100,15 @@ void declare(Fields& fields, BatchConfig& batch) {
   if (!fields.describing()) check_shards(fields, batch);
 }
 
+BestConfig::Mode usual_mode(const std::string& metric) {
+  const bool minimised =
+      metric.find("loss") != std::string::npos || metric.find("error") != std::string::npos;
+  return minimised ? BestConfig::Mode::min : BestConfig::Mode::max;
+}
+
 void declare(Fields& fields, BestConfig& best) {
   fields.required("metric", best.metric, "val_ column of metrics.csv to select by");
-  const bool minimised = best.metric.find("loss") != std::string::npos ||
-                         best.metric.find("error") != std::string::npos;
-  best.mode = minimised ? BestConfig::Mode::min : BestConfig::Mode::max;
+  best.mode = usual_mode(best.metric);
   fields.field("mode", best.mode,
                "whether lower or higher is better; left out: lower for a loss or an error");
 }
@@ -162,12 +166,26 @@ Interval parse_interval(const std::string& text, Fields& fields) {
   return interval.value_or(Interval{});
 }
 
+/// Evaluates the expressions of a schedule, but not those that are schedules: they have a value at
+/// each step.
+config::Node resolved_schedule(const config::Node& node, config::Diagnostics& diagnostics) {
+  if (node.is_scalar()) return config::resolved(node, {}, diagnostics);
+  config::Node tree = node;
+  for (config::Node& item : tree.items) item = resolved_schedule(item, diagnostics);
+  for (config::Entry& entry : tree.entries) {
+    if (entry.key != "expression") entry.value = resolved_schedule(entry.value, diagnostics);
+  }
+  return tree;
+}
+
 /// Evaluates the run's own expressions, but not those of an inline network, which has its own
 /// variables.
 config::Node without_expressions(const config::Node& file, config::Diagnostics& diagnostics) {
   config::Node tree = file;
   for (config::Entry& entry : tree.entries) {
-    if (entry.key != "network") entry.value = config::resolved(entry.value, {}, diagnostics);
+    if (entry.key == "network") continue;
+    entry.value = entry.key == "schedule" ? resolved_schedule(entry.value, diagnostics)
+                                          : config::resolved(entry.value, {}, diagnostics);
   }
   return tree;
 }
@@ -185,6 +203,10 @@ void declare_training(Fields& fields, RunConfig& run) {
   fields.field("seed", run.seed, "seed of all random draws", {.minimum = 0});
   fields.field("freeze", run.freeze, "layers whose parameters stay fixed: [conv1, stage1.*]");
   fields.field("lr_mult", run.lr_mult, "learning rate multipliers by layer: {dense1: 10}");
+  fields.field(
+      "parameters", run.parameters,
+      "optimizer, learning rate, weight decay and time of training by parameter: {\"*.bn*.beta\": "
+      "{lr_mult: 64, weight_decay: 0, from: 1 epoch, until: 3 epochs}}");
   fields.field("clip_norm", run.clip_norm, "maximum norm of the gradient; 0: no limit",
                {.minimum = 0});
   fields.field("accumulate", run.accumulate, "micro-batches per step, whose gradients are combined",
@@ -227,6 +249,9 @@ void declare(Fields& fields, RunConfig& run) {
   fields.field("train_eval", run.train_eval,
                "training metrics without augmentation and dropout, on a fixed subset");
   fields.field("early_stop", run.early_stop, "stop when nothing improves any more");
+  fields.field("plateau", run.plateau,
+               "lower the learning rate when a metric stops improving (Keras's "
+               "ReduceLROnPlateau)");
   fields.field("output", run.output, "what the run writes");
   fields.field("ranks", run.ranks, "how several ranks work together");
   if (!fields.describing()) check_transport(fields, run);
@@ -255,7 +280,7 @@ RunConfig read_run_config(const std::filesystem::path& path, std::span<const std
   Fields fields(tree, nullptr, "run", profile, diagnostics);
   declare(fields, run);
   fields.finish();
-  check_best_metric(run, tree, diagnostics);
+  check_monitored(run, tree, diagnostics);
   diagnostics.raise();
   run.settled = fields.settled();
   return run;

@@ -24,6 +24,7 @@
 #include "plan/target.h"
 #include "run/config/average_config.h"
 #include "run/config/interval.h"
+#include "run/config/plateau_config.h"
 #include "run/config/ranks_config.h"
 #include "run/config/train_eval_config.h"
 
@@ -67,6 +68,11 @@ struct CheckpointConfig {
   std::optional<BestConfig> best;
 };
 
+[[nodiscard]] std::span<const config::Word<BestConfig::Mode>> words(BestConfig::Mode);
+
+/// How a metric is compared if the file does not say so: lower is better for a loss or an error.
+[[nodiscard]] BestConfig::Mode usual_mode(const std::string& metric);
+
 struct EarlyStopConfig {
   std::int64_t patience = 10;
   double min_delta = 0;
@@ -105,11 +111,12 @@ struct RunConfig {
   std::shared_ptr<const RateScaling> lr_scaling;
   std::int64_t epochs = 1;
   std::int64_t seed = 42;
-  config::Node freeze{.kind = config::Node::Kind::list};  // patterns of layers
-  config::Node lr_mult{.kind = config::Node::Kind::map};  // pattern: factor
-  double clip_norm = 0;                                   // 0: none
-  std::int64_t accumulate = 1;                            // micro-batches per step
-  std::int64_t threads = 0;                               // per rank; 0: all cores
+  config::Node freeze{.kind = config::Node::Kind::list};     // patterns of layers
+  config::Node lr_mult{.kind = config::Node::Kind::map};     // pattern: factor
+  config::Node parameters{.kind = config::Node::Kind::map};  // pattern: see parameter_rules.h
+  double clip_norm = 0;                                      // 0: none
+  std::int64_t accumulate = 1;                               // micro-batches per step
+  std::int64_t threads = 0;                                  // per rank; 0: all cores
   std::optional<Precision> precision;         // not given: the device's own (default_precision)
   bool deterministic = true;                  // of a GPU's engines
   std::optional<LossScaleConfig> loss_scale;  // not given: 1024 in fp16, else none
@@ -118,6 +125,7 @@ struct RunConfig {
   std::optional<AverageConfig> average;
   std::optional<TrainEvalConfig> train_eval;
   std::optional<EarlyStopConfig> early_stop;
+  std::optional<PlateauConfig> plateau;
   OutputConfig output;
   RanksConfig ranks;
   RankLimits limits;

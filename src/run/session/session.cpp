@@ -28,6 +28,9 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   make_feeders(run_, replica, ranks_, data_);
   batch_ = batch_numbers(run_, ranks_.size(), data_.train->size());
   schedule_ = schedule_of(run_, batch_.global);
+  const ScheduleContext context{
+      .base = run_.optimizer->rate, .epochs = run_.epochs, .steps_per_epoch = batch_.steps};
+  if (schedule_) check_rates(*schedule_, context);
   choice.begins(RunPhase::building);
   model_ = std::make_unique<Model>(
       graph, device_.compute(),
@@ -36,11 +39,9 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   if (data_.train_images) {
     model_->feed_from(*data_.train_images, *data_.images_of_val(), *data_.pipeline);
   }
-  updater_ = std::make_unique<Updater>(
-      *model_, device_ranks(), *run_.optimizer, schedule_.get(),
-      ScheduleContext{
-          .base = run_.optimizer->rate(), .epochs = run_.epochs, .steps_per_epoch = batch_.steps},
-      update_options(run_, device_));
+  updater_ =
+      std::make_unique<Updater>(*model_, device_ranks(), *run_.optimizer, schedule_.get(), context,
+                                update_options(run_, device_, graph.graph, batch_.steps));
 }
 
 Communicator& Session::device_ranks() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "run/config/layer_rules.h"
+#include "run/config/parameter_rules.h"
 
 namespace trainyard {
 namespace {
@@ -53,7 +54,7 @@ ModelOptions model_options(const RunConfig& run, const SessionDevice& device, st
   return {.target = device.target,
           .threads = device.threads,
           .seed = static_cast<std::uint64_t>(run.seed),
-          .slots = static_cast<int>(run.optimizer->slots().size()),
+          .slots = state_blocks(run),
           .average = average_options(run),
           .accumulates = run.accumulate > 1,
           .shards = shards,
@@ -61,12 +62,15 @@ ModelOptions model_options(const RunConfig& run, const SessionDevice& device, st
           .statistics_sum = statistics};
 }
 
-StepOptions update_options(const RunConfig& run, const SessionDevice& device) {
+StepOptions update_options(const RunConfig& run, const SessionDevice& device, const Graph& network,
+                           std::int64_t steps) {
+  config::Diagnostics diagnostics;  // the rules were checked with the network
   return {.clip_norm = run.clip_norm,
           .accumulate = run.accumulate,
           .shards = run.batch.shards.value_or(0),
           .results = device.results_kept,
           .loss_scale = loss_scale_of(run),
+          .parameters = parameter_rules(run, network, steps, diagnostics),
           .transport = transport_of(run)};
 }
 

@@ -28,6 +28,8 @@ namespace trainyard {
                                          std::int64_t shards, StatisticsSum* statistics,
                                          std::int64_t val_samples);
 
-[[nodiscard]] StepOptions update_options(const RunConfig& run, const SessionDevice& device);
+/// `network` is the run's, with or without its loss; an epoch has `steps` steps.
+[[nodiscard]] StepOptions update_options(const RunConfig& run, const SessionDevice& device,
+                                         const Graph& network, std::int64_t steps);
 
 }  // namespace trainyard

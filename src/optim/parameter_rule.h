@@ -1,0 +1,31 @@
+// What a run changes about the training of single parameters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "optim/optimizer.h"
+
+namespace trainyard {
+
+/// Changes of one parameter. What is not given is as without them.
+struct ParameterRule {
+  std::shared_ptr<const Optimizer> optimizer;
+  std::optional<double> rate_multiplier;
+  std::optional<double> weight_decay;
+  /// It is trained in the steps [first_step, end_step) of the run.
+  std::optional<std::int64_t> first_step;
+  std::optional<std::int64_t> end_step;
+};
+
+/// By the parameter's full name, "stage1.conv1.weight".
+using ParameterRules = std::map<std::string, ParameterRule, std::less<>>;
+
+/// The optimizer of a parameter: that of its rule, else `usual`.
+[[nodiscard]] const Optimizer& optimizer_of(const std::string& name, const Optimizer& usual,
+                                            const ParameterRules& rules);
+
+}  // namespace trainyard

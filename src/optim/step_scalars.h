@@ -1,0 +1,15 @@
+// The numbers that a rule's step gets for one parameter.
+#pragma once
+
+#include <cstdint>
+
+namespace trainyard {
+
+struct StepScalars {
+  double rate = 0;            // learning rate, with the parameter's multiplier and Keras's decay
+  double decay = 0;           // weight decay that is added to the gradient
+  std::int64_t finished = 0;  // finished steps
+  double running = 1;         // of rules with advanced(), see rules.h
+};
+
+}  // namespace trainyard

@@ -1,0 +1,122 @@
+#include "run/config/parameter_rules.h"
+
+#include <algorithm>
+
+#include "run/config/layer_rules.h"
+
+namespace trainyard {
+namespace {
+
+/// The value of one pattern.
+struct ParameterKeys {
+  std::shared_ptr<const Optimizer> optimizer;
+  std::optional<double> lr_mult;
+  std::optional<double> weight_decay;
+  std::optional<std::string> from;
+  std::optional<std::string> until;
+};
+
+void declare(config::Fields& fields, ParameterKeys& keys) {
+  if (!fields.keys_only("{lr_mult: 64, weight_decay: 0}")) return;
+  fields.one_of("optimizer", keys.optimizer, "in place of the run's; its lr follows the schedule",
+                optimizer_kinds());
+  fields.field("lr_mult", keys.lr_mult, "factor of the learning rate", {.minimum = 0});
+  fields.field("weight_decay", keys.weight_decay, "in place of the optimizer's", {.minimum = 0});
+  fields.field("from", keys.from, "when its training begins: '2 epochs', '500 steps'");
+  fields.field("until", keys.until, "when its training ends");
+}
+
+/// A time in steps, if it is given.
+std::optional<std::int64_t> steps_of(const std::optional<std::string>& time, const char* key,
+                                     std::int64_t steps, config::Fields& fields) {
+  if (!time) return std::nullopt;
+  const std::optional<Interval> interval = interval_of(*time);
+  if (!interval) {
+    fields.error(key, "'" + std::string(key) +
+                          "' must be a number of epochs or steps, such as '2 epochs' or "
+                          "'500 steps', found '" +
+                          *time + "'");
+    return std::nullopt;
+  }
+  return interval->count * (interval->unit == Interval::Unit::epoch ? steps : 1);
+}
+
+ParameterRule read_rule(const RunConfig& run, const config::Node& node, std::int64_t steps,
+                        config::Diagnostics& diagnostics) {
+  config::Fields fields(node, nullptr, "parameters", run.profile, diagnostics);
+  ParameterKeys keys;
+  declare(fields, keys);
+  fields.finish();
+  if (keys.optimizer && run.optimizer && run.optimizer->rate == 0) {
+    fields.error("optimizer",
+                 "'optimizer' of parameters needs an 'lr' above 0 of the run's optimizer, to whose "
+                 "schedule its own is in proportion");
+  }
+  return {.optimizer = keys.optimizer,
+          .rate_multiplier = keys.lr_mult,
+          .weight_decay = keys.weight_decay,
+          .first_step = steps_of(keys.from, "from", steps, fields),
+          .end_step = steps_of(keys.until, "until", steps, fields)};
+}
+
+template <class T>
+void replace(std::optional<T>& value, const std::optional<T>& by) {
+  if (by) value = by;
+}
+
+/// Adds what `later` gives to `rule`, or replaces it.
+void merge(ParameterRule& rule, const ParameterRule& later) {
+  if (later.optimizer) rule.optimizer = later.optimizer;
+  replace(rule.rate_multiplier, later.rate_multiplier);
+  replace(rule.weight_decay, later.weight_decay);
+  replace(rule.first_step, later.first_step);
+  replace(rule.end_step, later.end_step);
+}
+
+std::vector<std::string> parameter_names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) {
+    for (const ParameterSpec& spec : own_parameters(node)) {
+      names.push_back(node.path + "." + spec.name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+ParameterRules parameter_rules(const RunConfig& run, const Graph& graph, std::int64_t steps,
+                               config::Diagnostics& diagnostics) {
+  ParameterRules rules;
+  if (run.parameters.kind != config::Node::Kind::map) {
+    diagnostics.error(run.parameters.where,
+                      "parameters: expected a map of parameters to their keys, found " +
+                          config::describe(run.parameters));
+  }
+  const std::vector<std::string> names = parameter_names(graph);
+  for (const auto& [pattern, where, keys] : run.parameters.entries) {
+    const ParameterRule rule = read_rule(run, keys, steps, diagnostics);
+    bool any = false;
+    for (const std::string& name : names) {
+      if (!names_layer(pattern, name)) continue;
+      merge(rules[name], rule);
+      any = true;
+    }
+    if (any) continue;
+    diagnostics.error(where, "parameters: no parameter is named by '" + pattern + "'" +
+                                 config::suggestion(pattern, names));
+  }
+  return rules;
+}
+
+int state_blocks(const RunConfig& run) {
+  std::size_t most = run.optimizer->slots.size();
+  for (const config::Entry& entry : run.parameters.entries) {
+    config::Diagnostics diagnostics;  // the rules are checked with the network
+    const ParameterRule rule = read_rule(run, entry.value, 1, diagnostics);
+    if (rule.optimizer) most = std::max(most, rule.optimizer->slots.size());
+  }
+  return static_cast<int>(most);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,68 @@
+#include "train/rule_groups.h"
+
+#include <algorithm>
+
+#include "optim/gradient.h"
+
+namespace trainyard {
+namespace {
+
+/// An optimizer with its chunks, on the host.
+struct ChunksOf {
+  const Optimizer* optimizer;
+  std::vector<std::int32_t> chunks;
+};
+
+std::int64_t padded(const BlockEntry& entry) {
+  return (entry.shape.elements() + kChunk - 1) / kChunk * kChunk;
+}
+
+std::vector<ChunksOf> chunks_by_optimizer(const Model& model, const Optimizer& usual,
+                                          const ParameterRules& rules) {
+  std::vector<ChunksOf> list{{&usual, {}}};
+  for (const BlockEntry& entry : model.blocks().parameters) {
+    const Optimizer* own = &optimizer_of(entry.name, usual, rules);
+    auto found = std::ranges::find(list, own, &ChunksOf::optimizer);
+    if (found == list.end()) found = list.insert(found, {own, {}});
+    for (std::int64_t at = 0; at < padded(entry); at += kChunk) {
+      found->chunks.push_back(static_cast<std::int32_t>((entry.offset + at) / kChunk));
+    }
+  }
+  if (list[0].chunks.empty() && list.size() > 1) list.erase(list.begin());
+  return list;
+}
+
+}  // namespace
+
+std::vector<RuleGroup> make_rule_groups(const Model& model, const Optimizer& usual,
+                                        const ParameterRules& rules) {
+  const Compute& compute = model.compute();
+  const std::vector<ChunksOf> list = chunks_by_optimizer(model, usual, rules);
+  std::vector<RuleGroup> groups;
+  for (const ChunksOf& own : list) {
+    groups.push_back({own.optimizer, std::nullopt, DeviceArray<double>(compute.device, 1)});
+    if (list.size() == 1) break;
+    groups.back().chunks.emplace(compute.device, compute.queue, own.chunks);
+  }
+  return groups;
+}
+
+void start_slots(Model& model, const Optimizer& usual, const ParameterRules& rules) {
+  const ModelMemory& memory = model.memory();
+  for (const BlockEntry& entry : model.blocks().parameters) {
+    const std::vector<OptimizerSlot>& slots = optimizer_of(entry.name, usual, rules).slots;
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      if (slots[slot].start == 0) continue;
+      with_arithmetic(memory.type(), [&]<class T>(T) {
+        const std::vector<T> values(static_cast<std::size_t>(padded(entry)),
+                                    static_cast<T>(slots[slot].start));
+        T* const block = reinterpret_cast<T*>(memory.slot(static_cast<int>(slot)));
+        model.compute().queue.copy_from_host(block + entry.offset, values.data(),
+                                             values.size() * sizeof(T));
+        model.compute().queue.wait();
+      });
+    }
+  }
+}
+
+}  // namespace trainyard

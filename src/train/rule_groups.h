@@ -1,0 +1,30 @@
+// The optimizers of a run on one device: its own, and those of single parameters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/device_array.h"
+#include "model/model.h"
+#include "optim/optimizer.h"
+#include "optim/parameter_rule.h"
+
+namespace trainyard {
+
+/// An optimizer and the chunks that it updates.
+struct RuleGroup {
+  const Optimizer* optimizer;
+  std::optional<DeviceArray<std::int32_t>> chunks;  // empty: all
+  DeviceArray<double> running_number;               // one element, see rules.h
+};
+
+/// One group per optimizer, that of the run first if a parameter has it. `rules` and `usual` must
+/// outlive the groups.
+[[nodiscard]] std::vector<RuleGroup> make_rule_groups(const Model& model, const Optimizer& usual,
+                                                      const ParameterRules& rules);
+
+/// Sets the state of each parameter to the value that it starts from; memory begins as 0.
+void start_slots(Model& model, const Optimizer& usual, const ParameterRules& rules);
+
+}  // namespace trainyard

@@ -1,0 +1,100 @@
+// Every optimizer against Keras's, PyTorch's, MXNet's, Caffe's and timm's formulas in float64
+// (scripts/make_optimizer_goldens.py).
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "blocks.h"
+#include "config/profile.h"
+#include "optim/update_launches.h"
+#include "read.h"
+
+namespace trainyard {
+namespace {
+
+config::Node golden_cases() {
+  return *config::load_yaml(std::string(TY_SOURCE_DIR) + "/tests/optim/optimizers.yaml")
+              .find("cases");
+}
+
+config::Profile profile_of(const config::Node& golden) {
+  return *config::profile_named(golden.find("profile")->text);
+}
+
+/// The optimizer that a case's entry names, read as that of a run file.
+std::unique_ptr<Optimizer> optimizer_of(const config::Node& golden) {
+  config::Diagnostics diagnostics;
+  config::Fields fields(golden, nullptr, "", profile_of(golden), diagnostics);
+  std::unique_ptr<Optimizer> rule;
+  fields.one_of("optimizer", rule, "what is tested", optimizer_kinds());
+  diagnostics.raise();
+  return rule;
+}
+
+/// A chunk whose state blocks have their start values.
+test::Blocks<double> blocks_for(const Optimizer& rule) {
+  test::Blocks<double> blocks(1, {{}}, rule.slots.size());
+  Segment& segment = blocks.segments[0];
+  const double decay = rule.weight_decay.amount;
+  (rule.weight_decay.decoupled ? segment.decoupled_decay : segment.decay) = decay;
+  for (std::size_t slot = 0; slot < rule.slots.size(); ++slot) {
+    blocks.slots[slot].assign(blocks.slots[slot].size(), rule.slots[slot].start);
+  }
+  return blocks;
+}
+
+void check_steps(const config::Node& golden) {
+  const auto rule = optimizer_of(golden);
+  test::Blocks<double> blocks = blocks_for(*rule);
+  const auto launches = make_cpu_update_launches(1);
+  const auto& rows = golden.find("weights")->items;
+  REQUIRE(rows.size() >= 10);
+  for (std::size_t step = 0; step < rows.size(); ++step) {
+    CAPTURE(step);
+    blocks.set_gradients(static_cast<int>(step));
+    blocks.state.step = static_cast<std::int64_t>(step);
+    blocks.state.rate = rule->rate / (1 + 0.1 * static_cast<double>(step));
+    launches->update(blocks.view(), rule->rule, rule->time_decay);
+    for (std::size_t i = 0; i < rows[step].items.size(); ++i) {
+      // Values below 10 from a few dozen roundings of 2^-53 each step; Adadelta's first steps
+      // divide by a root of 1e-7, which multiplies none of them.
+      CHECK(std::abs(blocks.weights[i] - rows[step].items[i].real) < 1e-13);
+    }
+  }
+}
+
+TEST_CASE("every optimizer follows the framework whose form it has, step by step") {
+  for (const config::Node& golden : golden_cases().items) {
+    CAPTURE(golden.find("case")->text);
+    check_steps(golden);
+  }
+}
+
+TEST_CASE("every optimizer of the list has a golden") {
+  std::set<std::string_view> tested;
+  const config::Node cases = golden_cases();
+  for (const config::Node& golden : cases.items) tested.insert(optimizer_of(golden)->name);
+  for (const auto& kind : optimizer_kinds()) CHECK(tested.contains(kind.name));
+}
+
+TEST_CASE("the running number of a rule is a function of the finished steps, to the bit") {
+  const auto nadam = test::optimizer("nadam");
+  test::Blocks<float> blocks(1, {{}}, nadam->slots.size());
+  const auto launches = make_cpu_update_launches(1);
+  for (std::int64_t step = 0; step < 300; ++step) {
+    REQUIRE(running_number(nadam->rule, step) == blocks.running_number);
+    blocks.state.step = step;
+    launches->update(blocks.view(), nadam->rule, 0);
+  }
+  const double last = blocks.running_number;
+  CHECK(last < 1e-50);
+  blocks.state.nonfinite_step = 300;  // a step that is withheld does not count
+  launches->update(blocks.view(), nadam->rule, 0);
+  CHECK(blocks.running_number == last);
+  CHECK(running_number(test::optimizer("adam")->rule, 300) == 1);
+}
+
+}  // namespace
+}  // namespace trainyard
