@@ -17,9 +17,9 @@ namespace trainyard {
 /// non-finite step, is unchanged: the new value is computed but not selected.
 template <class T, class Rule>
 struct UpdateChunk {
-  static constexpr std::size_t kSlots = Rule::kSlots;
+  static constexpr int kSlots = static_cast<int>(Rule::kSlots);
   Rule rule;
-  Element<T*, kSlots> blocks;
+  Element<T*, Rule::kSlots> blocks;
   const T* gradients;
   const std::int32_t* updated;  // see UpdateBlocks
   const Segment* segments;
@@ -39,17 +39,17 @@ struct UpdateChunk {
     if constexpr (HasRunningNumber<Rule>) scalars.running = *running_number;
     const auto step = rule.template step<T>(scalars);
     const T shrink = static_cast<T>(1.0 - rate * segment.decoupled_decay);
-    Element<T*, kSlots> at = blocks;
+    Element<T*, Rule::kSlots> at = blocks;
     at.weight += chunk * kChunk;
-    for (std::size_t slot = 0; slot < kSlots; ++slot) at.state[slot] += chunk * kChunk;
+    for (int slot = 0; slot < kSlots; ++slot) at.state[slot] += chunk * kChunk;
     const T* const g = gradients + chunk * kChunk;
     team.each(kChunk, [=](std::int64_t i) {
-      Element<T, kSlots> e;
+      Element<T, Rule::kSlots> e;
       e.weight = shrink * at.weight[i];
-      for (std::size_t slot = 0; slot < kSlots; ++slot) e.state[slot] = at.state[slot][i];
+      for (int slot = 0; slot < kSlots; ++slot) e.state[slot] = at.state[slot][i];
       step(g[i], e);
       at.weight[i] = keep ? at.weight[i] : e.weight;
-      for (std::size_t slot = 0; slot < kSlots; ++slot) {
+      for (int slot = 0; slot < kSlots; ++slot) {
         at.state[slot][i] = keep ? at.state[slot][i] : e.state[slot];
       }
     });
@@ -81,8 +81,8 @@ void update_chunks(const Launcher& launcher, const UpdateBlocks& blocks, const R
                               .state = blocks.state,
                               .running_number = blocks.running_number,
                               .time_decay = time_decay};
-  for (std::size_t slot = 0; slot < Rule::kSlots; ++slot) {
-    update.blocks.state[slot] = static_cast<T*>(blocks.slots.at(slot));
+  for (int slot = 0; slot < update.kSlots; ++slot) {
+    update.blocks.state[slot] = static_cast<T*>(blocks.slots.at(static_cast<std::size_t>(slot)));
   }
   launcher.rows(blocks.updated == nullptr ? blocks.chunks : blocks.updated_chunks, update);
   if constexpr (HasRunningNumber<Rule>) {
