@@ -92,7 +92,7 @@ TEST_CASE("a chain needs parts, and a length of each but the last") {
 TEST_CASE("a chain contains no chain") {
   CHECK(message_of([] {
           return schedule("chain: {parts: [chain: {parts: [cosine]}]}");
-        }).find("unknown") != std::string::npos);
+        }).find("'parts' must be one of constant, ") != std::string::npos);
 }
 
 TEST_CASE("tables and boundaries must exist and rise") {

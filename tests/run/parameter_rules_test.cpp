@@ -17,7 +17,7 @@ namespace {
 const char* const kNamedNetwork = R"(
 input: [3, 6, 6]
 layers:
-  - {conv: [4, 3], as: stem}
+  - conv: [4, 3]
   - bn
   - relu
   - dense: 3
@@ -76,13 +76,13 @@ TEST_CASE("times are in epochs or steps") {
 }
 
 TEST_CASE("a parameter's optimizer replaces the run's, and its state blocks are allocated") {
-  RunConfig run = run_of("{dense1: {optimizer: {adam: {amsgrad: true}}}, stem: {lr_mult: 2}}");
+  RunConfig run = run_of("{dense1: {optimizer: {adam: {amsgrad: true}}}, conv1: {lr_mult: 2}}");
   run.optimizer = std::make_shared<const Optimizer>(Optimizer{.rate = 0.1});
   CHECK(state_blocks(run) == 3);
   config::Diagnostics diagnostics;
   const ParameterRules rules = parameter_rules(run, build_network(run, 2), 1, diagnostics);
   CHECK(optimizer_of("dense1.bias", *run.optimizer, rules).name == "adam");
-  CHECK(&optimizer_of("stem.weight", *run.optimizer, rules) == run.optimizer.get());
+  CHECK(&optimizer_of("conv1.weight", *run.optimizer, rules) == run.optimizer.get());
   CHECK(&optimizer_of("bn1.beta", *run.optimizer, rules) == run.optimizer.get());
   run.optimizer = std::make_shared<const Optimizer>();
   static_cast<void>(parameter_rules(run, build_network(run_of("{}"), 2), 1, diagnostics));
@@ -94,12 +94,12 @@ TEST_CASE("a parameter's optimizer replaces the run's, and its state blocks are 
 TEST_CASE("impossible rules of parameters are refused, each at its position") {
   CHECK(refusal_of("{bn1.bta: {lr_mult: 2}, '*.alpha': {lr_mult: 2}}") ==
         "run.yaml:1:2: parameters: no parameter is named by 'bn1.bta'; did you mean 'bn1.beta'?\n"
-        "run.yaml:1:26: parameters: no parameter is named by '*.alpha'");
+        "run.yaml:1:25: parameters: no parameter is named by '*.alpha'");
   CHECK(refusal_of("[bn1]") ==
         "run.yaml:1:1: parameters: expected a map of parameters to their keys, found a list");
-  CHECK(refusal_of("{bn1: {until: 3}}")
+  CHECK(refusal_of("{bn1: {until: three}}")
             .find("run.yaml:1:15: 'until' must be a number of epochs or steps, such as '2 epochs' "
-                  "or '500 steps', found '3'") != std::string::npos);
+                  "or '500 steps', found 'three'") != std::string::npos);
   CHECK(refusal_of("{bn1: {lr_mlt: 3}}").find("did you mean 'lr_mult'?") != std::string::npos);
   CHECK(refusal_of("{bn1: 3}").find("run.yaml:1:7") == 0);
   CHECK(refusal_of("{bn1: {lr_mult: -1}}").find("'lr_mult' must be") != std::string::npos);
