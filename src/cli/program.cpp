@@ -41,7 +41,8 @@ constexpr std::array kVerbs{
     Verb{"summary", "list the layers of a network", declare_summary},
     Verb{"schema", "print the JSON Schema or the reference of the YAML files", declare_schema},
     Verb{"bench", "measure the speed of training steps", declare_bench},
-    Verb{"data", "generate data sets", declare_data},
+    Verb{"browse", "draw samples beside what the network gets of them", declare_browse},
+    Verb{"data", "generate and pack data sets", declare_data},
     Verb{"doctor", "report what this machine offers, or the state of a run", declare_doctor},
 };
 

@@ -37,13 +37,6 @@ DeviceChoice::Kind kind_of(const RunFlags& flags) {
   return flags.device == "reference" ? DeviceChoice::Kind::reference : DeviceChoice::Kind::cpu;
 }
 
-/// The folder where timed engines are stored; empty if the environment names no home.
-fs::path engine_folder() {
-  const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
-  if (!cache.empty()) return fs::path(cache) / "trainyard";
-  return home.empty() ? fs::path() : fs::path(home) / ".cache" / "trainyard";
-}
-
 /// True if --device chooses a processor. Throws Error{command_line} if --gpus also chooses a GPU.
 bool on_processor(const RunFlags& flags) {
   if (flags.device.empty()) return false;
@@ -67,6 +60,8 @@ UsableGpus open_gpus_of(const RunFlags& flags) {
 
 DeviceChoice choice_of(const RunFlags& flags, UsableGpus usable) {
   DeviceChoice choice{.kind = kind_of(flags), .threads = flags.threads, .tune = !flags.no_tune};
+  choice.cache_folder = cache_folder();
+  choice.warn = print_warning;
   choice.no_gpu = usable.problem;
   if (usable.gpus.empty()) return choice;
   choice.kind = DeviceChoice::Kind::gpu;
@@ -75,8 +70,6 @@ DeviceChoice choice_of(const RunFlags& flags, UsableGpus usable) {
     if (library.problem.empty() || library.without.empty()) continue;
     print_warning(library.name + ": " + library.problem + ": " + library.without);
   }
-  choice.engine_folder = engine_folder();
-  choice.warn = print_warning;
   return choice;
 }
 
@@ -175,6 +168,12 @@ DeviceChoice device_choice_of_rank(const RunFlags& flags, const RankIdentity& id
   const RankGpuFlags own{
       .gpus = flags.gpus, .replicas = replicas, .chosen = variable(kGpusVariable)};
   return choice_of(flags, gpus_of_rank(own, identity, gpu_search_paths()));
+}
+
+fs::path cache_folder() {
+  const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
+  if (!cache.empty()) return fs::path(cache) / "trainyard";
+  return home.empty() ? fs::path() : fs::path(home) / ".cache" / "trainyard";
 }
 
 void print_warning(const std::string& text) {

@@ -42,6 +42,9 @@ void add_device_flags(CLI::App& app, RunFlags& flags);
 [[nodiscard]] DeviceChoice device_choice_of_rank(const RunFlags& flags,
                                                  const RankIdentity& identity,
                                                  std::optional<int> replicas);
+/// The folder for what need not be found twice (timed engines, the sizes of pictures); empty if the
+/// environment names no home.
+[[nodiscard]] std::filesystem::path cache_folder();
 /// "train: warning: TEXT" on stderr.
 void print_warning(const std::string& text);
 /// The GPU part next to this program, or that of TRAINYARD_GPU_PART, and the folders of CUDA's

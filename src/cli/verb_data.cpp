@@ -3,6 +3,8 @@
 
 #include "base/parallel.h"
 #include "cli/checks.h"
+#include "cli/data_pack.h"
+#include "cli/data_read.h"
 #include "cli/verbs.h"
 #include "data/make_shapes.h"
 
@@ -12,6 +14,8 @@ void declare_data(CLI::App& app, const Context&, Action& action) {
   struct Flags {
     std::string destination;
     ShapesOptions options;
+    PackFlags pack;
+    ReadFlags read;
   };
   auto flags = std::make_shared<Flags>();  // shared with the action, which outlives parsing
   app.require_subcommand(1);
@@ -31,7 +35,11 @@ void declare_data(CLI::App& app, const Context&, Action& action) {
   shapes->add_option("--seed", flags->options.seed, "seed of the drawings")
       ->check(whole_number(0))
       ->type_name("N");
-  action = [flags] {
+  const CLI::App* const packing = add_pack(app, flags->pack);
+  const CLI::App* const reading = add_read(app, flags->read);
+  action = [flags, packing, reading] {
+    if (packing->parsed()) return pack(flags->pack);
+    if (reading->parsed()) return read(flags->read);
     flags->options.threads = available_cores();
     make_shapes(flags->destination, flags->options);
     std::printf("%s: %lld training and %lld test samples of 10 classes\n",

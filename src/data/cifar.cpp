@@ -160,7 +160,7 @@ std::unique_ptr<DatasetSource> read_cifar10(config::Fields& fields) {
   declare(fields, options);
   return std::make_unique<OptionsSource<Cifar10Options>>(
       "cifar10", options,
-      [](const Cifar10Options& given, std::uint64_t) { return open_cifar10(given); });
+      [](const Cifar10Options& given, const Opening&) { return open_cifar10(given); });
 }
 
 std::unique_ptr<DatasetSource> read_cifar100(config::Fields& fields) {
@@ -168,7 +168,7 @@ std::unique_ptr<DatasetSource> read_cifar100(config::Fields& fields) {
   declare(fields, options);
   return std::make_unique<OptionsSource<Cifar100Options>>(
       "cifar100", options,
-      [](const Cifar100Options& given, std::uint64_t) { return open_cifar100(given); });
+      [](const Cifar100Options& given, const Opening&) { return open_cifar100(given); });
 }
 
 }  // namespace trainyard

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -54,6 +56,16 @@ class Dataset {
   [[nodiscard]] virtual bool eight_bit() const { return !held().bytes.empty(); }
   /// As read(), as bytes; only where eight_bit().
   virtual void read_bytes(std::int64_t index, std::uint8_t* image) const;
+  /// Number of consecutive samples that are best read together (see EpochOrder); 0: any order is as
+  /// good.
+  [[nodiscard]] virtual std::int64_t block() const { return 0; }
+};
+
+/// What a source may use when it opens a set.
+struct Opening {
+  std::uint64_t seed = 0;              // of sources that draw their samples
+  std::filesystem::path cache_folder;  // for what need not be found twice; empty: nothing is kept
+  std::function<void(const std::string&)> warn = [](const std::string&) {};
 };
 
 /// How a dataset is opened: `source: NAME` with its keys next to it. Paths are relative to the
@@ -63,9 +75,8 @@ class DatasetSource {
   virtual ~DatasetSource() = default;
   /// "cifar10".
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Opens the set; `seed` is used by sources that draw their samples. Throws Error{data} naming
-  /// file, what was found and what was expected.
-  [[nodiscard]] virtual std::unique_ptr<Dataset> open(std::uint64_t seed) const = 0;
+  /// Opens the set. Throws Error{data} naming file, what was found and what was expected.
+  [[nodiscard]] virtual std::unique_ptr<Dataset> open(const Opening& opening) const = 0;
 };
 
 /// Every source, in the order of the reference. The list is in data/kinds.cpp.

@@ -88,7 +88,7 @@ struct Feeder::State {
   std::vector<Slot> slots;
 
   // Set by start() while no worker is busy.
-  std::vector<std::int64_t> order;
+  EpochOrder order;
   std::uint32_t epoch = 0;
 
   // Under the mutex.
@@ -144,7 +144,7 @@ void Feeder::State::allocate(Slot& slot) const {
 void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slot,
                                 ImageScratch& own_scratch) const {
   const bool real = position < samples;
-  const std::int64_t index = real ? order[static_cast<std::size_t>(position)] : 0;
+  const std::int64_t index = real ? order[position] : 0;
   slot.sample_index[static_cast<std::size_t>(i)] = index;
   slot.labels[static_cast<std::size_t>(i)] = set.label(index);
   const SampleKey key{options.seed, epoch, index};
@@ -258,8 +258,11 @@ void Feeder::start(std::uint32_t epoch, std::int64_t first_step) {
   {
     std::unique_lock lock(state_->mutex);
     state_->quiesce(lock);
-    state_->order =
-        epoch_order(state_->options.seed, epoch, state_->set.size(), state_->options.shuffle);
+    state_->order = EpochOrder({.seed = state_->options.seed,
+                                .epoch = epoch,
+                                .size = state_->set.size(),
+                                .block = state_->set.block(),
+                                .shuffle = state_->options.shuffle});
     state_->epoch = epoch;
     for (Slot& slot : state_->slots) slot.ready_step = -1;
     state_->claimed = state_->consumed = first_step;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/epoch_order.h"
 #include "data/pipeline.h"
 
 namespace trainyard {
@@ -28,12 +29,6 @@ struct Batch {
   std::span<const SpatialStep> spatial = {};   // [n, Pipeline::spatial_steps()]; not with `made`
   std::span<const ColourStep> colours = {};    // [n, Pipeline::colour_steps()]; not with `made`
 };
-
-/// The sample order of an epoch: a permutation of [0, size), a pure function of (seed, epoch): the
-/// indices sorted by 64-bit keys random4(seed, RandomStream::order, epoch, 0, index), ties by
-/// index. The natural order without `shuffle`.
-[[nodiscard]] std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::uint32_t epoch,
-                                                    std::int64_t size, bool shuffle);
 
 struct FeederOptions {
   std::int64_t batch = 1;  // samples per next(): of this rank

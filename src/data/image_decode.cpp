@@ -1,7 +1,9 @@
 #include "data/image_decode.h"
 
+#include <iterator>
 #include <utility>
 
+#include "base/error.h"
 #include "data/image_check.h"
 #include "data/image_format.h"
 #include "data/jpeg.h"
@@ -26,7 +28,10 @@ Picture decode_picture(const EncodedImage& image, int channels) {
 }
 
 void decode_image(const EncodedImage& image, int channels, std::span<std::uint8_t> out) {
-  copy_planes(decode_picture(image, channels), out);
+  const Picture picture = decode_picture(image, channels);
+  TY_CHECK(std::ssize(out) == picture.size().pixels() * channels,
+           "planes of another size than the picture");
+  copy_planes(picture, out.data());
 }
 
 }  // namespace trainyard

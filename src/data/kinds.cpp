@@ -7,7 +7,9 @@
 #include "data/flip.h"
 #include "data/idx.h"
 #include "data/image_folder.h"
+#include "data/image_list.h"
 #include "data/keras_warps.h"
+#include "data/pack.h"
 #include "data/pad_crop.h"
 #include "data/pipeline.h"
 #include "data/preprocess.h"
@@ -25,6 +27,8 @@ std::span<const config::Kind<DatasetSource>> dataset_kinds() {
       {"fashion_mnist", "Fashion-MNIST's four files, plain or .gz", read_fashion_mnist},
       {"idx", "images and labels in IDX files, plain or .gz", read_idx},
       {"image_folder", "one folder of JPEG, PNG or BMP pictures per class", read_image_folder},
+      {"image_list", "JPEG, PNG or BMP pictures that a text file lists", read_image_list},
+      {"pack", "pictures that 'train data pack' has decoded", read_pack},
       {"tensors", "images and labels from a safetensors file", read_tensors},
       {"synthetic", "samples drawn from random numbers", read_synthetic},
   };

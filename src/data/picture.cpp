@@ -71,15 +71,22 @@ Picture turned(const Picture& stored, Orientation orientation) {
   return upright;
 }
 
-void copy_planes(const Picture& picture, std::span<std::uint8_t> planes) {
+namespace {
+
+template <class T>
+void copy_to(const Picture& picture, T* planes) {
   const std::int64_t pixels = picture.size().pixels();
   const int channels = picture.channels();
-  TY_CHECK(std::ssize(planes) == pixels * channels, "planes of another size than the picture");
   const std::uint8_t* from = picture.row(0);
   for (int channel = 0; channel < channels; ++channel) {
-    std::uint8_t* const plane = planes.data() + channel * pixels;
+    T* const plane = planes + channel * pixels;
     for (std::int64_t i = 0; i < pixels; ++i) plane[i] = from[i * channels + channel];
   }
 }
+
+}  // namespace
+
+void copy_planes(const Picture& picture, std::uint8_t* planes) { copy_to(picture, planes); }
+void copy_planes(const Picture& picture, float* planes) { copy_to(picture, planes); }
 
 }  // namespace trainyard

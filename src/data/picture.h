@@ -62,6 +62,7 @@ struct Orientation {
 [[nodiscard]] Picture turned(const Picture& stored, Orientation orientation);
 
 /// Writes the picture to planes [channels, h, w].
-void copy_planes(const Picture& picture, std::span<std::uint8_t> planes);
+void copy_planes(const Picture& picture, std::uint8_t* planes);
+void copy_planes(const Picture& picture, float* planes);
 
 }  // namespace trainyard

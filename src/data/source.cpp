@@ -78,7 +78,7 @@ std::vector<std::string> read_class_names(const fs::path& path, std::int64_t cla
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (!line.empty()) names.push_back(line);
   }
-  if (static_cast<std::int64_t>(names.size()) != classes) {
+  if (classes > 0 && std::ssize(names) != classes) {
     throw Error(ErrorKind::data, "'" + path.string() + "' has " + std::to_string(names.size()) +
                                      " class names, expected " + std::to_string(classes));
   }

@@ -28,12 +28,12 @@ void declare_common(config::Fields& fields, SourceOptions& options);
 template <class Options>
 class OptionsSource final : public DatasetSource {
  public:
-  using Open = std::unique_ptr<Dataset> (*)(const Options&, std::uint64_t seed);
+  using Open = std::unique_ptr<Dataset> (*)(const Options&, const Opening&);
   OptionsSource(std::string_view name, Options options, Open opener)
       : name_(name), options_(std::move(options)), open_(opener) {}
   [[nodiscard]] std::string_view name() const override { return name_; }
-  [[nodiscard]] std::unique_ptr<Dataset> open(std::uint64_t seed) const override {
-    return open_(options_, seed);
+  [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
+    return open_(options_, opening);
   }
 
  private:
@@ -60,7 +60,7 @@ struct FolderSearch {
 [[nodiscard]] std::filesystem::path find_data_folder(const FolderSearch& search);
 
 /// The lines of a file of class names, without blank ones. Empty if there is no such file. Throws
-/// Error{data} if there are not `classes` of them.
+/// Error{data} if there are not `classes` of them; 0: any number.
 [[nodiscard]] std::vector<std::string> read_class_names(const std::filesystem::path& path,
                                                         std::int64_t classes);
 

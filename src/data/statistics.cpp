@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/parallel.h"
+#include "data/each_sample.h"
 
 namespace trainyard {
 
@@ -62,16 +62,14 @@ void add_range(const Dataset& set, std::int64_t begin, std::int64_t end, Partial
 PartialSums sum_of_parts(const Dataset& set, int threads) {
   const std::size_t elements = static_cast<std::size_t>(set.image_shape().elements());
   std::vector<PartialSums> parts(kParts);
-  parallel_ranges(threads, kParts, 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t part = first; part < last; ++part) {
-      PartialSums& sums = parts[static_cast<std::size_t>(part)];
-      sums.values.resize(elements);
-      sums.squares.resize(elements);
-      const std::int64_t begin = set.size() * part / kParts;
-      const std::int64_t end = set.size() * (part + 1) / kParts;
-      set.held().bytes.empty() ? add_range(set, begin, end, sums)
-                               : add_byte_range(set, begin, end, sums);
-    }
+  each_sample(threads, kParts, [&](std::int64_t part) {
+    PartialSums& sums = parts[static_cast<std::size_t>(part)];
+    sums.values.resize(elements);
+    sums.squares.resize(elements);
+    const std::int64_t begin = set.size() * part / kParts;
+    const std::int64_t end = set.size() * (part + 1) / kParts;
+    set.held().bytes.empty() ? add_range(set, begin, end, sums)
+                             : add_byte_range(set, begin, end, sums);
   });
   for (std::size_t part = 1; part < parts.size(); ++part) {
     for (std::size_t i = 0; i < elements; ++i) {

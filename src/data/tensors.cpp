@@ -111,7 +111,7 @@ std::unique_ptr<DatasetSource> read_tensors(config::Fields& fields) {
   declare(fields, options);
   return std::make_unique<OptionsSource<TensorsOptions>>(
       "tensors", options,
-      [](const TensorsOptions& given, std::uint64_t) { return open_tensors(given); });
+      [](const TensorsOptions& given, const Opening&) { return open_tensors(given); });
 }
 
 }  // namespace trainyard

@@ -169,13 +169,18 @@ TEST_CASE("the format of a picture is that of its bytes, not of its name") {
   CHECK(image == std::vector<float>(6, 5));
 }
 
-TEST_CASE("pictures of different sizes are refused with both names and sizes") {
+TEST_CASE("pictures of different sizes have shapes of their own") {
   const test::TemporaryFolder folder;
   write_two_classes(folder);
-  folder.write("dog/z.png", test::png_of({.w = 1, .h = 2}, std::string(6, 'x')));
-  CHECK(data_message(folder_options(folder)) ==
-        "'" + folder.text() + "/dog/z.png' is 1 x 2 pixels but '" + folder.text() +
-            "/cat/1.png' is 2 x 1; convert all pictures to one size");
+  folder.write("dog/z.png", test::png_of({.w = 1, .h = 2}, std::string(6, 7)));
+  const auto set = open_image_folder(folder_options(folder));
+  CHECK(set->image_shape() == Shape{3, 0, 0});
+  CHECK(set->sample_shape(0) == Shape{3, 1, 2});
+  REQUIRE(set->sample_shape(4) == Shape{3, 2, 1});
+  CHECK(set->held().bytes.empty());
+  std::vector<float> image(6);
+  set->read(4, image.data());
+  CHECK(image == std::vector<float>(6, 7));
 }
 
 TEST_CASE("a symbolic link in an image folder is refused") {

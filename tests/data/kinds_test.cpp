@@ -52,7 +52,7 @@ TEST_CASE("a source is read with its keys and opens") {
       "source: synthetic\nshape: [1, 4, 6]\nclasses: 3\nsize: 20\nlearnable: true\nlimit: 9\n");
   REQUIRE(section.source != nullptr);
   CHECK(section.source->name() == "synthetic");
-  const auto set = section.source->open(1);
+  const auto set = section.source->open({.seed = 1});
   CHECK(set->size() == 9);
   CHECK(set->image_shape() == Shape{1, 4, 6});
   CHECK(set->classes() == 3);
@@ -65,6 +65,8 @@ TEST_CASE("every source can be read from its name and keys") {
   CHECK(read("{source: fashion_mnist, split: test}").source->name() == "fashion_mnist");
   CHECK(read("{source: idx, root: x}").source->name() == "idx");
   CHECK(read("{source: image_folder, root: x}").source->name() == "image_folder");
+  CHECK(read("{source: image_list, file: x}").source->name() == "image_list");
+  CHECK(read("{source: pack, file: x}").source->name() == "pack");
   CHECK(read("{source: tensors, file: x}").source->name() == "tensors");
 }
 
@@ -72,7 +74,8 @@ TEST_CASE("the list of sources names each one once") {
   std::vector<std::string_view> names;
   for (const auto& kind : dataset_kinds()) names.push_back(kind.name);
   CHECK(names == std::vector<std::string_view>{"cifar10", "cifar100", "mnist", "fashion_mnist",
-                                               "idx", "image_folder", "tensors", "synthetic"});
+                                               "idx", "image_folder", "image_list", "pack",
+                                               "tensors", "synthetic"});
 }
 
 TEST_CASE("a flip without a probability mirrors half of the samples") {
@@ -107,7 +110,7 @@ TEST_CASE("a source looks next to the config file") {
   folder.write("set/test_batch.bin", test::cifar_record(3, 1));
   const DataSection section =
       read("{source: cifar10, root: set, split: test}", folder.text() + "/run.yaml");
-  CHECK(section.source->open(1)->label(0) == 3);
+  CHECK(section.source->open({.seed = 1})->label(0) == 3);
 }
 
 TEST_CASE("augmentations and preprocessing are read in order from their short forms") {

@@ -113,4 +113,25 @@ TEST_CASE("byte sums are exact beyond 65536 samples of 255") {
   CHECK(statistics.deviation[0] == 0.0f);
 }
 
+TEST_CASE("a sample that cannot be read fails the statistics with its error on any threads") {
+  /// Fails at sample 30.
+  class Unreadable final : public Dataset {
+   public:
+    [[nodiscard]] std::int64_t size() const override { return 64; }
+    [[nodiscard]] Shape image_shape() const override { return {1, 1, 1}; }
+    [[nodiscard]] std::int64_t classes() const override { return 1; }
+    void read(std::int64_t index, float* image) const override {
+      if (index >= 30) throw Error(ErrorKind::data, "sample " + std::to_string(index) + " is bad");
+      *image = 0;
+    }
+    [[nodiscard]] std::int32_t label(std::int64_t) const override { return 0; }
+    [[nodiscard]] std::string fingerprint() const override { return ""; }
+  };
+  for (const int threads : {1, 2, 5}) {
+    CHECK(test::message_of(ErrorKind::data, [&] {
+            (void)compute_statistics(Unreadable(), threads);
+          }) == "sample 30 is bad");
+  }
+}
+
 }  // namespace trainyard

@@ -14,7 +14,8 @@ void read_expression(std::string_view input) {
   list.items = {scalar("1"), scalar("2")};
   Node map;
   map.kind = Node::Kind::map;
-  map.entries = {{"f", {}, scalar("4")}, {"l", {}, list}};
+  map.entries.push_back({"f", {}, scalar("4")});
+  map.entries.push_back({"l", {}, list});
   const config::Scope scope{{"n", scalar("3")},    {"x", scalar("0.5")}, {"b", scalar("true")},
                             {"t", scalar("word")}, {"l", list},          {"m", map}};
   config::Diagnostics diagnostics;

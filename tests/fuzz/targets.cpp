@@ -16,8 +16,11 @@ void read_idx_labels(std::string_view input);
 void read_image(std::string_view input);
 void read_jpeg(std::string_view input);
 void read_json(std::string_view input);
+void read_list(std::string_view input);
 void read_manifest(std::string_view input);
 void read_network(std::string_view input);
+void read_pack_file(std::string_view input);
+void read_picture_index(std::string_view input);
 void read_png(std::string_view input);
 void read_rank_messages(std::string_view input);
 void read_run_file(std::string_view input);
@@ -34,8 +37,11 @@ std::span<const Target> targets() {
                                        Target{"image", read_image},
                                        Target{"jpeg", read_jpeg},
                                        Target{"json", read_json},
+                                       Target{"list", read_list},
                                        Target{"manifest", read_manifest},
                                        Target{"network", read_network},
+                                       Target{"pack", read_pack_file},
+                                       Target{"picture_index", read_picture_index},
                                        Target{"png", read_png},
                                        Target{"rank_messages", read_rank_messages},
                                        Target{"run_file", read_run_file},

@@ -56,7 +56,7 @@ class Counted final : public DatasetSource {
   using Open = std::unique_ptr<Dataset> (*)();
   explicit Counted(Open opener) : open_(opener) {}
   [[nodiscard]] std::string_view name() const override { return "counted"; }
-  [[nodiscard]] std::unique_ptr<Dataset> open(std::uint64_t) const override {
+  [[nodiscard]] std::unique_ptr<Dataset> open(const Opening&) const override {
     ++opened_;
     return open_();
   }
@@ -98,10 +98,15 @@ Opened open_everywhere(const DatasetSource& source, const Dataset* expected) {
   Opened opened;
   std::mutex mutex;
   opened.outcomes = run_groups(kRanks, [&](RankGroup& group) {
-    const auto set = open_shared(source, 1, group, [&](const std::string& text) {
-      const std::lock_guard lock(mutex);
-      opened.warnings.push_back(text);
-    });
+    const auto set = open_shared(
+        source,
+        {.seed = 1,
+         .warn =
+             [&](const std::string& text) {
+               const std::lock_guard lock(mutex);
+               opened.warnings.push_back(text);
+             }},
+        group);
     if (expected != nullptr && !same(*set, *expected)) throw Error(ErrorKind::bug, "another set");
     group.communicator().barrier();  // shared memory lives as long as its first owner
   });

@@ -12,6 +12,7 @@
 #include "config/load.h"
 #include "config/profile.h"
 #include "config/schema.h"
+#include "data/subset.h"
 #include "graph/build.h"
 #include "graph/include.h"
 #include "ops/all.h"
@@ -66,9 +67,28 @@ void declare(Fields& fields, SplitConfig& split) {
   fields.field("shuffle", split.shuffle, "a new order every epoch (training only)");
 }
 
+/// The validation split: the file's own, or a part of the training samples.
+void declare_val(Fields& fields, DataConfig& data) {
+  std::optional<SplitConfig> val;
+  fields.field("val", val, "the validation split, evaluated in full after each epoch");
+  fields.field("val_fraction", data.val_fraction,
+               "instead of 'val': this share of the training samples, and of every class, chosen "
+               "by the seed, is kept for validation",
+               {.minimum = 0, .maximum = 0.9, .exclusive_minimum = true});
+  if (fields.describing()) return;
+  if (fields.given("val") == data.val_fraction.has_value()) {
+    fields.error("", "'data' requires either 'val' or 'val_fraction'");
+  }
+  if (val) data.val = std::move(*val);
+  if (!data.val_fraction || data.train.source == nullptr) return;
+  const auto whole = data.train.source;
+  data.val.source = part_source(whole, *data.val_fraction, Part::val);
+  data.train.source = part_source(whole, *data.val_fraction, Part::train);
+}
+
 void declare(Fields& fields, DataConfig& data) {
   fields.required("train", data.train, "the training split");
-  fields.required("val", data.val, "the validation split, evaluated in full after each epoch");
+  declare_val(fields, data);
   fields.list_of("preprocess", data.preprocess, "applied to every sample, in order",
                  preprocess_kinds());
   fields.list_of("augment", data.augment, "applied to training samples before preprocess, in order",
@@ -259,10 +279,12 @@ void declare(Fields& fields, RunConfig& run) {
 }
 
 std::span<const config::ExclusiveKeys> run_rivals() {
-  static const std::array list{
-      config::ExclusiveKeys{"optimizer", {}}, config::ExclusiveKeys{"schedule", {}},
-      config::ExclusiveKeys{"loss", {}}, config::ExclusiveKeys{"batch", {"per_gpu", "total"}},
-      config::ExclusiveKeys{"network", {"file", "layers"}}};
+  static const std::array list{config::ExclusiveKeys{"optimizer", {}},
+                               config::ExclusiveKeys{"schedule", {}},
+                               config::ExclusiveKeys{"loss", {}},
+                               config::ExclusiveKeys{"batch", {"per_gpu", "total"}},
+                               config::ExclusiveKeys{"data", {"val", "val_fraction"}},
+                               config::ExclusiveKeys{"network", {"file", "layers"}}};
   return list;
 }
 

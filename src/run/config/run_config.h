@@ -41,7 +41,8 @@ enum class Resident { automatic, always, never };
 
 struct DataConfig {
   SplitConfig train;
-  SplitConfig val;
+  SplitConfig val;  // the file's, or the part of the training samples that `val_fraction` takes
+  std::optional<double> val_fraction;
   std::vector<std::shared_ptr<const Preprocess>> preprocess;
   std::vector<std::shared_ptr<const Augmentation>> augment;
   std::int64_t workers = 1;

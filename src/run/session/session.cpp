@@ -22,7 +22,10 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   const std::int64_t shards = shards_of_rank(run_, ranks_.size());
   const TrainingGraph graph = make_training_graph(run_, replica);
   choice.begins(RunPhase::reading_data);
-  data_ = open_data(run_, known, device_.threads, ranks_, choice.warn);
+  data_ = open_data(run_, known, device_.threads, ranks_,
+                    {.seed = static_cast<std::uint64_t>(run_.seed),
+                     .cache_folder = choice.cache_folder,
+                     .warn = choice.warn});
   require_fit(graph.graph, data_, run_.network.where);
   place_data(run_.data, device_, replica, data_);
   make_feeders(run_, replica, ranks_, data_);

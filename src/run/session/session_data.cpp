@@ -35,12 +35,28 @@ std::string classes_advice(std::int64_t wanted, std::int64_t found) {
 
 void require_alike(const Dataset& train, const Dataset& val) {
   const std::int64_t a = train.classes(), b = val.classes();
-  if (train.image_shape() == val.image_shape() && a == b) return;
+  const bool sized = train.image_shape()[1] > 0 && val.image_shape()[1] > 0;
+  const bool alike = sized ? train.image_shape() == val.image_shape()
+                           : train.image_shape()[0] == val.image_shape()[0];
+  if (alike && a == b) return;
   throw Error(ErrorKind::data, "the training split holds images " + train.image_shape().text() +
                                    " of " + std::to_string(a) + " classes, the validation split " +
                                    val.image_shape().text() + " of " + std::to_string(b) +
                                    "; both must have the same shape and classes" +
                                    classes_advice(std::max(a, b), std::min(a, b)));
+}
+
+/// The shape of the samples of both splits: without height and width if one has pictures of their
+/// own sizes.
+Shape shape_of_both(const Dataset& train, const Dataset& val) {
+  return val.image_shape()[1] == 0 ? val.image_shape() : train.image_shape();
+}
+
+Statistics statistics_of(const Dataset& train, int threads) {
+  if (train.image_shape()[1] > 0) return compute_statistics(train, threads);
+  throw Error(ErrorKind::config,
+              "'preprocess' needs statistics of the training pictures, which have sizes of their "
+              "own; give their source a 'size', or give the values instead of 'train'");
 }
 
 /// Throws Error{config} with the reason if the sets cannot stay on a device.
@@ -76,19 +92,18 @@ BatchImages images_for(const DataConfig& config, const SessionDevice& device,
 }  // namespace
 
 SessionData open_data(const RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
-                      const std::function<void(const std::string&)>& warn) {
-  const auto seed = static_cast<std::uint64_t>(run.seed);
+                      const Opening& opening) {
   SessionData data;
-  data.train = open_shared(*run.data.train.source, seed, ranks, warn);
-  data.val = open_shared(*run.data.val.source, seed, ranks, warn);
+  data.train = open_shared(*run.data.train.source, opening, ranks);
+  data.val = open_shared(*run.data.val.source, opening, ranks);
   require_alike(*data.train, *data.val);
-  data.pipeline =
-      std::make_unique<Pipeline>(data.train->image_shape(), run.data.augment, run.data.preprocess);
+  data.pipeline = std::make_unique<Pipeline>(shape_of_both(*data.train, *data.val),
+                                             run.data.augment, run.data.preprocess);
   if (known != nullptr) {
     if (data.pipeline->needs_statistics()) check_statistics(*known, data.train->image_shape());
     data.statistics = *known;
   } else if (data.pipeline->needs_statistics()) {
-    data.statistics = compute_statistics(*data.train, threads);
+    data.statistics = statistics_of(*data.train, threads);
   }
   data.pipeline->prepare(data.statistics);
   return data;

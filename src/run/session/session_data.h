@@ -40,8 +40,7 @@ struct SessionData {
 /// `known` are the statistics of the training split from a checkpoint, or null to compute them with
 /// `threads`. Throws Error{data}, Error{checkpoint} for statistics of other images.
 [[nodiscard]] SessionData open_data(const RunConfig& run, const Statistics* known, int threads,
-                                    RankGroup& ranks,
-                                    const std::function<void(const std::string&)>& warn);
+                                    RankGroup& ranks, const Opening& opening);
 
 /// Throws Error{config} unless the network, whose map is at `where`, takes the images of the data
 /// and ends in as many outputs as they have classes.

@@ -99,7 +99,7 @@ void open_gpu(const DeviceChoice& choice, const RunConfig& run, Precision precis
                                                       .deterministic = run.deterministic,
                                                       .workspace_cap = session.target.workspace_cap,
                                                       .tune = choice.tune,
-                                                      .engine_folder = choice.engine_folder,
+                                                      .engine_folder = choice.cache_folder,
                                                       .engines_of = engines_of,
                                                       .engines = engines,
                                                       .tick = engine_tick(choice, session),

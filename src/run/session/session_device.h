@@ -30,8 +30,8 @@ struct DeviceChoice {
   int threads = 0;  // 0: the config's, else all cores
   bool fuse = true;
   std::shared_ptr<const UsableGpus> gpus;  // for a gpu; the first one is used
-  std::filesystem::path engine_folder;     // see CudaExecutorSettings, like the two below
-  bool tune = true;
+  std::filesystem::path cache_folder;      // for what need not be found twice; empty: none
+  bool tune = true;     // see CudaExecutorSettings, like the one below
   std::string choices;  // of the run that is resumed, or empty
   std::string no_gpu;   // why it is not a GPU, if --gpus leaves it open
   std::function<void(const std::string&)> warn = [](const std::string&) {};

@@ -97,19 +97,18 @@ void or_alone(const std::function<void(const std::string&)>& warn, const Try& at
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_shared(const DatasetSource& source, std::uint64_t seed,
-                                     RankGroup& ranks,
-                                     const std::function<void(const std::string&)>& warn) {
-  if (ranks.identity().local_ranks == 1) return source.open(seed);
+std::unique_ptr<Dataset> open_shared(const DatasetSource& source, const Opening& opening,
+                                     RankGroup& ranks) {
+  if (ranks.identity().local_ranks == 1) return source.open(opening);
   std::unique_ptr<Dataset> set;
   const std::string place = ranks.once_a_machine([&] {
-    set = source.open(seed);
+    set = source.open(opening);
     std::string own;
-    or_alone(warn, [&] { own = share(set); });
+    or_alone(opening.warn, [&] { own = share(set); });
     return own;
   });
-  if (!set && !place.empty()) or_alone(warn, [&] { set = set_at(place); });
-  return set ? std::move(set) : source.open(seed);
+  if (!set && !place.empty()) or_alone(opening.warn, [&] { set = set_at(place); });
+  return set ? std::move(set) : source.open(opening);
 }
 
 }  // namespace trainyard

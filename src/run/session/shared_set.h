@@ -1,10 +1,7 @@
 // Data sets that a machine stores once for all ranks of a run on it.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
 
 #include "data/dataset.h"
 #include "train/rank_group.h"
@@ -16,7 +13,6 @@ namespace trainyard {
 /// is one whose memory cannot be shared, with a warning. Throws what source.open() throws, and
 /// Error{device} on the others if that failed.
 [[nodiscard]] std::unique_ptr<Dataset> open_shared(
-    const DatasetSource& source, std::uint64_t seed, RankGroup& ranks,
-    const std::function<void(const std::string&)>& warn);
+    const DatasetSource& source, const Opening& opening, RankGroup& ranks);
 
 }  // namespace trainyard

@@ -1,0 +1,65 @@
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "base/descriptor.h"
+
+namespace trainyard {
+
+namespace {
+
+[[noreturn]] void bad_mapping(const std::filesystem::path& path, ErrorKind kind,
+                              const std::string& what) {
+  throw Error(kind, "'" + path.string() + "' " + what);
+}
+
+/// The whole pages that lie in a part, or that a part touches.
+std::span<std::byte> pages(std::span<const std::byte> part, bool whole) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto begin = reinterpret_cast<std::uintptr_t>(part.data());
+  std::uintptr_t end = begin + part.size();
+  begin = whole ? (begin + page - 1) / page * page : begin / page * page;
+  end = whole ? end / page * page : end;
+  if (begin >= end) return {};
+  return {reinterpret_cast<std::byte*>(begin), end - begin};
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path, ErrorKind kind) {
+  const Descriptor file(FileNumber{open(path.c_str(), O_RDONLY | O_CLOEXEC)});
+  struct stat facts {};
+  if (!file || fstat(file.get().value, &facts) != 0) {
+    bad_mapping(path, kind, "cannot be opened: " + std::string(std::strerror(errno)));
+  }
+  if (!S_ISREG(facts.st_mode)) bad_mapping(path, kind, "is not a regular file");
+  if (facts.st_size == 0) bad_mapping(path, kind, "is empty");
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  void* const at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get().value, 0);
+  if (at == MAP_FAILED) {
+    bad_mapping(path, kind, "cannot be mapped: " + std::string(std::strerror(errno)));
+  }
+  bytes_ = {static_cast<const std::byte*>(at), size};
+}
+
+MappedFile::~MappedFile() { munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size()); }
+
+// Advice: if the system does not follow it, only time or memory is lost.
+void MappedFile::will_need(std::span<const std::byte> part) const {
+  const auto range = pages(part, false);
+  if (!range.empty()) static_cast<void>(madvise(range.data(), range.size(), MADV_WILLNEED));
+}
+
+void MappedFile::drop(std::span<const std::byte> part) const {
+  const auto range = pages(part, true);
+  if (!range.empty()) static_cast<void>(madvise(range.data(), range.size(), MADV_DONTNEED));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,60 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "base/atomic_file.h"
+#include "cli/checks.h"
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "data/png_write.h"
+#include "run/browse.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct BrowseFlags {
+  RunFlags run;
+  BrowseOptions options;
+  std::int64_t epoch = 1;
+  std::string output = "browse.png";
+};
+
+int browse_run(const BrowseFlags& flags) {
+  const RunConfig run = read_config(flags.run);
+  BrowseOptions options = flags.options;
+  options.epoch = static_cast<std::uint32_t>(flags.epoch - 1);
+  const BrowsedSamples browsed = browse(run, options, static_cast<int>(run.threads),
+                                        {.seed = static_cast<std::uint64_t>(run.seed),
+                                         .cache_folder = cache_folder(),
+                                         .warn = print_warning});
+  Disk().replace_file(flags.output, png_of_picture(browsed.sheet));
+  std::printf("%s: %lld x %lld pixels\n%s\n", flags.output.c_str(),
+              static_cast<long long>(browsed.sheet.size().w),
+              static_cast<long long>(browsed.sheet.size().h), browsed.facts.c_str());
+  return 0;
+}
+
+}  // namespace
+
+void declare_browse(CLI::App& app, const Context&, Action& action) {
+  auto flags = std::make_shared<BrowseFlags>();  // shared with the action, which outlives parsing
+  add_run_flags(app, flags->run);
+  app.add_flag("--val", flags->options.val, "validation samples instead of training samples");
+  app.add_option("--samples", flags->options.samples, "rows: the first samples of the epoch")
+      ->check(whole_number(1, 1000))
+      ->type_name("N");
+  app.add_option("--draws", flags->options.draws, "columns: what as many epochs make of a sample")
+      ->check(whole_number(1, 100))
+      ->type_name("N");
+  app.add_option("--epoch", flags->epoch, "the first of these epochs, from 1")
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("N");
+  app.add_option("--side", flags->options.most_side, "maximum side of a picture, in pixels")
+      ->check(whole_number(128, 4096))
+      ->type_name("N");
+  app.add_option("-o,--output", flags->output, "the PNG file")->type_name("FILE");
+  action = [flags] { return browse_run(*flags); };
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,103 @@
+#include "data/picture_sheet.h"
+
+#include <algorithm>
+
+#include "data/letters.h"
+#include "data/picture_resize.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::int64_t kLeastCell = 128, kGap = 8, kTextScale = 2;
+constexpr std::int64_t kLetterStep = (kLetterWidth + 1) * kTextScale;
+constexpr std::int64_t kTextHeight = kLetterHeight * kTextScale + 4;
+
+/// The picture at its size in the sheet: enlarged by a whole factor or made smaller.
+Picture shown(const Picture& picture, std::int64_t side) {
+  const ImageSize size = picture.size();
+  const std::int64_t longest = std::max(size.h, size.w);
+  if (longest <= side) {
+    const std::int64_t factor = side / longest;
+    Picture large({size.h * factor, size.w * factor}, picture.channels());
+    for (std::int64_t y = 0; y < large.size().h; ++y) {
+      for (std::int64_t x = 0; x < large.size().w; ++x) {
+        std::copy_n(picture.row(y / factor) + x / factor * picture.channels(), picture.channels(),
+                    large.row(y) + x * picture.channels());
+      }
+    }
+    return large;
+  }
+  const ImageSize to{std::max<std::int64_t>(size.h * side / longest, 1),
+                     std::max<std::int64_t>(size.w * side / longest, 1)};
+  return resized(picture, to, ResizeFilter::bilinear, whole_box(size));
+}
+
+/// A point of a sheet.
+struct SheetPlace {
+  std::int64_t y = 0, x = 0;
+};
+
+/// Copies a grey or coloured picture into the coloured sheet.
+void paste(const Picture& picture, const SheetPlace& at, Picture& sheet) {
+  const int channels = picture.channels();
+  for (std::int64_t y = 0; y < picture.size().h; ++y) {
+    const std::uint8_t* from = picture.row(y);
+    std::uint8_t* to = sheet.row(at.y + y) + 3 * at.x;
+    for (std::int64_t x = 0; x < picture.size().w; ++x, from += channels, to += 3) {
+      for (int c = 0; c < 3; ++c) to[c] = from[channels == 3 ? c : 0];
+    }
+  }
+}
+
+void draw_letter(char letter, const SheetPlace& at, Picture& sheet) {
+  const std::uint8_t* const columns = letter_columns(letter);
+  for (std::int64_t y = 0; y < kLetterHeight * kTextScale; ++y) {
+    for (std::int64_t x = 0; x < kLetterWidth * kTextScale; ++x) {
+      const bool ink = (columns[x / kTextScale] >> (y / kTextScale)) & 1;
+      if (ink) std::fill_n(sheet.row(at.y + y) + 3 * (at.x + x), 3, std::uint8_t{0});
+    }
+  }
+}
+
+void draw_text(const std::string& text, const SheetPlace& at, std::int64_t width, Picture& sheet) {
+  const auto letters = std::min<std::int64_t>(std::ssize(text), width / kLetterStep);
+  for (std::int64_t i = 0; i < letters; ++i) {
+    draw_letter(text[static_cast<std::size_t>(i)], {at.y, at.x + i * kLetterStep}, sheet);
+  }
+}
+
+/// The side of the square cells.
+std::int64_t cell_side(const std::vector<SheetRow>& rows, std::int64_t most_side) {
+  std::int64_t side = kLeastCell;
+  for (const SheetRow& row : rows) {
+    for (const SheetCell& cell : row) {
+      const ImageSize size = cell.picture.size();
+      side = std::max(side, std::min(std::max(size.h, size.w), most_side));
+    }
+  }
+  return side;
+}
+
+}  // namespace
+
+Picture picture_sheet(const std::vector<SheetRow>& rows, std::int64_t most_side) {
+  const std::int64_t side = cell_side(rows, most_side);
+  const std::int64_t step_x = side + kGap, step_y = side + kTextHeight + kGap;
+  std::int64_t columns = 0;
+  for (const SheetRow& row : rows) columns = std::max<std::int64_t>(columns, std::ssize(row));
+  Picture sheet({kGap + std::ssize(rows) * step_y, kGap + columns * step_x}, 3);
+  std::fill_n(sheet.row(0), sheet.size().pixels() * 3, std::uint8_t{255});
+  for (std::int64_t i = 0; i < std::ssize(rows); ++i) {
+    const SheetRow& row = rows[static_cast<std::size_t>(i)];
+    for (std::int64_t k = 0; k < std::ssize(row); ++k) {
+      const SheetCell& cell = row[static_cast<std::size_t>(k)];
+      const SheetPlace at{kGap + i * step_y, kGap + k * step_x};
+      paste(shown(cell.picture, side), at, sheet);
+      draw_text(cell.text, {at.y + side + 2, at.x}, side, sheet);
+    }
+  }
+  return sheet;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,140 @@
+#include "data/subset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/philox.h"
+#include "data/memory_dataset.h"
+
+namespace trainyard {
+
+namespace {
+
+std::string fingerprint_of(const Dataset& set, const std::vector<std::int64_t>& indices) {
+  Hash128 hash;
+  hash.update(set.fingerprint());
+  hash.update(std::as_bytes(std::span(indices)));
+  return hash.hex();
+}
+
+/// Reads from a set that does not hold its samples.
+class Subset final : public Dataset {
+ public:
+  Subset(std::unique_ptr<const Dataset> set, std::vector<std::int64_t> indices)
+      : set_(std::move(set)),
+        indices_(std::move(indices)),
+        fingerprint_(fingerprint_of(*set_, indices_)) {}
+
+  [[nodiscard]] std::int64_t size() const override { return std::ssize(indices_); }
+  [[nodiscard]] Shape image_shape() const override { return set_->image_shape(); }
+  [[nodiscard]] Shape sample_shape(std::int64_t index) const override {
+    return set_->sample_shape(at(index));
+  }
+  [[nodiscard]] std::int64_t classes() const override { return set_->classes(); }
+  [[nodiscard]] std::vector<std::string> class_names() const override {
+    return set_->class_names();
+  }
+  void read(std::int64_t index, float* image) const override { set_->read(at(index), image); }
+  [[nodiscard]] std::int32_t label(std::int64_t index) const override {
+    return set_->label(at(index));
+  }
+  [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
+  [[nodiscard]] bool eight_bit() const override { return set_->eight_bit(); }
+  void read_bytes(std::int64_t index, std::uint8_t* image) const override {
+    set_->read_bytes(at(index), image);
+  }
+  [[nodiscard]] std::int64_t block() const override { return set_->block(); }
+
+ private:
+  [[nodiscard]] std::int64_t at(std::int64_t index) const {
+    return indices_[static_cast<std::size_t>(index)];
+  }
+
+  std::unique_ptr<const Dataset> set_;
+  std::vector<std::int64_t> indices_;
+  std::string fingerprint_;
+};
+
+template <class T>
+std::vector<T> gathered(std::span<const T> from, const std::vector<std::int64_t>& indices,
+                        std::int64_t each) {
+  std::vector<T> taken;
+  if (from.empty()) return taken;
+  taken.reserve(indices.size() * static_cast<std::size_t>(each));
+  for (const std::int64_t index : indices) {
+    const auto sample =
+        from.subspan(static_cast<std::size_t>(index * each), static_cast<std::size_t>(each));
+    taken.insert(taken.end(), sample.begin(), sample.end());
+  }
+  return taken;
+}
+
+class PartSource final : public DatasetSource {
+ public:
+  PartSource(std::shared_ptr<const DatasetSource> whole, double fraction, Part part)
+      : whole_(std::move(whole)), fraction_(fraction), part_(part) {}
+  [[nodiscard]] std::string_view name() const override { return whole_->name(); }
+  [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
+    std::unique_ptr<const Dataset> whole = whole_->open(opening);
+    std::vector<std::int64_t> indices = part_of(*whole, fraction_, opening.seed, part_);
+    return subset(std::move(whole), std::move(indices));
+  }
+
+ private:
+  std::shared_ptr<const DatasetSource> whole_;
+  double fraction_;
+  Part part_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
+                                std::vector<std::int64_t> indices) {
+  const HeldSamples held = set->held();
+  if (held.labels.empty()) return std::make_unique<Subset>(std::move(set), std::move(indices));
+  const std::int64_t elements = set->image_shape().elements();
+  MemorySamples samples{.image = set->image_shape(),
+                        .bytes = gathered(held.bytes, indices, elements),
+                        .floats = gathered(held.floats, indices, elements),
+                        .labels = gathered(held.labels, indices, 1),
+                        .classes = set->classes(),
+                        .class_names = set->class_names(),
+                        .fingerprint = fingerprint_of(*set, indices)};
+  return std::make_unique<MemoryDataset>(std::move(samples));
+}
+
+std::vector<std::int64_t> part_of(const Dataset& set, double fraction, std::uint64_t seed,
+                                  Part part) {
+  std::vector<std::tuple<std::int32_t, std::uint64_t, std::int64_t>> keyed;
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    const Random4 random = random4(seed, RandomStream::order, 0, 9, static_cast<std::uint64_t>(i));
+    keyed.emplace_back(set.label(i), (std::uint64_t{random.word[1]} << 32) | random.word[0], i);
+  }
+  std::sort(keyed.begin(), keyed.end());
+  std::vector<std::int64_t> indices;
+  for (std::size_t i = 0; i < keyed.size(); ++i) {
+    const auto before = static_cast<double>(i);
+    const bool val = std::floor((before + 1) * fraction) > std::floor(before * fraction);
+    if (val == (part == Part::val)) indices.push_back(std::get<2>(keyed[i]));
+  }
+  if (indices.empty()) {
+    throw Error(ErrorKind::config, "val_fraction: of " + std::to_string(set.size()) +
+                                       " samples none remains for " +
+                                       (part == Part::val ? "validation; use a larger fraction"
+                                                          : "training; use a smaller fraction") +
+                                       " or more samples");
+  }
+  std::sort(indices.begin(), indices.end());
+  return indices;
+}
+
+std::shared_ptr<const DatasetSource> part_source(std::shared_ptr<const DatasetSource> whole,
+                                                 double fraction, Part part) {
+  return std::make_shared<PartSource>(std::move(whole), fraction, part);
+}
+
+}  // namespace trainyard

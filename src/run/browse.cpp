@@ -1,0 +1,160 @@
+#include "run/browse.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "data/epoch_order.h"
+#include "data/picture_sheet.h"
+#include "run/session/session_data.h"
+
+namespace trainyard {
+namespace {
+
+/// An image [c, h, w] in float.
+struct FloatImage {
+  Shape shape;
+  std::vector<float> values;
+};
+
+/// A range of values.
+struct ValueRange {
+  float least = std::numeric_limits<float>::max(), most = std::numeric_limits<float>::lowest();
+  double sum = 0;
+  std::int64_t count = 0;
+
+  void take(const std::vector<float>& values) {
+    for (const float value : values) {
+      least = std::min(least, value);
+      most = std::max(most, value);
+      sum += value;
+    }
+    count += std::ssize(values);
+  }
+};
+
+/// A row before its values become colours.
+struct BrowsedSample {
+  std::string label;
+  FloatImage original;
+  std::vector<FloatImage> draws;
+};
+
+class Browser {
+ public:
+  Browser(const RunConfig& run, const BrowseOptions& options, int threads, const Opening& opening)
+      : options_(options),
+        seed_(static_cast<std::uint64_t>(run.seed)),
+        ranks_(RankGroupOptions{}),
+        data_(open_data(run, nullptr, threads, ranks_, opening)),
+        uncolored_(data_.pipeline->input_shape(), run.data.augment, {}),
+        set_(options.val ? *data_.val : *data_.train),
+        order_({.seed = seed_,
+                .epoch = options.epoch,
+                .size = set_.size(),
+                .block = set_.block(),
+                .shuffle = !options.val && run.data.train.shuffle}) {}
+
+  BrowsedSample sample(std::int64_t position) {
+    const std::int64_t index = order_[position];
+    BrowsedSample row{.label = label(index), .original = {set_.sample_shape(index), {}}};
+    row.original.values.resize(static_cast<std::size_t>(row.original.shape.elements()));
+    set_.read(index, row.original.values.data());
+    const std::int64_t draws = options_.val ? 1 : options_.draws;
+    for (std::int64_t draw = 0; draw < draws; ++draw) {
+      const SampleKey key{seed_, options_.epoch + static_cast<std::uint32_t>(draw), index};
+      row.draws.push_back(made(uncolored_, key));
+      network_.take(made(*data_.pipeline, key).values);
+    }
+    return row;
+  }
+  [[nodiscard]] std::int64_t size() const { return set_.size(); }
+  [[nodiscard]] bool eight_bit() const { return set_.eight_bit(); }
+  /// Of the values that the network gets.
+  [[nodiscard]] const ValueRange& network() const { return network_; }
+
+ private:
+  [[nodiscard]] FloatImage made(const Pipeline& pipeline, const SampleKey& key) {
+    FloatImage image{pipeline.output_shape(), {}};
+    image.values.resize(static_cast<std::size_t>(image.shape.elements()));
+    if (options_.val) {
+      pipeline.fill_eval(set_, key.index, scratch_, image.values.data());
+    } else {
+      pipeline.fill_train(set_, key, scratch_, image.values.data());
+    }
+    return image;
+  }
+  [[nodiscard]] std::string label(std::int64_t index) const {
+    const auto number = static_cast<std::size_t>(set_.label(index));
+    const std::vector<std::string> names = set_.class_names();
+    return number < names.size() ? names[number] : "class " + std::to_string(number);
+  }
+
+  BrowseOptions options_;
+  std::uint64_t seed_;
+  RankGroup ranks_;
+  SessionData data_;
+  Pipeline uncolored_;  // without `preprocess`
+  const Dataset& set_;
+  EpochOrder order_;
+  ImageScratch scratch_;
+  ValueRange network_;
+};
+
+/// Values of `range` as 0..255.
+Picture colored(const FloatImage& image, const ValueRange& range) {
+  const ImageSize size{image.shape[1], image.shape[2]};
+  const std::int64_t planes = image.shape[0];
+  Picture picture(size, planes == 3 ? 3 : 1);
+  const float scale = range.most > range.least ? 255 / (range.most - range.least) : 1;
+  for (std::int64_t i = 0; i < size.pixels(); ++i) {
+    for (int c = 0; c < picture.channels(); ++c) {
+      const float value = image.values[static_cast<std::size_t>(c * size.pixels() + i)];
+      const float color = std::round((value - range.least) * scale);
+      picture.row(0)[i * picture.channels() + c] =
+          static_cast<std::uint8_t>(std::clamp(color, 0.0f, 255.0f));
+    }
+  }
+  return picture;
+}
+
+SheetRow row_of(const BrowsedSample& sample, const ValueRange& range,
+                const BrowseOptions& options) {
+  SheetRow row;
+  row.push_back({colored(sample.original, range), sample.label});
+  for (std::size_t draw = 0; draw < sample.draws.size(); ++draw) {
+    std::string text =
+        options.val ? "network" : "epoch " + std::to_string(options.epoch + draw + 1);
+    row.push_back({colored(sample.draws[draw], range), std::move(text)});
+  }
+  return row;
+}
+
+}  // namespace
+
+BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, int threads,
+                      const Opening& opening) {
+  Browser browser(run, options, threads, opening);
+  const std::int64_t count = std::min(options.samples, browser.size());
+  std::vector<BrowsedSample> samples;
+  ValueRange range;
+  for (std::int64_t i = 0; i < count; ++i) {
+    samples.push_back(browser.sample(i));
+    range.take(samples.back().original.values);
+  }
+  if (browser.eight_bit()) range = {.least = 0, .most = 255};
+  std::vector<SheetRow> rows;
+  for (const BrowsedSample& sample : samples) rows.push_back(row_of(sample, range, options));
+  const ValueRange& network = browser.network();
+  return {
+      picture_sheet(rows, options.most_side),
+      fmt::format("the network gets values from {:.6g} to {:.6g}, mean {:.6g}, after "
+                  "'preprocess'",
+                  network.least, network.most, network.sum / static_cast<double>(network.count))};
+}
+
+}  // namespace trainyard

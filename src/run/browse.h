@@ -1,0 +1,33 @@
+// A sheet of samples as a data set has them beside what the network gets of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "data/picture.h"
+#include "run/config/run_config.h"
+
+namespace trainyard {
+
+struct BrowseOptions {
+  bool val = false;              // of the validation split
+  std::int64_t samples = 8;      // rows: the first samples of the epoch
+  std::int64_t draws = 4;        // of each training sample: those of as many epochs
+  std::uint32_t epoch = 0;       // the first of them, counted from 0
+  std::int64_t most_side = 256;  // of a picture in the sheet, pixels
+};
+
+struct BrowsedSamples {
+  Picture sheet;
+  std::string facts;  // a line on the values that the network gets
+};
+
+/// Each row has a sample as its source gives it, then what the network gets of it in consecutive
+/// epochs, before `preprocess`, whose values are no colours: that is the only difference to the
+/// network's input, whose range the facts give. Values of 8-bit sources are shown as they are,
+/// rounded and cut to 0..255; those of others are mapped from the range of the originals shown.
+/// A function of the run file, its seed and the options. Throws what opening the data throws.
+[[nodiscard]] BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, int threads,
+                                    const Opening& opening);
+
+}  // namespace trainyard

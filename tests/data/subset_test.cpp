@@ -1,0 +1,117 @@
+#include "data/subset.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "data/synthetic.h"
+#include "helpers.h"
+
+namespace trainyard {
+
+using test::message_of;
+
+namespace {
+
+/// Three classes, of 10, 21 and 69 samples.
+std::unique_ptr<MemoryDataset> uneven_set() {
+  MemorySamples samples{.image = Shape{1, 1, 1}, .classes = 3, .class_names = {"a", "b", "c"}};
+  for (int i = 0; i < 100; ++i) {
+    samples.bytes.push_back(static_cast<std::uint8_t>(i));
+    samples.labels.push_back(i % 10 == 0 ? 0 : (i % 10 < 3 || i == 99) ? 1 : 2);
+  }
+  return std::make_unique<MemoryDataset>(std::move(samples));
+}
+
+std::int64_t of_class(const Dataset& set, const std::vector<std::int64_t>& indices,
+                      std::int32_t label) {
+  return std::ranges::count_if(indices, [&](std::int64_t i) { return set.label(i) == label; });
+}
+
+/// A synthetic source of `size` samples.
+std::shared_ptr<const DatasetSource> synthetic_source(std::int64_t size) {
+  SyntheticOptions options;
+  options.shape = {1, 2, 2};
+  options.size = size;
+  return std::make_shared<OptionsSource<SyntheticOptions>>(
+      "synthetic", options, [](const SyntheticOptions& given, const Opening& opening) {
+        return open_synthetic(given, opening.seed);
+      });
+}
+
+}  // namespace
+
+TEST_CASE("the parts of a set are disjoint and complete for every seed and fraction") {
+  const auto set = uneven_set();
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    for (const double fraction : {0.011, 0.1, 1.0 / 3, 0.5, 0.9}) {
+      CAPTURE(seed);
+      CAPTURE(fraction);
+      auto all = part_of(*set, fraction, seed, Part::train);
+      const auto val = part_of(*set, fraction, seed, Part::val);
+      CHECK(std::ssize(val) == static_cast<std::int64_t>(100 * fraction));
+      CHECK(std::ranges::is_sorted(all));
+      CHECK(std::ranges::is_sorted(val));
+      all.insert(all.end(), val.begin(), val.end());
+      std::ranges::sort(all);
+      REQUIRE(std::ssize(all) == 100);
+      for (std::int64_t i = 0; i < 100; ++i) CHECK(all[static_cast<std::size_t>(i)] == i);
+    }
+  }
+}
+
+TEST_CASE("every class gives its share to validation, up to one sample") {
+  const auto set = uneven_set();
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto val = part_of(*set, 0.3, seed, Part::val);
+    CHECK(std::abs(static_cast<double>(of_class(*set, val, 0)) - 3.0) < 1);
+    CHECK(std::abs(static_cast<double>(of_class(*set, val, 1)) - 6.3) < 1);
+    CHECK(std::abs(static_cast<double>(of_class(*set, val, 2)) - 20.7) < 1);
+  }
+  CHECK(part_of(*set, 0.3, 1, Part::val) != part_of(*set, 0.3, 2, Part::val));
+}
+
+TEST_CASE("a subset of a set in memory is in memory, with its samples, labels and names") {
+  const auto set = subset(uneven_set(), {99, 0, 7});
+  REQUIRE(set->size() == 3);
+  CHECK(std::ranges::equal(set->held().bytes, std::vector<std::uint8_t>{99, 0, 7}));
+  CHECK(std::ranges::equal(set->held().labels, std::vector<std::int32_t>{1, 0, 2}));
+  CHECK(set->class_names() == std::vector<std::string>{"a", "b", "c"});
+  CHECK(set->fingerprint() != subset(uneven_set(), {99, 0, 8})->fingerprint());
+}
+
+TEST_CASE("a part of a set that is not in memory reads the samples of the whole") {
+  const auto source = synthetic_source(40);
+  const auto whole = source->open({.seed = 9});
+  const auto val = part_source(source, 0.25, Part::val)->open({.seed = 9});
+  const auto indices = part_of(*whole, 0.25, 9, Part::val);
+  REQUIRE(val->size() == 10);
+  CHECK(val->held().labels.empty());
+  std::vector<float> expected(4), found(4);
+  std::vector<std::uint8_t> bytes(4);
+  for (std::int64_t i = 0; i < 10; ++i) {
+    const std::int64_t index = indices[static_cast<std::size_t>(i)];
+    whole->read(index, expected.data());
+    val->read(i, found.data());
+    val->read_bytes(i, bytes.data());
+    CHECK(found == expected);
+    CHECK(std::ranges::equal(bytes, expected));
+    CHECK(val->label(i) == whole->label(index));
+  }
+}
+
+TEST_CASE("a fraction that leaves a part empty is refused") {
+  const auto message = [](std::int64_t size, double fraction, Part part) {
+    return message_of(ErrorKind::config, [&] {
+      static_cast<void>(part_source(synthetic_source(size), fraction, part)->open({.seed = 1}));
+    });
+  };
+  CHECK(message(20, 0.04, Part::val) ==
+        "val_fraction: of 20 samples none remains for validation; use a larger fraction or more "
+        "samples");
+  CHECK(message(1, 0.9, Part::val) ==
+        "val_fraction: of 1 samples none remains for validation; use a larger fraction or more "
+        "samples");
+}
+
+}  // namespace trainyard
