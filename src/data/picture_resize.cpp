@@ -11,6 +11,8 @@ namespace trainyard {
 
 namespace {
 
+// The loops over pixels are compiled for the processors that train requires; sums of integers are
+// the same for all.
 constexpr int kFractionBits = 22;
 
 struct FilterShape {
@@ -106,8 +108,9 @@ void widen(const std::uint8_t* row, std::int64_t pixels, int channels, std::uint
   }
 }
 
-void resize_row(const std::uint8_t* wide, const std::vector<Taps>& all, int channels,
-                std::uint8_t* out) {
+__attribute__((target("arch=x86-64-v3"))) void resize_row(const std::uint8_t* wide,
+                                                          const std::vector<Taps>& all,
+                                                          int channels, std::uint8_t* out) {
   for (const Taps& taps : all) {
     const std::uint8_t* from = wide + 4 * taps.first;
     std::array<std::int32_t, 4> sums;
@@ -133,6 +136,13 @@ Picture resized_rows(const Picture& picture, std::int64_t first, std::int64_t ro
   return out;
 }
 
+/// Adds a tap of every value of a row.
+__attribute__((target("arch=x86-64-v3"))) void add_row(const std::uint8_t* from,
+                                                       std::int32_t weight,
+                                                       std::vector<std::int32_t>& sums) {
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += from[i] * weight;
+}
+
 /// `picture` has the rows of the original from `first` on.
 Picture resized_columns(const Picture& picture, std::int64_t first, const std::vector<Taps>& all) {
   const std::int64_t width = picture.size().w;
@@ -144,7 +154,7 @@ Picture resized_columns(const Picture& picture, std::int64_t first, const std::v
     for (std::size_t tap = 0; tap < taps.weights.size(); ++tap) {
       const std::uint8_t* from = picture.row(taps.first - first + static_cast<std::int64_t>(tap));
       const std::int32_t weight = taps.weights[tap];
-      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += from[i] * weight;
+      add_row(from, weight, sums);
     }
     std::ranges::transform(sums, out.row(y), rounded);
   }
