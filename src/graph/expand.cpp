@@ -66,8 +66,8 @@ ValueId Expander::expand_named(const Item& item, const ListContext& context,
   if (item.kind != Item::Kind::join && inputs.size() != 1) {
     diagnostics_.error(item.from->where, item.name + ": takes one input, found " +
                                              std::to_string(inputs.size()) +
-                                             " in 'from'; join them with add, concat, multiply or "
-                                             "average");
+                                             " in 'from'; join them with add, concat, multiply, "
+                                             "average or maximum");
     return kUnknown;
   }
   if (item.kind == Item::Kind::repeat) return expand_repeat(item, context, inputs[0]);

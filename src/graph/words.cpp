@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-constexpr std::array<std::string_view, 4> kJoins{"add", "concat", "multiply", "average"};
+constexpr std::array<std::string_view, 5> kJoins{"add", "concat", "multiply", "average", "maximum"};
 constexpr std::array<std::string_view, 3> kStructures{"act", "repeat", "for"};
 constexpr std::array<std::string_view, 4> kModifiers{"if", "as", "from", "share"};
 constexpr std::array<std::string_view, 10> kExpressionWords{"and", "or",  "not", "if",   "else",

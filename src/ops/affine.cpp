@@ -1,35 +1,52 @@
 #include "ops/affine.h"
 
-#include <string>
 #include <utility>
 
-namespace trainyard {
-namespace {
+#include "ops/expect.h"
 
-ParameterSpec of_channels(std::string name, std::int64_t channels, Initializer::Kind kind,
-                          ParameterGroup group) {
+namespace trainyard {
+
+ParameterSpec channel_parameter(std::string name, std::int64_t channels,
+                                const Initializer& initializer, ParameterGroup group) {
   return {.name = std::move(name),
           .shape = {channels},
-          .initializer = {.kind = kind},
+          .initializer = initializer,
           .group = group,
           .l2 = 0,
           .fan_in = channels,
           .fan_out = channels};
 }
 
-}  // namespace
-
 std::vector<ParameterSpec> affine_parameters(std::int64_t channels, bool scale, bool center) {
+  using Kind = Initializer::Kind;
   std::vector<ParameterSpec> parameters;
   if (scale) {
     parameters.push_back(
-        of_channels("gamma", channels, Initializer::Kind::ones, ParameterGroup::gamma));
+        channel_parameter("gamma", channels, {.kind = Kind::ones}, ParameterGroup::gamma));
   }
   if (center) {
     parameters.push_back(
-        of_channels("beta", channels, Initializer::Kind::zeros, ParameterGroup::beta));
+        channel_parameter("beta", channels, {.kind = Kind::zeros}, ParameterGroup::beta));
   }
   return parameters;
+}
+
+Signature ChannelParameterOp::infer(std::span<const Shape> inputs) const {
+  require_features_or_images(inputs[0]);
+  Signature signature;
+  signature.outputs = {inputs[0]};
+  signature.parameters = parameters(inputs[0].c());
+  signature.workspace_bytes = static_cast<std::int64_t>(channel_sum_bytes(inputs[0]));
+  return signature;
+}
+
+Contract ChannelParameterOp::contract() const {
+  Contract contract;
+  contract.backward_reads_inputs = true;
+  contract.synced_backward = true;
+  contract.in_place_forward = true;
+  contract.in_place_backward = true;
+  return contract;
 }
 
 }  // namespace trainyard

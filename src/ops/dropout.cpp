@@ -42,7 +42,7 @@ Signature DropoutOp::infer(std::span<const Shape> inputs) const {
   return signature;
 }
 
-Contract DropoutOp::contract() const {
+Contract DropOp::contract() const {
   Contract contract;
   contract.draws = true;
   contract.eval_is_identity = true;
@@ -51,9 +51,7 @@ Contract DropoutOp::contract() const {
   return contract;
 }
 
-std::string DropoutOp::attributes() const {
-  return "{rate: " + number_text(attributes_.rate) + "}";
-}
+std::string DropOp::attributes() const { return "{rate: " + number_text(attributes_.rate) + "}"; }
 
 std::uint32_t drop_threshold(double rate) {
   const auto rounded = static_cast<std::uint64_t>(std::llround(rate * 4294967296.0));
@@ -71,11 +69,7 @@ void declare(config::Fields& fields, DropoutAttributes& dropout) {
 
 config::Kind<Op> dropout_kind() {
   return {"dropout", "sets random values to zero in training and scales up the rest",
-          [](config::Fields& fields) -> std::unique_ptr<Op> {
-            DropoutAttributes attributes;
-            declare(fields, attributes);
-            return std::make_unique<DropoutOp>(attributes);
-          }};
+          &read_dropout<DropoutOp>};
 }
 
 }  // namespace trainyard

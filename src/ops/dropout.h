@@ -35,6 +35,15 @@ struct DropoutMask {
   [[nodiscard]] TY_HD static Random4 draw(const Sample& sample, std::uint32_t quad) {
     return philox(sample.key.word[0], sample.key.word[1], quad, 0, sample.low, sample.high);
   }
+  /// The word of one position.
+  [[nodiscard]] TY_HD static std::uint32_t word(const Sample& sample, std::uint32_t position) {
+    const Random4 drawn = draw(sample, position / 4);
+    const std::uint32_t lane = position % 4;
+    return lane == 0   ? drawn.word[0]
+           : lane == 1 ? drawn.word[1]
+           : lane == 2 ? drawn.word[2]
+                       : drawn.word[3];
+  }
 };
 
 /// rate * 2^32, rounded, at most 2^32 - 1.
@@ -59,10 +68,20 @@ struct DropoutAnywhere {
   }
 };
 
-/// out = kept ? in * scale : 0, by quads in logical order. A row is up to kRowQuads quads of a
-/// sample.
-template <class T, class Address>
-struct DropoutQuads {
+/// Kept and scaled if the draw is at least the threshold, else 0.
+template <class T>
+struct Dropping {
+  std::uint32_t threshold;
+  Arithmetic<T> scale;
+  TY_HD T operator()(T value, std::uint32_t drawn) const {
+    const T kept = static_cast<T>(value * scale);
+    return drawn >= threshold ? kept : T{};
+  }
+};
+
+/// out = change(in, draw), by quads in logical order. A row is up to kRowQuads quads of a sample.
+template <class T, class Address, class Change>
+struct DrawnQuads {
   static constexpr std::int64_t kRowQuads = 256;
 
   const T* in;
@@ -70,7 +89,7 @@ struct DropoutQuads {
   Address from, to;
   std::int64_t elements;  // per sample
   DropoutMask mask;
-  Arithmetic<T> scale;
+  Change change;
 
   [[nodiscard]] TY_HD std::int64_t rows_a_sample() const {
     return (elements + 4 * kRowQuads - 1) / (4 * kRowQuads);
@@ -79,8 +98,8 @@ struct DropoutQuads {
                   std::int64_t lanes) const {
     const Random4 draw = DropoutMask::draw(sample, index);
     for (std::int64_t lane = 0; lane < lanes; ++lane) {
-      const T value = static_cast<T>(in[from.offset(n, 4 * index + lane)] * scale);
-      out[to.offset(n, 4 * index + lane)] = draw.word[lane] >= mask.threshold ? value : T{};
+      const T value = in[from.offset(n, 4 * index + lane)];
+      out[to.offset(n, 4 * index + lane)] = change(value, draw.word[lane]);
     }
   }
   template <class Team>
@@ -100,8 +119,8 @@ struct DropoutQuads {
 /// The same for layouts with adjacent channels (blocked, or n, h, w, c). A row is up to kRowPixels
 /// pixels of a map in up to `lanes` channels, four pixels at a time, with two draws each since a
 /// quad may begin at any of the four.
-template <class T>
-struct DropoutChannels {
+template <class T, class Change>
+struct DrawnChannels {
   static constexpr std::int64_t kRowPixels = 64;
 
   const T* in;
@@ -109,7 +128,7 @@ struct DropoutChannels {
   Layout from, to;
   std::int64_t lanes;
   DropoutMask mask;
-  Arithmetic<T> scale;
+  Change change;
 
   [[nodiscard]] TY_HD std::int64_t pixels() const { return from.extent[2] * from.extent[3]; }
   [[nodiscard]] TY_HD std::int64_t rows_a_map() const {
@@ -155,8 +174,8 @@ struct DropoutChannels {
                                   : phase == 1 ? word[k + 1]
                                   : phase == 2 ? word[k + 2]
                                                : word[k + 3];
-      const T value = static_cast<T>(source[(pixel + k) * from.stride[3] + c] * scale);
-      destination[(pixel + k) * to.stride[3] + c] = drawn >= mask.threshold ? value : T{};
+      const T value = source[(pixel + k) * from.stride[3] + c];
+      destination[(pixel + k) * to.stride[3] + c] = change(value, drawn);
     }
   }
 };
@@ -166,22 +185,75 @@ struct DropoutChannels {
 /// True if the elements of a sample are in logical order.
 [[nodiscard]] bool in_logical_order(const Layout& layout);
 
+/// Runs DrawnQuads from and to other addresses.
+template <class T, class Launcher, class Address, class Change>
+void change_quads(const Launcher& launcher, const DropoutMask& mask, const Change& change,
+                  const TensorView& in, const TensorView& out, const Address& from,
+                  const Address& to) {
+  const Layout& shape = in.layout;
+  const DrawnQuads<T, Address, Change> rows{
+      in.as<T>(), out.as<T>(), from, to, shape.extent[1] * shape.extent[2] * shape.extent[3],
+      mask,       change};
+  launcher.rows(shape.extent[0] * rows.rows_a_sample(), rows);
+}
+
+/// out = change(in, draw) for every element, with zeros as padding, in any layouts.
+template <class T, class Launcher, class Change>
+void change_by_draws(const Launcher& launcher, const DropoutMask& mask, const Change& change,
+                     const TensorView& in, const TensorView& out) {
+  if (in_logical_order(in.layout) && in_logical_order(out.layout)) {
+    change_quads<T>(launcher, mask, change, in, out, DropoutInOrder{in.layout.stride[0]},
+                    DropoutInOrder{out.layout.stride[0]});
+  } else if (const std::int64_t lanes = dropout_lanes(in.layout, out.layout)) {
+    const DrawnChannels<T, Change> rows{in.as<T>(), out.as<T>(), in.layout, out.layout,
+                                        lanes,      mask,        change};
+    launcher.rows(rows.rows(), rows);
+  } else {
+    change_quads<T>(launcher, mask, change, in, out, DropoutAnywhere{in.layout},
+                    DropoutAnywhere{out.layout});
+  }
+  zero_padding<T>(launcher, out);
+}
+
 struct DropoutAttributes {
   double rate = 0.5;  // fraction of zeros, in [0, 1)
 };
 
-/// Any shape to the same shape. forward_eval copies.
-class DropoutOp final : public Op {
+/// What drops at a rate: a shape to the same shape. forward_eval copies, backward draws the mask
+/// again.
+class DropOp : public Op {
+ public:
+  explicit DropOp(DropoutAttributes attributes) : attributes_(attributes) {}
+  [[nodiscard]] const DropoutAttributes& values() const { return attributes_; }
+
+  [[nodiscard]] Contract contract() const final;
+  [[nodiscard]] std::string attributes() const final;
+
+ protected:
+  /// In training.
+  [[nodiscard]] DropoutMask mask(const FunctorStep& step, const StepTensors& tensors) const {
+    return {
+        .batch = tensors.batch, .node = step.node, .threshold = drop_threshold(attributes_.rate)};
+  }
+  /// Of what is kept.
+  template <class A>
+  [[nodiscard]] A scale() const {
+    return static_cast<A>(1.0 / (1.0 - attributes_.rate));
+  }
+
+ private:
+  DropoutAttributes attributes_;
+};
+
+/// Single values of any shape.
+class DropoutOp final : public DropOp {
  public:
   static constexpr bool kElementwise = true;
 
-  explicit DropoutOp(DropoutAttributes attributes) : attributes_(attributes) {}
-  [[nodiscard]] const DropoutAttributes& values() const { return attributes_; }
+  using DropOp::DropOp;
 
   [[nodiscard]] std::string_view type() const override { return "dropout"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] Contract contract() const override;
-  [[nodiscard]] std::string attributes() const override;
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
@@ -191,43 +263,20 @@ class DropoutOp final : public Op {
       map<T, T>(launcher, step.walk, Copy{}, in, out);
       return;
     }
-    const DropoutMask mask{
-        .batch = tensors.batch, .node = step.node, .threshold = drop_threshold(attributes_.rate)};
-    drop<T>(launcher, mask, in, out);
-    zero_padding<T>(launcher, out);
+    const DropoutMask drawn = mask(step, tensors);
+    const Dropping<T> dropping{drawn.threshold, scale<Arithmetic<T>>()};
+    change_by_draws<T>(launcher, drawn, dropping, in, out);
   }
-
- private:
-  template <class T, class Launcher>
-  void drop(const Launcher& launcher, const DropoutMask& mask, const TensorView& in,
-            const TensorView& out) const {
-    const auto scale = static_cast<Arithmetic<T>>(1.0 / (1.0 - attributes_.rate));
-    if (in_logical_order(in.layout) && in_logical_order(out.layout)) {
-      drop_quads<T>(launcher, mask, scale, in, out, DropoutInOrder{in.layout.stride[0]},
-                    DropoutInOrder{out.layout.stride[0]});
-    } else if (const std::int64_t lanes = dropout_lanes(in.layout, out.layout)) {
-      const DropoutChannels<T> rows{in.as<T>(), out.as<T>(), in.layout, out.layout,
-                                    lanes,      mask,        scale};
-      launcher.rows(rows.rows(), rows);
-    } else {
-      drop_quads<T>(launcher, mask, scale, in, out, DropoutAnywhere{in.layout},
-                    DropoutAnywhere{out.layout});
-    }
-  }
-  template <class T, class Launcher, class Address>
-  static void drop_quads(const Launcher& launcher, const DropoutMask& mask, Arithmetic<T> scale,
-                         const TensorView& in, const TensorView& out, const Address& from,
-                         const Address& to) {
-    const Layout& shape = in.layout;
-    const DropoutQuads<T, Address> rows{
-        in.as<T>(), out.as<T>(), from, to, shape.extent[1] * shape.extent[2] * shape.extent[3],
-        mask,       scale};
-    launcher.rows(shape.extent[0] * rows.rows_a_sample(), rows);
-  }
-  DropoutAttributes attributes_;
 };
 
 void declare(config::Fields& fields, DropoutAttributes& dropout);
+/// A DropOp from its keys.
+template <class Dropping>
+std::unique_ptr<Op> read_dropout(config::Fields& fields) {
+  DropoutAttributes attributes;
+  declare(fields, attributes);
+  return std::make_unique<Dropping>(attributes);
+}
 [[nodiscard]] config::Kind<Op> dropout_kind();
 
 }  // namespace trainyard

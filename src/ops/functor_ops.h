@@ -37,13 +37,13 @@ struct ActivationOpsOf<std::tuple<Functions...>> {
 };
 
 /// The functor ops that know the places of their elements (places.h).
-using PlaceOps = std::tuple<PreluOp, ScaleOp, NormOp, LrnOp, ShiftOp, PermuteOp, UpsampleOp,
-                            SpatialDropoutOp, GaussianNoiseOp>;
+using PlaceOps =
+    std::tuple<PreluOp, ScaleOp, NormOp, LrnOp, ShiftOp, PermuteOp, UpsampleOp, SpatialDropoutOp>;
 
 /// Every functor op except the activations and those with places.
 using OtherFunctorOps =
     std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MaximumOp, MultiplyOp, ReshapeOp, SoftmaxOp,
-               DropoutOp, CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp, TopKOp,
-               PrecisionOp, RecallOp, F1Op>;
+               DropoutOp, GaussianNoiseOp, CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp,
+               TopKOp, PrecisionOp, RecallOp, F1Op>;
 
 }  // namespace trainyard

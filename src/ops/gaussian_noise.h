@@ -1,34 +1,21 @@
-// Additive normal noise, in training alone.
+// Additive normal noise, in training alone. As in dropout, four neighbours in the logical order c,
+// h, w of a sample share a draw.
 #pragma once
 
 #include <string>
 
 #include "base/normal.h"
 #include "ops/dropout.h"
-#include "ops/places.h"
 
 namespace trainyard {
 
-/// y = x + deviation * z with z from a standard normal distribution. As in dropout, four neighbours
-/// in the logical order c, h, w of a sample share a draw.
+/// x + deviation * z with z from a standard normal distribution.
 template <class T>
-struct NoisySum {
+struct Noisy {
   using A = Arithmetic<T>;
-  const T* x;
-  Places from;
-  DropoutMask mask;  // its threshold is not used
   A deviation;
-
-  TY_HD A operator()(const Place& at) const {
-    const auto position = static_cast<std::uint32_t>(at.c * from.pixels + at.pixel);
-    const Random4 draw = DropoutMask::draw(mask.sample(at.n), position / 4);
-    const std::uint32_t lane = position % 4;
-    const std::uint32_t word = lane == 0   ? draw.word[0]
-                               : lane == 1 ? draw.word[1]
-                               : lane == 2 ? draw.word[2]
-                                           : draw.word[3];
-    const A value = x[from.offset(at.n, at.c, at.pixel)];
-    return value + deviation * math::normal_of<A>(word);
+  TY_HD T operator()(T x, std::uint32_t drawn) const {
+    return static_cast<T>(static_cast<A>(x) + deviation * math::normal_of<A>(drawn));
   }
 };
 
@@ -39,7 +26,7 @@ struct GaussianNoiseAttributes {
 /// Any shape to the same shape. forward_eval copies.
 class GaussianNoiseOp final : public Op {
  public:
-  static constexpr bool kElementwise = false;
+  static constexpr bool kElementwise = true;
 
   explicit GaussianNoiseOp(GaussianNoiseAttributes attributes) : attributes_(attributes) {}
 
@@ -50,14 +37,15 @@ class GaussianNoiseOp final : public Op {
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
-    using A = Arithmetic<T>;
     const TensorView& in = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
     const TensorView& out = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
-    const bool noisy = step.pass == Pass::forward_train;
+    if (step.pass != Pass::forward_train) {
+      map<T, T>(launcher, step.walk, Copy{}, in, out);
+      return;
+    }
     const DropoutMask mask{.batch = tensors.batch, .node = step.node, .threshold = 0};
-    map_places<T>(launcher, out,
-                  NoisySum<T>{in.as<T>(), Places(in.layout), mask,
-                              static_cast<A>(noisy ? attributes_.stddev : 0)});
+    const Noisy<T> noisy{static_cast<Arithmetic<T>>(attributes_.stddev)};
+    change_by_draws<T>(launcher, mask, noisy, in, out);
   }
 
  private:

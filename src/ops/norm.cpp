@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "ops/affine.h"
 #include "ops/expect.h"
 #include "ops/window.h"
 
@@ -66,12 +65,14 @@ NormSets NormOp::sets_of(const Layout& layout) const {
   sets.groups = groups_of(sets.at.channels);
   sets.set_channels = sets.at.channels / sets.groups;
   sets.set_pixels = attributes_.kind == NormKind::layer ? 1 : sets.at.pixels;
+  sets.by_channels = Divisor(sets.set_channels);
+  sets.by_inner = Divisor(sets.inner());
   return sets;
 }
 
 Signature NormOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
-  require_features_or_images(input);
+  Signature signature = ChannelParameterOp::infer(inputs);
   const std::int64_t groups = groups_of(input.c());
   require_groups("input channels", input.c(), groups);
   const std::int64_t pixels = attributes_.kind == NormKind::layer ? 1 : input.h() * input.w();
@@ -80,23 +81,14 @@ Signature NormOp::infer(std::span<const Shape> inputs) const {
         "normalises single values of {}, which gives zeros; it needs at least 2 values together",
         input.text()));
   }
-  Signature signature;
-  signature.outputs = {input};
-  signature.parameters = affine_parameters(input.c(), attributes_.scale, attributes_.center);
   const std::int64_t parts = attributes_.kind == NormKind::layer ? input.h() * input.w() : 1;
   signature.saved_bytes = size_product({input.n(), parts, groups, 2, sizeof(double)});
-  signature.workspace_bytes =
-      signature.saved_bytes + static_cast<std::int64_t>(channel_sum_bytes(input));
+  signature.workspace_bytes += signature.saved_bytes;
   return signature;
 }
 
-Contract NormOp::contract() const {
-  Contract contract;
-  contract.backward_reads_inputs = true;
-  contract.synced_backward = true;
-  contract.in_place_forward = true;
-  contract.in_place_backward = true;
-  return contract;
+std::vector<ParameterSpec> NormOp::parameters(std::int64_t channels) const {
+  return affine_parameters(channels, attributes_.scale, attributes_.center);
 }
 
 std::string NormOp::attributes() const {

@@ -4,10 +4,8 @@
 #include <string>
 
 #include "base/math.h"
-#include "ops/functor_step.h"
-#include "ops/op.h"
-#include "ops/places.h"
-#include "ops/step_tensors.h"
+#include "base/offset_allocator.h"
+#include "ops/affine.h"
 
 namespace trainyard {
 
@@ -17,8 +15,14 @@ namespace trainyard {
 struct NormSets {
   Places at;
   std::int64_t groups = 1, set_channels = 1, set_pixels = 1;
+  Divisor by_channels, by_inner;  // of a channel's index, and of an element's in its set
 
   [[nodiscard]] TY_HD std::int64_t size() const { return set_channels * set_pixels; }
+  [[nodiscard]] TY_HD bool by_pixel() const { return at.lanes() > 1; }
+  /// Elements of a set that are counted first: the channels of a pixel, or the pixels of a channel.
+  [[nodiscard]] TY_HD std::uint32_t inner() const {
+    return static_cast<std::uint32_t>(by_pixel() ? set_channels : set_pixels);
+  }
   /// [n][pixel, or one][group].
   [[nodiscard]] TY_HD std::int64_t count() const {
     return at.images * (at.pixels / set_pixels) * groups;
@@ -26,19 +30,15 @@ struct NormSets {
   /// The set of an element.
   [[nodiscard]] TY_HD std::int64_t of(const Place& place) const {
     const std::int64_t part = set_pixels == 1 ? place.n * at.pixels + place.pixel : place.n;
-    const auto group =
-        static_cast<std::uint32_t>(place.c) / static_cast<std::uint32_t>(set_channels);
-    return part * groups + group;
+    return part * groups + by_channels(static_cast<std::uint32_t>(place.c));
   }
   /// Element `i` of a set.
   [[nodiscard]] TY_HD Place element(std::int64_t set, std::int64_t i) const {
     const std::int64_t part = set / groups, first = set % groups * set_channels;
-    const bool by_pixel = at.lanes() > 1;
-    const auto inner = static_cast<std::uint32_t>(by_pixel ? set_channels : set_pixels);
-    const std::uint32_t high = static_cast<std::uint32_t>(i) / inner;
-    const std::uint32_t low = static_cast<std::uint32_t>(i) - high * inner;
-    const std::int64_t c = first + (by_pixel ? low : high);
-    std::int64_t n = part, pixel = by_pixel ? high : low;
+    const std::uint32_t high = by_inner(static_cast<std::uint32_t>(i));
+    const std::uint32_t low = static_cast<std::uint32_t>(i) - high * inner();
+    const std::int64_t c = first + (by_pixel() ? low : high);
+    std::int64_t n = part, pixel = by_pixel() ? high : low;
     if (set_pixels == 1) {
       n = part / at.pixels;
       pixel = part - n * at.pixels;
@@ -176,15 +176,12 @@ struct NormAttributes {
 /// pixel (Keras, ConvNeXt); group_norm, over neighbouring channels of a whole map; instance_norm,
 /// over each channel of a map. Parameters: gamma and beta (each [c], if enabled). In training the
 /// means and factors are kept in the reserve.
-class NormOp final : public Op {
+class NormOp final : public ChannelParameterOp {
  public:
-  static constexpr bool kElementwise = false;
-
   explicit NormOp(NormAttributes attributes) : attributes_(attributes) {}
 
   [[nodiscard]] std::string_view type() const override;
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::string attributes() const override;
 
   template <class T>
@@ -195,14 +192,16 @@ class NormOp final : public Op {
   template <class T>
   [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {
     if (step.pass == Pass::forward_train) return 0;
-    const std::size_t sets = set_bytes<Arithmetic<T>>(step);
-    return step.backward() ? channel_sum_bytes(shape_of(step.inputs[0])) + sets : sets;
+    return ChannelParameterOp::workspace_bytes<T>(step) + set_bytes<Arithmetic<T>>(step);
   }
 
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     step.backward() ? backward<T>(step, tensors, launcher) : forward<T>(step, tensors, launcher);
   }
+
+ protected:
+  [[nodiscard]] std::vector<ParameterSpec> parameters(std::int64_t channels) const override;
 
  private:
   template <class T, class Launcher>
@@ -230,14 +229,14 @@ class NormOp final : public Op {
     const T* const x = tensors.inputs[0].as<T>();
     const T* const dy = tensors.output_gradients[0].as<T>();
     if (attributes_.scale || attributes_.center) {
-      sum_channels(launcher, step.inputs[0], NormTerms<T>{factors, x, dy},
-                   gamma_at<A>(tensors.parameter_gradients),
-                   beta_at<A>(tensors.parameter_gradients), tensors.workspace);
+      sum_gradients(step, tensors, launcher, NormTerms<T>{factors, x, dy},
+                    gamma_at<A>(tensors.parameter_gradients),
+                    beta_at<A>(tensors.parameter_gradients));
     }
     const TensorView& dx = tensors.input_gradients[0];
     if (dx.data == nullptr) return;
-    A* const mean_gradient = reinterpret_cast<A*>(static_cast<std::byte*>(tensors.workspace) +
-                                                  channel_sum_bytes(shape_of(step.inputs[0])));
+    A* const mean_gradient = static_cast<A*>(
+        address_at(tensors.workspace, ChannelParameterOp::workspace_bytes<T>(step)));
     A* const slope = mean_gradient + sets.count();
     launcher.rows(sets.count(), NormGradientMeans<T>{factors, x, dy, mean_gradient, slope});
     map_places<T>(launcher, dx, NormGradient<T>{factors, x, dy, mean_gradient, slope});

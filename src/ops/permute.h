@@ -25,7 +25,8 @@ struct PermutedCopy {
   TY_HD Arithmetic<T> operator()(const Place& at) const {
     const std::int64_t h = at.pixel / out_width;
     const std::int64_t index[3] = {at.c, h, at.pixel - h * out_width};
-    return in[from.offset(at.n, index[source[0]], index[source[1]], index[source[2]])];
+    const std::int64_t pixel = index[source[1]] * from.width + index[source[2]];
+    return in[source[0] == 0 ? from.offset(at, pixel) : from.offset(at.n, index[source[0]], pixel)];
   }
 };
 

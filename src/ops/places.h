@@ -17,9 +17,33 @@
 namespace trainyard {
 
 /// The place of an element: sample, channel, and pixel in row-major order, with its offset in
-/// memory.
+/// memory; where channels are in blocks, also the width of one and the channel's index in its own.
 struct Place {
   std::int64_t n, c, pixel, offset;
+  std::int64_t block = 0, lane = 0;
+};
+
+/// Exact division of 32-bit numbers by a fixed one, which the CPU does in vectors.
+class Divisor {
+ public:
+  Divisor() = default;
+  explicit Divisor(std::int64_t by)
+      : by_(static_cast<std::uint32_t>(by)), inverse_(1.0 / static_cast<double>(by)) {}
+
+  TY_HD std::uint32_t operator()(std::uint32_t number) const {
+#ifdef __CUDA_ARCH__
+    return number / by_;
+#else
+    // The product is at most one unit in the last place off, so its floor is the quotient or, where
+    // that has no remainder, one less.
+    const auto quotient = static_cast<std::uint32_t>(number * inverse_);
+    return number - quotient * by_ == by_ ? quotient + 1 : quotient;
+#endif
+  }
+
+ private:
+  std::uint32_t by_ = 1;
+  double inverse_ = 1;
 };
 
 /// A tensor whose pixels are equally spaced, as those of all tensors but some slices are. Plain
@@ -54,6 +78,12 @@ struct Places {
   }
   TY_HD std::int64_t offset(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
     return offset(n, c, h * width + w);
+  }
+  /// The element of another tensor's channel and sample at another pixel. With equal blocks, a
+  /// block's channels are as close here as they are there.
+  TY_HD std::int64_t offset(const Place& at, std::int64_t pixel) const {
+    return at.block == mask + 1 ? offset(at.n, at.c - at.lane, pixel) + at.lane
+                                : offset(at.n, at.c, pixel);
   }
   /// Channels next to each other in memory, padding included.
   [[nodiscard]] TY_HD std::int64_t lanes() const {
@@ -92,6 +122,12 @@ struct PlaceMap {
     const std::int64_t left = to.pixels - first_pixel;
     const std::int64_t count = left < row_pixels ? left : row_pixels;
     const std::int64_t begin = to.offset(n, first, first_pixel);
+    if (to.mask > 0) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        set_block(team, n, first, first_pixel + i, begin + i * to.pixel_stride);
+      }
+      return;
+    }
     if (lanes == 1) {
       team.each(count, [&](std::int64_t i) {
         set({n, first, first_pixel + i, begin + i * to.pixel_stride});
@@ -107,6 +143,17 @@ struct PlaceMap {
   }
 
  private:
+  /// A block's channels of a pixel. The loop has no condition, so that it becomes vectors.
+  template <class Team>
+  TY_HD void set_block(const Team& team, std::int64_t n, std::int64_t first, std::int64_t pixel,
+                       std::int64_t begin) const {
+    const std::int64_t left = to.channels - first, kept = left < lanes ? left : lanes;
+    team.each(kept, [&](std::int64_t lane) {
+      out[begin + lane] =
+          static_cast<T>(body(Place{n, first + lane, pixel, begin + lane, lanes, lane}));
+    });
+    team.each(lanes - kept, [&](std::int64_t lane) { out[begin + kept + lane] = T{}; });
+  }
   TY_HD void set(const Place& place) const {
     out[place.offset] = place.c < to.channels ? static_cast<T>(body(place)) : T{};
   }

@@ -3,10 +3,7 @@
 
 #include <string>
 
-#include "ops/functor_step.h"
-#include "ops/op.h"
-#include "ops/places.h"
-#include "ops/step_tensors.h"
+#include "ops/affine.h"
 
 namespace trainyard {
 
@@ -54,21 +51,13 @@ struct PreluAttributes {
 };
 
 /// Any shape to the same shape. Parameter: alpha [c].
-class PreluOp final : public Op {
+class PreluOp final : public ChannelParameterOp {
  public:
-  static constexpr bool kElementwise = false;
-
   explicit PreluOp(PreluAttributes attributes) : attributes_(attributes) {}
 
   [[nodiscard]] std::string_view type() const override { return "prelu"; }
-  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::string attributes() const override;
 
-  template <class T>
-  [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {
-    return step.backward() ? channel_sum_bytes(shape_of(step.inputs[0])) : 0;
-  }
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     using A = Arithmetic<T>;
@@ -78,12 +67,14 @@ class PreluOp final : public Op {
       return map_places<T>(launcher, tensors.outputs[0], PreluValue<T>{x, alpha});
     }
     const T* const dy = tensors.output_gradients[0].as<T>();
-    sum_channels(launcher, step.inputs[0], PreluSlope<T>{x, dy},
-                 data_at<A>(tensors.parameter_gradients, 0), static_cast<A*>(nullptr),
-                 tensors.workspace);
+    sum_gradients(step, tensors, launcher, PreluSlope<T>{x, dy},
+                  data_at<A>(tensors.parameter_gradients, 0), static_cast<A*>(nullptr));
     const TensorView& dx = tensors.input_gradients[0];
     if (dx.data != nullptr) map_places<T>(launcher, dx, PreluGradient<T>{x, dy, alpha});
   }
+
+ protected:
+  [[nodiscard]] std::vector<ParameterSpec> parameters(std::int64_t channels) const override;
 
  private:
   PreluAttributes attributes_;

@@ -1,26 +1,9 @@
 #include "ops/scale.h"
 
-#include "ops/affine.h"
-#include "ops/expect.h"
-
 namespace trainyard {
 
-Signature ScaleOp::infer(std::span<const Shape> inputs) const {
-  require_features_or_images(inputs[0]);
-  Signature signature;
-  signature.outputs = {inputs[0]};
-  signature.parameters = affine_parameters(inputs[0].c(), true, attributes_.center);
-  signature.workspace_bytes = static_cast<std::int64_t>(channel_sum_bytes(inputs[0]));
-  return signature;
-}
-
-Contract ScaleOp::contract() const {
-  Contract contract;
-  contract.backward_reads_inputs = true;
-  contract.synced_backward = true;
-  contract.in_place_forward = true;
-  contract.in_place_backward = true;
-  return contract;
+std::vector<ParameterSpec> ScaleOp::parameters(std::int64_t channels) const {
+  return affine_parameters(channels, true, attributes_.center);
 }
 
 std::string ScaleOp::attributes() const {

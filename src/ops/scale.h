@@ -4,10 +4,7 @@
 
 #include <string>
 
-#include "ops/functor_step.h"
-#include "ops/op.h"
-#include "ops/places.h"
-#include "ops/step_tensors.h"
+#include "ops/affine.h"
 
 namespace trainyard {
 
@@ -49,21 +46,13 @@ struct ScaleAttributes {
 };
 
 /// Any shape to the same shape. Parameters: gamma and, with center, beta, each [c].
-class ScaleOp final : public Op {
+class ScaleOp final : public ChannelParameterOp {
  public:
-  static constexpr bool kElementwise = false;
-
   explicit ScaleOp(ScaleAttributes attributes) : attributes_(attributes) {}
 
   [[nodiscard]] std::string_view type() const override { return "scale"; }
-  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] Contract contract() const override;
   [[nodiscard]] std::string attributes() const override;
 
-  template <class T>
-  [[nodiscard]] std::size_t workspace_bytes(const FunctorStep& step) const {
-    return step.backward() ? channel_sum_bytes(shape_of(step.inputs[0])) : 0;
-  }
   template <class T, class Launcher>
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     using A = Arithmetic<T>;
@@ -74,12 +63,15 @@ class ScaleOp final : public Op {
                            ScaleValue<T>{x, gamma, data_at<A>(tensors.parameters, 1)});
     }
     const T* const dy = tensors.output_gradients[0].as<T>();
-    sum_channels(launcher, step.inputs[0], ScaleTerms<T>{x, dy},
-                 data_at<A>(tensors.parameter_gradients, 0),
-                 data_at<A>(tensors.parameter_gradients, 1), tensors.workspace);
+    sum_gradients(step, tensors, launcher, ScaleTerms<T>{x, dy},
+                  data_at<A>(tensors.parameter_gradients, 0),
+                  data_at<A>(tensors.parameter_gradients, 1));
     const TensorView& dx = tensors.input_gradients[0];
     if (dx.data != nullptr) map_places<T>(launcher, dx, ScaleGradient<T>{dy, gamma});
   }
+
+ protected:
+  [[nodiscard]] std::vector<ParameterSpec> parameters(std::int64_t channels) const override;
 
  private:
   ScaleAttributes attributes_;

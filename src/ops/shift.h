@@ -25,7 +25,8 @@ struct ShiftedCopy {
     const std::int64_t channel = at.c + c, y = row + h, x = column + w;
     const bool inside = channel >= 0 && channel < from.channels && y >= 0 &&
                         y * from.width < from.pixels && x >= 0 && x < from.width;
-    return inside ? static_cast<Arithmetic<T>>(in[from.offset(at.n, channel, y, x)]) : value;
+    if (!inside) return value;
+    return in[c == 0 ? from.offset(at, y * from.width + x) : from.offset(at.n, channel, y, x)];
   }
 };
 

@@ -19,12 +19,7 @@ struct ChannelFactor {
 
   TY_HD void operator()(std::int64_t i) const {
     const std::int64_t n = i / channels, c = i - n * channels;
-    const Random4 draw = DropoutMask::draw(mask.sample(n), static_cast<std::uint32_t>(c / 4));
-    const std::int64_t lane = c % 4;
-    const std::uint32_t word = lane == 0   ? draw.word[0]
-                               : lane == 1 ? draw.word[1]
-                               : lane == 2 ? draw.word[2]
-                                           : draw.word[3];
+    const std::uint32_t word = DropoutMask::word(mask.sample(n), static_cast<std::uint32_t>(c));
     factors[i] = word >= mask.threshold ? scale : A(0);
   }
 };
@@ -38,22 +33,20 @@ struct ChannelProduct {
   Places from;
   TY_HD A operator()(const Place& at) const {
     const A factor = factors[at.n * from.channels + at.c];
-    const A value = x[from.offset(at.n, at.c, at.pixel)];
+    const A value = x[from.offset(at, at.pixel)];
     return factor == 0 ? A(0) : value * factor;
   }
 };
 
-/// [n, c, h, w] to the same shape. forward_eval copies. Backward draws the mask again.
-class SpatialDropoutOp final : public Op {
+/// Whole channels of [n, c, h, w].
+class SpatialDropoutOp final : public DropOp {
  public:
   static constexpr bool kElementwise = false;
 
-  explicit SpatialDropoutOp(DropoutAttributes attributes) : attributes_(attributes) {}
+  using DropOp::DropOp;
 
   [[nodiscard]] std::string_view type() const override { return "spatial_dropout"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] Contract contract() const override;
-  [[nodiscard]] std::string attributes() const override;
 
   /// The factors of the channels.
   template <class T>
@@ -65,13 +58,12 @@ class SpatialDropoutOp final : public Op {
     using A = Arithmetic<T>;
     const TensorView& in = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
     const TensorView& out = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
+    DropoutMask drawn = mask(step, tensors);
     const bool drops = step.pass != Pass::forward_eval;
-    const DropoutMask mask{.batch = tensors.batch,
-                           .node = step.node,
-                           .threshold = drops ? drop_threshold(attributes_.rate) : 0};
-    const A scale = static_cast<A>(drops ? 1.0 / (1.0 - attributes_.rate) : 1.0);
+    if (!drops) drawn.threshold = 0;
     A* const factors = static_cast<A*>(tensors.workspace);
-    launcher.each(channels_of(step), ChannelFactor<A>{mask, in.layout.extent[1], scale, factors});
+    launcher.each(channels_of(step),
+                  ChannelFactor<A>{drawn, in.layout.extent[1], drops ? scale<A>() : A(1), factors});
     map_places<T>(launcher, out, ChannelProduct<T>{in.as<T>(), factors, Places(in.layout)});
   }
 
@@ -80,8 +72,6 @@ class SpatialDropoutOp final : public Op {
   [[nodiscard]] static std::int64_t channels_of(const FunctorStep& step) {
     return step.inputs[0].extent[0] * step.inputs[0].extent[1];
   }
-
-  DropoutAttributes attributes_;
 };
 
 [[nodiscard]] config::Kind<Op> spatial_dropout_kind();

@@ -64,7 +64,7 @@ struct UpsampleValue {
     const UpsampleAxis::Taps h = maps.h.taps(row);
     const UpsampleAxis::Taps w = maps.w.taps(at.pixel - row * maps.large.width);
     const auto value = [&](std::int64_t y, std::int64_t column) -> A {
-      return x[maps.small.offset(at.n, at.c, y, column)];
+      return x[maps.small.offset(at, y * maps.small.width + column)];
     };
     if (!maps.h.bilinear) return value(h.low, w.low);
     const A right = static_cast<A>(w.weight), below = static_cast<A>(h.weight);
@@ -88,7 +88,7 @@ struct UpsampleGradient {
       A line = 0;
       for (std::int64_t column = maps.w.first(w); column < maps.w.last(w); ++column) {
         line += static_cast<A>(maps.w.weight(w, column)) *
-                static_cast<A>(dy[maps.large.offset(at.n, at.c, row, column)]);
+                static_cast<A>(dy[maps.large.offset(at, row * maps.large.width + column)]);
       }
       total += static_cast<A>(maps.h.weight(h, row)) * line;
     }

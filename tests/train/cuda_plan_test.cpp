@@ -8,6 +8,8 @@
 
 #include "base/median.h"
 #include "base/philox.h"
+#include "every_op.h"
+#include "ops/all.h"
 #include "small_training.h"
 #include "tensor/float_types.h"
 
@@ -16,8 +18,7 @@ using namespace trainyard::test;
 
 namespace {
 
-/// Together they have every kind of op. Channels are not multiples of 8 or 4, windows are padded,
-/// strided, dilated and grouped.
+/// Channels are not multiples of 8 or 4, windows are padded, strided, dilated and grouped.
 const std::vector<std::string> kNetworks = {
     R"(
 input: [3, 13, 11]
@@ -65,7 +66,8 @@ layers:
   - global_avg_pool
   - dense: 3
   - softmax
-)"};
+)",
+    kEveryOp};
 constexpr std::int64_t kBatch = 12;
 
 Target in_double(Target target) {
@@ -110,7 +112,7 @@ class NoisyExecutor final : public Executor {
   NoisyExecutor(std::unique_ptr<Executor> inner, const StepDescription& step, Rounder& rounder)
       : inner_(std::move(inner)), rounder_(rounder) {
     const std::string_view type = step.op->type();
-    rounds_weight_ = type == "conv" || type == "dense";
+    rounds_weight_ = type == "conv" || type == "conv_transpose" || type == "dense";
     rounds_outputs_ = !step.op->contract().arithmetic_outputs;
     backward_ = step.pass == Pass::backward_data;
   }
@@ -222,6 +224,16 @@ void check_storage(Precision precision) {
 }
 
 }  // namespace
+
+TEST_CASE("one network has every op of the list") {
+  const Graph graph = training_graph(kEveryOp, kBatch).graph;
+  for (const auto& kind : op_kinds()) {
+    // The last softmax is part of the loss; one before it is a layer. identity leaves no node.
+    const auto found =
+        std::ranges::find(graph.nodes, kind.name, [](const Node& node) { return node.op->type(); });
+    CHECK_MESSAGE(found != graph.nodes.end(), kind.name);
+  }
+}
 
 TEST_CASE("ten steps with the CUDA plan equal those with the CPU's, in double") {
   for (const std::string& network : kNetworks) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "every_op.h"
 #include "model/model.h"
 #include "small_training.h"
 
@@ -72,7 +73,9 @@ std::string refusal(std::int64_t batch, std::size_t free) {
 }  // namespace
 
 TEST_CASE("the forecast equals what a model allocates, to the byte") {
-  for (const bool accumulates : {false, true}) {
+  const std::pair<std::string, bool> cases[] = {
+      {kFittedNetwork, false}, {kFittedNetwork, true}, {kEveryOp, false}};
+  for (const auto& [network, accumulates] : cases) {
     SmallDevice device(0);
     const auto executors = make_reference_executors();
     ModelOptions with = options();
@@ -80,8 +83,7 @@ TEST_CASE("the forecast equals what a model allocates, to the byte") {
     with.accumulates = accumulates;
     const auto queue = device.make_queue();
     const auto launches = make_cpu_update_launches(1);
-    const Model model(training_graph(kFittedNetwork, 6), {device, *queue, *executors, *launches},
-                      with);
+    const Model model(training_graph(network, 6), {device, *queue, *executors, *launches}, with);
     const MemoryForecast memory = forecast(model.programs());
     CHECK(memory.total() == device.allocated);
     CHECK(memory.weights > 0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "every_op.h"
 #include "guarded_compute.h"
 #include "rank_training.h"
 #include "train/training_step.h"
@@ -55,6 +56,15 @@ TEST_CASE("with shards, float32 training on 1, 2 and 4 ranks is bit-identical") 
   RankTraining other = on_processor(1);
   other.seed = 12;
   CHECK(differences(train_on_ranks(1, other)[0], trained) == kAll);
+}
+
+TEST_CASE("with shards, every op is bit-identical on 1, 2 and 4 ranks") {
+  RankTraining training = on_processor(1);
+  training.network = kEveryOp;
+  training.updates = 4;
+  const TrainedRank trained = require_equal_bytes(training);
+  CHECK(trained.updates.size() == 4);
+  for (const StepResult& update : trained.updates) CHECK(update.finite);
 }
 
 TEST_CASE("with shards and accumulation, training on 1, 2 and 4 ranks is bit-identical") {

@@ -4,6 +4,7 @@
 
 #include "backend/cuda/update.h"
 #include "comm/communicator.h"
+#include "every_op.h"
 #include "gpu_arithmetic.h"
 #include "gpu_under_test.h"
 #include "rank_training.h"
@@ -80,7 +81,7 @@ void check_bytes(const RankTraining& training) {
 }  // namespace
 
 TEST_CASE("training on a GPU is bit-identical to its plan on the CPU, in each precision") {
-  for (const char* const network : {kSmallNetwork, kWideNetwork}) {
+  for (const char* const network : {kSmallNetwork, kWideNetwork, kEveryOp}) {
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
       CAPTURE(network);
       CAPTURE(name_of(precision));

@@ -1,0 +1,45 @@
+// A network with every op of the list, so that what must hold for each of them is checked once.
+#pragma once
+
+namespace trainyard::test {
+
+/// cuda_plan_test.cpp checks that no op is missing. Reads maps [3, 9, 7], gives 4 classes. Channels
+/// are not multiples of 8 or 4.
+inline constexpr const char* kEveryOp = R"(
+input: [3, 9, 7]
+layers:
+  - conv: {filters: 10, kernel: 3, pad: same_upper}
+  - bn
+  - relu
+  - conv_transpose: {filters: 6, kernel: 3, stride: 2, pad: same_upper}
+  - group_norm: 3
+  - prelu
+  - max_pool: 2
+  - spatial_dropout: 0.1
+  - gaussian_noise: 0.01
+  - conv_transpose: {filters: 10, kernel: [3, 2], stride: [1, 2], groups: 2, pad: 0, output_pad: [0, 1], bias: false}
+  - instance_norm
+  - mish
+  - crop: {top: 1, bottom: 1, left: 1}
+  - avg_pool: {size: [1, 2]}
+  - scale
+  - add: [[layer_norm, swish], [lrn, hard_swish]]
+  - multiply: [[sigmoid], []]
+  - average: [[elu], [selu]]
+  - maximum: [[gelu], [softmax]]
+  - slice: [1, 9]
+  - concat: [[leaky_relu], [softplus, tanh]]
+  - pad: {right: 1}
+  - upsample: {size: 2, mode: bilinear}
+  - permute: [h, c, w]
+  - reshape: [16, 18, 16]
+  - conv: {filters: 6, kernel: 1}
+  - add: [[hard_sigmoid], [softsign], [identity]]
+  - concat: [[global_max_pool], [global_avg_pool]]
+  - flatten
+  - dropout: 0.1
+  - dense: 4
+  - softmax
+)";
+
+}  // namespace trainyard::test
