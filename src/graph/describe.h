@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// profile, vars, input, defaults (the keys of every op), blocks, layers (the ops and structures;
-/// blocks add names).
+/// blocks add names), outputs.
 [[nodiscard]] std::vector<config::FieldDescription> describe_network(
     config::Profile profile = config::Profile::keras2);
 

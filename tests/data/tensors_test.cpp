@@ -120,7 +120,7 @@ TEST_CASE("a label out of range is refused with its record") {
   contents.labels = {1, -2};
   const TensorsOptions options = write(folder, contents);
   CHECK(data_message(options) ==
-        "'" + options.file + "': record 1 (from 0) has label -2, expected 0 to 1");
+        "'" + options.file + "': record 1 (from 0) has label -2, expected 0 to 1, or -1 for none");
 }
 
 TEST_CASE("an image value that is not finite is refused with its image") {

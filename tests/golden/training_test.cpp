@@ -177,7 +177,10 @@ class Images {
           static_cast<std::uint32_t>(step * batch_) + static_cast<std::uint32_t>(i);
       labels_[i] = static_cast<std::int32_t>(philox(label_key_, 0, counter, 0, 0, 0).word[0] % 10);
     }
-    return {.images = images_, .labels = labels_, .sample_index = index_, .valid = batch_};
+    return {.images = images_,
+            .fields = {std::as_bytes(std::span(labels_))},
+            .sample_index = index_,
+            .valid = batch_};
   }
 
  private:

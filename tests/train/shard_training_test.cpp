@@ -109,7 +109,10 @@ TEST_CASE(
     updater.prepare();
     for (std::int64_t pass = 0; pass < updater.reducer().passes(); ++pass) {
       images[0] = static_cast<float>(pass);
-      model.load({.images = images, .labels = labels, .sample_index = index, .valid = 2});
+      model.load({.images = images,
+                  .fields = {std::as_bytes(std::span(labels))},
+                  .sample_index = index,
+                  .valid = 2});
       work.run(pass);
     }
     updater.finish();

@@ -58,7 +58,7 @@ class NoiseBatch {
       return std::span(values).subspan(count * static_cast<std::size_t>(replica), count);
     };
     return {.images = cut(images_),
-            .labels = cut(labels_),
+            .fields = {std::as_bytes(cut(labels_))},
             .sample_index = cut(index_),
             .valid = static_cast<std::int64_t>(cut(labels_).size())};
   }
