@@ -9,7 +9,7 @@ namespace trainyard {
 
 LossSumOp::LossSumOp(std::vector<double> weights) : count_(static_cast<int>(weights.size())) {
   TY_CHECK(!weights.empty() && weights.size() <= kMostLosses, "a sum of 1 to 8 losses");
-  std::ranges::copy(weights, weights_.begin());
+  std::ranges::copy(weights, weights_);
 }
 
 Signature LossSumOp::infer(std::span<const Shape> inputs) const {

@@ -1,7 +1,6 @@
 // The sum of a network's losses: the root of a graph with several.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -17,8 +16,8 @@ inline constexpr std::size_t kMostLosses = 8;
 /// sum[n] = sum over losses of weight * loss[n], in their order.
 template <class A>
 struct SumLosses {
-  std::array<const A*, kMostLosses> losses;  // [n]
-  std::array<double, kMostLosses> weights;
+  const A* losses[kMostLosses];  // [n]
+  double weights[kMostLosses];
   int count;
   A* sum;  // [n]
   TY_HD void operator()(std::int64_t n) const {
@@ -31,8 +30,8 @@ struct SumLosses {
 /// The gradient of each loss: its weight times the state's gradient scale.
 template <class A>
 struct LossSumGradients {
-  std::array<A*, kMostLosses> gradients;  // [n]; null: not needed
-  std::array<double, kMostLosses> weights;
+  A* gradients[kMostLosses];  // [n]; null: not needed
+  double weights[kMostLosses];
   int count;
   const StepState* state;
   TY_HD void operator()(std::int64_t n) const {
@@ -66,19 +65,23 @@ class LossSumOp final : public Op {
     using A = Arithmetic<T>;
     const std::int64_t samples = step.inputs[0].extent[0];
     if (step.backward()) {
-      LossSumGradients<A> backward{{}, weights_, count_, tensors.batch.state};
+      LossSumGradients<A> backward{{}, {}, count_, tensors.batch.state};
       for (int i = 0; i < count_; ++i) {
         backward.gradients[i] = tensors.input_gradients[i].as<A>();
+        backward.weights[i] = weights_[i];
       }
       return launcher.each(samples, backward);
     }
-    SumLosses<A> forward{{}, weights_, count_, tensors.outputs[0].as<A>()};
-    for (int i = 0; i < count_; ++i) forward.losses[i] = tensors.inputs[i].as<const A>();
+    SumLosses<A> forward{{}, {}, count_, tensors.outputs[0].as<A>()};
+    for (int i = 0; i < count_; ++i) {
+      forward.losses[i] = tensors.inputs[i].as<const A>();
+      forward.weights[i] = weights_[i];
+    }
     launcher.each(samples, forward);
   }
 
  private:
-  std::array<double, kMostLosses> weights_{};
+  double weights_[kMostLosses] = {};
   int count_ = 0;
 };
 

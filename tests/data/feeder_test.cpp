@@ -168,8 +168,7 @@ TEST_CASE("training takes each sample at most once and drops the remainder") {
   for (const Copy& batch : rest_of_epoch(feeder, 0)) {
     CHECK(batch.valid == 4);
     seen.insert(batch.sample_index.begin(), batch.sample_index.end());
-    for (std::size_t i = 0; i < 4; ++i)
-      CHECK(test::labels_of(batch)[i] == batch.sample_index[i] % 10);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(batch.labels[i] == batch.sample_index[i] % 10);
   }
   CHECK(seen.size() == 60);
 }
@@ -193,7 +192,7 @@ TEST_CASE("evaluation takes every sample once and pads with sample 0") {
   const Copy& last = batches.back();
   CHECK(last.valid == 1);
   CHECK(last.sample_index == std::vector<std::int64_t>{60, 0, 0, 0});
-  CHECK(test::labels_of(last)[1] == 0);
+  CHECK(last.labels[1] == 0);
   const std::size_t elements = static_cast<std::size_t>(kFedShape.elements());
   const std::vector<float> first(batches.front().images.begin(),
                                  batches.front().images.begin() + kFedShape.elements());
