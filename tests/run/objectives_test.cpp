@@ -101,7 +101,8 @@ TEST_CASE("outputs and heads that do not fit are refused") {
   CHECK(graph_refusal(with_aux("heads: [mse, cross_entropy: {output: aux}]\n"))
             .find("'heads' has a second loss on the last layer; give each its own 'output'") !=
         std::string::npos);
-  CHECK(graph_refusal(with_aux("heads: [cross_entropy: {output: aux}]\n", "softmax: "))
+  CHECK(graph_refusal(
+            with_aux("heads: [cross_entropy: {output: aux}]\n", "dense: 3}\n    - {softmax: "))
             .find("output 'aux' ends with softmax, but its loss cross_entropy includes a softmax; "
                   "delete the layer") != std::string::npos);
 }

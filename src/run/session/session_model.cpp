@@ -28,9 +28,13 @@ DType transport_of(const RunConfig& run) {
 
 }  // namespace
 
-double usual_threshold(const RunConfig& run) {
+double usual_threshold(const RunConfig& run, const std::string& output) {
+  std::string_view loss = run.loss->type();
+  for (const auto& one : losses_of(run)) {
+    if (one->values().output == output) loss = one->type();
+  }
   // A loss without an activation compares the output itself with the labels 0 and 1.
-  return activation_of(run.loss->type()).empty() ? 0.5 : 0;
+  return activation_of(loss).empty() ? 0.5 : 0;
 }
 
 std::vector<SampleField> usual_fields(const RunConfig& run, const Graph& network) {
@@ -53,9 +57,9 @@ TrainingGraph make_training_graph(const RunConfig& run, std::int64_t batch) {
 TrainingGraph training_graph_of(const RunConfig& run, Graph network,
                                 const std::vector<SampleField>& fields) {
   std::vector<std::shared_ptr<const Metric>> metrics;
-  const double threshold = usual_threshold(run);
   for (const auto& metric : run.metrics) {
-    const std::shared_ptr<const Metric> usual = metric->with_threshold(threshold);
+    const std::shared_ptr<const Metric> usual =
+        metric->with_threshold(usual_threshold(run, metric->output));
     metrics.push_back(usual ? usual : metric);
   }
   return attach_objectives(std::move(network), {.losses = losses_of(run),

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "device/statistics_sum.h"
 #include "model/model.h"
@@ -13,8 +15,9 @@
 
 namespace trainyard {
 
-/// The value above which a single output predicts class 1, unless a metric sets its own.
-[[nodiscard]] double usual_threshold(const RunConfig& run);
+/// The value above which the single unit of this output ("": the last layer) predicts class 1,
+/// unless a metric sets its own.
+[[nodiscard]] double usual_threshold(const RunConfig& run, const std::string& output = "");
 
 /// The training graph of a run, whose data have these fields. Throws Error{config} for an output or
 /// a field that is not there.
