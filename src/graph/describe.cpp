@@ -103,9 +103,9 @@ std::vector<FieldDescription> describe_network(config::Profile profile) {
           describe_input(),
           describe_defaults(profile),
           described("blocks", "tree", "your own layers: {name: {args: [f, k=3], layers: [...]}}"),
-          describe_layers(profile),
           described("outputs", "list of texts",
-                    "names of layers (as:) that are outputs besides the last, for more losses")};
+                    "names of layers (as:) that are outputs besides the last, for more losses"),
+          describe_layers(profile)};
 }
 
 }  // namespace trainyard

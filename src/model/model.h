@@ -4,6 +4,7 @@
 // upload of batches. It knows no optimizer step, no rank and no run folder.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -118,7 +118,7 @@ class LossOp final : public AnyLoss {
  public:
   static constexpr bool kElementwise = false;
 
-  using AnyLoss::AnyLoss;
+  explicit LossOp(LossAttributes attributes) : AnyLoss(std::move(attributes)) {}
 
   [[nodiscard]] std::string_view type() const override { return Loss::kName; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
