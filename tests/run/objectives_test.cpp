@@ -42,7 +42,8 @@ data:
 }
 
 std::string graph_refusal(const std::string& yaml) {
-  return refusal([&] { static_cast<void>(make_training_graph(read_run(yaml), 2)); });
+  return trainyard::test::refusal(
+      [&] { static_cast<void>(make_training_graph(read_run(yaml), 2)); });
 }
 
 MemoryDataset three_classes(std::vector<std::int32_t> labels) {
@@ -113,7 +114,7 @@ TEST_CASE("a target of numbers is a field as wide as the output") {
   CHECK(usual_fields(run, network) ==
         std::vector<SampleField>{{}, {.name = "t", .shape = {3}, .type = DType::f32}});
   const auto with_field = [&](const SampleField& field) {
-    return refusal([&] {
+    return trainyard::test::refusal([&] {
       static_cast<void>(training_graph_of(run, network, {SampleField{}, field}));
     });
   };
@@ -134,7 +135,7 @@ TEST_CASE("class weights are named by class or number, the others are 1") {
 
 TEST_CASE("class weights that cannot be are refused with their place") {
   const auto refused = [](const std::string& keys) {
-    return refusal([&] { static_cast<void>(class_weights(keys)); });
+    return trainyard::test::refusal([&] { static_cast<void>(class_weights(keys)); });
   };
   CHECK(refused("class_weights: {dogs: 2}\n") ==
         "10:17: class_weights: the data have no class 'dogs'; did you mean 'dog'?");
@@ -147,7 +148,7 @@ TEST_CASE("class weights that cannot be are refused with their place") {
 
 TEST_CASE("a sample without a class is refused unless it is ignored") {
   const MemoryDataset set = three_classes({0, -1, 2});
-  CHECK(refusal([&] { static_cast<void>(weight_rule(plain(""), set)); }) ==
+  CHECK(trainyard::test::refusal([&] { static_cast<void>(weight_rule(plain(""), set)); }) ==
         "sample 1 (from 0) of the training split has label -1, which is no class; to leave out "
         "such samples, set 'ignore_label: -1'");
   CHECK(weight_rule(plain("ignore_label: -1\n"), set)->weight(-1, 1) == 0);
