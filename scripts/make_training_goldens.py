@@ -181,10 +181,29 @@ def grouped(net, x):
     return net.dense("dense1", x.mean((2, 3)), 10)
 
 
+def two_heads(net, x):
+    """tests/golden/two_heads.yaml: logits of the last layer and of the auxiliary output."""
+    trunk = F.relu(net.bn("bn1", net.conv("conv1", x, 8, 3, 2)))
+    aux = net.dense("dense1", trunk.mean((2, 3)), 10)
+    x = F.relu(net.bn("bn2", net.conv("conv2", trunk, 16, 3, 2)))
+    return net.dense("dense2", x.mean((2, 3)), 10), aux
+
+
+def two_losses(outputs, labels):
+    """Means over the weights of the labels, of which 7 is ignored; the auxiliary one counts a quarter."""
+    weight = torch.tensor([1, 2, 0.5, 1, 1, 0.25, 1, 0, 1, 4], dtype=outputs[0].dtype)[labels]
+    main, aux = ((F.cross_entropy(output, labels, reduction="none") * weight).sum() / weight.sum()
+                 for output in outputs)
+    return main + 0.25 * aux
+
+
+# Losses that are not the cross-entropy, by network.
+LOSSES = {"two_heads": two_losses}
+
 # Name, network, learning rate, batches for double and float32.
 CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 0.01, 4, 32),
          ("keras_cnn", keras_cnn, 0.01, 8, 8), ("resnet_v2", resnet_v2, 0.005, 8, 16),
-         ("grouped", grouped, 0.005, 4, 16))
+         ("grouped", grouped, 0.005, 4, 16), ("two_heads", two_heads, 0.05, 8, 16))
 
 
 def train(case, images_set, dtype, moved=None):
@@ -205,12 +224,14 @@ def train(case, images_set, dtype, moved=None):
         net.parameters[key] = value.to(dtype).requires_grad_()
     optimizer = torch.optim.SGD(net.parameters.values(), lr=rate, momentum=0.9)
     losses = []
+    loss_of = LOSSES.get(name, F.cross_entropy)
     for step in range(STEPS):
         optimizer.zero_grad()
         logits = forward(net, images[step].to(dtype))
-        loss = F.cross_entropy(logits, labels[step])
+        loss = loss_of(logits, labels[step])
         # In double from the logits, lest the loss's own rounding hide a small spread.
-        losses.append(F.cross_entropy(logits.double(), labels[step]).item())
+        wide = [one.double() for one in logits] if isinstance(logits, tuple) else logits.double()
+        losses.append(loss_of(wide, labels[step]).item())
         l2 = sum((net.parameters[path + ".weight"] ** 2).sum() for path in net.decayed)
         (loss + 1e-4 * l2).backward()
         optimizer.step()

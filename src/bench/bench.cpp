@@ -3,7 +3,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include "base/error.h"
 #include "base/median.h"
@@ -19,13 +22,14 @@
 namespace trainyard {
 namespace {
 
-/// One prepared batch of uniform noise in [-2, 2) with random labels.
+/// One prepared batch of uniform noise in [-2, 2) with random labels; numbers of other fields
+/// are 1.
 class SyntheticBatch {
  public:
-  SyntheticBatch(const Shape& images, std::int64_t classes)
-      : images_(static_cast<std::size_t>(images.elements())),
-        labels_(static_cast<std::size_t>(images.n())),
-        index_(static_cast<std::size_t>(images.n())) {
+  SyntheticBatch(const TrainingGraph& graph, std::int64_t classes)
+      : images_(static_cast<std::size_t>(input_of(graph).elements())),
+        labels_(static_cast<std::size_t>(input_of(graph).n())),
+        index_(static_cast<std::size_t>(input_of(graph).n())) {
     for (std::size_t i = 0; i < images_.size(); ++i) {
       const Random4 draw = random4(1, RandomStream::synthetic, 0, 0, i);
       images_[i] = 4 * uniform01(draw.word[0]) - 2;
@@ -35,18 +39,30 @@ class SyntheticBatch {
       labels_[i] = static_cast<std::int32_t>(draw.word[0] % static_cast<std::uint32_t>(classes));
     }
     std::iota(index_.begin(), index_.end(), std::int64_t{0});
+    for (const GraphField& field : graph.fields) add_field(graph.graph.values[field.value]);
   }
   [[nodiscard]] Batch view() const {
     return {.images = images_,
-            .labels = labels_,
+            .fields = {fields_.begin(), fields_.end()},
             .sample_index = index_,
             .valid = static_cast<std::int64_t>(labels_.size())};
   }
 
  private:
+  static const Shape& input_of(const TrainingGraph& graph) {
+    return graph.graph.values[graph.graph.inputs[0]].shape;
+  }
+  void add_field(const Value& value) {
+    if (value.type == DType::i32) return fields_.push_back(std::as_bytes(std::span(labels_)));
+    const std::size_t count = static_cast<std::size_t>(value.shape.elements());
+    fields_.push_back(std::as_bytes(std::span(numbers_.emplace_back(count, 1.0F))));
+  }
+
   std::vector<float> images_;
   std::vector<std::int32_t> labels_;
   std::vector<std::int64_t> index_;
+  std::vector<std::vector<float>> numbers_;
+  std::vector<std::span<const std::byte>> fields_;
 };
 
 /// The rules of the run's parameters, in an epoch that does not end.
@@ -78,8 +94,7 @@ class Runner {
                   .results = device_.results_kept,
                   .parameters = rules_of(run, graph_.graph)}) {
     const Shape output = graph_.graph.values[graph_.graph.output].shape;
-    const SyntheticBatch batch(graph_.graph.values[graph_.graph.inputs[0]].shape,
-                               std::max<std::int64_t>(output.c(), 2));
+    const SyntheticBatch batch(graph_, std::max<std::int64_t>(output.c(), 2));
     model_.initialize(static_cast<std::uint64_t>(run.seed));
     model_.load(batch.view());
   }

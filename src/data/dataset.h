@@ -1,4 +1,4 @@
-// Labelled images, read by index.
+// Images with labels and other fields, read by index.
 //
 // The folder data holds data sets, decoding, statistics, augmentation and the feeder. It knows no
 // network, no optimizer and no rank.
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/fields.h"
+#include "data/sample_field.h"
 #include "tensor/shape.h"
 
 namespace trainyard {
@@ -23,6 +24,8 @@ struct HeldSamples {
   std::span<const std::uint8_t> bytes;   // images of 8 bits, [n, c, h, w]
   std::span<const float> floats;         // or other images
   std::span<const std::int32_t> labels;  // [n]
+  /// The fields after the label: [n, field's shape] of each.
+  std::vector<std::span<const std::byte>> fields = {};
 };
 
 /// A labelled set of images of one shape. Immutable after opening; every member function may be
@@ -48,6 +51,10 @@ class Dataset {
   virtual void read(std::int64_t index, float* image) const = 0;
   /// Class of sample `index`, in [0, classes).
   [[nodiscard]] virtual std::int32_t label(std::int64_t index) const = 0;
+  /// What a sample has besides its image: its label first.
+  [[nodiscard]] virtual std::vector<SampleField> fields() const { return {SampleField{}}; }
+  /// Writes field `field` (an index into fields()) of sample `index`: SampleField::bytes().
+  virtual void read_field(std::size_t field, std::int64_t index, std::byte* out) const;
   /// XXH3-128 of the source's files (of its parameters if it has none), as hexadecimal text.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
   /// All samples, if the set holds them in memory. read() gives bytes as floats of their values.

@@ -12,6 +12,12 @@
 
 namespace trainyard {
 
+/// A field of the batches: its place among those of the set.
+struct BatchField {
+  std::size_t index = 0;
+  std::size_t bytes = 0;  // of a sample
+};
+
 namespace {
 
 std::int64_t global_batch(const FeederOptions& options) {
@@ -42,13 +48,43 @@ void check_options(const Dataset& set, const FeederOptions& options) {
                                      "; lower the batch or raise the split's limit");
 }
 
+BatchField find_field(const Dataset& set, const std::string& name) {
+  const std::vector<SampleField> fields = set.fields();
+  const auto found = std::ranges::find(fields, name, &SampleField::name);
+  if (found != fields.end()) {
+    return {static_cast<std::size_t>(found - fields.begin()), found->bytes()};
+  }
+  std::string known;
+  for (const SampleField& field : fields) known += (known.empty() ? "'" : ", '") + field.name + "'";
+  throw Error(ErrorKind::config,
+              "the data have no field '" + name + "'; their fields are " + known);
+}
+
+std::vector<BatchField> find_fields(const Dataset& set, const FeederOptions& options) {
+  std::vector<BatchField> found;
+  for (const std::string& name : options.fields) found.push_back(find_field(set, name));
+  return found;
+}
+
+/// The field with the samples' own weights, if the rule names one.
+std::optional<BatchField> find_own_weights(const Dataset& set, const FeederOptions& options) {
+  if (!options.weights || options.weights->field.empty()) return std::nullopt;
+  const BatchField found = find_field(set, options.weights->field);
+  const SampleField field = set.fields()[found.index];
+  if (field.type == DType::f32 && field.shape.elements() == 1) return found;
+  throw Error(ErrorKind::config, "field '" + field.name + "' of the data is " +
+                                     std::string(name_of(field.type)) + " " + field.shape.text() +
+                                     ", expected a weight: one f32 a sample");
+}
+
 }  // namespace
 
 /// Memory of one batch and its state.
 struct Feeder::Slot {
   std::vector<float> images;
   std::vector<std::uint8_t> bytes;
-  std::vector<std::int32_t> labels;
+  std::vector<std::vector<std::byte>> fields;
+  std::vector<float> weights;
   std::vector<std::int64_t> sample_index;
   std::vector<SpatialStep> spatial;
   std::vector<ColourStep> colours;
@@ -69,6 +105,7 @@ struct Feeder::State {
   void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, ImageScratch& scratch) const;
   void fill_image(const SampleKey& key, ImageScratch& scratch, float* out) const;
   void fill_steps(const SampleKey& key, SpatialStep* spatial, ColourStep* colours) const;
+  void fill_fields(std::int64_t index, std::int64_t i, Slot& slot) const;
   void make_or_fail(std::int64_t step, Slot& slot, ImageScratch& scratch) const;
   void work(const std::stop_token& stop, ImageScratch& scratch);
   void quiesce(std::unique_lock<std::mutex>& lock);
@@ -84,6 +121,8 @@ struct Feeder::State {
   const std::int64_t steps;
   const std::int64_t image_elements;  // of an image made by the host
   const std::int64_t set_elements;    // of an image of the set
+  const std::vector<BatchField> fields;
+  const std::optional<BatchField> own_weights;
   std::vector<ImageScratch> scratch;  // one per worker (one for the caller without workers)
   std::vector<Slot> slots;
 
@@ -110,7 +149,9 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
       samples(sample_count(data, given)),
       steps(steps_of(samples, given)),
       image_elements(prepared.output_shape().elements()),
-      set_elements(data.image_shape().elements()) {
+      set_elements(data.image_shape().elements()),
+      fields(find_fields(data, given)),
+      own_weights(find_own_weights(data, given)) {
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
   for (Slot& slot : slots) allocate(slot);
   scratch.resize(static_cast<std::size_t>(std::max(1, options.workers)));
@@ -135,10 +176,19 @@ void Feeder::State::allocate(Slot& slot) const {
   sized(slot.bytes, options.images == BatchImages::bytes ? set_elements : 0);
   sized(slot.spatial, made ? 0 : pipeline.spatial_steps());
   sized(slot.colours, made ? 0 : pipeline.colour_steps());
-  sized(slot.labels, 1);
+  slot.fields.resize(fields.size());
+  for (std::size_t field = 0; field < fields.size(); ++field) {
+    sized(slot.fields[field], static_cast<std::int64_t>(fields[field].bytes));
+  }
+  sized(slot.weights, options.weights ? 1 : 0);
   sized(slot.sample_index, 1);
-  slot.batch = {slot.images, slot.labels,  slot.sample_index, 0,
-                slot.bytes,  slot.spatial, slot.colours};
+  slot.batch = {.images = slot.images,
+                .fields = {slot.fields.begin(), slot.fields.end()},
+                .sample_index = slot.sample_index,
+                .bytes = slot.bytes,
+                .spatial = slot.spatial,
+                .colours = slot.colours};
+  if (options.weights) slot.batch.fields.push_back(std::as_bytes(std::span(slot.weights)));
 }
 
 void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slot,
@@ -146,7 +196,7 @@ void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slo
   const bool real = position < samples;
   const std::int64_t index = real ? order[position] : 0;
   slot.sample_index[static_cast<std::size_t>(i)] = index;
-  slot.labels[static_cast<std::size_t>(i)] = set.label(index);
+  fill_fields(index, i, slot);
   const SampleKey key{options.seed, epoch, index};
   if (options.images == BatchImages::made) {
     fill_image(key, own_scratch, slot.images.data() + i * image_elements);
@@ -158,6 +208,18 @@ void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slo
     set.read_bytes(index, slot.bytes.data() + i * set_elements);
   }
   if (real) slot.batch.valid = i + 1;
+}
+
+void Feeder::State::fill_fields(std::int64_t index, std::int64_t i, Slot& slot) const {
+  const auto sample = static_cast<std::size_t>(i);
+  for (std::size_t field = 0; field < fields.size(); ++field) {
+    const auto [of_set, bytes] = fields[field];
+    set.read_field(of_set, index, slot.fields[field].data() + sample * bytes);
+  }
+  if (!options.weights) return;
+  float own = 1;
+  if (own_weights) set.read_field(own_weights->index, index, reinterpret_cast<std::byte*>(&own));
+  slot.weights[sample] = options.weights->weight(set.label(index), own);
 }
 
 void Feeder::State::fill_image(const SampleKey& key, ImageScratch& own_scratch, float* out) const {

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "data/dataset.h"
 #include "data/epoch_order.h"
 #include "data/pipeline.h"
+#include "data/weight_rule.h"
 
 namespace trainyard {
 
@@ -21,8 +24,9 @@ enum class BatchImages {
 
 /// One batch in host memory, owned by the feeder until the next call.
 struct Batch {
-  std::span<const float> images;               // [n, c, h, w], plain: BatchImages::made
-  std::span<const std::int32_t> labels;        // [n]
+  std::span<const float> images;  // [n, c, h, w], plain: BatchImages::made
+  /// [n, field's shape] of each of FeederOptions::fields, then f32 [n] with weights.
+  std::vector<std::span<const std::byte>> fields;
   std::span<const std::int64_t> sample_index;  // [n], into the data set
   std::int64_t valid = 0;                      // real samples; the rest repeats sample 0 of the set
   std::span<const std::uint8_t> bytes = {};    // [n, c, h, w] of the set: BatchImages::bytes
@@ -39,6 +43,8 @@ struct FeederOptions {
   int workers = 1;    // 0: the caller's thread does the work
   int prefetch = 2;   // batches ready ahead, at least 1
   BatchImages images = BatchImages::made;
+  std::vector<std::string> fields{kLabelField};  // of the samples, which the batches have
+  std::optional<WeightRule> weights = {};        // of the samples; not given: batches have none
   std::int64_t rank = 0;   // takes slice `rank` of `ranks` of every global batch; batch b
   std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
   // In training: the number of batches that such a slice is split into, returned one after another.
@@ -54,7 +60,7 @@ struct FeederOptions {
 class Feeder {
  public:
   /// `set` and `pipeline` (prepared) must outlive the feeder. Throws Error{config} if a training
-  /// set is smaller than one global batch.
+  /// set is smaller than one global batch, or a set has no such field.
   Feeder(const Dataset& set, const Pipeline& pipeline, FeederOptions options);
   ~Feeder();
   Feeder(const Feeder&) = delete;

@@ -8,7 +8,8 @@
 namespace trainyard {
 
 MemoryDataset::MemoryDataset(MemorySamples samples, std::int64_t limit)
-    : samples_(std::move(samples)), held_{samples_.bytes, samples_.floats, samples_.labels} {
+    : samples_(std::move(samples)) {
+  hold();
   check();
   if (limit <= 0 || limit >= size()) return;
   const std::size_t count = static_cast<std::size_t>(limit);
@@ -16,7 +17,14 @@ MemoryDataset::MemoryDataset(MemorySamples samples, std::int64_t limit)
   samples_.labels.resize(count);
   samples_.bytes.resize(std::min(samples_.bytes.size(), count * elements));
   samples_.floats.resize(std::min(samples_.floats.size(), count * elements));
+  for (MemoryField& field : samples_.fields) field.values.resize(count * field.of.bytes());
+  hold();
+}
+
+void MemoryDataset::hold() {
   held_ = {samples_.bytes, samples_.floats, samples_.labels};
+  held_.fields.assign(samples_.fields.size(), {});
+  for (std::size_t i = 0; i < held_.fields.size(); ++i) held_.fields[i] = samples_.fields[i].values;
 }
 
 MemoryDataset::MemoryDataset(MemorySamples samples, const HeldSamples& held,
@@ -30,6 +38,11 @@ void MemoryDataset::check() const {
   const std::size_t stored = held_.bytes.size() + held_.floats.size();
   TY_CHECK(!held_.labels.empty(), "a dataset without samples");
   TY_CHECK(held_.bytes.empty() || held_.floats.empty(), "samples both as bytes and floats");
+  TY_CHECK(held_.fields.size() == samples_.fields.size(), "values of each field");
+  for (std::size_t i = 0; i < held_.fields.size(); ++i) {
+    TY_CHECK(held_.fields[i].size() == held_.labels.size() * samples_.fields[i].of.bytes(),
+             "fields and labels differ in number");
+  }
   TY_CHECK(stored == held_.labels.size() * elements, "images and labels differ in number");
 }
 
@@ -43,6 +56,19 @@ void MemoryDataset::read(std::int64_t index, float* image) const {
   }
   const std::uint8_t* from = held_.bytes.data() + index * elements;
   for (std::int64_t i = 0; i < elements; ++i) image[i] = from[i];
+}
+
+std::vector<SampleField> MemoryDataset::fields() const {
+  std::vector<SampleField> fields{SampleField{}};
+  for (const MemoryField& field : samples_.fields) fields.push_back(field.of);
+  return fields;
+}
+
+void MemoryDataset::read_field(std::size_t field, std::int64_t index, std::byte* out) const {
+  if (field == 0) return Dataset::read_field(field, index, out);
+  const std::size_t bytes = samples_.fields[field - 1].of.bytes();
+  const std::size_t first = static_cast<std::size_t>(index) * bytes;
+  std::ranges::copy(held_.fields[field - 1].subspan(first, bytes), out);
 }
 
 std::int32_t MemoryDataset::label(std::int64_t index) const {

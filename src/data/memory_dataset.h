@@ -5,12 +5,19 @@
 
 namespace trainyard {
 
+/// A field of a MemoryDataset besides the label.
+struct MemoryField {
+  SampleField of;
+  std::vector<std::byte> values = {};  // [n, of.shape]
+};
+
 /// The contents of a MemoryDataset. Exactly one of `bytes` and `floats` is filled, [n, c, h, w].
 struct MemorySamples {
   Shape image;  // [c, h, w]
   std::vector<std::uint8_t> bytes;
   std::vector<float> floats;
-  std::vector<std::int32_t> labels;  // [n]
+  std::vector<std::int32_t> labels;      // [n]
+  std::vector<MemoryField> fields = {};  // after the label
   std::int64_t classes = 0;
   std::vector<std::string> class_names;
   std::string fingerprint;
@@ -20,7 +27,8 @@ class MemoryDataset final : public Dataset {
  public:
   /// Takes at most the first `limit` samples (0: all). Labels must be in [0, classes).
   explicit MemoryDataset(MemorySamples samples, std::int64_t limit = 0);
-  /// Samples in memory that `owner` keeps alive; `samples` has everything else.
+  /// Samples in memory that `owner` keeps alive; `samples` has everything else, their
+  /// fields without values.
   MemoryDataset(MemorySamples samples, const HeldSamples& held, std::shared_ptr<const void> owner);
   MemoryDataset(const MemoryDataset&) = delete;
   MemoryDataset& operator=(const MemoryDataset&) = delete;
@@ -33,11 +41,14 @@ class MemoryDataset final : public Dataset {
   }
   void read(std::int64_t index, float* image) const override;
   [[nodiscard]] std::int32_t label(std::int64_t index) const override;
+  [[nodiscard]] std::vector<SampleField> fields() const override;
+  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override;
   [[nodiscard]] std::string fingerprint() const override { return samples_.fingerprint; }
   [[nodiscard]] HeldSamples held() const override { return held_; }
 
  private:
   void check() const;
+  void hold();
 
   MemorySamples samples_;
   HeldSamples held_;

@@ -24,14 +24,15 @@ void note_closing(Graph& graph) {
   if (graph.nodes.empty()) return;
   const Node& last = graph.nodes.back();
   const std::string_view type = last.op->type();
-  const bool closes = last.outputs.size() == 1 && last.outputs[0] == graph.output &&
-                      (type == "softmax" || type == "sigmoid");
+  const auto named = std::ranges::find(graph.outputs, graph.output, &NamedOutput::value);
+  const bool closes = named == graph.outputs.end() && last.outputs.size() == 1 &&
+                      last.outputs[0] == graph.output && (type == "softmax" || type == "sigmoid");
   if (!closes) return;
   graph.closing_activation = type;
   graph.output_is_logits = false;
 }
 
-/// The nodes that the output depends on.
+/// The nodes that an output depends on.
 std::vector<bool> reaching_output(const Graph& graph) {
   std::vector<bool> reaches(graph.nodes.size(), false);
   const auto mark = [&](ValueId value) {
@@ -39,6 +40,7 @@ std::vector<bool> reaching_output(const Graph& graph) {
     if (producer >= 0) reaches[producer] = true;
   };
   mark(graph.output);
+  for (const NamedOutput& output : graph.outputs) mark(output.value);
   for (std::size_t id = graph.nodes.size(); id-- > 0;) {
     if (reaches[id]) std::ranges::for_each(graph.nodes[id].inputs, mark);
   }

@@ -103,6 +103,8 @@ std::vector<FieldDescription> describe_network(config::Profile profile) {
           describe_input(),
           describe_defaults(profile),
           described("blocks", "tree", "your own layers: {name: {args: [f, k=3], layers: [...]}}"),
+          described("outputs", "list of texts",
+                    "names of layers (as:) that are outputs besides the last, for more losses"),
           describe_layers(profile)};
 }
 

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// profile, vars, input, defaults (the keys of every op), blocks, layers (the ops and structures;
-/// blocks add names).
+/// profile, vars, input, defaults (the keys of every op), blocks, outputs, layers (the ops and
+/// structures; blocks add names).
 [[nodiscard]] std::vector<config::FieldDescription> describe_network(
     config::Profile profile = config::Profile::keras2);
 

@@ -1,5 +1,6 @@
 #include "graph/expand.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -18,7 +19,28 @@ using Kind = config::Node::Kind;
 ValueId Expander::run(ValueId input) {
   PathScope paths;
   ItemNames names;
-  return expand_list(file_.layers, {&file_.variables, &paths, &names, {}, 0}, input);
+  const ValueId last = expand_list(file_.layers, {&file_.variables, &paths, &names, {}, 0}, input);
+  if (diagnostics_.empty()) find_outputs(names);
+  return last;
+}
+
+void Expander::find_outputs(const ItemNames& names) {
+  std::vector<std::string> known;
+  for (const auto& [word, named] : names) known.push_back(word);
+  for (const config::Node& name : file_.outputs.items) {
+    const auto found = names.find(name.text);
+    if (found == names.end()) {
+      diagnostics_.error(name.where,
+                         "outputs: no layer of the network is named " +
+                             (name.kind == Kind::text ? "'" + name.text + "'" : describe(name)) +
+                             " by as:" + config::suggestion(name.text, known));
+    } else if (std::ranges::find(graph_.outputs, name.text, &NamedOutput::name) !=
+               graph_.outputs.end()) {
+      diagnostics_.error(name.where, "outputs: '" + name.text + "' is listed twice");
+    } else {
+      graph_.outputs.push_back({name.text, found->second.value});
+    }
+  }
 }
 
 bool Expander::stopped(const Position& where) {

@@ -22,7 +22,7 @@ class Expander {
   Expander(const NetworkFile& file, Graph& graph, config::Diagnostics& diagnostics)
       : file_(file), graph_(graph), diagnostics_(diagnostics) {}
 
-  /// The value of the last layer, -1 if unknown.
+  /// The value of the last layer, -1 if unknown. Sets the graph's named outputs.
   [[nodiscard]] ValueId run(ValueId input);
 
  private:
@@ -45,6 +45,7 @@ class Expander {
     std::vector<ValueId> inputs;
   };
 
+  void find_outputs(const ItemNames& names);
   [[nodiscard]] bool stopped(const Position& where);
   ValueId expand_list(const config::Node& list, const ListContext& context, ValueId value);
   ValueId expand_node(const config::Node& node, const ListContext& context, ValueId value);

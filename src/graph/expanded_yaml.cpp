@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "graph/summary.h"
@@ -23,7 +24,10 @@ bool is_chained(const Graph& graph, std::size_t index) {
 /// The network's input has no item that could name it: an identity takes that role.
 constexpr const char* kInputName = "input";
 
+/// A named output keeps its name; others are named by the path of their node.
 std::string name_of(const Graph& graph, ValueId value) {
+  const auto output = std::ranges::find(graph.outputs, value, &NamedOutput::value);
+  if (output != graph.outputs.end()) return output->name;
   const NodeId producer = graph.values.at(static_cast<std::size_t>(value)).producer;
   return producer < 0 ? kInputName : graph.nodes[static_cast<std::size_t>(producer)].path;
 }
@@ -36,9 +40,10 @@ std::string from_text(const Graph& graph, const Node& node) {
   return node.inputs.size() == 1 ? text : "[" + text + "]";
 }
 
-/// Paths of nodes, and the input's name, that appear in a `from:` or `share:`.
+/// Names of values that appear in a `from:`, `share:` or `outputs:`.
 std::set<std::string> named_items(const Graph& graph) {
   std::set<std::string> named;
+  for (const NamedOutput& output : graph.outputs) named.insert(output.name);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!node.parameters_of.empty()) named.insert(node.parameters_of);
@@ -54,13 +59,14 @@ std::string item_text(const Graph& graph, std::size_t index, const std::set<std:
   const bool plain = attributes == "{}";
   const bool from = !is_chained(graph, index);
   const bool share = !node.parameters_of.empty();
-  const bool as = named.count(node.path) != 0;
+  const std::string name = name_of(graph, node.outputs.at(0));
+  const bool as = named.count(name) != 0;
   const std::string type(node.op->type());
   if (plain && !from && !share && !as) return "  - " + type + "\n";
   std::string text = "  - " + type + ":" + (plain ? "" : " " + attributes) + "\n";
   if (from) text += "    from: " + from_text(graph, node) + "\n";
   if (share) text += "    share: " + node.parameters_of + "\n";
-  if (as) text += "    as: " + node.path + "\n";
+  if (as) text += "    as: " + name + "\n";
   return text;
 }
 
@@ -78,7 +84,11 @@ std::string expanded_yaml(const Graph& graph) {
   if (!graph.closing_activation.empty() && graph.output_is_logits) {
     text += "  - " + graph.closing_activation + "\n";
   }
-  return text;
+  std::string outputs;
+  for (const NamedOutput& output : graph.outputs) {
+    outputs += (outputs.empty() ? "" : ", ") + output.name;
+  }
+  return outputs.empty() ? text : text + "outputs: [" + outputs + "]\n";
 }
 
 }  // namespace trainyard

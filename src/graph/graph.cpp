@@ -116,6 +116,7 @@ std::vector<int> count_readers(const Graph& graph) {
     for (const ValueId input : node.inputs) ++readers[input];
   }
   if (graph.output >= 0) ++readers[graph.output];
+  for (const NamedOutput& output : graph.outputs) ++readers[output.value];
   return readers;
 }
 

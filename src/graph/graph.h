@@ -23,6 +23,13 @@ struct Value {
   Shape shape;
   NodeId producer = -1;     // -1: an input of the graph
   DType type = DType::f32;  // f32 means the device's activation type; labels are i32
+  bool exact = false;       // an input that is stored as `type` on every device
+};
+
+/// A value that the network gives besides its last layer's.
+struct NamedOutput {
+  std::string name;
+  ValueId value = -1;
 };
 
 /// One op in the network.
@@ -46,6 +53,8 @@ struct Graph {
   std::vector<ValueId> inputs;   // the images first
   ValueId output = -1;           // logits, if the file ends in softmax and the loss peels it
   bool output_is_logits = true;  // false: the network ends in softmax or sigmoid, for predict
+  /// Those of the file's `outputs`, until losses are attached.
+  std::vector<NamedOutput> outputs;
   /// "softmax" or "sigmoid" if the file ends in one, peeled or not; else "".
   std::string closing_activation;
 };

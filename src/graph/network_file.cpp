@@ -270,6 +270,17 @@ void read_layers(const config::Node& network, NetworkFile& file, Diagnostics& di
   }
 }
 
+void read_outputs(const config::Node& network, NetworkFile& file, Diagnostics& diagnostics) {
+  const config::Node* written = network.find("outputs");
+  if (written == nullptr || written->kind == Kind::null) return;
+  if (written->kind != Kind::list) {
+    diagnostics.error(written->where,
+                      "outputs: expected a list of names, found " + describe(*written));
+    return;
+  }
+  file.outputs = *written;
+}
+
 }  // namespace
 
 NetworkFile read_network_file(const config::Node& network, config::Profile profile,
@@ -282,7 +293,8 @@ NetworkFile read_network_file(const config::Node& network, config::Profile profi
     return file;
   }
   check_keys(network, "'network'",
-             {"profile", "include", "vars", "input", "defaults", "blocks", "layers"}, diagnostics);
+             {"profile", "include", "vars", "input", "defaults", "blocks", "layers", "outputs"},
+             diagnostics);
   if (const config::Node* include = network.find("include")) {
     diagnostics.error(include->where, "include: this network is not read from a file");
   }
@@ -293,6 +305,7 @@ NetworkFile read_network_file(const config::Node& network, config::Profile profi
   read_defaults(network.find("defaults"), file, diagnostics);
   read_blocks(network.find("blocks"), file, diagnostics);
   read_layers(network, file, diagnostics);
+  read_outputs(network, file, diagnostics);
   return file;
 }
 

@@ -36,9 +36,10 @@ struct NetworkFile {
   std::map<std::string, config::Node> defaults;  // op type to a map of its keys, evaluated
   std::map<std::string, Block> blocks;
   config::Node layers;
+  config::Node outputs;  // list of names (as:) of outputs besides the last layer's; or null
 };
 
-/// Reads profile, vars, input, defaults, blocks and layers; errors go to `diagnostics`.
+/// Reads profile, vars, input, defaults, blocks, layers and outputs; errors go to `diagnostics`.
 [[nodiscard]] NetworkFile read_network_file(const config::Node& network, config::Profile profile,
                                             config::Diagnostics& diagnostics);
 

@@ -1,7 +1,6 @@
 #include "model/model.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -54,6 +53,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
     programs_.train->bind(*memory_, memory_->trained(), transient, options.seed);
   }
   programs_.eval->bind(*memory_, judged_weights(), transient, options.seed);
+  parts_.reserve(graph_.fields.size() + 4);  // the most of set_parts()
   make_upload();
   if (options.kept_outputs > 0) {
     output_rows_ =
@@ -135,34 +135,42 @@ void Model::make_upload() {
   } else {
     parts.take(static_cast<std::size_t>(image.elements()) * sizeof(float));
   }
-  parts.take(batch * sizeof(std::int32_t));
+  for (const GraphField& field : graph_.fields) {
+    const Value& value = graph_.graph.values[field.value];
+    parts.take(static_cast<std::size_t>(value.shape.elements()) * size_of(value.type));
+  }
   parts.take(batch * sizeof(std::int64_t));
   upload_ = std::make_unique<BatchUpload>(compute_.device, compute_.queue, *compute_.copies,
                                           parts.used());
 }
 
-std::array<Upload, 5> Model::parts_of(const Batch& batch) const {
-  std::array<Upload, 5> parts{
-      Upload{eval().view(graph_.labels).data, batch.labels.data(), batch.labels.size_bytes()},
-      Upload{memory_->sample_index(), batch.sample_index.data(), batch.sample_index.size_bytes()}};
+void Model::set_parts(const Batch& batch) {
+  TY_CHECK(batch.fields.size() == graph_.fields.size(), "a batch has the fields of the graph");
+  parts_.clear();
+  for (std::size_t i = 0; i < graph_.fields.size(); ++i) {
+    parts_.push_back({eval().view(graph_.fields[i].value).data, batch.fields[i].data(),
+                      batch.fields[i].size_bytes()});
+  }
+  parts_.push_back(
+      {memory_->sample_index(), batch.sample_index.data(), batch.sample_index.size_bytes()});
   if (train_images_ == nullptr) {
     void* const images =
         reorder_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
-    parts[2] = {images, batch.images.data(), batch.images.size_bytes()};
+    parts_.push_back({images, batch.images.data(), batch.images.size_bytes()});
   } else {
-    parts[2] = {spatial_->data(), batch.spatial.data(), batch.spatial.size_bytes()};
-    parts[3] = {train_images_->incoming().data(), batch.bytes.data(), batch.bytes.size_bytes()};
-    parts[4] = {colours_->data(), batch.colours.data(), batch.colours.size_bytes()};
+    parts_.push_back({spatial_->data(), batch.spatial.data(), batch.spatial.size_bytes()});
+    parts_.push_back(
+        {train_images_->incoming().data(), batch.bytes.data(), batch.bytes.size_bytes()});
+    parts_.push_back({colours_->data(), batch.colours.data(), batch.colours.size_bytes()});
   }
-  return parts;
 }
 
 void Model::load(const Batch& batch) {
-  const std::array<Upload, 5> parts = parts_of(batch);
+  set_parts(batch);
   if (upload_) {
-    upload_->put(parts);
+    upload_->put(parts_);
   } else {
-    for (const Upload& part : parts) {
+    for (const Upload& part : parts_) {
       if (part.bytes > 0) compute_.queue.copy_from_host(part.to, part.from, part.bytes);
     }
   }
@@ -197,18 +205,24 @@ void Model::place_images(const DeviceImages* images) {
 
 void Model::add_results(const Program& program) {
   double* totals = memory_->results() + ResultRow::loss;
-  const auto add = [&](ValueId value, std::int64_t width) {
+  const float* const weights =
+      graph_.weights < 0 ? nullptr : program.view(graph_.weights).as<const float>();
+  const auto results_of = [&](ValueId value, std::int64_t width) {
     const TensorView view = program.view(value);
-    compute_.launches.add_results({.values = view.data,
-                                   .type = view.type,
-                                   .samples = memory_->batch(),
-                                   .width = width,
-                                   .state = memory_->state()},
-                                  totals);
+    return SampleResults{.values = view.data,
+                         .type = view.type,
+                         .samples = memory_->batch(),
+                         .width = width,
+                         .state = memory_->state(),
+                         .weights = weights};
+  };
+  const auto add = [&](ValueId value, std::int64_t width) {
+    compute_.launches.add_results(results_of(value, width), totals);
     totals += width;
   };
   add(graph_.loss, 1);
   for (const GraphMetric& metric : graph_.metrics) add(metric.output, metric.width);
+  if (weights != nullptr) compute_.launches.add_weights(results_of(graph_.weights, 1), totals);
 }
 
 Totals Model::take_totals() {

@@ -25,7 +25,7 @@ namespace trainyard {
 /// Sums over the valid samples of batches, in double, batch after batch.
 struct Totals {
   double loss = 0;
-  std::vector<double> metrics;  // see metric_values()
+  std::vector<double> metrics;  // metric_sums() of them; see metric_values()
   std::int64_t samples = 0;
 
   void add(const Totals& other);
@@ -96,8 +96,8 @@ class Model {
 
  private:
   void make_upload();
-  /// The parts of a batch to upload, and their destinations.
-  [[nodiscard]] std::array<Upload, 5> parts_of(const Batch& batch) const;
+  /// Sets the parts of a batch to upload, and their destinations.
+  void set_parts(const Batch& batch);
   void set_valid(std::int64_t valid);
   [[nodiscard]] RepeatedWork evaluation_of(EvaluatedSplit split);
   void place_images(const DeviceImages* images);
@@ -114,6 +114,7 @@ class Model {
   const DeviceImages* eval_images_ = nullptr;
   std::unique_ptr<DeviceArray<SpatialStep>> spatial_;  // of the batch, with those
   std::unique_ptr<DeviceArray<ColourStep>> colours_;
+  std::vector<Upload> parts_;            // of the batch
   std::unique_ptr<BatchUpload> upload_;  // null: the queue works synchronously
   std::int64_t epoch_ = 0;               // as on the device, like valid_
   std::int64_t valid_ = 0;

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "ops/bn.h"
+#include "ops/loss_sum.h"
 
 namespace trainyard {
 namespace {
@@ -28,40 +30,172 @@ void count_replicas(const Graph& graph, Node& node, int replicas) {
   node.signature.statistics = node.op->infer(inputs).statistics;
 }
 
+/// "'a', 'b'".
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+  return text.empty() ? "none" : text;
+}
+
+/// Appends the parts of a training graph to a network.
+class Attacher {
+ public:
+  Attacher(Graph network, const Objectives& objectives) : objectives_(objectives) {
+    result_.graph = std::move(network);
+  }
+
+  TrainingGraph run() {
+    add_fields();
+    add_losses();
+    for (const auto& metric : objectives_.metrics) {
+      const ValueId output = append(node_path(metric->output, std::string(metric->type())), metric,
+                                    {output_named(graph_, metric->output), labels_});
+      add_metric(metric, column_of(*metric), output);
+    }
+    add_columns_of_losses();
+    graph_.outputs.clear();
+    return std::move(result_);
+  }
+
+ private:
+  static std::string node_path(const std::string& output, const std::string& name) {
+    return output.empty() ? name : output + "_" + name;
+  }
+
+  void add_fields() {
+    if (!objectives_.metrics.empty()) labels_ = field(kLabelField);
+    for (const auto& loss : objectives_.losses) static_cast<void>(field(loss->values().target));
+    if (objectives_.weighted) {
+      result_.weights = add_input({.name = kWeightField, .type = DType::f32});
+    }
+  }
+
+  /// The input of this field, added if it is new.
+  ValueId field(const std::string& name) {
+    const auto known = std::ranges::find(result_.fields, name, &GraphField::name);
+    if (known != result_.fields.end()) return known->value;
+    const auto found = std::ranges::find(objectives_.fields, name, &SampleField::name);
+    if (found != objectives_.fields.end()) return add_input(*found);
+    std::vector<std::string> names;
+    for (const SampleField& one : objectives_.fields) names.push_back(one.name);
+    throw Error(ErrorKind::config,
+                "the data have no field '" + name + "'; their fields are " + listed(names));
+  }
+
+  ValueId add_input(const SampleField& of) {
+    const std::int64_t batch = graph_.values[graph_.inputs[0]].shape.n();
+    const auto value = static_cast<ValueId>(graph_.values.size());
+    graph_.values.push_back({.shape = of.batched(batch), .type = of.type, .exact = true});
+    graph_.inputs.push_back(value);
+    result_.fields.push_back({of.name, value});
+    return value;
+  }
+
+  ValueId append(const std::string& path, std::shared_ptr<const Op> op,
+                 std::vector<ValueId> inputs) {
+    Node node{.path = path, .op = std::move(op), .inputs = std::move(inputs)};
+    return graph_.nodes[append_node(graph_, std::move(node))].outputs[0];
+  }
+
+  void add_losses() {
+    const bool several = objectives_.losses.size() > 1;
+    std::vector<double> weights;
+    for (const auto& loss : objectives_.losses) {
+      const LossAttributes& of = loss->values();
+      std::vector<ValueId> inputs{output_named(graph_, of.output), field(of.target)};
+      if (result_.weights >= 0) inputs.push_back(result_.weights);
+      losses_.push_back(append(several ? column_of(*loss) : "loss", loss, std::move(inputs)));
+      weights.push_back(of.weight);
+    }
+    const bool plain = !several && weights[0] == 1;
+    result_.loss = plain ? losses_[0]
+                         : append(several ? "loss" : "weighted_loss",
+                                  std::make_shared<LossSumOp>(weights), losses_);
+  }
+
+  void add_metric(std::shared_ptr<const Metric> op, std::string column, ValueId output) {
+    const std::int64_t width = metric_width(graph_.values[output].shape);
+    result_.metrics.push_back({std::move(op), std::move(column), output, width});
+  }
+
+  void add_columns_of_losses() {
+    if (losses_.size() == 1) return;
+    for (std::size_t i = 0; i < losses_.size(); ++i) {
+      add_metric(nullptr, column_of(*objectives_.losses[i]), losses_[i]);
+    }
+  }
+
+  const Objectives& objectives_;
+  TrainingGraph result_;
+  Graph& graph_ = result_.graph;
+  ValueId labels_ = -1;
+  std::vector<ValueId> losses_;
+};
+
 }  // namespace
 
-TrainingGraph attach_loss(Graph network, std::shared_ptr<const Op> loss,
+TrainingGraph attach_objectives(Graph network, const Objectives& objectives) {
+  return Attacher(std::move(network), objectives).run();
+}
+
+TrainingGraph attach_loss(Graph network, std::shared_ptr<const AnyLoss> loss,
                           std::span<const std::shared_ptr<const Metric>> metrics) {
-  TrainingGraph result{.graph = std::move(network)};
-  Graph& graph = result.graph;
-  const std::int64_t batch = graph.values[graph.inputs[0]].shape.n();
-  result.labels = static_cast<ValueId>(graph.values.size());
-  graph.values.push_back({.shape = Shape{batch}, .type = DType::i32});
-  graph.inputs.push_back(result.labels);
-  const auto attach = [&](const std::shared_ptr<const Op>& op, const std::string& path) {
-    Node node{.path = path, .op = op, .inputs = {graph.output, result.labels}};
-    return graph.nodes[append_node(graph, std::move(node))].outputs[0];
-  };
-  result.loss = attach(loss, "loss");
-  for (const auto& metric : metrics) {
-    const ValueId output = attach(metric, std::string(metric->type()));
-    result.metrics.push_back({metric, output, metric_width(graph.values[output].shape)});
+  return attach_objectives(std::move(network), {.losses = {std::move(loss)},
+                                                .metrics = {metrics.begin(), metrics.end()}});
+}
+
+ValueId output_named(const Graph& network, const std::string& name) {
+  if (name.empty()) return network.output;
+  const auto found = std::ranges::find(network.outputs, name, &NamedOutput::name);
+  if (found != network.outputs.end()) return found->value;
+  std::vector<std::string> names;
+  for (const NamedOutput& output : network.outputs) names.push_back(output.name);
+  throw Error(ErrorKind::config, "the network has no output '" + name +
+                                     "'; its named outputs are " + listed(names) +
+                                     " (the key 'outputs' of the network names them)");
+}
+
+std::vector<std::string> field_names(const TrainingGraph& graph) {
+  std::vector<std::string> names;
+  for (const GraphField& field : graph.fields) {
+    if (field.value != graph.weights) names.push_back(field.name);
   }
-  return result;
+  return names;
 }
 
 std::int64_t metric_sums(const TrainingGraph& graph) {
   std::int64_t sums = 0;
   for (const GraphMetric& metric : graph.metrics) sums += metric.width;
-  return sums;
+  return graph.weights < 0 ? sums : sums + 2;
+}
+
+std::optional<std::int64_t> weight_sums(const TrainingGraph& graph) {
+  if (graph.weights < 0) return std::nullopt;
+  return metric_sums(graph) - 2;
+}
+
+double weight_of(const TrainingGraph& graph, std::span<const double> sums, std::int64_t samples) {
+  const auto at = weight_sums(graph);
+  return at ? sums[static_cast<std::size_t>(*at)] : static_cast<double>(samples);
+}
+
+double mean_of(double sum, double weight) { return weight == 0 ? 0 : sum / weight; }
+
+std::int64_t counted_samples(const TrainingGraph& graph, std::span<const double> sums,
+                             std::int64_t samples) {
+  const auto at = weight_sums(graph);
+  return at ? static_cast<std::int64_t>(sums[static_cast<std::size_t>(*at) + 1]) : samples;
 }
 
 std::vector<double> metric_values(const TrainingGraph& graph, std::span<const double> sums,
                                   std::int64_t samples) {
+  const double weight = weight_of(graph, sums, samples);
+  const std::int64_t counted = counted_samples(graph, sums, samples);
   std::vector<double> values;
   for (const GraphMetric& metric : graph.metrics) {
     const auto width = static_cast<std::size_t>(metric.width);
-    values.push_back(metric.op->finish(sums.first(width), samples));
+    values.push_back(metric.op == nullptr ? mean_of(sums[0], weight)
+                                          : metric.op->finish(sums.first(width), counted));
     sums = sums.subspan(width);
   }
   return values;
@@ -70,7 +204,7 @@ std::vector<double> metric_values(const TrainingGraph& graph, std::span<const do
 std::optional<std::int64_t> sum_of_metric(const TrainingGraph& graph, std::string_view column) {
   std::int64_t first = 0;
   for (const GraphMetric& metric : graph.metrics) {
-    if (metric.op->column() == column) return first;
+    if (metric.column == column) return first;
     first += metric.width;
   }
   return std::nullopt;
@@ -78,7 +212,7 @@ std::optional<std::int64_t> sum_of_metric(const TrainingGraph& graph, std::strin
 
 std::vector<std::string> metric_columns(const TrainingGraph& graph) {
   std::vector<std::string> columns;
-  for (const GraphMetric& metric : graph.metrics) columns.push_back(metric.op->column());
+  for (const GraphMetric& metric : graph.metrics) columns.push_back(metric.column);
   return columns;
 }
 

@@ -1,4 +1,4 @@
-// A network's graph with loss and metrics attached.
+// A network's graph with losses and metrics attached.
 #pragma once
 
 #include <cstdint>
@@ -9,39 +9,79 @@
 #include <string_view>
 #include <vector>
 
+#include "data/sample_field.h"
 #include "graph/graph.h"
+#include "ops/loss.h"
 #include "ops/metric.h"
 
 namespace trainyard {
 
-/// A metric of a graph.
+/// A metric of a graph, or one of several losses.
 struct GraphMetric {
-  std::shared_ptr<const Metric> op;
-  ValueId output = -1;     // [n] or [n, width]
+  std::shared_ptr<const Metric> op;  // null: a loss
+  std::string column;                // of metrics.csv
+  ValueId output = -1;               // [n] or [n, width]
   std::int64_t width = 1;  // numbers per sample, whose sums follow those of the metrics before it
+};
+
+/// An input of a graph that batches fill from a field of the samples.
+struct GraphField {
+  std::string name;
+  ValueId value = -1;  // i32 or f32 [n, field's shape]
 };
 
 struct TrainingGraph {
   Graph graph;
-  ValueId labels = -1;  // i32 [n]
-  ValueId loss = -1;    // per sample, [n]
+  std::vector<GraphField> fields;  // in the order of Batch::fields
+  ValueId weights = -1;            // f32 [n], the last of the fields; -1: samples have none
+  ValueId loss = -1;               // per sample, [n]
   std::vector<GraphMetric> metrics;
 };
 
-/// The sums that a split's metrics need.
+/// What a network is trained and judged by.
+struct Objectives {
+  std::vector<std::shared_ptr<const AnyLoss>> losses;  // at least one, at most kMostLosses
+  std::vector<std::shared_ptr<const Metric>> metrics;
+  std::vector<SampleField> fields = {SampleField{}};  // of the data; those that are read matter
+  bool weighted = false;                              // samples have weights
+};
+
+/// The names of its fields, in order, without the weights.
+[[nodiscard]] std::vector<std::string> field_names(const TrainingGraph& graph);
+
+/// The sums that a split's metrics need. With weights those of the weights, and the number of
+/// samples whose weight is not 0, follow.
 [[nodiscard]] std::int64_t metric_sums(const TrainingGraph& graph);
+/// The index of the sum of the weights, if the graph has them.
+[[nodiscard]] std::optional<std::int64_t> weight_sums(const TrainingGraph& graph);
 /// The metrics' values from those sums over `samples` samples.
 [[nodiscard]] std::vector<double> metric_values(const TrainingGraph& graph,
                                                 std::span<const double> sums, std::int64_t samples);
+/// What a sum of losses over `samples` samples is divided by: the sum of their weights, of which
+/// `sums` are; without weights their number.
+[[nodiscard]] double weight_of(const TrainingGraph& graph, std::span<const double> sums,
+                               std::int64_t samples);
+/// A mean: 0 if nothing has a weight.
+[[nodiscard]] double mean_of(double sum, double weight);
+/// The samples of `samples` that metrics count: those whose weight is not 0.
+[[nodiscard]] std::int64_t counted_samples(const TrainingGraph& graph, std::span<const double> sums,
+                                           std::int64_t samples);
 /// The index of the first sum of the metric with this column, if the graph has it.
 [[nodiscard]] std::optional<std::int64_t> sum_of_metric(const TrainingGraph& graph,
                                                         std::string_view column);
 /// Their columns in metrics.csv, in the same order.
 [[nodiscard]] std::vector<std::string> metric_columns(const TrainingGraph& graph);
 
-/// Appends labels, loss and metrics to `network`. Ops are shared with the graph's copies.
-[[nodiscard]] TrainingGraph attach_loss(Graph network, std::shared_ptr<const Op> loss,
+/// Appends fields, losses and metrics to `network`: several losses with their weighted sum, in
+/// which differentiation begins, and a column `OUTPUT_loss` for each. Ops are shared with the
+/// graph's copies. Throws Error{config} for an output or a field that is not there.
+[[nodiscard]] TrainingGraph attach_objectives(Graph network, const Objectives& objectives);
+/// The same for one loss on the labels.
+[[nodiscard]] TrainingGraph attach_loss(Graph network, std::shared_ptr<const AnyLoss> loss,
                                         std::span<const std::shared_ptr<const Metric>> metrics);
+
+/// The value of the network's output of this name; "": the last layer's. Throws Error{config}.
+[[nodiscard]] ValueId output_named(const Graph& network, const std::string& name);
 
 /// The same network for another batch.
 [[nodiscard]] TrainingGraph with_batch(const TrainingGraph& graph, std::int64_t batch);

@@ -71,6 +71,11 @@ auto list_ops(const std::tuple<Functions...>*) {
   };
 }
 
+template <class... Functions>
+auto list_losses(const std::tuple<Functions...>*) {
+  return std::array{loss_kind<Functions>()...};
+}
+
 }  // namespace
 
 std::span<const config::Kind<Op>> op_kinds() {
@@ -78,12 +83,8 @@ std::span<const config::Kind<Op>> op_kinds() {
   return kinds;
 }
 
-std::span<const config::Kind<Op>> loss_kinds() {
-  static const config::Kind<Op> kinds[] = {
-      loss_kind<CrossEntropy>(),
-      loss_kind<BinaryCrossEntropy>(),
-      loss_kind<MeanSquaredError>(),
-  };
+std::span<const config::Kind<AnyLoss>> loss_kinds() {
+  static const auto kinds = list_losses(static_cast<const LossFunctions*>(nullptr));
   return kinds;
 }
 

@@ -3,14 +3,15 @@
 
 #include <span>
 
+#include "ops/loss.h"
 #include "ops/metric.h"
 
 namespace trainyard {
 
-/// Losses that the session attaches to a network: inputs [values [n, classes], labels i32 [n]],
-/// output [n]. A run file names one as `loss: cross_entropy`.
-[[nodiscard]] std::span<const config::Kind<Op>> loss_kinds();
-/// Metrics, with the same inputs.
+/// Losses that the session attaches to a network: inputs [values [n, classes], target, weights?],
+/// output [n]; see loss.h. A run file names one as `loss: cross_entropy`.
+[[nodiscard]] std::span<const config::Kind<AnyLoss>> loss_kinds();
+/// Metrics: inputs [values [n, classes], labels i32 [n]].
 [[nodiscard]] std::span<const config::Kind<Metric>> metric_kinds();
 
 }  // namespace trainyard

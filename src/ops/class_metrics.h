@@ -127,7 +127,10 @@ class ClassMetricOp final : public Metric {
     return mean_over_classes(sums, &Ratio::of);
   }
   [[nodiscard]] std::shared_ptr<const Metric> with_threshold(double threshold) const override {
-    return threshold_ ? nullptr : std::make_shared<ClassMetricOp>(threshold);
+    if (threshold_) return nullptr;
+    const auto metric = std::make_shared<ClassMetricOp>(threshold);
+    metric->output = output;
+    return metric;
   }
 
   template <class T, class Launcher>
@@ -157,7 +160,9 @@ template <class Ratio>
   return {Ratio::kName, Ratio::kHelp, [](config::Fields& fields) -> std::unique_ptr<Metric> {
             std::optional<double> threshold;
             declare_threshold(fields, threshold);
-            return std::make_unique<ClassMetricOp<Ratio>>(threshold);
+            auto metric = std::make_unique<ClassMetricOp<Ratio>>(threshold);
+            declare_output(fields, *metric);
+            return metric;
           }};
 }
 

@@ -1,4 +1,4 @@
-// The functor ops: the generic executor runs each of them on every device. Three lists, since each
+// The functor ops: the generic executor runs each of them on every device. Four lists, since each
 // is compiled separately.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include "ops/flatten.h"
 #include "ops/gaussian_noise.h"
 #include "ops/loss.h"
+#include "ops/loss_sum.h"
 #include "ops/lrn.h"
 #include "ops/maximum.h"
 #include "ops/multiply.h"
@@ -40,10 +41,12 @@ struct ActivationOpsOf<std::tuple<Functions...>> {
 using PlaceOps =
     std::tuple<PreluOp, ScaleOp, NormOp, LrnOp, ShiftOp, PermuteOp, UpsampleOp, SpatialDropoutOp>;
 
-/// Every functor op except the activations and those with places.
+/// The losses.
+using LossOps = LossOpsOf<LossFunctions>::Types;
+
+/// Every functor op except the activations, those with places and the losses.
 using OtherFunctorOps =
     std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MaximumOp, MultiplyOp, ReshapeOp, SoftmaxOp,
-               DropoutOp, GaussianNoiseOp, CrossEntropyOp, BinaryCrossEntropyOp, MeanSquaredErrorOp,
-               TopKOp, PrecisionOp, RecallOp, F1Op>;
+               DropoutOp, GaussianNoiseOp, LossSumOp, TopKOp, PrecisionOp, RecallOp, F1Op>;
 
 }  // namespace trainyard

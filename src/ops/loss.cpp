@@ -7,9 +7,9 @@
 
 namespace trainyard {
 
-Signature infer_per_sample(std::string_view op, std::span<const Shape> inputs,
-                           std::int64_t least_classes) {
-  const Shape& values = inputs[0];
+namespace {
+
+void check_values(std::string_view op, const Shape& values, std::int64_t least_classes) {
   if (values.rank() != 2) {
     throw ShapeError(fmt::format(
         "{} needs features [n, classes], found {}; end the network with dense, flatten or a global "
@@ -22,14 +22,50 @@ Signature infer_per_sample(std::string_view op, std::span<const Shape> inputs,
                     "takes one",
                     op, least_classes, values.c()));
   }
-  TY_CHECK(inputs.size() == 2, "losses and metrics have two inputs");
+}
+
+Signature per_sample(std::int64_t samples) {
+  Signature signature;
+  signature.outputs = {Shape{samples}};
+  return signature;
+}
+
+}  // namespace
+
+Signature infer_per_sample(std::string_view op, std::span<const Shape> inputs,
+                           std::int64_t least_classes) {
+  const Shape& values = inputs[0];
+  check_values(op, values, least_classes);
+  TY_CHECK(inputs.size() == 2, "metrics have two inputs");
   if (inputs[1] != Shape{values.n()}) {
     throw ShapeError(
         fmt::format("{} needs labels [{}], found {}", op, values.n(), inputs[1].text()));
   }
-  Signature signature;
-  signature.outputs = {Shape{values.n()}};
-  return signature;
+  return per_sample(values.n());
+}
+
+Signature infer_loss(std::string_view op, std::span<const Shape> inputs,
+                     std::int64_t least_classes) {
+  const Shape& values = inputs[0];
+  check_values(op, values, least_classes);
+  TY_CHECK(inputs.size() == 2 || inputs.size() == 3, "losses have two or three inputs");
+  const Shape labels{values.n()}, pairs{values.n(), 2};
+  const bool weighted = inputs.size() == 3;
+  const bool has_pairs = weighted && inputs[1] == pairs && inputs[2] == pairs;
+  if (!has_pairs && inputs[1] != labels && inputs[1] != values) {
+    throw ShapeError(fmt::format("{} needs labels {} or targets {}, found {}", op, labels.text(),
+                                 values.text(), inputs[1].text()));
+  }
+  if (weighted && !has_pairs && inputs[2] != labels) {
+    throw ShapeError(
+        fmt::format("{} needs weights {}, found {}", op, labels.text(), inputs[2].text()));
+  }
+  return per_sample(values.n());
+}
+
+std::string column_of(const AnyLoss& loss) {
+  const std::string& output = loss.values().output;
+  return (output.empty() ? "output" : output) + "_loss";
 }
 
 std::string text_of(const LossAttributes& loss) {
@@ -37,6 +73,13 @@ std::string text_of(const LossAttributes& loss) {
 }
 
 void declare(config::Fields& fields, LossAttributes& loss) {
+  fields.field("output", loss.output,
+               "output of the network that it is computed on; left out: the last layer");
+  fields.field("target", loss.target, "field of the data that the output is compared with");
+  fields.field("weight", loss.weight, "factor in the sum of all losses", {.minimum = 0});
+}
+
+void declare_smoothing(config::Fields& fields, LossAttributes& loss) {
   fields.field("label_smoothing", loss.label_smoothing,
                "weight of the uniform distribution in the target, below 1", {.minimum = 0});
   if (loss.label_smoothing >= 1) {

@@ -4,6 +4,15 @@
 
 namespace trainyard {
 
+std::string column_of(const Metric& metric) {
+  return metric.output.empty() ? metric.column() : metric.output + "_" + metric.column();
+}
+
+void declare_output(config::Fields& fields, Metric& metric) {
+  fields.field("output", metric.output,
+               "output of the network that it measures; left out: the last layer");
+}
+
 std::string threshold_text(const std::optional<double>& threshold) {
   return "{threshold: " + number_text(threshold.value_or(0)) + "}";
 }

@@ -18,7 +18,9 @@ namespace trainyard {
 class Metric : public Op {
  public:
   [[nodiscard]] int arity() const override { return 2; }
-  /// Its column of metrics.csv: "accuracy", "top5_accuracy".
+  /// The output of the network that it measures, by name; "": the last layer.
+  std::string output;
+  /// Its column of metrics.csv, without the name of an output: "accuracy", "top5_accuracy".
   [[nodiscard]] virtual std::string column() const { return std::string(type()); }
   /// The value that the sums [width] over `samples` samples make: their mean, unless it says
   /// otherwise.
@@ -30,11 +32,16 @@ class Metric : public Op {
   [[nodiscard]] virtual std::shared_ptr<const Metric> with_threshold(double threshold) const = 0;
 };
 
+/// The column of metrics.csv of a metric: "accuracy", "aux_accuracy" on the output 'aux'.
+[[nodiscard]] std::string column_of(const Metric& metric);
+
 /// The numbers per sample of a metric's output, [n] or [n, width].
 [[nodiscard]] inline std::int64_t metric_width(const Shape& output) {
   return output.rank() == 1 ? 1 : output.c();
 }
 
+/// The key `output`, which every metric has.
+void declare_output(config::Fields& fields, Metric& metric);
 /// The key `threshold` of metrics that predict from a single output, and its text.
 void declare_threshold(config::Fields& fields, std::optional<double>& threshold);
 [[nodiscard]] std::string threshold_text(const std::optional<double>& threshold);

@@ -30,7 +30,9 @@ std::shared_ptr<const Metric> TopKOp::with_threshold(double threshold) const {
   if (attributes_.threshold) return nullptr;
   TopKAttributes attributes = attributes_;
   attributes.threshold = threshold;
-  return std::make_shared<TopKOp>(type_, attributes);
+  const auto metric = std::make_shared<TopKOp>(type_, attributes);
+  metric->output = output;
+  return metric;
 }
 
 config::Kind<Metric> accuracy_kind() {
@@ -38,7 +40,9 @@ config::Kind<Metric> accuracy_kind() {
           [](config::Fields& fields) -> std::unique_ptr<Metric> {
             TopKAttributes attributes;
             declare_threshold(fields, attributes.threshold);
-            return std::make_unique<TopKOp>("accuracy", attributes);
+            auto metric = std::make_unique<TopKOp>("accuracy", attributes);
+            declare_output(fields, *metric);
+            return metric;
           }};
 }
 
@@ -47,7 +51,9 @@ config::Kind<Metric> top_k_kind() {
           [](config::Fields& fields) -> std::unique_ptr<Metric> {
             TopKAttributes attributes{.k = 5};
             fields.field("k", attributes.k, "number of largest outputs", {.minimum = 1});
-            return std::make_unique<TopKOp>("top_k", attributes);
+            auto metric = std::make_unique<TopKOp>("top_k", attributes);
+            declare_output(fields, *metric);
+            return metric;
           }};
 }
 

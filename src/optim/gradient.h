@@ -84,6 +84,18 @@ void unscale(const Launcher& launcher, const UpdateBlocks& blocks) {
   });
 }
 
+/// Makes the mean over `samples` that over the samples' weights, whose sum *weights is read on the
+/// device.
+template <class Launcher>
+void divide_by_weights(const Launcher& launcher, const UpdateBlocks& blocks, double samples,
+                       const double* weights) {
+  with_arithmetic(blocks.type, [&](auto zero) {
+    using T = decltype(zero);
+    launcher.each(blocks.chunks * kChunk,
+                  DivideByWeights<T>{static_cast<T*>(blocks.gradients), samples, weights});
+  });
+}
+
 /// Multiplies the gradient block by clip_factor(*norm, maximum); the norm is read on the device.
 template <class Launcher>
 void clip_gradients(const Launcher& launcher, const UpdateBlocks& blocks, const double* norm,

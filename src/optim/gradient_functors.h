@@ -88,6 +88,18 @@ struct Unscale {
   }
 };
 
+/// gradient *= samples / *weights: from the mean over samples to that over their weights, whose sum
+/// over all ranks is read on the device. Without weights there is no gradient: 0.
+template <class T>
+struct DivideByWeights {
+  T* gradients;
+  double samples;
+  const double* weights;
+  TY_HD void operator()(std::int64_t i) const {
+    gradients[i] *= static_cast<T>(*weights > 0 ? samples / *weights : 0.0);
+  }
+};
+
 /// gradient *= clip_factor(*norm, maximum); the norm is read on the device.
 template <class T>
 struct ClipGradients {

@@ -20,6 +20,7 @@ struct SampleResults {
   std::int64_t samples = 0;
   std::int64_t width = 1;
   const StepState* state = nullptr;  // number of valid samples
+  const float* weights = nullptr;    // [samples], of which 0 excludes a sample; null: none
 };
 
 /// Running statistics and those of a batch, flat.
@@ -41,6 +42,8 @@ class UpdateLaunches {
   virtual void begin(const BeginUpdate& begin) const = 0;
   /// Adds the sums over the valid samples to totals[width].
   virtual void add_results(const SampleResults& results, double* totals) const = 0;
+  /// Adds the sum of results.weights and the number of those that are not 0 to totals[2].
+  virtual void add_weights(const SampleResults& results, double* totals) const = 0;
   /// Stores the valid rows by the samples' indices, see SampleRows.
   virtual void store_rows(const SampleResults& results, const std::int64_t* sample_index,
                           float* rows) const = 0;
@@ -51,6 +54,9 @@ class UpdateLaunches {
   virtual void downcast(void* to, DType type, const float* from, std::int64_t elements) const = 0;
   virtual void upcast(float* to, const void* from, DType type, std::int64_t elements) const = 0;
   virtual void unscale(const UpdateBlocks& blocks) const = 0;
+  /// gradients *= samples / *weights; see DivideByWeights.
+  virtual void divide_by_weights(const UpdateBlocks& blocks, double samples,
+                                 const double* weights) const = 0;
   virtual void add_l2(const UpdateBlocks& blocks) const = 0;
   /// For these see optim/gradient.h.
   virtual void gradient_norm(const UpdateBlocks& blocks, std::span<double> scratch,

@@ -22,8 +22,11 @@ class UpdateLaunchesOn final : public UpdateLaunches {
       using T = decltype(zero);
       launcher_.rows(results.width,
                      MetricSum<T>{static_cast<const T*>(results.values), results.samples,
-                                  results.width, results.state, totals});
+                                  results.width, results.state, results.weights, totals});
     });
+  }
+  void add_weights(const SampleResults& results, double* totals) const override {
+    launcher_.rows(2, WeightSum{results.weights, results.samples, results.state, totals});
   }
   void store_rows(const SampleResults& results, const std::int64_t* sample_index,
                   float* rows) const override {
@@ -55,6 +58,10 @@ class UpdateLaunchesOn final : public UpdateLaunches {
     });
   }
   void unscale(const UpdateBlocks& blocks) const override { trainyard::unscale(launcher_, blocks); }
+  void divide_by_weights(const UpdateBlocks& blocks, double samples,
+                         const double* weights) const override {
+    trainyard::divide_by_weights(launcher_, blocks, samples, weights);
+  }
   void add_l2(const UpdateBlocks& blocks) const override { trainyard::add_l2(launcher_, blocks); }
   void gradient_norm(const UpdateBlocks& blocks, std::span<double> scratch,
                      double* norm) const override {

@@ -51,7 +51,7 @@ class Differentiator {
   }
 
   [[nodiscard]] DType type_of(const Value& value) const {
-    if (value.type == DType::i32) return DType::i32;
+    if (value.type == DType::i32 || value.exact) return value.type;
     const bool arithmetic =
         value.producer >= 0 && graph_.nodes[value.producer].op->contract().arithmetic_outputs;
     return arithmetic ? plan_.target.arithmetic() : plan_.target.storage;

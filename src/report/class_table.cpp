@@ -35,6 +35,7 @@ ConfusionMatrix::ConfusionMatrix(const SplitOutputs& outputs)
            "a row of outputs for each label");
   const std::size_t width = outputs.rows.size() / outputs.labels.size();
   for (std::size_t i = 0; i < outputs.labels.size(); ++i) {
+    if (outputs.labels[i] < 0) continue;
     const std::int64_t guess = predicted_class(outputs.rows.subspan(i * width, width), outputs);
     ++counts_[static_cast<std::size_t>(outputs.labels[i] * (classes_ + 1) + guess)];
   }

@@ -11,7 +11,7 @@ namespace trainyard {
 /// The network's outputs for a split, and its labels.
 struct SplitOutputs {
   std::span<const float> rows;           // [labels.size(), width]
-  std::span<const std::int32_t> labels;  // in [0, classes)
+  std::span<const std::int32_t> labels;  // in [0, classes); below 0: not counted
   std::int64_t classes = 2;
   double threshold = 0;  // with width 1: a value above it predicts class 1
   bool logits = true;    // rows precede a softmax, or with width 1 a sigmoid; else probabilities

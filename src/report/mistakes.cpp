@@ -36,7 +36,8 @@ std::vector<Mistake> mistakes_of(const SplitOutputs& outputs) {
   for (std::size_t i = 0; i < outputs.labels.size(); ++i) {
     const std::span<const float> row = outputs.rows.subspan(i * width, width);
     const std::int64_t predicted = predicted_class(row, outputs);
-    if (predicted == outputs.labels[i] || predicted == outputs.classes) continue;
+    if (outputs.labels[i] < 0 || predicted == outputs.labels[i] || predicted == outputs.classes)
+      continue;
     mistakes.push_back({.sample = static_cast<std::int64_t>(i),
                         .predicted = predicted,
                         .probability = probability_of(row, predicted, outputs.logits)});

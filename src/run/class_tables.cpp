@@ -10,9 +10,12 @@
 namespace trainyard {
 
 void write_class_tables(const RunFolder& folder, const Dataset& set, std::span<const float> outputs,
-                        double threshold) {
+                        double threshold, std::optional<std::int64_t> ignored) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()));
-  for (std::int64_t i = 0; i < set.size(); ++i) labels[static_cast<std::size_t>(i)] = set.label(i);
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    const std::int32_t label = set.label(i);
+    labels[static_cast<std::size_t>(i)] = label == ignored ? -1 : label;
+  }
   const SplitOutputs split{.rows = outputs,
                            .labels = labels,
                            .classes = std::max<std::int64_t>(set.classes(), 2),

@@ -244,7 +244,8 @@ TrainerParts TrainingRun::trainer_parts() {
               [this](std::span<const float> rows) {
                 if (!keeper_) return;
                 write_class_tables(keeper_->folder(), *session_->data().val, rows,
-                                   usual_threshold(session_->config()));
+                                   usual_threshold(session_->config()),
+                                   session_->config().weights.ignore_label);
               },
           .gpu_mem_mib = [this] { return session_->device().used_mib(); },
           .gpu_busy_percent = [this] { return session_->device().busy_percent(); }};

@@ -131,6 +131,10 @@ void OptimizerStep::apply() {
   const ModelMemory& memory = model_.memory();
   const UpdateLaunches& launches = model_.compute().launches;
   if (scales_loss()) launches.unscale(blocks_);
+  if (const auto sum = weight_sums(model_.graph())) {
+    const double* const weights = memory.results() + ResultRow::loss + 1 + *sum;
+    launches.divide_by_weights(blocks_, options_.samples, weights);
+  }
   if (has_l2_) launches.add_l2(blocks_);
   double* const norm = memory.results() + ResultRow::gradient_norm;
   launches.gradient_norm(blocks_, scratch_.span(), norm);

@@ -16,6 +16,7 @@ struct OptimizerStepOptions {
   LossScale loss_scale;
   ParameterRules parameters;
   double replicas = 1;  // batches whose statistics are summed in the gradients' tail
+  double samples = 1;   // of a step, which its gradients are divided by
 };
 
 /// Where a step writes its row of results.

@@ -18,8 +18,6 @@ std::vector<double> metrics_of(const Model& model, const Totals& totals) {
 constexpr Operation kTraining{"training"};
 constexpr Operation kEvaluation{"evaluation"};
 
-double mean_loss(const Totals& totals) { return totals.loss / static_cast<double>(totals.samples); }
-
 }  // namespace
 
 Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, TrainingState state)
@@ -29,6 +27,11 @@ Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, Train
       step_(parts.model, parts.updater),
       busy_(parts.gpu_busy_percent),
       accuracy_sum_(sum_of_metric(parts.model.graph(), "accuracy")) {}
+
+double Trainer::mean_loss(const Totals& totals) const {
+  const double weight = weight_of(parts_.model.graph(), totals.metrics, totals.samples);
+  return mean_of(totals.loss, weight);
+}
 
 Outcome Trainer::run() {
   started_ = parts_.now() - state_.elapsed_seconds;
@@ -273,8 +276,10 @@ double Trainer::data_wait_percent() const {
 
 std::optional<double> Trainer::accuracy_of(const Totals& totals) const {
   if (!accuracy_sum_) return std::nullopt;
-  return totals.metrics[static_cast<std::size_t>(*accuracy_sum_)] /
-         static_cast<double>(totals.samples);
+  const std::int64_t counted =
+      counted_samples(parts_.model.graph(), totals.metrics, totals.samples);
+  return mean_of(totals.metrics[static_cast<std::size_t>(*accuracy_sum_)],
+                 static_cast<double>(counted));
 }
 
 void Trainer::note_validation(std::int64_t batch) {

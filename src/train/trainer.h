@@ -129,6 +129,8 @@ class Trainer {
   [[nodiscard]] double elapsed() const;
   /// The share of the epoch's training so far that this rank has waited for batches.
   [[nodiscard]] double data_wait_percent() const;
+  /// Over the samples, or their weights.
+  [[nodiscard]] double mean_loss(const Totals& totals) const;
   /// Mean over the samples, if the network has this metric.
   [[nodiscard]] std::optional<double> accuracy_of(const Totals& totals) const;
 

@@ -43,7 +43,7 @@ struct Copy {
 
 Copy copy_of(const Batch& batch) {
   return {{batch.images.begin(), batch.images.end()},
-          {batch.labels.begin(), batch.labels.end()},
+          test::labels_of(batch),
           {batch.sample_index.begin(), batch.sample_index.end()},
           batch.valid};
 }

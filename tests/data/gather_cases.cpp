@@ -148,7 +148,7 @@ class Comparison {
     }
     same_ = found.images.empty() && found.bytes.size() == images_.incoming().size() &&
             found.valid == expected_->valid &&
-            std::ranges::equal(found.labels, expected_->labels) &&
+            std::ranges::equal(found.fields[0], expected_->fields[0]) &&
             std::ranges::equal(found.sample_index, expected_->sample_index);
   }
   template <class T>

@@ -4,6 +4,24 @@
 
 namespace trainyard::test {
 
+namespace {
+
+template <class T>
+std::vector<T> values_of(std::span<const std::byte> bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> labels_of(const Batch& batch) {
+  return values_of<std::int32_t>(batch.fields[0]);
+}
+std::vector<float> numbers_of(const Batch& batch, std::size_t field) {
+  return values_of<float>(batch.fields[field]);
+}
+
 std::string message_of(ErrorKind kind, const std::function<void()>& action) {
   try {
     action();

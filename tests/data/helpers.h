@@ -10,11 +10,17 @@
 
 #include "../base/temporary_folder.h"
 #include "base/error.h"
+#include "data/feeder.h"
 #include "data/memory_dataset.h"
 
 namespace trainyard::test {
 
 using testing::TemporaryFolder;
+
+/// The first field of a batch.
+[[nodiscard]] std::vector<std::int32_t> labels_of(const Batch& batch);
+/// Field `field` of a batch as floats.
+[[nodiscard]] std::vector<float> numbers_of(const Batch& batch, std::size_t field);
 
 /// The message of the Error{kind} that `action` throws; "no error" or "wrong kind: ..." else.
 [[nodiscard]] std::string message_of(ErrorKind kind, const std::function<void()>& action);

@@ -24,15 +24,20 @@ struct Contents {
   std::vector<std::int32_t> labels{1, 4};
 };
 
+constexpr float kTargets[] = {1, 2, 3, 4, 5, 6}, kWeights[] = {0.5f, 2.5f};
+
 TensorsOptions write(const test::TemporaryFolder& folder, const Contents& contents) {
   const bool floats = contents.type == StoredType::f32;
-  const NamedTensor tensors[] = {{"images", contents.type, contents.shape,
-                                  floats ? std::as_bytes(std::span<const float>(contents.floats))
-                                         : std::as_bytes(std::span<const char>(contents.bytes))},
-                                 {"labels",
-                                  contents.label_type,
-                                  {static_cast<std::int64_t>(contents.labels.size())},
-                                  std::as_bytes(std::span<const std::int32_t>(contents.labels))}};
+  const NamedTensor tensors[] = {
+      {"images", contents.type, contents.shape,
+       floats ? std::as_bytes(std::span<const float>(contents.floats))
+              : std::as_bytes(std::span<const char>(contents.bytes))},
+      {"labels",
+       contents.label_type,
+       {static_cast<std::int64_t>(contents.labels.size())},
+       std::as_bytes(std::span<const std::int32_t>(contents.labels))},
+      {"targets", StoredType::f32, {2, 3}, std::as_bytes(std::span(kTargets))},
+      {"weights", StoredType::f32, {2}, std::as_bytes(std::span(kWeights))}};
   const SafetensorsImage image = encode_safetensors(tensors);
   std::string file;
   for (const auto& part : image.parts()) {
@@ -48,6 +53,28 @@ std::string data_message(const TensorsOptions& options) {
 }
 
 }  // namespace
+
+TEST_CASE("tensors reads further tensors as fields") {
+  const test::TemporaryFolder folder;
+  Contents contents;
+  contents.labels = {-1, 1};
+  TensorsOptions options = write(folder, contents);
+  options.fields = {"targets", "weights"};
+  const auto set = open_tensors(options);
+  CHECK(set->fields() == std::vector<SampleField>{{},
+                                                  {"targets", Shape{3}, DType::f32},
+                                                  {"weights", Shape{}, DType::f32}});
+  CHECK(set->label(0) == -1);
+  float targets[3], weight = 0;
+  set->read_field(1, 1, reinterpret_cast<std::byte*>(targets));
+  set->read_field(2, 1, reinterpret_cast<std::byte*>(&weight));
+  CHECK(targets[2] == 6);
+  CHECK(weight == 2.5f);
+  options.fields = {"images"};
+  CHECK(data_message(options) == "'" + options.file +
+                                     "': 'images' is F32 [2, 1, 1, 3], expected F32 or I32 [2] or "
+                                     "[2, k]");
+}
 
 TEST_CASE("tensors reads float images unchanged") {
   const test::TemporaryFolder folder;
@@ -120,7 +147,7 @@ TEST_CASE("a label out of range is refused with its record") {
   contents.labels = {1, -2};
   const TensorsOptions options = write(folder, contents);
   CHECK(data_message(options) ==
-        "'" + options.file + "': record 1 (from 0) has label -2, expected 0 to 1");
+        "'" + options.file + "': record 1 (from 0) has label -2, expected 0 to 1, or -1 for none");
 }
 
 TEST_CASE("an image value that is not finite is refused with its image") {

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,6 +76,8 @@ struct Golden {
   double rate = 0;
   Losses in_double;
   Losses in_float;
+  std::vector<LossAttributes> heads = {};  // of losses besides that of the last layer
+  std::vector<float> class_weights = {};   // empty: none
 };
 
 std::vector<double> numbers(const config::Node& list) {
@@ -133,13 +137,12 @@ TrainingGraph network_of(const Golden& golden, std::int64_t batch) {
                      overrides.find("defaults"), diagnostics);
   diagnostics.raise();
   Graph graph = without_dropout(build_graph(network, {.batch = batch}));
-  for (const auto& kind : loss_kinds()) {
-    if (kind.name != "cross_entropy") continue;
-    const config::Node nothing;
-    config::Fields fields(nothing, nullptr, "cross_entropy", config::Profile::keras2, diagnostics);
-    return attach_loss(std::move(graph), kind.read(fields), {});
+  Objectives objectives{.losses = {std::make_shared<CrossEntropyOp>(LossAttributes{})},
+                        .weighted = !golden.class_weights.empty()};
+  for (const LossAttributes& head : golden.heads) {
+    objectives.losses.push_back(std::make_shared<CrossEntropyOp>(head));
   }
-  throw std::logic_error("cross_entropy is not in the list of losses");
+  return attach_objectives(std::move(graph), objectives);
 }
 
 struct PlainSgd {
@@ -159,10 +162,11 @@ struct PlainSgd {
 
 class Images {
  public:
-  Images(const std::string& name, std::size_t set, std::int64_t batch)
+  Images(const Golden& golden, std::size_t set, std::int64_t batch)
       : batch_(batch),
-        image_key_(key_of(name + ".images" + std::to_string(set))),
-        label_key_(key_of(name + ".labels" + std::to_string(set))),
+        class_weights_(golden.class_weights),
+        image_key_(key_of(golden.name + ".images" + std::to_string(set))),
+        label_key_(key_of(golden.name + ".labels" + std::to_string(set))),
         images_(static_cast<std::size_t>(batch * 3 * 32 * 32)),
         labels_(static_cast<std::size_t>(batch)),
         index_(static_cast<std::size_t>(batch)) {}
@@ -177,11 +181,22 @@ class Images {
           static_cast<std::uint32_t>(step * batch_) + static_cast<std::uint32_t>(i);
       labels_[i] = static_cast<std::int32_t>(philox(label_key_, 0, counter, 0, 0, 0).word[0] % 10);
     }
-    return {.images = images_, .labels = labels_, .sample_index = index_, .valid = batch_};
+    Batch batch{.images = images_,
+                .fields = {std::as_bytes(std::span(labels_))},
+                .sample_index = index_,
+                .valid = batch_};
+    if (class_weights_.empty()) return batch;
+    weights_.clear();
+    for (const std::int32_t label : labels_) {
+      weights_.push_back(class_weights_[static_cast<std::size_t>(label)]);
+    }
+    batch.fields.push_back(std::as_bytes(std::span(weights_)));
+    return batch;
   }
 
  private:
   std::int64_t batch_;
+  std::vector<float> class_weights_, weights_;
   std::uint32_t image_key_, label_key_;
   std::vector<float> images_;
   std::vector<std::int32_t> labels_;
@@ -200,7 +215,7 @@ std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t ba
   set_weights(model);
   Updater updater(model, *communicator, *sgd.optimizer, nullptr, {.base = golden.rate}, {});
   TrainingStep work(model, updater);
-  Images images(golden.name, set, batch);
+  Images images(golden, set, batch);
   std::vector<double> losses;
   for (std::int64_t step = 0; step < kSteps; ++step) {
     model.load(images.step(step));
@@ -209,7 +224,8 @@ std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t ba
     updater.finish();
     const StepResult result = updater.results().take_all()[0];
     REQUIRE(result.finite);
-    losses.push_back(result.totals.loss / static_cast<double>(result.totals.samples));
+    const Totals& totals = result.totals;
+    losses.push_back(totals.loss / weight_of(model.graph(), totals.metrics, totals.samples));
   }
   return losses;
 }
@@ -249,6 +265,14 @@ Golden grouped() {
   return load_golden("grouped", "resnext29_cifar.yaml", "{vars: {card: 4, width: 8, n: 1}}");
 }
 
+/// Two outputs, class weights and an ignored label.
+Golden two_heads() {
+  Golden golden = load_golden("two_heads", "../tests/golden/two_heads.yaml", "{}");
+  golden.heads = {{.output = "aux", .weight = 0.25}};
+  golden.class_weights = {1, 2, 0.5, 1, 1, 0.25, 1, 0, 1, 4};
+  return golden;
+}
+
 }  // namespace
 
 TEST_CASE("ResNet-20 on the reference device follows PyTorch in float64") {
@@ -265,6 +289,12 @@ TEST_CASE("Keras's ResNet v2 on the reference device follows PyTorch in float64"
 }
 TEST_CASE("grouped bottlenecks on the reference device follow PyTorch in float64") {
   check_reference(grouped());
+}
+TEST_CASE("two losses with class weights on the reference device follow PyTorch in float64") {
+  check_reference(two_heads());
+}
+TEST_CASE("two losses with class weights through oneDNN stay within float32 rounding of PyTorch") {
+  check_cpu(two_heads());
 }
 TEST_CASE("ResNet-20 through oneDNN stays within float32 rounding of PyTorch") {
   check_cpu(resnet20());

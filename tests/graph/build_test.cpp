@@ -14,6 +14,24 @@ using test::build;
 using test::conv_at;
 using test::node_at;
 
+TEST_CASE("an output is a value that `as:` names, once") {
+  const std::string layers =
+      "layers:\n  - {dense: 4, as: aux}\n  - {dense: 5, as: trunk}\n  - dense: 4\n";
+  const Graph graph = build("input: [6]\n" + layers + "outputs: [trunk]\n");
+  REQUIRE(graph.outputs.size() == 1);
+  CHECK(graph.outputs[0].name == "trunk");
+  CHECK(graph.outputs[0].value == graph.nodes[1].outputs[0]);
+  CHECK(count_readers(graph)[graph.outputs[0].value] == 2);
+  const auto refusal = [&](const std::string& outputs) {
+    return test::message_of("input: [6]\n" + layers + "outputs: " + outputs + "\n");
+  };
+  CHECK(refusal("[auxx]") ==
+        "net.yaml:6:11: outputs: no layer of the network is named 'auxx' by as:; did you mean "
+        "'aux'?");
+  CHECK(refusal("[aux, aux]") == "net.yaml:6:16: outputs: 'aux' is listed twice");
+  CHECK(refusal("aux") == "net.yaml:6:10: outputs: expected a list of names, found text 'aux'");
+}
+
 TEST_CASE("explicit keys beat defaults and defaults beat the profile") {
   const Graph graph = build(R"(
 profile: torch

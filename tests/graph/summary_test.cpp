@@ -82,6 +82,25 @@ void check_round_trip(const Graph& graph, std::size_t extra) {
   CHECK(totals(again).parameters_total == totals(graph).parameters_total);
   CHECK(totals(again).multiply_adds == totals(graph).multiply_adds);
   CHECK(again.closing_activation == graph.closing_activation);
+  REQUIRE(again.outputs.size() == graph.outputs.size());
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    CHECK(again.outputs[i].name == graph.outputs[i].name);
+    CHECK(again.outputs[i].value == graph.outputs[i].value + static_cast<ValueId>(extra));
+  }
+}
+
+TEST_CASE("named outputs survive in the expanded network") {
+  check_round_trip(test::build(R"(
+input: [6]
+layers:
+  - {dense: 8, as: trunk}
+  - {dense: 4, as: aux}
+  - {relu: , from: trunk}
+  - {dense: 3, as: side}
+  - dense: 4
+outputs: [side, aux]
+)"),
+                   0);
 }
 
 TEST_CASE("a final activation is listed, with a remark if the loss computes it") {
@@ -119,7 +138,7 @@ TEST_CASE("the description of networks names every op and its keys") {
   std::vector<std::string> keys;
   for (const auto& field : fields) keys.push_back(field.key);
   CHECK(keys == std::vector<std::string>{"profile", "include", "vars", "input", "defaults",
-                                         "blocks", "layers"});
+                                         "blocks", "outputs", "layers"});
   const auto& layers = fields.back();
   CHECK(layers.open);
   CHECK(layers.members.size() == op_kinds().size() + 3);

@@ -70,8 +70,21 @@ TEST_CASE("a metric sum adds the valid samples to a running total in double") {
   StepState state{.valid = 2};
   double total = 1e9;
   const CpuLauncher launcher(2);
-  launcher.rows(1, MetricSum<float>{values.data(), 4, 1, &state, &total});
+  launcher.rows(1, MetricSum<float>{values.data(), 4, 1, &state, nullptr, &total});
   CHECK(total == 1e9 + (static_cast<double>(0.1f) + static_cast<double>(0.2f)));
+}
+
+TEST_CASE("samples of weight 0 are in no sum, and weights have a sum and a number") {
+  const std::vector<float> values = {1, std::nanf(""), 4, 8};
+  const std::vector<float> weights = {0.5f, 0, 2, 7};
+  StepState state{.valid = 3};
+  double total = 0;
+  const CpuLauncher launcher(2);
+  launcher.rows(1, MetricSum<float>{values.data(), 4, 1, &state, weights.data(), &total});
+  CHECK(total == 5);
+  std::vector<double> sums{0.25, 0};
+  launcher.rows(2, WeightSum{weights.data(), 4, &state, sums.data()});
+  CHECK(sums == std::vector<double>{2.75, 2});
 }
 
 TEST_CASE("a sum of several numbers per sample adds each to its own total") {
@@ -79,7 +92,7 @@ TEST_CASE("a sum of several numbers per sample adds each to its own total") {
   StepState state{.valid = 2};
   std::vector<double> totals{0.5, 0, 0};
   const CpuLauncher launcher(2);
-  launcher.rows(3, MetricSum<float>{values.data(), 3, 3, &state, totals.data()});
+  launcher.rows(3, MetricSum<float>{values.data(), 3, 3, &state, nullptr, totals.data()});
   CHECK(totals == std::vector<double>{3.5, 30, 300});
 }
 

@@ -122,7 +122,8 @@ std::unique_ptr<Op> read_member(config::Fields& fields, std::span<const config::
 
 std::unique_ptr<Op> read_of_family(config::Fields& fields, Family family) {
   if (family == Family::metric) return read_member(fields, metric_kinds());
-  return read_member(fields, family == Family::loss ? loss_kinds() : op_kinds());
+  if (family == Family::loss) return read_member(fields, loss_kinds());
+  return read_member(fields, op_kinds());
 }
 
 std::unique_ptr<Op> read_op(const Node& op, const WrittenCase& written,

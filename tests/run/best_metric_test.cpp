@@ -69,7 +69,7 @@ plateau: )" + plateau +
 
 PlateauOptions options_of(const std::string& plateau) {
   const RunConfig run = lowered_by(plateau);
-  return plateau_of(run, metric_names(run.metrics)).value();
+  return plateau_of(run, metric_names(run)).value();
 }
 
 }  // namespace

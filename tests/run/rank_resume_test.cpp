@@ -44,6 +44,24 @@ epochs: 3
 )";
 constexpr std::int64_t kResumedUpdates = 15;  // 3 epochs of 5
 
+/// The run with two losses and weighted samples.
+std::string weighted_run() {
+  std::string text = kResumedRun;
+  const auto put = [&](const std::string& after, const std::string& added) {
+    const std::size_t at = text.find(after);
+    REQUIRE(at != std::string::npos);
+    text.insert(at + after.size(), added);
+  };
+  put("  layers:\n",
+      "    - {conv: [4, 3], as: stem}\n    - global_avg_pool\n"
+      "    - {dense: 4, as: aux}\n    - {relu: , from: stem}\n");
+  put("- dense: 4\n", "  outputs: [aux]\n");
+  put("loss: cross_entropy\n",
+      "heads: [cross_entropy: {output: aux, weight: 0.4}]\n"
+      "class_weights: {0: 3, 2: 0.5}\nignore_label: 1\n");
+  return text;
+}
+
 Stretch stretch(int ranks, const LoadedCheckpoint* from, std::int64_t until) {
   return {.yaml = kResumedRun,
           .device = DeviceChoice::Kind::reference,
@@ -80,4 +98,25 @@ TEST_CASE("a run resumed from 4 ranks on 1 and then on 2 ends like an uninterrup
   REQUIRE(other_seed.reached);
   CHECK(largest_difference(other_seed.losses, whole.losses) > 1e-3);
   CHECK(largest_difference(*other_seed.reached, *whole.reached) > 1e-3);
+}
+
+TEST_CASE(
+    "two losses of weighted samples, resumed from 4 ranks on 1, end like an uninterrupted run") {
+  Stretch whole_run = stretch(1, nullptr, 0);
+  whole_run.yaml = weighted_run();
+  const StretchEnd whole = run_stretch(whole_run);
+  REQUIRE(whole.reached);
+  REQUIRE(whole.losses.size() == kResumedUpdates);
+  Stretch begin = stretch(4, nullptr, 7);
+  begin.yaml = weighted_run();
+  const StretchEnd first = run_stretch(begin);
+  REQUIRE(first.reached);
+  Stretch rest = stretch(1, &*first.reached, 0);
+  rest.yaml = weighted_run();
+  const StretchEnd second = run_stretch(rest);
+  REQUIRE(second.reached);
+  std::vector<double> losses = first.losses;
+  losses.insert(losses.end(), second.losses.begin(), second.losses.end());
+  CHECK(largest_difference(losses, whole.losses) < 1e-9);
+  CHECK(largest_difference(*second.reached, *whole.reached) < 1e-9);
 }

@@ -78,7 +78,7 @@ TEST_CASE("a session shares what its config holds and leaves it whole") {
   CHECK((after.data.train.source == config.data.train.source));
   CHECK((after.data.augment == config.data.augment));
   CHECK((after.data.preprocess == config.data.preprocess));
-  CHECK(metric_names(after.metrics) == session.metric_names());
+  CHECK(metric_names(after) == session.metric_names());
   CHECK(after.loss != nullptr);
   for (const auto& step : after.data.preprocess) CHECK(step->step().count == 0);  // not prepared
 }

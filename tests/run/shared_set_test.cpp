@@ -26,6 +26,8 @@ constexpr int kRanks = 3;
 MemorySamples samples(bool floats) {
   MemorySamples made{.image = {1, 2, 3},
                      .labels = {1, 0, 1, 1},
+                     .fields = {{.of = {.name = "weight", .type = DType::f32},
+                                 .values = std::vector<std::byte>(16, std::byte{3})}},
                      .classes = 2,
                      .class_names = {"cat", "dog"},
                      .fingerprint = "f00"};
@@ -72,7 +74,8 @@ bool same(const Dataset& a, const Dataset& b) {
          a.class_names() == b.class_names() && a.fingerprint() == b.fingerprint() &&
          std::ranges::equal(a.held().bytes, b.held().bytes) &&
          std::ranges::equal(a.held().floats, b.held().floats) &&
-         std::ranges::equal(a.held().labels, b.held().labels);
+         std::ranges::equal(a.held().labels, b.held().labels) && a.fields() == b.fields() &&
+         std::ranges::equal(a.held().fields.at(0), b.held().fields.at(0));
 }
 
 /// The line of /proc/self/maps of the mapping that holds `memory`.

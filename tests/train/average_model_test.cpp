@@ -18,7 +18,10 @@ struct AveragedModel {
       : model(training_graph(kSmallNetwork, 2), {*device, *queue, *executors, *launches},
               {.target = reference_target(Precision::fp32), .slots = 1, .average = average}) {
     model.initialize(3);
-    model.load({.images = images, .labels = labels, .sample_index = index, .valid = 2});
+    model.load({.images = images,
+                .fields = {std::as_bytes(std::span(labels))},
+                .sample_index = index,
+                .valid = 2});
   }
   double loss() {
     model.evaluate();

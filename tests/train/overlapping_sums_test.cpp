@@ -257,7 +257,10 @@ TEST_CASE("the content of a bucket after its own steps is final") {
         images[i] = std::sin(static_cast<float>(i * i));
       const std::vector<std::int32_t> labels{1, 3};
       const std::vector<std::int64_t> index{0, 1};
-      model.load({.images = images, .labels = labels, .sample_index = index, .valid = 2});
+      model.load({.images = images,
+                  .fields = {std::as_bytes(std::span(labels))},
+                  .sample_index = index,
+                  .valid = 2});
       model.place_training_images();
       for (const GradientBucket& bucket : buckets) {
         program.run(done, bucket.steps);

@@ -7,6 +7,7 @@
 #include "../comm/thread_ranks.h"
 #include "base/parallel.h"
 #include "comm/statistics_over_ranks.h"
+#include "config/load.h"
 #include "data/flip.h"
 #include "data/pad_crop.h"
 #include "data/preprocess.h"
@@ -46,13 +47,16 @@ FeederOptions feeding(const RankTraining& training, const Communicator& ranks) {
           .seed = training.seed,
           .shuffle = training.set == nullptr,
           .workers = 1,
+          .weights = training.weights,
           .rank = ranks.rank(),
           .ranks = ranks.size(),
           .shards = own_shards(training.options, ranks)};
 }
 
 TrainingGraph graph_of(const RankTraining& training) {
-  TrainingGraph graph = training_graph(training.network, training.batch);
+  TrainingGraph graph =
+      training_graph(config::parse_yaml(training.network, "network"), training.batch,
+                     training.heads, training.weights.has_value());
   for (Node& node : graph.graph.nodes) node.frozen = node.path == training.frozen;
   return graph;
 }
@@ -155,6 +159,7 @@ class Rank {
                   {.batch = training_.batch,
                    .shuffle = false,
                    .train = false,
+                   .weights = training_.weights,
                    .rank = ranks_.rank(),
                    .ranks = ranks_.size()});
     result.evaluation = evaluate(model_, feeder, ranks_);

@@ -11,6 +11,7 @@
 
 #include "comm/communicator.h"
 #include "data/dataset.h"
+#include "data/weight_rule.h"
 #include "model/compute.h"
 #include "model/model.h"
 #include "plan/target.h"
@@ -48,6 +49,8 @@ struct RankTraining {
   MakeRankDevice device = make_processor;
   std::string frozen = {};  // path of a frozen layer, or ""
   std::optional<AverageOptions> average = {};
+  std::optional<WeightRule> weights = {};
+  std::vector<std::string> heads = {};  // keys of cross-entropies besides that of the last layer
 };
 
 /// The result of a rank.

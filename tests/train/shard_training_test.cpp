@@ -14,6 +14,24 @@ using namespace trainyard::test;
 
 namespace {
 
+/// A network with an output on its way.
+constexpr const char* kTwoHeads = R"(
+input: [3, 9, 7]
+layers:
+  - conv: {filters: 6, kernel: 3}
+  - bn
+  - relu:
+    as: trunk
+  - global_avg_pool
+  - dense: 4
+    as: aux
+  - dropout: 0.25
+    from: trunk
+  - max_pool: 2
+  - dense: 4
+outputs: [aux]
+)";
+
 constexpr const char* kAll = "weights, optimizer state, running statistics, updates, evaluation";
 
 RankTraining on_processor(std::int64_t accumulate) {
@@ -86,6 +104,50 @@ TEST_CASE("with shards and a dynamic loss scale, fp16 on 1, 2 and 4 ranks is bit
   CHECK(skipped < 20);
 }
 
+TEST_CASE("with shards, two losses of weighted samples on 1, 2 and 4 ranks are bit-identical") {
+  RankTraining training = on_processor(2);
+  training.network = kTwoHeads;
+  training.heads = {"{output: aux, weight: 0.3}"};
+  training.weights = WeightRule{.of_class = {2, 0.5, 1, 1}, .ignored = 3};
+  const TrainedRank trained = require_equal_bytes(training);
+  // The sums: accuracy, two losses, the weights, and the number of samples that have one.
+  for (const StepResult& update : trained.updates) {
+    const std::vector<double>& sums = update.totals.metrics;
+    REQUIRE(sums.size() == 5);
+    CHECK(update.totals.loss == doctest::Approx(sums[1] + 0.3 * sums[2]));
+    CHECK(sums[4] < 32);
+    CHECK(sums[4] > 8);
+  }
+  // 37 samples of four classes in turn: 10, 9, 9 and 9.
+  CHECK(trained.evaluation.metrics[3] == 10 * 2 + 9 * 0.5 + 9);
+  CHECK(trained.evaluation.metrics[4] == 28);
+}
+
+TEST_CASE("weights that are all equal train as no weights, to rounding") {
+  RankTraining training = on_processor(1);
+  const TrainedRank plain = train_on_ranks(1, training)[0];
+  training.weights = WeightRule{.of_class = {1, 1, 1, 1}};
+  const TrainedRank weighted = train_on_ranks(1, training)[0];
+  CHECK(weighted.weights == plain.weights);  // samples / weights is 1
+  training.weights = WeightRule{.of_class = {4, 4, 4, 4}};
+  training.updates = 1;
+  const TrainedRank four = train_on_ranks(2, training)[0];
+  training.weights.reset();
+  // Powers of two round nothing.
+  CHECK(four.weights == train_on_ranks(2, training)[0].weights);
+}
+
+TEST_CASE("a step whose samples have no weight leaves the gradient at the L2 terms") {
+  RankTraining training = on_processor(1);
+  training.weights = WeightRule{.of_class = {0, 0, 0, 0}};
+  training.updates = 1;
+  const TrainedRank trained = train_on_ranks(1, training)[0];
+  CHECK(trained.updates[0].finite);
+  CHECK(trained.updates[0].totals.loss == 0);
+  CHECK(trained.updates[0].gradient_norm > 0);
+  CHECK(trained.updates[0].gradient_norm < 0.1);
+}
+
 TEST_CASE("a single shard per rank computes the same as training without shards") {
   // One rank with one shard computes what it computes without shards, accumulation included.
   for (const std::int64_t accumulate : {1, 2}) {
@@ -119,7 +181,10 @@ TEST_CASE(
     updater.prepare();
     for (std::int64_t pass = 0; pass < updater.reducer().passes(); ++pass) {
       images[0] = static_cast<float>(pass);
-      model.load({.images = images, .labels = labels, .sample_index = index, .valid = 2});
+      model.load({.images = images,
+                  .fields = {std::as_bytes(std::span(labels))},
+                  .sample_index = index,
+                  .valid = 2});
       work.run(pass);
     }
     updater.finish();

@@ -54,8 +54,10 @@ class Bench {
   }
   /// Forward and backward; the sum over the batch, as no step has set another scale.
   double loss() {
-    model_.load(
-        {.images = images_, .labels = labels_, .sample_index = index_, .valid = kSharedBatch});
+    model_.load({.images = images_,
+                 .fields = {std::as_bytes(std::span(labels_))},
+                 .sample_index = index_,
+                 .valid = kSharedBatch});
     model_.place_training_images();
     model_.train().run();
     model_.add_results(model_.train());

@@ -58,7 +58,7 @@ class NoiseBatch {
       return std::span(values).subspan(count * static_cast<std::size_t>(replica), count);
     };
     return {.images = cut(images_),
-            .labels = cut(labels_),
+            .fields = {std::as_bytes(cut(labels_))},
             .sample_index = cut(index_),
             .valid = static_cast<std::int64_t>(cut(labels_).size())};
   }
@@ -146,10 +146,18 @@ TrainingGraph training_graph(const std::string& yaml, std::int64_t batch) {
 }
 
 TrainingGraph training_graph(const config::Node& network, std::int64_t batch) {
-  const std::vector<std::shared_ptr<const Metric>> metrics{
-      make_member(metric_kinds(), "accuracy", "{}")};
-  return attach_loss(build_graph(network, {.batch = batch}),
-                     make_member(loss_kinds(), "cross_entropy", "{}"), metrics);
+  return training_graph(network, batch, {}, false);
+}
+
+TrainingGraph training_graph(const config::Node& network, std::int64_t batch,
+                             const std::vector<std::string>& heads, bool weighted) {
+  Objectives objectives{.losses = {make_member(loss_kinds(), "cross_entropy", "{}")},
+                        .metrics = {make_member(metric_kinds(), "accuracy", "{}")},
+                        .weighted = weighted};
+  for (const std::string& keys : heads) {
+    objectives.losses.push_back(make_member(loss_kinds(), "cross_entropy", keys));
+  }
+  return attach_objectives(build_graph(network, {.batch = batch}), objectives);
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const std::string& name, const std::string& keys) {

@@ -64,6 +64,13 @@ class WrappedLaunches final : public UpdateLaunches {
   void add_results(const SampleResults& results, double* total) const override {
     around_.run([this, results, total] { cpu_->add_results(results, total); });
   }
+  void add_weights(const SampleResults& results, double* totals) const override {
+    around_.run([this, results, totals] { cpu_->add_weights(results, totals); });
+  }
+  void divide_by_weights(const UpdateBlocks& blocks, double samples,
+                         const double* weights) const override {
+    around_.run([=, this] { cpu_->divide_by_weights(blocks, samples, weights); });
+  }
   void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                   bool first) const override {
     around_.run([=, this] { cpu_->accumulate(blocks, gradients, elements, first); });

@@ -17,6 +17,7 @@ std::unique_ptr<Executor> make_other_executor(const StepDescription& step) {
 std::unique_ptr<Executor> make_functor_executor(const StepDescription& step) {
   std::unique_ptr<Executor> executor = make_activation_executor(step);
   if (executor == nullptr) executor = make_place_executor(step);
+  if (executor == nullptr) executor = make_loss_executor(step);
   return executor != nullptr ? std::move(executor) : make_other_executor(step);
 }
 

@@ -10,6 +10,7 @@ namespace trainyard {
 
 [[nodiscard]] std::unique_ptr<Executor> make_activation_executor(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_place_executor(const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_loss_executor(const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_other_executor(const StepDescription& step);
 
 }  // namespace trainyard

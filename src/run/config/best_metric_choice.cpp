@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "run/config/losses.h"
 
 namespace trainyard {
 namespace {
@@ -34,10 +35,12 @@ const config::Node& written_at(const config::Node& file, std::span<const char* c
   return *node;
 }
 
-/// False if some metric of the file could not be read.
-bool all_metrics_read(const RunConfig& run, const config::Node& file) {
-  const config::Node* metrics = file.find("metrics");
-  return metrics == nullptr || metrics->items.size() == run.metrics.size();
+/// False if some metric or loss of the file could not be read.
+bool all_read(const RunConfig& run, const config::Node& file) {
+  const config::Node *metrics = file.find("metrics"), *heads = file.find("heads");
+  return run.loss != nullptr &&
+         (metrics == nullptr || metrics->items.size() == run.metrics.size()) &&
+         (heads == nullptr || heads->items.size() == run.heads.size());
 }
 
 /// Reports `wanted` if it is none of `columns`, as the value of the key at `where` in `file`.
@@ -52,16 +55,18 @@ void check_column(const std::string& wanted, const std::vector<std::string>& col
 
 }  // namespace
 
-std::vector<std::string> metric_names(std::span<const std::shared_ptr<const Metric>> metrics) {
+std::vector<std::string> metric_names(const RunConfig& run) {
   std::vector<std::string> names;
-  for (const auto& metric : metrics) names.push_back(metric->column());
+  for (const auto& metric : run.metrics) names.push_back(column_of(*metric));
+  if (run.heads.empty()) return names;
+  for (const auto& loss : losses_of(run)) names.push_back(column_of(*loss));
   return names;
 }
 
 void check_monitored(const RunConfig& run, const config::Node& file,
                      config::Diagnostics& diagnostics) {
-  if (!all_metrics_read(run, file)) return;
-  const std::vector<std::string> names = metric_names(run.metrics);
+  if (!all_read(run, file)) return;
+  const std::vector<std::string> names = metric_names(run);
   if (run.checkpoint.best) {
     static constexpr const char* kKeys[] = {"checkpoint", "best", "metric"};
     check_column(run.checkpoint.best->metric, candidate_columns(names), written_at(file, kKeys),
@@ -89,8 +94,8 @@ std::optional<PlateauOptions> plateau_of(const RunConfig& config,
 
 BestMetric best_metric_of(const RunConfig& config, std::span<const std::string> names) {
   const std::vector<std::string> columns = candidate_columns(names);
-  const std::string wanted =
-      config.checkpoint.best ? config.checkpoint.best->metric : columns[names.empty() ? 0 : 1];
+  const std::string wanted = config.checkpoint.best ? config.checkpoint.best->metric
+                                                    : columns[config.metrics.empty() ? 0 : 1];
   const auto found = std::ranges::find(columns, wanted);
   TY_CHECK(found != columns.end(), "the run has no column '" + wanted + "' to select by");
   BestMetric rule{.metric = static_cast<int>(found - columns.begin()) - 1,

@@ -13,9 +13,9 @@
 
 namespace trainyard {
 
-/// The columns of metrics.csv that `metrics` fill, in order: "accuracy", "top5_accuracy".
-[[nodiscard]] std::vector<std::string> metric_names(
-    std::span<const std::shared_ptr<const Metric>> metrics);
+/// The columns of metrics.csv that a run's metrics fill, in order: "accuracy", "aux_accuracy"; then
+/// with several losses those of each: "output_loss", "aux_loss".
+[[nodiscard]] std::vector<std::string> metric_names(const RunConfig& run);
 
 /// Reports a `checkpoint.best.metric` of `run` that is not a column of its validation split, and a
 /// `plateau.monitor` that is no column, at its position in `file`.

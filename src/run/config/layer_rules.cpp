@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <set>
 
 #include "graph/build.h"
 #include "ops/loss.h"
 #include "plan/blocks.h"
+#include "run/config/losses.h"
 #include "run/config/parameter_rules.h"
 #include "run/config/shards.h"
 
@@ -88,6 +90,31 @@ void check_closing(const RunConfig& run, const Graph& whole, Diagnostics& diagno
                                 whole.nodes.back().path, found, loss, wanted, fitting));
 }
 
+/// Each named output must have a loss, and no activation that its loss includes.
+void check_heads(const RunConfig& run, const Graph& whole, Diagnostics& diagnostics) {
+  for (const NamedOutput& output : whole.outputs) {
+    const auto losses = losses_of(run);
+    const auto found = std::ranges::find_if(
+        losses, [&](const auto& loss) { return loss->values().output == output.name; });
+    if (found == losses.end()) {
+      diagnostics.error(run.network.where,
+                        fmt::format("output '{0}' of the network has no loss; add it to 'heads', "
+                                    "as in heads: [{1}: {{output: {0}, weight: 0.3}}]",
+                                    output.name, run.loss->type()));
+      continue;
+    }
+    const Node& last = whole.nodes[whole.values[output.value].producer];
+    const bool closes = last.op->type() == "softmax" || last.op->type() == "sigmoid";
+    const std::string_view included = activation_of((*found)->type());
+    if (!closes || included.empty()) continue;
+    diagnostics.error(
+        last.where,
+        fmt::format("layer '{}': output '{}' ends with {}, but its loss {} includes "
+                    "a {}; delete the layer",
+                    last.path, output.name, last.op->type(), (*found)->type(), included));
+  }
+}
+
 void follow_owners(Graph& graph) {
   const std::vector<NodeId> owners = parameter_owners(graph);
   for (std::size_t id = 0; id < owners.size(); ++id) {
@@ -131,6 +158,7 @@ Graph build_whole_network(const RunConfig& run, std::int64_t batch) {
                             {.batch = batch, .profile = run.profile, .peel_activation = false});
   Diagnostics diagnostics;
   check_closing(run, graph, diagnostics);
+  check_heads(run, graph, diagnostics);
   freeze(run.freeze, graph, diagnostics);
   multiply_rates(run.lr_mult, graph, diagnostics);
   static_cast<void>(parameter_rules(run, graph, 1, diagnostics));

@@ -20,6 +20,7 @@
 #include "run/config/batch_rate.h"
 #include "run/config/best_metric_choice.h"
 #include "run/config/default_root.h"
+#include "run/config/losses.h"
 #include "run/config/shards.h"
 
 namespace trainyard {
@@ -212,7 +213,11 @@ config::Node without_expressions(const config::Node& file, config::Diagnostics& 
 
 void declare_training(Fields& fields, RunConfig& run) {
   fields.required_one_of("loss", run.loss, "the loss to minimise", loss_kinds());
+  fields.list_of("heads", run.heads,
+                 "further losses, as on auxiliary outputs; the sum of all is minimised",
+                 loss_kinds());
   fields.list_of("metrics", run.metrics, "measured besides the loss", metric_kinds());
+  declare_weights(fields, run.weights);
   fields.required_one_of("optimizer", run.optimizer, "how weights are updated", optimizer_kinds());
   fields.one_of("schedule", run.schedule, "the learning rate over time", schedule_kinds());
   fields.one_of("lr_scaling", run.lr_scaling,
@@ -260,6 +265,7 @@ void declare(Fields& fields, RunConfig& run) {
   fields.required("data", run.data, "training and validation data");
   fields.required("batch", run.batch, "samples per step");
   declare_training(fields, run);
+  if (!fields.describing()) check_heads(fields, run);
   check_shards_fill(fields, run);
   check_rate_scaling(fields, run);
   fields.field("checkpoint", run.checkpoint, "what is saved, and when");

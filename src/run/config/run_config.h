@@ -17,6 +17,7 @@
 #include "config/node.h"
 #include "data/dataset.h"
 #include "data/pipeline.h"
+#include "ops/loss.h"
 #include "ops/metric.h"
 #include "optim/optimizer.h"
 #include "optim/rate_scaling.h"
@@ -27,6 +28,7 @@
 #include "run/config/plateau_config.h"
 #include "run/config/ranks_config.h"
 #include "run/config/train_eval_config.h"
+#include "run/config/weights_config.h"
 
 namespace trainyard {
 
@@ -104,8 +106,10 @@ struct RunConfig {
   config::Node network;  // inline keys, or {file, vars, defaults}
   DataConfig data;
   BatchConfig batch;
-  std::shared_ptr<const Op> loss;
+  std::shared_ptr<const AnyLoss> loss;
+  std::vector<std::shared_ptr<const AnyLoss>> heads;  // losses on other outputs, or further ones
   std::vector<std::shared_ptr<const Metric>> metrics;
+  WeightsConfig weights;
   std::shared_ptr<const Optimizer> optimizer;
   std::shared_ptr<const Schedule> schedule;  // of the file, see schedule_of()
   /// Not given: none, with a warning where that matters.

@@ -4,6 +4,7 @@
 
 #include "run/config/batch_rate.h"
 #include "run/config/best_metric_choice.h"
+#include "run/config/layer_rules.h"
 #include "run/config/shards.h"
 #include "run/session/session_model.h"
 
@@ -12,7 +13,7 @@ namespace trainyard {
 Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* known,
                  RankGroup& ranks, TimedAllReduce* measured)
     : run_(std::move(run)),
-      metric_names_(trainyard::metric_names(run_.metrics)),
+      metric_names_(trainyard::metric_names(run_)),
       device_(make_device(choice, run_, &ranks)),
       ranks_(ranks),
       measured_(measured),
@@ -20,15 +21,16 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
       give_up_(device_.ranks.get()) {
   const std::int64_t replica = replica_batch(run_, ranks_.size());
   const std::int64_t shards = shards_of_rank(run_, ranks_.size());
-  const TrainingGraph graph = make_training_graph(run_, replica);
+  Graph network = build_network(run_, replica);
   choice.begins(RunPhase::reading_data);
   data_ = open_data(run_, known, device_.threads, ranks_,
                     {.seed = static_cast<std::uint64_t>(run_.seed),
                      .cache_folder = choice.cache_folder,
                      .warn = choice.warn});
-  require_fit(graph.graph, data_, run_.network.where);
+  require_fit(run_, network, data_);
+  const TrainingGraph graph = training_graph_of(run_, std::move(network), data_.train->fields());
   place_data(run_.data, device_, replica, data_);
-  make_feeders(run_, replica, ranks_, data_);
+  make_feeders(run_, replica, field_names(graph), ranks_, data_);
   batch_ = batch_numbers(run_, ranks_.size(), data_.train->size());
   schedule_ = schedule_of(run_, batch_.global);
   const ScheduleContext context{

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "run/config/losses.h"
 #include "run/config/shards.h"
+#include "run/session/session_weights.h"
 #include "run/session/shared_set.h"
 
 namespace trainyard {
@@ -109,7 +111,8 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
   return data;
 }
 
-void require_fit(const Graph& network, const SessionData& data, const Position& where) {
+void require_fit(const RunConfig& run, const Graph& network, const SessionData& data) {
+  const Position& where = run.network.where;
   const Shape input = network.values[network.inputs[0]].shape;
   const Shape image = data.pipeline->output_shape();
   const std::string at = where.text() + ": ";
@@ -119,9 +122,14 @@ void require_fit(const Graph& network, const SessionData& data, const Position& 
                                        ", but the data are " + image.text() +
                                        "; change 'input' of the network or the data");
   }
-  const Shape output = network.values[network.output].shape;
-  if (output.rank() == 2 && output.c() > 1 && output.c() != data.train->classes()) {
-    throw Error(ErrorKind::config, at + "the network ends in " + std::to_string(output.c()) +
+  for (const auto& loss : losses_of(run)) {
+    const std::string& name = loss->values().output;
+    const Shape output = network.values[output_named(network, name)].shape;
+    const bool of_labels = loss->values().target == kLabelField;
+    if (!of_labels || output.rank() != 2 || output.c() == 1) continue;
+    if (output.c() == data.train->classes()) continue;
+    throw Error(ErrorKind::config, at + (name.empty() ? "the network" : "output '" + name + "'") +
+                                       " ends in " + std::to_string(output.c()) +
                                        " outputs, but the data have " +
                                        std::to_string(data.train->classes()) +
                                        " classes; change the last layer's units" +
@@ -144,8 +152,9 @@ void place_data(const DataConfig& config, const SessionDevice& device, std::int6
   }
 }
 
-void make_feeders(const RunConfig& run, std::int64_t batch, const RankGroup& ranks,
-                  SessionData& data) {
+void make_feeders(const RunConfig& run, std::int64_t batch, const std::vector<std::string>& fields,
+                  const RankGroup& ranks, SessionData& data) {
+  const std::optional<WeightRule> weights = weight_rule(run, *data.train);
   FeederOptions options{.batch = batch,
                         .seed = static_cast<std::uint64_t>(run.seed),
                         .shuffle = run.data.train.shuffle,
@@ -153,6 +162,8 @@ void make_feeders(const RunConfig& run, std::int64_t batch, const RankGroup& ran
                         .workers = static_cast<int>(run.data.workers),
                         .prefetch = static_cast<int>(run.data.prefetch),
                         .images = data.images,
+                        .fields = fields,
+                        .weights = weights,
                         .rank = ranks.rank(),
                         .ranks = ranks.size(),
                         .shards = shards_of_rank(run, ranks.size())};
@@ -160,6 +171,7 @@ void make_feeders(const RunConfig& run, std::int64_t batch, const RankGroup& ran
   options.shuffle = false;
   options.train = false;
   options.shards = 1;
+  if (weights && !run.weights.validation) options.weights = weights->counting();
   data.val_feeder = std::make_unique<Feeder>(*data.val, *data.pipeline, options);
   if (!run.train_eval) return;
   options.shuffle = true;

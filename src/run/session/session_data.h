@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/device_images.h"
 #include "data/feeder.h"
@@ -42,9 +43,9 @@ struct SessionData {
 [[nodiscard]] SessionData open_data(const RunConfig& run, const Statistics* known, int threads,
                                     RankGroup& ranks, const Opening& opening);
 
-/// Throws Error{config} unless the network, whose map is at `where`, takes the images of the data
-/// and ends in as many outputs as they have classes.
-void require_fit(const Graph& network, const SessionData& data, const Position& where);
+/// Throws Error{config} unless the run's network takes the images of the data, and its outputs that
+/// are compared with labels have as many classes as they.
+void require_fit(const RunConfig& run, const Graph& network, const SessionData& data);
 
 /// Decides whether host or device makes the batches, of `batch` samples, and copies to the device
 /// what it needs for that. Throws Error{config} if `data.resident: always` is not possible,
@@ -52,10 +53,11 @@ void require_fit(const Graph& network, const SessionData& data, const Position& 
 void place_data(const DataConfig& config, const SessionDevice& device, std::int64_t batch,
                 SessionData& data);
 
-/// Makes the feeders of both splits, with batches of `batch` samples, for this rank. Throws
+/// Makes the feeders of both splits, whose batches of `batch` samples have these fields, for this
+/// rank. Throws
 /// Error{config} if the training split is smaller than one batch of all ranks.
-void make_feeders(const RunConfig& run, std::int64_t batch, const RankGroup& ranks,
-                  SessionData& data);
+void make_feeders(const RunConfig& run, std::int64_t batch, const std::vector<std::string>& fields,
+                  const RankGroup& ranks, SessionData& data);
 
 /// "resident", "uploaded as bytes", "uploaded as floats"; "" if the CPU makes its own batches.
 [[nodiscard]] std::string feeding_text(const SessionData& data, const SessionDevice& device);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "run/config/layer_rules.h"
+#include "run/config/losses.h"
 #include "run/config/parameter_rules.h"
 
 namespace trainyard {
@@ -27,20 +28,44 @@ DType transport_of(const RunConfig& run) {
 
 }  // namespace
 
-double usual_threshold(const RunConfig& run) {
+double usual_threshold(const RunConfig& run, const std::string& output) {
+  std::string_view loss = run.loss->type();
+  for (const auto& one : losses_of(run)) {
+    if (one->values().output == output) loss = one->type();
+  }
   // A loss without an activation compares the output itself with the labels 0 and 1.
-  return activation_of(run.loss->type()).empty() ? 0.5 : 0;
+  return activation_of(loss).empty() ? 0.5 : 0;
+}
+
+std::vector<SampleField> usual_fields(const RunConfig& run, const Graph& network) {
+  std::vector<SampleField> fields{SampleField{}};
+  for (const auto& loss : losses_of(run)) {
+    const LossAttributes& of = loss->values();
+    if (of.target == kLabelField) continue;
+    const Shape output = network.values[output_named(network, of.output)].shape;
+    fields.push_back({.name = of.target, .shape = {output.c()}, .type = DType::f32});
+  }
+  return fields;
 }
 
 TrainingGraph make_training_graph(const RunConfig& run, std::int64_t batch) {
   Graph network = build_network(run, batch);
+  const std::vector<SampleField> fields = usual_fields(run, network);
+  return training_graph_of(run, std::move(network), fields);
+}
+
+TrainingGraph training_graph_of(const RunConfig& run, Graph network,
+                                const std::vector<SampleField>& fields) {
   std::vector<std::shared_ptr<const Metric>> metrics;
-  const double threshold = usual_threshold(run);
   for (const auto& metric : run.metrics) {
-    const std::shared_ptr<const Metric> usual = metric->with_threshold(threshold);
+    const std::shared_ptr<const Metric> usual =
+        metric->with_threshold(usual_threshold(run, metric->output));
     metrics.push_back(usual ? usual : metric);
   }
-  return attach_loss(std::move(network), run.loss, metrics);
+  return attach_objectives(std::move(network), {.losses = losses_of(run),
+                                                .metrics = std::move(metrics),
+                                                .fields = fields,
+                                                .weighted = run.weights.any()});
 }
 
 std::optional<AverageOptions> average_options(const RunConfig& run) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "device/statistics_sum.h"
 #include "model/model.h"
@@ -13,10 +15,18 @@
 
 namespace trainyard {
 
-/// The value above which a single output predicts class 1, unless a metric sets its own.
-[[nodiscard]] double usual_threshold(const RunConfig& run);
+/// The value above which the single unit of this output ("": the last layer) predicts class 1,
+/// unless a metric sets its own.
+[[nodiscard]] double usual_threshold(const RunConfig& run, const std::string& output = "");
 
-/// The training graph of a run at this batch.
+/// The training graph of a run, whose data have these fields. Throws Error{config} for an output or
+/// a field that is not there.
+[[nodiscard]] TrainingGraph training_graph_of(const RunConfig& run, Graph network,
+                                              const std::vector<SampleField>& fields);
+/// The fields that a run without data needs: targets other than the label are taken for numbers,
+/// one for each output.
+[[nodiscard]] std::vector<SampleField> usual_fields(const RunConfig& run, const Graph& network);
+/// The training graph of a run at this batch, with usual_fields().
 [[nodiscard]] TrainingGraph make_training_graph(const RunConfig& run, std::int64_t batch);
 
 /// The average of the weights that the run asks for.

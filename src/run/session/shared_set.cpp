@@ -1,8 +1,9 @@
 #include "run/session/shared_set.h"
 
-#include <cstring>
+#include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/offset_allocator.h"
@@ -13,29 +14,75 @@
 namespace trainyard {
 namespace {
 
-/// The layout of a set's samples in shared memory: its images, and its labels from `labels` on.
+/// The layout of a set's samples in shared memory: its images, its labels, its other fields.
 struct Extents {
-  std::size_t images = 0, labels = 0, all = 0;  // bytes
+  std::size_t image_bytes = 0, label_bytes = 0;
+  std::vector<std::size_t> field_bytes;
+  std::size_t images = 0, labels = 0, all = 0;  // offsets; all: the end
+  std::vector<std::size_t> fields;              // offsets
 };
 
-Extents extents_of(std::size_t images, std::size_t samples) {
-  const std::size_t labels = aligned_bytes(images);
-  return {.images = images, .labels = labels, .all = labels + samples * sizeof(std::int32_t)};
+Extents extents_of(std::size_t image_bytes, std::size_t samples,
+                   const std::vector<MemoryField>& fields) {
+  Extents extents{.image_bytes = image_bytes, .label_bytes = samples * sizeof(std::int32_t)};
+  OffsetAllocator allocator;
+  extents.images = allocator.take(extents.image_bytes);
+  extents.labels = allocator.take(extents.label_bytes);
+  for (const MemoryField& field : fields) {
+    extents.field_bytes.push_back(samples * field.of.bytes());
+    extents.fields.push_back(allocator.take(extents.field_bytes.back()));
+  }
+  extents.all = allocator.used();
+  return extents;
 }
 
 /// A set whose samples are in `memory`.
 std::unique_ptr<Dataset> set_in(std::shared_ptr<const SharedMemory> memory, const Extents& extents,
                                 bool floats, MemorySamples samples) {
   const std::byte* const at = memory->data();
+  const std::byte* const images = at + extents.images;
   HeldSamples held;
   held.labels = {reinterpret_cast<const std::int32_t*>(at + extents.labels),
-                 (extents.all - extents.labels) / sizeof(std::int32_t)};
+                 extents.label_bytes / sizeof(std::int32_t)};
   if (floats) {
-    held.floats = {reinterpret_cast<const float*>(at), extents.images / sizeof(float)};
+    held.floats = {reinterpret_cast<const float*>(images), extents.image_bytes / sizeof(float)};
   } else {
-    held.bytes = {reinterpret_cast<const std::uint8_t*>(at), extents.images};
+    held.bytes = {reinterpret_cast<const std::uint8_t*>(images), extents.image_bytes};
+  }
+  for (std::size_t i = 0; i < extents.fields.size(); ++i) {
+    held.fields.push_back({at + extents.fields[i], extents.field_bytes[i]});
   }
   return std::make_unique<MemoryDataset>(std::move(samples), held, std::move(memory));
+}
+
+/// The fields of `set` after its label, without values.
+std::vector<MemoryField> further_fields(const Dataset& set) {
+  std::vector<MemoryField> further;
+  for (const SampleField& field : set.fields()) further.push_back({.of = field});
+  further.erase(further.begin());
+  return further;
+}
+
+Json json_of(const std::vector<MemoryField>& fields) {
+  Json list = Json::array();
+  for (const MemoryField& field : fields) {
+    std::vector<std::int64_t> shape;
+    for (int axis = 0; axis < field.of.shape.rank(); ++axis) shape.push_back(field.of.shape[axis]);
+    list.push_back(
+        {{"name", field.of.name}, {"shape", shape}, {"floats", field.of.type == DType::f32}});
+  }
+  return list;
+}
+
+std::vector<MemoryField> fields_of(const Json& list) {
+  std::vector<MemoryField> fields;
+  for (const Json& entry : list) {
+    const auto shape = entry.at("shape").get<std::vector<std::int64_t>>();
+    fields.push_back({.of = {.name = entry.at("name").get<std::string>(),
+                             .shape = shape.empty() ? Shape{} : Shape{shape[0]},
+                             .type = entry.at("floats").get<bool>() ? DType::f32 : DType::i32}});
+  }
+  return fields;
 }
 
 /// How the other ranks of this machine find the samples of `set` in `memory`.
@@ -44,8 +91,9 @@ std::string place_text(const Dataset& set, const Extents& extents, const SharedM
   return json_line({{"process", memory.name().process},
                     {"descriptor", memory.name().descriptor},
                     {"floats", !set.held().floats.empty()},
-                    {"images", extents.images},
+                    {"images", extents.image_bytes},
                     {"samples", set.size()},
+                    {"fields", json_of(further_fields(set))},
                     {"image", {image[0], image[1], image[2]}},
                     {"classes", set.classes()},
                     {"class_names", set.class_names()},
@@ -57,13 +105,18 @@ std::string share(std::unique_ptr<Dataset>& set) {
   const HeldSamples held = set->held();
   if (held.labels.empty()) return "";
   const auto images = held.floats.empty() ? std::as_bytes(held.bytes) : std::as_bytes(held.floats);
-  const Extents extents = extents_of(images.size(), held.labels.size());
+  const Extents extents = extents_of(images.size(), held.labels.size(), further_fields(*set));
   const auto memory = std::make_shared<SharedMemory>(extents.all);
-  std::memcpy(memory->data(), images.data(), images.size());
-  std::memcpy(memory->data() + extents.labels, held.labels.data(), held.labels.size_bytes());
+  const auto put = [&](std::size_t offset, std::span<const std::byte> bytes) {
+    std::ranges::copy(bytes, memory->data() + offset);
+  };
+  put(extents.images, images);
+  put(extents.labels, std::as_bytes(held.labels));
+  for (std::size_t i = 0; i < held.fields.size(); ++i) put(extents.fields[i], held.fields[i]);
   std::string place = place_text(*set, extents, *memory);
   set = set_in(memory, extents, !held.floats.empty(),
                {.image = set->image_shape(),
+                .fields = further_fields(*set),
                 .classes = set->classes(),
                 .class_names = set->class_names(),
                 .fingerprint = set->fingerprint()});
@@ -73,13 +126,15 @@ std::string share(std::unique_ptr<Dataset>& set) {
 std::unique_ptr<Dataset> set_at(std::string_view place) {
   const Json found =
       parse_json(place, {.name = "the data of this machine", .kind = ErrorKind::bug});
-  const Extents extents =
-      extents_of(found.at("images").get<std::size_t>(), found.at("samples").get<std::size_t>());
+  std::vector<MemoryField> fields = fields_of(found.at("fields"));
+  const Extents extents = extents_of(found.at("images").get<std::size_t>(),
+                                     found.at("samples").get<std::size_t>(), fields);
   const SharedMemoryName name{found.at("process").get<pid_t>(), found.at("descriptor").get<int>()};
   const auto image = found.at("image").get<std::vector<std::int64_t>>();
   return set_in(std::make_shared<SharedMemory>(name, extents.all), extents,
                 found.at("floats").get<bool>(),
                 {.image = {image[0], image[1], image[2]},
+                 .fields = std::move(fields),
                  .classes = found.at("classes").get<std::int64_t>(),
                  .class_names = found.at("class_names").get<std::vector<std::string>>(),
                  .fingerprint = found.at("fingerprint").get<std::string>()});

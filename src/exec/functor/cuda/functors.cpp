@@ -13,6 +13,7 @@ class CudaFunctors final : public ExecutorFactory {
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     std::unique_ptr<Executor> executor = make_activation_executor(stream_, step);
     if (executor == nullptr) executor = make_place_executor(stream_, step);
+    if (executor == nullptr) executor = make_loss_executor(stream_, step);
     return executor != nullptr ? std::move(executor) : make_other_executor(stream_, step);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,

@@ -21,6 +21,8 @@ namespace trainyard::cuda {
                                                                  const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_place_executor(cudaStream_t stream,
                                                             const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_loss_executor(cudaStream_t stream,
+                                                           const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_other_executor(cudaStream_t stream,
                                                             const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_functor_reorder(cudaStream_t stream,

@@ -1,0 +1,36 @@
+// The named parts of a sample besides its image.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace trainyard {
+
+/// A part that every sample of a data set has: its label, a target, a weight.
+struct SampleField {
+  std::string name = "label";
+  Shape shape = {};         // of one sample; of rank 0: a single number
+  DType type = DType::i32;  // i32 or f32
+
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(shape.elements()) * size_of(type);
+  }
+  /// Of a batch: [n] or [n, ...shape]. The shape has at most three extents.
+  [[nodiscard]] Shape batched(std::int64_t n) const {
+    if (shape.rank() == 0) return {n};
+    if (shape.rank() == 1) return {n, shape[0]};
+    return shape.rank() == 2 ? Shape{n, shape[0], shape[1]}
+                             : Shape{n, shape[0], shape[1], shape[2]};
+  }
+  bool operator==(const SampleField&) const = default;
+};
+
+/// The name of the field that every labelled set has, i32, and that of the weights that a feeder
+/// makes (WeightRule), f32; both a single number.
+inline constexpr const char* kLabelField = "label";
+inline constexpr const char* kWeightField = "weights of targets";
+
+}  // namespace trainyard

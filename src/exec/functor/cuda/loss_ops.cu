@@ -1,0 +1,12 @@
+#include "exec/functor/cuda/functors.h"
+#include "exec/functor/functor_executor.h"
+#include "kernels/cuda_launch.cuh"
+#include "ops/functor_ops.h"
+
+namespace trainyard::cuda {
+
+std::unique_ptr<Executor> make_loss_executor(cudaStream_t stream, const StepDescription& step) {
+  return make_listed_executor(step, CudaLauncher(stream), static_cast<const LossOps*>(nullptr));
+}
+
+}  // namespace trainyard::cuda

@@ -1,0 +1,13 @@
+#include "exec/functor/functor_executor.h"
+#include "exec/functor/parts.h"
+#include "kernels/launch.h"
+#include "ops/functor_ops.h"
+
+namespace trainyard {
+
+std::unique_ptr<Executor> make_loss_executor(const StepDescription& step) {
+  return make_listed_executor(step, CpuLauncher(step.threads),
+                              static_cast<const LossOps*>(nullptr));
+}
+
+}  // namespace trainyard

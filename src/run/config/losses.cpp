@@ -1,0 +1,32 @@
+#include "run/config/losses.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+
+#include "ops/loss_sum.h"
+
+namespace trainyard {
+
+std::vector<std::shared_ptr<const AnyLoss>> losses_of(const RunConfig& run) {
+  std::vector<std::shared_ptr<const AnyLoss>> losses{run.loss};
+  losses.insert(losses.end(), run.heads.begin(), run.heads.end());
+  return losses;
+}
+
+void check_heads(config::Fields& fields, const RunConfig& run) {
+  std::set<std::string> outputs;  // losses on one output would have one column
+  for (const auto& loss : losses_of(run)) {
+    if (loss == nullptr || outputs.insert(loss->values().output).second) continue;
+    const std::string& output = loss->values().output;
+    fields.error("heads", "'heads' has a second loss on " +
+                              (output.empty() ? "the last layer" : "output '" + output + "'") +
+                              "; give each its own 'output'");
+  }
+  if (run.heads.size() < kMostLosses) return;
+  fields.error("heads", fmt::format("'heads' has {} losses, expected at most {}", run.heads.size(),
+                                    kMostLosses - 1));
+}
+
+}  // namespace trainyard

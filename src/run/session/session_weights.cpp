@@ -1,0 +1,94 @@
+#include "run/session/session_weights.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "config/diagnostics.h"
+
+namespace trainyard {
+namespace {
+
+using Kind = config::Node::Kind;
+
+std::vector<std::int32_t> labels_of(const Dataset& set) {
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()));
+  for (std::int64_t i = 0; i < set.size(); ++i) labels[static_cast<std::size_t>(i)] = set.label(i);
+  return labels;
+}
+
+/// The classes by name and by number.
+std::vector<std::string> known_classes(const Dataset& set) {
+  std::vector<std::string> names = set.class_names();
+  for (std::int64_t i = 0; i < set.classes(); ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+std::vector<float> written_weights(const config::Node& written, const Dataset& set) {
+  const std::vector<std::string> known = known_classes(set);
+  const std::size_t named = set.class_names().size();
+  std::vector<float> weights(static_cast<std::size_t>(set.classes()), 1.0F);
+  config::Diagnostics diagnostics;
+  for (const config::Entry& entry : written.entries) {
+    const auto found = std::ranges::find(known, entry.key);
+    if (found == known.end()) {
+      diagnostics.error(entry.where, "class_weights: the data have no class '" + entry.key + "'" +
+                                         config::suggestion(entry.key, known));
+      continue;
+    }
+    if (!entry.value.is_number() || !(entry.value.real >= 0) || !std::isfinite(entry.value.real)) {
+      diagnostics.error(
+          entry.value.where,
+          "class_weights: expected a weight of at least 0, found " + config::describe(entry.value));
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(found - known.begin());
+    weights[index < named ? index : index - named] = static_cast<float>(entry.value.real);
+  }
+  diagnostics.raise();
+  return weights;
+}
+
+std::vector<float> class_weights(const WeightsConfig& config, const Dataset& train,
+                                 const std::optional<std::int32_t>& ignored) {
+  const config::Node& written = config.classes;
+  if (written.kind == Kind::map) {
+    return written.entries.empty() ? std::vector<float>{} : written_weights(written, train);
+  }
+  if (written.kind == Kind::text && written.text == "balanced") {
+    return balanced_weights(labels_of(train), train.classes(), ignored);
+  }
+  throw Error(ErrorKind::config, written.where.text() +
+                                     ": class_weights: expected a map of classes and weights, or "
+                                     "'balanced', found " +
+                                     config::describe(written));
+}
+
+/// Labels below 0 are no class: a loss on them is not a number.
+void require_labels(const Dataset& set, const std::optional<std::int32_t>& ignored) {
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    const std::int32_t label = set.label(i);
+    if (label >= 0 || label == ignored) continue;
+    throw Error(ErrorKind::config, "sample " + std::to_string(i) +
+                                       " (from 0) of the training split has label " +
+                                       std::to_string(label) +
+                                       ", which is no class; to leave out "
+                                       "such samples, set 'ignore_label: " +
+                                       std::to_string(label) + "'");
+  }
+}
+
+}  // namespace
+
+std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train) {
+  const WeightsConfig& config = run.weights;
+  std::optional<std::int32_t> ignored;
+  if (config.ignore_label) ignored = static_cast<std::int32_t>(*config.ignore_label);
+  require_labels(train, ignored);
+  if (!config.any()) return std::nullopt;
+  return WeightRule{.of_class = class_weights(config, train, ignored),
+                    .ignored = ignored,
+                    .field = config.samples};
+}
+
+}  // namespace trainyard

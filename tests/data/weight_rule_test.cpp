@@ -1,0 +1,89 @@
+#include "data/weight_rule.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "helpers.h"
+
+namespace trainyard {
+namespace {
+
+std::vector<std::byte> bytes_of(const std::vector<float>& values) {
+  std::vector<std::byte> bytes(values.size() * sizeof(float));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
+
+/// Six samples of three classes, with weights of their own and two targets each.
+std::unique_ptr<Dataset> weighted_set() {
+  MemorySamples samples{
+      .image = {1, 1, 1}, .floats = {0, 1, 2, 3, 4, 5}, .labels = {0, 1, 2, 0, 1, 0}, .classes = 3};
+  samples.fields.push_back(
+      {.of = {.name = "importance", .type = DType::f32}, .values = bytes_of({1, 2, 3, 0, 5, 6})});
+  samples.fields.push_back({.of = {.name = "targets", .shape = {2}, .type = DType::f32},
+                            .values = bytes_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})});
+  return std::make_unique<MemoryDataset>(std::move(samples), 5);
+}
+
+}  // namespace
+
+TEST_CASE("the weight of a sample is that of its class times its own, 0 for an ignored label") {
+  const WeightRule rule{.of_class = {1, 2, 0.5f}, .ignored = 2};
+  CHECK(rule.weight(1, 1) == 2);
+  CHECK(rule.weight(1, 0.25f) == 0.5f);
+  CHECK(rule.weight(2, 1) == 0);
+  CHECK(rule.weight(-1, 1) == 0);
+  CHECK(WeightRule{.ignored = -1}.weight(-1, 1) == 0);
+  CHECK(WeightRule{.ignored = -1}.weight(7, 3) == 3);
+}
+
+TEST_CASE("a counting rule has weights of 1, and of 0 for what is ignored") {
+  const WeightRule rule = WeightRule{.of_class = {4, 2, 0}, .ignored = 1}.counting();
+  CHECK(rule.weight(0, 5) == 1);
+  CHECK(rule.weight(1, 5) == 0);
+  CHECK(rule.weight(2, 5) == 0);
+  CHECK(rule.weight(0, 0) == 0);
+}
+
+TEST_CASE("balanced weights give each class an equal part") {
+  const std::vector<std::int32_t> labels{0, 0, 0, 1, 3, 3, -1};
+  CHECK(balanced_weights(labels, 3, {}) == std::vector<float>{4.0f / 9, 4.0f / 3, 0});
+  CHECK(balanced_weights(labels, 4, 3) == std::vector<float>{1.0f / 3, 1, 0, 0});
+}
+
+TEST_CASE("a batch has the fields that were asked for, in their order, then the weights") {
+  const auto set = weighted_set();
+  Pipeline pipeline(set->image_shape(), {}, {});
+  Feeder feeder(*set, pipeline,
+                {.batch = 4,
+                 .shuffle = false,
+                 .train = false,
+                 .workers = 0,
+                 .fields = {"targets", "label"},
+                 .weights = WeightRule{.of_class = {1, 2, 1}, .field = "importance"}});
+  feeder.start(0);
+  const Batch& first = feeder.next();
+  REQUIRE(first.fields.size() == 3);
+  CHECK(test::numbers_of(first, 0) == std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(first.fields[1].size() == 4 * sizeof(std::int32_t));
+  CHECK(test::numbers_of(first, 2) == std::vector<float>{1, 4, 3, 0});
+  const Batch& last = feeder.next();  // sample 4, then sample 0 as padding
+  CHECK(last.valid == 1);
+  CHECK(test::numbers_of(last, 0) == std::vector<float>{8, 9, 0, 1, 0, 1, 0, 1});
+  CHECK(test::numbers_of(last, 2)[0] == 10);
+}
+
+TEST_CASE("a field that the data do not have is refused with those that they have") {
+  const auto set = weighted_set();
+  Pipeline pipeline(set->image_shape(), {}, {});
+  const auto refusal = [&](const FeederOptions& options) {
+    return test::message_of(ErrorKind::config, [&] { Feeder feeder(*set, pipeline, options); });
+  };
+  CHECK(refusal({.fields = {"target"}}) ==
+        "the data have no field 'target'; their fields are 'label', 'importance', 'targets'");
+  CHECK(refusal({.weights = WeightRule{.field = "targets"}}) ==
+        "field 'targets' of the data is f32 [2], expected a weight: one f32 a sample");
+}
+
+}  // namespace trainyard

@@ -1,0 +1,208 @@
+// Losses of every kind of target, with weights.
+#include <array>
+#include <memory>
+
+#include "functor_harness.h"
+#include "ops/all.h"
+#include "ops/loss_sum.h"
+
+namespace trainyard {
+namespace {
+
+using test::StoredLayout;
+using test::Tensor;
+
+/// Outputs, a target and weights: three samples of four classes.
+struct Problem {
+  std::vector<double> outputs = {0.5,   0.125, 0.75, 0.25, 0.375, 0.0625, 1.5,
+                                 0.875, 0.625, 0.3,  0.1,  0.2};  // above 0, for kl and poisson
+  std::vector<double> labels = {2, 0, 1};
+  std::vector<double> dense;     // [3, 4] targets instead; empty: labels
+  bool pairs = false;            // labels and weights are [3, 2]
+  std::vector<double> weights;   // empty: none
+  std::vector<double> arriving;  // the gradient of each loss; empty: the state's scale
+  StepState state{.gradient_scale = 0.5, .valid = 3};
+};
+
+/// Of a tensor that is not read if there are none.
+std::vector<double> or_zero(const std::vector<double>& values) {
+  return values.empty() ? std::vector<double>{0} : values;
+}
+
+std::vector<double> run_loss(const Op& op, const Problem& problem, Pass pass) {
+  const StoredLayout matrix{"", plain_layout({3, 4})}, list{"", plain_layout({3})};
+  const StoredLayout target{"", problem.pairs ? plain_layout({3, 2}) : list.layout};
+  Tensor<double> x(matrix, problem.outputs), losses(list), dx(matrix),
+      dy(list, or_zero(problem.arriving));
+  Tensor<std::int32_t> labels(target, problem.labels);
+  Tensor<float> dense(matrix, or_zero(problem.dense)), weights(target, or_zero(problem.weights));
+  StepTensors tensors{.inputs = {x.view(), problem.dense.empty() ? labels.view() : dense.view()},
+                      .outputs = {losses.view()}};
+  if (!problem.weights.empty()) tensors.inputs.push_back(weights.view());
+  tensors.input_gradients = {dx.view(), {}, {}};
+  tensors.output_gradients = {problem.arriving.empty() ? TensorView{} : dy.view()};
+  tensors.batch.state = &problem.state;
+  test::run(op, pass, DType::f64, tensors, 2);
+  return pass == Pass::backward_data ? dx.elements() : losses.elements();
+}
+
+std::vector<std::unique_ptr<AnyLoss>> all_losses() {
+  std::vector<std::unique_ptr<AnyLoss>> losses;
+  for (const auto& kind : loss_kinds()) {
+    config::Diagnostics diagnostics;
+    const config::Node nothing;
+    config::Fields fields(nothing, nullptr, "loss", config::Profile::keras2, diagnostics);
+    losses.push_back(kind.read(fields));
+  }
+  return losses;
+}
+
+Problem with_dense() {
+  return {.dense = {0.1, 0.2, 0.3, 0.4, 1, 0, 0.5, 0.25, 0.75, 0.125, 0, 0.0625},
+          .weights = {2, 0.5, 0}};
+}
+Problem with_pairs() {
+  return {.labels = {2, 1, 0, 3, 1, 1}, .pairs = true, .weights = {0.75, 0.25, 1, 2, 0.5, 0}};
+}
+
+}  // namespace
+
+TEST_CASE("a weight multiplies a sample's loss, and 0 takes it out whatever it holds") {
+  for (const auto& op : all_losses()) {
+    CAPTURE(op->type());
+    Problem problem;
+    const std::vector<double> plain = run_loss(*op, problem, Pass::forward_train);
+    const std::vector<double> slope = run_loss(*op, problem, Pass::backward_data);
+    problem.weights = {2, 0.5, 0};
+    problem.outputs[8] = std::nan("");
+    problem.labels[2] = -1;
+    const std::vector<double> weighted = run_loss(*op, problem, Pass::forward_train);
+    CHECK(weighted == std::vector<double>{2 * plain[0], 0.5 * plain[1], 0});
+    const std::vector<double> dx = run_loss(*op, problem, Pass::backward_data);
+    for (std::size_t i = 0; i < 12; ++i) {
+      CHECK(dx[i] == doctest::Approx(slope[i] * problem.weights[i / 4]).epsilon(1e-15));
+      if (i >= 8) CHECK(dx[i] == 0);
+    }
+  }
+}
+
+TEST_CASE("a dense one-hot target, and a pair of equal classes, are a class") {
+  Problem dense, pair;
+  dense.dense = {0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0};
+  pair.labels = {2, 2, 0, 0, 1, 1};
+  pair.pairs = true;
+  pair.weights = {0.25, 0.75, 0.5, 0.5, 1, 0};
+  for (const auto& op : all_losses()) {
+    CAPTURE(op->type());
+    for (const Pass pass : {Pass::forward_train, Pass::backward_data}) {
+      const std::vector<double> wanted = run_loss(*op, {}, pass);
+      const std::vector<double> of_dense = run_loss(*op, dense, pass);
+      const std::vector<double> of_pair = run_loss(*op, pair, pass);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        CHECK(std::abs(of_dense[i] - wanted[i]) <= 1e-14);
+        CHECK(std::abs(of_pair[i] - wanted[i]) <= 1e-14);
+      }
+    }
+  }
+}
+
+TEST_CASE("cross_entropy of a pair is the weighted sum of those of its classes") {
+  const auto losses = all_losses();
+  const AnyLoss& cross = *losses[0];
+  REQUIRE(cross.type() == "cross_entropy");
+  const Problem first{.labels = {2, 0, 1}}, second{.labels = {1, 3, 1}};
+  const std::vector<double> a = run_loss(cross, first, Pass::forward_train);
+  const std::vector<double> b = run_loss(cross, second, Pass::forward_train);
+  const std::vector<double> pair = run_loss(cross, with_pairs(), Pass::forward_train);
+  CHECK(pair[0] == doctest::Approx(0.75 * a[0] + 0.25 * b[0]).epsilon(1e-14));
+  CHECK(pair[1] == doctest::Approx(a[1] + 2 * b[1]).epsilon(1e-14));
+}
+
+TEST_CASE("gradients of all losses and targets match the derivatives of their values") {
+  const double step = 1e-6;
+  for (const auto& op : all_losses()) {
+    for (const Problem& problem : {Problem{}, with_dense(), with_pairs()}) {
+      CAPTURE(op->type());
+      const std::vector<double> dx = run_loss(*op, problem, Pass::backward_data);
+      for (std::size_t i = 0; i < 12; ++i) {
+        Problem above = problem, below = problem;
+        above.outputs[i] += step;
+        below.outputs[i] -= step;
+        const double high = run_loss(*op, above, Pass::forward_train)[i / 4];
+        const double low = run_loss(*op, below, Pass::forward_train)[i / 4];
+        // Rounding of losses below 16: 16 * 2^-53 / 1e-6 = 2e-9.
+        CHECK(std::abs(dx[i] - (high - low) / (2 * step) * 0.5) <= 1e-8);
+      }
+    }
+  }
+}
+
+TEST_CASE("an arriving gradient takes the place of the state's scale") {
+  const auto losses = all_losses();
+  Problem problem;
+  const std::vector<double> root = run_loss(*losses[0], problem, Pass::backward_data);
+  problem.arriving = {0.25, 1, -2};
+  const std::vector<double> inner = run_loss(*losses[0], problem, Pass::backward_data);
+  for (std::size_t i = 0; i < 12; ++i) {
+    CHECK(inner[i] == doctest::Approx(root[i] * 2 * problem.arriving[i / 4]).epsilon(1e-15));
+  }
+}
+
+TEST_CASE("the losses have the values of their formulas") {
+  const std::vector<double> t = {0, 0, 1, 0};
+  const std::vector<double> x = {0.5, 0.125, 0.75, 0.25};
+  std::vector<double> wanted;
+  const auto mean = [&](auto of) {
+    double sum = 0;
+    for (std::size_t c = 0; c < 4; ++c) sum += of(x[c], t[c]);
+    return sum / 4;
+  };
+  const auto hinge = [](double a, double b) { return std::max(1 - (2 * b - 1) * a, 0.0); };
+  const double norm = std::sqrt(0.25 + 0.015625 + 0.5625 + 0.0625);
+  const double clip = 1e-7;
+  const std::vector<std::pair<std::string, double>> formulas = {
+      {"mae", mean([](double a, double b) { return std::abs(a - b); })},
+      {"huber", mean([](double a, double b) { return 0.5 * (a - b) * (a - b); })},
+      {"logcosh", mean([](double a, double b) { return std::log(std::cosh(a - b)); })},
+      {"hinge", mean(hinge)},
+      {"squared_hinge", mean([&](double a, double b) { return hinge(a, b) * hinge(a, b); })},
+      {"categorical_hinge", 1 + 0.5 - 0.75},
+      {"kl", -std::log(0.75) + clip * (3 * std::log(clip) - std::log(0.5 * 0.125 * 0.25))},
+      {"poisson", mean([](double a, double b) { return a - b * std::log(a + 1e-7); })},
+      {"cosine", -0.75 / norm}};
+  for (const auto& op : all_losses()) {
+    for (const auto& [name, value] : formulas) {
+      if (op->type() != name) continue;
+      CAPTURE(name);
+      CHECK(run_loss(*op, {}, Pass::forward_eval)[0] == doctest::Approx(value).epsilon(1e-14));
+      wanted.push_back(value);
+    }
+  }
+  CHECK(wanted.size() == formulas.size());
+  Problem far;
+  far.outputs[0] = -3;
+  for (const auto& op : all_losses()) {
+    if (op->type() != "huber") continue;
+    CHECK(run_loss(*op, far, Pass::forward_eval)[0] ==
+          (2.5 + 0.5 * (0.015625 + 0.0625 + 0.0625)) / 4);
+  }
+}
+
+TEST_CASE("loss_sum adds losses with their weights, and gives each its weight as gradient") {
+  const LossSumOp op({1, 0.25});
+  CHECK(op.attributes() == "{weights: [1, 0.25]}");
+  const StoredLayout list{"", plain_layout({3})};
+  Tensor<double> a(list, {1, 2, 3}), b(list, {4, -8, 0}), sum(list), da(list), db(list);
+  const StepState state{.gradient_scale = 0.5, .valid = 3};
+  StepTensors tensors{.inputs = {a.view(), b.view()}, .outputs = {sum.view()}};
+  tensors.input_gradients = {da.view(), db.view()};
+  tensors.output_gradients = {TensorView{}};
+  tensors.batch.state = &state;
+  test::run(op, Pass::forward_train, DType::f64, tensors, 1);
+  CHECK(sum.elements() == std::vector<double>{2, 0, 3});
+  test::run(op, Pass::backward_data, DType::f64, tensors, 1);
+  CHECK(da.elements() == std::vector<double>{0.5, 0.5, 0.5});
+  CHECK(db.elements() == std::vector<double>{0.125, 0.125, 0.125});
+}
+
+}  // namespace trainyard
