@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/whitening.h"
 #include "run/config/shards.h"
 #include "run/session/shared_set.h"
 
@@ -75,6 +76,22 @@ BatchImages images_for(const DataConfig& config, const SessionDevice& device,
 
 }  // namespace
 
+/// Gives the pipeline its whitening matrix, if it whitens: the known one, or a new one.
+void whiten(SessionData& data, int threads) {
+  const std::optional<double> epsilon = data.pipeline->whitens();
+  if (!epsilon) return;
+  std::vector<float>& matrix = data.statistics.whitening;
+  const std::int64_t elements = data.pipeline->output_shape().elements();
+  if (matrix.empty()) matrix = whitening_matrix(*data.train, *data.pipeline, *epsilon, threads);
+  if (std::ssize(matrix) != elements * elements) {
+    throw Error(ErrorKind::checkpoint, "the run's whitening matrix has " +
+                                           std::to_string(matrix.size()) +
+                                           " values, but its samples have " +
+                                           std::to_string(elements) + "; was 'augment' changed?");
+  }
+  data.pipeline->whiten_with(matrix);
+}
+
 SessionData open_data(const RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
                       const std::function<void(const std::string&)>& warn) {
   const auto seed = static_cast<std::uint64_t>(run.seed);
@@ -91,6 +108,7 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
     data.statistics = compute_statistics(*data.train, threads);
   }
   data.pipeline->prepare(data.statistics);
+  whiten(data, threads);
   return data;
 }
 
