@@ -21,8 +21,9 @@ void write_whitening(const RunFolder& folder, const std::vector<float>& matrix) 
                            .type = StoredType::f32,
                            .shape = {side, side},
                            .bytes = std::as_bytes(std::span(matrix))};
+  const SafetensorsImage image = encode_safetensors({&tensor, 1});
   std::string text;
-  for (const std::span<const std::byte> part : encode_safetensors({&tensor, 1}).parts()) {
+  for (const std::span<const std::byte> part : image.parts()) {
     text.append(reinterpret_cast<const char*>(part.data()), part.size());
   }
   folder.write(kStatisticsFile, text);
