@@ -28,7 +28,7 @@ def image(channels=CHANNELS, height=HEIGHT, width=WIDTH):
 
 
 def written(array):
-    return "[" + ", ".join(np.format_float_positional(v, precision=6, trim="-") for v in np.asarray(array).ravel()) + "]"
+    return "[" + ", ".join(np.format_float_positional(v, precision=8, trim="-") for v in np.asarray(array).ravel()) + "]"
 
 
 def keras_matrix(rotate, shift, shear, zoom):
@@ -148,6 +148,16 @@ def colours():
         yield f"- {{kind: hue, amount: [{factor}], out: {written((vision.adjust_hue(unit, factor) * 255).numpy())}}}"
 
 
+def zca():
+    """fit() with featurewise_center and zca_whitening, and standardize() of the first sample."""
+    samples = np.stack([(image(2, 2, 3) * (n * n + 3) + 31 * n) % 253 for n in range(40)])
+    x = samples - samples.mean(axis=(0, 2, 3), keepdims=True)
+    flat = x.reshape(len(x), -1)
+    u, s, _ = np.linalg.svd(flat.T @ flat / len(flat))
+    matrix = (u / np.sqrt(s + 0.1)) @ u.T
+    return [f"samples: {written(samples)}", f"matrix: {written(matrix)}", f"whitened: {written(flat[0] @ matrix)}"]
+
+
 def write(name, rows):
     (FOLDER / name).write_text("# Made by scripts/make_augmentation_goldens.py.\n" + "\n".join(rows) + "\n")
 
@@ -157,6 +167,7 @@ def main():
     write("warps.yaml", warps())
     write("resizes.yaml", resizes())
     write("colours.yaml", colours())
+    write("zca.yaml", zca())
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "data/gather.h"
+#include "data/whitening.h"
 
 namespace trainyard {
 
@@ -15,6 +16,8 @@ class BatchLaunches {
   virtual void gather(const GatherSource& from, const TensorView& images) const = 0;
   /// Enqueues the program for `n` samples.
   virtual void run(const SampleProgram& program, std::int64_t n) const = 0;
+  /// Enqueues WhitenBatch for `n` samples.
+  virtual void whiten(const WhitenBatch& whitening, std::int64_t n) const = 0;
   /// Enqueues PlaceBatch for all of `images`, of any float type.
   virtual void place(const float* samples, const TensorView& images) const = 0;
 };

@@ -20,6 +20,9 @@ class BatchLaunchesOn final : public BatchLaunches {
   void run(const SampleProgram& program, std::int64_t n) const override {
     launcher_.rows(n, program);
   }
+  void whiten(const WhitenBatch& whitening, std::int64_t n) const override {
+    launcher_.each(n * whitening.elements, whitening);
+  }
   void place(const float* samples, const TensorView& images) const override {
     const auto& extent = images.layout.extent;
     typename Launcher::Floats{}(images.type, [&]<class T>(std::type_identity<T>) {

@@ -45,6 +45,11 @@ void DeviceImages::prepare(Device& device, Queue& queue, std::int64_t batch, con
   } else {
     source_.pixels = pixels;
   }
+  if (pipeline.whitens()) {
+    const std::span<const float> matrix = pipeline.whitening();
+    whitening_ = std::make_unique<DeviceArray<float>>(device, queue, matrix);
+    whitened_ = std::make_unique<DeviceArray<float>>(device, samples_->size());
+  }
   queue.wait();  // the host's copies may be freed
 }
 
@@ -75,7 +80,10 @@ void DeviceImages::gather_samples(const GatherSource& from, const ColourStep* co
   SampleProgram program = program_;
   program.colours = colours;
   launches_.run(program, shape.n());
-  launches_.place(samples_->data(), images);
+  if (whitening_ == nullptr) return launches_.place(samples_->data(), images);
+  const std::int64_t elements = program.channels * program.plane;
+  launches_.whiten({samples_->data(), whitening_->data(), whitened_->data(), elements}, shape.n());
+  launches_.place(whitened_->data(), images);
 }
 
 }  // namespace trainyard

@@ -54,6 +54,7 @@ class DeviceImages {
   // If something reads a whole sample: those of a batch, [n, c, h, w], and what is done to them.
   std::unique_ptr<DeviceArray<float>> samples_;
   SampleProgram program_;
+  std::unique_ptr<DeviceArray<float>> whitening_, whitened_;  // if it whitens: matrix and samples
 };
 
 }  // namespace trainyard

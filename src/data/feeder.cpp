@@ -247,6 +247,9 @@ void Feeder::State::make_batch(std::int64_t step, Slot& slot, ImageScratch& own_
   const std::int64_t first = shard * options.batch;
   slot.batch.valid = 0;
   for (std::int64_t i = 0; i < options.batch; ++i) fill_sample(first + i, i, slot, own_scratch);
+  if (options.images == BatchImages::made) {
+    pipeline.whiten(options.batch, own_scratch, slot.images.data());
+  }
 }
 
 /// Errors stay with the batch that they affect, so that next() throws at the same step for any

@@ -65,6 +65,7 @@ std::span<const config::Kind<Preprocess>> preprocess_kinds() {
       {"std_rgb", "divides each channel by a standard deviation", read_std_rgb},
       {"samplewise_center", "subtracts each sample's own mean", read_samplewise_center},
       {"samplewise_std", "divides each sample by its own standard deviation", read_samplewise_std},
+      {"zca", "whitens by the training split's second moment; the last step", read_zca},
   };
   return kKinds;
 }

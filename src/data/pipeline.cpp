@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "data/image_loops.h"
 #include "data/warp.h"
+#include "data/whitening.h"
 
 namespace trainyard {
 namespace {
@@ -50,6 +51,20 @@ Pipeline::Pipeline(Shape image, std::vector<std::shared_ptr<const Augmentation>>
       preprocess_(std::move(preprocess)) {
   for (std::size_t i = 0; i < augment_.size(); ++i) add(i);
   check_size();
+  take_whitening();
+}
+
+/// Takes the whitening from the list of preprocessing steps, which it ends.
+void Pipeline::take_whitening() {
+  const auto found = std::ranges::find_if(
+      preprocess_, [](const auto& step) { return step->whitens().has_value(); });
+  if (found == preprocess_.end()) return;
+  if (found + 1 != preprocess_.end()) {
+    throw Error(ErrorKind::config, "preprocess: '" + std::string((*found)->name()) +
+                                       "' must be the last step; move it down");
+  }
+  whitens_ = (*found)->whitens();
+  preprocess_.pop_back();
 }
 
 void Pipeline::add(std::size_t i) {
@@ -171,6 +186,14 @@ void Pipeline::fill_eval(const Dataset& set, std::int64_t index, ImageScratch& s
   finish({}, out);
 }
 
+void Pipeline::whiten(std::int64_t count, ImageScratch& scratch, float* samples) const {
+  if (!whitens_) return;
+  const std::int64_t elements = output_.elements();
+  TY_CHECK(std::ssize(whitening_) == elements * elements, "whitening without its matrix");
+  whiten_samples(whitening_.data(), elements, count, samples,
+                 scratch.next(whitening_room(elements)));
+}
+
 void Pipeline::train_steps(const SampleKey& key, const Shape& shape, SpatialStep* out) const {
   Shape current = shape;
   for (const Stage& stage : stages_) {
@@ -199,7 +222,7 @@ void Pipeline::eval_colours(ColourStep* out) const {
 }
 
 bool Pipeline::reads_samples() const {
-  return colour_steps_ > 0 || std::ranges::any_of(preprocess_, [](const auto& step) {
+  return colour_steps_ > 0 || whitens_ || std::ranges::any_of(preprocess_, [](const auto& step) {
            return step->step().samplewise();
          });
 }

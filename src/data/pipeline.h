@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,8 @@ class Preprocess {
                                                                    const Shape& shape) const = 0;
   /// The effect of a prepared one on every value. It owns the step's values.
   [[nodiscard]] virtual PixelStep step() const = 0;
+  /// The epsilon of ZCA whitening, which the pipeline does itself, if this is it.
+  [[nodiscard]] virtual std::optional<double> whitens() const { return std::nullopt; }
 };
 [[nodiscard]] std::span<const config::Kind<Preprocess>> preprocess_kinds();
 
@@ -56,8 +59,8 @@ class Pipeline {
  public:
   /// `image` is the data set's shape, [c, h, w], with h and w 0 if its pictures have sizes of their
   /// own. Throws Error{config} if an augmentation cannot take its input, if such pictures are given
-  /// no common size, if consecutive warps sample differently, or if pixels move after a change of
-  /// colours.
+  /// no common size, if consecutive warps sample differently, if pixels move after a change of
+  /// colours, or if steps follow the whitening.
   Pipeline(Shape image, std::vector<std::shared_ptr<const Augmentation>> augment,
            std::vector<std::shared_ptr<const Preprocess>> preprocess);
   /// [c, h, w] of the samples; h and w are 0 if they have sizes of their own.
@@ -69,11 +72,19 @@ class Pipeline {
   /// To be called once before the first fill: passes the statistics through the preprocessing
   /// steps.
   void prepare(Statistics statistics);
-  /// Fills `out` ([c, h, w] of output_shape) with sample `key.index` of `set`. Safe from any thread
-  /// with a scratch of its own.
+  /// The epsilon of ZCA whitening, if the preprocessing ends in it: once prepared, the pipeline
+  /// needs its whitening_matrix().
+  [[nodiscard]] std::optional<double> whitens() const { return whitens_; }
+  void whiten_with(std::vector<float> matrix) { whitening_ = std::move(matrix); }
+  /// [d, d] for samples of d elements; empty if there is none.
+  [[nodiscard]] const std::vector<float>& whitening() const { return whitening_; }
+  /// Fills `out` ([c, h, w] of output_shape) with sample `key.index` of `set`, up to the whitening.
+  /// Safe from any thread with a scratch of its own.
   void fill_train(const Dataset& set, const SampleKey& key, ImageScratch& scratch,
                   float* out) const;
   void fill_eval(const Dataset& set, std::int64_t index, ImageScratch& scratch, float* out) const;
+  /// Whitens `count` filled samples in place, if the pipeline whitens: the more, the faster.
+  void whiten(std::int64_t count, ImageScratch& scratch, float* samples) const;
   /// The augmentations of a sample of `shape`, spatial_steps() of them in order: for a device that
   /// makes the sample itself.
   void train_steps(const SampleKey& key, const Shape& shape, SpatialStep* out) const;
@@ -86,7 +97,7 @@ class Pipeline {
   [[nodiscard]] std::int64_t interpolating_steps() const;
   /// The preprocessing steps that follow, once prepared. The pipeline owns their values.
   [[nodiscard]] std::vector<PixelStep> pixel_steps() const;
-  /// True if something reads a whole sample: the colours, or samplewise preprocessing.
+  /// True if something reads a whole sample: the colours, samplewise preprocessing, whitening.
   [[nodiscard]] bool reads_samples() const;
 
  private:
@@ -97,6 +108,7 @@ class Pipeline {
   [[nodiscard]] bool joins_stage(std::size_t i) const;
   void add(std::size_t i);
   void check_size() const;
+  void take_whitening();
   [[nodiscard]] SpatialStep train_step(const Stage& stage, const SampleKey& key,
                                        const Shape& shape) const;
   [[nodiscard]] SpatialStep eval_step(const Stage& stage, const Shape& shape) const;
@@ -115,6 +127,8 @@ class Pipeline {
   std::vector<Stage> stages_;
   std::vector<std::uint32_t> colours_;  // places of those in the list
   std::int64_t colour_steps_ = 0;
+  std::optional<double> whitens_;
+  std::vector<float> whitening_;
 };
 
 }  // namespace trainyard

@@ -71,6 +71,10 @@ std::shared_ptr<const Preprocess> SampleStd::prepared(Statistics& statistics, co
   return std::make_shared<SampleStd>(*this);
 }
 
+std::shared_ptr<const Preprocess> Zca::prepared(Statistics&, const Shape&) const {
+  return std::make_shared<Zca>(*this);
+}
+
 std::shared_ptr<const Preprocess> MeanImage::prepared(Statistics& statistics,
                                                       const Shape& shape) const {
   require_known(name(), statistics);

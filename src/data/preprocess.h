@@ -96,11 +96,27 @@ class SampleStd final : public Preprocess {
   }
 };
 
+/// ZCA whitening (data/whitening.h) by the training split; the last step of a list.
+class Zca final : public Preprocess {
+ public:
+  explicit Zca(double epsilon) : epsilon_(epsilon) {}
+  [[nodiscard]] std::string_view name() const override { return "zca"; }
+  [[nodiscard]] std::shared_ptr<const Preprocess> prepared(Statistics& statistics,
+                                                           const Shape& shape) const override;
+  /// Nothing: the pipeline whitens.
+  [[nodiscard]] PixelStep step() const override { return {}; }
+  [[nodiscard]] std::optional<double> whitens() const override { return epsilon_; }
+
+ private:
+  double epsilon_;
+};
+
 [[nodiscard]] std::unique_ptr<Preprocess> read_scale(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Preprocess> read_mean_image(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Preprocess> read_mean_rgb(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Preprocess> read_std_rgb(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Preprocess> read_samplewise_center(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Preprocess> read_samplewise_std(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Preprocess> read_zca(config::Fields& fields);
 
 }  // namespace trainyard

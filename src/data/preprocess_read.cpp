@@ -68,6 +68,15 @@ std::unique_ptr<Preprocess> read_samplewise_std(config::Fields&) {
   return std::make_unique<SampleStd>();
 }
 
+std::unique_ptr<Preprocess> read_zca(config::Fields& fields) {
+  From from = From::train;
+  double epsilon = 1e-6;
+  fields.field("from", from, "the split whose second moment is whitened");
+  fields.field("epsilon", epsilon, "added to its eigenvalues",
+               {.minimum = 0, .exclusive_minimum = true});
+  return std::make_unique<Zca>(epsilon);
+}
+
 std::unique_ptr<Preprocess> read_std_rgb(config::Fields& fields) {
   return std::make_unique<StdRgb>(read_channel_values(
       fields,

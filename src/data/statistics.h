@@ -7,11 +7,13 @@
 
 namespace trainyard {
 
-/// Statistics of the training split, computed once and saved in the checkpoint.
+/// Statistics of the training split, computed once. The first three are saved in the checkpoint,
+/// the matrix once in the run folder.
 struct Statistics {
   std::vector<float> mean_image;  // [c, h, w]
   std::vector<float> mean;        // [c]
   std::vector<float> deviation;   // [c], of the population (divided by n)
+  std::vector<float> whitening;   // [d, d], see whitening_matrix(); empty: none
   /// False once a preprocessing step has changed the values in a way that these do not follow.
   bool known = true;
 };

@@ -8,6 +8,7 @@
 #include "run/reproduction.h"
 #include "run/session/session_facts.h"
 #include "run/snapshot.h"
+#include "run/whitening_file.h"
 
 namespace trainyard {
 namespace {
@@ -51,6 +52,7 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
     for (const std::string& warning : checkpoint_->warnings) warn(warning);
     identity_.id = id_of_own(*checkpoint_, identity_, request_.resume);
     known = statistics_of(*checkpoint_);
+    known->whitening = read_whitening(request_.resume, whitening_hash_of(*checkpoint_));
     device.threads = kept_threads(*checkpoint_, device.threads, warn);
   } else {
     warn("no checkpoint was ever written in " + request_.resume.string() + ": starting at step 0");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "checkpoint/checkpoint_names.h"
 #include "checkpoint/tensor_slots.h"
 
@@ -220,6 +221,9 @@ CheckpointContent snapshot(Session& session, const TrainingState& state) {
     content.state.update(loss_scale_json(session.updater().position()));
   }
   if (session.config().plateau) content.state["plateau"] = plateau_json(state.plateau);
+  if (!statistics.whitening.empty()) {
+    content.state["whitening"] = hash128_hex(std::as_bytes(std::span(statistics.whitening)));
+  }
   return content;
 }
 
@@ -228,6 +232,12 @@ Statistics statistics_of(const LoadedCheckpoint& checkpoint) {
   return {.mean_image = floats_of(file, "mean_image"),
           .mean = floats_of(file, "mean"),
           .deviation = floats_of(file, "deviation")};
+}
+
+std::string whitening_hash_of(const LoadedCheckpoint& checkpoint) {
+  return counters_of(checkpoint, [](const Json& json) {
+    return json.contains("whitening") ? json.at("whitening").get<std::string>() : "";
+  });
 }
 
 int threads_of(const LoadedCheckpoint& checkpoint) {

@@ -18,6 +18,9 @@ namespace trainyard {
 
 /// The statistics of the training split stored in a checkpoint.
 [[nodiscard]] Statistics statistics_of(const LoadedCheckpoint& checkpoint);
+/// The hash of the whitening matrix of a checkpoint's run, which is in the run folder
+/// (run/whitening_file.h); "" if it has none. Throws Error{checkpoint}.
+[[nodiscard]] std::string whitening_hash_of(const LoadedCheckpoint& checkpoint);
 /// The thread count of a checkpoint's run. Throws Error{checkpoint} if its state has none from 1 to
 /// 1024.
 [[nodiscard]] int threads_of(const LoadedCheckpoint& checkpoint);

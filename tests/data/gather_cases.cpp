@@ -13,6 +13,7 @@
 #include "data/preprocess.h"
 #include "data/shift.h"
 #include "data/statistics.h"
+#include "data/whitening.h"
 #include "helpers.h"
 #include "tensor/float_types.h"
 
@@ -66,6 +67,8 @@ std::vector<NamedPipeline> pipelines() {
           ColourJitter({.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1}),
           Cutout(4, 100)),
       list_of<Preprocess>(Scale(0.1), SampleCenter(), SampleStd()));
+  add("whitening after colours", list_of<Augmentation>(crop(), ChannelShift(20)),
+      list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));
   add("samplewise alone", {}, list_of<Preprocess>(SampleStd(), MeanRgb({1})));
   add("crop, deviation", list_of<Augmentation>(crop()),
       list_of<Preprocess>(Scale(0.1), MeanRgb({}), StdRgb({})));
@@ -188,6 +191,9 @@ std::vector<std::string> differing_batches(Device& device, Queue& queue,
   std::vector<std::string> differing;
   for (NamedPipeline& each : pipelines()) {
     each.pipeline.prepare(compute_statistics(*set, 1));
+    if (const auto epsilon = each.pipeline.whitens()) {
+      each.pipeline.whiten_with(whitening_matrix(*set, each.pipeline, *epsilon, 1));
+    }
     for (const Way way : {Way{BatchImages::steps, true}, Way{BatchImages::steps, false},
                           Way{BatchImages::bytes, true}, Way{BatchImages::bytes, false}}) {
       Comparison comparison(device, queue, launches, *set, each.pipeline, way);

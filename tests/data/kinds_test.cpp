@@ -122,22 +122,22 @@ TEST_CASE("augmentations and preprocessing are read in order from their short fo
            "channel_shift: 20, brightness: [0.5, 1.5], hls_jitter: {h: 36, l: 50, s: 50}, "
            "colour_jitter: [0.4, 0.4, 0.4, 0.1], cutout: 16]\n"
            "preprocess: [scale: 0.5, mean_image: train, mean_rgb: [1, 2, "
-           "3], mean_rgb: train, std_rgb: 2, samplewise_center, samplewise_std]\n");
+           "3], mean_rgb: train, std_rgb: 2, samplewise_center, samplewise_std, zca: train]\n");
   std::vector<std::string_view> names;
   for (const auto& item : section.augment) names.push_back(item->name());
   for (const auto& item : section.preprocess) names.push_back(item->name());
-  CHECK(names == std::vector<std::string_view>{"shift",         "hflip",
-                                               "vflip",         "pad_crop",
-                                               "resize",        "rotate",
-                                               "shear",         "zoom",
-                                               "hflip",         "zoom",
-                                               "center_crop",   "channel_shift",
-                                               "brightness",    "hls_jitter",
-                                               "colour_jitter", "cutout",
-                                               "scale",         "mean_image",
-                                               "mean_rgb",      "mean_rgb",
-                                               "std_rgb",       "samplewise_center",
-                                               "samplewise_std"});
+  CHECK(names == std::vector<std::string_view>{"shift",          "hflip",
+                                               "vflip",          "pad_crop",
+                                               "resize",         "rotate",
+                                               "shear",          "zoom",
+                                               "hflip",          "zoom",
+                                               "center_crop",    "channel_shift",
+                                               "brightness",     "hls_jitter",
+                                               "colour_jitter",  "cutout",
+                                               "scale",          "mean_image",
+                                               "mean_rgb",       "mean_rgb",
+                                               "std_rgb",        "samplewise_center",
+                                               "samplewise_std", "zca"});
   float image[3] = {10, 20, 30};
   const auto run = [&](const PixelStep& step) {
     run_program(SampleProgram{

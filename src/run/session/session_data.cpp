@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/whitening.h"
 #include "run/config/losses.h"
 #include "run/config/shards.h"
 #include "run/session/session_weights.h"
@@ -91,6 +92,22 @@ BatchImages images_for(const DataConfig& config, const SessionDevice& device,
   return config.resident == Resident::automatic && fits ? BatchImages::steps : BatchImages::bytes;
 }
 
+/// Gives the pipeline its whitening matrix, if it whitens: the known one, or a new one.
+void whiten(SessionData& data, int threads) {
+  const std::optional<double> epsilon = data.pipeline->whitens();
+  if (!epsilon) return;
+  std::vector<float>& matrix = data.statistics.whitening;
+  const std::int64_t elements = data.pipeline->output_shape().elements();
+  if (matrix.empty()) matrix = whitening_matrix(*data.train, *data.pipeline, *epsilon, threads);
+  if (std::ssize(matrix) != elements * elements) {
+    throw Error(ErrorKind::checkpoint, "the run's whitening matrix has " +
+                                           std::to_string(matrix.size()) +
+                                           " values, but its samples have " +
+                                           std::to_string(elements) + "; was 'augment' changed?");
+  }
+  data.pipeline->whiten_with(matrix);
+}
+
 }  // namespace
 
 SessionData open_data(const RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
@@ -108,6 +125,7 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
     data.statistics = statistics_of(*data.train, threads);
   }
   data.pipeline->prepare(data.statistics);
+  whiten(data, threads);
   return data;
 }
 
