@@ -6,18 +6,29 @@
 using namespace trainyard;
 using namespace trainyard::test;
 
+TEST_CASE("a plateau halves the learning rates of the schedule from the next epoch on") {
+  Run lowered(nullptr, kPlateau), plain(nullptr, {"schedule.poly.end=0.01"});
+  CHECK(lowered.train({}, 0).plateau.factor == 0.25);
+  static_cast<void>(plain.train({}, 0));
+  const double factors[] = {1, 1, 0.5};
+  for (std::size_t i = 0; i < kEpochs; ++i) {
+    CHECK(lowered.recorder.rows.at(i).lr == factors[i] * plain.recorder.rows.at(i).lr);
+  }
+}
+
 TEST_CASE("every number of a plateau, changed, changes how the run ends") {
-  Run first(nullptr, kPlateau);
+  const Overrides patient = {"plateau={min_delta: 100, patience: 2, factor: 0.5}"};
+  Run first(nullptr, patient);
   const TrainingState state = first.train({}, kEpochs * kStepsPerEpoch - 1);
-  CHECK(state.plateau.factor == 0.5);
-  CHECK(first.recorder.rows.at(1).lr > 0.02);
+  REQUIRE(state.plateau.waited == 1);
   const LoadedCheckpoint checkpoint = reloaded(snapshot(first.session, state));
-  const std::string end = resumed_end(checkpoint, first.recorder.rows, kPlateau);
+  const std::string end = resumed_end(checkpoint, first.recorder.rows, patient);
   for (const auto& [key, value] : checkpoint.state.at("plateau").items()) {
     CAPTURE(key);
     LoadedCheckpoint changed = checkpoint;
-    changed.state["plateau"][key] = value.is_number_integer() ? Json(3) : Json(0.25);
-    CHECK(resumed_end(changed, first.recorder.rows, kPlateau) != end);
+    const Json whole = value == 0 ? 3 : 0;
+    changed.state["plateau"][key] = value.is_number_integer() ? whole : Json(0.25);
+    CHECK(resumed_end(changed, first.recorder.rows, patient) != end);
   }
 }
 
