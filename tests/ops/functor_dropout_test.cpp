@@ -108,7 +108,7 @@ TEST_CASE("channels are adjacent in blocks and in n, h, w, c, if the rows leave 
 TEST_CASE("positions are counted per sample, not per batch") {
   // 2^32 values in all, 2^22 per sample.
   const std::vector<Shape> shapes = {{1024, 1024, 64, 64}};
-  CHECK(DropoutOp({}).infer(shapes).outputs[0] == shapes[0]);
+  CHECK(DropoutOp(DropoutAttributes{}).infer(shapes).outputs[0] == shapes[0]);
 }
 
 TEST_CASE("a draw of exactly rate * 2^32 is kept, the one below it is not") {
