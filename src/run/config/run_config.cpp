@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "config/diagnostics.h"
-#include "config/expression.h"
 #include "config/load.h"
 #include "config/profile.h"
 #include "config/schema.h"
@@ -21,6 +20,7 @@
 #include "run/config/best_metric_choice.h"
 #include "run/config/default_root.h"
 #include "run/config/losses.h"
+#include "run/config/run_expressions.h"
 #include "run/config/shards.h"
 
 namespace trainyard {
@@ -185,30 +185,6 @@ Interval parse_interval(const std::string& text, Fields& fields) {
                      text + "'");
   }
   return interval.value_or(Interval{});
-}
-
-/// Evaluates the expressions of a schedule, but not those that are schedules: they have a value at
-/// each step.
-config::Node resolved_schedule(const config::Node& node, config::Diagnostics& diagnostics) {
-  if (node.is_scalar()) return config::resolved(node, {}, diagnostics);
-  config::Node tree = node;
-  for (config::Node& item : tree.items) item = resolved_schedule(item, diagnostics);
-  for (config::Entry& entry : tree.entries) {
-    if (entry.key != "expression") entry.value = resolved_schedule(entry.value, diagnostics);
-  }
-  return tree;
-}
-
-/// Evaluates the run's own expressions, but not those of an inline network, which has its own
-/// variables.
-config::Node without_expressions(const config::Node& file, config::Diagnostics& diagnostics) {
-  config::Node tree = file;
-  for (config::Entry& entry : tree.entries) {
-    if (entry.key == "network") continue;
-    entry.value = entry.key == "schedule" ? resolved_schedule(entry.value, diagnostics)
-                                          : config::resolved(entry.value, {}, diagnostics);
-  }
-  return tree;
 }
 
 void declare_training(Fields& fields, RunConfig& run) {
