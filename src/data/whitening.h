@@ -15,7 +15,8 @@ class Pipeline;
 /// training split as the pipeline's preprocessing leaves it: Keras 2.1.6's principal_components
 /// (preprocessing/image.py, fit). S, its eigenvectors and the product are computed in double, and
 /// are the same for any number of threads. d = 3072 takes 47 s of processor time, which the threads
-/// share, and d^2 / 2 multiply-adds for each sample. Throws Error{memory} if d is beyond kMostWhitened.
+/// share, and d^2 / 2 multiply-adds for each sample. Throws Error{memory} if d is beyond
+/// kMostWhitened.
 [[nodiscard]] std::vector<float> whitening_matrix(const Dataset& set, const Pipeline& pipeline,
                                                   double epsilon, int threads);
 inline constexpr std::int64_t kMostWhitened = 12288;  // 3 x 64 x 64: 576 MiB of floats

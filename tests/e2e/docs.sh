@@ -14,7 +14,7 @@ extract() {
 
 begin "every run of the language page computes a batch"
 extract run
-expect_equal "$(find . -name 'run*.yaml' | wc -l | tr -d ' ')" 3
+expect_equal "$(find . -name 'run*.yaml' | wc -l | tr -d ' ')" 4
 for file in run*.yaml; do
   run "$train" check --config "$file"
   expect_code 0

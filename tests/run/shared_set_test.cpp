@@ -101,15 +101,14 @@ Opened open_everywhere(const DatasetSource& source, const Dataset* expected) {
   Opened opened;
   std::mutex mutex;
   opened.outcomes = run_groups(kRanks, [&](RankGroup& group) {
-    const auto set = open_shared(
-        source,
-        {.seed = 1,
-         .warn =
-             [&](const std::string& text) {
-               const std::lock_guard lock(mutex);
-               opened.warnings.push_back(text);
-             }},
-        group);
+    const auto set = open_shared(source,
+                                 {.seed = 1,
+                                  .warn =
+                                      [&](const std::string& text) {
+                                        const std::lock_guard lock(mutex);
+                                        opened.warnings.push_back(text);
+                                      }},
+                                 group);
     if (expected != nullptr && !same(*set, *expected)) throw Error(ErrorKind::bug, "another set");
     group.communicator().barrier();  // shared memory lives as long as its first owner
   });

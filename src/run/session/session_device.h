@@ -31,9 +31,9 @@ struct DeviceChoice {
   bool fuse = true;
   std::shared_ptr<const UsableGpus> gpus;  // for a gpu; the first one is used
   std::filesystem::path cache_folder;      // for what need not be found twice; empty: none
-  bool tune = true;     // see CudaExecutorSettings, like the one below
-  std::string choices;  // of the run that is resumed, or empty
-  std::string no_gpu;   // why it is not a GPU, if --gpus leaves it open
+  bool tune = true;                        // see CudaExecutorSettings, like the one below
+  std::string choices;                     // of the run that is resumed, or empty
+  std::string no_gpu;                      // why it is not a GPU, if --gpus leaves it open
   std::function<void(const std::string&)> warn = [](const std::string&) {};
   /// Called for each long phase of making a session.
   std::function<void(RunPhase)> begins = [](RunPhase) {};
