@@ -86,6 +86,7 @@ class Browser {
     } else {
       pipeline.fill_train(set_, key, scratch_, image.values.data());
     }
+    pipeline.whiten(1, scratch_, image.values.data());
     return image;
   }
   [[nodiscard]] std::string label(std::int64_t index) const {
