@@ -58,7 +58,7 @@ std::vector<std::unique_ptr<AnyLoss>> all_losses() {
 }
 
 Problem with_dense() {
-  return {.dense = {0.1, 0.2, 0.3, 0.4, 1, 0, 0.5, 0.25, 0.75, 0.125, 0, 0.0625},
+  return {.dense = {0.1, 0.2, 0.3, 0.4, 1, 0, 0.45, 0.25, 0.75, 0.125, 0, 0.0625},
           .weights = {2, 0.5, 0}};
 }
 Problem with_pairs() {
