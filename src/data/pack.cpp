@@ -115,7 +115,7 @@ void Pack::read_labels() {
   labels_.resize(static_cast<std::size_t>(header_.samples));
   std::memcpy(labels_.data(), bytes.data(), bytes.size());
   const auto bad = std::ranges::find_if(
-      labels_, [&](std::int32_t label) { return label < 0 || label >= header_.classes; });
+      labels_, [&](std::int32_t label) { return label < -1 || label >= header_.classes; });
   if (bad == labels_.end()) return;
   bad_file(name_, "is damaged: sample " + std::to_string(bad - labels_.begin()) +
                       " (from 0) has label " + std::to_string(*bad) + ", expected 0 to " +

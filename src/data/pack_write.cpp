@@ -56,6 +56,11 @@ void check_set(const Dataset& set) {
                 "the images are not 8-bit, and a pack holds bytes; use the source "
                 "itself");
   }
+  if (set.fields().size() > 1) {
+    throw Error(ErrorKind::data,
+                "the samples have a field '" + set.fields()[1].name +
+                    "', and a pack holds images and labels; use the source itself");
+  }
   if (set.image_shape()[1] > 0) return;
   throw Error(ErrorKind::data,
               "the pictures have several sizes, and a pack holds one; give 'size=224' or "

@@ -153,8 +153,7 @@ Picture resized_columns(const Picture& picture, std::int64_t first, const std::v
     std::ranges::fill(sums, 1 << (kFractionBits - 1));
     for (std::size_t tap = 0; tap < taps.weights.size(); ++tap) {
       const std::uint8_t* from = picture.row(taps.first - first + static_cast<std::int64_t>(tap));
-      const std::int32_t weight = taps.weights[tap];
-      add_row(from, weight, sums);
+      add_row(from, taps.weights[tap], sums);
     }
     std::ranges::transform(sums, out.row(y), rounded);
   }

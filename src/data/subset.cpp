@@ -42,6 +42,10 @@ class Subset final : public Dataset {
   [[nodiscard]] std::int32_t label(std::int64_t index) const override {
     return set_->label(at(index));
   }
+  [[nodiscard]] std::vector<SampleField> fields() const override { return set_->fields(); }
+  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override {
+    set_->read_field(field, at(index), out);
+  }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
   [[nodiscard]] bool eight_bit() const override { return set_->eight_bit(); }
   void read_bytes(std::int64_t index, std::uint8_t* image) const override {
@@ -69,6 +73,18 @@ std::vector<T> gathered(std::span<const T> from, const std::vector<std::int64_t>
     const auto sample =
         from.subspan(static_cast<std::size_t>(index * each), static_cast<std::size_t>(each));
     taken.insert(taken.end(), sample.begin(), sample.end());
+  }
+  return taken;
+}
+
+/// The fields after the label.
+std::vector<MemoryField> gathered_fields(const Dataset& set, const HeldSamples& held,
+                                         const std::vector<std::int64_t>& indices) {
+  const std::vector<SampleField> all = set.fields();
+  std::vector<MemoryField> taken;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const auto bytes = static_cast<std::int64_t>(all[i].bytes());
+    taken.push_back({all[i], gathered(held.fields[i - 1], indices, bytes)});
   }
   return taken;
 }
@@ -101,6 +117,7 @@ std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
                         .bytes = gathered(held.bytes, indices, elements),
                         .floats = gathered(held.floats, indices, elements),
                         .labels = gathered(held.labels, indices, 1),
+                        .fields = gathered_fields(*set, held, indices),
                         .classes = set->classes(),
                         .class_names = set->class_names(),
                         .fingerprint = fingerprint_of(*set, indices)};

@@ -80,6 +80,22 @@ TEST_CASE("a subset of a set in memory is in memory, with its samples, labels an
   CHECK(set->fingerprint() != subset(uneven_set(), {99, 0, 8})->fingerprint());
 }
 
+TEST_CASE("a subset keeps the fields of its samples") {
+  MemorySamples samples{.image = Shape{1, 1, 1}, .bytes = {1, 2, 3}, .labels = {0, 0, 0}};
+  samples.classes = 1;
+  const std::vector<std::int32_t> ages{10, 20, 30};
+  const auto bytes = std::as_bytes(std::span(ages));
+  samples.fields.push_back({{.name = "age"}, {bytes.begin(), bytes.end()}});
+  const auto set = subset(std::make_unique<MemoryDataset>(std::move(samples)), {2, 0});
+  REQUIRE(set->fields().size() == 2);
+  CHECK(set->fields()[1].name == "age");
+  std::vector<std::int32_t> found(2);
+  for (std::int64_t i = 0; i < 2; ++i) {
+    set->read_field(1, i, reinterpret_cast<std::byte*>(&found[static_cast<std::size_t>(i)]));
+  }
+  CHECK(found == std::vector<std::int32_t>{30, 10});
+}
+
 TEST_CASE("a part of a set that is not in memory reads the samples of the whole") {
   const auto source = synthetic_source(40);
   const auto whole = source->open({.seed = 9});

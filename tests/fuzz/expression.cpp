@@ -14,8 +14,11 @@ void read_expression(std::string_view input) {
   list.items = {scalar("1"), scalar("2")};
   Node map;
   map.kind = Node::Kind::map;
-  map.entries.push_back({"f", {}, scalar("4")});
-  map.entries.push_back({"l", {}, list});
+  map.entries.resize(2);
+  map.entries[0].key = "f";
+  map.entries[0].value = scalar("4");
+  map.entries[1].key = "l";
+  map.entries[1].value = list;
   const config::Scope scope{{"n", scalar("3")},    {"x", scalar("0.5")}, {"b", scalar("true")},
                             {"t", scalar("word")}, {"l", list},          {"m", map}};
   config::Diagnostics diagnostics;

@@ -15,8 +15,6 @@
 #include "config/fields.h"
 #include "config/load.h"
 #include "config/node.h"
-#include "data/dataset.h"
-#include "data/pipeline.h"
 #include "ops/loss.h"
 #include "ops/metric.h"
 #include "optim/optimizer.h"
@@ -24,6 +22,7 @@
 #include "optim/schedule.h"
 #include "plan/target.h"
 #include "run/config/average_config.h"
+#include "run/config/data_config.h"
 #include "run/config/interval.h"
 #include "run/config/plateau_config.h"
 #include "run/config/ranks_config.h"
@@ -31,26 +30,6 @@
 #include "run/config/weights_config.h"
 
 namespace trainyard {
-
-/// One split: a source with its keys, and whether its order is shuffled.
-struct SplitConfig {
-  std::shared_ptr<const DatasetSource> source;
-  bool shuffle = true;
-};
-
-/// Whether data sets stay on the device.
-enum class Resident { automatic, always, never };
-
-struct DataConfig {
-  SplitConfig train;
-  SplitConfig val;  // the file's, or the part of the training samples that `val_fraction` takes
-  std::optional<double> val_fraction;
-  std::vector<std::shared_ptr<const Preprocess>> preprocess;
-  std::vector<std::shared_ptr<const Augmentation>> augment;
-  std::int64_t workers = 1;
-  Resident resident = Resident::automatic;
-  std::int64_t prefetch = 2;
-};
 
 /// `per_gpu` or `total`, never a bare number.
 struct BatchConfig {

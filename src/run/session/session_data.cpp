@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "data/whitening.h"
+#include "model/training_graph.h"
 #include "run/config/losses.h"
 #include "run/config/shards.h"
 #include "run/session/session_weights.h"

@@ -1,0 +1,39 @@
+// `data` of a run: its splits, preprocessing and augmentation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "config/fields.h"
+#include "data/dataset.h"
+#include "data/pipeline.h"
+
+namespace trainyard {
+
+/// One split: a source with its keys, and whether its order is shuffled.
+struct SplitConfig {
+  std::shared_ptr<const DatasetSource> source;
+  bool shuffle = true;
+};
+
+/// Whether data sets stay on the device.
+enum class Resident { automatic, always, never };
+
+struct DataConfig {
+  SplitConfig train;
+  SplitConfig val;  // the file's, or the part of the training samples that `val_fraction` takes
+  std::optional<double> val_fraction;
+  std::vector<std::shared_ptr<const Preprocess>> preprocess;
+  std::vector<std::shared_ptr<const Augmentation>> augment;
+  std::int64_t workers = 1;
+  Resident resident = Resident::automatic;
+  std::int64_t prefetch = 2;
+};
+
+[[nodiscard]] std::span<const config::Word<Resident>> words(Resident);
+void declare(config::Fields& fields, DataConfig& data);
+
+}  // namespace trainyard
