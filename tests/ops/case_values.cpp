@@ -48,6 +48,9 @@ Values draw_input(const OpCase& op_case, std::uint64_t seed, std::size_t index) 
   if (op_case.values == InputValues::spread) return draw_spread(seed, tensor, count);
   Values values = draw_normal(seed, tensor, count);
   scale(values, op_case.values == InputValues::near_zero ? 1e-6 : 1);
+  if (op_case.values == InputValues::positive) {
+    for (double& value : values) value = static_cast<float>(0.1 + std::abs(value));
+  }
   return values;
 }
 

@@ -19,9 +19,10 @@ namespace {
 
 using config::Node;
 
-constexpr std::array<config::Word<InputValues>, 3> kInputValuesWords{{
+constexpr std::array<config::Word<InputValues>, 4> kInputValuesWords{{
     {InputValues::normal, "normal"},
     {InputValues::near_zero, "near_zero"},
+    {InputValues::positive, "positive"},
     {InputValues::spread, "spread"},
 }};
 

@@ -4,7 +4,7 @@
 //   op: {conv: {filters: 5, kernel: 3}}   an op, loss or metric as a network or run file names it
 //   inputs: [[2, 3, 7, 9]]                shapes of the inputs (labels: none; they follow)
 //   grid: {stride: [1, 2], pad: [0, 1]}   the case for every combination of these attributes
-//   values: normal | near_zero | spread   values of the inputs (default normal)
+//   values: normal | near_zero | spread | positive   values of the inputs (default normal)
 //   profile: torch                        default keras2
 //   golden: {...}                         results of another library, see golden_test.cpp
 //   fused_relu: true                      the flag that the planner's fusion sets (bn, add)
@@ -26,6 +26,7 @@ namespace trainyard::op_tests {
 enum class InputValues {
   normal,     // standard normal
   near_zero,  // normal times 1e-6: shows cancellation
+  positive,   // 0.1 + |normal|, for losses that take logarithms of outputs
   spread,     // a shuffled grid: no two equal, so that a maximum has no ties
 };
 
