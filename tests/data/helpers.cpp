@@ -1,5 +1,7 @@
 #include "helpers.h"
 
+#include <cstring>
+
 #include "base/philox.h"
 
 namespace trainyard::test {
