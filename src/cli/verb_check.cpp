@@ -39,7 +39,7 @@ double loss_of_one_batch(Session& session) {
   }
   model.add_results(model.train());
   const Totals totals = model.take_totals();
-  return mean_of(totals.loss, weight_of(model.graph(), totals.metrics, totals.samples));
+  return totals.loss / weight_of(model.graph(), totals.metrics, totals.samples);
 }
 
 std::string data_text(Session& session) {

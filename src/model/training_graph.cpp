@@ -179,8 +179,6 @@ double weight_of(const TrainingGraph& graph, std::span<const double> sums, std::
   return at ? sums[static_cast<std::size_t>(*at)] : static_cast<double>(samples);
 }
 
-double mean_of(double sum, double weight) { return weight == 0 ? 0 : sum / weight; }
-
 std::int64_t counted_samples(const TrainingGraph& graph, std::span<const double> sums,
                              std::int64_t samples) {
   const auto at = weight_sums(graph);
@@ -194,7 +192,7 @@ std::vector<double> metric_values(const TrainingGraph& graph, std::span<const do
   std::vector<double> values;
   for (const GraphMetric& metric : graph.metrics) {
     const auto width = static_cast<std::size_t>(metric.width);
-    values.push_back(metric.op == nullptr ? mean_of(sums[0], weight)
+    values.push_back(metric.op == nullptr ? sums[0] / weight
                                           : metric.op->finish(sums.first(width), counted));
     sums = sums.subspan(width);
   }

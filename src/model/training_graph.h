@@ -61,8 +61,6 @@ struct Objectives {
 /// `sums` are; without weights their number.
 [[nodiscard]] double weight_of(const TrainingGraph& graph, std::span<const double> sums,
                                std::int64_t samples);
-/// A mean: 0 if nothing has a weight.
-[[nodiscard]] double mean_of(double sum, double weight);
 /// The samples of `samples` that metrics count: those whose weight is not 0.
 [[nodiscard]] std::int64_t counted_samples(const TrainingGraph& graph, std::span<const double> sums,
                                            std::int64_t samples);

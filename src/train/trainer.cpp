@@ -30,7 +30,7 @@ Trainer::Trainer(const TrainerParts& parts, const TrainerOptions& options, Train
 
 double Trainer::mean_loss(const Totals& totals) const {
   const double weight = weight_of(parts_.model.graph(), totals.metrics, totals.samples);
-  return mean_of(totals.loss, weight);
+  return totals.loss / weight;
 }
 
 Outcome Trainer::run() {
@@ -278,8 +278,7 @@ std::optional<double> Trainer::accuracy_of(const Totals& totals) const {
   if (!accuracy_sum_) return std::nullopt;
   const std::int64_t counted =
       counted_samples(parts_.model.graph(), totals.metrics, totals.samples);
-  return mean_of(totals.metrics[static_cast<std::size_t>(*accuracy_sum_)],
-                 static_cast<double>(counted));
+  return totals.metrics[static_cast<std::size_t>(*accuracy_sum_)] / static_cast<double>(counted);
 }
 
 void Trainer::note_validation(std::int64_t batch) {

@@ -31,6 +31,6 @@ auto read_again(const std::string& made, Read&& read) {
 }
 
 /// Reads the first and the last sample; sizes and labels must match the set.
-void expect_readable(const Dataset& set);
+void expect_readable(const Dataset& set, std::int32_t least_label = 0);
 
 }  // namespace trainyard::fuzz

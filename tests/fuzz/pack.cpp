@@ -11,7 +11,7 @@ void read_pack_file(std::string_view input) {
   PackOptions options;
   options.file = (folder / "set.pack").string();
   options.check = PackCheck::opening;
-  expect_readable(*open_pack(options));
+  expect_readable(*open_pack(options), -1);
 }
 
 }  // namespace trainyard::fuzz

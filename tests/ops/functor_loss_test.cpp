@@ -159,8 +159,8 @@ TEST_CASE("losses refuse shapes that are not one row per sample, and say what to
                        "cross_entropy needs at least 2 classes, found 1; binary_cross_entropy "
                        "takes one",
                        ShapeError);
-  CHECK_THROWS_WITH_AS(infer(kSquared, {{8, 1}, {7}}), "mse needs labels [8], found [7]",
-                       ShapeError);
+  CHECK_THROWS_WITH_AS(infer(kSquared, {{8, 1}, {7}}),
+                       "mse needs labels [8] or targets [8, 1], found [7]", ShapeError);
 }
 
 }  // namespace
