@@ -11,6 +11,16 @@ namespace {
 
 double radians(double degrees) { return degrees * (std::numbers::pi / 180.0); }
 
+/// A warp by a random angle of at most `most` degrees.
+template <class Turn>
+std::unique_ptr<Augmentation> read_angle(config::Fields& fields, double most) {
+  double degrees = 0;
+  Sampling sampling;
+  fields.required("degrees", degrees, "largest angle, either way", {.minimum = 0, .maximum = most});
+  declare(fields, sampling);
+  return std::make_unique<Turn>(degrees, sampling);
+}
+
 }  // namespace
 
 Affine Rotate::by(double degrees, const Shape& shape) {
@@ -40,19 +50,11 @@ Affine Zoom::map(const SampleKey& key, std::uint32_t draw, const Shape& shape) c
 }
 
 std::unique_ptr<Augmentation> read_rotate(config::Fields& fields) {
-  double degrees = 0;
-  Sampling sampling;
-  fields.required("degrees", degrees, "largest angle, either way", {.minimum = 0, .maximum = 180});
-  declare(fields, sampling);
-  return std::make_unique<Rotate>(degrees, sampling);
+  return read_angle<Rotate>(fields, 180);
 }
 
 std::unique_ptr<Augmentation> read_shear(config::Fields& fields) {
-  double degrees = 0;
-  Sampling sampling;
-  fields.required("degrees", degrees, "largest angle, either way", {.minimum = 0, .maximum = 89});
-  declare(fields, sampling);
-  return std::make_unique<Shear>(degrees, sampling);
+  return read_angle<Shear>(fields, 89);
 }
 
 std::unique_ptr<Augmentation> read_zoom(config::Fields& fields) {
