@@ -3,7 +3,8 @@
 
 Each case is an entry of the run file's `optimizer:` with its profile. `keras` cases are Keras 2.1.6's formulas
 (keras/optimizers.py), written out below; `torch` cases are run by torch.optim; the others are the formulas of
-MXNet 1.0 (optimizer_op-inl.h, optimizer.py), Caffe (src/caffe/solvers) and timm (RMSpropTF), written out below.
+MXNet 1.0 (optimizer_op-inl.h, optimizer.py; LARS of MXNet 2.0), Caffe (src/caffe/solvers), timm (RMSpropTF),
+MLPerf and apex, written out below.
 The weights and gradients, and the rates, are those of tests/optim/optimizer_goldens_test.cpp, which steps the
 same cases and compares after every step.
 
@@ -17,12 +18,12 @@ STEPS = 12
 SIZE = 4  # elements of a parameter
 
 
-def start():
-    return [math.sin(i + 0.5) for i in range(SIZE)]
+def start(size=SIZE):
+    return [math.sin(i + 0.5) for i in range(size)]
 
 
-def gradient(step):
-    return [math.cos(1.7 * i + step) for i in range(SIZE)]
+def gradient(step, size=SIZE):
+    return [math.cos(1.7 * i + step) for i in range(size)]
 
 
 def rate(base, step):
@@ -143,6 +144,61 @@ def timm_rmsprop(lr, g, s, t, w, o):
     return w - s["buf"]
 
 
+# Rules with a trust ratio, which is that of a whole parameter: update(lr, g, state, t, w, options) -> new w of
+# all CHUNK elements, of which the file has the first SIZE.
+
+CHUNK = 64
+
+
+def norm(x):
+    return math.sqrt(math.fsum(value * value for value in x))
+
+
+def run_whole(update, base, **options):
+    weights, rows, state = start(CHUNK), [], {}
+    for step in range(STEPS):
+        weights = update(rate(base, step), gradient(step, CHUNK), state, step + 1, weights, options)
+        rows.append(weights[:SIZE])
+    return rows
+
+
+def lars_ratio(g, w, o):
+    of_weights, of_gradient = norm(w), norm(g)
+    if of_weights == 0 or of_gradient == 0 or o.get("plain"):
+        return 1
+    return o.get("eta", 0.001) * of_weights / (of_gradient + o.get("wd", 0) * of_weights + 1e-8)
+
+
+def mxnet_lars(lr, g, s, t, w, o):
+    """python/mxnet/optimizer/lars.py: sgd_mom_update with the rate lr * ratio."""
+    local = lr * lars_ratio(g, w, o)
+    old = s.get("m", [0] * CHUNK)
+    s["m"] = [0.9 * m - local * (x + o.get("wd", 0) * y) for m, x, y in zip(old, g, w)]
+    return [y + m for y, m in zip(w, s["m"])]
+
+
+def mlperf_lars(lr, g, s, t, w, o):
+    """TensorFlow's lars_optimizer.py of MLPerf: the rate multiplies the velocity."""
+    local = lr * lars_ratio(g, w, o)
+    whole = [x + o.get("wd", 0) * y for x, y in zip(g, w)]
+    s["m"] = [0.9 * m + x for m, x in zip(s.get("m", [0] * CHUNK), whole)]
+    if o.get("nesterov"):
+        return [y - local * x - local * 0.9 * m for y, x, m in zip(w, whole, s["m"])]
+    return [y - local * m for y, m in zip(w, s["m"])]
+
+
+def apex_lamb(lr, g, s, t, w, o):
+    """csrc/multi_tensor_lamb.cu with MOMENT_MODE_1, bias_correction and grad_averaging."""
+    zeros = [0] * CHUNK
+    s["m"] = [0.9 * m + 0.1 * x for m, x in zip(s.get("m", zeros), g)]
+    s["v"] = [0.999 * v + 0.001 * x * x for v, x in zip(s.get("v", zeros), g)]
+    update = [m / (1 - 0.9 ** t) / (math.sqrt(v / (1 - 0.999 ** t)) + 1e-6) + o.get("wd", 0.01) * y
+              for m, v, y in zip(s["m"], s["v"], w)]
+    of_weights, of_update = norm(w), norm(update)
+    ratio = of_weights / of_update if of_weights > 0 and of_update > 0 and not o.get("plain") else 1
+    return [y - lr * ratio * u for y, u in zip(w, update)]
+
+
 def caffe_sgd(lr, g, s, t, w, o):
     s["history"] = o["momentum"] * s.get("history", 0) + lr * g
     return w - s["history"]
@@ -191,6 +247,20 @@ def other_cases():
     case("caffe adagrad", "caffe", "adagrad: {lr: 0.1}", run(keras_adagrad, 0.1, epsilon=1e-8))
     case("caffe adam", "caffe", "adam: {lr: 0.01, weight_decay: 0.02}",
          run(keras_adam, 0.01, epsilon=1e-8, l2=0.02))
+
+
+def ratio_cases():
+    case("mxnet lars", "mxnet", "lars: {lr: 10, weight_decay: 0.02}", run_whole(mxnet_lars, 10, wd=0.02))
+    case("mxnet lars, eta", "mxnet", "lars: {eta: 0.02}", run_whole(mxnet_lars, 0.1, eta=0.02))
+    case("mxnet lars of a bias", "mxnet", "lars: {lr: 0.1, ratio_on: []}",
+         run_whole(mxnet_lars, 0.1, plain=True))
+    case("mlperf lars", "torch", "lars: {lr: 10, weight_decay: 0.02}", run_whole(mlperf_lars, 10, wd=0.02))
+    case("mlperf lars, nesterov", "torch", "lars: {lr: 10, nesterov: true}",
+         run_whole(mlperf_lars, 10, nesterov=True))
+    case("apex lamb", "torch", "lamb: {lr: 0.01}", run_whole(apex_lamb, 0.01))
+    case("apex lamb, decay", "keras2", "lamb: {lr: 0.1, weight_decay: 0.3}", run_whole(apex_lamb, 0.1, wd=0.3))
+    case("apex lamb of a bias", "keras2", "lamb: {weight_decay: 0, ratio_on: []}",
+         run_whole(apex_lamb, 0.001, wd=0, plain=True))
 
 
 def torch_cases():
@@ -340,6 +410,7 @@ def main():
     print("cases:")
     keras_cases()
     other_cases()
+    ratio_cases()
     torch_cases()
     print("schedules:")
     torch_schedules()

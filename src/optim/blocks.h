@@ -7,6 +7,7 @@
 
 #include "base/host_device.h"
 #include "ops/step_tensors.h"
+#include "optim/norm_blocks.h"
 #include "tensor/dtype.h"
 
 namespace trainyard {
@@ -15,8 +16,9 @@ namespace trainyard {
 struct Segment {
   double rate_multiplier = 1;
   double l2 = 0;     // Keras's l2 coefficient: gradient += 2 * l2 * w
-  double decay = 0;  // weight decay that is added to the gradient
+  double decay = 0;  // weight decay that is added to the gradient or direction
   std::int32_t frozen = 0;
+  std::int32_t adapted = 0;     // the rate is multiplied by the rule's trust ratio, if it has one
   double decoupled_decay = 0;   // weight decay as a factor on the weight: 1 - lr * decay
   std::int64_t first_step = 0;  // trained in the steps [first_step, end_step) of the run
   std::int64_t end_step = kNever;
@@ -31,7 +33,7 @@ struct Segment {
 struct UpdateBlocks {
   DType type = DType::f32;
   void* weights = nullptr;
-  void* gradients = nullptr;  // mean over the global batch
+  void* gradients = nullptr;  // mean over the global batch; a rule's direction takes its place
   std::vector<void*> slots;   // optimizer state, in the order of slots()
   const Segment* segments = nullptr;
   const std::int32_t* segment_of_chunk = nullptr;
@@ -40,6 +42,7 @@ struct UpdateBlocks {
   std::int64_t updated_chunks = 0;
   const StepState* state = nullptr;  // has lr; a non-finite step changes no weights
   double* running_number = nullptr;  // of a rule that has one, see rules.h
+  NormBlocks norms;
 };
 
 }  // namespace trainyard

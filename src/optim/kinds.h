@@ -19,6 +19,8 @@ namespace trainyard {
 [[nodiscard]] std::unique_ptr<Optimizer> read_rmsprop(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Optimizer> read_adagrad(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Optimizer> read_adadelta(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Optimizer> read_lars(config::Fields& fields);
+[[nodiscard]] std::unique_ptr<Optimizer> read_lamb(config::Fields& fields);
 
 [[nodiscard]] std::unique_ptr<Schedule> read_constant(config::Fields& fields);
 [[nodiscard]] std::unique_ptr<Schedule> read_poly(config::Fields& fields);

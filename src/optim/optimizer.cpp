@@ -17,6 +17,8 @@ std::span<const config::Kind<Optimizer>> optimizer_kinds() {
       {"adadelta",
        "gradient times the running size of changes over that of gradients (Zeiler 2012)",
        read_adadelta},
+      {"lars", "momentum with a rate for each parameter by its norms (You et al. 2017)", read_lars},
+      {"lamb", "adam with a rate for each parameter by its norms (You et al. 2020)", read_lamb},
   };
   return kKinds;
 }
@@ -25,6 +27,10 @@ const Optimizer& optimizer_of(const std::string& name, const Optimizer& usual,
                               const ParameterRules& rules) {
   const auto rule = rules.find(name);
   return rule == rules.end() || !rule->second.optimizer ? usual : *rule->second.optimizer;
+}
+
+bool needs_norms(const UpdateRule& rule) {
+  return std::visit([]<class Rule>(const Rule&) { return HasTrustRatio<Rule>; }, rule);
 }
 
 double running_number(const UpdateRule& rule, std::int64_t finished) {

@@ -27,6 +27,7 @@ struct Optimizer {
   std::string_view name;  // "sgd"
   double rate = 0;        // base learning rate; the schedule starts from it
   WeightDecay weight_decay;
+  std::vector<std::string> ratio_on;  // parameter groups that a rule's trust ratio applies to
   /// Keras's decay: the learning rate is divided by 1 + time_decay * finished steps.
   double time_decay = 0;
   std::vector<OptimizerSlot> slots;  // Rule::kSlots of the rule

@@ -20,34 +20,47 @@ std::string_view word_of(ParameterGroup group) {
   return "";
 }
 
-double WeightDecay::of(ParameterGroup group) const {
-  return std::find(on.begin(), on.end(), word_of(group)) == on.end() ? 0 : amount;
+bool is_one_of(ParameterGroup group, const std::vector<std::string>& words) {
+  return std::ranges::find(words, word_of(group)) != words.end();
 }
 
+double WeightDecay::of(ParameterGroup group) const { return is_one_of(group, on) ? amount : 0; }
+
 namespace {
+
+void declare_groups(config::Fields& fields, std::string_view key, std::vector<std::string>& groups,
+                    std::string_view help) {
+  fields.field(key, groups, help);
+  const std::vector<std::string> known{"kernel", "bias", "gamma", "beta"};
+  for (const std::string& group : groups) {
+    if (std::ranges::find(known, group) != known.end()) continue;
+    fields.error(key, "unknown parameter group '" + group +
+                          "'; expected kernel, bias, gamma or beta" +
+                          config::suggestion(group, known));
+  }
+}
 
 void declare_weight_decay(config::Fields& fields, WeightDecay& decay) {
   if (fields.profile() == config::Profile::mxnet) decay.on = {"kernel", "gamma"};
   if (fields.profile() == config::Profile::caffe) decay.on = {"kernel", "bias", "gamma", "beta"};
   fields.field("weight_decay", decay.amount, "weight decay, added to the gradient as decay * w",
                {.minimum = 0});
-  fields.field("decay_on", decay.on,
-               "parameter groups that weight_decay applies to: kernel, bias, gamma, beta");
+  declare_groups(fields, "decay_on", decay.on,
+                 "parameter groups that weight_decay applies to: kernel, bias, gamma, beta");
   fields.field("decoupled_decay", decay.decoupled,
                "apply weight_decay to the weight, w *= 1 - lr * decay, not to the gradient");
-  const std::vector<std::string> groups{"kernel", "bias", "gamma", "beta"};
-  for (const std::string& group : decay.on) {
-    if (std::find(groups.begin(), groups.end(), group) != groups.end()) continue;
-    fields.error("decay_on", "unknown parameter group '" + group +
-                                 "'; expected kernel, bias, gamma or beta" +
-                                 config::suggestion(group, groups));
-  }
 }
 
 }  // namespace
 
 void declare_rate(config::Fields& fields, Optimizer& optimizer) {
   fields.field("lr", optimizer.rate, "learning rate; the schedule starts from it", {.minimum = 0});
+}
+
+void declare_ratio_groups(config::Fields& fields, Optimizer& optimizer) {
+  optimizer.ratio_on = {"kernel"};
+  declare_groups(fields, "ratio_on", optimizer.ratio_on,
+                 "parameter groups whose rate has the trust ratio: kernel, bias, gamma, beta");
 }
 
 void declare_decays(config::Fields& fields, Optimizer& optimizer) {

@@ -18,19 +18,23 @@ void declare_momentum_form(config::Fields& fields, MomentumForm& form) {
                "the velocity");
 }
 
-std::unique_ptr<Optimizer> read_sgd(config::Fields& fields) {
-  Optimizer sgd{.name = "sgd", .rate = 0.01};
-  MomentumRule rule;
-  declare_rate(fields, sgd);
+void declare_momentum(config::Fields& fields, MomentumRule& rule) {
   fields.field("momentum", rule.momentum, "weight of the old velocity",
                {.minimum = 0, .maximum = 1});
   fields.field("nesterov", rule.nesterov, "Nesterov's momentum");
   declare_momentum_form(fields, rule.form);
-  declare_decays(fields, sgd);
   if (rule.nesterov && rule.momentum == 0) {
     fields.error("nesterov",
                  "'nesterov' needs a momentum above 0; set momentum or remove nesterov");
   }
+}
+
+std::unique_ptr<Optimizer> read_sgd(config::Fields& fields) {
+  Optimizer sgd{.name = "sgd", .rate = 0.01};
+  MomentumRule rule;
+  declare_rate(fields, sgd);
+  declare_momentum(fields, rule);
+  declare_decays(fields, sgd);
   if (rule.momentum != 0) {
     sgd.rule = rule;
     sgd.slots = {{"momentum"}};

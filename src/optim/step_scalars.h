@@ -6,8 +6,8 @@
 namespace trainyard {
 
 struct StepScalars {
-  double rate = 0;            // learning rate, with the parameter's multiplier and Keras's decay
-  double decay = 0;           // weight decay that is added to the gradient
+  double rate = 0;  // learning rate, with the parameter's multiplier, trust ratio and Keras's decay
+  double decay = 0;           // weight decay that is added to the gradient or direction
   std::int64_t finished = 0;  // finished steps
   double running = 1;         // of rules with advanced(), see rules.h
 };

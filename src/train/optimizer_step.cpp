@@ -37,19 +37,11 @@ std::vector<Segment> make_segments(const Model& model, const Optimizer& optimize
                .l2 = spec.l2,
                .decay = decoupled ? 0 : decay,
                .frozen = node.frozen ? 1 : 0,
+               .adapted = is_one_of(spec.group, own.ratio_on) ? 1 : 0,
                .decoupled_decay = decoupled ? decay : 0};
     const auto rule = rules.find(entry.name);
     if (rule != rules.end()) apply_rule(rule->second, decoupled, segment);
     if (&own != &optimizer) segment.rate_multiplier *= own.rate / optimizer.rate;
-  }
-  return segments;
-}
-
-std::vector<std::int32_t> make_segment_of_chunk(const BlockLayout& layout) {
-  std::vector<std::int32_t> segments;
-  for (std::size_t i = 0; i < layout.parameters.size(); ++i) {
-    segments.insert(segments.end(), chunks_of(layout.parameters[i].shape.elements()),
-                    static_cast<std::int32_t>(i));
   }
   return segments;
 }
@@ -121,6 +113,7 @@ void OptimizerStep::start_at(std::int64_t finished) {
 void OptimizerStep::update() {
   for (const RuleGroup& group : groups_) {
     blocks_.running_number = group.running_number.data();
+    blocks_.norms = group.norms ? group.norms->view() : NormBlocks{};
     blocks_.updated = group.chunks ? group.chunks->data() : nullptr;
     blocks_.updated_chunks = group.chunks ? static_cast<std::int64_t>(group.chunks->size()) : 0;
     model_.compute().launches.update(blocks_, group.optimizer->rule, group.optimizer->time_decay);

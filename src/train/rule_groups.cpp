@@ -34,15 +34,44 @@ std::vector<ChunksOf> chunks_by_optimizer(const Model& model, const Optimizer& u
 
 }  // namespace
 
+ParameterNorms::ParameterNorms(const Compute& compute, const NormRuns& runs, std::size_t segments)
+    : runs_(compute.device, compute.queue, runs.runs),
+      segments_(compute.device, compute.queue, runs.segments),
+      partials_(compute.device, runs.runs.size()),
+      norms_(compute.device, segments) {}
+
+NormBlocks ParameterNorms::view() const {
+  return {.runs = runs_.data(),
+          .run_count = static_cast<std::int64_t>(runs_.size()),
+          .segments = segments_.data(),
+          .segment_count = static_cast<std::int64_t>(segments_.size()),
+          .partials = partials_.data(),
+          .norms = norms_.data()};
+}
+
+std::vector<std::int32_t> make_segment_of_chunk(const BlockLayout& layout) {
+  std::vector<std::int32_t> segments;
+  for (std::size_t i = 0; i < layout.parameters.size(); ++i) {
+    segments.insert(segments.end(), static_cast<std::size_t>(padded(layout.parameters[i]) / kChunk),
+                    static_cast<std::int32_t>(i));
+  }
+  return segments;
+}
+
 std::vector<RuleGroup> make_rule_groups(const Model& model, const Optimizer& usual,
                                         const ParameterRules& rules) {
   const Compute& compute = model.compute();
   const std::vector<ChunksOf> list = chunks_by_optimizer(model, usual, rules);
+  const std::vector<std::int32_t> segments = make_segment_of_chunk(model.blocks());
   std::vector<RuleGroup> groups;
   for (const ChunksOf& own : list) {
-    groups.push_back({own.optimizer, std::nullopt, DeviceArray<double>(compute.device, 1)});
-    if (list.size() == 1) break;
-    groups.back().chunks.emplace(compute.device, compute.queue, own.chunks);
+    RuleGroup& group = groups.emplace_back(
+        RuleGroup{own.optimizer, std::nullopt, DeviceArray<double>(compute.device, 1), {}});
+    if (needs_norms(own.optimizer->rule)) {
+      group.norms.emplace(compute, norm_runs(segments, own.chunks),
+                          model.blocks().parameters.size());
+    }
+    if (list.size() > 1) group.chunks.emplace(compute.device, compute.queue, own.chunks);
   }
   return groups;
 }

@@ -7,17 +7,37 @@
 
 #include "device/device_array.h"
 #include "model/model.h"
+#include "optim/norm_blocks.h"
+#include "optim/norm_runs.h"
 #include "optim/optimizer.h"
 #include "optim/parameter_rule.h"
 
 namespace trainyard {
+
+/// The norms of the parameters of an optimizer that has a trust ratio.
+class ParameterNorms {
+ public:
+  /// `segments`: the number of all parameters.
+  ParameterNorms(const Compute& compute, const NormRuns& runs, std::size_t segments);
+  [[nodiscard]] NormBlocks view() const;
+
+ private:
+  DeviceArray<ChunkRun> runs_;
+  DeviceArray<SegmentRuns> segments_;
+  DeviceArray<Norms> partials_;
+  DeviceArray<Norms> norms_;
+};
 
 /// An optimizer and the chunks that it updates.
 struct RuleGroup {
   const Optimizer* optimizer;
   std::optional<DeviceArray<std::int32_t>> chunks;  // empty: all
   DeviceArray<double> running_number;               // one element, see rules.h
+  std::optional<ParameterNorms> norms;
 };
+
+/// The parameter of each chunk, by its index in the layout.
+[[nodiscard]] std::vector<std::int32_t> make_segment_of_chunk(const BlockLayout& layout);
 
 /// One group per optimizer, that of the run first if a parameter has it. `rules` and `usual` must
 /// outlive the groups.

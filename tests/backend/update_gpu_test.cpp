@@ -19,9 +19,10 @@ namespace {
 constexpr std::size_t kMostSlots = 3;
 constexpr std::int64_t kChunks = 600;  // more than two runs of partial sums
 
-const std::vector<Segment> kSegments{{.rate_multiplier = 1, .l2 = 1e-4, .decay = 5e-4},
-                                     {.rate_multiplier = 0.5, .decoupled_decay = 1e-2},
-                                     {.rate_multiplier = 1, .l2 = 1e-3, .decay = 0, .frozen = 1}};
+const std::vector<Segment> kSegments{
+    {.rate_multiplier = 1, .l2 = 1e-4, .decay = 5e-4, .adapted = 1},
+    {.rate_multiplier = 0.5, .decoupled_decay = 1e-2},
+    {.rate_multiplier = 1, .l2 = 1e-3, .decay = 0, .frozen = 1}};
 
 /// Blocks in GPU memory, copied from those of the host.
 struct GpuBlocks {
@@ -30,6 +31,9 @@ struct GpuBlocks {
   GpuArray<Segment> segments;
   GpuArray<std::int32_t> segment_of_chunk;
   GpuArray<double> scratch, norm, running_number;
+  GpuArray<ChunkRun> runs;
+  GpuArray<SegmentRuns> runs_of;
+  GpuArray<Norms> partials, norms;
   GpuArray<StepState> state;
 
   GpuBlocks(Gpu& gpu, const Blocks<float>& host)
@@ -40,6 +44,10 @@ struct GpuBlocks {
         scratch(gpu, host.scratch),
         norm(gpu, {0.0}),
         running_number(gpu, {host.running_number}),
+        runs(gpu, host.norm_runs.runs),
+        runs_of(gpu, host.norm_runs.segments),
+        partials(gpu, host.partials),
+        norms(gpu, host.norms),
         state(gpu, {host.state}) {
     for (const auto& slot : host.slots) {
       slots.push_back(std::make_unique<GpuArray<float>>(gpu, slot));
@@ -56,7 +64,13 @@ struct GpuBlocks {
             .segment_of_chunk = segment_of_chunk.data(),
             .chunks = kChunks,
             .state = state.data(),
-            .running_number = running_number.data()};
+            .running_number = running_number.data(),
+            .norms = {.runs = runs.data(),
+                      .run_count = static_cast<std::int64_t>(runs.size()),
+                      .segments = runs_of.data(),
+                      .segment_count = static_cast<std::int64_t>(runs_of.size()),
+                      .partials = partials.data(),
+                      .norms = norms.data()}};
   }
 };
 
@@ -86,6 +100,11 @@ void compare(Blocks<float> host, const UpdateRule& rule) {
     CHECK(there.slots[slot]->read() == host.slots[slot]);
   }
   CHECK(there.running_number.read()[0] == host.running_number);
+  const std::vector<Norms> norms = there.norms.read();
+  for (std::size_t i = 0; i < norms.size(); ++i) {
+    CHECK(norms[i].weights == host.norms[i].weights);
+    CHECK(norms[i].gradients == host.norms[i].gradients);
+  }
 }
 
 const std::vector<UpdateRule>& rules() {
@@ -105,17 +124,22 @@ const std::vector<UpdateRule>& rules() {
       AdamaxRule{0.9, 0.999, 1e-7, AdamForm::keras},
       AdamaxRule{0.9, 0.999, 1e-8, AdamForm::torch},
       NadamRule{0.9, 0.999, 1e-7, 0.9998},
+      LarsRule{{0.9, MomentumForm::keras, false}, 1e-3, 1e-8},
+      LambRule{{0.9, 0.999, 1e-6, AdamForm::torch}},
   };
   return list;
 }
 
 TEST_CASE("an optimizer step on a GPU is bit-identical to the CPU's, with every rule" *
           doctest::skip(no_gpu())) {
+  const std::vector<Segment> whole{kSegments[0]};  // its norms are of runs of many chunks
   for (const UpdateRule& rule : rules()) {
-    Blocks<float> blocks(kChunks, kSegments, kMostSlots);
-    blocks.state = {.step = 7, .rate = 0.05, .loss_scale = 16};
-    blocks.running_number = 0.25;
-    compare(blocks, rule);
+    for (const std::vector<Segment>& segments : {kSegments, whole}) {
+      Blocks<float> blocks(kChunks, segments, kMostSlots);
+      blocks.state = {.step = 7, .rate = 0.05, .loss_scale = 16};
+      blocks.running_number = 0.25;
+      compare(blocks, rule);
+    }
   }
 }
 

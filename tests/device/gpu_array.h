@@ -23,6 +23,7 @@ class GpuArray {
   GpuArray(Gpu& gpu, const std::vector<T>& values)
       : queue_(*gpu.queue), array_(*gpu.device, *gpu.queue, values) {}
   [[nodiscard]] T* data() const { return array_.data(); }
+  [[nodiscard]] std::size_t size() const { return array_.size(); }
   /// Its contents once all work of the queue is done.
   [[nodiscard]] std::vector<T> read() const { return array_.read(queue_); }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "optim/gradient.h"
+#include "optim/norm_runs.h"
 #include "optim/optimizer.h"
 
 namespace trainyard::test {
@@ -19,6 +21,8 @@ struct Blocks {
   std::vector<double> scratch;
   StepState state;
   double running_number = 1;
+  NormRuns norm_runs;
+  std::vector<Norms> partials, norms;
 
   Blocks(std::int64_t chunks, std::vector<Segment> of, std::size_t slot_count)
       : segments(std::move(of)) {
@@ -31,11 +35,19 @@ struct Blocks {
                                  static_cast<std::int32_t>(segments.size()));
     }
     scratch.resize(static_cast<std::size_t>(sum_scratch(chunks)));
+    set_runs();
     state.rate = 0.1;
     set_weights();
     set_gradients(0);
   }
 
+  void set_runs() {
+    std::vector<std::int32_t> all(segment_of_chunk.size());
+    std::iota(all.begin(), all.end(), 0);
+    norm_runs = trainyard::norm_runs(segment_of_chunk, all);
+    partials.resize(norm_runs.runs.size());
+    norms.resize(segments.size());
+  }
   void set_weights() {
     for (std::size_t i = 0; i < weights.size(); ++i) {
       weights[i] = static_cast<T>(std::sin(static_cast<double>(i) + 0.5));
@@ -60,6 +72,12 @@ struct Blocks {
     blocks.chunks = static_cast<std::int64_t>(segment_of_chunk.size());
     blocks.state = &state;
     blocks.running_number = &running_number;
+    blocks.norms = {.runs = norm_runs.runs.data(),
+                    .run_count = static_cast<std::int64_t>(norm_runs.runs.size()),
+                    .segments = norm_runs.segments.data(),
+                    .segment_count = static_cast<std::int64_t>(norm_runs.segments.size()),
+                    .partials = partials.data(),
+                    .norms = norms.data()};
     return blocks;
   }
 };

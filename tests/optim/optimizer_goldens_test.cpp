@@ -1,4 +1,4 @@
-// Every optimizer against Keras's, PyTorch's, MXNet's, Caffe's and timm's formulas in float64
+// Every optimizer against the formulas of the frameworks whose forms it has, in float64
 // (scripts/make_optimizer_goldens.py).
 #include <doctest/doctest.h>
 
@@ -39,6 +39,7 @@ test::Blocks<double> blocks_for(const Optimizer& rule) {
   Segment& segment = blocks.segments[0];
   const double decay = rule.weight_decay.amount;
   (rule.weight_decay.decoupled ? segment.decoupled_decay : segment.decay) = decay;
+  segment.adapted = rule.ratio_on.empty() ? 0 : 1;
   for (std::size_t slot = 0; slot < rule.slots.size(); ++slot) {
     blocks.slots[slot].assign(blocks.slots[slot].size(), rule.slots[slot].start);
   }

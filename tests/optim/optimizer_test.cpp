@@ -13,8 +13,9 @@ namespace {
 using test::Blocks;
 using test::optimizer;
 
-// Learning rates and decays that differ by segment.
-const std::vector<Segment> kThreeSegments{{1.0, 0, 0.01, 0}, {0.5, 0, 0, 0}, {2.0, 0, 0.03, 0}};
+// Learning rates, decays and trust ratios that differ by segment.
+const std::vector<Segment> kThreeSegments{
+    {1.0, 0, 0.01, 0, 1}, {0.5, 0, 0, 0, 0}, {2.0, 0, 0.03, 0, 1}};
 
 void update(const Optimizer& rule, int threads, const UpdateBlocks& blocks) {
   make_cpu_update_launches(threads)->update(blocks, rule.rule, rule.time_decay);
@@ -152,7 +153,9 @@ constexpr const char* kEveryRule[] = {"sgd",
                                       "adamax",
                                       "nadam",
                                       "adagrad",
-                                      "adadelta"};
+                                      "adadelta",
+                                      "lars",
+                                      "lamb"};
 
 TEST_CASE("float steps match double steps to float precision") {
   for (const char* yaml : kEveryRule) {

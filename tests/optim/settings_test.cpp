@@ -70,7 +70,26 @@ TEST_CASE("an unknown decay group is refused with the nearest one") {
         "you mean 'kernel'?");
 }
 
+TEST_CASE("the trust ratio applies only to kernels unless ratio_on names more groups") {
+  CHECK(optimizer("lars")->ratio_on == Names{"kernel"});
+  CHECK(optimizer("lamb: {ratio_on: [kernel, gamma]}")->ratio_on == Names{"kernel", "gamma"});
+  CHECK(optimizer("sgd")->ratio_on.empty());
+  CHECK(is_one_of(ParameterGroup::gamma, {"bias", "gamma"}));
+  CHECK_FALSE(is_one_of(ParameterGroup::beta, {"bias", "gamma"}));
+  CHECK(message_of([] { return optimizer("lamb: {ratio_on: [gama]}"); }) ==
+        "t.yaml:2:20: unknown parameter group 'gama'; expected kernel, bias, gamma or beta; did "
+        "you mean 'gamma'?");
+}
+
+TEST_CASE("rules with a trust ratio say that they need norms") {
+  CHECK(needs_norms(optimizer("lars")->rule));
+  CHECK(needs_norms(optimizer("lamb")->rule));
+  CHECK_FALSE(needs_norms(optimizer("adam")->rule));
+}
+
 TEST_CASE("Nesterov without momentum is refused") {
+  CHECK(message_of([] { return optimizer("lars: {momentum: 0, nesterov: true}"); }) ==
+        "t.yaml:2:33: 'nesterov' needs a momentum above 0; set momentum or remove nesterov");
   CHECK(message_of([] { return optimizer("sgd: {nesterov: true}"); }) ==
         "t.yaml:2:19: 'nesterov' needs a momentum above 0; set momentum or remove nesterov");
 }

@@ -130,6 +130,12 @@ TEST_CASE("parameters train as their rules say and the others unchanged") {
   CHECK(train("{'*': {" + same + ", momentum: 0.9}}}}").weights == free.weights);
   CHECK(train("{dense1: {" + same + "}}}}").weights != free.weights);
   CHECK(train("{dense1: {optimizer: rmsprop}}").weights != free.weights);
+  // The norms of a parameter are those of its own chunks, whichever others its optimizer has.
+  const std::string lars = "{optimizer: {lars: {lr: 0.5, eta: 0.1}}}";
+  CHECK(train("{'*': " + lars + "}").weights ==
+        train("{conv1: " + lars + ", bn1: " + lars + ", dense1: " + lars + "}").weights);
+  CHECK(train("{'*': " + lars + "}").weights !=
+        train("{'*': {optimizer: {lars: {lr: 0.5, eta: 0.2}}}}").weights);
   // One parameter alone: the losses differ once its first change has an effect.
   const Trained beta = train("{'bn1.beta': {lr_mult: 0}}");
   CHECK(beta.losses[0] == free.losses[0]);

@@ -32,7 +32,7 @@ Json other(const Json& value) {
 
 TEST_CASE("a run stopped after any step and resumed ends with the same bytes") {
   for (const Overrides& overrides : {Overrides{}, kScaled, kSharded, kClean, kAveraged, kPlateau,
-                                     kStarted, kLargest, kProduct, kTimed}) {
+                                     kStarted, kLargest, kProduct, kTimed, kAdapted}) {
     const std::string whole = uninterrupted_end(overrides);
     for (std::int64_t stop = 1; stop < kEpochs * kStepsPerEpoch; ++stop) {
       CAPTURE(stop);

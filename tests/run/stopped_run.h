@@ -140,6 +140,11 @@ inline const Overrides kTimed = {
     "parameters={conv1: {from: 3 steps}, '*.gamma': {lr_mult: 3, until: 2 epochs}, dense1: "
     "{optimizer: {adam: {amsgrad: true}}}, '*.beta': {optimizer: {rmsprop: {start: 1}}}}"};
 
+// Rates by the norms of parameters, of two optimizers.
+inline const Overrides kAdapted = {"optimizer={lamb: {lr: 0.01}}",
+                                   "parameters={conv1: {optimizer: {lars: {eta: 0.1}}}}",
+                                   "loss_scale={start: 4, dynamic: true, growth: 3}"};
+
 /// The end of a run that is resumed from `checkpoint` with `rows` already in its metrics.csv.
 inline std::string resumed_end(const LoadedCheckpoint& checkpoint,
                                const std::vector<EpochRow>& rows, const Overrides& overrides = {}) {

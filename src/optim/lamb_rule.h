@@ -1,0 +1,46 @@
+// The arithmetic of LAMB (You et al. 2020, version 5, algorithm 2), as in NVIDIA's apex.
+//
+//   u = (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps) + decay w, with Adam's m and v
+//   ratio = ||w|| / ||u||, 1 where a norm is 0
+//   w -= lr ratio u
+#pragma once
+
+#include <cstddef>
+
+#include "optim/adam_rule.h"
+#include "optim/element.h"
+#include "optim/sgd_rule.h"
+#include "optim/step_scalars.h"
+
+namespace trainyard {
+
+struct LambRule {
+  static constexpr std::size_t kSlots = AdamRule<false>::kSlots;
+  AdamRule<false> adam;  // in torch's form
+
+  /// u: Adam's step of rate -1 from decay * w.
+  template <class T>
+  struct Direction {
+    AdamRule<false>::Step<T> adam;
+    T decay;
+    TY_HD T operator()(T gradient, Element<T, kSlots>& e) const {
+      e.weight = decay * e.weight;
+      adam(gradient, e);
+      return e.weight;
+    }
+  };
+  template <class T>
+  TY_HD Direction<T> direction(const StepScalars& scalars) const {
+    return {adam.step<T>({.rate = -1, .finished = scalars.finished}),
+            static_cast<T>(scalars.decay)};
+  }
+  [[nodiscard]] TY_HD double trust_ratio(double weights, double direction, double /*decay*/) const {
+    return weights > 0 && direction > 0 ? weights / direction : 1;
+  }
+  template <class T>
+  TY_HD PlainRule::Step<T> step(const StepScalars& scalars) const {
+    return PlainRule{}.step<T>({.rate = scalars.rate});
+  }
+};
+
+}  // namespace trainyard

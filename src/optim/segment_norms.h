@@ -1,0 +1,68 @@
+// The norms of single parameters, in double and in a fixed order: runs of chunks, then the runs of
+// a parameter.
+#pragma once
+
+#include <cstdint>
+
+#include "base/math.h"
+#include "kernels/chunk.h"
+#include "optim/blocks.h"
+#include "optim/norm_blocks.h"
+
+namespace trainyard {
+
+/// One row per run: the sums of its squares.
+template <class T>
+struct RunSquares {
+  const T* weights;
+  const T* gradients;
+  const ChunkRun* runs;
+  Norms* partials;
+
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const ChunkRun run = runs[row];
+    const T* const w = weights + run.first * kChunk;
+    const T* const g = gradients + run.first * kChunk;
+    const auto squares = [&](const T* x) {
+      return team.template sum<double>(run.chunks * kChunk, [=](std::int64_t i) {
+        const double value = static_cast<double>(x[i]);
+        return value * value;
+      });
+    };
+    const double of_weights = squares(w), of_gradients = squares(g);
+    Norms* const out = partials + row;
+    team.once([=] { *out = {of_weights, of_gradients}; });
+  }
+};
+
+/// One row per segment: the roots of the sums over its runs.
+struct SegmentRoots {
+  const SegmentRuns* segments;
+  const Norms* partials;
+  Norms* norms;
+
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const SegmentRuns own = segments[row];
+    const Norms* const p = partials + own.first;
+    const double of_weights =
+        team.template sum<double>(own.count, [=](std::int64_t i) { return p[i].weights; });
+    const double of_gradients =
+        team.template sum<double>(own.count, [=](std::int64_t i) { return p[i].gradients; });
+    Norms* const out = norms + own.segment;
+    team.once([=] { *out = {math::sqrt(of_weights), math::sqrt(of_gradients)}; });
+  }
+};
+
+/// Writes the norms of the segments of blocks.norms.
+template <class T, class Launcher>
+void segment_norms(const Launcher& launcher, const UpdateBlocks& blocks) {
+  const NormBlocks& of = blocks.norms;
+  launcher.rows(of.run_count,
+                RunSquares<T>{static_cast<const T*>(blocks.weights),
+                              static_cast<const T*>(blocks.gradients), of.runs, of.partials});
+  launcher.rows(of.segment_count, SegmentRoots{of.segments, of.partials, of.norms});
+}
+
+}  // namespace trainyard
