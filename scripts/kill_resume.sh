@@ -4,9 +4,9 @@
 #   scripts/kill_resume.sh CONFIG [KILLS] [-- TRAIN-FLAGS...]      (default: 25 kills)
 #
 # Each trial starts CONFIG from scratch, sends SIGKILL after a random part of the uninterrupted run's time,
-# and resumes until the run ends. Its newest checkpoint (weights, optimizer state, statistics,
-# counters) and the untimed columns of its metrics.csv and steps.csv must then equal the uninterrupted
-# run's byte for byte. A run from another seed must differ in each of them. Choose a CONFIG of some
+# and resumes until the run ends. Its newest checkpoint (weights, optimizer state)
+# and the untimed columns of its metrics.csv and steps.csv must then equal the uninterrupted run's byte
+# for byte. A run from another seed must differ in each of them. Choose a CONFIG of some
 # ten seconds that saves often, such as `checkpoint: {every: 20 steps}`.
 
 # shellcheck source=scripts/lib.sh

@@ -138,9 +138,8 @@ fingerprint() {
   done
 }
 
-# equal_parts A B: names common to two files written by fingerprint, one per line, except the statistics of
-# the data, which are the same for all seeds.
-equal_parts() { comm -12 <(sort "$1") <(sort "$2") | cut -d ' ' -f 1 | grep -vx data.safetensors || true; }
+# equal_parts A B: names common to two files written by fingerprint, one per line.
+equal_parts() { comm -12 <(sort "$1") <(sort "$2") | cut -d ' ' -f 1; }
 
 # little_endian NUMBER: four bytes.
 little_endian() {

@@ -7,8 +7,7 @@
 
 namespace trainyard {
 
-/// Statistics of the training split, computed once. The first three are saved in the checkpoint,
-/// the matrix once in the run folder.
+/// Statistics of the training split, computed once a run.
 struct Statistics {
   std::vector<float> mean_image;  // [c, h, w]
   std::vector<float> mean;        // [c]

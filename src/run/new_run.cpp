@@ -2,7 +2,7 @@
 
 #include "base/host_name.h"
 #include "run/reproduction.h"
-#include "run/whitening_file.h"
+#include "run/statistics_file.h"
 
 namespace trainyard {
 namespace {
@@ -59,7 +59,7 @@ void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Sessio
                        .command = request_.command,
                        .run_json = json_text(run),
                        .network = facts.network});
-  write_whitening(folder, session.data().statistics.whitening);
+  write_statistics(folder, session.data().statistics);
 }
 
 std::string NewRun::write_changes(const RunFolder& /*folder*/, const RunFacts& /*facts*/,

@@ -8,7 +8,7 @@
 #include "run/reproduction.h"
 #include "run/session/session_facts.h"
 #include "run/snapshot.h"
-#include "run/whitening_file.h"
+#include "run/statistics_file.h"
 
 namespace trainyard {
 namespace {
@@ -51,10 +51,10 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
   if (checkpoint_) {
     for (const std::string& warning : checkpoint_->warnings) warn(warning);
     identity_.id = id_of_own(*checkpoint_, identity_, request_.resume);
-    known = statistics_of(*checkpoint_);
-    known->whitening = read_whitening(request_.resume, whitening_hash_of(*checkpoint_));
+    known = read_statistics(request_.resume, statistics_hash_of(*checkpoint_));
     device.threads = kept_threads(*checkpoint_, device.threads, warn);
   } else {
+    begins_ = true;
     warn("no checkpoint was ever written in " + request_.resume.string() + ": starting at step 0");
   }
   device.choices = choices_of(record());
@@ -83,7 +83,8 @@ StartPoint ResumedRun::fill(Session& session, const Warn& warn) {
 }
 
 void ResumedRun::write_record(const RunFolder& folder, const RunFacts& facts,
-                              Session& /*session*/) const {
+                              Session& session) const {
+  if (begins_) write_statistics(folder, session.data().statistics);
   folder.write("network.txt", facts.network);
   folder.add_command(request_.command);
 }

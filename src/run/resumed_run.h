@@ -35,6 +35,7 @@ class ResumedRun final : public RunStart {
 
   const TrainingRequest& request_;
   RunIdentity identity_;
+  bool begins_ = false;                         // no checkpoint was ever written
   std::optional<LoadedCheckpoint> checkpoint_;  // between make_session() and fill()
 };
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "checkpoint/checkpoint_names.h"
 #include "checkpoint/tensor_slots.h"
+#include "run/statistics_file.h"
 
 namespace trainyard {
 namespace {
@@ -15,7 +15,6 @@ constexpr const char* kWeights = "weights.safetensors";  // the copy that is jud
 constexpr const char* kTrained = "trained.safetensors";
 constexpr const char* kAverage = "average.safetensors";
 constexpr const char* kOptimizer = "optimizer.safetensors";
-constexpr const char* kData = "data.safetensors";
 
 /// Copies the tensors to the host, into memory that `content` owns.
 std::vector<NamedTensor> copied(const std::vector<TensorSlot>& slots, const Model& model,
@@ -39,13 +38,6 @@ std::vector<TensorSlot> state_slots(Session& session) {
                          session.updater().optimizer_step().parameters());
 }
 
-NamedTensor named(const std::string& name, const std::vector<float>& values) {
-  return {.name = name,
-          .type = StoredType::f32,
-          .shape = {static_cast<std::int64_t>(values.size())},
-          .bytes = std::as_bytes(std::span(values))};
-}
-
 /// Why `tensor` cannot fill `slot`, or "".
 std::string mismatch(const TensorSlot& slot, const NamedTensor* tensor, DType type) {
   if (tensor == nullptr) return slot.name + ": is not in the file";
@@ -67,15 +59,6 @@ void fill(const std::vector<TensorSlot>& slots, const SafetensorsFile& file, con
       faults.push_back(fault);
     }
   }
-}
-
-std::vector<float> floats_of(const SafetensorsFile& file, const std::string& name) {
-  const NamedTensor* tensor = file.find(name);
-  if (tensor == nullptr) return {};
-  std::vector<float> values(tensor->bytes.size() / sizeof(float));
-  std::copy_n(tensor->bytes.begin(), values.size() * sizeof(float),
-              reinterpret_cast<std::byte*>(values.data()));
-  return values;
 }
 
 const SafetensorsFile& file_of(const LoadedCheckpoint& checkpoint, const std::string& name) {
@@ -204,7 +187,6 @@ void count_in_batches(TrainingState& state, std::int64_t saved, std::int64_t bat
 
 CheckpointContent snapshot(Session& session, const TrainingState& state) {
   Model& model = session.model();
-  const Statistics& statistics = session.data().statistics;
   CheckpointContent content{.epoch = state.epoch, .step = state.step};
   content.files[kWeights] = copied(weight_slots(model, model.judged_weights()), model, content);
   const ModelMemory& memory = model.memory();
@@ -214,29 +196,19 @@ CheckpointContent snapshot(Session& session, const TrainingState& state) {
     content.files[kAverage] = copied(weight_slots(model, memory.averaged()), model, content);
   }
   content.files[kOptimizer] = copied(state_slots(session), model, content);
-  content.files[kData] = {named("mean_image", statistics.mean_image),
-                          named("mean", statistics.mean), named("deviation", statistics.deviation)};
   content.state = state_json(session, state);
   if (session.updater().optimizer_step().scales_loss()) {
     content.state.update(loss_scale_json(session.updater().position()));
   }
   if (session.config().plateau) content.state["plateau"] = plateau_json(state.plateau);
-  if (!statistics.whitening.empty()) {
-    content.state["whitening"] = hash128_hex(std::as_bytes(std::span(statistics.whitening)));
-  }
+  const std::string statistics = hash_of(session.data().statistics);
+  if (!statistics.empty()) content.state["statistics"] = statistics;
   return content;
 }
 
-Statistics statistics_of(const LoadedCheckpoint& checkpoint) {
-  const SafetensorsFile& file = file_of(checkpoint, kData);
-  return {.mean_image = floats_of(file, "mean_image"),
-          .mean = floats_of(file, "mean"),
-          .deviation = floats_of(file, "deviation")};
-}
-
-std::string whitening_hash_of(const LoadedCheckpoint& checkpoint) {
+std::string statistics_hash_of(const LoadedCheckpoint& checkpoint) {
   return counters_of(checkpoint, [](const Json& json) {
-    return json.contains("whitening") ? json.at("whitening").get<std::string>() : "";
+    return json.contains("statistics") ? json.at("statistics").get<std::string>() : "";
   });
 }
 

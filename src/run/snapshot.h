@@ -11,16 +11,13 @@ namespace trainyard {
 
 /// Files of a checkpoint: weights.safetensors (parameters and running statistics under their layer
 /// paths: the copy that is judged), with `average` the other copy as trained.safetensors or
-/// average.safetensors, optimizer.safetensors (state blocks, "momentum.PATH"), data.safetensors
-/// (statistics of the training split). The JSON state holds the counters. Waits for the model's
-/// queue.
+/// average.safetensors, optimizer.safetensors (state blocks, "momentum.PATH"). The JSON state holds
+/// the counters and the hash of the training split's statistics. Waits for the model's queue.
 [[nodiscard]] CheckpointContent snapshot(Session& session, const TrainingState& state);
 
-/// The statistics of the training split stored in a checkpoint.
-[[nodiscard]] Statistics statistics_of(const LoadedCheckpoint& checkpoint);
-/// The hash of the whitening matrix of a checkpoint's run, which is in the run folder
-/// (run/whitening_file.h); "" if it has none. Throws Error{checkpoint}.
-[[nodiscard]] std::string whitening_hash_of(const LoadedCheckpoint& checkpoint);
+/// The hash of the statistics of a checkpoint's run, which are in the run folder
+/// (run/statistics_file.h); "" if it has none. Throws Error{checkpoint}.
+[[nodiscard]] std::string statistics_hash_of(const LoadedCheckpoint& checkpoint);
 /// The thread count of a checkpoint's run. Throws Error{checkpoint} if its state has none from 1 to
 /// 1024.
 [[nodiscard]] int threads_of(const LoadedCheckpoint& checkpoint);

@@ -205,12 +205,13 @@ run "${quick[@]}" --config tiny.yaml --set freeze=[conv9]
 expect_code 3
 expect_err "freeze: no layer with parameters is named by 'conv9'; did you mean 'conv1'?"
 
-begin "a whitening matrix is stored once, and a resume takes it from the run folder"
+begin "statistics are stored once, and a resume takes them from the run folder"
 write_tiny_run tiny.yaml
 zca=(--set 'data.preprocess=[mean_rgb: train, zca: train]')
 run "${quick[@]}" --config tiny.yaml --out a "${zca[@]}"
 expect_code 0
 expect_file a/statistics.safetensors
+expect_equal "$(find a/checkpoints -name 'data.safetensors')" ""
 run "${quick[@]}" --config tiny.yaml --out b "${zca[@]}" --max-time 0.001
 expect_code 75
 expect_same_file a/statistics.safetensors b/statistics.safetensors
@@ -221,7 +222,7 @@ expect_same_file a/weights/last.safetensors b/weights/last.safetensors
 printf X | dd of=c/statistics.safetensors bs=1 seek=200 conv=notrunc 2>/dev/null
 run "${quick[@]}" resume c
 expect_code 9
-expect_err "statistics.safetensors: the whitening matrix has the hash"
+expect_err "statistics.safetensors: the statistics have the hash"
 rm c/statistics.safetensors
 run "${quick[@]}" resume c
 expect_code 9

@@ -148,8 +148,7 @@ inline const Overrides kAdapted = {"optimizer={lamb: {lr: 0.01}}",
 /// The end of a run that is resumed from `checkpoint` with `rows` already in its metrics.csv.
 inline std::string resumed_end(const LoadedCheckpoint& checkpoint,
                                const std::vector<EpochRow>& rows, const Overrides& overrides = {}) {
-  const Statistics known = statistics_of(checkpoint);
-  Run run(&known, overrides);
+  Run run(nullptr, overrides);
   run.recorder.rows = rows;
   const TrainingState state = restore(run.session, checkpoint);
   return run.outcome_text(run.train(state, 0));

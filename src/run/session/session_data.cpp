@@ -93,18 +93,18 @@ BatchImages images_for(const DataConfig& config, const SessionDevice& device,
   return config.resident == Resident::automatic && fits ? BatchImages::steps : BatchImages::bytes;
 }
 
-/// Gives the pipeline its whitening matrix, if it whitens: the known one, or a new one.
-void whiten(SessionData& data, int threads) {
+/// Gives the pipeline its whitening matrix, if it whitens: the run's `known` one, or a new one.
+void whiten(SessionData& data, bool known, int threads) {
   const std::optional<double> epsilon = data.pipeline->whitens();
   if (!epsilon) return;
   std::vector<float>& matrix = data.statistics.whitening;
   const std::int64_t elements = data.pipeline->output_shape().elements();
-  if (matrix.empty()) matrix = whitening_matrix(*data.train, *data.pipeline, *epsilon, threads);
+  if (!known) matrix = whitening_matrix(*data.train, *data.pipeline, *epsilon, threads);
   if (std::ssize(matrix) != elements * elements) {
-    throw Error(ErrorKind::checkpoint, "the run's whitening matrix has " +
-                                           std::to_string(matrix.size()) +
-                                           " values, but its samples have " +
-                                           std::to_string(elements) + "; was 'augment' changed?");
+    throw Error(ErrorKind::checkpoint,
+                "the run's whitening matrix has " + std::to_string(matrix.size()) +
+                    " values, but its samples have " + std::to_string(elements) +
+                    "; was 'augment' or 'preprocess' changed?");
   }
   data.pipeline->whiten_with(matrix);
 }
@@ -126,7 +126,7 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
     data.statistics = statistics_of(*data.train, threads);
   }
   data.pipeline->prepare(data.statistics);
-  whiten(data, threads);
+  whiten(data, known != nullptr, threads);
   return data;
 }
 

@@ -1,0 +1,84 @@
+#include "run/statistics_file.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/hash.h"
+#include "formats/safetensors.h"
+
+namespace trainyard {
+namespace {
+
+constexpr const char* kStatisticsFile = "statistics.safetensors";
+
+struct Part {
+  const char* name;
+  std::vector<float> Statistics::*values;
+};
+constexpr Part kStatisticsParts[] = {{"mean_image", &Statistics::mean_image},
+                                     {"mean", &Statistics::mean},
+                                     {"deviation", &Statistics::deviation},
+                                     {"whitening", &Statistics::whitening}};
+
+/// [d, d] of the whitening matrix, [n] of the others.
+std::vector<std::int64_t> shape_of(const Part& part, const std::vector<float>& values) {
+  const std::int64_t count = std::ssize(values);
+  if (part.values != &Statistics::whitening) return {count};
+  const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(count)));
+  return {side, side};
+}
+
+}  // namespace
+
+std::string hash_of(const Statistics& statistics) {
+  std::string hashes;
+  for (const Part& part : kStatisticsParts) {
+    const std::vector<float>& values = statistics.*part.values;
+    if (values.empty()) continue;
+    hashes += std::string(part.name) + ' ' + hash128_hex(std::as_bytes(std::span(values))) + '\n';
+  }
+  return hashes.empty() ? "" : hash128_hex(hashes);
+}
+
+void write_statistics(const RunFolder& folder, const Statistics& statistics) {
+  std::vector<NamedTensor> tensors;
+  for (const Part& part : kStatisticsParts) {
+    const std::vector<float>& values = statistics.*part.values;
+    if (values.empty()) continue;
+    tensors.push_back({.name = part.name,
+                       .type = StoredType::f32,
+                       .shape = shape_of(part, values),
+                       .bytes = std::as_bytes(std::span(values))});
+  }
+  if (tensors.empty()) return;
+  const SafetensorsImage image = encode_safetensors(tensors);
+  std::string text;
+  for (const std::span<const std::byte> bytes : image.parts()) {
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  folder.write(kStatisticsFile, text);
+}
+
+Statistics read_statistics(const std::filesystem::path& run, const std::string& hash) {
+  Statistics statistics;
+  if (hash.empty()) return statistics;
+  const std::filesystem::path path = run / kStatisticsFile;
+  const SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
+  for (const Part& part : kStatisticsParts) {
+    const NamedTensor* const tensor = file.find(part.name);
+    if (tensor == nullptr) continue;
+    std::vector<float>& values = statistics.*part.values;
+    values.resize(tensor->bytes.size() / sizeof(float));
+    std::copy_n(tensor->bytes.begin(), values.size() * sizeof(float),
+                reinterpret_cast<std::byte*>(values.data()));
+  }
+  const std::string found = hash_of(statistics);
+  if (found != hash) {
+    throw Error(ErrorKind::checkpoint, path.string() + ": the statistics have the hash " + found +
+                                           ", the checkpoint was trained with " + hash +
+                                           "; restore the run folder's own file");
+  }
+  return statistics;
+}
+
+}  // namespace trainyard
