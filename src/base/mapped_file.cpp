@@ -8,8 +8,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-
-#include "base/descriptor.h"
+#include <string>
 
 namespace trainyard {
 
@@ -33,16 +32,16 @@ std::span<std::byte> pages(std::span<const std::byte> part, bool whole) {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::filesystem::path& path, ErrorKind kind) {
-  const Descriptor file(FileNumber{open(path.c_str(), O_RDONLY | O_CLOEXEC)});
+MappedFile::MappedFile(const std::filesystem::path& path, ErrorKind kind)
+    : path_(path), kind_(kind), file_(FileNumber{open(path.c_str(), O_RDONLY | O_CLOEXEC)}) {
   struct stat facts {};
-  if (!file || fstat(file.get().value, &facts) != 0) {
+  if (!file_ || fstat(file_.get().value, &facts) != 0) {
     bad_mapping(path, kind, "cannot be opened: " + std::string(std::strerror(errno)));
   }
   if (!S_ISREG(facts.st_mode)) bad_mapping(path, kind, "is not a regular file");
   if (facts.st_size == 0) bad_mapping(path, kind, "is empty");
   const auto size = static_cast<std::size_t>(facts.st_size);
-  void* const at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get().value, 0);
+  void* const at = mmap(nullptr, size, PROT_READ, MAP_SHARED, file_.get().value, 0);
   if (at == MAP_FAILED) {
     bad_mapping(path, kind, "cannot be mapped: " + std::string(std::strerror(errno)));
   }
@@ -50,6 +49,16 @@ MappedFile::MappedFile(const std::filesystem::path& path, ErrorKind kind) {
 }
 
 MappedFile::~MappedFile() { munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size()); }
+
+void MappedFile::require_whole() const {
+  struct stat facts {};
+  const bool known = fstat(file_.get().value, &facts) == 0;
+  if (known && facts.st_size >= static_cast<off_t>(bytes_.size())) return;
+  bad_mapping(path_, kind_,
+              "has " + std::to_string(facts.st_size) + " bytes, but had " +
+                  std::to_string(bytes_.size()) +
+                  " when it was opened; do not change a file that is in use");
+}
 
 // Advice: if the system does not follow it, only time or memory is lost.
 void MappedFile::will_need(std::span<const std::byte> part) const {

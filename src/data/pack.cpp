@@ -123,6 +123,7 @@ void Pack::read_labels() {
 }
 
 void Pack::check_block(std::int64_t block) const {
+  file_.require_whole();
   std::atomic<bool>& checked = checked_[static_cast<std::size_t>(block)];
   if (checked.load(std::memory_order_relaxed)) return;
   if (hash128_hex(bytes_of(block)) != header_.hashes[static_cast<std::size_t>(block)]) {

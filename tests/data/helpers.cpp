@@ -1,6 +1,7 @@
 #include "helpers.h"
 
 #include <cstring>
+#include <fstream>
 
 #include "base/philox.h"
 
@@ -193,6 +194,17 @@ std::unique_ptr<MemoryDataset> random_bytes_set(std::int64_t count, Shape image,
   }
   samples.fingerprint = "test";
   return std::make_unique<MemoryDataset>(std::move(samples));
+}
+
+std::int64_t resident_kilobytes(const std::filesystem::path& file) {
+  std::ifstream maps("/proc/self/smaps");
+  bool inside = false;
+  std::int64_t total = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(" kB") == std::string::npos) inside = line.ends_with(file.string());
+    if (inside && line.starts_with("Rss:")) total += std::stoll(line.substr(4));
+  }
+  return total;
 }
 
 }  // namespace trainyard::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -55,5 +56,8 @@ struct PngForm {
 /// `count` images [c, h, w] of bytes drawn from `seed`, labels index mod 10.
 [[nodiscard]] std::unique_ptr<MemoryDataset> random_bytes_set(std::int64_t count, Shape image,
                                                               std::uint64_t seed = 1);
+
+/// Kilobytes of `file` that are mapped into this process and in memory.
+[[nodiscard]] std::int64_t resident_kilobytes(const std::filesystem::path& file);
 
 }  // namespace trainyard::test

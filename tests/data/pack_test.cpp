@@ -48,18 +48,6 @@ std::string read_file(const fs::path& file) {
   return text.str();
 }
 
-/// Kilobytes of `file` that are mapped into this process and in memory.
-std::int64_t resident_kilobytes(const fs::path& file) {
-  std::ifstream maps("/proc/self/smaps");
-  bool inside = false;
-  std::int64_t total = 0;
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find(" kB") == std::string::npos) inside = line.ends_with(file.string());
-    if (inside && line.starts_with("Rss:")) total += std::stoll(line.substr(4));
-  }
-  return total;
-}
-
 }  // namespace
 
 TEST_CASE("a pack has the samples, labels and names of its source in a seeded order") {
@@ -168,6 +156,21 @@ TEST_CASE("a damaged block is an error when it is read, and names its samples") 
   CHECK(holds(message, "is damaged: the samples from 16 to 23 do not match their hash"));
 }
 
+TEST_CASE("a pack that is cut while it is open is an error when it is read") {
+  const test::TemporaryFolder folder;
+  const fs::path file = small_pack(folder);
+  const auto pack = open_pack(pack_options(file));
+  const std::string whole = std::to_string(fs::file_size(file));
+  std::vector<std::uint8_t> image(105);
+  pack->read_bytes(0, image.data());
+  fs::resize_file(file, 100);
+  for (const std::int64_t index : {0, 60}) {
+    CHECK(message_of(ErrorKind::data, [&] { pack->read_bytes(index, image.data()); }) ==
+          "'" + file.string() + "' has 100 bytes, but had " + whole +
+              " when it was opened; do not change a file that is in use");
+  }
+}
+
 TEST_CASE("headers whose numbers do not fit are refused") {
   const PackHeader good{.image = Shape{1, 2, 2},
                         .samples = 3,
@@ -215,9 +218,9 @@ TEST_CASE("of a pack only the blocks read last stay in memory") {
   std::int64_t most = 0;
   for (std::int64_t i = 0; i < pack->size(); ++i) {
     pack->read_bytes(order[i], image.data());
-    if (i % 500 == 0) most = std::max(most, resident_kilobytes(folder / "p"));
+    if (i % 500 == 0) most = std::max(most, test::resident_kilobytes(folder / "p"));
   }
-  most = std::max(most, resident_kilobytes(folder / "p"));
+  most = std::max(most, test::resident_kilobytes(folder / "p"));
   // 48 blocks of 64 KiB, up to 16 pages on each side of one, and labels and header.
   CHECK(most >= 48 * 64 / 2);
   CHECK(most <= 48 * (64 + 128) + 256);
