@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Writes tests/data/goldens/: augmented images by the formulas of Keras 2.1.6 and PyTorch.
+"""Writes tests/data/goldens/: augmented images by the formulas of Keras 2.1.6 and by PyTorch.
 
 Keras's are those of keras/preprocessing/image.py at 2.1.6, written out here over numpy and scipy, with the random numbers
 replaced by fixed parameters; MXNet's HLS jitter is OpenCV's scalar code, written out in float32. Needs numpy, scipy,
 Pillow, torch and torchvision. tests/data/augmentation_golden_test.cpp makes the same images.
 """
 import pathlib
+import unittest.mock
 
 import numpy as np
 import scipy.ndimage
 import torch
-import torchvision.transforms.functional
+import torchvision.transforms
 from PIL import Image, ImageEnhance
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests/data/goldens"
@@ -72,6 +73,84 @@ def resizes():
         out = torch.nn.functional.interpolate(
             torch.from_numpy(image())[None], size=(height, width), mode="bilinear", align_corners=False)[0]
         yield f"- {{size: [{height}, {width}], out: {written(out.numpy())}}}"
+
+
+def philox(key, counter):
+    """Philox4x32-10: the words that src/base/philox.h gives for the same key and counter."""
+    low, high, c = 0xFFFFFFFF, list(key), list(counter)
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [b >> 32 ^ c[1] ^ high[0], b & low, a >> 32 ^ c[3] ^ high[1], a & low]
+        high = [high[0] + 0x9E3779B9 & low, high[1] + 0xBB67AE85 & low]
+    return c
+
+
+def augment_words(index, call):
+    """augment_words() of src/data/draws.h for seed 5, epoch 1, this sample and place 2 of the list."""
+    return philox((5, 3 << 24), (index, 0, 1, 2 + (call << 16)))
+
+
+def with_words(index, draw):
+    """draw() with torch's random numbers replaced: of each try an area, an aspect ratio and a place."""
+    words = (word for call in range(11) for word in augment_words(index, call))
+    drawn = []
+
+    def unit():
+        drawn.append(next(words))
+        return drawn[-1]
+
+    def uniform_(self, low, high):
+        while len(drawn) % 4 >= 2:  # a try that did not fit drew no place
+            unit()
+        return self.fill_(low + (high - low) * (unit() >> 8) / 2**24)
+
+    def randint(low, high, size):
+        return torch.tensor([low + ((high - low) * unit() >> 32)])
+
+    with unittest.mock.patch.object(torch.Tensor, "uniform_", uniform_), unittest.mock.patch.object(torch, "randint", randint):
+        return draw()
+
+
+def crops():
+    """torchvision's windows, stretched by scipy; inside of a window torchvision's resize gives the same."""
+    cases = [
+        (7, 10, (5, 6), (0.08, 1), (3 / 4, 4 / 3)),
+        (7, 10, (9, 4), (0.2, 0.5), (0.5, 2)),
+        (12, 5, (6, 6), (0.9, 1), (3 / 4, 4 / 3)),  # no try fits
+        (4, 13, (3, 3), (0.9, 1), (3 / 4, 4 / 3)),
+    ]
+    for height, width, size, scale, ratio in cases:
+        x = image(height=height, width=width)
+        for index in range(4):
+            y0, x0, h, w = with_words(
+                index, lambda: torchvision.transforms.RandomResizedCrop.get_params(torch.from_numpy(x), scale, ratio))
+            by = np.array([h / size[0], w / size[1]])
+            offset = np.array([y0, x0]) + 0.5 * by - 0.5
+            out = np.stack([
+                scipy.ndimage.affine_transform(c, np.diag(by), offset, output_shape=size, order=1, mode="nearest") for c in x
+            ])
+            vision = torch.nn.functional.interpolate(
+                torch.from_numpy(x[None, :, y0:y0 + h, x0:x0 + w]), size=size, mode="bilinear", align_corners=False)[0].numpy()
+            places = [np.arange(n) * b + 0.5 * b - 0.5 for n, b in zip(size, by)]
+            inside = np.outer(*[(p >= 0) & (p <= s - 1) for p, s in zip(places, (h, w))])
+            assert np.abs(out - vision)[:, inside].max(initial=0) < 1e-9
+            yield (f"- {{image: [{height}, {width}], size: {list(size)}, scale: {list(scale)}, ratio: {list(ratio)}, index: {index},\n"
+                   f"   window: [{y0}, {x0}, {h}, {w}], out: {written(out)}}}")
+
+
+def erasings():
+    cases = [
+        ((0.02, 0.33), (0.3, 3.3), [7.0]),
+        ((0.3, 0.6), (0.5, 2), [1.5, 0.0, 250.0]),
+        ((0.9, 1), (0.9, 1.1), [7.0]),  # no try fits
+    ]
+    for scale, ratio, value in cases:
+        x = torch.from_numpy(image(3))
+        for index in range(4):
+            y0, x0, h, w, v = with_words(
+                index, lambda: torchvision.transforms.RandomErasing.get_params(x, scale, ratio, value))
+            out = torchvision.transforms.functional.erase(x, y0, x0, h, w, v)
+            yield (f"- {{scale: {list(scale)}, ratio: {list(ratio)}, value: {value}, index: {index}, out: {written(out.numpy())}}}")
 
 
 def keras_channel_shift(x, amounts):
@@ -166,6 +245,8 @@ def main():
     FOLDER.mkdir(exist_ok=True)
     write("warps.yaml", warps())
     write("resizes.yaml", resizes())
+    write("crops.yaml", crops())
+    write("erasings.yaml", erasings())
     write("colours.yaml", colours())
     write("zca.yaml", zca())
 

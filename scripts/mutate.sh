@@ -19,7 +19,7 @@ files_of() {
     optim) echo src/optim/*.h src/optim/*.cpp ;;
     data) echo src/data/{spatial_step.h,spatial_rows.h,gather.h,pipeline.cpp,flip.cpp,shift.cpp} \
       src/data/{pad_crop.cpp,warp.cpp,keras_warps.cpp,fixed_size.cpp,colour_math.h} \
-      src/data/{sample_program.h,colours.cpp,colour_jitter.cpp,cutout.cpp} \
+      src/data/{sample_program.h,colours.cpp,colour_jitter.cpp,erasing.cpp} \
       src/data/{preprocess.cpp,statistics.cpp,epoch_order.cpp,synthetic.cpp,shape_figures.cpp} \
       src/data/shapes_draw.cpp ;;
     *) die "no such family: '$1'; known: ops, optim, data" ;;

@@ -11,6 +11,14 @@ namespace {
 
 double radians(double degrees) { return degrees * (std::numbers::pi / 180.0); }
 
+/// The linear part of `map` about Keras's centre of an image, (h / 2 + 0.5, w / 2 + 0.5): half a
+/// pixel off on either axis (keras 2.1.6, preprocessing/image.py, transform_matrix_offset_center).
+Affine about_centre(const Affine& map, const Shape& shape) {
+  const double y = static_cast<double>(shape[1]) / 2 + 0.5;
+  const double x = static_cast<double>(shape[2]) / 2 + 0.5;
+  return composed({.y0 = y, .x0 = x}, composed(map, {.y0 = -y, .x0 = -x}));
+}
+
 /// A warp by a random angle of at most `most` degrees.
 template <class Turn>
 std::unique_ptr<Augmentation> read_angle(config::Fields& fields, double most) {

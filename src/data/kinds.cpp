@@ -2,7 +2,7 @@
 #include "data/cifar.h"
 #include "data/colour_jitter.h"
 #include "data/colours.h"
-#include "data/cutout.h"
+#include "data/erasing.h"
 #include "data/fixed_size.h"
 #include "data/flip.h"
 #include "data/idx.h"
@@ -13,6 +13,7 @@
 #include "data/pad_crop.h"
 #include "data/pipeline.h"
 #include "data/preprocess.h"
+#include "data/random_resized_crop.h"
 #include "data/shift.h"
 #include "data/synthetic.h"
 #include "data/tensors.h"
@@ -38,6 +39,8 @@ std::span<const config::Kind<DatasetSource>> dataset_kinds() {
 std::span<const config::Kind<Augmentation>> augmentation_kinds() {
   static constexpr config::Kind<Augmentation> kKinds[] = {
       {"resize", "stretches to a size, or to a shorter side", read_resize},
+      {"random_resized_crop", "a random part, stretched to a size, as torchvision has it",
+       read_random_resized_crop},
       {"center_crop", "the centre of the image", read_center_crop},
       {"rotate", "random rotation", read_rotate},
       {"shift", "random shift along both axes", read_shift},
@@ -53,6 +56,7 @@ std::span<const config::Kind<Augmentation>> augmentation_kinds() {
       {"colour_jitter", "random brightness, contrast, saturation and hue, as torchvision has them",
        read_colour_jitter},
       {"cutout", "erases a random square", read_cutout},
+      {"random_erasing", "erases a random window with a probability", read_random_erasing},
   };
   return kKinds;
 }

@@ -28,4 +28,15 @@ NumberRange read_range(config::Fields& fields, std::string_view key, std::string
   return range;
 }
 
+void read_bounds(config::Fields& fields, std::string_view key, NumberRange& range,
+                 std::string_view help, config::Limits limits) {
+  std::vector<double> ends{range.low, range.high};
+  fields.field(key, ends, std::string(help) + ", [low, high]", limits);
+  if (ends.size() == 2 && ends[0] <= ends[1]) {
+    range = {ends[0], ends[1]};
+  } else if (!fields.describing()) {
+    fields.error(key, "expected [low, high] with low <= high");
+  }
+}
+
 }  // namespace trainyard

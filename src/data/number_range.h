@@ -16,4 +16,9 @@ struct NumberRange {
 [[nodiscard]] NumberRange read_range(config::Fields& fields, std::string_view key,
                                      std::string_view help, double minimum);
 
+/// Declares `key`, [low, high] with low <= high, both within `limits`. On entry `range` is the
+/// default.
+void read_bounds(config::Fields& fields, std::string_view key, NumberRange& range,
+                 std::string_view help, config::Limits limits);
+
 }  // namespace trainyard

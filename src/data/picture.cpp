@@ -35,6 +35,17 @@ class TiffReader {
   bool big_;
 };
 
+template <class T>
+void copy_to(const Picture& picture, T* planes) {
+  const std::int64_t pixels = picture.size().pixels();
+  const int channels = picture.channels();
+  const std::uint8_t* from = picture.row(0);
+  for (int channel = 0; channel < channels; ++channel) {
+    T* const plane = planes + channel * pixels;
+    for (std::int64_t i = 0; i < pixels; ++i) plane[i] = from[i * channels + channel];
+  }
+}
+
 }  // namespace
 
 Orientation exif_orientation(std::span<const std::byte> segment) {
@@ -70,21 +81,6 @@ Picture turned(const Picture& stored, Orientation orientation) {
   }
   return upright;
 }
-
-namespace {
-
-template <class T>
-void copy_to(const Picture& picture, T* planes) {
-  const std::int64_t pixels = picture.size().pixels();
-  const int channels = picture.channels();
-  const std::uint8_t* from = picture.row(0);
-  for (int channel = 0; channel < channels; ++channel) {
-    T* const plane = planes + channel * pixels;
-    for (std::int64_t i = 0; i < pixels; ++i) plane[i] = from[i * channels + channel];
-  }
-}
-
-}  // namespace
 
 void copy_planes(const Picture& picture, std::uint8_t* planes) { copy_to(picture, planes); }
 void copy_planes(const Picture& picture, float* planes) { copy_to(picture, planes); }

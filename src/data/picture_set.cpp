@@ -145,10 +145,11 @@ std::span<const config::Word<Fit>> words(Fit) {
 void declare_pictures(config::Fields& fields, PictureOptions& options) {
   fields.field("channels", options.channels, "1 for grey, 3 for colour",
                {.minimum = 1, .maximum = 3});
-  fields.field("size", options.size,
-               "every picture is resized to it when it is read: one number or [h, w]; without it "
-               "pictures of several sizes need 'resize' or 'center_crop' in 'augment'",
-               {.minimum = 1, .maximum = 16384});
+  fields.field(
+      "size", options.size,
+      "every picture is resized to it when it is read: one number or [h, w]; without it "
+      "pictures of several sizes need 'resize', 'random_resized_crop' or a crop in 'augment'",
+      {.minimum = 1, .maximum = 16384});
   fields.field("fit", options.fit,
                "with 'size': stretch all of a picture, or cover: its largest centred part of the "
                "same proportions");

@@ -99,7 +99,7 @@ void Pipeline::check_size() const {
   if (output_[1] > 0 && output_[2] > 0) return;
   throw Error(ErrorKind::config,
               "the data's pictures have sizes of their own, and 'augment' gives them no common "
-              "one; add 'resize: [h, w]', or 'center_crop: size'");
+              "one; add 'resize: [h, w]', 'random_resized_crop: size' or 'center_crop: size'");
 }
 
 bool Pipeline::needs_statistics() const {

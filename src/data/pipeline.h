@@ -17,7 +17,7 @@
 
 namespace trainyard {
 
-/// One preprocessing step (scale, mean_image, mean_rgb, std_rgb).
+/// One preprocessing step. The list is in data/kinds.cpp.
 class Preprocess {
  public:
   virtual ~Preprocess() = default;

@@ -1,37 +1,18 @@
+#include "base/text.h"
 #include "config/fields.h"
+#include "data/channel_values.h"
 #include "data/preprocess.h"
 
 namespace trainyard {
 
 namespace {
 
-bool is_train(const config::Node& node) {
-  return node.kind == config::Node::Kind::text && node.text == "train";
-}
-
 /// Reads `train` (gives an empty list), one number, or one number per channel.
-std::vector<float> read_channel_values(config::Fields& fields, std::string_view help,
-                                       bool positive) {
+std::vector<float> read_channel_values(config::Fields& fields, std::string_view help) {
   config::Node values;
   fields.rest("values", values, help);
-  if (fields.describing() || is_train(values)) return {};
-  const std::string wanted = "expected 'train', one number, or one number per channel";
-  const bool list = values.kind == config::Node::Kind::list;
-  const std::vector<config::Node> items = list ? values.items : std::vector<config::Node>{values};
-  std::vector<float> numbers;
-  for (const config::Node& item : items) {
-    if (!item.is_number()) {
-      fields.error("values", wanted + ", found " + config::describe(item));
-      return {};
-    }
-    if (positive && item.real <= 0) {
-      fields.error("values", "expected numbers above 0, found " + config::describe(item));
-      return {};
-    }
-    numbers.push_back(static_cast<float>(item.real));
-  }
-  if (numbers.empty()) fields.error("values", wanted + ", found an empty list");
-  return numbers;
+  if (fields.describing()) return {};
+  return numbers_or_word(fields, "values", values, "train");
 }
 
 enum class From { train };
@@ -56,8 +37,7 @@ std::unique_ptr<Preprocess> read_mean_image(config::Fields& fields) {
 
 std::unique_ptr<Preprocess> read_mean_rgb(config::Fields& fields) {
   return std::make_unique<MeanRgb>(read_channel_values(
-      fields, "subtracted from each channel: 'train' (its means), one number, or one per channel",
-      false));
+      fields, "subtracted from each channel: 'train' (its means), one number, or one per channel"));
 }
 
 std::unique_ptr<Preprocess> read_samplewise_center(config::Fields&) {
@@ -78,10 +58,15 @@ std::unique_ptr<Preprocess> read_zca(config::Fields& fields) {
 }
 
 std::unique_ptr<Preprocess> read_std_rgb(config::Fields& fields) {
-  return std::make_unique<StdRgb>(read_channel_values(
+  std::vector<float> deviations = read_channel_values(
       fields,
-      "divides each channel: 'train' (its standard deviations), one number, or one per channel",
-      true));
+      "divides each channel: 'train' (its standard deviations), one number, or one per channel");
+  for (const float deviation : deviations) {
+    if (deviation > 0) continue;
+    fields.error("values", "expected numbers above 0, found " + number_text(deviation));
+    return std::make_unique<StdRgb>(std::vector<float>{});
+  }
+  return std::make_unique<StdRgb>(std::move(deviations));
 }
 
 }  // namespace trainyard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/math.h"
+#include "base/philox.h"
 #include "data/colour_math.h"
 #include "data/colour_step.h"
 #include "data/pixel_step.h"
@@ -114,14 +115,15 @@ struct ColourChange {
     sample.map_pixels(team, [&](const Rgb& p) { return with_hue_turned(p, step.amount[0]); });
   }
   TY_HD void erase() const {
-    const std::int64_t width = step.box[3] - step.box[2];
-    const std::int64_t pixels = (step.box[1] - step.box[0]) * width;
-    for (std::int64_t c = 0; c < sample.channels; ++c) {
-      float* const of = sample.values + c * sample.plane;
-      team.each(pixels, [&](std::int64_t i) {
-        of[(step.box[0] + i / width) * sample.width + step.box[2] + i % width] = step.amount[0];
-      });
-    }
+    map_box([&](std::int64_t, std::int64_t channel) { return step.amount_of(channel); });
+  }
+  TY_HD void erase_randomly() const {
+    map_box([&](std::int64_t pixel, std::int64_t channel) {
+      const Random4 random =
+          random4(step.seed, RandomStream::augment, static_cast<std::uint32_t>(channel / 4), 0,
+                  static_cast<std::uint64_t>(pixel));
+      return static_cast<float>(random.word[channel % 4] >> 24);
+    });
   }
   TY_HD void run() const {
     switch (step.kind) {
@@ -143,6 +145,24 @@ struct ColourChange {
         return hue();
       case ColourStep::Kind::erase:
         return erase();
+      case ColourStep::Kind::erase_randomly:
+        return erase_randomly();
+    }
+  }
+
+ private:
+  /// Sets the pixels of the step's box to f(pixel, channel).
+  template <class F>
+  TY_HD void map_box(const F& f) const {
+    const std::int64_t width = step.box[3] - step.box[2];
+    const std::int64_t pixels = (step.box[1] - step.box[0]) * width;
+    for (std::int64_t c = 0; c < sample.channels; ++c) {
+      float* const of = sample.values + c * sample.plane;
+      team.each(pixels, [&](std::int64_t i) {
+        const std::int64_t pixel =
+            (step.box[0] + i / width) * sample.width + step.box[2] + i % width;
+        of[pixel] = f(pixel, c);
+      });
     }
   }
 };

@@ -42,12 +42,6 @@ Affine composed(const Affine& outer, const Affine& inner) {
           .x0 = outer.xy * inner.y0 + outer.xx * inner.x0 + outer.x0};
 }
 
-Affine about_centre(const Affine& map, const Shape& shape) {
-  const double y = static_cast<double>(shape[1]) / 2 + 0.5;
-  const double x = static_cast<double>(shape[2]) / 2 + 0.5;
-  return composed({.y0 = y, .x0 = x}, composed(map, {.y0 = -y, .x0 = -x}));
-}
-
 Affine resized(const Shape& in, const Shape& out) {
   const double y = static_cast<double>(in[1]) / static_cast<double>(out[1]);
   const double x = static_cast<double>(in[2]) / static_cast<double>(out[2]);

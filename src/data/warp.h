@@ -47,9 +47,6 @@ class Warp : public Augmentation {
 
 /// The map p -> outer(inner(p)).
 [[nodiscard]] Affine composed(const Affine& outer, const Affine& inner);
-/// The linear part of `map` about Keras's centre of an image, (h / 2 + 0.5, w / 2 + 0.5): half a
-/// pixel off on either axis (keras 2.1.6, preprocessing/image.py, transform_matrix_offset_center).
-[[nodiscard]] Affine about_centre(const Affine& map, const Shape& shape);
 /// From out pixels to in pixels of an axis stretched from `in` to `out`, edge to edge.
 [[nodiscard]] Affine resized(const Shape& in, const Shape& out);
 /// The step out(p) = in(map(p)) between images of these shapes; a copy if nothing moves.

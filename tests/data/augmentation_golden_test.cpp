@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "config/load.h"
+#include "data/erasing.h"
 #include "data/fixed_size.h"
 #include "data/image_loops.h"
 #include "data/keras_warps.h"
+#include "data/random_resized_crop.h"
 
 namespace trainyard {
 namespace {
@@ -35,6 +37,15 @@ Image golden_image(const Shape& shape) {
 double number(const config::Node& row, const char* key) { return row.find(key)->real; }
 double number(const config::Node& row, const char* key, std::size_t i) {
   return row.find(key)->items[i].real;
+}
+
+NumberRange range(const config::Node& row, const char* key) {
+  return {number(row, key, 0), number(row, key, 1)};
+}
+
+/// The script's sample, at place 2 of the list of augmentations.
+SampleKey sample_of(const config::Node& row) {
+  return {.seed = 5, .epoch = 1, .index = row.find("index")->integer};
 }
 
 template <class E>
@@ -86,6 +97,18 @@ ColourStep::Kind colour_kind(const std::string& name) {
   return Kind::none;
 }
 
+/// The script's image of three channels after a colour step.
+Image coloured(const ColourStep& step) {
+  Image image = golden_image({3, 7, 10});
+  run_program(SampleProgram{.samples = image.data(),
+                            .channels = 3,
+                            .plane = 70,
+                            .width = 10,
+                            .colours = &step,
+                            .colour_steps = 1});
+  return image;
+}
+
 }  // namespace
 
 TEST_CASE("warps are Keras's matrices with scipy's interpolation, in every fill") {
@@ -115,6 +138,41 @@ TEST_CASE("resize reads between pixels as PyTorch does without smoothing") {
   }
 }
 
+TEST_CASE("random_resized_crop draws torchvision's windows, and stretches them as resize does") {
+  const config::Node all = goldens("crops.yaml");
+  CHECK(all.items.size() == 4 * 4);
+  for (const config::Node& row : all.items) {
+    const Shape shape{2, row.find("image")->items[0].integer, row.find("image")->items[1].integer};
+    const auto& size = row.find("size")->items;
+    const RandomResizedCrop crop({.size = {size[0].integer, size[1].integer},
+                                  .window = {range(row, "scale"), range(row, "ratio")}},
+                                 {.interpolation = Interpolation::bilinear});
+    const SpatialStep step = crop.step(sample_of(row), 2, shape);
+    CAPTURE(row.where.text());
+    CHECK(step.map.yy * static_cast<double>(step.out_h) ==
+          doctest::Approx(number(row, "window", 2)));
+    CHECK(step.map.xx * static_cast<double>(step.out_w) ==
+          doctest::Approx(number(row, "window", 3)));
+    CHECK(furthest(stepped(step, golden_image(shape), 2), row) <= 1e-4);
+  }
+}
+
+TEST_CASE("random_erasing draws torchvision's windows") {
+  const config::Node all = goldens("erasings.yaml");
+  CHECK(all.items.size() == 3 * 4);
+  for (const config::Node& row : all.items) {
+    RandomErasingOptions options{
+        .probability = 1, .scale = range(row, "scale"), .ratio = range(row, "ratio"), .value = {}};
+    for (const config::Node& value : row.find("value")->items) {
+      options.value.push_back(static_cast<float>(value.real));
+    }
+    ColourStep step;
+    RandomErasing(options).colours(sample_of(row), 2, {3, 7, 10}, &step);
+    CAPTURE(row.where.text());
+    CHECK(furthest(coloured(step), row) == 0.0);
+  }
+}
+
 TEST_CASE("colours are those of Keras over Pillow, MXNet over OpenCV, and torchvision") {
   const config::Node all = goldens("colours.yaml");
   CHECK(all.items.size() == 2 + 3 + 4 + 6 + 3);
@@ -125,16 +183,9 @@ TEST_CASE("colours are those of Keras over Pillow, MXNet over OpenCV, and torchv
       step.amount[i] = static_cast<float>(number(row, "amount", i));
     }
     CAPTURE(step.amount[0]);
-    Image image = golden_image({3, 7, 10});
-    run_program(SampleProgram{.samples = image.data(),
-                              .channels = 3,
-                              .plane = 70,
-                              .width = 10,
-                              .colours = &step,
-                              .colour_steps = 1});
     // Those of bytes are exact; torchvision computes in 0..1, in float.
     const bool bytes = step.kind <= ColourStep::Kind::shift_hls;
-    CHECK(furthest(image, row) <= (bytes ? 0.0 : 5e-4));
+    CHECK(furthest(coloured(step), row) <= (bytes ? 0.0 : 5e-4));
   }
 }
 

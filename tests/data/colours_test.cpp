@@ -8,7 +8,7 @@
 #include <set>
 
 #include "data/colour_jitter.h"
-#include "data/cutout.h"
+#include "data/erasing.h"
 #include "data/flip.h"
 #include "data/image_loops.h"
 #include "data/pad_crop.h"
@@ -35,6 +35,24 @@ std::vector<std::shared_ptr<const Augmentation>> augmented(Member... members) {
   std::vector<std::shared_ptr<const Augmentation>> list;
   (list.push_back(std::make_unique<Member>(std::move(members))), ...);
   return list;
+}
+
+/// An image of ones after a step.
+Image erased_by(const ColourStep& step) {
+  Image image(48, 1);
+  run_program(SampleProgram{.samples = image.data(),
+                            .channels = 3,
+                            .plane = 16,
+                            .width = 4,
+                            .colours = &step,
+                            .colour_steps = 1});
+  return image;
+}
+
+/// True if element `i` of this image is in the step's box.
+bool in_box(const ColourStep& step, std::size_t i) {
+  const auto y = static_cast<std::int32_t>(i % 16 / 4), x = static_cast<std::int32_t>(i % 4);
+  return y >= step.box[0] && y < step.box[1] && x >= step.box[2] && x < step.box[3];
 }
 
 }  // namespace
@@ -91,26 +109,66 @@ TEST_CASE("cutout erases the part of a square that is inside the image") {
   std::set<int> erased;
   for (int i = 0; i < 500; ++i) {
     const ColourStep step = drawn(Cutout(3, 9), i);
-    Image image(48, 1);
-    run_program(SampleProgram{.samples = image.data(),
-                              .channels = 3,
-                              .plane = 16,
-                              .width = 4,
-                              .colours = &step,
-                              .colour_steps = 1});
+    const Image image = erased_by(step);
     int count = 0;
-    for (std::int64_t y = 0; y < 4; ++y)
-      for (std::int64_t x = 0; x < 4; ++x) {
-        const bool inside =
-            y >= step.box[0] && y < step.box[1] && x >= step.box[2] && x < step.box[3];
-        count += inside;
-        for (std::int64_t c = 0; c < 3; ++c) {
-          CHECK(image[static_cast<std::size_t>(c * 16 + y * 4 + x)] == (inside ? 9 : 1));
-        }
-      }
-    erased.insert(count);
+    for (std::size_t k = 0; k < image.size(); ++k) {
+      const bool inside = in_box(step, k);
+      count += inside;
+      CHECK(image[k] == (inside ? 9 : 1));
+    }
+    erased.insert(count / 3);
   }
   CHECK(erased == std::set<int>{4, 6, 9});  // corner, edge, middle
+}
+
+TEST_CASE("random_erasing erases with its probability, within its range of areas") {
+  constexpr int kDraws = 4000;
+  const RandomErasing erasing({.probability = 0.25, .scale = {0.2, 0.5}, .value = {7}});
+  int erased = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const ColourStep step = drawn(erasing, i);
+    if (step.kind == Kind::none) continue;
+    ++erased;
+    const int pixels = (step.box[1] - step.box[0]) * (step.box[3] - step.box[2]);
+    CHECK((pixels >= 2 && pixels <= 9));  // of 16, with rounded sides
+    CHECK((step.box[0] >= 0 && step.box[1] <= 4 && step.box[2] >= 0 && step.box[3] <= 4));
+  }
+  CHECK(std::abs(erased - kDraws / 4) < 137);  // five deviations of sqrt(4000 * 3 / 16)
+}
+
+TEST_CASE("random_erasing with random values gives each pixel and channel a byte of its own") {
+  const RandomErasing erasing(
+      {.probability = 1, .scale = {0.5, 0.5}, .ratio = {1, 1}, .value = {}});
+  std::map<float, int> values;
+  double sum = 0;
+  int count = 0;
+  for (int i = 0; i < 500; ++i) {
+    const ColourStep step = drawn(erasing, i);
+    const Image image = erased_by(step);
+    CHECK(image == erased_by(drawn(erasing, i)));
+    for (std::size_t k = 0; k < image.size(); ++k) {
+      if (!in_box(step, k)) {
+        CHECK(image[k] == 1);
+        continue;
+      }
+      CHECK((image[k] == std::trunc(image[k]) && image[k] >= 0 && image[k] <= 255));
+      ++values[image[k]];
+      sum += static_cast<double>(image[k]);
+      ++count;
+    }
+  }
+  CHECK(count == 500 * 9 * 3);  // sqrt(0.5) * 4 is 2.8
+  CHECK(values.size() == 256);
+  // The mean's deviation is 73.9 / sqrt(13500) = 0.64.
+  CHECK(std::abs(sum / count - 127.5) < 3.2);
+}
+
+TEST_CASE("random_erasing takes one value, or one per channel") {
+  const RandomErasing two({.value = {1, 2}});
+  CHECK(two.output_shape({2, 4, 4}) == Shape{2, 4, 4});
+  CHECK(test::message_of(ErrorKind::config, [&] { (void)two.output_shape(kColoured); }) ==
+        "random_erasing: 2 values for images of 3 channels; give one value, or one per channel");
+  CHECK(RandomErasing({}).output_shape({9, 4, 4}) == Shape{9, 4, 4});
 }
 
 TEST_CASE("samplewise steps give a sample the mean 0 and the deviation 1") {

@@ -4,13 +4,14 @@
 
 #include "data/colour_jitter.h"
 #include "data/colours.h"
-#include "data/cutout.h"
 #include "data/device_images.h"
+#include "data/erasing.h"
 #include "data/feeder.h"
 #include "data/flip.h"
 #include "data/keras_warps.h"
 #include "data/pad_crop.h"
 #include "data/preprocess.h"
+#include "data/random_resized_crop.h"
 #include "data/shift.h"
 #include "data/statistics.h"
 #include "data/whitening.h"
@@ -67,6 +68,13 @@ std::vector<NamedPipeline> pipelines() {
           ColourJitter({.brightness = 0.4, .contrast = 0.4, .saturation = 0.4, .hue = 0.1}),
           Cutout(4, 100)),
       list_of<Preprocess>(Scale(0.1), SampleCenter(), SampleStd()));
+  add("random parts, erased at random",
+      list_of<Augmentation>(
+          RandomResizedCrop({.size = {8, 7}}, {.interpolation = Interpolation::bilinear}),
+          Flip(Flip::Axis::horizontal, 0.5),
+          RandomErasing({.probability = 0.8, .value = {1, 2, 3}}),
+          RandomErasing({.probability = 0.8, .value = {}})),
+      list_of<Preprocess>(MeanRgb({})));
   add("whitening after colours", list_of<Augmentation>(crop(), ChannelShift(20)),
       list_of<Preprocess>(MeanRgb({}), Zca(1e-2)));
   add("samplewise alone", {}, list_of<Preprocess>(SampleStd(), MeanRgb({1})));

@@ -120,24 +120,40 @@ TEST_CASE("augmentations and preprocessing are read in order from their short fo
            "vflip, pad_crop: 4, resize: [40, 30], rotate: 20, shear: 10, zoom: 0.2, hflip, zoom: "
            "{range: [0.8, 1.2], fill: mirror}, center_crop: 28, "
            "channel_shift: 20, brightness: [0.5, 1.5], hls_jitter: {h: 36, l: 50, s: 50}, "
-           "colour_jitter: [0.4, 0.4, 0.4, 0.1], cutout: 16]\n"
+           "colour_jitter: [0.4, 0.4, 0.4, 0.1], cutout: 16, random_resized_crop: 224, "
+           "random_erasing: {value: random}, random_erasing: {value: [1, 2, 3]}]\n"
            "preprocess: [scale: 0.5, mean_image: train, mean_rgb: [1, 2, "
            "3], mean_rgb: train, std_rgb: 2, samplewise_center, samplewise_std, zca: train]\n");
   std::vector<std::string_view> names;
   for (const auto& item : section.augment) names.push_back(item->name());
   for (const auto& item : section.preprocess) names.push_back(item->name());
-  CHECK(names == std::vector<std::string_view>{"shift",          "hflip",
-                                               "vflip",          "pad_crop",
-                                               "resize",         "rotate",
-                                               "shear",          "zoom",
-                                               "hflip",          "zoom",
-                                               "center_crop",    "channel_shift",
-                                               "brightness",     "hls_jitter",
-                                               "colour_jitter",  "cutout",
-                                               "scale",          "mean_image",
-                                               "mean_rgb",       "mean_rgb",
-                                               "std_rgb",        "samplewise_center",
-                                               "samplewise_std", "zca"});
+  CHECK(names == std::vector<std::string_view>{"shift",
+                                               "hflip",
+                                               "vflip",
+                                               "pad_crop",
+                                               "resize",
+                                               "rotate",
+                                               "shear",
+                                               "zoom",
+                                               "hflip",
+                                               "zoom",
+                                               "center_crop",
+                                               "channel_shift",
+                                               "brightness",
+                                               "hls_jitter",
+                                               "colour_jitter",
+                                               "cutout",
+                                               "random_resized_crop",
+                                               "random_erasing",
+                                               "random_erasing",
+                                               "scale",
+                                               "mean_image",
+                                               "mean_rgb",
+                                               "mean_rgb",
+                                               "std_rgb",
+                                               "samplewise_center",
+                                               "samplewise_std",
+                                               "zca"});
   float image[3] = {10, 20, 30};
   const auto run = [&](const PixelStep& step) {
     run_program(SampleProgram{
@@ -203,6 +219,38 @@ TEST_CASE("per-channel values that are not numbers are refused") {
   CHECK(holds(config_message(kSource + "preprocess: [std_rgb: [1, x]]"), wanted + "text 'x'"));
   CHECK(holds(config_message(kSource + "preprocess: [std_rgb: [1, 0]]"),
               "expected numbers above 0, found "));
+}
+
+TEST_CASE("windows of no area, of a reversed range or of unknown values are refused") {
+  const auto augment = [](const std::string& text) {
+    return config_message(kSource + "augment: [" + text + "]");
+  };
+  CHECK(augment("random_resized_crop: [[32, 24], [0.1, 1], [0.5, 2]]") == "no error");
+  CHECK(holds(augment("random_resized_crop"), "size"));
+  CHECK(holds(augment("random_resized_crop: 0"),
+              "must be a whole number from 1 to 16384 or two of them"));
+  CHECK(augment("random_resized_crop: {size: 8, scale: [0.9, 0.1]}") ==
+        "run.yaml:2:49: expected [low, high] with low <= high");
+  CHECK(holds(augment("random_resized_crop: {size: 8, scale: [0.5]}"),
+              "expected [low, high] with low <= high"));
+  CHECK(holds(augment("random_resized_crop: {size: 8, scale: [0, 1]}"),
+              "must be a list of numbers from"));
+  CHECK(holds(augment("random_resized_crop: {size: 8, scale: [0.5, 1.5]}"),
+              "must be a list of numbers from"));
+  CHECK(holds(augment("random_resized_crop: {size: 8, ratio: [0, 1]}"),
+              "must be a list of numbers from 0.001 to 1000, found"));
+  CHECK(holds(augment("random_resized_crop: {size: 8, center: 0}"),
+              "must be a number from 0.001 to 1, found number 0"));
+  CHECK(augment("random_erasing: [0.5, [0, 1], [1, 1], 3]") == "no error");
+  CHECK(holds(augment("random_erasing: 1.5"), "must be a number from 0 to 1, found number 1.5"));
+  CHECK(holds(augment("random_erasing: {ratio: [3, 1]}"), "expected [low, high] with low <= high"));
+  CHECK(holds(augment("random_erasing: {scale: [0.5, 2]}"),
+              "must be a list of numbers from 0 to 1, found"));
+  const std::string wanted = "expected 'random', one number, or one number per channel, found ";
+  CHECK(holds(augment("random_erasing: {value: mean}"), wanted + "text 'mean'"));
+  CHECK(holds(augment("random_erasing: {value: []}"), wanted + "an empty list"));
+  CHECK(holds(augment("random_erasing: {value: [1, 2, 3, 4, 5]}"),
+              "expected at most 4 numbers, found 5"));
 }
 
 TEST_CASE("the keys of every kind describe themselves") {

@@ -10,6 +10,7 @@
 #include "data/keras_warps.h"
 #include "data/pad_crop.h"
 #include "data/pipeline.h"
+#include "data/random_resized_crop.h"
 #include "data/shift.h"
 #include "helpers.h"
 
@@ -162,13 +163,42 @@ TEST_CASE("pictures that have sizes of their own are resized and cropped to one"
   }
 }
 
+TEST_CASE("random_resized_crop gives pictures of their own sizes one size") {
+  const Pipeline pipeline(
+      {1, 0, 0},
+      augments(RandomResizedCrop({.size = {5, 4}}, {.interpolation = Interpolation::bilinear})),
+      {});
+  CHECK(pipeline.output_shape() == Shape{1, 5, 4});
+  ImageScratch scratch;
+  for (std::int64_t index : {0, 1, 0}) {
+    Image out(20, -1);
+    pipeline.fill_train(TwoSizes(), {.seed = 2, .index = index}, scratch, out.data());
+    CHECK(out == Image(20, static_cast<float>(index + 1)));
+  }
+}
+
+TEST_CASE("random_resized_crop reads within the image, and its middle in evaluation") {
+  const RandomResizedCrop crop({.size = {4, 4}}, {.interpolation = Interpolation::bilinear});
+  for (int i = 0; i < 2000; ++i) {
+    const Affine map = crop.map({.seed = 1, .index = i}, 0, kWarped);
+    const double first_y = map.y0 + 0.5 - 0.5 * map.yy, first_x = map.x0 + 0.5 - 0.5 * map.xx;
+    CHECK((first_y > -1e-9 && first_y + 4 * map.yy < 8 + 1e-9));
+    CHECK((first_x > -1e-9 && first_x + 4 * map.xx < 6 + 1e-9));
+  }
+  // torchvision's Resize(4 / 0.5), then CenterCrop(4), of 8 x 6: the middle 3 x 3 pixels.
+  const RandomResizedCrop half({.size = {4, 4}, .center = 0.5}, {});
+  CHECK(half.eval_map(kWarped) == Affine{.yy = 0.75, .y0 = 2.375, .xx = 0.75, .x0 = 1.375});
+  const RandomResizedCrop whole({.size = {8, 6}, .center = 1}, {});
+  CHECK(whole.eval_map(kWarped) == Affine{});
+}
+
 TEST_CASE("pictures of their own sizes need a common size") {
   CHECK(test::message_of(ErrorKind::config,
                          [] {
                            (void)Pipeline({1, 0, 0}, augments(Flip(Flip::Axis::vertical, 1)), {});
                          }) ==
         "the data's pictures have sizes of their own, and 'augment' gives them no common one; add "
-        "'resize: [h, w]', or 'center_crop: size'");
+        "'resize: [h, w]', 'random_resized_crop: size' or 'center_crop: size'");
 }
 
 }  // namespace trainyard
