@@ -254,6 +254,16 @@ TEST_CASE("a checkpoint with a loss scale is refused for a run without one, and 
         "changed?");
 }
 
+TEST_CASE("a run does not begin to whiten when it is resumed") {
+  Run first;
+  const Statistics& known = first.session.data().statistics;
+  const auto whitened = [&] { const Run second(&known, {"data.preprocess=[zca: train]"}); };
+  CHECK_THROWS_WITH_AS(whitened(),
+                       "the run's whitening matrix has 0 values, but its samples have 192; was "
+                       "'augment' or 'preprocess' changed?",
+                       Error);
+}
+
 TEST_CASE("statistics of other images than the run's are refused") {
   Run first;
   const Statistics whole = first.session.data().statistics;
