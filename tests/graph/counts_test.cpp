@@ -39,6 +39,19 @@ TEST_CASE("MiniGoogLeNet without batch norm has Zhang's 1,649,402 parameters") {
   CHECK(without == 1'649'402);
 }
 
+TEST_CASE(
+    "MiniGoogLeNet with auxiliary classifiers adds to it what Szegedy's section 5 describes") {
+  // On 4x4 maps of c channels: a 1x1 convolution to 128 with batch norm, dense 1024, dense 10.
+  const auto trainable = [](std::int64_t c) {
+    return c * 128 + 128 + 2 * 128 + 16 * 128 * 1024 + 1024 + 10'250;
+  };
+  const auto multiply_adds = [](std::int64_t c) { return 16 * c * 128 + 16 * 128 * 1024 + 10'240; };
+  const std::int64_t added = trainable(112 + 48) + trainable(48 + 96);
+  check_counts(test::build_file("models/minigooglenet_aux.yaml"),
+               {1'652'826 + added, 1'656'250 + added + 4 * 128,
+                234'597'920 + multiply_adds(160) + multiply_adds(144)});
+}
+
 TEST_CASE("Keras's ResNet v1 has the published counts at every depth") {
   const auto at = [](int n) {
     return test::build_file("models/resnet_cifar.yaml", "n: " + std::to_string(n));

@@ -57,7 +57,8 @@ layers: [wide: 4, unit: 4, unit: 4]
 }
 
 TEST_CASE("all paths of the shipped networks differ") {
-  for (const char* file : {"models/minigooglenet.yaml", "models/resnet_cifar.yaml"}) {
+  for (const char* file :
+       {"models/minigooglenet.yaml", "models/minigooglenet_aux.yaml", "models/resnet_cifar.yaml"}) {
     Paths names = paths(test::build_file(file));
     std::sort(names.begin(), names.end());
     CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());

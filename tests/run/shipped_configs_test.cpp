@@ -53,6 +53,7 @@ const std::vector<Shipped> kRecipes{
     {"minigooglenet_cifar10", 1'652'826, 64, 70, 5e-3, kKeras},
     {"minigooglenet_cifar10_256", 1'652'826, 256, 70, 5e-3, kKeras},
     {"minigooglenet_cifar10_256_scaled", 1'652'826, 256, 70, 5e-3, kKeras},
+    {"minigooglenet_aux_cifar10", 5'909'358, 64, 70, 5e-3, kKeras},
     {"resnext29_8x64d_cifar10", 34'426'698, 128, 300, 0.1, kCrop},
     {"resnext29_16x64d_cifar10", 68'155'210, 128, 300, 0.1, kCrop},
     {"resnext110_cifar10", 1'730'973, 128, 300, 0.05, {"pad_crop", "hls_jitter", "hflip"}},
@@ -102,6 +103,12 @@ TEST_CASE("the guide's rate falls from 5e-3 to 7.143e-5, four times as high if s
   CHECK(run.schedule->rate(69, context) == doctest::Approx(5e-3 / 70).epsilon(1e-12));
   CHECK(rate_factor(shipped("minigooglenet_cifar10_256"), 256) == 1);
   CHECK(rate_factor(shipped("minigooglenet_cifar10_256_scaled"), 256) == 4);
+}
+
+TEST_CASE("the losses of MiniGoogLeNet's auxiliary classifiers count 0.3 each") {
+  const RunConfig run = shipped("minigooglenet_aux_cifar10");
+  REQUIRE(run.heads.size() == 2);
+  for (const auto& head : run.heads) CHECK(head->values().weight == 0.3);
 }
 
 TEST_CASE("the CNN's rate decays with every step, and the multi-GPU ResNet reads raw pixels") {

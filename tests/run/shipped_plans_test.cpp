@@ -37,6 +37,15 @@ struct NamedGraph {
   TrainingGraph graph;
 };
 
+/// The keys of a loss for each named output.
+std::vector<std::string> heads_of(const config::Node& network) {
+  std::vector<std::string> heads;
+  const config::Node* const outputs = network.find("outputs");
+  if (outputs == nullptr) return heads;
+  for (const config::Node& name : outputs->items) heads.push_back("{output: " + name.text + "}");
+  return heads;
+}
+
 std::vector<NamedGraph> shipped_graphs() {
   std::vector<NamedGraph> graphs;
   for (const fs::path& file : files_of("configs")) {
@@ -47,7 +56,8 @@ std::vector<NamedGraph> shipped_graphs() {
   for (const fs::path& file : files_of("models")) {
     if (file.filename() == "blocks.yaml") continue;  // not a network
     if (file.filename() == "blocks.yaml") continue;  // not a network
-    graphs.push_back({file.filename(), training_graph(load_network(file), 64)});
+    const config::Node network = load_network(file);
+    graphs.push_back({file.filename(), training_graph(network, 64, heads_of(network), false)});
   }
   return graphs;
 }
