@@ -89,19 +89,39 @@ CsvRow step_fields(const StepRow& row) {
   return fields;
 }
 
-std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch) {
+namespace {
+
+/// The values in columns that begin with `prefix`, of each row that has any.
+std::vector<EpochValues> prefixed_values(std::string_view csv, std::string_view prefix) {
   const std::vector<std::string> lines = split(csv, '\n');
   const std::vector<std::string> columns = split(lines[0], ',');
-  std::vector<NamedValue> values;
+  std::vector<EpochValues> rows;
   for (const std::string& line : lines) {
-    if (!line.starts_with(std::to_string(epoch) + ",")) continue;
     const std::vector<std::string> fields = split(line, ',');
+    const auto epoch = parse_real(fields[0]);
+    if (!epoch) continue;
+    EpochValues row{.epoch = static_cast<std::int64_t>(*epoch), .values = {}};
     for (std::size_t i = 0; i < std::min(columns.size(), fields.size()); ++i) {
       const auto value = parse_real(fields[i]);
-      if (value && columns[i].starts_with("val_")) values.push_back({columns[i], *value});
+      if (value && columns[i].starts_with(prefix)) row.values.push_back({columns[i], *value});
     }
+    if (!row.values.empty()) rows.push_back(row);
   }
-  return values;
+  return rows;
+}
+
+}  // namespace
+
+std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch) {
+  for (EpochValues& row : prefixed_values(csv, "val_")) {
+    if (row.epoch == epoch) return std::move(row.values);
+  }
+  return {};
+}
+
+EpochValues last_clean_values(std::string_view csv) {
+  std::vector<EpochValues> rows = prefixed_values(csv, "clean_");
+  return rows.empty() ? EpochValues{} : std::move(rows.back());
 }
 
 CsvSink::CsvSink(const Disk& disk, const std::filesystem::path& folder, MetricsColumns columns,

@@ -34,6 +34,8 @@ struct MetricsColumns {
 /// The validation values in the row of `epoch` of a metrics.csv text, in the order of its columns;
 /// empty if there is no such row.
 [[nodiscard]] std::vector<NamedValue> validation_values(std::string_view csv, std::int64_t epoch);
+/// The values of the last clean pass in a metrics.csv text; epoch 0: there was none.
+[[nodiscard]] EpochValues last_clean_values(std::string_view csv);
 
 /// Where a run continues: rows after these are cut.
 struct ResumePoint {

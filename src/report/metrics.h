@@ -29,6 +29,12 @@ struct NamedValue {
   bool operator==(const NamedValue&) const = default;
 };
 
+/// Columns of one row of metrics.csv.
+struct EpochValues {
+  std::int64_t epoch = 0;
+  std::vector<NamedValue> values;
+};
+
 /// A finished epoch.
 struct EpochRow {
   std::int64_t epoch = 0;            // finished epochs, from 1

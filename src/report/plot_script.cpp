@@ -96,6 +96,14 @@ std::string curve(std::string_view column, std::string_view label, std::size_t c
       column, kColours[colour % kColours.size()], label);
 }
 
+/// A column that most rows may lack: points alone, after other curves.
+std::string points_of(std::string_view column, std::string_view label, std::size_t colour) {
+  return fmt::format(
+      ", \\\n  '../metrics.csv' using \"epoch\":(finite(\"{}\")) with points pointtype 5 pointsize "
+      "0.7 linecolor rgb '{}' title '{}'",
+      column, kColours[colour % kColours.size()], label);
+}
+
 /// `stem`.png and `stem`.svg, both drawn by `plot`.
 std::string to_both_formats(const std::string& stem, const std::string& plot) {
   const auto one = [&](const std::string& terminal, const std::string& ending) {
@@ -126,7 +134,11 @@ std::string guide_plot(const PlotContent& content) {
          title_text(content) + axis('x', "Epoch #") + axis('y', "Loss/Accuracy") + "plot " +
          curve("loss", "train_loss", 0) + ", \\\n  " + curve("val_loss", "test_loss", 1) +
          ", \\\n  " + curve("accuracy", "train_acc", 2) + ", \\\n  " +
-         curve("val_accuracy", "test_acc", 3) + "\n";
+         curve("val_accuracy", "test_acc", 3) +
+         (content.clean ? points_of("clean_loss", "clean_loss", 4) +
+                              points_of("clean_accuracy", "clean_acc", 5)
+                        : "") +
+         "\n";
 }
 
 std::string loss_plot(const PlotContent& content) {
@@ -136,7 +148,8 @@ std::string loss_plot(const PlotContent& content) {
         "'../steps.csv' using (of_epoch(column(\"step\"))):(finite(\"loss\")) smooth unique with "
         "lines linewidth 1.5 linecolor rgb '#F0907F' title 'loss (steps)', \\\n  ";
   }
-  return plot + curve("loss", "loss", 0) + ", \\\n  " + curve("val_loss", "val_loss", 1) + "\n";
+  return plot + curve("loss", "loss", 0) + ", \\\n  " + curve("val_loss", "val_loss", 1) +
+         (content.clean ? points_of("clean_loss", "clean_loss", 2) : "") + "\n";
 }
 
 std::string metrics_plot(const PlotContent& content) {
@@ -148,6 +161,7 @@ std::string metrics_plot(const PlotContent& content) {
     for (const std::string& column : {name, "val_" + name}) {
       curves += (curves.empty() ? "" : ", \\\n  ") + curve(column, column, colour++);
     }
+    if (content.clean) curves += points_of("clean_" + name, "clean_" + name, colour++);
   }
   std::string range(kMetricRange);
   constexpr std::string_view kMark = "NAMES";

@@ -13,6 +13,7 @@ struct PlotContent {
   /// Columns of metrics.csv in the second panel, each with its val_ twin; none: no second panel.
   std::vector<std::string> metrics = {"accuracy"};
   bool steps = false;  // steps.csv is written: loss and learning rate are drawn from it too
+  bool clean = false;  // metrics.csv has clean_ columns, in some of its rows
   bool guide = false;  // loss and accuracy in one panel, with the legend of the Keras guide
 };
 

@@ -20,6 +20,14 @@ std::string last_values(const EpochRow& row) {
   return text;
 }
 
+std::string clean_text(const EpochValues& clean) {
+  std::string text;
+  for (const auto& [name, value] : clean.values) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value_text(value));
+  }
+  return fmt::format("{} (epoch {})", text, clean.epoch);
+}
+
 /// The best metric's value, the other values of its epoch, and the epoch.
 std::string best_values(const BestValue& best, const std::vector<NamedValue>& values) {
   std::string text = best.metric + " " + value_text(best.value);
@@ -49,6 +57,7 @@ std::string summary_text(const RunSummary& summary) {
   line("time", duration_text(summary.seconds));
   if (summary.best) line("best", best_values(*summary.best, summary.best_values));
   if (summary.last) line("last", last_values(*summary.last));
+  if (!summary.clean.values.empty()) line("clean", clean_text(summary.clean));
   line("checkpoint", summary.last_checkpoint);
   for (const std::string& warning : summary.warnings) line("warning", warning);
   return text;

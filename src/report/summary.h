@@ -24,6 +24,7 @@ struct RunSummary {
   std::optional<BestValue> best;
   std::vector<NamedValue> best_values;  // of all validation columns in the best epoch
   std::optional<EpochRow> last;         // the last finished epoch
+  EpochValues clean;                    // of the last clean pass over training samples, if any
   std::string last_checkpoint;
   std::vector<std::string> warnings;
 };

@@ -53,6 +53,9 @@ void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Sessio
     run["judged_weights"] = session.model().judges_average() ? "average" : "trained";
   }
   if (request_.init) run["init"] = json_of(*request_.init);
+  if (!request_.output.empty()) {
+    run[kPicture] = std::filesystem::absolute(request_.output).string();
+  }
   run.update(reproduction(session.device()));
   folder.write_record({.config_yaml = facts.resolved,
                        .original_yaml = request_.original_yaml,

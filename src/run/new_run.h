@@ -15,6 +15,7 @@ class NewRun final : public RunStart {
   [[nodiscard]] bool has_folder() const override { return false; }
   void require_folder(const Disk& disk) const override;
   [[nodiscard]] RunFolder open_folder(const Disk& disk) const override;
+  [[nodiscard]] std::filesystem::path picture() const override { return request_.output; }
   [[nodiscard]] const RunIdentity& identity() const override { return identity_; }
   [[nodiscard]] std::unique_ptr<Session> make_session(RankGroup& ranks, const Warn& warn) override;
   [[nodiscard]] StartPoint fill(Session& session, const Warn& warn) override;

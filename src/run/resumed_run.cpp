@@ -39,6 +39,17 @@ ResumedRun::ResumedRun(const TrainingRequest& request)
 
 void ResumedRun::require_folder(const Disk& /*disk*/) const {}
 
+std::filesystem::path ResumedRun::picture() const {
+  if (!request_.output.empty()) return request_.output;
+  const std::optional<Json> run = run_record(record());
+  const Json recorded = run ? run->value(kPicture, Json()) : Json();
+  if (!recorded.is_string()) return {};
+  std::filesystem::path path = recorded.get<std::string>();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path.parent_path(), ignored)) path.clear();
+  return path;
+}
+
 RunFolder ResumedRun::open_folder(const Disk& disk) const {
   return RunFolder::open(disk, request_.resume);
 }

@@ -19,6 +19,8 @@ class ResumedRun final : public RunStart {
   /// Nothing: open_folder() leaves nothing behind that was not there.
   void require_folder(const Disk& disk) const override;
   [[nodiscard]] RunFolder open_folder(const Disk& disk) const override;
+  /// Without --plot that of the run's record, if its folder exists still.
+  [[nodiscard]] std::filesystem::path picture() const override;
   [[nodiscard]] const RunIdentity& identity() const override { return identity_; }
   /// With the checkpoint's number of threads, unless one is requested, and the choices of the run.
   [[nodiscard]] std::unique_ptr<Session> make_session(RankGroup& ranks, const Warn& warn) override;

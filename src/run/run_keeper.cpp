@@ -21,13 +21,12 @@ RunPhase first_phase(RunState state) {
 }
 
 /// The values in metrics.csv; empty if it cannot be read.
-std::vector<NamedValue> values_of_epoch(const RunFolder& folder, std::int64_t epoch) {
+std::string metrics_text(const RunFolder& folder) {
   constexpr std::uint64_t kMostBytes = 1u << 30;
   try {
-    return validation_values(read_text(folder.file("metrics.csv"), ErrorKind::disk, kMostBytes),
-                             epoch);
+    return read_text(folder.file("metrics.csv"), ErrorKind::disk, kMostBytes);
   } catch (const Error&) {
-    return {};  // a run that failed before its first row
+    return "";  // of a run that failed before its first row
   }
 }
 
@@ -175,6 +174,7 @@ void RunKeeper::write_best_weights() {
 void RunKeeper::write_summary(double seconds) {
   const RunProgress at = progress_.now();
   const std::int64_t best = status_.best ? status_.best->epoch : 0;
+  const std::string metrics = metrics_text(folder_);
   folder_.write("summary.txt", summary_text({.run = folder_.path().string(),
                                              .changes = changes_of(folder_.file("run.json")),
                                              .state = status_.state,
@@ -184,8 +184,9 @@ void RunKeeper::write_summary(double seconds) {
                                              .step = at.step,
                                              .seconds = seconds,
                                              .best = status_.best,
-                                             .best_values = values_of_epoch(folder_, best),
+                                             .best_values = validation_values(metrics, best),
                                              .last = log_ ? log_->last() : std::nullopt,
+                                             .clean = last_clean_values(metrics),
                                              .last_checkpoint = status_.last_checkpoint,
                                              .warnings = warnings_}));
 }

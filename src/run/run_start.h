@@ -22,6 +22,9 @@
 
 namespace trainyard {
 
+/// The key of run.json under which a run that began with --plot has the file's path.
+inline constexpr const char* kPicture = "plot";
+
 /// What a run records of its config.
 struct RunFacts {
   std::string resolved;  // resolved_yaml()
@@ -51,6 +54,9 @@ class RunStart {
   /// without leaving anything behind.
   virtual void require_folder(const Disk& disk) const = 0;
   [[nodiscard]] virtual RunFolder open_folder(const Disk& disk) const = 0;
+  /// The file that the curves are copied to, of --plot: of this command, or else of the one that
+  /// began the run; or empty.
+  [[nodiscard]] virtual std::filesystem::path picture() const = 0;
   /// Complete once the session is made.
   [[nodiscard]] virtual const RunIdentity& identity() const = 0;
 

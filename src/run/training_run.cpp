@@ -178,9 +178,10 @@ void TrainingRun::open_sinks() {
       .plots = {.title = plot.title.empty() ? config.name : plot.title,
                 .metrics = session_->metric_names(),
                 .steps = config.output.steps,
+                .clean = config.train_eval.has_value(),
                 .guide = plot.style == PlotConfig::Style::guide},
       .gnuplot = request_.gnuplot,
-      .output = request_.output,
+      .output = start_->picture(),
       .stopped = [this] { return stop_vote_->signalled(); },
       .banner = banner(kAllNames),
       .epochs = config.epochs};

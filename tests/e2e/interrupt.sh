@@ -39,6 +39,37 @@ expect_out "train resume"
 expect_file a/checkpoints/last
 expect_resumes_to_the_same
 
+begin "a resumed run redraws the file of --plot that the first command named, from any folder"
+write_tiny_run tiny.yaml
+run_until "Epoch 2/" "$train" --config tiny.yaml --set epochs=6 --out a --plot first.svg
+kill -INT "$pid"
+wait_for_exit
+expect_code 130
+rm -f first.svg
+mkdir elsewhere
+cd elsewhere || exit 1
+run "$train" resume ../a
+expect_code 0
+cd .. || exit 1
+expect_same_file first.svg a/plots/curves.svg
+expect_no_path elsewhere/first.svg
+
+begin "a resume with another --plot draws there, and one whose first folder is gone draws no copy"
+write_tiny_run tiny.yaml
+mkdir pictures
+run "$train" --config tiny.yaml --set epochs=1 --out a --plot pictures/first.svg
+expect_code 0
+rm pictures/first.svg
+run "$train" resume a --set epochs=2 --plot second.svg
+expect_code 0
+expect_same_file second.svg a/plots/curves.svg
+expect_no_path pictures/first.svg
+rmdir pictures
+run "$train" resume a --set epochs=3
+expect_code 0
+expect_file a/plots/curves.svg
+expect_no_path pictures
+
 begin "SIGTERM does the same"
 interrupted_run TERM
 expect_code 143
@@ -124,4 +155,4 @@ wait_for_exit
 expect_out "the plots lack the last epochs"
 expect_file a/summary.txt
 
-finish 9 0
+finish 11 0

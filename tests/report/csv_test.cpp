@@ -258,3 +258,13 @@ TEST_CASE("the validation values of an epoch are found by their columns") {
   CHECK(validation_values(csv, 2).empty());
   CHECK(validation_values("", 1).empty());
 }
+
+TEST_CASE("the values of the last clean pass are those of the last row that has any") {
+  const std::string csv =
+      "epoch,val_loss,clean_loss,clean_accuracy\n5,1,0.5,0.25\n10,1,0.375,0.75\n12,1,,\n";
+  const EpochValues last = last_clean_values(csv);
+  CHECK(last.epoch == 10);
+  CHECK(last.values == std::vector<NamedValue>{{"clean_loss", 0.375}, {"clean_accuracy", 0.75}});
+  CHECK(last_clean_values("epoch,val_loss\n1,2\n").epoch == 0);
+  CHECK(last_clean_values("").values.empty());
+}

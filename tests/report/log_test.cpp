@@ -52,11 +52,13 @@ TEST_CASE("summary.txt says how the run ended") {
   row.val_loss = 0.5;
   row.metrics = {{"accuracy", 0.875, 0.75}};
   summary.last = row;
+  summary.clean = {.epoch = 80, .values = {{"clean_loss", 0.125}, {"clean_accuracy", 0.96875}}};
   CHECK(summary_text(summary) ==
         "run: runs/x/0001 (set: epochs=90, seed=7)\nstate: completed (exit code 0)\nepochs: "
         "90\nsteps: 35,190\n"
         "time: 0:18:22\nbest: val_accuracy 0.9312, val_loss 0.3100 (epoch 84)\n"
         "last: loss 0.2500, accuracy 0.8750, val_loss 0.5000, val_accuracy 0.7500\n"
+        "clean: clean_loss 0.1250, clean_accuracy 0.9688 (epoch 80)\n"
         "checkpoint: epoch-0090_step-035190\nwarning: gnuplot was not found\n");
   CHECK(summary_text(
             {.run = "r", .state = RunState::diverged, .exit_code = 5, .message = "loss is nan"}) ==

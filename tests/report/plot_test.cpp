@@ -113,6 +113,22 @@ TEST_CASE("panels have the names of the columns, and mark the best epoch") {
   CHECK(text_of(run.plot("lr.svg")).find(">step<") != std::string::npos);
 }
 
+TEST_CASE("the values of clean passes are points, in every style") {
+  PlotRun run("");
+  put_text(run.folder / "metrics.csv",
+           "epoch,step,samples,loss,accuracy,val_loss,val_accuracy,clean_loss,clean_accuracy,lr,"
+           "is_best\n1,10,100,1.5,0.4,1.25,0.5,,,0.01,1\n2,20,200,1.0,0.5,0.75,0.625,0.75,0.5,"
+           "0.01,1\n3,30,300,0.9,0.5,0.7,0.625,,,0.01,0\n4,40,400,0.8,0.5,0.7,0.625,0.5,0.75,"
+           "0.01,0\n");
+  const std::string panels = run.drawn({.title = "Title", .clean = true});
+  CHECK(panels.find(">clean_loss<") != std::string::npos);
+  CHECK(panels.find(">clean_accuracy<") != std::string::npos);
+  const std::string guide = run.drawn({.title = "Title", .clean = true, .guide = true});
+  CHECK(guide.find(">clean_loss<") != std::string::npos);
+  CHECK(guide.find(">clean_acc<") != std::string::npos);
+  CHECK(run.drawn({.title = "Title"}).find("clean") == std::string::npos);
+}
+
 TEST_CASE("an exploding loss leaves the others readable, and the plot says what is cut") {
   PlotRun run(kTwoRows + std::string("3,30,300,8e17,0.1,9e17,0.1,0.005,1,0,0,3,1,100,,\n"));
   const std::string curves = run.drawn({.title = "Title"});
