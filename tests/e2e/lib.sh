@@ -53,7 +53,8 @@ skip() {
 # fail TEXT: prints the position, TEXT, and the end of the program's output.
 fail() {
   failures=$((failures + 1))
-  printf 'FAILED %s:%s: %s: %s\n' "${BASH_SOURCE[2]##*/}" "${BASH_LINENO[1]}" "$name" "$1"
+  local caller=$((${#BASH_SOURCE[@]} > 2)) # past the expect_ function, if there is one
+  printf 'FAILED %s:%s: %s: %s\n' "${BASH_SOURCE[caller + 1]##*/}" "${BASH_LINENO[caller]}" "$name" "$1"
   printf '  exit code %s\n' "$code"
   printf '%s\n' "$out" | tail -n 6 | sed 's/^/  stdout: /'
   printf '%s\n' "$err" | tail -n 6 | sed 's/^/  stderr: /'
