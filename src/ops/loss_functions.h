@@ -197,13 +197,18 @@ struct HuberError {
   }
 };
 
-/// log(cosh(x - t)) = |d| + log1p(e^-2|d|) - log 2. Slope: tanh d.
+/// log(cosh(x - t)): below 1 log1p(cosh d - 1), which keeps its digits near 0, with cosh d - 1 =
+/// (e^|d| - 1)^2 / (2 e^|d|); from 1 on |d| + log1p(e^-2|d|) - log 2. Slope: tanh d.
 struct LogCosh {
   static constexpr std::string_view kName = "logcosh", kHelp = "logarithm of the error's cosh";
   static constexpr bool kSmooths = false;
   template <class T>
   TY_HD static T value(T x, T t) {
     const T d = math::abs(x - t);
+    if (d < 1) {
+      const T above_one = math::expm1(d);
+      return math::log1p(above_one * above_one / (T(2) + T(2) * above_one));
+    }
     return d + math::log1p(math::exp(T(-2) * d)) - T(0.6931471805599453);
   }
   template <class T>

@@ -188,6 +188,16 @@ TEST_CASE("the losses have the values of their formulas") {
   }
 }
 
+TEST_CASE("logcosh keeps its digits in float32, near 0 and where its two formulas meet") {
+  for (const float d : {1e-15f, 3e-8f, 1e-6f, -2e-4f, 0.01f, -0.3f, 0.999f, 1.0f, 1.001f, -7.f}) {
+    CAPTURE(d);
+    const double half = std::sinh(static_cast<double>(d) / 2);
+    const double exact = std::log1p(2 * half * half);
+    CHECK(std::abs(LogCosh::value(d, 0.0f) - exact) <= 1e-6 * exact);
+  }
+  CHECK(LogCosh::value(0.5f, 0.5f) == 0);
+}
+
 TEST_CASE("loss_sum adds losses with their weights, and gives each its weight as gradient") {
   const LossSumOp op({1, 0.25});
   CHECK(op.attributes() == "{weights: [1, 0.25]}");

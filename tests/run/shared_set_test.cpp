@@ -26,11 +26,12 @@ constexpr int kRanks = 3;
 MemorySamples samples(bool floats) {
   MemorySamples made{.image = {1, 2, 3},
                      .labels = {1, 0, 1, 1},
-                     .fields = {{.of = {.name = "weight", .type = DType::f32},
-                                 .values = std::vector<std::byte>(16, std::byte{3})}},
                      .classes = 2,
                      .class_names = {"cat", "dog"},
                      .fingerprint = "f00"};
+  const MemoryField weight{.of = {.name = "weight", .type = DType::f32},
+                           .values = std::vector<std::byte>(16, std::byte{3})};
+  made.fields.push_back(weight);
   for (int i = 0; i < 24; ++i) {
     if (floats) {
       made.floats.push_back(static_cast<float>(i) / 3);
