@@ -48,13 +48,13 @@ TY_HD T normal_quantile(T p) {
                                     1.51986665636164571966e-2,
                                     5.47593808499534494600e-4,
                                     1.05075007164441684324e-9};
+  // Both are computed and one is chosen, so that neighbours become vectors.
   const T q = p - T(0.5);
-  if (abs(q) <= static_cast<T>(0.425)) {
-    return q * quotient(static_cast<T>(0.180625) - q * q, kCentreAbove, kCentreBelow);
-  }
+  const T centre = q * quotient(static_cast<T>(0.180625) - q * q, kCentreAbove, kCentreBelow);
   const T r = sqrt(-log(q < 0 ? p : T(1) - p));
   const T size = quotient(r - static_cast<T>(1.6), kTailAbove, kTailBelow);
-  return q < 0 ? -size : size;
+  const T tail = q < 0 ? -size : size;
+  return abs(q) <= static_cast<T>(0.425) ? centre : tail;
 }
 
 /// A standard normal number from 23 bits of a random word: within +-5.4, exactly symmetric.

@@ -60,6 +60,8 @@ __device__ T combine_lanes(T own, const Combine& combine) {
 /// empty: functors are compiled for both sides, and the host version is never called with this
 /// Team.)
 struct CudaTeam {
+  static constexpr bool kSerial = false;
+
   /// Calls f(i) for i in [0, n), each lane every kTeamLanes-th; all lanes see what was written.
   template <class F>
   TY_HD void each(std::int64_t n, const F& f) const {

@@ -23,6 +23,8 @@ namespace trainyard {
 
 /// The CPU's Team: reproduces the order of a block of 128 CUDA threads.
 struct CpuTeam {
+  static constexpr bool kSerial = true;  // one thread does a row
+
   /// Calls f(i) for i in [0, n), in any order.
   template <class F>
   TY_HD void each(std::int64_t n, const F& f) const {
@@ -75,7 +77,8 @@ struct CpuTeam {
 inline constexpr std::int64_t kColumnLanes = 16;
 
 /// First stage of columns(), like ColumnChunk: one chunk of rows for up to kColumnLanes columns,
-/// row by row, so that the columns fill a vector.
+/// row by row, so that the columns fill a vector. A functor that knows which columns are neighbours
+/// in memory has add(begin, end, first, count, sums), which does what the loops do.
 template <class F>
 struct ColumnChunks {
   using Sum = typename F::Sum;
@@ -91,21 +94,22 @@ struct ColumnChunks {
     const std::int64_t first = i % groups() * kColumnLanes;
     const std::int64_t end = (chunk + 1) * kColumnRows < rows ? (chunk + 1) * kColumnRows : rows;
     Sum sums[kColumnLanes] = {};
-    if (first + kColumnLanes <= columns) {
-      for (std::int64_t row = chunk * kColumnRows; row < end; ++row) {
+    const std::int64_t left = columns - first;
+    const std::int64_t count = left < kColumnLanes ? left : kColumnLanes;
+    const std::int64_t begin = chunk * kColumnRows;
+    if constexpr (requires { f.add(begin, end, first, count, sums); }) {
+      f.add(begin, end, first, count, sums);
+    } else if (count == kColumnLanes) {
+      for (std::int64_t row = begin; row < end; ++row) {
         for (std::int64_t lane = 0; lane < kColumnLanes; ++lane) sums[lane] += f(row, first + lane);
       }
     } else {
-      for (std::int64_t row = chunk * kColumnRows; row < end; ++row) {
-        for (std::int64_t lane = 0; first + lane < columns; ++lane) {
-          sums[lane] += f(row, first + lane);
-        }
+      for (std::int64_t row = begin; row < end; ++row) {
+        for (std::int64_t lane = 0; lane < count; ++lane) sums[lane] += f(row, first + lane);
       }
     }
     Sum* const out = partials + chunk * columns + first;
-    for (std::int64_t lane = 0; lane < kColumnLanes && first + lane < columns; ++lane) {
-      out[lane] = sums[lane];
-    }
+    for (std::int64_t lane = 0; lane < count; ++lane) out[lane] = sums[lane];
   }
 };
 

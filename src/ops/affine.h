@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/channel_sums.h"
 #include "ops/functor_step.h"
 #include "ops/op.h"
 #include "ops/places.h"

@@ -117,8 +117,8 @@ struct DrawnQuads {
 };
 
 /// The same for layouts with adjacent channels (blocked, or n, h, w, c). A row is up to kRowPixels
-/// pixels of a map in up to `lanes` channels, four pixels at a time, with two draws each since a
-/// quad may begin at any of the four.
+/// pixels of a map in up to `lanes` channels, four pixels at a time, with two draws each unless
+/// every quad begins at the first of the four.
 template <class T, class Change>
 struct DrawnChannels {
   static constexpr std::int64_t kRowPixels = 64;
@@ -148,6 +148,11 @@ struct DrawnChannels {
     const T* const source = in + from.offset(n, first, 0, 0);
     T* const destination = out + to.offset(n, first, 0, 0);
     std::int64_t pixel = begin;
+    for (; pixels() % 4 == 0 && pixel < end; pixel += 4) {
+      team.each(channels, [&](std::int64_t c) {
+        apply<4, true>(sample, source, destination, first, c, pixel);
+      });
+    }
     for (; pixel + 4 <= end; pixel += 4) {
       team.each(channels,
                 [&](std::int64_t c) { apply<4>(sample, source, destination, first, c, pixel); });
@@ -159,14 +164,14 @@ struct DrawnChannels {
   }
 
  private:
-  /// kCount pixels of channel first + c.
-  template <int kCount>
+  /// kCount pixels of channel first + c. kWhole: they share a draw.
+  template <int kCount, bool kWhole = false>
   TY_HD void apply(const DropoutMask::Sample& sample, const T* source, T* destination,
                    std::int64_t first, std::int64_t c, std::int64_t pixel) const {
     const std::uint32_t position = static_cast<std::uint32_t>((first + c) * pixels() + pixel);
-    const std::uint32_t phase = position % 4;
+    const std::uint32_t phase = kWhole ? 0 : position % 4;
     const Random4 a = DropoutMask::draw(sample, position / 4);
-    const Random4 b = kCount > 1 ? DropoutMask::draw(sample, position / 4 + 1) : a;
+    const Random4 b = kCount > 1 && !kWhole ? DropoutMask::draw(sample, position / 4 + 1) : a;
     const std::uint32_t word[8] = {a.word[0], a.word[1], a.word[2], a.word[3],
                                    b.word[0], b.word[1], b.word[2], b.word[3]};
     for (int k = 0; k < kCount; ++k) {

@@ -60,14 +60,9 @@ std::int64_t NormOp::groups_of(std::int64_t channels) const {
   return channels;
 }
 
-NormSets NormOp::sets_of(const Layout& layout) const {
-  NormSets sets{.at = Places(layout)};
-  sets.groups = groups_of(sets.at.channels);
-  sets.set_channels = sets.at.channels / sets.groups;
-  sets.set_pixels = attributes_.kind == NormKind::layer ? 1 : sets.at.pixels;
-  sets.by_channels = Divisor(sets.set_channels);
-  sets.by_inner = Divisor(sets.inner());
-  return sets;
+std::size_t NormOp::sum_bytes(const FunctorStep& step) const {
+  if (over_pixels()) return ChannelParameterOp::workspace_bytes<float>(step);
+  return map_sum_bytes(shape_of(step.inputs[0]));
 }
 
 Signature NormOp::infer(std::span<const Shape> inputs) const {
@@ -81,8 +76,9 @@ Signature NormOp::infer(std::span<const Shape> inputs) const {
         "normalises single values of {}, which gives zeros; it needs at least 2 values together",
         input.text()));
   }
-  const std::int64_t parts = attributes_.kind == NormKind::layer ? input.h() * input.w() : 1;
-  signature.saved_bytes = size_product({input.n(), parts, groups, 2, sizeof(double)});
+  const std::int64_t parts = over_pixels() ? input.h() * input.w() : input.c();
+  signature.saved_bytes = size_product({input.n(), parts, 2, sizeof(double)});
+  if (!over_pixels()) signature.workspace_bytes = static_cast<std::int64_t>(map_sum_bytes(input));
   signature.workspace_bytes += signature.saved_bytes;
   return signature;
 }

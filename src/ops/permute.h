@@ -19,14 +19,17 @@ template <class T>
 struct PermutedCopy {
   const T* in;
   Places from;
-  std::int64_t out_width;
   int source[3];  // by axis of the input: the axis of the output that it becomes
 
-  TY_HD Arithmetic<T> operator()(const Place& at) const {
-    const std::int64_t h = at.pixel / out_width;
-    const std::int64_t index[3] = {at.c, h, at.pixel - h * out_width};
+  template <class Set>
+  TY_HD void strip(const Strip& strip, const Set& set) const {
+    const std::int64_t index[3] = {strip.first.c, strip.h, strip.w};
+    const std::int64_t n = strip.first.n, c = index[source[0]];
     const std::int64_t pixel = index[source[1]] * from.width + index[source[2]];
-    return in[source[0] == 0 ? from.offset(at, pixel) : from.offset(at.n, index[source[0]], pixel)];
+    const int along = strip.channels ? 0 : 2;  // the output's axis
+    if (source[0] == along) return copy_channels(in, from, n, c, pixel, 0, strip.count, set);
+    const std::int64_t step = (source[1] == along ? from.width : 1) * from.pixel_stride;
+    copy_run(in + from.offset(n, c, pixel), step, 0, strip.count, set);
   }
 };
 
@@ -47,11 +50,9 @@ class PermuteOp final : public Op {
     const TensorView& in = step.backward() ? tensors.output_gradients[0] : tensors.inputs[0];
     const TensorView& out = step.backward() ? tensors.input_gradients[0] : tensors.outputs[0];
     const AxisOrder source = step.backward() ? order_ : inverse();
-    map_places<T>(launcher, out,
-                  PermutedCopy<T>{in.as<T>(),
-                                  Places(in.layout),
-                                  out.layout.extent[3],
-                                  {source[0], source[1], source[2]}});
+    map_places<T>(
+        launcher, out,
+        PermutedCopy<T>{in.as<T>(), Places(in.layout), {source[0], source[1], source[2]}});
   }
 
  private:

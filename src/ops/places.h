@@ -1,5 +1,5 @@
 // Ops whose elements need to know where they are, written once for tensors of any layout:
-// out[place] = body(place), and sums of each channel.
+// out[place] = body(place). (Sums of each channel are in channel_sums.h.)
 //
 // The elements are visited in the order of memory, so that neighbouring calls read and write
 // neighbouring elements in every layout.
@@ -27,7 +27,7 @@ struct Place {
 class Divisor {
  public:
   Divisor() = default;
-  explicit Divisor(std::int64_t by)
+  TY_HD explicit Divisor(std::int64_t by)
       : by_(static_cast<std::uint32_t>(by)), inverse_(1.0 / static_cast<double>(by)) {}
 
   TY_HD std::uint32_t operator()(std::uint32_t number) const {
@@ -73,8 +73,11 @@ struct Places {
              "the pixels of an image are equally spaced");
   }
 
+  TY_HD std::int64_t channel_offset(std::int64_t c) const {
+    return (c >> shift) * block_stride + (c & mask);
+  }
   TY_HD std::int64_t offset(std::int64_t n, std::int64_t c, std::int64_t pixel) const {
-    return n * image_stride + (c >> shift) * block_stride + (c & mask) + pixel * pixel_stride;
+    return n * image_stride + channel_offset(c) + pixel * pixel_stride;
   }
   TY_HD std::int64_t offset(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
     return offset(n, c, h * width + w);
@@ -89,16 +92,93 @@ struct Places {
   [[nodiscard]] TY_HD std::int64_t lanes() const {
     return mask > 0 ? mask + 1 : block_stride == 1 ? padded : 1;
   }
+  /// Of `count` channels from `c` on, those before the next that is not beside them in memory.
+  [[nodiscard]] TY_HD std::int64_t together(std::int64_t c, std::int64_t count) const {
+    const std::int64_t room = mask > 0 ? mask + 1 - (c & mask) : block_stride == 1 ? count : 1;
+    return count < room ? count : room;
+  }
+  /// The place of a channel of a pixel.
+  [[nodiscard]] TY_HD Place place(std::int64_t n, std::int64_t c, std::int64_t pixel) const {
+    return {n, c, pixel, offset(n, c, pixel), mask > 0 ? mask + 1 : 0, c & mask};
+  }
   /// All pixels of all images.
   [[nodiscard]] TY_HD std::int64_t all_pixels() const { return images * pixels; }
+};
+
+/// Places beside each other in memory: channels of one pixel, or pixels of one row of a map.
+struct Strip {
+  Place first;
+  std::int64_t h, w;  // of the first
+  std::int64_t count;
+  bool channels;
+  /// Place k of it.
+  [[nodiscard]] TY_HD Place place(std::int64_t k) const {
+    Place at = first;
+    (channels ? at.c : at.pixel) += k;
+    return at;
+  }
+};
+
+/// Gives a strip's places [begin, end) the values of a tensor's elements from `in` on, `step`
+/// apart.
+template <class T, class Set>
+TY_HD void copy_run(const T* in, std::int64_t step, std::int64_t begin, std::int64_t end,
+                    const Set& set) {
+  using A = Arithmetic<T>;
+  if (step == 1) {
+    set(begin, end, [in, begin](std::int64_t k) { return static_cast<A>(in[k - begin]); });
+  } else {
+    set(begin, end,
+        [in, begin, step](std::int64_t k) { return static_cast<A>(in[(k - begin) * step]); });
+  }
+}
+
+/// The same of a pixel's channels from `c` on.
+template <class T, class Set>
+TY_HD void copy_channels(const T* in, const Places& from, std::int64_t n, std::int64_t c,
+                         std::int64_t pixel, std::int64_t begin, std::int64_t end, const Set& set) {
+  if (from.mask == 0) {
+    if (begin < end) copy_run(in + from.offset(n, c, pixel), from.block_stride, begin, end, set);
+    return;
+  }
+  while (begin < end) {
+    const std::int64_t some = from.together(c, end - begin);
+    copy_run(in + from.offset(n, c, pixel), 1, begin, begin + some, set);
+    c += some;
+    begin += some;
+  }
+}
+
+/// target[k] = value(k) for k in [begin, end), in vectors: whole blocks without a condition.
+template <class T, class Value>
+TY_HD void fill_run(T* target, std::int64_t begin, std::int64_t end, const Value& value) {
+  if (end - begin == 16) {
+#pragma GCC ivdep
+    for (std::int64_t k = 0; k < 16; ++k) target[begin + k] = static_cast<T>(value(begin + k));
+    return;
+  }
+#pragma GCC ivdep
+  for (std::int64_t k = begin; k < end; ++k) target[k] = static_cast<T>(value(k));
+}
+
+/// Takes any values: to ask whether a body has strip().
+struct AnySet {
+  template <class Value>
+  TY_HD void operator()(std::int64_t /*begin*/, std::int64_t /*end*/, const Value&) const {}
 };
 
 /// out = body(place) for every element of `out`, and zero for its padding. A body is a struct with
 /// `Arithmetic<T> operator()(const Place&) const`; the place's offset is that in `out`. It may read
 /// `out` at that offset alone. A row is up to kRowElements adjacent elements.
+///
+/// A body with much to find out about where it is has strip(strip, set) instead, which calls
+/// set(begin, end, value) for parts that together are the whole strip; value(k) is that of place k.
 template <class T, class Body>
 struct PlaceMap {
   static constexpr std::int64_t kRowElements = 2048;
+  static constexpr bool kInStrips = requires(const Body& asked, const Strip& strip) {
+    asked.strip(strip, AnySet{});
+  };
 
   Places to;
   T* out;
@@ -122,6 +202,10 @@ struct PlaceMap {
     const std::int64_t left = to.pixels - first_pixel;
     const std::int64_t count = left < row_pixels ? left : row_pixels;
     const std::int64_t begin = to.offset(n, first, first_pixel);
+    if constexpr (Team::kSerial && kInStrips) {
+      return lanes > 1 ? set_pixels(n, first, first_pixel, count, begin)
+                       : set_rows(n, first, first_pixel, count, begin);
+    }
     if (to.mask > 0) {
       for (std::int64_t i = 0; i < count; ++i) {
         set_block(team, n, first, first_pixel + i, begin + i * to.pixel_stride);
@@ -149,13 +233,70 @@ struct PlaceMap {
                        std::int64_t begin) const {
     const std::int64_t left = to.channels - first, kept = left < lanes ? left : lanes;
     team.each(kept, [&](std::int64_t lane) {
-      out[begin + lane] =
-          static_cast<T>(body(Place{n, first + lane, pixel, begin + lane, lanes, lane}));
+      out[begin + lane] = value(Place{n, first + lane, pixel, begin + lane, lanes, lane});
     });
     team.each(lanes - kept, [&](std::int64_t lane) { out[begin + kept + lane] = T{}; });
   }
   TY_HD void set(const Place& place) const {
-    out[place.offset] = place.c < to.channels ? static_cast<T>(body(place)) : T{};
+    out[place.offset] = place.c < to.channels ? value(place) : T{};
+  }
+  TY_HD T value(const Place& place) const {
+    if constexpr (kInStrips) {
+      const std::int64_t h = place.pixel / to.width;
+      T found{};
+      body.strip(Strip{place, h, place.pixel - h * to.width, 1, lanes > 1},
+                 [&](std::int64_t begin, std::int64_t end, const auto& value) {
+                   if (begin < end) found = static_cast<T>(value(begin));
+                 });
+      return found;
+    } else {
+      return static_cast<T>(body(place));
+    }
+  }
+  TY_HD void set_strip(const Strip& strip) const {
+    T* const target = out + strip.first.offset;
+    body.strip(strip, [target](std::int64_t begin, std::int64_t end, const auto& value) {
+      fill_run(target, begin, end, value);
+    });
+  }
+  /// Strips of channels, pixel by pixel.
+  TY_HD void set_pixels(std::int64_t n, std::int64_t first, std::int64_t pixel, std::int64_t count,
+                        std::int64_t begin) const {
+    const std::int64_t left = to.channels - first, kept = left < lanes ? left : lanes;
+    std::int64_t h = pixel / to.width, w = pixel - h * to.width;
+    const std::int64_t block = to.mask > 0 ? lanes : 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      set_strip(Strip{Place{n, first, pixel + i, begin, block, 0}, h, w, kept, true});
+      for (std::int64_t lane = kept; lane < lanes; ++lane) out[begin + lane] = T{};
+      begin += to.pixel_stride;
+      if (++w == to.width) {
+        w = 0;
+        ++h;
+      }
+    }
+  }
+  /// Strips of pixels, or pixels alone if they are apart in memory.
+  TY_HD void set_rows(std::int64_t n, std::int64_t c, std::int64_t pixel, std::int64_t count,
+                      std::int64_t begin) const {
+    std::int64_t h = pixel / to.width, w = pixel - h * to.width;
+    const std::int64_t most = to.pixel_stride == 1 ? to.width : 1;
+    while (count > 0) {
+      const std::int64_t left = to.width - w, row = left < most ? left : most;
+      const std::int64_t some = row < count ? row : count;
+      if (c < to.channels) {
+        set_strip(Strip{Place{n, c, pixel, begin}, h, w, some, false});
+      } else {
+        for (std::int64_t k = 0; k < some; ++k) out[begin + k] = T{};
+      }
+      begin += some * to.pixel_stride;
+      pixel += some;
+      count -= some;
+      w += some;
+      if (w == to.width) {
+        w = 0;
+        ++h;
+      }
+    }
   }
 };
 
@@ -166,48 +307,8 @@ void map_places(const Launcher& launcher, const TensorView& out, const Body& bod
   launcher.rows(map.rows(), map);
 }
 
-/// Two sums in double, for a gradient of each of two parameters.
-struct PairSum {
-  double first = 0, second = 0;
-  TY_HD PairSum& operator+=(const PairSum& other) {
-    first += other.first;
-    second += other.second;
-    return *this;
-  }
-};
-
-/// For every channel, the sums over all pixels of body(place), a PairSum, in the order of columns()
-/// and in double: to first[c] and second[c], each of which may be null. A column is a channel.
-template <class A, class Body>
-struct ChannelSums {
-  using Sum = PairSum;
-  Places at;
-  Body body;
-  A* first;
-  A* second;
-
-  TY_HD PairSum operator()(std::int64_t row, std::int64_t c) const {
-    const std::int64_t n = row / at.pixels, pixel = row - n * at.pixels;
-    return body(Place{n, c, pixel, at.offset(n, c, pixel)});
-  }
-  TY_HD void finish(std::int64_t c, const PairSum& sum) const {
-    if (first != nullptr) first[c] = static_cast<A>(sum.first);
-    if (second != nullptr) second[c] = static_cast<A>(sum.second);
-  }
-};
-
-/// Bytes of workspace that sum_channels() needs.
-[[nodiscard]] std::size_t channel_sum_bytes(const Shape& shape);
 /// The most elements that a tensor of this shape has in any layout, padding included.
 [[nodiscard]] std::int64_t most_elements(const Shape& shape);
-
-/// Runs ChannelSums over the places of a tensor with this layout.
-template <class A, class Launcher, class Body>
-void sum_channels(const Launcher& launcher, const Layout& layout, const Body& body, A* first,
-                  A* second, void* workspace) {
-  const ChannelSums<A, Body> sums{Places(layout), body, first, second};
-  launcher.columns(sums.at.all_pixels(), sums.at.channels, sums, static_cast<PairSum*>(workspace));
-}
 
 /// The data of the parameter or gradient at `index`, or null if there is none.
 template <class A>

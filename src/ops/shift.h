@@ -16,17 +16,31 @@ template <class T>
 struct ShiftedCopy {
   const T* in;
   Places from;
-  std::int64_t out_width;
   std::int64_t c, h, w;  // the shift
   Arithmetic<T> value;
 
-  TY_HD Arithmetic<T> operator()(const Place& at) const {
-    const std::int64_t row = at.pixel / out_width, column = at.pixel - row * out_width;
-    const std::int64_t channel = at.c + c, y = row + h, x = column + w;
-    const bool inside = channel >= 0 && channel < from.channels && y >= 0 &&
-                        y * from.width < from.pixels && x >= 0 && x < from.width;
-    if (!inside) return value;
-    return in[c == 0 ? from.offset(at, y * from.width + x) : from.offset(at.n, channel, y, x)];
+  template <class Set>
+  TY_HD void strip(const Strip& strip, const Set& set) const {
+    const std::int64_t channel = strip.first.c + c, y = strip.h + h, x = strip.w + w;
+    const bool row = y >= 0 && y * from.width < from.pixels;
+    const bool other =
+        strip.channels ? x >= 0 && x < from.width : channel >= 0 && channel < from.channels;
+    const std::int64_t start = strip.channels ? channel : x;
+    const std::int64_t left = (strip.channels ? from.channels : from.width) - start;
+    // The part of the strip inside the input.
+    const std::int64_t first = row && other ? start < 0 ? -start : 0 : strip.count;
+    const std::int64_t begin = first < strip.count ? first : strip.count;
+    const std::int64_t last = left < strip.count ? left : strip.count;
+    const std::int64_t end = last > begin ? last : begin;
+    const auto margin = [edge = value](std::int64_t) { return edge; };
+    if (begin > 0) set(0, begin, margin);
+    if (begin < end && strip.channels) {
+      copy_channels(in, from, strip.first.n, channel + begin, y * from.width + x, begin, end, set);
+    } else if (begin < end) {
+      const T* const source = in + from.offset(strip.first.n, channel, y, x + begin);
+      copy_run(source, from.pixel_stride, begin, end, set);
+    }
+    if (end < strip.count) set(end, strip.count, margin);
   }
 };
 
@@ -62,10 +76,9 @@ class ShiftOp final : public Op {
     const Origin origin = origin_in(shape_of(step.inputs[0]));
     const std::int64_t sign = step.backward() ? -1 : 1;
     const double value = step.backward() ? 0 : attributes_.value;
-    map_places<T>(
-        launcher, out,
-        ShiftedCopy<T>{in.as<T>(), Places(in.layout), out.layout.extent[3], sign * origin.c,
-                       sign * origin.h, sign * origin.w, static_cast<Arithmetic<T>>(value)});
+    map_places<T>(launcher, out,
+                  ShiftedCopy<T>{in.as<T>(), Places(in.layout), sign * origin.c, sign * origin.h,
+                                 sign * origin.w, static_cast<Arithmetic<T>>(value)});
   }
 
  private:

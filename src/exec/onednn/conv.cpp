@@ -6,7 +6,7 @@
 #include "exec/conv_step.h"
 #include "exec/onednn/choose.h"
 #include "exec/onednn/executors.h"
-#include "ops/places.h"
+#include "ops/channel_sums.h"
 
 namespace trainyard::onednn {
 namespace {
