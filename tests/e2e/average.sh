@@ -14,10 +14,10 @@ same_results() {
   local file
   expect_equal "$(untimed "$1/metrics.csv")" "$(untimed "$2/metrics.csv")"
   for file in weights/last.safetensors weights/best.safetensors eval/classes.csv eval/confusion.csv \
-    eval/mistakes.csv; do
+    eval/mistakes.csv statistics.safetensors; do
     expect_same_file "$1/$file" "$2/$file"
   done
-  for file in weights trained optimizer data; do
+  for file in weights trained optimizer; do
     expect_same_file "$(newest "$1")/$file.safetensors" "$(newest "$2")/$file.safetensors"
   done
 }
