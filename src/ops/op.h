@@ -104,8 +104,9 @@ struct Contract {
   bool arithmetic_outputs = false;  // outputs have the arithmetic type, whatever the storage type
                                     // of activations (losses, metrics)
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;
+  /// `rows` = maps stored n, h, w, c without padding, on every target (sequences [n, c, 1, t]);
   /// `any` = inputs in any layout, the output in the target's layout (convolution, pooling).
-  enum class Layouts { same, plain, any } layouts = Layouts::same;
+  enum class Layouts { same, plain, rows, any } layouts = Layouts::same;
 };
 
 /// The reason why inference failed, without position (the builder adds it).

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "plan/reorder_op.h"
@@ -13,7 +15,10 @@ namespace {
 /// The layout of `like`'s kind for another shape.
 Layout same_kind(const Layout& like, const Shape& shape, const Target& target) {
   if (shape.rank() < 4 || like.rank < 4) return plain_layout(shape);
-  return like == plain_layout(shape_of(like)) ? plain_layout(shape) : target.map_layout(shape);
+  const Shape own = shape_of(like);
+  if (like == plain_layout(own)) return plain_layout(shape);
+  const bool rows = like == row_layout(own) && like != target.map_layout(own);
+  return rows ? row_layout(shape) : target.map_layout(shape);
 }
 
 class Assigner {
@@ -50,6 +55,7 @@ class Assigner {
     for (ValueId& input : node.inputs) {
       const Shape shape = out_.graph.values[input].shape;  // reorders add values
       if (rule == Contract::Layouts::plain) input = in_layout(input, plain_layout(shape));
+      if (rule == Contract::Layouts::rows) input = in_layout(input, row_layout(shape));
       // A map that was reshaped is plain; libraries of a GPU read n, h, w, c alone.
       const bool map = target_.maps_input && shape.rank() == 4;
       if (rule == Contract::Layouts::any && map) {
@@ -62,6 +68,7 @@ class Assigner {
       Value value = source_.values[output];
       value.producer = static_cast<NodeId>(out_.graph.nodes.size());
       Layout layout = plain_layout(value.shape);
+      if (rule == Contract::Layouts::rows) layout = row_layout(value.shape);
       if (rule == Contract::Layouts::any) layout = target_.map_layout(value.shape);
       if (rule == Contract::Layouts::same) layout = same_kind(first, value.shape, target_);
       output = renamed_[output] = add_value(std::move(value), layout);
@@ -81,7 +88,7 @@ class Assigner {
   /// `value` in `layout`: itself, or the output of a reorder node (one per value and layout).
   ValueId in_layout(ValueId value, const Layout& layout) {
     if (out_.layouts[value] == layout) return value;
-    const auto key = std::pair(value, text_of(layout));
+    const ReorderKey key{value, text_of(layout), layout.padded_channels};
     if (const auto known = reordered_.find(key); known != reordered_.end()) return known->second;
     const NodeId id = static_cast<NodeId>(out_.graph.nodes.size());
     const NodeId producer = out_.graph.values[value].producer;
@@ -101,8 +108,9 @@ class Assigner {
   const Graph& source_;
   const Target& target_;
   LaidOutGraph out_;
-  std::vector<ValueId> renamed_;  // of the source's values
-  std::map<std::pair<ValueId, std::string>, ValueId> reordered_;
+  std::vector<ValueId> renamed_;                                      // of the source's values
+  using ReorderKey = std::tuple<ValueId, std::string, std::int64_t>;  // the layout's text, padding
+  std::map<ReorderKey, ValueId> reordered_;
 };
 
 }  // namespace

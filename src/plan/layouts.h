@@ -23,10 +23,10 @@ struct LaidOutGraph {
 };
 
 /// The network's input is plain, or a feature map if the target says so. Convolutions and poolings
-/// produce the target's layout, plain ops take and produce plain tensors, the others use the layout
-/// of their first input. Branches that only their concatenation reads are written straight into it
-/// if their ops can write slices and all channel counts are whole multiples of the target's: such a
-/// concatenation needs no step. Pure.
+/// produce the target's layout, plain ops take and produce plain tensors and ops of rows those of
+/// row_layout(), the others use the layout of their first input. Branches that only their
+/// concatenation reads are written straight into it if their ops can write slices and all channel
+/// counts are whole multiples of the target's: such a concatenation needs no step. Pure.
 [[nodiscard]] LaidOutGraph assign_layouts(const Graph& graph, const Target& target);
 
 }  // namespace trainyard

@@ -46,6 +46,10 @@ Layout channels_last_layout(const Shape& shape, std::int64_t multiple) {
   return layout;
 }
 
+Layout row_layout(const Shape& shape) {
+  return shape.rank() < 4 ? plain_layout(shape) : channels_last_layout(shape, 1);
+}
+
 Shape shape_of(const Layout& layout) {
   switch (layout.rank) {
     case 0:

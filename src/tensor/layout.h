@@ -37,6 +37,9 @@ Layout plain_layout(const Shape& shape);
 Layout blocked_layout(const Shape& shape, std::int64_t block);
 /// n, h, w, c with the channels padded to a multiple of `multiple`.
 Layout channels_last_layout(const Shape& shape, std::int64_t multiple);
+/// n, h, w, c without padding: the steps of a sequence [n, c, 1, t] are rows of channels, side by
+/// side. Plain with fewer than four axes.
+Layout row_layout(const Shape& shape);
 
 [[nodiscard]] Shape shape_of(const Layout& layout);
 /// Elements of memory from the first to the last, padding included.

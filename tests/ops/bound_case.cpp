@@ -67,6 +67,7 @@ Layout BoundCase::layout_of(const Shape& shape, std::int64_t block) const {
   if (shape.rank() != 4 || contract_.layouts == Contract::Layouts::plain) {
     return plain_layout(shape);
   }
+  if (contract_.layouts == Contract::Layouts::rows) return row_layout(shape);
   if (options_.layouts.channels_last) return channels_last_layout(shape, 8);
   return block == 0 ? plain_layout(shape) : blocked_layout(shape, block);
 }

@@ -56,7 +56,7 @@ void compare_all(const CaseResults& found, const CaseResults& expected,
 std::vector<LayoutChoice> layouts_for(const OpCase& op_case, const DeviceUnderTest& device) {
   const Contract contract = op_case.op->contract();
   const auto is_map = [](const Shape& shape) { return shape.rank() == 4; };
-  if (contract.layouts == Contract::Layouts::plain ||
+  if (contract.layouts == Contract::Layouts::plain || contract.layouts == Contract::Layouts::rows ||
       std::ranges::none_of(op_case.inputs, is_map)) {
     return {device.layouts[0]};
   }

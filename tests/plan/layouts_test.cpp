@@ -79,6 +79,78 @@ TEST_CASE("a product of factors and a map keeps the map's layout, whichever come
 
 namespace {
 
+FakeTraits rows_like(const Shape& output = {}) {
+  return {.type = "rows",
+          .contract = {.backward_reads_inputs = true, .layouts = Contract::Layouts::rows},
+          .output = output};
+}
+
+const std::vector<Target> kEveryTarget{cpu_target(true), cpu_target(false),
+                                       cuda_target(Precision::fp32), cuda_target(Precision::bf16),
+                                       reference_target(Precision::fp64)};
+
+}  // namespace
+
+TEST_CASE("ops of rows take and give sequences in n, t, c order on every target") {
+  for (const Target& target : kEveryTarget) {
+    CAPTURE(target.name);
+    FakeNetwork network({4, 5, 1, 7});
+    const ValueId first = network(rows_like({4, 6, 1, 7}), {0});
+    const ValueId second = network(rows_like({4, 9, 1, 7}), {first});
+    const ValueId last = network(rows_like({4, 9}), {second});
+    const LaidOutGraph laid_out = assign_layouts(network.graph, target);
+    CHECK(count_reorders(laid_out.graph) == 1);  // of the network's input
+    const Node& reader = laid_out.graph.nodes[1];
+    CHECK(laid_out.layouts[reader.inputs[0]] == row_layout({4, 5, 1, 7}));
+    CHECK(laid_out.layouts[laid_out.renamed[first]] == row_layout({4, 6, 1, 7}));
+    CHECK(laid_out.layouts[laid_out.renamed[second]] == row_layout({4, 9, 1, 7}));
+    CHECK(laid_out.layouts[laid_out.renamed[last]] == plain_layout({4, 9}));
+  }
+}
+
+TEST_CASE("an elementwise op keeps rows, and a convolution after it reads maps") {
+  for (const Target& target : kEveryTarget) {
+    CAPTURE(target.name);
+    FakeNetwork network({4, 5, 1, 7});
+    const ValueId rows = network(rows_like({4, 6, 1, 7}), {0});
+    const ValueId relu = network(relu_like(), {rows});
+    FakeTraits wider{.type = "wider", .output = {4, 11, 1, 7}};
+    const ValueId wide = network(wider, {relu});
+    const ValueId conv = network(conv_like(), {wide});
+    const LaidOutGraph laid_out = assign_layouts(network.graph, target);
+    CHECK(laid_out.layouts[laid_out.renamed[relu]] == row_layout({4, 6, 1, 7}));
+    CHECK(laid_out.layouts[laid_out.renamed[wide]] == row_layout({4, 11, 1, 7}));
+    CHECK(laid_out.layouts[laid_out.renamed[conv]] == target.map_layout({4, 11, 1, 7}));
+    const bool gpu = target.maps_input;  // its libraries read padded pixels
+    CHECK(count_reorders(laid_out.graph) == (gpu ? 2 : 1));
+  }
+}
+
+TEST_CASE("a value that is read as padded and as unpadded pixels has both") {
+  const Target target = cuda_target(Precision::bf16);
+  FakeNetwork network({4, 5, 1, 7});
+  const ValueId plain = network(
+      {.type = "plain", .contract = {.layouts = Contract::Layouts::plain}, .output = {4, 5, 1, 7}},
+      {0});
+  const ValueId conv = network(conv_like(), {plain});
+  const ValueId rows = network(rows_like(), {plain});
+  const LaidOutGraph laid_out = assign_layouts(network.graph, target);
+  const auto read_by = [&](ValueId output) {
+    const NodeId reader = laid_out.graph.values[laid_out.renamed[output]].producer;
+    return laid_out.layouts[laid_out.graph.nodes[reader].inputs[0]];
+  };
+  CHECK(read_by(conv) == channels_last_layout({4, 5, 1, 7}, 8));
+  CHECK(read_by(rows) == channels_last_layout({4, 5, 1, 7}, 1));
+}
+
+TEST_CASE("rows of whole vectors are a GPU's maps: nothing is copied between them") {
+  FakeNetwork network({4, 16, 1, 7});
+  network(conv_like(), {network(rows_like(), {0})});
+  CHECK(count_reorders(assign_layouts(network.graph, cuda_target(Precision::bf16)).graph) == 0);
+}
+
+namespace {
+
 FakeTraits slice_like() {
   return {.type = "slice", .contract = {.slices = true, .layouts = Contract::Layouts::any}};
 }

@@ -31,6 +31,15 @@ TEST_CASE("every layout gives each element its own offset inside the span") {
   }
 }
 
+TEST_CASE("the steps of a sequence are rows of channels, side by side and without padding") {
+  const Layout sequence = row_layout({2, 5, 1, 7});
+  CHECK(sequence == channels_last_layout({2, 5, 1, 7}, 1));
+  CHECK(sequence.offset(1, 3, 0, 4) == 1 * 7 * 5 + 4 * 5 + 3);
+  CHECK_FALSE(has_padding(sequence));
+  CHECK(is_dense(sequence));
+  CHECK(row_layout({3, 20}) == plain_layout({3, 20}));
+}
+
 TEST_CASE("a blocked layout of full blocks at 1x1 equals the plain one in memory") {
   const Shape shape{4, 64, 1, 1};
   CHECK(same_memory(plain_layout(shape), blocked_layout(shape, 16)));

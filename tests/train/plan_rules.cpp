@@ -56,10 +56,12 @@ class Rules {
     const Contract contract = input ? Contract{} : producer->op->contract();
     const bool plain = contract.layouts == Contract::Layouts::plain || reorder;
     if (shape_of(layout) != known.shape) fault(tensor.name, "has another shape than its value");
-    if (known.shape.rank() == 4 && !plain && layout != map_layout_of(value)) {
+    const bool rows = known.shape.rank() == 4 && is_rows(value, contract);
+    if (known.shape.rank() == 4 && !plain && !rows && layout != map_layout_of(value)) {
       fault(tensor.name, "is a map in " + text_of(layout));
     }
-    if (layout.padded_channels % (plain || known.shape.rank() < 4 ? 1 : target.channel_multiple)) {
+    const bool padded = !plain && !rows && known.shape.rank() == 4;
+    if (layout.padded_channels % (padded ? target.channel_multiple : 1)) {
       fault(tensor.name, "has a pixel of " + std::to_string(layout.padded_channels) + " channels");
     }
     const DType wanted = known.type == DType::i32      ? DType::i32
@@ -68,6 +70,14 @@ class Rules {
     if (tensor.type != wanted) fault(tensor.name, "is " + std::string(name_of(tensor.type)));
     const auto elements = static_cast<std::size_t>(span_elements(layout));
     if (tensor.bytes != elements * size_of(wanted)) fault(tensor.name, "has a wrong size");
+  }
+
+  /// True for the output of an op of rows, or of one that keeps the layout of its input.
+  [[nodiscard]] bool is_rows(std::size_t value, const Contract& contract) const {
+    const Layout& layout = plan_.laid_out.layouts[value];
+    const bool kept =
+        contract.layouts == Contract::Layouts::same || contract.layouts == Contract::Layouts::rows;
+    return kept && layout == row_layout(shape_of(layout));
   }
 
   /// The target's layout of a value's shape, or its slice of that of a concatenation.
