@@ -150,6 +150,27 @@ std::string shortened(std::string_view text) {
   return out;
 }
 
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return continues(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    if (first == 0xe0 && byte(1) < 0xa0) return 0;
+    if (first == 0xed && byte(1) > 0x9f) return 0;
+    return continues(1) && continues(2) ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    if (first == 0xf0 && byte(1) < 0x90) return 0;
+    if (first == 0xf4 && byte(1) > 0x8f) return 0;
+    return continues(1) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
 std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) {

@@ -51,6 +51,9 @@ namespace trainyard {
 [[nodiscard]] constexpr bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
+/// Length of the well-formed UTF-8 sequence at the front of `text`, 0 if there is none (RFC 3629:
+/// no overlong forms, no surrogates, at most U+10FFFF).
+[[nodiscard]] std::size_t utf8_length(std::string_view text);
 /// ASCII letters converted to lower case.
 [[nodiscard]] std::string lower_case(std::string_view text);
 

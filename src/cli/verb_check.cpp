@@ -45,11 +45,10 @@ double loss_of_one_batch(Session& session) {
 std::string data_text(Session& session) {
   const SessionData& data = session.data();
   const std::string feeding = feeding_text(data, session.device());
-  return fmt::format(
-      "data: {} training and {} validation samples {} of {} classes, {}",
-      with_separators(data.train->size()), with_separators(data.val->size()),
-      data.train->image_shape()[1] > 0 ? data.train->image_shape().text() : "of several sizes",
-      data.train->classes(), feeding.empty() ? "batches prepared by the CPU" : feeding);
+  return fmt::format("data: {} training and {} validation samples {} of {} classes, {}",
+                     with_separators(data.train->size()), with_separators(data.val->size()),
+                     sample_text(*data.train), data.train->classes(),
+                     feeding.empty() ? "batches prepared by the CPU" : feeding);
 }
 
 std::string batch_text(const Session& session) {

@@ -18,4 +18,14 @@ void Dataset::read_bytes(std::int64_t index, std::uint8_t* image) const {
   std::copy_n(held().bytes.data() + index * elements, elements, image);
 }
 
+std::string sample_text(const Dataset& set) {
+  if (!has_images(set)) {
+    for (const SampleField& field : set.fields()) {
+      if (field.name == kTokensField) return "of " + std::to_string(field.shape[0]) + " tokens";
+    }
+  }
+  const Shape image = set.image_shape();
+  return image[1] > 0 ? image.text() : "of several sizes";
+}
+
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Images with labels and other fields, read by index.
+// Images or sequences of tokens, with labels and other fields, read by index.
 //
 // The folder data holds data sets, decoding, statistics, augmentation and the feeder. It knows no
 // network, no optimizer and no rank.
@@ -15,6 +15,7 @@
 
 #include "config/fields.h"
 #include "data/sample_field.h"
+#include "data/vocabulary.h"
 #include "tensor/shape.h"
 
 namespace trainyard {
@@ -28,14 +29,18 @@ struct HeldSamples {
   std::vector<std::span<const std::byte>> fields = {};
 };
 
-/// A labelled set of images of one shape. Immutable after opening; every member function may be
-/// called from any thread.
+/// The image_shape() of samples without an image.
+inline const Shape kNoImage{0, 1, 1};
+
+/// A labelled set of images of one shape, or of sequences of tokens (TokenSet): a numeric sequence
+/// is the image [features, 1, steps]. Immutable after opening; every member function may be called
+/// from any thread.
 class Dataset {
  public:
   virtual ~Dataset() = default;
   /// Number of samples, at least 1.
   [[nodiscard]] virtual std::int64_t size() const = 0;
-  /// [c, h, w]; h and w are 0 if the pictures have sizes of their own.
+  /// [c, h, w]; h and w are 0 if the pictures have sizes of their own; kNoImage: there are none.
   [[nodiscard]] virtual Shape image_shape() const = 0;
   /// [c, h, w] of sample `index`.
   [[nodiscard]] virtual Shape sample_shape(std::int64_t index) const {
@@ -49,12 +54,14 @@ class Dataset {
   /// its sample_shape(). Throws
   /// Error{data} if a source decodes on reading and the file is bad.
   virtual void read(std::int64_t index, float* image) const = 0;
-  /// Class of sample `index`, in [0, classes).
+  /// Class of sample `index`, in [0, classes); of its last position if each has a label.
   [[nodiscard]] virtual std::int32_t label(std::int64_t index) const = 0;
   /// What a sample has besides its image: its label first.
   [[nodiscard]] virtual std::vector<SampleField> fields() const { return {SampleField{}}; }
   /// Writes field `field` (an index into fields()) of sample `index`: SampleField::bytes().
   virtual void read_field(std::size_t field, std::int64_t index, std::byte* out) const;
+  /// What the tokens of a set of sequences mean; null: samples have no tokens.
+  [[nodiscard]] virtual const Vocabulary* vocabulary() const { return nullptr; }
   /// XXH3-128 of the source's files (of its parameters if it has none), as hexadecimal text.
   [[nodiscard]] virtual std::string fingerprint() const = 0;
   /// All samples, if the set holds them in memory. read() gives bytes as floats of their values.
@@ -67,6 +74,14 @@ class Dataset {
   /// good.
   [[nodiscard]] virtual std::int64_t block() const { return 0; }
 };
+
+[[nodiscard]] inline bool has_images(const Dataset& set) { return set.image_shape() != kNoImage; }
+
+/// What a sample is, for messages: "[3, 32, 32]", "of several sizes", "of 80 tokens".
+[[nodiscard]] std::string sample_text(const Dataset& set);
+
+/// The parts that a set is divided into.
+enum class Part { train, val };
 
 /// What a source may use when it opens a set.
 struct Opening {
@@ -84,6 +99,13 @@ class DatasetSource {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// Opens the set. Throws Error{data} naming file, what was found and what was expected.
   [[nodiscard]] virtual std::unique_ptr<Dataset> open(const Opening& opening) const = 0;
+  /// Opens a part of the set, if the source has a rule of its own for `val_fraction`; null: it has
+  /// none, and samples are chosen (part_of() in data/subset.h). Throws as open().
+  [[nodiscard]] virtual std::unique_ptr<Dataset> open_part(const Opening& opening, double fraction,
+                                                           Part part) const {
+    static_cast<void>(opening), static_cast<void>(fraction), static_cast<void>(part);
+    return nullptr;
+  }
 };
 
 /// Every source, in the order of the reference. The list is in data/kinds.cpp.

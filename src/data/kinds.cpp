@@ -1,4 +1,5 @@
 // The sources, augmentations and preprocessing steps that the data section of a run file can name.
+#include "data/arrays.h"
 #include "data/cifar.h"
 #include "data/colour_jitter.h"
 #include "data/colours.h"
@@ -8,6 +9,7 @@
 #include "data/idx.h"
 #include "data/image_folder.h"
 #include "data/image_list.h"
+#include "data/imdb.h"
 #include "data/keras_warps.h"
 #include "data/pack.h"
 #include "data/pad_crop.h"
@@ -16,7 +18,9 @@
 #include "data/random_resized_crop.h"
 #include "data/shift.h"
 #include "data/synthetic.h"
+#include "data/synthetic_sequences.h"
 #include "data/tensors.h"
+#include "data/text_windows.h"
 
 namespace trainyard {
 
@@ -31,7 +35,11 @@ std::span<const config::Kind<DatasetSource>> dataset_kinds() {
       {"image_list", "JPEG, PNG or BMP pictures that a text file lists", read_image_list},
       {"pack", "pictures that 'train data pack' has decoded", read_pack},
       {"tensors", "images and labels from a safetensors file", read_tensors},
+      {"text", "windows of a text, to predict what comes next", read_text_source},
+      {"imdb", "the IMDB reviews as Keras has them", read_imdb},
+      {"arrays", "sequences from numpy's .npy or .npz files", read_arrays},
       {"synthetic", "samples drawn from random numbers", read_synthetic},
+      {"synthetic_sequences", "sequences drawn from random numbers", read_synthetic_sequences},
   };
   return kKinds;
 }

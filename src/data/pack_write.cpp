@@ -51,6 +51,10 @@ PackHeader header_of(const Dataset& set, std::int64_t block) {
 }
 
 void check_set(const Dataset& set) {
+  if (!has_images(set)) {
+    throw Error(ErrorKind::data, "the samples are sequences " + sample_text(set) +
+                                     ", and a pack holds images; use the source itself");
+  }
   if (!set.eight_bit()) {
     throw Error(ErrorKind::data,
                 "the images are not 8-bit, and a pack holds bytes; use the source "

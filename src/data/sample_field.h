@@ -28,9 +28,13 @@ struct SampleField {
   bool operator==(const SampleField&) const = default;
 };
 
-/// The name of the field that every labelled set has, i32, and that of the weights that a feeder
-/// makes (WeightRule), f32; both a single number.
+/// The name of the field that every labelled set has, i32: a single number, or one for each
+/// position of a sequence; and that of the weights that a feeder makes (WeightRule), f32, a single
+/// number.
 inline constexpr const char* kLabelField = "label";
 inline constexpr const char* kWeightField = "weights of targets";
+/// The fields of sequences: their tokens, i32 [t], and how many of these are not padding, i32.
+inline constexpr const char* kTokensField = "tokens";
+inline constexpr const char* kLengthField = "length";
 
 }  // namespace trainyard

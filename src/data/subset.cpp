@@ -46,6 +46,7 @@ class Subset final : public Dataset {
   void read_field(std::size_t field, std::int64_t index, std::byte* out) const override {
     set_->read_field(field, at(index), out);
   }
+  [[nodiscard]] const Vocabulary* vocabulary() const override { return set_->vocabulary(); }
   [[nodiscard]] std::string fingerprint() const override { return fingerprint_; }
   [[nodiscard]] bool eight_bit() const override { return set_->eight_bit(); }
   void read_bytes(std::int64_t index, std::uint8_t* image) const override {
@@ -95,6 +96,8 @@ class PartSource final : public DatasetSource {
       : whole_(std::move(whole)), fraction_(fraction), part_(part) {}
   [[nodiscard]] std::string_view name() const override { return whole_->name(); }
   [[nodiscard]] std::unique_ptr<Dataset> open(const Opening& opening) const override {
+    std::unique_ptr<Dataset> own = whole_->open_part(opening, fraction_, part_);
+    if (own) return own;
     std::unique_ptr<const Dataset> whole = whole_->open(opening);
     std::vector<std::int64_t> indices = part_of(*whole, fraction_, opening.seed, part_);
     return subset(std::move(whole), std::move(indices));

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "data/epoch_order.h"
 #include "data/picture_sheet.h"
 #include "run/session/session_data.h"
@@ -71,6 +72,13 @@ class Browser {
       network_.take(made(*data_.pipeline, key).values);
     }
     return row;
+  }
+  /// Throws Error{config} if the samples have none to show.
+  void require_images(const SplitConfig& split) const {
+    if (has_images(set_)) return;
+    throw Error(ErrorKind::config,
+                split.where.text() + ": 'browse' shows images, but the samples of " + "source '" +
+                    std::string(split.source->name()) + "' are sequences " + sample_text(set_));
   }
   [[nodiscard]] std::int64_t size() const { return set_.size(); }
   [[nodiscard]] bool eight_bit() const { return set_.eight_bit(); }
@@ -140,6 +148,7 @@ SheetRow row_of(const BrowsedSample& sample, const ValueRange& range,
 BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, int threads,
                       const Opening& opening) {
   Browser browser(run, options, threads, opening);
+  browser.require_images(run.data.train);
   const std::int64_t count = std::min(options.samples, browser.size());
   std::vector<BrowsedSample> samples;
   ValueRange range;

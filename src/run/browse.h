@@ -26,7 +26,8 @@ struct BrowsedSamples {
 /// epochs, before `preprocess`, whose values are no colours: that is the only difference to the
 /// network's input, whose range the facts give. Values of 8-bit sources are shown as they are,
 /// rounded and cut to 0..255; those of others are mapped from the range of the originals shown.
-/// A function of the run file, its seed and the options. Throws what opening the data throws.
+/// A function of the run file, its seed and the options. Throws what opening the data throws, and
+/// Error{config} for samples without images.
 [[nodiscard]] BrowsedSamples browse(const RunConfig& run, const BrowseOptions& options, int threads,
                                     const Opening& opening);
 

@@ -25,6 +25,12 @@ std::vector<float> numbers_of(const Batch& batch, std::size_t field) {
   return values_of<float>(batch.fields[field]);
 }
 
+std::vector<std::int32_t> field_of(const Dataset& set, std::size_t field, std::int64_t index) {
+  std::vector<std::int32_t> values(static_cast<std::size_t>(set.fields()[field].shape.elements()));
+  set.read_field(field, index, reinterpret_cast<std::byte*>(values.data()));
+  return values;
+}
+
 std::string message_of(ErrorKind kind, const std::function<void()>& action) {
   try {
     action();

@@ -23,6 +23,10 @@ using testing::TemporaryFolder;
 /// Field `field` of a batch as floats.
 [[nodiscard]] std::vector<float> numbers_of(const Batch& batch, std::size_t field);
 
+/// Field `field` of sample `index` of a set, i32.
+[[nodiscard]] std::vector<std::int32_t> field_of(const Dataset& set, std::size_t field,
+                                                 std::int64_t index);
+
 /// The message of the Error{kind} that `action` throws; "no error" or "wrong kind: ..." else.
 [[nodiscard]] std::string message_of(ErrorKind kind, const std::function<void()>& action);
 /// True if the text contains the part.

@@ -68,6 +68,10 @@ TEST_CASE("every source can be read from its name and keys") {
   CHECK(read("{source: image_list, file: x}").source->name() == "image_list");
   CHECK(read("{source: pack, file: x}").source->name() == "pack");
   CHECK(read("{source: tensors, file: x}").source->name() == "tensors");
+  CHECK(read("{source: text, file: x}").source->name() == "text");
+  CHECK(read("{source: imdb, length: 40}").source->name() == "imdb");
+  CHECK(read("{source: arrays, file: x}").source->name() == "arrays");
+  CHECK(read("{source: synthetic_sequences, features: 6}").source->name() == "synthetic_sequences");
 }
 
 TEST_CASE("the list of sources names each one once") {
@@ -75,7 +79,8 @@ TEST_CASE("the list of sources names each one once") {
   for (const auto& kind : dataset_kinds()) names.push_back(kind.name);
   CHECK(names == std::vector<std::string_view>{"cifar10", "cifar100", "mnist", "fashion_mnist",
                                                "idx", "image_folder", "image_list", "pack",
-                                               "tensors", "synthetic"});
+                                               "tensors", "text", "imdb", "arrays", "synthetic",
+                                               "synthetic_sequences"});
 }
 
 TEST_CASE("a flip without a probability mirrors half of the samples") {
@@ -201,6 +206,17 @@ TEST_CASE("a shift of a broken number of pixels is refused") {
 TEST_CASE("a synthetic shape of two numbers is refused") {
   CHECK(config_message("{source: synthetic, shape: [3, 32]}") ==
         "run.yaml:1:28: expected [channels, height, width], found 2 numbers");
+}
+
+TEST_CASE("sources of sequences refuse keys that contradict each other") {
+  CHECK(config_message("{source: synthetic_sequences}") ==
+        "run.yaml:1:1: 'synthetic_sequences' requires either 'features' or 'vocabulary'");
+  CHECK(config_message("{source: synthetic_sequences, features: 2, labels: next}") ==
+        "run.yaml:1:52: numeric sequences have classes; give 'vocabulary' for tokens");
+  CHECK(config_message("{source: arrays}") ==
+        "run.yaml:1:1: give 'file', or 'x' and 'y': an .npz file, or two .npy files");
+  CHECK(config_message("{source: text, file: x, vocabulary: 1}") ==
+        "run.yaml:1:37: expected 0 or at least 2: '<unknown>' is one of the tokens");
 }
 
 TEST_CASE("two image channels are refused") {

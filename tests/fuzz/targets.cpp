@@ -19,6 +19,7 @@ void read_json(std::string_view input);
 void read_list(std::string_view input);
 void read_manifest(std::string_view input);
 void read_network(std::string_view input);
+void read_numpy(std::string_view input);
 void read_pack_file(std::string_view input);
 void read_picture_index(std::string_view input);
 void read_png(std::string_view input);
@@ -26,7 +27,12 @@ void read_rank_messages(std::string_view input);
 void read_run_file(std::string_view input);
 void read_safetensors(std::string_view input);
 void read_tensors(std::string_view input);
+void read_text(std::string_view input);
+void read_text_rows(std::string_view input);
+void read_vocabulary(std::string_view input);
+void read_word_index(std::string_view input);
 void read_yaml(std::string_view input);
+void read_zip(std::string_view input);
 
 std::span<const Target> targets() {
   static constexpr std::array kTargets{Target{"cifar10", read_cifar10},
@@ -40,6 +46,8 @@ std::span<const Target> targets() {
                                        Target{"list", read_list},
                                        Target{"manifest", read_manifest},
                                        Target{"network", read_network},
+                                       Target{"npz", read_zip},
+                                       Target{"numpy", read_numpy},
                                        Target{"pack", read_pack_file},
                                        Target{"picture_index", read_picture_index},
                                        Target{"png", read_png},
@@ -47,6 +55,10 @@ std::span<const Target> targets() {
                                        Target{"run_file", read_run_file},
                                        Target{"safetensors", read_safetensors},
                                        Target{"tensors", read_tensors},
+                                       Target{"text", read_text},
+                                       Target{"text_table", read_text_rows},
+                                       Target{"vocabulary", read_vocabulary},
+                                       Target{"word_index", read_word_index},
                                        Target{"yaml", read_yaml}};
   return kTargets;
 }

@@ -18,6 +18,7 @@ std::span<const config::Word<Resident>> words(Resident) {
 
 void declare(Fields& fields, SplitConfig& split) {
   fields.select("source", split.source, "where the samples come from", dataset_kinds());
+  if (!fields.describing()) split.where = fields.where("source");
   fields.field("shuffle", split.shuffle, "a new order every epoch (training only)");
 }
 
@@ -51,6 +52,10 @@ void declare(Fields& fields, DataConfig& data) {
                  preprocess_kinds());
   fields.list_of("augment", data.augment, "applied to training samples before preprocess, in order",
                  augmentation_kinds());
+  if (!fields.describing()) {
+    data.preprocess_at = fields.where("preprocess");
+    data.augment_at = fields.where("augment");
+  }
   fields.field("workers", data.workers, "threads that prepare batches; 0: no separate threads",
                {.minimum = 0, .maximum = 256});
   fields.field("resident", data.resident,

@@ -16,6 +16,7 @@ namespace trainyard {
 /// One split: a source with its keys, and whether its order is shuffled.
 struct SplitConfig {
   std::shared_ptr<const DatasetSource> source;
+  Position where;  // of the source's name
   bool shuffle = true;
 };
 
@@ -28,6 +29,7 @@ struct DataConfig {
   std::optional<double> val_fraction;
   std::vector<std::shared_ptr<const Preprocess>> preprocess;
   std::vector<std::shared_ptr<const Augmentation>> augment;
+  Position preprocess_at, augment_at;  // in the file
   std::int64_t workers = 1;
   Resident resident = Resident::automatic;
   std::int64_t prefetch = 2;

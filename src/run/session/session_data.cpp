@@ -37,7 +37,38 @@ std::string classes_advice(std::int64_t wanted, std::int64_t found) {
          "' (sources idx, tensors, image_folder)";
 }
 
+/// Throws Error{config} if steps for images are given for samples that have none.
+void require_images(const DataConfig& config, const Dataset& train) {
+  if (has_images(train)) return;
+  const bool preprocessed = !config.preprocess.empty();
+  if (!preprocessed && config.augment.empty()) return;
+  const Position& at = preprocessed ? config.preprocess_at : config.augment_at;
+  throw Error(ErrorKind::config, at.text() + ": " + (preprocessed ? "'preprocess'" : "'augment'") +
+                                     " is for images, but the samples of source '" +
+                                     std::string(config.train.source->name()) + "' are sequences " +
+                                     sample_text(train) + "; remove it");
+}
+
+/// Throws Error{data} unless both splits, of which one has tokens, have the same ones.
+void require_same_tokens(const Dataset& train, const Dataset& val) {
+  const Vocabulary *a = train.vocabulary(), *b = val.vocabulary();
+  const bool same_fields = train.fields() == val.fields();
+  if (a != nullptr && b != nullptr && same_fields && a->words() == b->words()) return;
+  const auto text = [](const Dataset& set) {
+    const Vocabulary* vocabulary = set.vocabulary();
+    const std::string of = sample_text(set);
+    if (vocabulary == nullptr) return "images " + of;
+    return "sequences " + of + " from a vocabulary of " + std::to_string(vocabulary->size());
+  };
+  const bool words_differ = a != nullptr && b != nullptr && same_fields && a->size() == b->size();
+  throw Error(ErrorKind::data, "the training split holds " + text(train) +
+                                   ", the validation split " + text(val) +
+                                   (words_differ ? " with other words" : "") +
+                                   "; both must have the same steps, labels and vocabulary");
+}
+
 void require_alike(const Dataset& train, const Dataset& val) {
+  if (!has_images(train) || !has_images(val)) require_same_tokens(train, val);
   const std::int64_t a = train.classes(), b = val.classes();
   const bool sized = train.image_shape()[1] > 0 && val.image_shape()[1] > 0;
   const bool alike = sized ? train.image_shape() == val.image_shape()
@@ -117,6 +148,7 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
   data.train = open_shared(*run.data.train.source, opening, ranks);
   data.val = open_shared(*run.data.val.source, opening, ranks);
   require_alike(*data.train, *data.val);
+  require_images(run.data, *data.train);
   data.pipeline = std::make_unique<Pipeline>(shape_of_both(*data.train, *data.val),
                                              run.data.augment, run.data.preprocess);
   if (known != nullptr) {

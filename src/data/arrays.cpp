@@ -1,0 +1,161 @@
+#include "data/arrays.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/read_file.h"
+#include "data/memory_dataset.h"
+#include "data/numpy_array.h"
+#include "data/zip_file.h"
+
+namespace trainyard {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void bad_shape(const NumpyArray& array, const std::string& expected) {
+  throw Error(ErrorKind::data,
+              "'" + array.name + "' is " + array.text() + ", expected " + expected);
+}
+
+std::pair<NumpyArray, NumpyArray> arrays_of(const ArraysOptions& options) {
+  if (options.file.empty()) {
+    const auto whole = [&](const std::string& file) {
+      const fs::path path = located(file, options.config_folder);
+      const InputFile input(path, ErrorKind::data);
+      std::vector<std::byte> bytes(input.size());
+      input.read(0, bytes);
+      return parse_numpy(std::move(bytes), path.string());
+    };
+    return {whole(options.x), whole(options.y)};
+  }
+  const fs::path path = located(options.file, options.config_folder);
+  const ZipFile archive(path);
+  const auto member = [&](const std::string& name) {
+    return parse_numpy(archive.read(name + ".npy"), path.string() + ": " + name);
+  };
+  return {member(options.x), member(options.y)};
+}
+
+/// Checks that there are labels for the samples of `x`: [n], [n, 1] or, if `each`, [n, t].
+void check_labels(const NumpyArray& x, const NumpyArray& y, bool each) {
+  const std::int64_t n = x.shape[0], steps = x.shape[1];
+  const bool one = y.shape.size() == 1 || (y.shape.size() == 2 && y.shape[1] == 1);
+  const bool of_steps = each && y.shape.size() == 2 && y.shape[1] == steps;
+  if (y.kind != NumberKind::real && !y.shape.empty() && y.shape[0] == n && (one || of_steps))
+    return;
+  const std::string count = std::to_string(n);
+  bad_shape(y, "whole numbers [" + count + "]" +
+                   (each ? " or [" + count + ", " + std::to_string(steps) + "]" : "") +
+                   ": a class for each sample of x; of one-hot labels take numpy.argmax(y, -1)");
+}
+
+/// The number of classes, whose labels are checked.
+std::int64_t classes_of(const std::vector<std::int32_t>& labels, std::int64_t classes,
+                        const NumpyArray& y) {
+  if (classes == 0) classes = std::int64_t{*std::ranges::max_element(labels)} + 1;
+  const auto bad = std::ranges::find_if(
+      labels, [&](std::int32_t label) { return label < 0 || label >= classes; });
+  if (bad == labels.end()) return classes;
+  throw Error(ErrorKind::data, "'" + y.name + "': label " + std::to_string(bad - labels.begin()) +
+                                   " (from 0) is " + std::to_string(*bad) + ", expected 0 to " +
+                                   std::to_string(std::max<std::int64_t>(classes, 1) - 1));
+}
+
+/// Samples [t, features] as [features, t].
+std::vector<float> features_first(const std::vector<float>& values, std::int64_t n,
+                                  std::int64_t steps, std::int64_t features) {
+  std::vector<float> turned(values.size());
+  for (std::int64_t i = 0; i < n * steps * features; ++i) {
+    const std::int64_t feature = i % features, step = i / features % steps;
+    const std::int64_t sample = i / (features * steps);
+    turned[static_cast<std::size_t>((sample * features + feature) * steps + step)] =
+        values[static_cast<std::size_t>(i)];
+  }
+  return turned;
+}
+
+std::string arrays_fingerprint(const NumpyArray& x, const NumpyArray& y,
+                               const ArraysOptions& options) {
+  Hash128 hash;
+  hash.update(x.file);
+  hash.update(y.file);
+  hash.update(std::to_string(options.vocabulary) + " " + std::to_string(options.limit));
+  return hash.hex();
+}
+
+std::unique_ptr<Dataset> number_set(const NumpyArray& x, const NumpyArray& y,
+                                    const ArraysOptions& options) {
+  if (x.shape.size() < 2 || x.shape.size() > 3 || x.elements() == 0) {
+    bad_shape(x, "numbers [n, steps, features] or [n, steps], at least one");
+  }
+  check_labels(x, y, false);
+  const std::int64_t features = x.shape.size() == 3 ? x.shape[2] : 1;
+  MemorySamples samples{.image = {features, 1, x.shape[1]}};
+  samples.floats = features_first(floats_of(x), x.shape[0], x.shape[1], features);
+  samples.labels = integers_of(y);
+  samples.classes = classes_of(samples.labels, options.classes, y);
+  samples.fingerprint = arrays_fingerprint(x, y, options);
+  return std::make_unique<MemoryDataset>(std::move(samples), options.limit);
+}
+
+std::unique_ptr<Dataset> token_arrays(const NumpyArray& x, const NumpyArray& y,
+                                      const ArraysOptions& options) {
+  if (x.kind == NumberKind::real || x.shape.size() != 2 || x.elements() == 0) {
+    bad_shape(x, "whole numbers [n, steps], at least one: tokens of the 'vocabulary'");
+  }
+  check_labels(x, y, true);
+  TokenSamples samples{.steps = x.shape[1], .tokens = integers_of(x), .labels = integers_of(y)};
+  const auto bad = std::ranges::find_if(
+      samples.tokens, [&](std::int32_t token) { return token < 0 || token >= options.vocabulary; });
+  if (bad != samples.tokens.end()) {
+    throw Error(ErrorKind::data,
+                "'" + x.name + "': sample " +
+                    std::to_string((bad - samples.tokens.begin()) / samples.steps) +
+                    " (from 0) has token " + std::to_string(*bad) + ", expected 0 to " +
+                    std::to_string(options.vocabulary - 1) + ": below 'vocabulary'");
+  }
+  const bool each = y.shape.size() == 2 && y.shape[1] == samples.steps && samples.steps > 1;
+  samples.form = each ? LabelForm::each : LabelForm::one;
+  samples.classes = classes_of(samples.labels, options.classes, y);
+  samples.vocabulary = std::make_shared<const Vocabulary>(numbered_vocabulary(options.vocabulary));
+  samples.fingerprint = arrays_fingerprint(x, y, options);
+  return token_set_of(std::move(samples), options.limit);
+}
+
+}  // namespace
+
+void declare(config::Fields& fields, ArraysOptions& options) {
+  fields.field("file", options.file, "an .npz file; without it x and y are .npy files");
+  fields.field("x", options.x,
+               "the samples: [n, steps, features] or [n, steps]; the name of an array in the .npz "
+               "file, or a .npy file");
+  fields.field("y", options.y, "the classes, [n]; of tokens also [n, steps]; a name or a file");
+  fields.field("vocabulary", options.vocabulary, "x are tokens below this number; 0: x are numbers",
+               {.minimum = 0, .maximum = 1 << 24});
+  fields.field("classes", options.classes, "number of classes; 0: the largest label plus one",
+               {.minimum = 0});
+  declare_common(fields, options);
+  if (fields.describing() || !options.file.empty()) return;
+  if (!fields.given("x") || !fields.given("y")) {
+    fields.error("", "give 'file', or 'x' and 'y': an .npz file, or two .npy files");
+  }
+}
+
+std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options) {
+  const auto [x, y] = arrays_of(options);
+  return options.vocabulary > 0 ? token_arrays(x, y, options) : number_set(x, y, options);
+}
+
+std::unique_ptr<DatasetSource> read_arrays(config::Fields& fields) {
+  ArraysOptions options;
+  declare(fields, options);
+  return std::make_unique<OptionsSource<ArraysOptions>>(
+      "arrays", options,
+      [](const ArraysOptions& given, const Opening&) { return open_arrays(given); });
+}
+
+}  // namespace trainyard
