@@ -192,7 +192,7 @@ TEST_CASE("a file that is no array of numbers is refused with the reason") {
   CHECK(numpy_message(npy("{'descr': '|i1', 'shape': (1,)}", "a")) ==
         "'a.npy': its header is \"{'descr': '|i1', 'shape': (1,)}\", expected {'descr': ..., "
         "'fortran_order': ..., 'shape': ...}");
-  for (const char* header : {"", "{", "{'descr'}", "{'descr': 1}", "{'x': 1}", "{'shape': (a,)}",
+  for (const char* header : {"{", "{'descr'}", "{'descr': 1}", "{'x': 1}", "{'shape': (a,)}",
                              "{'shape': (1,1,1,1,1,1,1,1,1)}", "{'fortran_order': true}",
                              "{'descr': '|i1', 'fortran_order': False, 'shape': (1,)} x"}) {
     CAPTURE(header);
