@@ -13,7 +13,7 @@ import math
 import torch
 import torch.nn.functional as F
 
-from make_training_goldens import noise
+from make_training_goldens import hard_sigmoid, keras_lstm, noise
 
 SCALE = 0.25  # gradient scale of the step state, for losses
 
@@ -212,6 +212,45 @@ def conv_transpose_same(shape, filters, kernel, stride):
     return {"op": op, "inputs": [x], "outputs": [y], "parameters": [weight, bias]}
 
 
+def recurrent(op, shape, units, gates, function):
+    """`function` of x [n, t, c] and the parameters gives [n, t, units]."""
+    x = tensor("input0", shape)
+    parameters = [tensor("weight", (gates * units, shape[1])),
+                  tensor("recurrent", (gates * units, units)), tensor("bias", (gates * units,))]
+    y = function(x[:, :, 0].transpose(1, 2), *parameters)
+    y = y.transpose(1, 2)[:, :, None] if "return_sequences: true" in op else y[:, -1]
+    return {"op": op, "inputs": [x], "outputs": [y], "parameters": parameters}
+
+
+def torch_lstm(x, weight, recurrent, bias):
+    state = torch.zeros(1, len(x), recurrent.shape[1], dtype=x.dtype)
+    return torch._VF.lstm(x, (state, state), [weight, recurrent, bias, torch.zeros_like(bias)],
+                          True, 1, 0.0, False, False, True)[0]
+
+
+def torch_rnn(run):
+    def function(x, weight, recurrent, bias):
+        state = torch.zeros(1, len(x), recurrent.shape[1], dtype=x.dtype)
+        return run(x, state, [weight, recurrent, bias, torch.zeros_like(bias)], True, 1, 0.0, False,
+                   False, True)[0]
+    return function
+
+
+def recurrent_cases():
+    shape = (3, 5, 1, 7)
+    for more in ("", ", return_sequences: true"):
+        yield recurrent(f"{{lstm: {{units: 6, gates: sigmoid{more}}}}}", shape, 6, 4, torch_lstm)
+        yield recurrent(f"{{lstm: {{units: 6{more}}}}}", shape, 6, 4,
+                        lambda x, *p: keras_lstm(x, *p, hard_sigmoid))
+        yield recurrent(f"{{simple_rnn: {{units: 6{more}}}}}", shape, 6, 1,
+                        torch_rnn(torch._VF.rnn_tanh))
+    yield recurrent("{simple_rnn: {units: 4, activation: relu}}", shape, 4, 1,
+                    torch_rnn(torch._VF.rnn_relu))
+    # Keras returns the states of a backwards layer in the order in which they are computed.
+    yield recurrent("{lstm: {units: 4, gates: sigmoid, backwards: true, return_sequences: true}}",
+                    shape, 4, 4, lambda x, *p: torch_lstm(x.flip(1), *p))
+
+
 def labels_of(samples, classes):
     return torch.tensor(((noise("labels", (samples,)) + 1) / 2 * classes).astype(int))
 
@@ -322,6 +361,7 @@ def cases():
     yield combine("flatten", [shape], lambda a: a.flatten(1))
     yield from shape_cases()
     yield from norm_cases()
+    yield from recurrent_cases()
     for smoothing in (0.0, 0.1):
         yield loss(f"{{cross_entropy: {{label_smoothing: {smoothing}}}}}", (6, 10),
                    lambda x, t: F.cross_entropy(x, t, reduction="none", label_smoothing=smoothing))

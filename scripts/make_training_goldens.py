@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Losses of ten training steps in PyTorch float64, for tests/golden/training.yaml.
 
-The networks are those of models/, written out here by hand with the layer paths that train gives
+The networks are those of models/ and tests/golden/, written out here by hand with the layer paths that train gives
 them. Weights and images come from Philox4x32-10 keyed by FNV-1a of their names, so that no weights
 need to be stored; tests/golden/training_test.cpp makes the same ones. SGD with momentum 0.9.
 
@@ -92,6 +92,44 @@ class Network:
         bound = math.sqrt(6.0 / (x.shape[1] + units))
         weight = self.parameter(path + ".weight", (units, x.shape[1]), bound)
         return F.linear(x, weight, self.parameter(path + ".bias", (units,), 0.1))
+
+    def recurrent_parameters(self, path, x, gates, units):
+        bounds = [math.sqrt(6.0 / (gates * units + inputs)) for inputs in (x.shape[2], units)]
+        return [self.parameter(path + ".weight", (gates * units, x.shape[2]), bounds[0]),
+                self.parameter(path + ".recurrent", (gates * units, units), bounds[1]),
+                self.parameter(path + ".bias", (gates * units,), 0.1)]
+
+    def lstm(self, path, x, units, gate):
+        """x [n, t, c] to [n, t, units]; PyTorch's own with gate None."""
+        weight, recurrent, bias = self.recurrent_parameters(path, x, 4, units)
+        if gate is None:
+            state = torch.zeros(1, len(x), units, dtype=x.dtype)
+            return torch._VF.lstm(x, (state, state), [weight, recurrent, bias, 0 * bias], True, 1,
+                                  0.0, False, False, True)[0]
+        return keras_lstm(x, weight, recurrent, bias, gate)
+
+    def simple_rnn(self, path, x, units):
+        weight, recurrent, bias = self.recurrent_parameters(path, x, 1, units)
+        state = torch.zeros(1, len(x), units, dtype=x.dtype)
+        return torch._VF.rnn_tanh(x, state, [weight, recurrent, bias, 0 * bias], True, 1, 0.0,
+                                  False, False, True)[0]
+
+
+def keras_lstm(x, weight, recurrent, bias, gate):
+    """Keras 2.1: LSTMCell.call, implementation 1, with our transposed kernels."""
+    h = cell = torch.zeros(len(x), recurrent.shape[1], dtype=x.dtype)
+    states = []
+    for step in range(x.shape[1]):
+        i, f, g, o = (x[:, step] @ weight.t() + bias + h @ recurrent.t()).chunk(4, 1)
+        cell = gate(f) * cell + gate(i) * torch.tanh(g)
+        h = gate(o) * torch.tanh(cell)
+        states.append(h)
+    return torch.stack(states, 1)
+
+
+def hard_sigmoid(x):
+    """Keras's: torch.nn.functional.hardsigmoid has the slope 1 / 6."""
+    return (0.2 * x + 0.5).clamp(0, 1)
 
 
 def resnet20(net, x):
@@ -197,13 +235,25 @@ def two_losses(outputs, labels):
     return main + 0.25 * aux
 
 
+def recurrent(net, x, gate=None):
+    """tests/golden/recurrent.yaml: the columns of an image are the steps."""
+    x = net.lstm("lstm1", x.reshape(len(x), 96, 32).transpose(1, 2), 24, gate)
+    x = net.lstm("lstm2", net.simple_rnn("simple_rnn1", x, 20), 16, gate)
+    return net.dense("dense1", x[:, -1], 10)
+
+
+def keras_recurrent(net, x):
+    return recurrent(net, x, hard_sigmoid)
+
+
 # Losses that are not the cross-entropy, by network.
 LOSSES = {"two_heads": two_losses}
 
 # Name, network, learning rate, batches for double and float32.
 CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 0.01, 4, 32),
          ("keras_cnn", keras_cnn, 0.01, 8, 8), ("resnet_v2", resnet_v2, 0.005, 8, 16),
-         ("grouped", grouped, 0.005, 4, 16), ("two_heads", two_heads, 0.05, 8, 16))
+         ("grouped", grouped, 0.005, 4, 16), ("two_heads", two_heads, 0.05, 8, 16),
+         ("recurrent", recurrent, 0.1, 8, 16), ("keras_recurrent", keras_recurrent, 0.1, 8, 16))
 
 
 def train(case, images_set, dtype, moved=None):

@@ -23,6 +23,7 @@
 #include "ops/permute.h"
 #include "ops/pool.h"
 #include "ops/prelu.h"
+#include "ops/recurrent.h"
 #include "ops/reshape.h"
 #include "ops/scale.h"
 #include "ops/shift.h"
@@ -40,6 +41,8 @@ auto list_ops(const std::tuple<Functions...>*) {
       conv_kind(),
       conv_transpose_kind(),
       dense_kind(),
+      lstm_kind(),
+      simple_rnn_kind(),
       bn_kind(),
       layer_norm_kind(),
       group_norm_kind(),

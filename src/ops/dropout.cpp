@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "ops/rate.h"
 
 namespace trainyard {
 namespace {
@@ -59,12 +60,7 @@ std::uint32_t drop_threshold(double rate) {
 }
 
 void declare(config::Fields& fields, DropoutAttributes& dropout) {
-  fields.field("rate", dropout.rate, "fraction of values set to zero in training, below 1",
-               {.minimum = 0});
-  if (dropout.rate >= 1) {
-    fields.error("rate", "'rate' must be below 1, found " + number_text(dropout.rate));
-    dropout.rate = 0;
-  }
+  declare_rate(fields, "rate", dropout.rate, "fraction of values set to zero in training, below 1");
 }
 
 config::Kind<Op> dropout_kind() {

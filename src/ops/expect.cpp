@@ -10,6 +10,14 @@ void require_images(const Shape& shape) {
       fmt::format("expects images [batch, channels, height, width], found {}", shape.text()));
 }
 
+void require_sequence(const Shape& shape) {
+  if (shape.rank() == 4 && shape.h() == 1) return;
+  throw ShapeError(
+      fmt::format("expects a sequence [batch, channels, 1, steps], found {}; begin "
+                  "with input: {{steps: ..., features: ...}}, embedding or one_hot",
+                  shape.text()));
+}
+
 void require_features_or_images(const Shape& shape) {
   if (shape.rank() == 4 || shape.rank() == 2) return;
   throw ShapeError(

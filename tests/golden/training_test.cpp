@@ -273,6 +273,15 @@ Golden two_heads() {
   return golden;
 }
 
+/// PyTorch's LSTM, and Keras's gates by their formula.
+Golden recurrent() {
+  return load_golden("recurrent", "../tests/golden/recurrent.yaml",
+                     "{defaults: {lstm: {gates: sigmoid}}}");
+}
+Golden keras_recurrent() {
+  return load_golden("keras_recurrent", "../tests/golden/recurrent.yaml", "{}");
+}
+
 }  // namespace
 
 TEST_CASE("ResNet-20 on the reference device follows PyTorch in float64") {
@@ -310,4 +319,16 @@ TEST_CASE("Keras's ResNet v2 through oneDNN stays within float32 rounding of PyT
 }
 TEST_CASE("grouped bottlenecks through oneDNN stay within float32 rounding of PyTorch") {
   check_cpu(grouped());
+}
+TEST_CASE("recurrent layers on the reference device follow PyTorch in float64") {
+  check_reference(recurrent());
+}
+TEST_CASE("recurrent layers with Keras's gates on the reference device follow their formula") {
+  check_reference(keras_recurrent());
+}
+TEST_CASE("recurrent layers through oneDNN stay within float32 rounding of PyTorch") {
+  check_cpu(recurrent());
+}
+TEST_CASE("Keras's gates through oneDNN stay within float32 rounding of their formula") {
+  check_cpu(keras_recurrent());
 }

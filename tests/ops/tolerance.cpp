@@ -7,6 +7,7 @@
 #include "ops/convolution.h"
 #include "ops/dense.h"
 #include "ops/pool.h"
+#include "ops/recurrent.h"
 
 namespace trainyard::op_tests {
 namespace {
@@ -38,6 +39,11 @@ Terms terms_of(const OpCase& op_case) {
   if (dynamic_cast<const BnOp*>(op_case.op.get()) != nullptr) {
     const double count = real(in.n() * in.h() * in.w());
     return {count, count, count};
+  }
+  if (const auto* recurrent = dynamic_cast<const RecurrentOp*>(op_case.op.get())) {
+    const double units = real(recurrent->values().units);
+    const double width = units * real(recurrent->gates());
+    return {real(in.c()) + units + 1, width, real(in.n() * in.w())};
   }
   const double pixels = real(in.n() * in.h() * in.w());  // parameters per channel sum over them
   return {real(in.c()), real(in.c()), pixels};           // softmax and losses sum over channels
@@ -130,7 +136,10 @@ Tolerances tolerances(const OpCase& op_case, const CaseValues& values, const Cas
   if (type == arithmetic_of(type)) return allowed;
   const Contract contract = op_case.op->contract();
   const Rounding storage = rounding_of(type);
-  const double steps = static_cast<double>(op_case.inputs.size()) + extra;
+  // Every step of a recurrent layer reads states, and backward gradients, that were rounded.
+  const bool recurrent = dynamic_cast<const RecurrentOp*>(op_case.op.get()) != nullptr;
+  const double inner = recurrent ? 2 * static_cast<double>(op_case.inputs[0].w()) : 0;
+  const double steps = static_cast<double>(op_case.inputs.size()) + extra + inner;
   if (!contract.arithmetic_outputs) {
     add_storage(allowed.outputs, sizes.outputs, steps, storage, least);
     add_storage(allowed.evaluated, sizes.evaluated, steps, storage, least);
@@ -139,7 +148,8 @@ Tolerances tolerances(const OpCase& op_case, const CaseValues& values, const Cas
                                 ? 6 * std::sqrt(terms.input_gradient) * op_case.conditioning
                                 : 0;
   add_storage(allowed.input_gradients, sizes.input_gradients, steps + of_outputs, storage, least);
-  add_storage(allowed.parameter_gradients, sizes.parameter_gradients, extra, storage, least);
+  add_storage(allowed.parameter_gradients, sizes.parameter_gradients, extra + inner, storage,
+              least);
   return allowed;
 }
 

@@ -36,6 +36,9 @@ layers:
   - conv: {filters: 6, kernel: 1}
   - add: [[hard_sigmoid], [softsign], [identity]]
   - concat: [[global_max_pool], [global_avg_pool]]
+  - reshape: [4, 1, 3]
+  - lstm: {units: 6, return_sequences: true, dropout: 0.1, recurrent_dropout: 0.1}
+  - simple_rnn: {units: 5, return_sequences: true}
   - flatten
   - dropout: 0.1
   - dense: 4

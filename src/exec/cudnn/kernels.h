@@ -15,6 +15,8 @@
 
 namespace trainyard::cudnn {
 
+class MatmulLibrary;
+
 /// Packs f32 weights of the flat block (PackWeights).
 void pack_weights(cudaStream_t stream, DType type, const WeightShape& shape, const float* from,
                   void* to);
@@ -35,5 +37,9 @@ void zero_padding_channels(cudaStream_t stream, const TensorView& tensor);
 /// The executor of batch norm or of a pooling op (channels.h); null for other ops.
 [[nodiscard]] std::unique_ptr<Executor> make_channels(cudaStream_t stream,
                                                       const StepDescription& step);
+/// The executor of a recurrent layer. It keeps the library, because a plan may outlive its factory.
+[[nodiscard]] std::unique_ptr<Executor> make_recurrent(cudaStream_t stream,
+                                                       std::shared_ptr<const MatmulLibrary> library,
+                                                       const StepDescription& step);
 
 }  // namespace trainyard::cudnn

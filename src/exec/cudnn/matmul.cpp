@@ -7,9 +7,6 @@
 namespace trainyard::cudnn {
 namespace {
 
-// Every pointer of a product is a multiple of this.
-constexpr std::uint32_t kPointerAlignment = 16;
-
 cudaDataType_t cuda_type(DType type) {
   switch (type) {
     case DType::f16:
@@ -65,11 +62,11 @@ Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size
   if (shape.a_transposed) set(CUBLASLT_MATMUL_DESC_TRANSB, turn);
   if (shape.bias && shape.result == DType::f32) {
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    adds_bias_ = choose(workspace_cap).empty();
+    adds_bias_ = choose(workspace_cap, shape.alignment).empty();
     if (adds_bias_) return;
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
   }
-  const std::string problem = choose(workspace_cap);
+  const std::string problem = choose(workspace_cap, shape.alignment);
   if (problem.empty()) return;
   throw Error(ErrorKind::device,
               fmt::format("cuBLASLt has no algorithm for [{}, {}] by [{}, {}], {} to {}, within a "
@@ -84,7 +81,7 @@ void Matmul::set(cublasLtMatmulDescAttributes_t name, const T& value) {
                   "describing a product");
 }
 
-std::string Matmul::choose(std::size_t workspace_cap) {
+std::string Matmul::choose(std::size_t workspace_cap, std::uint32_t alignment) {
   const MatmulFunctions& call = library_->call();
   cublasLtMatmulPreference_t raw = nullptr;
   library_->check(call.create_preference(&raw), "choosing an algorithm");
@@ -100,7 +97,7 @@ std::string Matmul::choose(std::size_t workspace_cap) {
   for (const auto name :
        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
-    prefer(name, kPointerAlignment);
+    prefer(name, alignment);
   }
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;

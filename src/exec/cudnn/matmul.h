@@ -18,12 +18,13 @@ namespace trainyard::cudnn {
 /// each may be transposed in memory. No gaps between rows. Summed in f32.
 struct MatmulShape {
   std::int64_t rows = 0, columns = 0, depth = 0;
-  bool a_transposed = false;   // memory holds [depth, rows]
-  bool b_transposed = false;   // memory holds [columns, depth]
-  DType factors = DType::f32;  // of a and b
-  DType result = DType::f32;   // of d
-  bool tf32 = false;           // f32 factors may be rounded to TF32
-  bool bias = false;           // an f32 bias [columns] may be added to every row (adds_bias())
+  bool a_transposed = false;     // memory holds [depth, rows]
+  bool b_transposed = false;     // memory holds [columns, depth]
+  DType factors = DType::f32;    // of a and b
+  DType result = DType::f32;     // of d
+  bool tf32 = false;             // f32 factors may be rounded to TF32
+  bool bias = false;             // an f32 bias [columns] may be added to every row (adds_bias())
+  std::uint32_t alignment = 16;  // bytes that all addresses are multiples of
 };
 
 /// One product, ready to run: the first algorithm that cuBLASLt proposes within the workspace.
@@ -40,7 +41,7 @@ class Matmul {
   [[nodiscard]] bool adds_bias() const { return adds_bias_; }
   /// The address of the bias; to be set before the first run of a product that adds it.
   void bind_bias(const float* bias);
-  /// All addresses are multiples of 16 bytes.
+  /// All addresses are multiples of the shape's alignment.
   void run(cudaStream_t stream, const void* a, const void* b, void* d, void* workspace) const;
 
  private:
@@ -48,7 +49,7 @@ class Matmul {
   using Owned = std::unique_ptr<std::remove_pointer_t<T>, cublasStatus_t (*)(T)>;
 
   /// "" or why there is no algorithm.
-  [[nodiscard]] std::string choose(std::size_t workspace_cap);
+  [[nodiscard]] std::string choose(std::size_t workspace_cap, std::uint32_t alignment);
   template <class T>
   void set(cublasLtMatmulDescAttributes_t name, const T& value);
 

@@ -17,10 +17,12 @@ struct LibraryOp {
   Maker make;
 };
 
-constexpr std::array<LibraryOp, 8> kLibraryOps{{
+constexpr std::array<LibraryOp, 10> kLibraryOps{{
     {"conv", &onednn::make_conv},
     {"conv_transpose", &onednn::make_conv},
     {"dense", &onednn::make_dense},
+    {"lstm", &onednn::make_recurrent},
+    {"simple_rnn", &onednn::make_recurrent},
     {"bn", &onednn::make_bn},
     {"max_pool", &onednn::make_pool},
     {"avg_pool", &onednn::make_pool},

@@ -157,6 +157,11 @@ inline auto inner_product_backward_weights(const dnnl::engine& engine,
                                                                   dst);
 }
 
+/// dst = a * b of matrices.
+inline auto matrix_product(const dnnl::engine& engine, const Desc& a, const Desc& b,
+                           const Desc& dst) {
+  return make_desc<dnnl::matmul>(engine, a, b, dst);
+}
 /// dst = a * b; `b` broadcasts over its extents of 1.
 inline auto multiplication(const dnnl::engine& engine, const Desc& a, const Desc& b,
                            const Desc& dst) {

@@ -16,6 +16,8 @@ namespace trainyard::onednn {
                                                   const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_bn(const LibraryPtr& library,
                                                 const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const LibraryPtr& library,
+                                                       const StepDescription& step);
 /// True if make_bn_planes supports the step: channels in blocks, the last of which may have
 /// padding.
 [[nodiscard]] bool has_plane_code(const StepDescription& step);

@@ -16,5 +16,7 @@ template <class T>
 [[nodiscard]] std::unique_ptr<Executor> make_pool(const StepDescription& step);
 template <class T>
 [[nodiscard]] std::unique_ptr<Executor> make_bn(const StepDescription& step);
+template <class T>
+[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const StepDescription& step);
 
 }  // namespace trainyard::reference

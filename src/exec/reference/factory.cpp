@@ -18,10 +18,12 @@ struct LibraryOp {
   Maker in_double;
 };
 
-constexpr std::array<LibraryOp, 8> kLibraryOps{{
+constexpr std::array<LibraryOp, 10> kLibraryOps{{
     {"conv", &reference::make_conv<float>, &reference::make_conv<double>},
     {"conv_transpose", &reference::make_conv<float>, &reference::make_conv<double>},
     {"dense", &reference::make_dense<float>, &reference::make_dense<double>},
+    {"lstm", &reference::make_recurrent<float>, &reference::make_recurrent<double>},
+    {"simple_rnn", &reference::make_recurrent<float>, &reference::make_recurrent<double>},
     {"bn", &reference::make_bn<float>, &reference::make_bn<double>},
     {"max_pool", &reference::make_pool<float>, &reference::make_pool<double>},
     {"avg_pool", &reference::make_pool<float>, &reference::make_pool<double>},

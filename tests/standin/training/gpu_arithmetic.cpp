@@ -120,6 +120,9 @@ class GpuArithmetic final : public ExecutorFactory {
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     std::unique_ptr<Executor> executor = make_channel_executor(step);
     if (executor == nullptr) executor = make_functor_executor(step);
+    // Products of rounded factors in f32, in the reference device's order, and functors.
+    const bool recurrent = step.op->type() == "lstm" || step.op->type() == "simple_rnn";
+    if (recurrent) return make_reference_executors()->make(step);
     return executor != nullptr ? std::move(executor) : std::make_unique<Layer>(step);
   }
   [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,

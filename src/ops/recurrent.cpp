@@ -1,0 +1,172 @@
+#include "ops/recurrent.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "base/offset_allocator.h"
+#include "base/text.h"
+#include "kernels/columns.h"
+#include "ops/bias.h"
+#include "ops/dropout.h"
+#include "ops/expect.h"
+#include "ops/initializers.h"
+#include "ops/rate.h"
+#include "ops/window.h"
+
+namespace trainyard {
+namespace {
+
+using Cell = RecurrentAttributes::Cell;
+using Gates = RecurrentAttributes::Gates;
+using CellActivation = RecurrentAttributes::Activation;
+
+constexpr std::array<config::Word<Gates>, 2> kGatesWords{{
+    {Gates::hard_sigmoid, "hard_sigmoid"},
+    {Gates::sigmoid, "sigmoid"},
+}};
+constexpr std::array<config::Word<CellActivation>, 2> kCellActivationWords{{
+    {CellActivation::tanh, "tanh"},
+    {CellActivation::relu, "relu"},
+}};
+
+/// Keras has its own defaults; the others start the state's weights as they start kernels.
+void set_defaults(RecurrentAttributes& recurrent, config::Profile profile) {
+  const bool keras = profile == config::Profile::keras2;
+  recurrent.gates = keras ? Gates::hard_sigmoid : Gates::sigmoid;
+  recurrent.init = default_kernel_initializer(profile);
+  recurrent.recurrent_init =
+      keras ? Initializer{.kind = Initializer::Kind::orthogonal} : recurrent.init;
+}
+
+void declare_recurrent(config::Fields& fields, RecurrentAttributes& recurrent) {
+  const bool lstm = recurrent.cell == Cell::lstm;
+  set_defaults(recurrent, fields.profile());
+  fields.required("units", recurrent.units, "width of the state",
+                  {.minimum = 1, .maximum = kMostChannels});
+  fields.field("return_sequences", recurrent.return_sequences,
+               "put out the state after every step, not after the last alone");
+  fields.field(
+      "activation", recurrent.activation,
+      lstm ? "of the new values and of the cell: tanh or relu" : "of the state: tanh or relu");
+  if (lstm) {
+    fields.field("gates", recurrent.gates,
+                 "of the gates: hard_sigmoid (0.2 x + 0.5 cut to [0, 1]) or sigmoid");
+  }
+  declare_initializer(fields, "init", recurrent.init, "initializer of the inputs' weights");
+  declare_initializer(fields, "recurrent_init", recurrent.recurrent_init,
+                      "initializer of the state's weights");
+  declare_rate(fields, "dropout", recurrent.dropout,
+               "fraction of a gate's inputs set to zero in training, below 1");
+  declare_rate(fields, "recurrent_dropout", recurrent.recurrent_dropout,
+               "fraction of a gate's state set to zero in training, below 1");
+  fields.field("backwards", recurrent.backwards, "compute from the last step to the first");
+}
+
+template <Cell cell>
+std::unique_ptr<Op> read_recurrent(config::Fields& fields) {
+  RecurrentAttributes attributes;
+  attributes.cell = cell;
+  declare_recurrent(fields, attributes);
+  return std::make_unique<RecurrentOp>(attributes);
+}
+
+/// [gates * units, inputs]. The fans are those of Keras's kernel, but torch_default is PyTorch's
+/// rule for recurrent layers: bound 1 / sqrt(units) for all weights.
+ParameterSpec matrix(std::string name, const Initializer& init, std::int64_t rows,
+                     std::int64_t inputs, std::int64_t units) {
+  const bool torch = init.kind == Initializer::Kind::torch_default;
+  return {.name = std::move(name),
+          .shape = {rows, inputs},
+          .initializer = init,
+          .group = ParameterGroup::kernel,
+          .l2 = 0,
+          .fan_in = torch ? units : inputs,
+          .fan_out = rows};
+}
+
+/// Bytes of `elements` on the widest device, with room for the alignment of `slots`.
+std::int64_t most_bytes(std::int64_t elements, std::int64_t slots) {
+  return size_product({elements, sizeof(double)}) +
+         slots * static_cast<std::int64_t>(kSlotAlignment);
+}
+
+/// Upper bounds of exec/recurrent_step.h's memory.
+void add_memory(Signature& signature, const Shape& input, std::int64_t width, std::int64_t units,
+                std::int64_t copies) {
+  const std::int64_t n = input.n(), rows = n * input.w(), c = input.c();
+  const std::int64_t factors = size_product({copies, rows, c + units});
+  const std::int64_t states = size_product({rows + n, units});
+  const std::int64_t masks = copies * n * (c + units), weights = width * (c + units);
+  const std::int64_t kept = factors + rows * width + states + masks + weights + rows;
+  const std::int64_t own = rows * width + copies * rows * c + (copies + 2) * n * units +
+                           column_partials(rows, width) + n * width;
+  signature.saved_bytes = most_bytes(kept, 11);
+  signature.workspace_bytes = signature.saved_bytes + most_bytes(own, 10);
+}
+
+}  // namespace
+
+std::string_view RecurrentOp::type() const {
+  return attributes_.cell == Cell::lstm ? "lstm" : "simple_rnn";
+}
+
+Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
+  const Shape& input = inputs[0];
+  require_sequence(input);
+  const RecurrentAttributes& recurrent = attributes_;
+  const std::int64_t units = recurrent.units, width = gates() * units;
+  require_counted_positions({1, gates() * (input.c() + units)});
+  const ParameterSpec weight = matrix("weight", recurrent.init, width, input.c(), units);
+  Signature signature;
+  signature.outputs = {recurrent.return_sequences ? Shape{input.n(), units, 1, input.w()}
+                                                  : Shape{input.n(), units}};
+  signature.parameters = {weight,
+                          matrix("recurrent", recurrent.recurrent_init, width, units, units),
+                          bias_for(weight, width)};
+  signature.multiply_adds = size_product({input.n(), input.w(), width, input.c() + units});
+  const bool drops = recurrent.dropout > 0 || recurrent.recurrent_dropout > 0;
+  add_memory(signature, input, width, units, drops ? gates() : 1);
+  return signature;
+}
+
+Contract RecurrentOp::contract() const {
+  Contract contract;
+  contract.synced_backward = true;
+  contract.draws = attributes_.dropout > 0 || attributes_.recurrent_dropout > 0;
+  contract.layouts = Contract::Layouts::rows;
+  return contract;
+}
+
+std::string RecurrentOp::attributes() const {
+  const RecurrentAttributes& recurrent = attributes_;
+  const auto word = [](const auto& words, auto value) {
+    return words[static_cast<std::size_t>(value)].word;
+  };
+  const std::string of_gates = recurrent.cell == Cell::lstm
+                                   ? fmt::format("gates: {}, ", word(kGatesWords, recurrent.gates))
+                                   : "";
+  return fmt::format(
+      "{{units: {}, return_sequences: {}, activation: {}, {}init: {}, recurrent_init: {}, dropout: "
+      "{}, recurrent_dropout: {}, backwards: {}}}",
+      recurrent.units, recurrent.return_sequences, word(kCellActivationWords, recurrent.activation),
+      of_gates, text_of(recurrent.init), text_of(recurrent.recurrent_init),
+      number_text(recurrent.dropout), number_text(recurrent.recurrent_dropout),
+      recurrent.backwards);
+}
+
+config::Kind<Op> lstm_kind() {
+  return {"lstm", "long short-term memory over the steps of a sequence",
+          &read_recurrent<Cell::lstm>};
+}
+
+config::Kind<Op> simple_rnn_kind() {
+  return {"simple_rnn", "a state that reads itself and each step of a sequence",
+          &read_recurrent<Cell::simple_rnn>};
+}
+
+std::span<const config::Word<Gates>> words(Gates) { return kGatesWords; }
+std::span<const config::Word<CellActivation>> words(CellActivation) { return kCellActivationWords; }
+
+}  // namespace trainyard

@@ -1,0 +1,64 @@
+// Recurrent layers: the steps of a sequence one after the other, with a state between them.
+#pragma once
+
+#include <string>
+
+#include "ops/op.h"
+
+namespace trainyard {
+
+struct RecurrentAttributes {
+  enum class Cell { lstm, simple_rnn } cell = Cell::lstm;
+  enum class Gates { hard_sigmoid, sigmoid } gates = Gates::hard_sigmoid;  // of an lstm
+  enum class Activation { tanh, relu } activation = Activation::tanh;
+
+  std::int64_t units = 0;
+  bool return_sequences = false;  // the state after every step, else after the last
+  Initializer init;
+  Initializer recurrent_init;
+  double dropout = 0;            // fraction of zeros among the inputs of a gate, in [0, 1)
+  double recurrent_dropout = 0;  // the same of the state
+  bool backwards = false;        // from the last step to the first
+};
+
+/// YAML names: lstm (Hochreiter and Schmidhuber 1997 with the forget gate of Gers et al. 2000) and
+/// simple_rnn (Elman 1990), as Keras 2.1 computes them:
+///
+///   lstm        i, f, o = gates(W x + R h + b), g = activation(W x + R h + b)
+///               cell = f * cell + i * g, h = o * activation(cell)
+///   simple_rnn  h = activation(W x + R h + b)
+///
+/// x is a step of the input, h the state after the step before; both states begin at 0. Input: a
+/// sequence [n, c, 1, t]. Output: [n, units], the state after the last step, or with
+/// return_sequences [n, units, 1, t], in the order in which steps are computed.
+///
+/// Parameters: weight [gates * units, c], recurrent [gates * units, units], bias [gates * units],
+/// with the gates of an lstm in Keras's order i, f, g, o (Keras's own letters: i, f, c, o), which
+/// is PyTorch's too. Row g * units + u holds what unit u of gate g reads, so each matrix is the
+/// transpose of Keras's kernel [c, 4 * units] or recurrent_kernel; PyTorch's weight_ih_l0 and
+/// weight_hh_l0 are the same matrices, and its two biases are added.
+///
+/// In training every gate reads inputs and state with zeros of its own, drawn once a sequence (Gal
+/// and Ghahramani 2016, as Keras's implementation 1): the draws are keyed as those of DropoutMask,
+/// positions counting gate by gate the channels, then gate by gate the units.
+class RecurrentOp final : public Op {
+ public:
+  using Cell = RecurrentAttributes::Cell;
+
+  explicit RecurrentOp(RecurrentAttributes attributes) : attributes_(attributes) {}
+  [[nodiscard]] const RecurrentAttributes& values() const { return attributes_; }
+  [[nodiscard]] std::int64_t gates() const { return attributes_.cell == Cell::lstm ? 4 : 1; }
+
+  [[nodiscard]] std::string_view type() const override;
+  [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
+  [[nodiscard]] Contract contract() const override;
+  [[nodiscard]] std::string attributes() const override;
+
+ private:
+  RecurrentAttributes attributes_;
+};
+
+[[nodiscard]] config::Kind<Op> lstm_kind();
+[[nodiscard]] config::Kind<Op> simple_rnn_kind();
+
+}  // namespace trainyard

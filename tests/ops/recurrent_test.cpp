@@ -1,0 +1,187 @@
+// Recurrent layers: shapes, parameters, defaults of profiles, messages, masks. Values and gradients
+// are cases of recurrent.yaml and of tests/golden.
+#include "ops/recurrent.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "config/fields.h"
+#include "config/load.h"
+#include "kernels/launch.h"
+#include "ops/all.h"
+#include "ops/initializers.h"
+#include "ops/recurrent_cell.h"
+
+namespace trainyard {
+namespace {
+
+std::unique_ptr<Op> recurrent_from(const std::string& yaml,
+                                   config::Profile profile = config::Profile::keras2) {
+  const config::Node node = config::parse_yaml("op: " + yaml, "test.yaml");
+  config::Diagnostics diagnostics;
+  config::Fields fields(node, nullptr, "test", profile, diagnostics);
+  std::unique_ptr<Op> op;
+  fields.required_one_of("op", op, "the op", op_kinds());
+  fields.finish();
+  diagnostics.raise();
+  return op;
+}
+
+std::string message_of(const std::string& yaml) {
+  try {
+    static_cast<void>(recurrent_from(yaml));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+Signature signature_of(const std::string& yaml, const Shape& input,
+                       config::Profile profile = config::Profile::keras2) {
+  return recurrent_from(yaml, profile)->infer(std::span(&input, 1));
+}
+
+std::vector<float> initial(const ParameterSpec& spec) {
+  std::vector<float> values(static_cast<std::size_t>(spec.shape.elements()));
+  initialize(spec, 1, 2, values);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("an lstm has one matrix of all gates for its inputs, one for its state, and a bias") {
+  const Signature last = signature_of("{lstm: 128}", {32, 100, 1, 80});
+  CHECK(last.outputs[0] == Shape{32, 128});
+  REQUIRE(last.parameters.size() == 3);
+  CHECK(last.parameters[0].name == "weight");
+  CHECK(last.parameters[0].shape == Shape{512, 100});
+  CHECK(last.parameters[0].fan_in == 100);
+  CHECK(last.parameters[0].fan_out == 512);
+  CHECK(last.parameters[1].name == "recurrent");
+  CHECK(last.parameters[1].shape == Shape{512, 128});
+  CHECK(last.parameters[2].name == "bias");
+  CHECK(last.parameters[2].shape == Shape{512});
+  CHECK(last.multiply_adds == 32 * 80 * 512 * (100 + 128));
+  CHECK(signature_of("{lstm: [128, true]}", {32, 100, 1, 80}).outputs[0] == Shape{32, 128, 1, 80});
+}
+
+TEST_CASE("a simple_rnn has one gate") {
+  const Signature signature = signature_of("{simple_rnn: 6}", {3, 4, 1, 5});
+  CHECK(signature.outputs[0] == Shape{3, 6});
+  CHECK(signature.parameters[0].shape == Shape{6, 4});
+  CHECK(signature.parameters[1].shape == Shape{6, 6});
+  CHECK(signature.parameters[2].shape == Shape{6});
+  CHECK(initial(signature.parameters[2]) == std::vector<float>(6, 0));
+}
+
+TEST_CASE(
+    "recurrent weights start orthogonal in Keras and uniform within 1 / sqrt(units) in torch") {
+  const Signature keras = signature_of("{lstm: 9}", {1, 3, 1, 4});
+  CHECK(keras.parameters[1].initializer.kind == Initializer::Kind::orthogonal);
+  const Signature torch = signature_of("{lstm: 9}", {1, 3, 1, 4}, config::Profile::torch);
+  for (const ParameterSpec& parameter : torch.parameters) {
+    const std::vector<float> values = initial(parameter);
+    const auto [least, most] = std::ranges::minmax(values);
+    CHECK(least >= -1 / 3.0f);
+    CHECK(most <= 1 / 3.0f);
+    CHECK(most - least > 0.4f);
+  }
+}
+
+TEST_CASE("profiles differ in the gates and the initializers of an lstm") {
+  CHECK(recurrent_from("{lstm: 5}")->attributes() ==
+        "{units: 5, return_sequences: false, activation: tanh, gates: hard_sigmoid, "
+        "init: glorot_uniform, recurrent_init: orthogonal, dropout: 0, recurrent_dropout: 0, "
+        "backwards: false}");
+  CHECK(recurrent_from("{lstm: 5}", config::Profile::torch)->attributes() ==
+        "{units: 5, return_sequences: false, activation: tanh, gates: sigmoid, "
+        "init: torch_default, recurrent_init: torch_default, dropout: 0, recurrent_dropout: 0, "
+        "backwards: false}");
+  CHECK(recurrent_from("{simple_rnn: 5}", config::Profile::mxnet)->attributes() ==
+        "{units: 5, return_sequences: false, activation: tanh, init: {uniform: 0.01}, "
+        "recurrent_init: {uniform: 0.01}, dropout: 0, recurrent_dropout: 0, backwards: false}");
+}
+
+TEST_CASE("what is wrong with a recurrent layer is said") {
+  CHECK(message_of("{lstm: {units: 4, dropout: 1}}") ==
+        "test.yaml:1:32: 'dropout' must be below 1, found 1");
+  CHECK(message_of("{simple_rnn: {units: 4, recurrent_dropout: 1.5}}") ==
+        "test.yaml:1:48: 'recurrent_dropout' must be below 1, found 1.5");
+  CHECK(message_of("{simple_rnn: {units: 4, gates: sigmoid}}").find("unknown key 'gates'") !=
+        std::string::npos);
+  std::string message;
+  try {
+    static_cast<void>(signature_of("{lstm: 4}", {2, 3, 5, 7}));
+  } catch (const ShapeError& error) {
+    message = error.what();
+  }
+  CHECK(message ==
+        "expects a sequence [batch, channels, 1, steps], found [2, 3, 5, 7]; begin with input: "
+        "{steps: ..., features: ...}, embedding or one_hot");
+}
+
+namespace {
+
+/// A mask of `samples` for two gates of five inputs.
+std::vector<float> mask_of(const std::vector<std::int64_t>& samples, std::int64_t first,
+                           std::int64_t epoch = 3, std::uint32_t node = 8) {
+  const StepState state{.epoch = epoch};
+  const auto count = static_cast<std::int64_t>(samples.size());
+  std::vector<float> mask(static_cast<std::size_t>(2 * count * 5));
+  const DropoutMask drawn{
+      .batch = {samples.data(), &state, 9}, .node = node, .threshold = drop_threshold(0.4)};
+  CpuLauncher(1).rows(2 * count,
+                      RecurrentMask<float>{mask.data(), count, 5, first, drawn, 1 / 0.6f});
+  return mask;
+}
+
+/// What a mask of two gates has for one sample.
+std::vector<float> of_sample(const std::vector<float>& mask, std::size_t sample) {
+  const std::size_t samples = mask.size() / 10;
+  std::vector<float> values(mask.begin() + 5 * sample, mask.begin() + 5 * sample + 5);
+  const auto second = mask.begin() + 5 * (samples + sample);
+  values.insert(values.end(), second, second + 5);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a recurrent mask belongs to its sample, wherever that is in whichever batch") {
+  const std::vector<float> together = mask_of({40, 7, 123456789012, 5}, 0);
+  const std::vector<float> apart = mask_of({123456789012, 40}, 0);
+  CHECK(of_sample(apart, 0) == of_sample(together, 2));
+  CHECK(of_sample(apart, 1) == of_sample(together, 0));
+  CHECK(of_sample(together, 0) != of_sample(together, 1));
+}
+
+TEST_CASE("gates, inputs and state, epochs and layers have masks of their own") {
+  std::vector<std::int64_t> samples(40);
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<std::int64_t>(i);
+  const std::vector<float> inputs = mask_of(samples, 0);
+  const std::vector<float> first(inputs.begin(), inputs.begin() + 200);
+  CHECK(first != std::vector<float>(inputs.begin() + 200, inputs.end()));
+  CHECK(inputs != mask_of(samples, 10));
+  CHECK(inputs != mask_of(samples, 0, 4));
+  CHECK(inputs != mask_of(samples, 0, 3, 9));
+  const auto zeros = std::ranges::count(inputs, 0.0f);
+  CHECK(zeros > 400 * 0.4 - 40);  // four deviations
+  CHECK(zeros < 400 * 0.4 + 40);
+  CHECK(std::ranges::count(inputs, 1 / 0.6f) == 400 - zeros);
+}
+
+TEST_CASE("a recurrent mask draws position by position as a dropout layer does") {
+  const std::vector<std::int64_t> samples{40};
+  const std::vector<float> mask = mask_of(samples, 6);
+  const StepState state{.epoch = 3};
+  const DropoutMask drawn{
+      .batch = {samples.data(), &state, 9}, .node = 8, .threshold = drop_threshold(0.4)};
+  const DropoutMask::Sample sample = drawn.sample(0);
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    CHECK((mask[i] != 0) == (DropoutMask::word(sample, 6 + i) >= drawn.threshold));
+  }
+}
+
+}  // namespace trainyard
