@@ -22,45 +22,52 @@
 namespace trainyard {
 namespace {
 
-/// One prepared batch of uniform noise in [-2, 2) with random labels; numbers of other fields
-/// are 1.
+/// One prepared batch of uniform noise in [-2, 2), or of random tokens, with random labels; numbers
+/// of other fields are 1.
 class SyntheticBatch {
  public:
   SyntheticBatch(const TrainingGraph& graph, std::int64_t classes)
-      : images_(static_cast<std::size_t>(input_of(graph).elements())),
-        labels_(static_cast<std::size_t>(input_of(graph).n())),
-        index_(static_cast<std::size_t>(input_of(graph).n())) {
-    for (std::size_t i = 0; i < images_.size(); ++i) {
-      const Random4 draw = random4(1, RandomStream::synthetic, 0, 0, i);
-      images_[i] = 4 * uniform01(draw.word[0]) - 2;
-    }
-    for (std::size_t i = 0; i < labels_.size(); ++i) {
-      const Random4 draw = random4(1, RandomStream::synthetic, 0, 1, i);
-      labels_[i] = static_cast<std::int32_t>(draw.word[0] % static_cast<std::uint32_t>(classes));
-    }
+      : index_(static_cast<std::size_t>(graph.graph.values[graph.graph.inputs[0]].shape.n())) {
+    if (graph.images >= 0) draw_images(graph.graph.values[graph.images].shape);
     std::iota(index_.begin(), index_.end(), std::int64_t{0});
-    for (const GraphField& field : graph.fields) add_field(graph.graph.values[field.value]);
+    for (const GraphField& field : graph.fields) {
+      const bool tokens = field.value == graph.graph.inputs[0];
+      add_field(graph.graph.values[field.value], tokens ? graph.graph.vocabulary : classes);
+    }
   }
   [[nodiscard]] Batch view() const {
     return {.images = images_,
             .fields = {fields_.begin(), fields_.end()},
             .sample_index = index_,
-            .valid = static_cast<std::int64_t>(labels_.size())};
+            .valid = static_cast<std::int64_t>(index_.size())};
   }
 
  private:
-  static const Shape& input_of(const TrainingGraph& graph) {
-    return graph.graph.values[graph.graph.inputs[0]].shape;
+  void draw_images(const Shape& shape) {
+    images_.resize(static_cast<std::size_t>(shape.elements()));
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      const Random4 draw = random4(1, RandomStream::synthetic, 0, 0, i);
+      images_[i] = 4 * uniform01(draw.word[0]) - 2;
+    }
   }
-  void add_field(const Value& value) {
-    if (value.type == DType::i32) return fields_.push_back(std::as_bytes(std::span(labels_)));
+  /// Whole numbers are drawn below `below`.
+  void add_field(const Value& value, std::int64_t below) {
     const std::size_t count = static_cast<std::size_t>(value.shape.elements());
-    fields_.push_back(std::as_bytes(std::span(numbers_.emplace_back(count, 1.0F))));
+    if (value.type != DType::i32) {
+      fields_.push_back(std::as_bytes(std::span(numbers_.emplace_back(count, 1.0F))));
+      return;
+    }
+    std::vector<std::int32_t>& drawn = classes_.emplace_back(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Random4 draw = random4(1, RandomStream::synthetic, 0, classes_.size(), i);
+      drawn[i] = static_cast<std::int32_t>(draw.word[0] % static_cast<std::uint32_t>(below));
+    }
+    fields_.push_back(std::as_bytes(std::span(drawn)));
   }
 
   std::vector<float> images_;
-  std::vector<std::int32_t> labels_;
   std::vector<std::int64_t> index_;
+  std::vector<std::vector<std::int32_t>> classes_;
   std::vector<std::vector<float>> numbers_;
   std::vector<std::span<const std::byte>> fields_;
 };

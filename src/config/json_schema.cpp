@@ -56,6 +56,7 @@ Json pair_list(const FieldDescription& field) {
 }
 
 Json body(const std::vector<FieldDescription>& fields, bool keys_only = false);
+Json object_of(const std::vector<FieldDescription>& fields);
 Json member_form(const FieldDescription& field);
 
 // An item of the open family, which may itself contain lists of such items.
@@ -86,6 +87,9 @@ std::vector<Json> forms_of(const FieldDescription& field) {
     return {words_of(field.words), plain_number(field, "integer"), pair_list(field), expression()};
   }
   if (type == "map") return {body(field.fields, field.keys_only)};
+  if (type == "sizes or map") {
+    return {list_of(number(field, "integer")), object_of(field.fields), expression()};
+  }
   if (type == "one of") return {member_form(field)};
   if (type == "selected") return {words_of(member_names(field)), expression()};
   if (type == "tree") return {Json::object()};

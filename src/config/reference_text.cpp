@@ -33,6 +33,9 @@ std::string value_text(const FieldDescription& field) {
   if (field.type == "one of" || field.type == "selected") return "one of " + code_list(names);
   if (field.type == "list of members") return "a list of " + code_list(names);
   if (field.type == "map") return "a map, see below";
+  if (field.type == "sizes or map") {
+    return wanted_text("list of integers", limits_of(field)) + ", or a map, see below";
+  }
   if (field.type == "items") return "a list of items as above";
   if (field.type == "branches") return "lists of items as above";
   if (field.type == "tree") return "any value";
@@ -85,7 +88,7 @@ void write_section(const std::vector<FieldDescription>& fields, const std::strin
   write_table(fields, out);
   for (const FieldDescription& field : fields) {
     const std::string name = path.empty() ? field.key : path + "." + field.key;
-    if (field.type == "map") {
+    if (field.type == "map" || field.type == "sizes or map") {
       out += "\n" + heading(level, code(name));
       write_section(field.fields, name, level + 1, out);
     }

@@ -15,7 +15,8 @@ struct FieldDescription {
                              // "word", "map", "one of", "list of members", "selected" (members
                              // whose keys are next to this one), "word or pair", "tree", "items"
                              // and "branches": a list, or lists, of items of the one open family at
-                             // the top (layers within layers)
+                             // the top (layers within layers), "sizes or map": a list of integers
+                             // or a map
   std::string default_text;  // as it would be written; "" for required or absent
   bool required = false;
   bool rest = false;  // in positional form it takes all remaining values

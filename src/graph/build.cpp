@@ -14,11 +14,6 @@ namespace {
 using config::Diagnostics;
 using Kind = config::Node::Kind;
 
-Shape input_shape(const NetworkFile& file, std::int64_t batch) {
-  if (file.input.size() == 1) return {batch, file.input[0]};
-  return {batch, file.input[0], file.input[1], file.input[2]};
-}
-
 /// Records a final softmax or sigmoid.
 void note_closing(Graph& graph) {
   if (graph.nodes.empty()) return;
@@ -78,6 +73,18 @@ void refuse_dead_layers(const Graph& graph, Diagnostics& diagnostics) {
                                  " not reach the network's output; name the output with 'as' and "
                                  "read it with 'from', or delete the item");
   }
+}
+
+/// Reports outputs that are the network's own tokens.
+void refuse_token_outputs(const Graph& graph, const NetworkFile& file, Diagnostics& diagnostics) {
+  std::vector<ValueId> outputs{graph.output};
+  for (const NamedOutput& output : graph.outputs) outputs.push_back(output.value);
+  const bool tokens = std::ranges::any_of(
+      outputs, [&](ValueId output) { return graph.values[output].type == DType::i32; });
+  if (!tokens) return;
+  diagnostics.error(file.layers.where,
+                    "layers: an output of the network is its tokens themselves; begin with "
+                    "embedding or one_hot");
 }
 
 /// The map under `key` of `network`, made if absent.
@@ -169,15 +176,17 @@ Graph build_graph(const config::Node& network, const BuildOptions& options) {
   const NetworkFile file = read_network_file(network, options.profile, diagnostics);
   const bool expandable = check_items(file, diagnostics);
   Graph graph;
-  if (expandable && !file.input.empty()) {
-    graph.values.push_back({input_shape(file, options.batch), -1, DType::f32});
+  if (expandable && !file.input.extents.empty()) {
+    graph.values.push_back(input_value(file.input, options.batch));
     graph.inputs.push_back(0);
+    graph.vocabulary = file.input.vocabulary;
     graph.output = Expander(file, graph, diagnostics).run(0);
   }
   if (diagnostics.empty() && graph.nodes.empty()) {
     diagnostics.error(file.layers.where, "layers: the network has no layers after expansion");
   }
   if (diagnostics.empty()) refuse_dead_layers(graph, diagnostics);
+  if (diagnostics.empty()) refuse_token_outputs(graph, file, diagnostics);
   diagnostics.raise();
   note_closing(graph);
   if (options.peel_activation) peel_closing(graph);

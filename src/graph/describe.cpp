@@ -3,6 +3,7 @@
 #include <string>
 
 #include "config/profile.h"
+#include "graph/network_input.h"
 #include "graph/words.h"
 
 namespace trainyard {
@@ -29,16 +30,6 @@ FieldDescription describe_profile(config::Profile profile) {
       described("profile", "word", "framework whose conventions give the layers' defaults");
   field.words = config::profile_names();
   field.default_text = config::name_of(profile);
-  return field;
-}
-
-FieldDescription describe_input() {
-  FieldDescription field =
-      described("input", "list of integers",
-                "extents of one sample: [channels, height, width] or [features]");
-  field.required = true;
-  field.has_minimum = true;
-  field.minimum = 1;
   return field;
 }
 
@@ -100,7 +91,7 @@ std::vector<FieldDescription> describe_network(config::Profile profile) {
   return {describe_profile(profile),
           described("include", "tree", "file of blocks, or list of files, relative to this one"),
           described("vars", "tree", "variables for expressions: names with scalars, lists or maps"),
-          describe_input(),
+          describe_input(profile),
           describe_defaults(profile),
           described("blocks", "tree", "your own layers: {name: {args: [f, k=3], layers: [...]}}"),
           described("outputs", "list of texts",

@@ -64,6 +64,7 @@ class Expander {
                       std::vector<ValueId> inputs);
   ValueId append(const Layer& layer, const ListContext& context);
   [[nodiscard]] bool share_parameters(Node& node, const ListContext& context);
+  [[nodiscard]] std::string token_fault(const Node& node) const;
   ValueId infer_and_append(const Layer& layer, const ListContext& context, std::unique_ptr<Op> op);
 
   [[nodiscard]] bool holds(const Item& item, const ListContext& context, bool& condition);

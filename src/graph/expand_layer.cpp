@@ -146,6 +146,29 @@ bool Expander::share_parameters(Node& node, const ListContext& context) {
   return true;
 }
 
+/// Why a layer may not read its inputs: tokens where it reads numbers, or numbers where it reads
+/// tokens; "" if it may.
+std::string Expander::token_fault(const Node& node) const {
+  const Contract contract = node.op->contract();
+  if (contract.alias_forward) return "";
+  for (const ValueId input : node.inputs) {
+    const bool tokens = graph_.values[input].type == DType::i32;
+    if (tokens && contract.vocabulary == 0) {
+      return "reads numbers, but its input is the network's tokens; begin with embedding or one_hot";
+    }
+    if (!tokens && contract.vocabulary > 0) {
+      return "reads tokens, but its input is numbers; it comes first in a network with input: "
+             "{tokens: ..., vocabulary: ...}";
+    }
+    if (tokens && contract.vocabulary < graph_.vocabulary) {
+      return "knows " + std::to_string(contract.vocabulary) +
+             " tokens, but the network's input has a vocabulary of " +
+             std::to_string(graph_.vocabulary) + "; leave 'vocabulary' out";
+    }
+  }
+  return "";
+}
+
 ValueId Expander::infer_and_append(const Layer& layer, const ListContext& context,
                                    std::unique_ptr<Op> op) {
   Node node;
@@ -154,7 +177,8 @@ ValueId Expander::infer_and_append(const Layer& layer, const ListContext& contex
   node.inputs = layer.inputs;
   node.where = layer.where;
   node.called_from = context.called_from;
-  const std::string failure = infer_signature(graph_, node);
+  std::string failure = token_fault(node);
+  if (failure.empty()) failure = infer_signature(graph_, node);
   if (!failure.empty()) {
     const Position& call = context.called_from;
     const std::string caller = call.known() ? "; called from " + call.text() : "";

@@ -1,18 +1,11 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/network_input.h"
 #include "graph/summary.h"
 
 namespace trainyard {
 namespace {
-
-std::string input_text(const Shape& shape) {
-  std::string text = "input: [";
-  for (int axis = 1; axis < shape.rank(); ++axis) {
-    text += (axis > 1 ? ", " : "") + std::to_string(shape[axis]);
-  }
-  return text + "]\n";
-}
 
 /// True if the node reads only the value of the item before it, so that it needs no `from:`.
 bool is_chained(const Graph& graph, std::size_t index) {
@@ -73,9 +66,8 @@ std::string item_text(const Graph& graph, std::size_t index, const std::set<std:
 }  // namespace
 
 std::string expanded_yaml(const Graph& graph) {
-  const Shape& input = graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape;
   std::string text = "profile: keras2\n";  // attributes() has its conventions
-  text += input_text(input) + "layers:\n";
+  text += "input: " + input_text(graph) + "\nlayers:\n";
   const std::set<std::string> named = named_items(graph);
   if (named.count(kInputName) != 0) {
     text += "  - identity:\n    as: " + std::string(kInputName) + "\n";

@@ -81,9 +81,11 @@ std::string infer_signature(const Graph& graph, Node& node) {
 
 NodeId append_inferred(Graph& graph, Node node) {
   const auto id = static_cast<NodeId>(graph.nodes.size());
+  const bool passes_on = node.op->contract().alias_forward;
+  const DType type = passes_on ? graph.values.at(node.inputs.at(0)).type : DType::f32;
   for (const Shape& shape : node.signature.outputs) {
     node.outputs.push_back(static_cast<ValueId>(graph.values.size()));
-    graph.values.push_back({shape, id, DType::f32});
+    graph.values.push_back({shape, id, type});
   }
   graph.nodes.push_back(std::move(node));
   return id;

@@ -22,7 +22,7 @@ using NodeId = std::int32_t;
 struct Value {
   Shape shape;
   NodeId producer = -1;     // -1: an input of the graph
-  DType type = DType::f32;  // f32 means the device's activation type; labels are i32
+  DType type = DType::f32;  // f32 means the device's activation type; labels and tokens are i32
   bool exact = false;       // an input that is stored as `type` on every device
 };
 
@@ -50,7 +50,8 @@ struct Node {
 struct Graph {
   std::vector<Node> nodes;
   std::vector<Value> values;
-  std::vector<ValueId> inputs;   // the images first
+  std::vector<ValueId> inputs;   // what the network reads first, then what losses compare with
+  std::int64_t vocabulary = 0;   // inputs[0] holds tokens below it, i32 [n, t]; 0: numbers
   ValueId output = -1;           // logits, if the file ends in softmax and the loss peels it
   bool output_is_logits = true;  // false: the network ends in softmax or sigmoid, for predict
   /// Those of the file's `outputs`, until losses are attached.

@@ -15,8 +15,6 @@ using config::describe;
 using config::Diagnostics;
 using Kind = config::Node::Kind;
 
-constexpr std::int64_t kLargestExtent = 65'536;
-
 void check_keys(const config::Node& map, const std::string& what,
                 const std::vector<std::string>& known, Diagnostics& diagnostics) {
   for (const config::Entry& entry : map.entries) {
@@ -86,28 +84,6 @@ void read_variables(const config::Node* node, NetworkFile& file, Diagnostics& di
   }
 }
 
-void read_input(const config::Node& network, NetworkFile& file, Diagnostics& diagnostics) {
-  const config::Node* written = network.find("input");
-  if (written == nullptr) return;
-  const config::Node node = config::resolved(*written, file.variables, diagnostics);
-  const bool sized = node.kind == Kind::list && (node.items.size() == 1 || node.items.size() == 3);
-  if (!sized) {
-    diagnostics.error(
-        written->where,
-        "input: expected [channels, height, width] or [features], found " +
-            (node.kind == Kind::list ? "a list of " + std::to_string(node.items.size())
-                                     : describe(node)));
-    return;
-  }
-  for (const config::Node& extent : node.items) {
-    if (extent.kind != Kind::integer || extent.integer < 1 || extent.integer > kLargestExtent) {
-      diagnostics.error(extent.where,
-                        "input: expected an integer from 1 to 65536, found " + describe(extent));
-    }
-    file.input.push_back(std::clamp<std::int64_t>(extent.integer, 1, kLargestExtent));
-  }
-}
-
 void read_op_defaults(const config::Entry& entry, NetworkFile& file, Diagnostics& diagnostics) {
   const config::Kind<Op>* op = find_op(entry.key);
   if (op == nullptr) {
@@ -126,6 +102,23 @@ void read_op_defaults(const config::Entry& entry, NetworkFile& file, Diagnostics
   check_keys(entry.value, "the defaults of '" + entry.key + "'", keys_of(*op, file.profile),
              diagnostics);
   file.defaults[entry.key] = config::resolved(entry.value, file.variables, diagnostics);
+}
+
+/// The vocabulary of the input is the default of layers that have the key.
+void give_vocabulary(NetworkFile& file) {
+  const std::string key = "vocabulary";
+  config::Node vocabulary;
+  vocabulary.kind = Kind::integer;
+  vocabulary.integer = file.input.vocabulary;
+  vocabulary.real = static_cast<double>(file.input.vocabulary);
+  vocabulary.text = std::to_string(file.input.vocabulary);
+  for (const config::Kind<Op>& op : op_kinds()) {
+    const std::vector<std::string> keys = keys_of(op, file.profile);
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) continue;
+    config::Node& defaults = file.defaults[std::string(op.name)];
+    defaults.kind = Kind::map;
+    if (defaults.find(key) == nullptr) defaults.entries.push_back({key, {}, vocabulary});
+  }
 }
 
 void read_defaults(const config::Node* node, NetworkFile& file, Diagnostics& diagnostics) {
@@ -301,8 +294,11 @@ NetworkFile read_network_file(const config::Node& network, config::Profile profi
   check_required(network, diagnostics);
   read_profile(network.find("profile"), file, diagnostics);
   read_variables(network.find("vars"), file, diagnostics);
-  read_input(network, file, diagnostics);
+  if (const config::Node* input = network.find("input")) {
+    file.input = read_input(*input, file.variables, diagnostics);
+  }
   read_defaults(network.find("defaults"), file, diagnostics);
+  if (file.input.vocabulary > 0) give_vocabulary(file);
   read_blocks(network.find("blocks"), file, diagnostics);
   read_layers(network, file, diagnostics);
   read_outputs(network, file, diagnostics);

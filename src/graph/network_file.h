@@ -10,7 +10,7 @@
 #include "config/expression.h"
 #include "config/fields.h"
 #include "config/node.h"
-#include "tensor/shape.h"
+#include "graph/network_input.h"
 
 namespace trainyard {
 
@@ -32,7 +32,7 @@ struct Block {
 struct NetworkFile {
   config::Profile profile = config::Profile::keras2;
   config::Scope variables;
-  std::vector<std::int64_t> input;               // extents without the batch
+  NetworkInput input;
   std::map<std::string, config::Node> defaults;  // op type to a map of its keys, evaluated
   std::map<std::string, Block> blocks;
   config::Node layers;

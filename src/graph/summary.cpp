@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "graph/network_input.h"
 
 namespace trainyard {
 namespace {
@@ -95,6 +96,8 @@ std::string json_row(const SummaryRow& row) {
 Summary summarise(const Graph& graph, bool closing_with_loss) {
   Summary summary;
   summary.input = graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape;
+  summary.input_text = input_text(graph);
+  summary.vocabulary = graph.vocabulary;
   for (const Node& node : graph.nodes) {
     summary.rows.push_back(row_of(graph, node));
     if (closing_with_loss && &node == &graph.nodes.back()) {
@@ -109,7 +112,7 @@ Summary summarise(const Graph& graph, bool closing_with_loss) {
 
 std::string summary_text(const Summary& summary) {
   const std::int64_t trainable = summary.totals.parameters_trainable;
-  return "input " + sample_text(summary.input) + ", batch " + std::to_string(summary.input.n()) +
+  return "input " + summary.input_text + ", batch " + std::to_string(summary.input.n()) +
          "\n\n" + aligned(table_lines(summary)) + "\nparameters     " +
          with_separators(summary.totals.parameters_total) + " (" + with_separators(trainable) +
          " trainable)\nmultiply-adds  " + with_separators(summary.totals.multiply_adds) +
@@ -119,7 +122,9 @@ std::string summary_text(const Summary& summary) {
 }
 
 std::string summary_json(const Summary& summary) {
-  std::string text = "{\n  \"input\": " + json_shape(summary.input) + ",\n  \"layers\": [\n";
+  std::string text = "{\n  \"input\": " + json_shape(summary.input) +
+                     ",\n  \"vocabulary\": " + std::to_string(summary.vocabulary) +
+                     ",\n  \"layers\": [\n";
   for (std::size_t i = 0; i < summary.rows.size(); ++i) {
     text += "    " + json_row(summary.rows[i]) + (i + 1 < summary.rows.size() ? ",\n" : "\n");
   }

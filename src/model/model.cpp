@@ -61,7 +61,7 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
                                      options.kept_outputs, options.threads);
   }
   if (programs_.sizes.staging_bytes == 0) return;
-  const TensorView images = eval().view(graph_.graph.inputs[0]);
+  const TensorView images = eval().view(graph_.images);
   const TensorView staged{memory_->staging(), DType::f32, plain_layout(shape_of(images.layout))};
   reorder_images_ = compute.executors.make_reorder(staged.layout, staged.type, images.layout,
                                                    images.type, options.threads);
@@ -126,13 +126,13 @@ void Model::set_valid(std::int64_t valid) {
 void Model::make_upload() {
   if (compute_.copies == nullptr) return;
   const auto batch = static_cast<std::size_t>(memory_->batch());
-  const Shape& image = graph_.graph.values[graph_.graph.inputs[0]].shape;
   OffsetAllocator parts;
   if (spatial_) {
     parts.take(spatial_->size() * sizeof(SpatialStep));
     parts.take(colours_->size() * sizeof(ColourStep));
     parts.take(train_images_->incoming().size());
-  } else {
+  } else if (graph_.images >= 0) {
+    const Shape& image = graph_.graph.values[graph_.images].shape;
     parts.take(static_cast<std::size_t>(image.elements()) * sizeof(float));
   }
   for (const GraphField& field : graph_.fields) {
@@ -153,9 +153,9 @@ void Model::set_parts(const Batch& batch) {
   }
   parts_.push_back(
       {memory_->sample_index(), batch.sample_index.data(), batch.sample_index.size_bytes()});
+  if (graph_.images < 0) return;
   if (train_images_ == nullptr) {
-    void* const images =
-        reorder_images_ ? memory_->staging() : eval().view(graph_.graph.inputs[0]).data;
+    void* const images = reorder_images_ ? memory_->staging() : eval().view(graph_.images).data;
     parts_.push_back({images, batch.images.data(), batch.images.size_bytes()});
   } else {
     parts_.push_back({spatial_->data(), batch.spatial.data(), batch.spatial.size_bytes()});
@@ -197,7 +197,7 @@ void Model::feed_from(const DeviceImages& train, const DeviceImages& eval,
 void Model::place_images(const DeviceImages* images) {
   if (images != nullptr) {
     images->gather(memory_->sample_index(), spatial_->data(), colours_->data(),
-                   eval().view(graph_.graph.inputs[0]));
+                   eval().view(graph_.images));
   } else if (reorder_images_) {
     reorder_images_->run();
   }

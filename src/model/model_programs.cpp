@@ -20,7 +20,8 @@ PlanRequest request_of(const TrainingGraph& graph, bool train) {
 
 /// Bytes of a batch of plain float images; 0 if that is already the input.
 std::size_t staging_bytes(const Plan& plan, const TrainingGraph& graph) {
-  const TensorId id = plan.values[plan.laid_out.renamed[graph.graph.inputs[0]]];
+  if (graph.images < 0) return 0;
+  const TensorId id = plan.values[plan.laid_out.renamed[graph.images]];
   const PlanTensor& input = plan.tensors[id];
   const Layout plain = plain_layout(shape_of(input.layout));
   if (input.type == DType::f32 && same_memory(input.layout, plain)) return 0;

@@ -63,10 +63,19 @@ class Attacher {
   }
 
   void add_fields() {
+    add_network_input();
     if (!objectives_.metrics.empty()) labels_ = field(kLabelField);
     for (const auto& loss : objectives_.losses) static_cast<void>(field(loss->values().target));
     if (objectives_.weighted) {
       result_.weights = add_input({.name = kWeightField, .type = DType::f32});
+    }
+  }
+
+  void add_network_input() {
+    if (graph_.vocabulary > 0) {
+      result_.fields.push_back({kTokensField, graph_.inputs[0]});
+    } else {
+      result_.images = graph_.inputs[0];
     }
   }
 

@@ -32,6 +32,7 @@ struct GraphField {
 
 struct TrainingGraph {
   Graph graph;
+  ValueId images = -1;             // the network's input; -1: it is a field, of tokens
   std::vector<GraphField> fields;  // in the order of Batch::fields
   ValueId weights = -1;            // f32 [n], the last of the fields; -1: samples have none
   ValueId loss = -1;               // per sample, [n]

@@ -103,6 +103,7 @@ struct Contract {
                                     // concatenation), in whole blocks
   bool arithmetic_outputs = false;  // outputs have the arithmetic type, whatever the storage type
                                     // of activations (losses, metrics)
+  std::int64_t vocabulary = 0;      // input 0 holds tokens, i32 [n, t], each below it; 0: numbers
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;
   /// `rows` = maps stored n, h, w, c without padding, on every target (sequences [n, c, 1, t]);
   /// `any` = inputs in any layout, the output in the target's layout (convolution, pooling).

@@ -37,6 +37,7 @@ class Assigner {
     for (const Node& node : source_.nodes) place(node);
     out_.graph.output = source_.output < 0 ? -1 : renamed_[source_.output];
     out_.graph.output_is_logits = source_.output_is_logits;
+    out_.graph.vocabulary = source_.vocabulary;
     out_.renamed = std::move(renamed_);
     return std::move(out_);
   }

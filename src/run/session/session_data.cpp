@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "data/whitening.h"
+#include "graph/network_input.h"
 #include "model/training_graph.h"
 #include "run/config/losses.h"
 #include "run/config/shards.h"
@@ -140,6 +141,27 @@ void whiten(SessionData& data, bool known, int threads) {
   data.pipeline->whiten_with(matrix);
 }
 
+/// The number of tokens of a sample; 0: it has none.
+std::int64_t tokens_of(const Dataset& set) {
+  const std::vector<SampleField> fields = set.fields();
+  const auto tokens = std::ranges::find(fields, kTokensField, &SampleField::name);
+  return tokens == fields.end() ? 0 : tokens->shape[0];
+}
+
+/// What the network gets, as its input would be written.
+std::string samples_text(const SessionData& data) {
+  const std::int64_t tokens = tokens_of(*data.train);
+  return tokens == 0 ? data.pipeline->output_shape().text()
+                     : "{tokens: " + std::to_string(tokens) + "}";
+}
+
+bool reads_samples(const Graph& network, const SessionData& data) {
+  const Shape& input = network.values[network.inputs[0]].shape;
+  const std::int64_t tokens = tokens_of(*data.train);
+  if (network.vocabulary > 0 || tokens > 0) return network.vocabulary > 0 && input.c() == tokens;
+  return Shape{input.c(), input.h(), input.w()} == data.pipeline->output_shape();
+}
+
 }  // namespace
 
 SessionData open_data(const RunConfig& run, const Statistics* known, int threads, RankGroup& ranks,
@@ -163,14 +185,10 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
 }
 
 void require_fit(const RunConfig& run, const Graph& network, const SessionData& data) {
-  const Position& where = run.network.where;
-  const Shape input = network.values[network.inputs[0]].shape;
-  const Shape image = data.pipeline->output_shape();
-  const std::string at = where.text() + ": ";
-  if (Shape{input.c(), input.h(), input.w()} != image) {
-    throw Error(ErrorKind::config, at + "the network's input is " +
-                                       Shape{input.c(), input.h(), input.w()}.text() +
-                                       ", but the data are " + image.text() +
+  const std::string at = run.network.where.text() + ": ";
+  if (!reads_samples(network, data)) {
+    throw Error(ErrorKind::config, at + "the network's input is " + input_text(network) +
+                                       ", but the data are " + samples_text(data) +
                                        "; change 'input' of the network or the data");
   }
   for (const auto& loss : losses_of(run)) {
