@@ -2,7 +2,7 @@
 """Losses of ten training steps in PyTorch float64, for tests/golden/training.yaml.
 
 The networks are those of models/ and tests/golden/, written out here by hand with the layer paths that train gives
-them. Weights and images come from Philox4x32-10 keyed by FNV-1a of their names, so that no weights
+them. Weights, images and tokens come from Philox4x32-10 keyed by FNV-1a of their names, so that no weights
 need to be stored; tests/golden/training_test.cpp makes the same ones. SGD with momentum 0.9.
 
 `double` is for a device that computes in double: a small batch, since plain loops are slow.
@@ -88,9 +88,12 @@ class Network:
         return F.batch_norm(x, None, None, gamma, beta, training=True, eps=eps)
 
     def dense(self, path, x, units):
-        x = x.flatten(1)
-        bound = math.sqrt(6.0 / (x.shape[1] + units))
-        weight = self.parameter(path + ".weight", (units, x.shape[1]), bound)
+        return self.each(path, x.flatten(1), units)
+
+    def each(self, path, x, units):
+        """A dense layer on the last axis."""
+        bound = math.sqrt(6.0 / (x.shape[-1] + units))
+        weight = self.parameter(path + ".weight", (units, x.shape[-1]), bound)
         return F.linear(x, weight, self.parameter(path + ".bias", (units,), 0.1))
 
     def recurrent_parameters(self, path, x, gates, units):
@@ -130,6 +133,10 @@ def keras_lstm(x, weight, recurrent, bias, gate):
 def hard_sigmoid(x):
     """Keras's: torch.nn.functional.hardsigmoid has the slope 1 / 6."""
     return (0.2 * x + 0.5).clamp(0, 1)
+
+    def embedding(self, path, tokens, vocabulary, units):
+        bound = math.sqrt(6.0 / (vocabulary + units))
+        return F.embedding(tokens, self.parameter(path + ".weight", (vocabulary, units), bound))
 
 
 def resnet20(net, x):
@@ -246,23 +253,52 @@ def keras_recurrent(net, x):
     return recurrent(net, x, hard_sigmoid)
 
 
+def sequence(net, tokens):
+    """tests/golden/sequence.yaml: logits [n, t, vocabulary]."""
+    x = torch.tanh(net.embedding("embedding1", tokens, 50, 16))
+    return net.each("dense2", F.relu(net.each("dense1", x, 24)), 50)
+
+
+def every_position(logits, labels):
+    return F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+
+
 # Losses that are not the cross-entropy, by network.
-LOSSES = {"two_heads": two_losses}
+LOSSES = {"two_heads": two_losses, "sequence": every_position}
+
+# Tokens of a sample and their vocabulary, of networks that read tokens: a label for each of them.
+# In double alone: float32's rounding of the losses of 12 positions is more than the spread of its steps.
+TOKENS = {"sequence": (12, 50)}
 
 # Name, network, learning rate, batches for double and float32.
 CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 0.01, 4, 32),
          ("keras_cnn", keras_cnn, 0.01, 8, 8), ("resnet_v2", resnet_v2, 0.005, 8, 16),
          ("grouped", grouped, 0.005, 4, 16), ("two_heads", two_heads, 0.05, 8, 16),
-         ("recurrent", recurrent, 0.1, 8, 16), ("keras_recurrent", keras_recurrent, 0.1, 8, 16))
+         ("recurrent", recurrent, 0.1, 8, 16), ("keras_recurrent", keras_recurrent, 0.1, 8, 16),
+         ("sequence", sequence, 20.0, 6, 0))
+
+
+def classes(name, count, *shape):
+    """Numbers below `count`."""
+    drawn = philox(key_of(name), np.arange(math.prod(shape))) % np.uint64(count)
+    return torch.tensor(drawn.astype(np.int64).reshape(shape))
+
+
+def data_of(name, images_set, batch):
+    """Images or tokens, and labels, of all steps."""
+    if name in TOKENS:
+        tokens, vocabulary = TOKENS[name]
+        shape = (STEPS, batch, tokens)
+        return (classes(f"{name}.tokens{images_set}", vocabulary, *shape),
+                classes(f"{name}.labels{images_set}", vocabulary, *shape))
+    images = noise(f"{name}.images{images_set}", (STEPS, batch, 3, 32, 32)).astype(np.float32)
+    return torch.tensor(images), classes(f"{name}.labels{images_set}", 10, STEPS, batch)
 
 
 def train(case, images_set, dtype, moved=None):
     """Losses of the steps; `moved` is a random generator that moves every weight by one ulp."""
     name, forward, rate, batch = case
-    images = torch.tensor(noise(f"{name}.images{images_set}",
-                                (STEPS, batch, 3, 32, 32)).astype(np.float32))
-    labels = torch.tensor((philox(key_of(f"{name}.labels{images_set}"), np.arange(STEPS * batch)) %
-                           np.uint64(10)).astype(np.int64).reshape(STEPS, batch))
+    images, labels = data_of(name, images_set, batch)
     net = Network()
     forward(net, images[0])
     if moved is not None:
@@ -277,7 +313,7 @@ def train(case, images_set, dtype, moved=None):
     loss_of = LOSSES.get(name, F.cross_entropy)
     for step in range(STEPS):
         optimizer.zero_grad()
-        logits = forward(net, images[step].to(dtype))
+        logits = forward(net, images[step] if name in TOKENS else images[step].to(dtype))
         loss = loss_of(logits, labels[step])
         # In double from the logits, lest the loss's own rounding hide a small spread.
         wide = [one.double() for one in logits] if isinstance(logits, tuple) else logits.double()
@@ -314,6 +350,8 @@ def main():
             continue
         print(f"  {name}:\n    torch: \"{torch.__version__}\"\n    rate: {rate}\n    double:")
         print_losses((name, forward, rate, double_batch), 1)
+        if name in TOKENS:
+            continue
         print("    float:")
         case = (name, forward, rate, float_batch)
         print_losses(case, SETS)

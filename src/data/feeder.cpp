@@ -77,6 +77,13 @@ std::optional<BatchField> find_own_weights(const Dataset& set, const FeederOptio
                                      ", expected a weight: one f32 a sample");
 }
 
+/// The labels of a sample, each of which has a weight.
+std::int64_t labels_of_sample(const Dataset& set) {
+  const std::vector<SampleField> known = set.fields();
+  const auto label = std::ranges::find(known, kLabelField, &SampleField::name);
+  return label == known.end() ? 1 : label->shape.elements();
+}
+
 }  // namespace
 
 /// Memory of one batch and its state.
@@ -85,6 +92,7 @@ struct Feeder::Slot {
   std::vector<std::uint8_t> bytes;
   std::vector<std::vector<std::byte>> fields;
   std::vector<float> weights;
+  std::vector<std::int32_t> labels;  // of one sample, for its weights
   std::vector<std::int64_t> sample_index;
   std::vector<SpatialStep> spatial;
   std::vector<ColourStep> colours;
@@ -106,6 +114,7 @@ struct Feeder::State {
   void fill_image(const SampleKey& key, ImageScratch& scratch, float* out) const;
   void fill_steps(const SampleKey& key, SpatialStep* spatial, ColourStep* colours) const;
   void fill_fields(std::int64_t index, std::int64_t i, Slot& slot) const;
+  void fill_weights(std::int64_t index, std::int64_t i, Slot& slot) const;
   void make_or_fail(std::int64_t step, Slot& slot, ImageScratch& scratch) const;
   void work(const std::stop_token& stop, ImageScratch& scratch);
   void quiesce(std::unique_lock<std::mutex>& lock);
@@ -123,6 +132,7 @@ struct Feeder::State {
   const std::int64_t set_elements;    // of an image of the set
   const std::vector<BatchField> fields;
   const std::optional<BatchField> own_weights;
+  const std::int64_t labels;          // of a sample
   std::vector<ImageScratch> scratch;  // one per worker (one for the caller without workers)
   std::vector<Slot> slots;
 
@@ -151,7 +161,8 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
       image_elements(prepared.output_shape().elements()),
       set_elements(data.image_shape().elements()),
       fields(find_fields(data, given)),
-      own_weights(find_own_weights(data, given)) {
+      own_weights(find_own_weights(data, given)),
+      labels(labels_of_sample(data)) {
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
   for (Slot& slot : slots) allocate(slot);
   scratch.resize(static_cast<std::size_t>(std::max(1, options.workers)));
@@ -180,7 +191,8 @@ void Feeder::State::allocate(Slot& slot) const {
   for (std::size_t field = 0; field < fields.size(); ++field) {
     sized(slot.fields[field], static_cast<std::int64_t>(fields[field].bytes));
   }
-  sized(slot.weights, options.weights ? 1 : 0);
+  sized(slot.weights, options.weights ? labels : 0);
+  slot.labels.resize(static_cast<std::size_t>(labels));
   sized(slot.sample_index, 1);
   slot.batch = {.images = slot.images,
                 .fields = {slot.fields.begin(), slot.fields.end()},
@@ -216,10 +228,20 @@ void Feeder::State::fill_fields(std::int64_t index, std::int64_t i, Slot& slot) 
     const auto [of_set, bytes] = fields[field];
     set.read_field(of_set, index, slot.fields[field].data() + sample * bytes);
   }
-  if (!options.weights) return;
+  if (options.weights) fill_weights(index, i, slot);
+}
+
+/// One weight for each label. The label is the first field of a set.
+void Feeder::State::fill_weights(std::int64_t index, std::int64_t i, Slot& slot) const {
   float own = 1;
   if (own_weights) set.read_field(own_weights->index, index, reinterpret_cast<std::byte*>(&own));
-  slot.weights[sample] = options.weights->weight(set.label(index), own);
+  if (labels == 1) {
+    slot.labels[0] = set.label(index);
+  } else {
+    set.read_field(0, index, reinterpret_cast<std::byte*>(slot.labels.data()));
+  }
+  float* weight = slot.weights.data() + i * labels;
+  for (const std::int32_t label : slot.labels) *weight++ = options.weights->weight(label, own);
 }
 
 void Feeder::State::fill_image(const SampleKey& key, ImageScratch& own_scratch, float* out) const {

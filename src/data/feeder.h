@@ -25,7 +25,8 @@ enum class BatchImages {
 /// One batch in host memory, owned by the feeder until the next call.
 struct Batch {
   std::span<const float> images;  // [n, c, h, w], plain: BatchImages::made
-  /// [n, field's shape] of each of FeederOptions::fields, then f32 [n] with weights.
+  /// [n, field's shape] of each of FeederOptions::fields, then with weights f32 of the labels'
+  /// shape, [n] or [n, t].
   std::vector<std::span<const std::byte>> fields;
   std::span<const std::int64_t> sample_index;  // [n], into the data set
   std::int64_t valid = 0;                      // real samples; the rest repeats sample 0 of the set

@@ -106,18 +106,18 @@ void read_op_defaults(const config::Entry& entry, NetworkFile& file, Diagnostics
 
 /// The vocabulary of the input is the default of layers that have the key.
 void give_vocabulary(NetworkFile& file) {
-  const std::string key = "vocabulary";
-  config::Node vocabulary;
-  vocabulary.kind = Kind::integer;
-  vocabulary.integer = file.input.vocabulary;
-  vocabulary.real = static_cast<double>(file.input.vocabulary);
-  vocabulary.text = std::to_string(file.input.vocabulary);
+  config::Entry vocabulary;
+  vocabulary.key = "vocabulary";
+  vocabulary.value.kind = Kind::integer;
+  vocabulary.value.integer = file.input.vocabulary;
+  vocabulary.value.real = static_cast<double>(file.input.vocabulary);
+  vocabulary.value.text = std::to_string(file.input.vocabulary);
   for (const config::Kind<Op>& op : op_kinds()) {
     const std::vector<std::string> keys = keys_of(op, file.profile);
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) continue;
+    if (std::find(keys.begin(), keys.end(), vocabulary.key) == keys.end()) continue;
     config::Node& defaults = file.defaults[std::string(op.name)];
     defaults.kind = Kind::map;
-    if (defaults.find(key) == nullptr) defaults.entries.push_back({key, {}, vocabulary});
+    if (defaults.find(vocabulary.key) == nullptr) defaults.entries.push_back(vocabulary);
   }
 }
 

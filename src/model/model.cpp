@@ -211,10 +211,11 @@ void Model::add_results(const Program& program) {
     const TensorView view = program.view(value);
     return SampleResults{.values = view.data,
                          .type = view.type,
-                         .samples = memory_->batch(),
+                         .samples = memory_->batch() * graph_.positions,
                          .width = width,
                          .state = memory_->state(),
-                         .weights = weights};
+                         .weights = weights,
+                         .positions = graph_.positions};
   };
   const auto add = [&](ValueId value, std::int64_t width) {
     compute_.launches.add_results(results_of(value, width), totals);

@@ -28,6 +28,12 @@ std::size_t staging_bytes(const Plan& plan, const TrainingGraph& graph) {
   return static_cast<std::size_t>(shape_of(input.layout).elements()) * sizeof(float);
 }
 
+std::int64_t outputs_of_sample(const Graph& graph) {
+  if (graph.output < 0) return 0;
+  const Shape& output = graph.values[graph.output].shape;
+  return output.elements() / output.n();
+}
+
 ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
                             const ModelOptions& options) {
   return {.type = plan.target.arithmetic(),
@@ -39,9 +45,7 @@ ModelMemory::Sizes sizes_of(const Plan& plan, const TrainingGraph& graph,
           .accumulates = options.accumulates,
           .shards = options.shards,
           .results = ResultRow::loss + 1 + metric_sums(graph),
-          .outputs = graph.graph.output < 0
-                         ? 0
-                         : metric_width(graph.graph.values[graph.graph.output].shape),
+          .outputs = outputs_of_sample(graph.graph),
           .kept = options.kept_outputs};
 }
 

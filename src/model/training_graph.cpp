@@ -47,6 +47,8 @@ class Attacher {
   TrainingGraph run() {
     add_fields();
     add_losses();
+    const std::int64_t batch = graph_.values[graph_.inputs[0]].shape.n();
+    result_.positions = graph_.values[result_.loss].shape.n() / batch;
     for (const auto& metric : objectives_.metrics) {
       const ValueId output = append(node_path(metric->output, std::string(metric->type())), metric,
                                     {output_named(graph_, metric->output), labels_});
@@ -67,8 +69,15 @@ class Attacher {
     if (!objectives_.metrics.empty()) labels_ = field(kLabelField);
     for (const auto& loss : objectives_.losses) static_cast<void>(field(loss->values().target));
     if (objectives_.weighted) {
-      result_.weights = add_input({.name = kWeightField, .type = DType::f32});
+      result_.weights =
+          add_input({.name = kWeightField, .shape = label_shape(), .type = DType::f32});
     }
+  }
+
+  /// Of one sample: rank 0, or [t] with a label for each position.
+  [[nodiscard]] Shape label_shape() const {
+    const auto label = std::ranges::find(objectives_.fields, kLabelField, &SampleField::name);
+    return label == objectives_.fields.end() ? Shape{} : label->shape;
   }
 
   void add_network_input() {
@@ -123,6 +132,13 @@ class Attacher {
   }
 
   void add_metric(std::shared_ptr<const Metric> op, std::string column, ValueId output) {
+    const std::int64_t rows = graph_.values[output].shape.n();
+    const std::int64_t loss_rows = graph_.values[result_.loss].shape.n();
+    if (rows != loss_rows) {
+      throw Error(ErrorKind::config, "metric '" + column + "' counts " + std::to_string(rows) +
+                                         " rows in a batch, the loss " + std::to_string(loss_rows) +
+                                         "; both are of samples, or both of positions");
+    }
     const std::int64_t width = metric_width(graph_.values[output].shape);
     result_.metrics.push_back({std::move(op), std::move(column), output, width});
   }
@@ -188,16 +204,17 @@ double weight_of(const TrainingGraph& graph, std::span<const double> sums, std::
   return at ? sums[static_cast<std::size_t>(*at)] : static_cast<double>(samples);
 }
 
-std::int64_t counted_samples(const TrainingGraph& graph, std::span<const double> sums,
-                             std::int64_t samples) {
+std::int64_t counted_rows(const TrainingGraph& graph, std::span<const double> sums,
+                          std::int64_t samples) {
   const auto at = weight_sums(graph);
-  return at ? static_cast<std::int64_t>(sums[static_cast<std::size_t>(*at) + 1]) : samples;
+  return at ? static_cast<std::int64_t>(sums[static_cast<std::size_t>(*at) + 1])
+            : samples * graph.positions;
 }
 
 std::vector<double> metric_values(const TrainingGraph& graph, std::span<const double> sums,
                                   std::int64_t samples) {
   const double weight = weight_of(graph, sums, samples);
-  const std::int64_t counted = counted_samples(graph, sums, samples);
+  const std::int64_t counted = counted_rows(graph, sums, samples);
   std::vector<double> values;
   for (const GraphMetric& metric : graph.metrics) {
     const auto width = static_cast<std::size_t>(metric.width);

@@ -20,8 +20,8 @@ namespace trainyard {
 struct GraphMetric {
   std::shared_ptr<const Metric> op;  // null: a loss
   std::string column;                // of metrics.csv
-  ValueId output = -1;               // [n] or [n, width]
-  std::int64_t width = 1;  // numbers per sample, whose sums follow those of the metrics before it
+  ValueId output = -1;               // [rows] or [rows, width]
+  std::int64_t width = 1;  // numbers per row, whose sums follow those of the metrics before it
 };
 
 /// An input of a graph that batches fill from a field of the samples.
@@ -34,8 +34,9 @@ struct TrainingGraph {
   Graph graph;
   ValueId images = -1;             // the network's input; -1: it is a field, of tokens
   std::vector<GraphField> fields;  // in the order of Batch::fields
-  ValueId weights = -1;            // f32 [n], the last of the fields; -1: samples have none
-  ValueId loss = -1;               // per sample, [n]
+  std::int64_t positions = 1;      // rows of a sample: as many as it has labels
+  ValueId weights = -1;            // f32 [rows], the last of the fields; -1: samples have none
+  ValueId loss = -1;               // per row, [rows]
   std::vector<GraphMetric> metrics;
 };
 
@@ -51,7 +52,7 @@ struct Objectives {
 [[nodiscard]] std::vector<std::string> field_names(const TrainingGraph& graph);
 
 /// The sums that a split's metrics need. With weights those of the weights, and the number of
-/// samples whose weight is not 0, follow.
+/// rows whose weight is not 0, follow.
 [[nodiscard]] std::int64_t metric_sums(const TrainingGraph& graph);
 /// The index of the sum of the weights, if the graph has them.
 [[nodiscard]] std::optional<std::int64_t> weight_sums(const TrainingGraph& graph);
@@ -62,9 +63,9 @@ struct Objectives {
 /// `sums` are; without weights their number.
 [[nodiscard]] double weight_of(const TrainingGraph& graph, std::span<const double> sums,
                                std::int64_t samples);
-/// The samples of `samples` that metrics count: those whose weight is not 0.
-[[nodiscard]] std::int64_t counted_samples(const TrainingGraph& graph, std::span<const double> sums,
-                                           std::int64_t samples);
+/// The rows of `samples` samples that metrics count: those whose weight is not 0.
+[[nodiscard]] std::int64_t counted_rows(const TrainingGraph& graph, std::span<const double> sums,
+                                        std::int64_t samples);
 /// The index of the first sum of the metric with this column, if the graph has it.
 [[nodiscard]] std::optional<std::int64_t> sum_of_metric(const TrainingGraph& graph,
                                                         std::string_view column);

@@ -13,13 +13,16 @@
 #include "ops/conv_transpose.h"
 #include "ops/dense.h"
 #include "ops/dropout.h"
+#include "ops/embedding.h"
 #include "ops/flatten.h"
 #include "ops/gaussian_noise.h"
+#include "ops/likelihood.h"
 #include "ops/loss.h"
 #include "ops/lrn.h"
 #include "ops/maximum.h"
 #include "ops/multiply.h"
 #include "ops/norm.h"
+#include "ops/one_hot.h"
 #include "ops/permute.h"
 #include "ops/pool.h"
 #include "ops/prelu.h"
@@ -41,6 +44,7 @@ auto list_ops(const std::tuple<Functions...>*) {
       conv_kind(),
       conv_transpose_kind(),
       dense_kind(),
+      embedding_kind(),
       lstm_kind(),
       simple_rnn_kind(),
       bn_kind(),
@@ -60,6 +64,7 @@ auto list_ops(const std::tuple<Functions...>*) {
       permute_kind(),
       reshape_kind(),
       flatten_kind(),
+      one_hot_kind(),
       dropout_kind(),
       spatial_dropout_kind(),
       gaussian_noise_kind(),
@@ -98,6 +103,8 @@ std::span<const config::Kind<Metric>> metric_kinds() {
       class_metric_kind<Precision>(),
       class_metric_kind<Recall>(),
       class_metric_kind<F1>(),
+      likelihood_kind<Perplexity>(),
+      likelihood_kind<BitsPerCharacter>(),
   };
   return kinds;
 }

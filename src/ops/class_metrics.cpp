@@ -23,9 +23,9 @@ double mean_over_classes(std::span<const double> sums, double (*ratio)(const Cla
 }
 
 Signature infer_class_counts(std::string_view op, std::span<const Shape> inputs) {
-  Signature signature = infer_per_sample(op, inputs, 1);
+  Signature signature = infer_per_row(op, inputs, 1);
   const std::int64_t outputs = inputs[0].c();
-  signature.outputs[0] = {inputs[0].n(), 3 * (outputs == 1 ? 2 : outputs)};
+  signature.outputs[0] = {inputs[1].elements(), 3 * (outputs == 1 ? 2 : outputs)};
   return signature;
 }
 

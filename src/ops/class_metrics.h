@@ -18,7 +18,7 @@ namespace trainyard {
 /// A sample's part in the counts of each class: predicted and labelled, predicted, labelled. The
 /// predicted class is the first of those with the largest output; with one output it is 1 above
 /// `threshold`, else 0. A NaN predicts no class. Padding and labels that are no class count
-/// nothing. A row is a sample.
+/// nothing. A row is a sample or a position.
 template <class T>
 struct ClassCountRows {
   using A = Arithmetic<T>;
@@ -27,6 +27,7 @@ struct ClassCountRows {
   A* counts;  // [n, 3, classes]
   std::int64_t outputs, classes;
   A threshold;
+  std::int64_t positions;  // rows of a sample
   const StepState* state;
 
   [[nodiscard]] TY_HD A value(std::int64_t n, std::int64_t c) const {
@@ -45,7 +46,7 @@ struct ClassCountRows {
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t n) const {
     const std::int64_t label = labels[n], guess = predicted(team, n);
-    const bool counts_label = n < state->valid && label >= 0 && label < classes;
+    const bool counts_label = n < state->valid * positions && label >= 0 && label < classes;
     team.each(classes, [&](std::int64_t c) {
       const bool guessed = counts_label && guess == c, labelled = counts_label && label == c;
       A* const out = counts + n * 3 * classes + c;
@@ -103,10 +104,10 @@ struct F1 {
 [[nodiscard]] double mean_over_classes(std::span<const double> sums,
                                        double (*ratio)(const ClassCounts&));
 
-/// The op's shape [n, 3 * classes]; a single output has the classes 0 and 1. Throws ShapeError.
+/// The op's shape [rows, 3 * classes]; a single output has the classes 0 and 1. Throws ShapeError.
 [[nodiscard]] Signature infer_class_counts(std::string_view op, std::span<const Shape> inputs);
 
-/// [[n, outputs], labels i32 [n]] to [n, 3 * classes].
+/// [[n, outputs], labels i32 [n]] to [n, 3 * classes], or of positions as other metrics.
 template <class Ratio>
 class ClassMetricOp final : public Metric {
  public:
@@ -119,7 +120,7 @@ class ClassMetricOp final : public Metric {
     return infer_class_counts(Ratio::kName, inputs);
   }
   [[nodiscard]] Contract contract() const override {
-    return {.arithmetic_outputs = true, .layouts = Contract::Layouts::plain};
+    return {.arithmetic_outputs = true, .layouts = Contract::Layouts::rows};
   }
   [[nodiscard]] std::string attributes() const override { return threshold_text(threshold_); }
   [[nodiscard]] double finish(std::span<const double> sums,
@@ -138,12 +139,13 @@ class ClassMetricOp final : public Metric {
     if (step.backward()) return;  // a step function has no gradient, and none is requested
     const TensorView& values = tensors.inputs[0];
     const Layout& counts = tensors.outputs[0].layout;
+    const std::int64_t positions = values.layout.extent[3];
     launcher.rows(
-        values.layout.extent[0],
+        values.layout.extent[0] * positions,
         ClassCountRows<T>{values.as<T>(), tensors.inputs[1].as<const std::int32_t>(),
                           tensors.outputs[0].as<Arithmetic<T>>(), values.layout.extent[1],
                           counts.extent[1] / 3, static_cast<Arithmetic<T>>(threshold_.value_or(0)),
-                          tensors.batch.state});
+                          positions, tensors.batch.state});
   }
 
  private:

@@ -13,7 +13,13 @@ namespace trainyard {
 Signature DenseOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_features_or_images(input);
-  const std::int64_t features = size_product({input.c(), input.h(), input.w()});
+  const bool each = attributes_.per_position;
+  if (each && input.h() != 1) {
+    throw ShapeError(fmt::format(
+        "dense with 'per_position' needs a sequence [n, c, 1, t], found {}", input.text()));
+  }
+  const std::int64_t positions = each ? input.w() : 1;
+  const std::int64_t features = size_product({input.c(), input.h(), input.w()}) / positions;
   ParameterSpec weight{.name = "weight",
                        .shape = {attributes_.units, features},
                        .initializer = attributes_.init,
@@ -23,19 +29,28 @@ Signature DenseOp::infer(std::span<const Shape> inputs) const {
                        .fan_out = attributes_.units};
   Signature signature;
   signature.outputs = {{input.n(), attributes_.units}};
+  if (each && input.rank() == 4) signature.outputs = {input.with(1, attributes_.units)};
   signature.parameters = {weight};
   if (attributes_.bias) signature.parameters.push_back(bias_for(weight, attributes_.units));
-  signature.multiply_adds = size_product({input.n(), attributes_.units, features});
+  signature.multiply_adds = size_product({input.n(), positions, attributes_.units, features});
   return signature;
 }
 
 Contract DenseOp::contract() const {
-  return {.backward_reads_inputs = true, .layouts = Contract::Layouts::plain};
+  using Layouts = Contract::Layouts;
+  return {.backward_reads_inputs = true,
+          .layouts = attributes_.per_position ? Layouts::rows : Layouts::plain};
+}
+
+Layout matrix_layout(const DenseAttributes& dense, const Layout& layout) {
+  if (!dense.per_position) return layout;
+  return plain_layout({layout.extent[0] * layout.extent[3], layout.extent[1]});
 }
 
 std::string DenseOp::attributes() const {
-  return fmt::format("{{units: {}, bias: {}, init: {}, l2: {}}}", attributes_.units,
-                     attributes_.bias, text_of(attributes_.init), number_text(attributes_.l2));
+  return fmt::format("{{units: {}, bias: {}, init: {}, l2: {}{}}}", attributes_.units,
+                     attributes_.bias, text_of(attributes_.init), number_text(attributes_.l2),
+                     attributes_.per_position ? ", per_position: true" : "");
 }
 
 void declare(config::Fields& fields, DenseAttributes& dense) {
@@ -46,10 +61,13 @@ void declare(config::Fields& fields, DenseAttributes& dense) {
   declare_initializer(fields, "init", dense.init, "initializer of the kernel");
   fields.field("l2", dense.l2, "adds l2 * sum(w^2) of the kernel to the loss, as Keras does",
                {.minimum = 0});
+  fields.field("per_position", dense.per_position,
+               "applies the layer to each position of a sequence, as Keras does, instead of "
+               "reading the sample as one row");
 }
 
 config::Kind<Op> dense_kind() {
-  return {"dense", "fully connected layer; an image is read as one row of features",
+  return {"dense", "fully connected layer; an image or sequence is read as one row of features",
           [](config::Fields& fields) -> std::unique_ptr<Op> {
             DenseAttributes attributes;
             declare(fields, attributes);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ops/op.h"
+#include "tensor/layout.h"
 
 namespace trainyard {
 
@@ -12,9 +13,11 @@ struct DenseAttributes {
   bool bias = true;
   Initializer init;
   double l2 = 0;
+  bool per_position = false;
 };
 
-/// [n, c] to [n, units]; an input [n, c, h, w] is read as [n, c * h * w] in row-major order.
+/// [n, c] to [n, units]; an input [n, c, h, w] is read as [n, c * h * w] in row-major order. With
+/// per_position a sequence [n, c, 1, t] to [n, units, 1, t], each position by itself.
 /// Parameters: weight [units, features] and bias [units].
 class DenseOp final : public Op {
  public:
@@ -29,6 +32,10 @@ class DenseOp final : public Op {
  private:
   DenseAttributes attributes_;
 };
+
+/// A tensor that the layer multiplies or writes, as the matrix [rows, ...] that it is: a row is a
+/// sample or, with per_position, a position of one.
+[[nodiscard]] Layout matrix_layout(const DenseAttributes& dense, const Layout& layout);
 
 void declare(config::Fields& fields, DenseAttributes& dense);
 [[nodiscard]] config::Kind<Op> dense_kind();

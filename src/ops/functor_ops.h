@@ -10,14 +10,17 @@
 #include "ops/class_metrics.h"
 #include "ops/concat.h"
 #include "ops/dropout.h"
+#include "ops/embedding.h"
 #include "ops/flatten.h"
 #include "ops/gaussian_noise.h"
+#include "ops/likelihood.h"
 #include "ops/loss.h"
 #include "ops/loss_sum.h"
 #include "ops/lrn.h"
 #include "ops/maximum.h"
 #include "ops/multiply.h"
 #include "ops/norm.h"
+#include "ops/one_hot.h"
 #include "ops/permute.h"
 #include "ops/prelu.h"
 #include "ops/reshape.h"
@@ -47,6 +50,7 @@ using LossOps = LossOpsOf<LossFunctions>::Types;
 /// Every functor op except the activations, those with places and the losses.
 using OtherFunctorOps =
     std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MaximumOp, MultiplyOp, ReshapeOp, SoftmaxOp,
-               DropoutOp, GaussianNoiseOp, LossSumOp, TopKOp, PrecisionOp, RecallOp, F1Op>;
+               EmbeddingOp, OneHotOp, DropoutOp, GaussianNoiseOp, LossSumOp, TopKOp, PrecisionOp,
+               RecallOp, F1Op, PerplexityOp, BitsPerCharacterOp>;
 
 }  // namespace trainyard

@@ -9,11 +9,18 @@ namespace trainyard {
 
 namespace {
 
+bool is_sequence(const Shape& values) { return values.rank() == 4 && values.h() == 1; }
+
+/// [n], or of a sequence [n, t].
+Shape labels_of(const Shape& values) {
+  return is_sequence(values) ? Shape{values.n(), values.w()} : Shape{values.n()};
+}
+
 void check_values(std::string_view op, const Shape& values, std::int64_t least_classes) {
-  if (values.rank() != 2) {
+  if (values.rank() != 2 && !is_sequence(values)) {
     throw ShapeError(fmt::format(
-        "{} needs features [n, classes], found {}; end the network with dense, flatten or a global "
-        "pool",
+        "{} needs features [n, classes] or a sequence [n, classes, 1, t], found {}; end the "
+        "network with dense, flatten or a global pool",
         op, values.text()));
   }
   if (values.c() < least_classes) {
@@ -24,24 +31,24 @@ void check_values(std::string_view op, const Shape& values, std::int64_t least_c
   }
 }
 
-Signature per_sample(std::int64_t samples) {
+Signature per_row(const Shape& labels) {
   Signature signature;
-  signature.outputs = {Shape{samples}};
+  signature.outputs = {Shape{labels.elements()}};
   return signature;
 }
 
 }  // namespace
 
-Signature infer_per_sample(std::string_view op, std::span<const Shape> inputs,
-                           std::int64_t least_classes) {
-  const Shape& values = inputs[0];
-  check_values(op, values, least_classes);
+Signature infer_per_row(std::string_view op, std::span<const Shape> inputs,
+                        std::int64_t least_classes) {
+  check_values(op, inputs[0], least_classes);
   TY_CHECK(inputs.size() == 2, "metrics have two inputs");
-  if (inputs[1] != Shape{values.n()}) {
+  const Shape labels = labels_of(inputs[0]);
+  if (inputs[1] != labels) {
     throw ShapeError(
-        fmt::format("{} needs labels [{}], found {}", op, values.n(), inputs[1].text()));
+        fmt::format("{} needs labels {}, found {}", op, labels.text(), inputs[1].text()));
   }
-  return per_sample(values.n());
+  return per_row(labels);
 }
 
 Signature infer_loss(std::string_view op, std::span<const Shape> inputs,
@@ -49,18 +56,20 @@ Signature infer_loss(std::string_view op, std::span<const Shape> inputs,
   const Shape& values = inputs[0];
   check_values(op, values, least_classes);
   TY_CHECK(inputs.size() == 2 || inputs.size() == 3, "losses have two or three inputs");
-  const Shape labels{values.n()}, pairs{values.n(), 2};
-  const bool weighted = inputs.size() == 3;
-  const bool has_pairs = weighted && inputs[1] == pairs && inputs[2] == pairs;
-  if (!has_pairs && inputs[1] != labels && inputs[1] != values) {
-    throw ShapeError(fmt::format("{} needs labels {} or targets {}, found {}", op, labels.text(),
-                                 values.text(), inputs[1].text()));
+  const Shape labels = labels_of(values), pairs{values.n(), 2};
+  const bool sequence = is_sequence(values), weighted = inputs.size() == 3;
+  const bool has_pairs = !sequence && weighted && inputs[1] == pairs && inputs[2] == pairs;
+  const bool dense = !sequence && inputs[1] == values;
+  if (!has_pairs && inputs[1] != labels && !dense) {
+    const std::string wanted = sequence ? "" : " or targets " + values.text();
+    throw ShapeError(
+        fmt::format("{} needs labels {}{}, found {}", op, labels.text(), wanted, inputs[1].text()));
   }
   if (weighted && !has_pairs && inputs[2] != labels) {
     throw ShapeError(
         fmt::format("{} needs weights {}, found {}", op, labels.text(), inputs[2].text()));
   }
-  return per_sample(values.n());
+  return per_row(labels);
 }
 
 std::string column_of(const AnyLoss& loss) {

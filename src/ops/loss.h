@@ -6,8 +6,12 @@
 // the target are as their weights [n, 2]; or f32 [n, classes], a number for each output. Weights
 // are f32 [n] and multiply a sample's loss; a sample of weight 0 gives zero by selection.
 //
-// Output: the loss of each sample [n], in the arithmetic type. Backward gives the gradient of the
-// sum of dy * losses, where the root of a graph, whose gradient dy does not arrive, takes
+// Of a sequence of values [n, classes, 1, t] each position is a row as a sample's is otherwise:
+// labels are i32 [n, t], weights f32 [n, t]. Without weights a position's loss is divided by t, so
+// that a sample's is the mean over its positions.
+//
+// Output: the loss of each row, [n] or [n * t], in the arithmetic type. Backward gives the gradient
+// of the sum of dy * losses, where the root of a graph, whose gradient dy does not arrive, takes
 // StepState::gradient_scale. Samples from StepState::valid on (padding) give zero by selection,
 // whatever they contain. A label that is not a class gives NaN.
 #pragma once
@@ -43,7 +47,7 @@ class AnyLoss : public Op {
   LossAttributes attributes_;
 };
 
-/// The rows of a batch with their targets. Pointers are device memory.
+/// The rows of a batch, n samples or positions, with their targets. Pointers are device memory.
 template <class T>
 struct LossRows {
   using A = Arithmetic<T>;
@@ -54,10 +58,15 @@ struct LossRows {
   const std::int32_t* labels = nullptr;  // or [n, each]
   std::int64_t each = 1;                 // labels and weights of a sample, 1 or 2
   const float* weights = nullptr;        // [n, each]; null: 1
+  std::int64_t positions = 1;            // rows of a sample
   const StepState* state = nullptr;
 
   [[nodiscard]] TY_HD bool counts(std::int64_t n) const {
-    return n < state->valid && (weights == nullptr || weight(n) != 0);
+    return n < state->valid * positions && (weights == nullptr || weight(n) != 0);
+  }
+  /// What a row's loss is multiplied by.
+  [[nodiscard]] TY_HD A factor(std::int64_t n) const {
+    return weights != nullptr ? weight(n) : A(1) / static_cast<A>(positions);
   }
   [[nodiscard]] TY_HD A weight(std::int64_t n) const {
     const float* const own = weights + n * each;
@@ -77,7 +86,7 @@ struct LossRows {
   }
 };
 
-/// Forward: a row is a sample.
+/// Forward: a row is a sample or a position.
 template <class Loss, class T>
 struct LossValues {
   LossRows<T> rows;
@@ -89,13 +98,13 @@ struct LossValues {
     if (rows.counts(n)) {
       const LossRow<T> row = rows.row(n);
       loss = row.has_target() ? Loss{}.value(team, row) : math::kNotANumber<A>;
-      if (rows.weights != nullptr) loss *= rows.weight(n);
+      loss *= rows.factor(n);
     }
     team.once([&] { losses[n] = loss; });
   }
 };
 
-/// Backward: a row is a sample. dx may be x.
+/// Backward: a row is a sample or a position. dx may be x.
 template <class Loss, class T>
 struct LossGradients {
   LossRows<T> rows;
@@ -107,12 +116,13 @@ struct LossGradients {
     T* const out = dx + n * rows.classes;
     if (!rows.counts(n)) return team.each(rows.classes, [&](std::int64_t c) { out[c] = T{}; });
     A scale = dy != nullptr ? dy[n] : static_cast<A>(rows.state->gradient_scale);
-    if (rows.weights != nullptr) scale *= rows.weight(n);
+    scale *= rows.factor(n);
     Loss{}.gradient(team, rows.row(n), scale, out);
   }
 };
 
-/// [[n, classes], target, weights?] to [n].
+/// [[n, classes], target, weights?] to [n], or [[n, classes, 1, t], labels [n, t], weights?] to
+/// [n * t].
 template <class Loss>
 class LossOp final : public AnyLoss {
  public:
@@ -125,7 +135,7 @@ class LossOp final : public AnyLoss {
   [[nodiscard]] Contract contract() const override {
     return {.backward_reads_inputs = true,
             .arithmetic_outputs = true,
-            .layouts = Contract::Layouts::plain};
+            .layouts = Contract::Layouts::rows};
   }
   [[nodiscard]] std::string attributes() const override;
 
@@ -133,13 +143,13 @@ class LossOp final : public AnyLoss {
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     using A = Arithmetic<T>;
     const LossRows<T> rows = rows_of<T>(tensors);
-    const std::int64_t samples = tensors.inputs[0].layout.extent[0];
+    const std::int64_t count = tensors.inputs[0].layout.extent[0] * rows.positions;
     if (step.backward()) {
       const A* const dy =
           tensors.output_gradients.empty() ? nullptr : tensors.output_gradients[0].as<const A>();
-      launcher.rows(samples, LossGradients<Loss, T>{rows, dy, tensors.input_gradients[0].as<T>()});
+      launcher.rows(count, LossGradients<Loss, T>{rows, dy, tensors.input_gradients[0].as<T>()});
     } else {
-      launcher.rows(samples, LossValues<Loss, T>{rows, tensors.outputs[0].as<A>()});
+      launcher.rows(count, LossValues<Loss, T>{rows, tensors.outputs[0].as<A>()});
     }
   }
 
@@ -153,8 +163,9 @@ class LossOp final : public AnyLoss {
       rows.dense = target.as<const float>();
     } else {
       rows.labels = target.as<const std::int32_t>();
-      rows.each = target.layout.extent[1];
+      rows.each = outputs.layout.rank == 4 ? 1 : target.layout.extent[1];
     }
+    rows.positions = outputs.layout.extent[3];
     if (tensors.inputs.size() == 3) rows.weights = tensors.inputs[2].as<const float>();
     rows.state = tensors.batch.state;
     return rows;
@@ -175,11 +186,13 @@ using MeanSquaredErrorOp = LossOp<MeanSquaredError>;
 /// The column of metrics.csv of one of several losses: "output_loss", "aux_loss".
 [[nodiscard]] std::string column_of(const AnyLoss& loss);
 
-/// The shape [n] of one result per sample of a metric. Throws ShapeError unless values are
-/// [n, classes] with at least `least_classes` and labels are [n].
-[[nodiscard]] Signature infer_per_sample(std::string_view op, std::span<const Shape> inputs,
-                                         std::int64_t least_classes);
-/// The same for a loss, whose target may also be [n, classes], or [n, 2] with weights [n, 2].
+/// The shape of one result per row of a metric: [n] of values [n, classes] with labels [n], or
+/// [n * t] of values [n, classes, 1, t] with labels [n, t]. Throws ShapeError for other shapes and
+/// for fewer than `least_classes`.
+[[nodiscard]] Signature infer_per_row(std::string_view op, std::span<const Shape> inputs,
+                                      std::int64_t least_classes);
+/// The same for a loss, whose target of values [n, classes] may also be [n, classes], or [n, 2]
+/// with weights [n, 2].
 [[nodiscard]] Signature infer_loss(std::string_view op, std::span<const Shape> inputs,
                                    std::int64_t least_classes);
 [[nodiscard]] std::string text_of(const LossAttributes& loss);

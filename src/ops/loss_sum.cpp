@@ -14,6 +14,11 @@ LossSumOp::LossSumOp(std::vector<double> weights) : count_(static_cast<int>(weig
 
 Signature LossSumOp::infer(std::span<const Shape> inputs) const {
   TY_CHECK(std::ssize(inputs) == count_, "one weight for each loss");
+  for (const Shape& losses : inputs) {
+    if (losses == inputs[0]) continue;
+    throw ShapeError("the losses of a network are all of samples, or all of positions: found " +
+                     inputs[0].text() + " and " + losses.text() + " in a batch");
+  }
   Signature signature;
   signature.outputs = {inputs[0]};
   return signature;

@@ -43,7 +43,7 @@ struct LossSumGradients {
   }
 };
 
-/// Losses per sample [n] to their weighted sum [n]. Backward starts here.
+/// Losses per row [n] to their weighted sum [n]. Backward starts here.
 class LossSumOp final : public Op {
  public:
   static constexpr bool kElementwise = false;

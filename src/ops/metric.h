@@ -12,9 +12,10 @@
 
 namespace trainyard {
 
-/// A metric: from values [n, classes] and labels i32 [n] to numbers per sample, [n] or [n, width]
-/// in the arithmetic type, whose sums over samples make its value. Padding (from StepState::valid
-/// on) gives zeros.
+/// A metric: from values [n, classes] and labels i32 [n] to numbers per row, [n] or [n, width]
+/// in the arithmetic type, whose sums over rows make its value. A row is a sample or, of values
+/// [n, classes, 1, t] with labels [n, t], a position. Padding (from StepState::valid on) gives
+/// zeros.
 class Metric : public Op {
  public:
   [[nodiscard]] int arity() const override { return 2; }
@@ -22,11 +23,12 @@ class Metric : public Op {
   std::string output;
   /// Its column of metrics.csv, without the name of an output: "accuracy", "top5_accuracy".
   [[nodiscard]] virtual std::string column() const { return std::string(type()); }
-  /// The value that the sums [width] over `samples` samples make: their mean, unless it says
-  /// otherwise.
-  [[nodiscard]] virtual double finish(std::span<const double> sums, std::int64_t samples) const {
-    return sums[0] / static_cast<double>(samples);
+  /// The value that the sums [width] over `rows` rows make: their mean, unless it says otherwise.
+  [[nodiscard]] virtual double finish(std::span<const double> sums, std::int64_t rows) const {
+    return sums[0] / static_cast<double>(rows);
   }
+  /// True if its values must be what cross_entropy takes, before the softmax.
+  [[nodiscard]] virtual bool reads_logits() const { return false; }
   /// The same with this threshold, above which a single output predicts class 1, or null if it has
   /// one already.
   [[nodiscard]] virtual std::shared_ptr<const Metric> with_threshold(double threshold) const = 0;
@@ -35,7 +37,7 @@ class Metric : public Op {
 /// The column of metrics.csv of a metric: "accuracy", "aux_accuracy" on the output 'aux'.
 [[nodiscard]] std::string column_of(const Metric& metric);
 
-/// The numbers per sample of a metric's output, [n] or [n, width].
+/// The numbers per row of a metric's output, [n] or [n, width].
 [[nodiscard]] inline std::int64_t metric_width(const Shape& output) {
   return output.rank() == 1 ? 1 : output.c();
 }

@@ -8,7 +8,7 @@
 namespace trainyard {
 
 Signature TopKOp::infer(std::span<const Shape> inputs) const {
-  Signature signature = infer_per_sample(type_, inputs, 1);
+  Signature signature = infer_per_row(type_, inputs, 1);
   if (attributes_.k > 1 && attributes_.k >= inputs[0].c()) {
     throw ShapeError(fmt::format("{} with k = {} is always 1 for {} classes; lower k", type_,
                                  attributes_.k, inputs[0].c()));

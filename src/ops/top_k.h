@@ -15,7 +15,7 @@ namespace trainyard {
 /// 1 if fewer than k classes rank before the label's: a class ranks before it if its value is
 /// larger, or equal at a lower index. A NaN at the label's class is wrong; NaNs elsewhere rank
 /// first. With one class the prediction is 1 for values above `threshold`. Padding (from
-/// StepState::valid on) gives 0. A row is a sample.
+/// StepState::valid on) gives 0. A row is a sample or a position.
 template <class T>
 struct TopKRows {
   const T* x;  // [n, classes]
@@ -23,16 +23,18 @@ struct TopKRows {
   Arithmetic<T>* right;  // [n]
   std::int64_t classes, k;
   Arithmetic<T> threshold;
+  std::int64_t positions;  // rows of a sample
   const StepState* state;
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t n) const {
     using A = Arithmetic<T>;
     const std::int64_t label = labels[n];
     const auto value = [&](std::int64_t c) -> A { return x[n * classes + c]; };
+    const bool valid = n < state->valid * positions;
     bool hit = false;
-    if (n < state->valid && classes == 1) {
+    if (valid && classes == 1) {
       hit = label == (value(0) > threshold ? 1 : 0) && value(0) == value(0);
-    } else if (n < state->valid && label >= 0 && label < classes) {
+    } else if (valid && label >= 0 && label < classes) {
       const A own = value(label);
       const std::int32_t before =
           team.template sum<std::int32_t>(classes, [&](std::int64_t c) -> std::int32_t {
@@ -52,7 +54,8 @@ struct TopKAttributes {
   std::optional<double> threshold;
 };
 
-/// [[n, classes], labels i32 [n]] to [n]. k = 1 is accuracy, else top_k.
+/// [[n, classes], labels i32 [n]] to [n], or [[n, classes, 1, t], labels [n, t]] to [n * t]. k = 1
+/// is accuracy, else top_k.
 class TopKOp final : public Metric {
  public:
   static constexpr bool kElementwise = false;
@@ -64,7 +67,7 @@ class TopKOp final : public Metric {
   [[nodiscard]] std::string_view type() const override { return type_; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override {
-    return {.arithmetic_outputs = true, .layouts = Contract::Layouts::plain};
+    return {.arithmetic_outputs = true, .layouts = Contract::Layouts::rows};
   }
   [[nodiscard]] std::string attributes() const override;
   [[nodiscard]] std::string column() const override;
@@ -74,11 +77,12 @@ class TopKOp final : public Metric {
   void run(const FunctorStep& step, const StepTensors& tensors, const Launcher& launcher) const {
     if (step.backward()) return;  // a step function has no gradient, and none is requested
     const TensorView& values = tensors.inputs[0];
+    const std::int64_t positions = values.layout.extent[3];
     launcher.rows(
-        values.layout.extent[0],
+        values.layout.extent[0] * positions,
         TopKRows<T>{values.as<T>(), tensors.inputs[1].as<const std::int32_t>(),
                     tensors.outputs[0].as<Arithmetic<T>>(), values.layout.extent[1], attributes_.k,
-                    static_cast<Arithmetic<T>>(attributes_.threshold.value_or(0)),
+                    static_cast<Arithmetic<T>>(attributes_.threshold.value_or(0)), positions,
                     tensors.batch.state});
   }
 

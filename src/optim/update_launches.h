@@ -17,10 +17,11 @@ namespace trainyard {
 struct SampleResults {
   const void* values = nullptr;  // [samples, width] of `type`
   DType type = DType::f32;
-  std::int64_t samples = 0;
+  std::int64_t samples = 0;  // samples, or all their positions
   std::int64_t width = 1;
   const StepState* state = nullptr;  // number of valid samples
   const float* weights = nullptr;    // [samples], of which 0 excludes a sample; null: none
+  std::int64_t positions = 1;        // of a sample
 };
 
 /// Running statistics and those of a batch, flat.

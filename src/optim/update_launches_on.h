@@ -20,13 +20,14 @@ class UpdateLaunchesOn final : public UpdateLaunches {
   void add_results(const SampleResults& results, double* totals) const override {
     with_arithmetic(results.type, [&](auto zero) {
       using T = decltype(zero);
-      launcher_.rows(results.width,
-                     MetricSum<T>{static_cast<const T*>(results.values), results.samples,
-                                  results.width, results.state, results.weights, totals});
+      launcher_.rows(results.width, MetricSum<T>{static_cast<const T*>(results.values),
+                                                 results.samples, results.width, results.state,
+                                                 results.weights, totals, results.positions});
     });
   }
   void add_weights(const SampleResults& results, double* totals) const override {
-    launcher_.rows(2, WeightSum{results.weights, results.samples, results.state, totals});
+    launcher_.rows(
+        2, WeightSum{results.weights, results.samples, results.state, totals, results.positions});
   }
   void store_rows(const SampleResults& results, const std::int64_t* sample_index,
                   float* rows) const override {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "report/area_under_curve.h"
 #include "report/csv_file.h"
 
 namespace trainyard {
@@ -59,8 +60,9 @@ std::string confusion_csv(const ConfusionMatrix& matrix, std::span<const std::st
   return text;
 }
 
-std::string classes_csv(const ConfusionMatrix& matrix, std::span<const std::string> names) {
-  std::string text = "class,name,samples,predicted,right,precision,recall,f1\n";
+std::string classes_csv(const SplitOutputs& outputs, const ConfusionMatrix& matrix,
+                        std::span<const std::string> names) {
+  std::string text = "class,name,samples,predicted,right,precision,recall,f1,auc\n";
   for (std::int64_t c = 0; c < matrix.classes(); ++c) {
     std::int64_t samples = 0, predicted = 0;
     for (std::int64_t other = 0; other <= matrix.classes(); ++other) {
@@ -71,7 +73,8 @@ std::string classes_csv(const ConfusionMatrix& matrix, std::span<const std::stri
     CsvRow row;
     row.add(c).add_text(name_of_class(names, c)).add(samples).add(predicted).add(right);
     row.add(ratio(right, predicted)).add(ratio(right, samples));
-    text += row.add(ratio(2 * right, samples + predicted)).text();
+    row.add(ratio(2 * right, samples + predicted));
+    text += row.add(area_under_curve(outputs, c)).text();
   }
   return text;
 }

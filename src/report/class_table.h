@@ -42,9 +42,9 @@ class ConfusionMatrix {
 /// samples whose outputs are NaN. Classes without a name get their number.
 [[nodiscard]] std::string confusion_csv(const ConfusionMatrix& matrix,
                                         std::span<const std::string> names);
-/// classes.csv: class,name,samples,predicted,right,precision,recall,f1; a ratio whose denominator
-/// is 0 is empty.
-[[nodiscard]] std::string classes_csv(const ConfusionMatrix& matrix,
+/// classes.csv: class,name,samples,predicted,right,precision,recall,f1,auc; a ratio whose
+/// denominator is 0 is empty. `matrix` is that of `outputs`.
+[[nodiscard]] std::string classes_csv(const SplitOutputs& outputs, const ConfusionMatrix& matrix,
                                       std::span<const std::string> names);
 
 }  // namespace trainyard

@@ -24,7 +24,7 @@ void write_class_tables(const RunFolder& folder, const Dataset& set, std::span<c
   const ConfusionMatrix matrix(split);
   const std::vector<std::string> names = set.class_names();
   static_cast<void>(folder.subfolder("eval"));
-  folder.write("eval/classes.csv", classes_csv(matrix, names));
+  folder.write("eval/classes.csv", classes_csv(split, matrix, names));
   folder.write("eval/confusion.csv", confusion_csv(matrix, names));
   folder.write("eval/mistakes.csv", mistakes_csv(split, names));
 }

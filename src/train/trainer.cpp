@@ -276,8 +276,7 @@ double Trainer::data_wait_percent() const {
 
 std::optional<double> Trainer::accuracy_of(const Totals& totals) const {
   if (!accuracy_sum_) return std::nullopt;
-  const std::int64_t counted =
-      counted_samples(parts_.model.graph(), totals.metrics, totals.samples);
+  const std::int64_t counted = counted_rows(parts_.model.graph(), totals.metrics, totals.samples);
   return totals.metrics[static_cast<std::size_t>(*accuracy_sum_)] / static_cast<double>(counted);
 }
 

@@ -44,7 +44,7 @@ expect_code 0
 expect_equal "$(head -n 1 runs/tiny/0001/metrics.csv | cut -d, -f 4-13)" \
   loss,accuracy,precision,recall,f1,val_loss,val_accuracy,val_precision,val_recall,val_f1
 expect_equal "$(head -n 1 runs/tiny/0001/eval/classes.csv)" \
-  class,name,samples,predicted,right,precision,recall,f1
+  class,name,samples,predicted,right,precision,recall,f1,auc
 right=$(tail -n +2 runs/tiny/0001/eval/classes.csv | awk -F, '{r += $5; n += $3} END {print r / n}')
 expect_equal "$right" "$(tail -n 1 runs/tiny/0001/metrics.csv | cut -d, -f 10)"
 recall=$(tail -n +2 runs/tiny/0001/eval/classes.csv | awk -F, '{r += $7} END {printf "%.6f", r / NR}')

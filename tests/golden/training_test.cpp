@@ -78,6 +78,8 @@ struct Golden {
   Losses in_float;
   std::vector<LossAttributes> heads = {};  // of losses besides that of the last layer
   std::vector<float> class_weights = {};   // empty: none
+  std::int64_t tokens = 0;                 // of a sample, with a label each; 0: images
+  std::int64_t classes = 10;               // and the vocabulary of tokens
 };
 
 std::vector<double> numbers(const config::Node& list) {
@@ -105,7 +107,7 @@ Golden load_golden(const std::string& name, const std::string& file, const std::
           .overrides = overrides,
           .rate = node.find("rate")->real,
           .in_double = losses_of(*node.find("double")),
-          .in_float = losses_of(*node.find("float"))};
+          .in_float = node.find("float") == nullptr ? Losses{} : losses_of(*node.find("float"))};
 }
 
 /// Removes dropout: the goldens have none.
@@ -142,6 +144,7 @@ TrainingGraph network_of(const Golden& golden, std::int64_t batch) {
   for (const LossAttributes& head : golden.heads) {
     objectives.losses.push_back(std::make_shared<CrossEntropyOp>(head));
   }
+  if (golden.tokens > 0) objectives.fields[0].shape = {golden.tokens};
   return attach_objectives(std::move(graph), objectives);
 }
 
@@ -160,15 +163,19 @@ struct PlainSgd {
   }
 };
 
-class Images {
+/// The batches of a golden: images or tokens, with their labels.
+class Samples {
  public:
-  Images(const Golden& golden, std::size_t set, std::int64_t batch)
+  Samples(const Golden& golden, std::size_t set, std::int64_t batch)
       : batch_(batch),
+        classes_(golden.classes),
         class_weights_(golden.class_weights),
         image_key_(key_of(golden.name + ".images" + std::to_string(set))),
+        token_key_(key_of(golden.name + ".tokens" + std::to_string(set))),
         label_key_(key_of(golden.name + ".labels" + std::to_string(set))),
-        images_(static_cast<std::size_t>(batch * 3 * 32 * 32)),
-        labels_(static_cast<std::size_t>(batch)),
+        images_(static_cast<std::size_t>(golden.tokens > 0 ? 0 : batch * 3 * 32 * 32)),
+        tokens_(static_cast<std::size_t>(batch * golden.tokens)),
+        labels_(golden.tokens > 0 ? tokens_.size() : static_cast<std::size_t>(batch)),
         index_(static_cast<std::size_t>(batch)) {}
 
   Batch step(std::int64_t step) {
@@ -176,15 +183,15 @@ class Images {
     for (std::size_t i = 0; i < images_.size(); ++i) {
       images_[i] = static_cast<float>(noise(image_key_, first + i));
     }
-    for (std::size_t i = 0; i < labels_.size(); ++i) {
-      const auto counter =
-          static_cast<std::uint32_t>(step * batch_) + static_cast<std::uint32_t>(i);
-      labels_[i] = static_cast<std::int32_t>(philox(label_key_, 0, counter, 0, 0, 0).word[0] % 10);
-    }
+    draw(tokens_, token_key_, step);
+    draw(labels_, label_key_, step);
     Batch batch{.images = images_,
                 .fields = {std::as_bytes(std::span(labels_))},
                 .sample_index = index_,
                 .valid = batch_};
+    if (!tokens_.empty()) {
+      batch.fields.insert(batch.fields.begin(), std::as_bytes(std::span(tokens_)));
+    }
     if (class_weights_.empty()) return batch;
     weights_.clear();
     for (const std::int32_t label : labels_) {
@@ -195,11 +202,19 @@ class Images {
   }
 
  private:
-  std::int64_t batch_;
+  void draw(std::vector<std::int32_t>& out, std::uint32_t key, std::int64_t step) const {
+    auto counter = static_cast<std::uint32_t>(step) * static_cast<std::uint32_t>(out.size());
+    for (std::int32_t& number : out) {
+      const std::uint32_t word = philox(key, 0, counter++, 0, 0, 0).word[0];
+      number = static_cast<std::int32_t>(word % static_cast<std::uint32_t>(classes_));
+    }
+  }
+
+  std::int64_t batch_, classes_;
   std::vector<float> class_weights_, weights_;
-  std::uint32_t image_key_, label_key_;
+  std::uint32_t image_key_, token_key_, label_key_;
   std::vector<float> images_;
-  std::vector<std::int32_t> labels_;
+  std::vector<std::int32_t> tokens_, labels_;
   std::vector<std::int64_t> index_;
 };
 
@@ -215,10 +230,10 @@ std::vector<double> train(const Golden& golden, std::size_t set, std::int64_t ba
   set_weights(model);
   Updater updater(model, *communicator, *sgd.optimizer, nullptr, {.base = golden.rate}, {});
   TrainingStep work(model, updater);
-  Images images(golden, set, batch);
+  Samples samples(golden, set, batch);
   std::vector<double> losses;
   for (std::int64_t step = 0; step < kSteps; ++step) {
-    model.load(images.step(step));
+    model.load(samples.step(step));
     updater.prepare();
     work.run(0);
     updater.finish();
@@ -281,6 +296,13 @@ Golden recurrent() {
 Golden keras_recurrent() {
   return load_golden("keras_recurrent", "../tests/golden/recurrent.yaml", "{}");
 }
+/// A label at every position of a sequence of tokens.
+Golden sequence() {
+  Golden golden = load_golden("sequence", "../tests/golden/sequence.yaml", "{}");
+  golden.tokens = 12;
+  golden.classes = 50;
+  return golden;
+}
 
 }  // namespace
 
@@ -301,6 +323,9 @@ TEST_CASE("grouped bottlenecks on the reference device follow PyTorch in float64
 }
 TEST_CASE("two losses with class weights on the reference device follow PyTorch in float64") {
   check_reference(two_heads());
+}
+TEST_CASE("an embedding and dense layers of each position follow PyTorch in float64") {
+  check_reference(sequence());
 }
 TEST_CASE("two losses with class weights through oneDNN stay within float32 rounding of PyTorch") {
   check_cpu(two_heads());

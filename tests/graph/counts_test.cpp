@@ -156,6 +156,7 @@ TEST_CASE("every shared block has the parameters of its paper's layer") {
        16 * 9 + 16 * 12 + 12,
        {1, 12, 4, 4}},
       {"separable_unit", "[8, 12, 2]", 8 * 9 + 16 + 8 * 12 + 24, {1, 12, 4, 4}},
+      {"causal_conv", "[5, 3, 2]", 8 * 5 * 3, {1, 5, 8, 8}},
       {"inverted_residual", "[8, 8]", 8 * 48 + 96 + 48 * 9 + 96 + 48 * 8 + 16, {1, 8, 8, 8}},
       {"inverted_residual", "[8, 12, 2, 1]", 8 * 9 + 16 + 8 * 12 + 24, {1, 12, 4, 4}},
       {"basic_unit", "[8, 8]", 2 * (8 * 8 * 9 + 16), {1, 8, 8, 8}},

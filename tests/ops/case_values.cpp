@@ -30,18 +30,22 @@ Values draw_spread(std::uint64_t seed, std::uint32_t tensor, std::size_t count) 
   return values;
 }
 
+/// Labels, or tokens, in [0, classes).
 Values draw_labels(std::uint64_t seed, std::int64_t count, std::int64_t classes) {
   Values labels;
   for (std::int64_t n = 0; n < count; ++n) {
     const Random4 draw = random4(seed, RandomStream::synthetic, 99, 0, n);
-    labels.push_back(static_cast<double>(draw.word[0] % std::max<std::int64_t>(classes, 2)));
+    labels.push_back(static_cast<double>(draw.word[0] % classes));
   }
   return labels;
 }
 
 Values draw_input(const OpCase& op_case, std::uint64_t seed, std::size_t index) {
   if (op_case.types[index] == DType::i32) {
-    return draw_labels(seed, op_case.inputs[index].n(), op_case.inputs[0].c());
+    const std::int64_t vocabulary = op_case.op->contract().vocabulary;
+    return draw_labels(
+        seed, op_case.inputs[index].elements(),
+        vocabulary > 0 ? vocabulary : std::max<std::int64_t>(op_case.inputs[0].c(), 2));
   }
   const std::size_t count = count_of(op_case.inputs[index]);
   const auto tensor = static_cast<std::uint32_t>(index);

@@ -152,8 +152,9 @@ TEST_CASE("losses refuse shapes that are not one row per sample, and say what to
     static_cast<void>(op.infer(shapes));
   };
   CHECK_THROWS_WITH_AS(infer(kCross, {{8, 10, 4, 4}, {8}}),
-                       "cross_entropy needs features [n, classes], found [8, 10, 4, 4]; end the "
-                       "network with dense, flatten or a global pool",
+                       "cross_entropy needs features [n, classes] or a sequence [n, classes, 1, "
+                       "t], found [8, 10, 4, 4]; end the network with dense, flatten or a global "
+                       "pool",
                        ShapeError);
   CHECK_THROWS_WITH_AS(infer(kCross, {{8, 1}, {8}}),
                        "cross_entropy needs at least 2 classes, found 1; binary_cross_entropy "
@@ -161,6 +162,8 @@ TEST_CASE("losses refuse shapes that are not one row per sample, and say what to
                        ShapeError);
   CHECK_THROWS_WITH_AS(infer(kSquared, {{8, 1}, {7}}),
                        "mse needs labels [8] or targets [8, 1], found [7]", ShapeError);
+  CHECK_THROWS_WITH_AS(infer(kCross, {{8, 10, 1, 4}, {8}}),
+                       "cross_entropy needs labels [8, 4], found [8]", ShapeError);
 }
 
 }  // namespace

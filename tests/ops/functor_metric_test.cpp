@@ -2,6 +2,7 @@
 #include "functor_harness.h"
 #include "kernels/launch.h"
 #include "ops/class_metrics.h"
+#include "ops/likelihood.h"
 #include "ops/metric_sum.h"
 #include "ops/top_k.h"
 
@@ -94,6 +95,26 @@ TEST_CASE("a sum of several numbers per sample adds each to its own total") {
   const CpuLauncher launcher(2);
   launcher.rows(3, MetricSum<float>{values.data(), 3, 3, &state, nullptr, totals.data()});
   CHECK(totals == std::vector<double>{3.5, 30, 300});
+}
+
+TEST_CASE("positions of valid samples are summed, and those of weight 0 are not") {
+  const std::vector<float> values = {1, 2, 4, std::nanf(""), 16, 32, 64, 128};  // four samples
+  const std::vector<float> weights = {1, 0.5f, 2, 0, 1, 0.25f, 9, 9};
+  StepState state{.valid = 3};
+  double total = 0;
+  const CpuLauncher launcher(2);
+  launcher.rows(1, MetricSum<float>{values.data(), 8, 1, &state, weights.data(), &total, 2});
+  CHECK(total == 1 + 2 + 4 + 16 + 32);
+  std::vector<double> sums{0, 0};
+  launcher.rows(2, WeightSum{weights.data(), 8, &state, sums.data(), 2});
+  CHECK(sums == std::vector<double>{4.75, 5});
+}
+
+TEST_CASE("perplexity and bits per character are of the mean cross-entropy") {
+  const std::vector<double> sums{3 * std::log(8.0)};
+  CHECK(PerplexityOp().finish(sums, 3) == doctest::Approx(8));
+  CHECK(BitsPerCharacterOp().finish(sums, 3) == doctest::Approx(3));
+  CHECK(PerplexityOp().reads_logits());
 }
 
 /// [labels.size(), 3, classes] counts of values [labels.size(), outputs].

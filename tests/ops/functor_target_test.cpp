@@ -67,6 +67,47 @@ Problem with_pairs() {
 
 }  // namespace
 
+TEST_CASE("a position's loss is a sample's divided by their number, or multiplied by its weight") {
+  for (const auto& op : all_losses()) {
+    CAPTURE(op->type());
+    const Problem problem;
+    const std::vector<double> of_samples = run_loss(*op, problem, Pass::forward_train);
+    const std::vector<double> slopes = run_loss(*op, problem, Pass::backward_data);
+    // The same rows as three positions of one sample, [1, 4, 1, 3].
+    const StoredLayout sequence{"", row_layout({1, 4, 1, 3})}, list{"", plain_layout({1, 3})};
+    const auto run = [&](const std::vector<double>& weights, Pass pass) {
+      Tensor<double> x({"", plain_layout({3, 4})}, problem.outputs), dx({"", plain_layout({3, 4})});
+      Tensor<double> losses({"", plain_layout({3})});
+      Tensor<std::int32_t> labels(list, problem.labels);
+      Tensor<float> weight(list, or_zero(weights));
+      StepTensors tensors{.inputs = {x.view(), labels.view()}, .outputs = {losses.view()}};
+      if (!weights.empty()) tensors.inputs.push_back(weight.view());
+      tensors.inputs[0].layout = sequence.layout;
+      tensors.input_gradients = {dx.view(), {}, {}};
+      tensors.input_gradients[0].layout = sequence.layout;
+      tensors.output_gradients = {TensorView{}};
+      StepState state = problem.state;
+      state.valid = 1;
+      tensors.batch.state = &state;
+      test::run(*op, pass, DType::f64, tensors, 2);
+      return pass == Pass::backward_data ? dx.elements() : losses.elements();
+    };
+    const auto scaled = [](std::vector<double> rows, const std::vector<double>& by) {
+      for (std::size_t i = 0; i < rows.size(); ++i) rows[i] *= by[i * by.size() / rows.size()];
+      return rows;
+    };
+    const auto near = [](const std::vector<double>& a, const std::vector<double>& b) {
+      REQUIRE(a.size() == b.size());
+      for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == doctest::Approx(b[i]));
+    };
+    const std::vector<double> third(3, 1.0 / 3), weights{2, 0, 0.5};
+    near(run({}, Pass::forward_train), scaled(of_samples, third));
+    near(run({}, Pass::backward_data), scaled(slopes, third));
+    near(run(weights, Pass::forward_train), scaled(of_samples, weights));
+    near(run(weights, Pass::backward_data), scaled(slopes, weights));
+  }
+}
+
 TEST_CASE("a weight multiplies a sample's loss, and 0 takes it out whatever it holds") {
   for (const auto& op : all_losses()) {
     CAPTURE(op->type());

@@ -215,6 +215,34 @@ TEST_CASE("errors of wrong shapes state what was found and expected") {
   CHECK(shape_error("concat", {{4}}) == either);
 }
 
+TEST_CASE("layers of sequences infer a position each") {
+  const Signature embedding = infer("{embedding: {units: 8, vocabulary: 50}}", {{4, 7}});
+  CHECK(embedding.outputs[0] == Shape{4, 8, 1, 7});
+  CHECK(embedding.parameters[0].shape == Shape{50, 8});
+  CHECK(infer("{one_hot: 50}", {{4, 7}}).outputs[0] == Shape{4, 50, 1, 7});
+  const Signature dense = infer("{dense: {units: 3, per_position: true}}", {{4, 8, 1, 7}});
+  CHECK(dense.outputs[0] == Shape{4, 3, 1, 7});
+  CHECK(dense.parameters[0].shape == Shape{3, 8});
+  CHECK(dense.parameters[0].fan_in == 8);
+  CHECK(dense.multiply_adds == 4 * 7 * 3 * 8);
+  CHECK(infer("{dense: {units: 3, per_position: true}}", {{4, 8}}).outputs[0] == Shape{4, 3});
+  CHECK(shape_error("{dense: {units: 3, per_position: true}}", {{4, 8, 2, 7}}) ==
+        "dense with 'per_position' needs a sequence [n, c, 1, t], found [4, 8, 2, 7]");
+  CHECK(shape_error("{embedding: {units: 8, vocabulary: 50}}", {{4, 7, 1, 1}}) ==
+        "embedding needs tokens [n, t], found [4, 7, 1, 1]");
+  CHECK(shape_error("{one_hot: 50}", {{4}}) == "one_hot needs tokens [n, t], found [4]");
+}
+
+TEST_CASE("an embedding begins as its framework's does") {
+  const auto init = [](Profile profile) {
+    return op_from("{embedding: {units: 8, vocabulary: 50}}", profile)->attributes();
+  };
+  CHECK(init(Profile::keras2) == "{units: 8, init: {uniform: 0.05}, l2: 0, vocabulary: 50}");
+  CHECK(init(Profile::torch) == "{units: 8, init: {normal: 1}, l2: 0, vocabulary: 50}");
+  CHECK(init(Profile::mxnet) == "{units: 8, init: {uniform: 0.01}, l2: 0, vocabulary: 50}");
+  CHECK(init(Profile::caffe) == "{units: 8, init: {uniform: 0.05}, l2: 0, vocabulary: 50}");
+}
+
 TEST_CASE("groups that do not divide are an error") {
   CHECK(shape_error("{conv: {filters: 8, kernel: 3, groups: 4}}", {{1, 6, 5, 5}}) ==
         "6 input channels are not divisible by 4 groups");

@@ -165,13 +165,17 @@ OpCase make_case(const Node& op, const WrittenCase& written, const std::string& 
     made.types.push_back(DType::f32);
   }
   const Family family = family_of(op);
+  const bool reads_tokens = made.op->contract().vocabulary > 0;
+  if (reads_tokens) made.types[0] = DType::i32;
   made.is_loss = family == Family::loss;
-  made.has_backward = family != Family::metric;
   if (family != Family::op) {
-    made.inputs.push_back({made.inputs[0].n()});
+    const Shape& values = made.inputs[0];
+    made.inputs.push_back(values.rank() == 4 ? Shape{values.n(), values.w()} : Shape{values.n()});
     made.types.push_back(DType::i32);
   }
   made.signature = made.op->infer(made.inputs);
+  const bool constant = reads_tokens && made.signature.parameters.empty();
+  made.has_backward = family != Family::metric && !constant;
   made.values = written.values;
   made.valid = written.valid.value_or(made.inputs[0].n());
   made.conditioning = written.conditioning;

@@ -2,7 +2,8 @@
 //
 // A case is a map:
 //   op: {conv: {filters: 5, kernel: 3}}   an op, loss or metric as a network or run file names it
-//   inputs: [[2, 3, 7, 9]]                shapes of the inputs (labels: none; they follow)
+//   inputs: [[2, 3, 7, 9]]                shapes of the inputs (labels: none; they follow); of an
+//                                         op that reads tokens, [n, t]
 //   grid: {stride: [1, 2], pad: [0, 1]}   the case for every combination of these attributes
 //   values: normal | near_zero | spread | positive   values of the inputs (default normal)
 //   profile: torch                        default keras2
@@ -34,11 +35,11 @@ struct OpCase {
   std::string name;  // "conv.yaml:3 conv {filters: 5, ...} [2, 3, 7, 9]"
   std::shared_ptr<const Op> op;
   std::vector<Shape> inputs;
-  std::vector<DType> types;  // f32: arithmetic; i32: labels
+  std::vector<DType> types;  // f32: arithmetic; i32: labels, tokens
   Signature signature;
   InputValues values = InputValues::normal;
   bool is_loss = false;      // backward starts here: the output's gradient is not read
-  bool has_backward = true;  // metrics have none
+  bool has_backward = true;  // metrics have none, nor what reads tokens without parameters
   std::int64_t valid = 0;
   double conditioning = 1;
   config::Node golden;

@@ -29,9 +29,11 @@ Terms terms_of(const OpCase& op_case) {
     return {window * real(in.c()) / groups + 1, window * real(out.c()) / groups,
             real(transposed ? std::max(pixels(in), pixels(out)) : pixels(out))};
   }
-  if (dynamic_cast<const DenseOp*>(op_case.op.get()) != nullptr) {
-    return {real(in.elements() / in.n()) + 1, real(out.c()), real(in.n())};
+  if (const auto* dense = dynamic_cast<const DenseOp*>(op_case.op.get())) {
+    const std::int64_t rows = in.n() * (dense->values().per_position ? in.w() : 1);
+    return {real(in.elements() / rows) + 1, real(out.c()), real(rows)};
   }
+  if (op_case.op->contract().vocabulary > 0) return {1, 1, real(in.elements())};
   if (const auto* pool = dynamic_cast<const PoolOp*>(op_case.op.get())) {
     const config::Pair size = pool->geometry(in).size;
     return {real(size.h * size.w), real(size.h * size.w), 1};

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "report/area_under_curve.h"
+
 using namespace trainyard;
 
 namespace {
@@ -46,11 +48,32 @@ TEST_CASE(
 TEST_CASE(
     "classes.csv leaves a ratio without a denominator empty; classes without a name have a "
     "number") {
-  CHECK(classes_csv(sample(), {}) ==
-        "class,name,samples,predicted,right,precision,recall,f1\n"
-        "0,0,2,2,1,0.5,0.5,0.5\n"
-        "1,1,3,1,1,1,0.3333333333333333,0.5\n"
-        "2,2,0,1,0,0,,0\n");
+  const std::vector<float> rows{3, 1, 2, 1, 1, 2, 1, 2, 0, 5, 5, 1, 0, 1, 9};
+  const SplitOutputs outputs{.rows = rows, .labels = kLabels, .classes = 3};
+  CHECK(classes_csv(outputs, ConfusionMatrix(outputs), {}) ==
+        "class,name,samples,predicted,right,precision,recall,f1,auc\n"
+        "0,0,2,2,1,0.5,0.5,0.5,0.6666666666666666\n"
+        "1,1,3,1,1,1,0.3333333333333333,0.5,0.6666666666666666\n"
+        "2,2,0,2,0,0,,0,\n");
+}
+
+TEST_CASE("the area under the curve is the share of pairs in the right order, ties half") {
+  const std::vector<float> rows{0.1f, 0.4f, 0.35f, 0.8f, 0.4f};
+  const std::vector<std::int32_t> labels{0, 0, 1, 1, 1};
+  const SplitOutputs outputs{.rows = rows, .labels = labels};
+  CHECK(area_under_curve(outputs, 1) == 4.5 / 6);
+  CHECK(area_under_curve(outputs, 0) == 4.5 / 6);
+  const std::vector<std::int32_t> one_sided{1, 1, 1, 1, -1};
+  CHECK_FALSE(area_under_curve({.rows = rows, .labels = one_sided}, 1).has_value());
+  const std::vector<float> nan{0.1f, NAN, 0.35f, 0.8f, 0.4f};
+  CHECK_FALSE(area_under_curve({.rows = nan, .labels = labels}, 1).has_value());
+}
+
+TEST_CASE("a class's score is its probability, which its logit alone does not order") {
+  const std::vector<float> rows{5, 9, 1, 0};  // logit 5 beside 9, logit 1 beside 0
+  const std::vector<std::int32_t> labels{1, 0};
+  CHECK(area_under_curve({.rows = rows, .labels = labels}, 0) == 1);
+  CHECK(area_under_curve({.rows = rows, .labels = labels, .logits = false}, 0) == 0);
 }
 
 TEST_CASE("a single output predicts class 1 above the threshold") {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string>
 
 #include "base/median.h"
 #include "base/philox.h"
@@ -67,7 +69,7 @@ layers:
   - dense: 3
   - softmax
 )",
-    kEveryOp};
+    kEveryOp, kEverySequenceOp};
 constexpr std::int64_t kBatch = 12;
 
 Target in_double(Target target) {
@@ -225,14 +227,15 @@ void check_storage(Precision precision) {
 
 }  // namespace
 
-TEST_CASE("one network has every op of the list") {
-  const Graph graph = training_graph(kEveryOp, kBatch).graph;
-  for (const auto& kind : op_kinds()) {
-    // The last softmax is part of the loss; one before it is a layer. identity leaves no node.
-    const auto found =
-        std::ranges::find(graph.nodes, kind.name, [](const Node& node) { return node.op->type(); });
-    CHECK_MESSAGE(found != graph.nodes.end(), kind.name);
+TEST_CASE("two networks have every op of the list") {
+  // The last softmax is part of the loss; one before it is a layer. identity leaves no node.
+  std::set<std::string> types;
+  for (const char* const network : {kEveryOp, kEverySequenceOp}) {
+    const TrainingGraph graph = training_graph(network, kBatch);
+    for (const Node& node : graph.graph.nodes) types.emplace(node.op->type());
   }
+  for (const auto& kind : op_kinds())
+    CHECK_MESSAGE(types.contains(std::string(kind.name)), kind.name);
 }
 
 TEST_CASE("ten steps with the CUDA plan equal those with the CPU's, in double") {

@@ -1,10 +1,11 @@
-// A network with every op of the list, so that what must hold for each of them is checked once.
+// Networks that together have every op of the list, so that what must hold for each of them is
+// checked once.
 #pragma once
 
 namespace trainyard::test {
 
-/// cuda_plan_test.cpp checks that no op is missing. Reads maps [3, 9, 7], gives 4 classes. Channels
-/// are not multiples of 8 or 4.
+/// cuda_plan_test.cpp checks that no op is missing in either. Reads maps [3, 9, 7], gives 4
+/// classes. Channels are not multiples of 8 or 4.
 inline constexpr const char* kEveryOp = R"(
 input: [3, 9, 7]
 layers:
@@ -42,6 +43,19 @@ layers:
   - flatten
   - dropout: 0.1
   - dense: 4
+  - softmax
+)";
+
+/// Those of sequences. Reads 7 of 11 tokens, gives one of 11 classes for each position.
+inline constexpr const char* kEverySequenceOp = R"(
+input: {tokens: 7, vocabulary: 11}
+layers:
+  - concat: [[embedding: 6], [one_hot]]
+  - dropout: 0.1
+  - conv: {filters: 9, kernel: [1, 3], pad: same_upper}
+  - layer_norm
+  - tanh
+  - dense: {units: 11, per_position: true}
   - softmax
 )";
 

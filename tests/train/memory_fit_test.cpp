@@ -73,8 +73,10 @@ std::string refusal(std::int64_t batch, std::size_t free) {
 }  // namespace
 
 TEST_CASE("the forecast equals what a model allocates, to the byte") {
-  const std::pair<std::string, bool> cases[] = {
-      {kFittedNetwork, false}, {kFittedNetwork, true}, {kEveryOp, false}};
+  const std::pair<std::string, bool> cases[] = {{kFittedNetwork, false},
+                                                {kFittedNetwork, true},
+                                                {kEveryOp, false},
+                                                {kEverySequenceOp, false}};
   for (const auto& [network, accumulates] : cases) {
     SmallDevice device(0);
     const auto executors = make_reference_executors();

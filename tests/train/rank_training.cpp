@@ -42,23 +42,24 @@ std::int64_t own_shards(const StepOptions& options, const Communicator& ranks) {
   return std::max<std::int64_t>(options.shards / ranks.size(), 1);
 }
 
-FeederOptions feeding(const RankTraining& training, const Communicator& ranks) {
-  return {.batch = training.batch,
-          .seed = training.seed,
-          .shuffle = training.set == nullptr,
-          .workers = 1,
-          .weights = training.weights,
-          .rank = ranks.rank(),
-          .ranks = ranks.size(),
-          .shards = own_shards(training.options, ranks)};
-}
-
 TrainingGraph graph_of(const RankTraining& training) {
   TrainingGraph graph =
       training_graph(config::parse_yaml(training.network, "network"), training.batch,
                      training.heads, training.weights.has_value());
   for (Node& node : graph.graph.nodes) node.frozen = node.path == training.frozen;
   return graph;
+}
+
+FeederOptions feeding(const RankTraining& training, const Communicator& ranks) {
+  return {.batch = training.batch,
+          .seed = training.seed,
+          .shuffle = training.set == nullptr,
+          .workers = 1,
+          .fields = field_names(graph_of(training)),
+          .weights = training.weights,
+          .rank = ranks.rank(),
+          .ranks = ranks.size(),
+          .shards = own_shards(training.options, ranks)};
 }
 
 std::vector<std::byte> bytes_of(Queue& queue, const std::byte* from, std::int64_t elements,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "data/synthetic_sequences.h"
 #include "every_op.h"
 #include "guarded_compute.h"
 #include "rank_training.h"
@@ -79,6 +80,21 @@ TEST_CASE("with shards, float32 training on 1, 2 and 4 ranks is bit-identical") 
 TEST_CASE("with shards, every op is bit-identical on 1, 2 and 4 ranks") {
   RankTraining training = on_processor(1);
   training.network = kEveryOp;
+  training.updates = 4;
+  const TrainedRank trained = require_equal_bytes(training);
+  CHECK(trained.updates.size() == 4);
+  for (const StepResult& update : trained.updates) CHECK(update.finite);
+}
+
+TEST_CASE("with shards, every op of sequences is bit-identical on 1, 2 and 4 ranks") {
+  SyntheticSequencesOptions options;
+  options.steps = 7;
+  options.vocabulary = 11;
+  options.labels = SequenceLabels::every;
+  const auto set = open_synthetic_sequences(options, 3);
+  RankTraining training = on_processor(1);
+  training.network = kEverySequenceOp;
+  training.set = set.get();
   training.updates = 4;
   const TrainedRank trained = require_equal_bytes(training);
   CHECK(trained.updates.size() == 4);

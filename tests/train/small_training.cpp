@@ -32,23 +32,30 @@ std::unique_ptr<Base> make_member(std::span<const config::Kind<Base>> family,
   throw std::logic_error("no " + name);
 }
 
-/// Images in [-1, 1) and labels of one step, for all replicas together.
+/// Images in [-1, 1) or tokens, and labels, of one step, for all `replicas` of a graph together.
 class NoiseBatch {
  public:
-  NoiseBatch(const Shape& images, std::int64_t classes, std::int64_t step)
-      : images_(static_cast<std::size_t>(images.elements())),
-        labels_(static_cast<std::size_t>(images.n())),
-        index_(static_cast<std::size_t>(images.n())) {
+  NoiseBatch(const TrainingGraph& graph, int replicas, std::int64_t step)
+      : images_(graph.images < 0 ? 0 : elements_of(graph, graph.images, replicas)),
+        index_(static_cast<std::size_t>(graph.graph.values[graph.graph.inputs[0]].shape.n() *
+                                        replicas)) {
     const auto key = static_cast<std::uint32_t>(step);
     for (std::size_t i = 0; i < images_.size(); ++i) {
       const Random4 draw = random4(3, RandomStream::synthetic, key, 0, i);
       images_[i] = 2 * uniform01(draw.word[0]) - 1;
     }
-    for (std::size_t i = 0; i < labels_.size(); ++i) {
-      const Random4 draw = random4(3, RandomStream::synthetic, key, 1, i);
-      labels_[i] = static_cast<std::int32_t>(draw.word[0] % static_cast<std::uint32_t>(classes));
+    const std::int64_t classes = graph.graph.values[graph.graph.output].shape.c();
+    for (const GraphField& field : graph.fields) {
+      const bool tokens = field.value == graph.graph.inputs[0];
+      std::vector<std::int32_t>& drawn =
+          fields_.emplace_back(elements_of(graph, field.value, replicas));
+      const std::int64_t below = tokens ? graph.graph.vocabulary : classes;
+      for (std::size_t i = 0; i < drawn.size(); ++i) {
+        const Random4 draw = random4(3, RandomStream::synthetic, key, tokens ? 2 : 1, i);
+        drawn[i] = static_cast<std::int32_t>(draw.word[0] % static_cast<std::uint32_t>(below));
+      }
     }
-    std::iota(index_.begin(), index_.end(), step * images.n());
+    std::iota(index_.begin(), index_.end(), step * std::ssize(index_));
   }
   std::vector<float>& images() { return images_; }
   /// The part of one replica; all are equal.
@@ -57,15 +64,21 @@ class NoiseBatch {
       const std::size_t count = values.size() / static_cast<std::size_t>(replicas);
       return std::span(values).subspan(count * static_cast<std::size_t>(replica), count);
     };
-    return {.images = cut(images_),
-            .fields = {std::as_bytes(cut(labels_))},
-            .sample_index = cut(index_),
-            .valid = static_cast<std::int64_t>(cut(labels_).size())};
+    Batch batch{.images = cut(images_),
+                .fields = {},
+                .sample_index = cut(index_),
+                .valid = static_cast<std::int64_t>(cut(index_).size())};
+    for (const auto& field : fields_) batch.fields.push_back(std::as_bytes(cut(field)));
+    return batch;
   }
 
  private:
+  static std::size_t elements_of(const TrainingGraph& graph, ValueId value, int replicas) {
+    return static_cast<std::size_t>(graph.graph.values[value].shape.elements() * replicas);
+  }
+
   std::vector<float> images_;
-  std::vector<std::int32_t> labels_;
+  std::vector<std::vector<std::int32_t>> fields_;
   std::vector<std::int64_t> index_;
 };
 
@@ -118,12 +131,9 @@ Trained train(const TrainingGraph& graph, const Target& target, const Compute& c
   model.initialize(course.seed);
   Updater updater(model, communicator, *sgd, nullptr, {.base = course.rate}, options);
   TrainingStep work(model, updater);
-  const Shape& share = graph.graph.values[graph.graph.inputs[0]].shape;
-  const Shape images = share.with(0, share.n() * communicator.size());
-  const std::int64_t classes = graph.graph.values[graph.graph.output].shape.c();
   Trained trained;
   for (std::int64_t step = 0; step < course.steps; ++step) {
-    NoiseBatch batch(images, classes, step);
+    NoiseBatch batch(graph, communicator.size(), step);
     if (jitter) jitter(batch.images());
     updater.prepare();
     model.load(batch.share(communicator.rank(), communicator.size()));
@@ -135,7 +145,8 @@ Trained train(const TrainingGraph& graph, const Target& target, const Compute& c
   }
   note(trained, updater.results().take_all());
   finish(trained, model,
-         NoiseBatch(images, classes, course.steps).share(communicator.rank(), communicator.size()));
+         NoiseBatch(graph, communicator.size(), course.steps)
+             .share(communicator.rank(), communicator.size()));
   return trained;
 }
 
@@ -157,7 +168,10 @@ TrainingGraph training_graph(const config::Node& network, std::int64_t batch,
   for (const std::string& keys : heads) {
     objectives.losses.push_back(make_member(loss_kinds(), "cross_entropy", keys));
   }
-  return attach_objectives(build_graph(network, {.batch = batch}), objectives);
+  Graph graph = build_graph(network, {.batch = batch});
+  const Shape& output = graph.values[graph.output].shape;
+  if (output.rank() == 4) objectives.fields[0].shape = {output.w()};  // a label for each position
+  return attach_objectives(std::move(graph), objectives);
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const std::string& name, const std::string& keys) {

@@ -13,20 +13,23 @@
 namespace trainyard::cudnn {
 namespace {
 
-/// Shared by the three passes: x [samples, features], w [units, features], y [samples, units].
+/// Shared by the three passes: x [samples, features], w [units, features], y [samples, units]; a
+/// sample is a position with per_position.
 class DenseStep : public Executor {
  public:
   DenseStep(ContextPtr context, const StepDescription& step)
       : context_(std::move(context)),
-        has_bias_(static_cast<const DenseOp&>(*step.op).values().bias),
+        dense_(static_cast<const DenseOp&>(*step.op).values()),
+        has_bias_(dense_.bias),
         storage_(step.storage),
         tf32_(step.tf32),
-        samples_(step.inputs[0].extent[0]),
+        samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
         units_(step.signature.parameters[0].shape[0]),
         features_(step.signature.parameters[0].shape[1]),
         direct_(step.storage == DType::f32),
         workspace_(context_->settings().workspace_cap) {
-    for (const Layout& layout : {step.inputs[0], step.outputs[0]}) {
+    for (const Layout& given : {step.inputs[0], step.outputs[0]}) {
+      const Layout layout = matrix_layout(dense_, given);
       TY_CHECK(same_memory(layout, plain_layout(shape_of(layout))), "dense layers read plain rows");
     }
   }
@@ -50,6 +53,7 @@ class DenseStep : public Executor {
   }
 
   ContextPtr context_;
+  DenseAttributes dense_;
   bool has_bias_;
   DType storage_;
   bool tf32_;

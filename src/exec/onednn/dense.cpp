@@ -17,13 +17,13 @@ struct Dense {
 
 Dense describe_dense(const StepDescription& step) {
   const DenseAttributes& dense = static_cast<const DenseOp&>(*step.op).values();
-  const Layout& input = step.inputs[0];
+  const Layout input = matrix_layout(dense, step.inputs[0]);
+  const Layout output = matrix_layout(dense, step.outputs[0]);
   const Shape shape = shape_of(input);
   const std::int64_t features = shape.c() * shape.h() * shape.w();
   const Layout row_major = plain_layout(shape);
   const Desc plain = desc_of(row_major);
-  TY_CHECK(same_memory(step.outputs[0], plain_layout(shape_of(step.outputs[0]))),
-           "features are plain");
+  TY_CHECK(same_memory(output, plain_layout(shape_of(output))), "features are plain");
   return {.given = same_memory(input, row_major) ? plain : desc_of(input),
           .plain = plain,
           .source = plain_desc({shape.n(), features}),

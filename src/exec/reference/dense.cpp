@@ -7,23 +7,31 @@
 namespace trainyard::reference {
 namespace {
 
-/// Shared by the three passes: x [n][features] and y [n][units], or their gradients.
+/// Shared by the three passes: x [n][features] and y [n][units], or their gradients; n counts
+/// samples or positions.
 template <class T>
 class Dense : public Executor {
  public:
   explicit Dense(const StepDescription& step)
       : launcher_(step.threads),
-        has_bias_(dynamic_cast<const DenseOp&>(*step.op).values().bias),
-        samples_(step.inputs[0].extent[0]),
+        dense_(dynamic_cast<const DenseOp&>(*step.op).values()),
+        has_bias_(dense_.bias),
+        samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
         features_(step.signature.parameters[0].shape[1]),
         units_(step.signature.parameters[0].shape[0]),
-        input_(step.inputs[0], step.storage, scratch_),
-        output_(step.outputs[0], step.storage, scratch_),
+        input_(matrix_layout(dense_, step.inputs[0]), step.storage, scratch_),
+        output_(matrix_layout(dense_, step.outputs[0]), step.storage, scratch_),
         weight_(step.signature.parameters[0].shape, step.storage, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.used(); }
 
  protected:
+  [[nodiscard]] TensorView matrix(TensorView view) const {
+    view.layout = matrix_layout(dense_, view.layout);
+    return view;
+  }
+
   CpuLauncher launcher_;
+  DenseAttributes dense_;
   bool has_bias_;
   std::int64_t samples_, features_, units_;
   OffsetAllocator scratch_;
@@ -37,8 +45,8 @@ class DenseForward final : public Dense<T> {
  public:
   using Dense<T>::Dense;
   void bind(const StepTensors& tensors) override {
-    this->input_.bind(tensors.inputs[0], tensors.workspace);
-    this->output_.bind(tensors.outputs[0], tensors.workspace);
+    this->input_.bind(this->matrix(tensors.inputs[0]), tensors.workspace);
+    this->output_.bind(this->matrix(tensors.outputs[0]), tensors.workspace);
     this->weight_.bind(tensors.parameters[0], tensors.workspace);
     bias_ = this->has_bias_ ? tensors.parameters[1].template as<T>() : nullptr;
   }
@@ -65,8 +73,8 @@ class DenseBackwardData final : public Dense<T> {
  public:
   using Dense<T>::Dense;
   void bind(const StepTensors& tensors) override {
-    this->input_.bind(tensors.input_gradients[0], tensors.workspace);
-    this->output_.bind(tensors.output_gradients[0], tensors.workspace);
+    this->input_.bind(this->matrix(tensors.input_gradients[0]), tensors.workspace);
+    this->output_.bind(this->matrix(tensors.output_gradients[0]), tensors.workspace);
     this->weight_.bind(tensors.parameters[0], tensors.workspace);
   }
   void run() override {
@@ -104,8 +112,8 @@ class DenseBackwardParameters final : public Dense<T> {
  public:
   using Dense<T>::Dense;
   void bind(const StepTensors& tensors) override {
-    this->input_.bind(tensors.inputs[0], tensors.workspace);
-    this->output_.bind(tensors.output_gradients[0], tensors.workspace);
+    this->input_.bind(this->matrix(tensors.inputs[0]), tensors.workspace);
+    this->output_.bind(this->matrix(tensors.output_gradients[0]), tensors.workspace);
     weight_gradient_ = tensors.parameter_gradients[0].template as<T>();
     bias_gradient_ = this->has_bias_ ? tensors.parameter_gradients[1].template as<T>() : nullptr;
   }

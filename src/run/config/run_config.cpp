@@ -123,8 +123,8 @@ void declare(Fields& fields, OutputConfig& output) {
   fields.field("plot", output.plot, "the plots of the run");
   fields.field("steps", output.steps, "write steps.csv, one row per step");
   fields.field("classes", output.classes,
-               "after each epoch write eval/classes.csv, with the precision, recall and F1 of each "
-               "class, eval/confusion.csv and eval/mistakes.csv, all on the validation split");
+               "after each epoch write eval/classes.csv, with the precision, recall, F1 and AUC of "
+               "each class, eval/confusion.csv and eval/mistakes.csv, all on the validation split");
 }
 
 namespace {

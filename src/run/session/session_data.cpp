@@ -150,16 +150,21 @@ std::int64_t tokens_of(const Dataset& set) {
 
 /// What the network gets, as its input would be written.
 std::string samples_text(const SessionData& data) {
-  const std::int64_t tokens = tokens_of(*data.train);
-  return tokens == 0 ? data.pipeline->output_shape().text()
-                     : "{tokens: " + std::to_string(tokens) + "}";
+  const Vocabulary* vocabulary = data.train->vocabulary();
+  if (vocabulary == nullptr) return data.pipeline->output_shape().text();
+  return "{tokens: " + std::to_string(tokens_of(*data.train)) +
+         ", vocabulary: " + std::to_string(vocabulary->size()) + "}";
 }
 
+/// Whether the network's input is what samples are; tokens may be of a smaller vocabulary than its.
 bool reads_samples(const Graph& network, const SessionData& data) {
   const Shape& input = network.values[network.inputs[0]].shape;
-  const std::int64_t tokens = tokens_of(*data.train);
-  if (network.vocabulary > 0 || tokens > 0) return network.vocabulary > 0 && input.c() == tokens;
-  return Shape{input.c(), input.h(), input.w()} == data.pipeline->output_shape();
+  const Vocabulary* vocabulary = data.train->vocabulary();
+  if (network.vocabulary == 0 && vocabulary == nullptr) {
+    return Shape{input.c(), input.h(), input.w()} == data.pipeline->output_shape();
+  }
+  return vocabulary != nullptr && vocabulary->size() <= network.vocabulary &&
+         input.c() == tokens_of(*data.train);
 }
 
 }  // namespace
@@ -195,7 +200,7 @@ void require_fit(const RunConfig& run, const Graph& network, const SessionData& 
     const std::string& name = loss->values().output;
     const Shape output = network.values[output_named(network, name)].shape;
     const bool of_labels = loss->values().target == kLabelField;
-    if (!of_labels || output.rank() != 2 || output.c() == 1) continue;
+    if (!of_labels || output.c() == 1) continue;
     if (output.c() == data.train->classes()) continue;
     throw Error(ErrorKind::config, at + (name.empty() ? "the network" : "output '" + name + "'") +
                                        " ends in " + std::to_string(output.c()) +

@@ -1,6 +1,7 @@
 #include "run/session/session_model.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,18 @@ DType transport_of(const RunConfig& run) {
                                         : DType::f32;
 }
 
+/// Throws Error{config} for a metric of logits on an output that its loss reads as something else.
+void require_logits(const RunConfig& run, const Metric& metric) {
+  if (!metric.reads_logits()) return;
+  for (const auto& loss : losses_of(run)) {
+    if (loss->values().output != metric.output || loss->type() == CrossEntropy::kName) continue;
+    throw Error(ErrorKind::config,
+                "metric '" + column_of(metric) +
+                    "' is made of the cross-entropy, but the loss of its output is " +
+                    std::string(loss->type()) + "; set 'loss: cross_entropy'");
+  }
+}
+
 }  // namespace
 
 double usual_threshold(const RunConfig& run, const std::string& output) {
@@ -41,8 +54,9 @@ std::vector<SampleField> usual_fields(const RunConfig& run, const Graph& network
   std::vector<SampleField> fields{SampleField{}};
   for (const auto& loss : losses_of(run)) {
     const LossAttributes& of = loss->values();
-    if (of.target == kLabelField) continue;
     const Shape output = network.values[output_named(network, of.output)].shape;
+    if (of.target == kLabelField && output.rank() == 4) fields[0].shape = {output.w()};
+    if (of.target == kLabelField) continue;
     fields.push_back({.name = of.target, .shape = {output.c()}, .type = DType::f32});
   }
   return fields;
@@ -58,14 +72,22 @@ TrainingGraph training_graph_of(const RunConfig& run, Graph network,
                                 const std::vector<SampleField>& fields) {
   std::vector<std::shared_ptr<const Metric>> metrics;
   for (const auto& metric : run.metrics) {
+    require_logits(run, *metric);
     const std::shared_ptr<const Metric> usual =
         metric->with_threshold(usual_threshold(run, metric->output));
     metrics.push_back(usual ? usual : metric);
   }
-  return attach_objectives(std::move(network), {.losses = losses_of(run),
-                                                .metrics = std::move(metrics),
-                                                .fields = fields,
-                                                .weighted = run.weights.any()});
+  TrainingGraph graph = attach_objectives(std::move(network), {.losses = losses_of(run),
+                                                               .metrics = std::move(metrics),
+                                                               .fields = fields,
+                                                               .weighted = run.weights.any()});
+  if (run.output.classes && graph.positions > 1) {
+    throw Error(ErrorKind::config,
+                "'output.classes' makes tables of one label for each sample, but "
+                "the network predicts at " +
+                    std::to_string(graph.positions) + " positions; remove it");
+  }
+  return graph;
 }
 
 std::optional<AverageOptions> average_options(const RunConfig& run) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/error.h"
 #include "config/diagnostics.h"
@@ -11,9 +12,25 @@ namespace {
 
 using Kind = config::Node::Kind;
 
+/// The labels of sample `index`: one, or one for each position. The label is the first field.
+void read_labels(const Dataset& set, std::int64_t index, std::span<std::int32_t> labels) {
+  if (labels.size() == 1) {
+    labels[0] = set.label(index);
+  } else {
+    set.read_field(0, index, std::as_writable_bytes(labels).data());
+  }
+}
+
+std::size_t labels_of_sample(const Dataset& set) {
+  return static_cast<std::size_t>(set.fields().at(0).shape.elements());
+}
+
 std::vector<std::int32_t> labels_of(const Dataset& set) {
-  std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()));
-  for (std::int64_t i = 0; i < set.size(); ++i) labels[static_cast<std::size_t>(i)] = set.label(i);
+  const std::size_t each = labels_of_sample(set);
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()) * each);
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    read_labels(set, i, std::span(labels).subspan(static_cast<std::size_t>(i) * each, each));
+  }
   return labels;
 }
 
@@ -66,9 +83,13 @@ std::vector<float> class_weights(const WeightsConfig& config, const Dataset& tra
 
 /// Labels below 0 are no class: a loss on them is not a number.
 void require_labels(const Dataset& set, const std::optional<std::int32_t>& ignored) {
+  std::vector<std::int32_t> labels(labels_of_sample(set));
   for (std::int64_t i = 0; i < set.size(); ++i) {
-    const std::int32_t label = set.label(i);
-    if (label >= 0 || label == ignored) continue;
+    read_labels(set, i, labels);
+    const auto found = std::ranges::find_if(
+        labels, [&](std::int32_t label) { return label < 0 && label != ignored; });
+    if (found == labels.end()) continue;
+    const std::int32_t label = *found;
     throw Error(ErrorKind::config, "sample " + std::to_string(i) +
                                        " (from 0) of the training split has label " +
                                        std::to_string(label) +
