@@ -43,6 +43,7 @@ constexpr std::array kVerbs{
     Verb{"bench", "measure the speed of training steps", declare_bench},
     Verb{"browse", "draw samples beside what the network gets of them", declare_browse},
     Verb{"data", "generate and pack data sets", declare_data},
+    Verb{"generate", "write text with the model of a run", declare_generate},
     Verb{"doctor", "report what this machine offers, or the state of a run", declare_doctor},
 };
 

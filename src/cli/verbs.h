@@ -43,6 +43,7 @@ void declare_schema(CLI::App& app, const Context& context, Action& action);
 void declare_bench(CLI::App& app, const Context& context, Action& action);
 void declare_browse(CLI::App& app, const Context& context, Action& action);
 void declare_data(CLI::App& app, const Context& context, Action& action);
+void declare_generate(CLI::App& app, const Context& context, Action& action);
 void declare_doctor(CLI::App& app, const Context& context, Action& action);
 
 }  // namespace trainyard::cli

@@ -32,6 +32,8 @@ class Vocabulary {
   [[nodiscard]] TextUnit unit() const { return unit_; }
   [[nodiscard]] std::optional<std::int32_t> unknown() const { return unknown_; }
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
+  /// False if no token has a text, as in data that have tokens as numbers alone.
+  [[nodiscard]] bool has_texts() const { return !tokens_.empty(); }
   /// The token of a word; unknown() if it is not there.
   [[nodiscard]] std::optional<std::int32_t> find(std::string_view word) const;
   /// What tokens in [0, size) stand for.

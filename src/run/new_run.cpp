@@ -3,6 +3,7 @@
 #include "base/host_name.h"
 #include "run/reproduction.h"
 #include "run/statistics_file.h"
+#include "run/vocabulary_file.h"
 
 namespace trainyard {
 namespace {
@@ -63,6 +64,7 @@ void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Sessio
                        .run_json = json_text(run),
                        .network = facts.network});
   write_statistics(folder, session.data().statistics);
+  write_vocabulary(folder, session.data().train->vocabulary());
 }
 
 std::string NewRun::write_changes(const RunFolder& /*folder*/, const RunFacts& /*facts*/,

@@ -9,6 +9,7 @@
 #include "run/session/session_facts.h"
 #include "run/snapshot.h"
 #include "run/statistics_file.h"
+#include "run/vocabulary_file.h"
 
 namespace trainyard {
 namespace {
@@ -71,6 +72,7 @@ std::unique_ptr<Session> ResumedRun::make_session(RankGroup& ranks, const Warn& 
   device.choices = choices_of(record());
   auto session =
       std::make_unique<Session>(request_.config, device, known ? &*known : nullptr, ranks);
+  require_vocabulary_of_run(request_.resume, session->data().train->vocabulary());
   for (const std::string& difference :
        reproduction_differences(record(), reproduction(session->device()))) {
     warn(difference);

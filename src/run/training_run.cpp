@@ -18,6 +18,7 @@
 #include "run/session/session_facts.h"
 #include "run/session/session_model.h"
 #include "run/snapshot.h"
+#include "run/text_generator.h"
 #include "train/stop_vote.h"
 #include "train/trainer.h"
 
@@ -81,6 +82,7 @@ class TrainingRun {
   void save(const TrainingState& state, bool best);
   void warn(const std::string& text);
   void note(RunPhase phase);
+  void write_texts(const TrainingState& state);
   [[nodiscard]] RunEnd end_of(Outcome outcome, const TrainingState& state) const;
   RunResult finish(Outcome outcome, const TrainingState& state);
 
@@ -92,7 +94,8 @@ class TrainingRun {
   std::unique_ptr<RunStart> start_;
   std::unique_ptr<StopVote> stop_vote_;  // of the session's steps
   std::unique_ptr<Session> session_;
-  std::unique_ptr<RunKeeper> keeper_;  // on rank 0 alone
+  std::unique_ptr<RunKeeper> keeper_;         // on rank 0 alone
+  std::unique_ptr<TextGenerator> generator_;  // there too, if the run writes texts
   /// False: a failure removes the folder, so that an error in config or data leaves none.
   bool lasts_ = false;
   NullSink no_sink_;
@@ -110,6 +113,10 @@ void TrainingRun::prepare() {
   const RunStart::Warn warn_all = [this](const std::string& text) { warn(text); };
   session_ = start_->make_session(ranks_, warn_all);
   from_ = start_->fill(*session_, warn_all);
+  if (keeper_ && session_->config().output.generate) {
+    generator_ = std::make_unique<TextGenerator>(session_->model(), *session_->data().train,
+                                                 session_->device().threads);
+  }
   join_vote();
   require_agreement(*session_, ranks_, facts_.resolved, from_.state.step);
   if (keeper_) warnings_ = require_room(*session_, request_, *start_, context_.disk);
@@ -224,6 +231,21 @@ void TrainingRun::save(const TrainingState& state, bool best) {
   keeper_->save(content, state, best, session_->config().checkpoint.keep);
 }
 
+/// The texts of an epoch, which the weights that are judged write.
+void TrainingRun::write_texts(const TrainingState& state) {
+  if (!generator_) return;
+  static constexpr Operation kWriting{"writing texts"};
+  ranks_.progress(state.step, kWriting);
+  const RunConfig& config = session_->config();
+  const std::string text =
+      text_of(generator_->generate({.config = *config.output.generate,
+                                    .prompt = "",
+                                    .seed = static_cast<std::uint64_t>(config.seed),
+                                    .epoch = static_cast<std::uint32_t>(state.epoch)}));
+  static_cast<void>(keeper_->folder().subfolder("samples"));
+  keeper_->folder().write("samples/epoch-" + std::to_string(state.epoch) + ".txt", text);
+}
+
 TrainerParts TrainingRun::trainer_parts() {
   return {.model = session_->model(),
           .updater = session_->updater(),
@@ -248,6 +270,7 @@ TrainerParts TrainingRun::trainer_parts() {
                                    usual_threshold(session_->config()),
                                    session_->config().weights.ignore_label);
               },
+          .epoch_done = [this](const TrainingState& state) { write_texts(state); },
           .gpu_mem_mib = [this] { return session_->device().used_mib(); },
           .gpu_busy_percent = [this] { return session_->device().busy_percent(); }};
 }

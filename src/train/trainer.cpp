@@ -333,6 +333,7 @@ void Trainer::finish_epoch() {
     parts_.save(state_, row.is_best);
     saved_ = true;
   }
+  parts_.epoch_done(state_);
 }
 
 double Trainer::elapsed() const { return parts_.now() - started_; }

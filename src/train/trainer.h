@@ -64,6 +64,9 @@ struct TrainerParts {
   /// Takes the network's outputs for the validation split after each epoch, see take_outputs();
   /// for a model that keeps them.
   std::function<void(std::span<const float>)> outputs = [](std::span<const float>) {};
+  /// Called after each epoch, once it is reported and saved if that is due. It may load and
+  /// evaluate batches of its own.
+  std::function<void(const TrainingState&)> epoch_done = [](const TrainingState&) {};
   /// MiB in use on the GPU with the fullest memory, or nothing.
   std::function<std::optional<double>()> gpu_mem_mib = [] { return std::nullopt; };
   /// Recent GPU utilization in percent, or nothing.

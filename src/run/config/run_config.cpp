@@ -125,6 +125,8 @@ void declare(Fields& fields, OutputConfig& output) {
   fields.field("classes", output.classes,
                "after each epoch write eval/classes.csv, with the precision, recall, F1 and AUC of "
                "each class, eval/confusion.csv and eval/mistakes.csv, all on the validation split");
+  fields.field("generate", output.generate,
+               "after each epoch write texts of a model of tokens into samples/epoch-N.txt");
 }
 
 namespace {

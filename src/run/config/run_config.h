@@ -23,6 +23,7 @@
 #include "plan/target.h"
 #include "run/config/average_config.h"
 #include "run/config/data_config.h"
+#include "run/config/generate_config.h"
 #include "run/config/interval.h"
 #include "run/config/plateau_config.h"
 #include "run/config/ranks_config.h"
@@ -76,6 +77,7 @@ struct OutputConfig {
   PlotConfig plot;
   bool steps = false;
   bool classes = false;
+  std::optional<GenerateConfig> generate;
 };
 
 /// A value: what is built from it shares its members, which never change.

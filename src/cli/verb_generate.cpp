@@ -1,0 +1,73 @@
+// `train generate`: text from the model of a run.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "base/error.h"
+#include "cli/checks.h"
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "config/near_file.h"
+#include "run/generate.h"
+#include "run/run_folder.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct GenerateFlags {
+  RunFlags run;
+  std::string folder;
+  std::string prompt;
+  std::vector<double> temperatures;
+  std::optional<std::int64_t> length, seed;
+};
+
+RunConfig config_in(const std::filesystem::path& folder, const RunFlags& flags) {
+  if (!is_run_folder(folder)) {
+    throw Error(ErrorKind::command_line, "'" + folder.string() +
+                                             "' is not a run folder: it has no config.yaml of a "
+                                             "run" +
+                                             config::near_file(folder));
+  }
+  return read_run_config(folder / "config.yaml", overrides_of(flags));
+}
+
+int generate(const GenerateFlags& flags) {
+  const RunConfig run = config_in(flags.folder, flags.run);
+  GenerateRequest request{.config = run.output.generate.value_or(GenerateConfig{}),
+                          .prompt = flags.prompt,
+                          .seed = static_cast<std::uint64_t>(flags.seed.value_or(run.seed))};
+  if (!flags.temperatures.empty()) request.config.temperatures = flags.temperatures;
+  if (flags.length) request.config.length = *flags.length;
+  DeviceChoice choice = device_choice(flags.run);
+  choice.warn = print_warning;
+  const std::string text = text_of(generate_from(flags.folder, run, choice, request));
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void declare_generate(CLI::App& app, const Context&, Action& action) {
+  auto flags = std::make_shared<GenerateFlags>();  // shared with the action, which outlives parsing
+  app.add_option("run", flags->folder, "run folder of a model that predicts tokens of text")
+      ->required()
+      ->type_name("RUN");
+  app.add_option("--prompt", flags->prompt, "text that the model continues")->type_name("TEXT");
+  app.add_option("--temperatures", flags->temperatures,
+                 "one text each, as 0.2,0.5,1; without it those of the run's output.generate, or "
+                 "0.2,0.5,1,1.2")
+      ->delimiter(',')
+      ->check(CLI::Range(1e-3, 100.0))
+      ->type_name("LIST");
+  app.add_option("--length", flags->length, "tokens of a text, 400 unless the run says otherwise")
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("N");
+  app.add_option("--seed", flags->seed, "seed of the draws; without it the run's")->type_name("N");
+  add_device_flags(app, flags->run);
+  action = [flags] { return generate(*flags); };
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,18 @@
+// The vocabulary of a run: vocabulary.json in its folder, written once.
+#pragma once
+
+#include <filesystem>
+
+#include "data/vocabulary.h"
+#include "run/run_folder.h"
+
+namespace trainyard {
+
+/// Writes the file; nothing for data without tokens, or whose tokens have no texts.
+void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary);
+
+/// Throws Error{checkpoint} if run folder `run` has the file, and it is damaged or has other words
+/// than the data's `vocabulary`: the run's weights are of its own tokens.
+void require_vocabulary_of_run(const std::filesystem::path& run, const Vocabulary* vocabulary);
+
+}  // namespace trainyard

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Sequences: a text from its file to generated text, its vocabulary, and what is for images alone.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+quick=(env PATH=/nonexistent "$train")
+
+# A text in which each letter follows from the two before it, and a run that learns it.
+write_text_run() {
+  for _ in {1..80}; do printf 'abcabd'; done >a.txt
+  cat >text.yaml <<'END'
+name: text
+network:
+  input: {tokens: 4, vocabulary: 6}
+  layers:
+    - embedding: 8
+    - flatten
+    - dense: 6
+    - softmax
+data:
+  train: {source: text, file: a.txt, vocabulary: 6, length: 4, stride: 1}
+  val_fraction: 0.2
+batch: {per_gpu: 16}
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {adam: {lr: 0.05}}
+epochs: 6
+threads: 1
+output: {generate: {temperatures: [0.1, 1], length: 30}}
+END
+}
+
+begin "a model of a text is trained, writes after each epoch, and goes on as the text does"
+write_text_run
+run "${quick[@]}" --config text.yaml --out a
+expect_code 0
+for epoch in 1 2 3 4 5 6; do [[ -s a/samples/epoch-$epoch.txt ]] || fail "no text of epoch $epoch"; done
+grep -q -- '--- temperature 0.1:' a/samples/epoch-6.txt || fail "no text of temperature 0.1"
+grep -q 'abcabdabcabdabcabd' a/samples/epoch-6.txt || fail "the text is not learned: $(<a/samples/epoch-6.txt)"
+grep -q '"words"' a/vocabulary.json || fail "the vocabulary is not kept"
+
+begin "generate continues a prompt, the same each time, and otherwise with another seed"
+write_text_run
+run "${quick[@]}" --config text.yaml --out a
+run "$train" generate a --prompt abca --length 20 --temperatures 0.1,1.5
+expect_code 0
+expect_out "--- begin:
+abca
+--- temperature 0.1:
+bdabcabdabcabdabcabd
+--- temperature 1.5:"
+first=$out
+run "$train" generate a --prompt abca --length 20 --temperatures 0.1,1.5
+expect_equal "$out" "$first"
+run "$train" generate a --prompt abca --length 200 --temperatures 9 --seed 1
+first=$out
+run "$train" generate a --prompt abca --length 200 --temperatures 9 --seed 2
+expect_differs "$out" "$first"
+
+begin "generate refuses a prompt that it cannot read, and a run that writes no text"
+write_text_run
+run "${quick[@]}" --config text.yaml --out a --set epochs=1
+run "$train" generate a --prompt $'a\xff'
+expect_code 2
+expect_err "'--prompt', line 1, byte 2: 0xff is not UTF-8"
+write_tiny_run tiny.yaml
+run "${quick[@]}" --config tiny.yaml --out b --set epochs=1
+run "$train" generate b
+expect_code 3
+expect_err "text is written by a network that reads tokens and scores the next one: this one reads no tokens"
+run "$train" generate c
+expect_code 2
+expect_err "'c' is not a run folder"
+
+begin "a run is resumed with its own vocabulary alone"
+write_text_run
+run "${quick[@]}" --config text.yaml --out a --set epochs=1
+sed -i 's/"c"/"e"/' a/vocabulary.json
+run "$train" resume a --set epochs=2
+expect_code 9
+expect_err "is not the vocabulary of the data"
+
+begin "what is for images alone is refused with its place"
+write_text_run
+sed 's/^batch:/  preprocess: [scale: 0.5]\n&/' text.yaml >scaled.yaml
+run "$train" check --config scaled.yaml
+expect_code 3
+expect_err "scaled.yaml:12:15: 'preprocess' is for images, but the samples of source 'text' are sequences of 4 tokens"
+sed 's/^batch:/  augment: [hflip]\n&/' text.yaml >flipped.yaml
+run "$train" check --config flipped.yaml
+expect_code 3
+expect_err "flipped.yaml:12:12: 'augment' is for images"
+run "$train" browse --config text.yaml
+expect_code 3
+expect_err "text.yaml:10:19: 'browse' shows images, but the samples of source 'text' are sequences of 4 tokens"
+run "$train" data pack source=text file=a.txt a.pack
+expect_code 4
+expect_err "the samples are sequences of 40 tokens, and a pack holds images"
+
+begin "a hostile text is refused before step 1 with file, line and byte"
+write_text_run
+printf 'abc\nab\xff' >>a.txt
+run "$train" check --config text.yaml
+expect_code 4
+expect_err "a.txt', line 2, byte 3: 0xff is not UTF-8"
+
+begin "check names the tokens, and a network of other sizes is refused"
+write_text_run
+run "$train" check --config text.yaml
+expect_code 0
+expect_out "samples of 4 tokens of 6 classes"
+run "$train" check --config text.yaml --set data.train.length=5
+expect_code 3
+run "$train" check --config text.yaml --set data.train.vocabulary=7
+expect_code 3
+
+finish 7 0
