@@ -31,13 +31,19 @@ ReadingRate reading_rate(const Dataset& set, const ReadFlags& flags) {
   const std::clock_t processor_begin = std::clock();
   const auto passed = [begin] { return Seconds(std::chrono::steady_clock::now() - begin).count(); };
   const EpochOrder order({.size = set.size(), .block = set.block()});
+  const std::vector<SampleField> fields = set.fields();
   std::atomic<std::int64_t> next = 0, read = 0;
   each_sample(static_cast<int>(flags.threads), flags.threads, [&](std::int64_t) {
     std::vector<float> image;
+    std::vector<std::byte> values;
     while (passed() < flags.seconds) {
       const std::int64_t index = order[next++ % set.size()];
       image.resize(static_cast<std::size_t>(set.sample_shape(index).elements()));
       set.read(index, image.data());
+      for (std::size_t field = 0; field < fields.size(); ++field) {
+        values.resize(fields[field].bytes());
+        set.read_field(field, index, values.data());
+      }
       ++read;
     }
   });

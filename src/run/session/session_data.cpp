@@ -256,7 +256,8 @@ void make_feeders(const RunConfig& run, std::int64_t batch, const std::vector<st
 std::string feeding_text(const SessionData& data, const SessionDevice& device) {
   if (data.images == BatchImages::steps) return "resident";
   if (data.images == BatchImages::bytes) return "uploaded as bytes";
-  return device.copies ? "uploaded as floats" : "";
+  if (!device.copies) return "";
+  return has_images(*data.train) ? "uploaded as floats" : "uploaded as tokens";
 }
 
 }  // namespace trainyard
