@@ -11,17 +11,17 @@ namespace {
 
 constexpr const char* kStatisticsFile = "statistics.safetensors";
 
-struct Part {
+struct StatisticsPart {
   const char* name;
   std::vector<float> Statistics::*values;
 };
-constexpr Part kStatisticsParts[] = {{"mean_image", &Statistics::mean_image},
-                                     {"mean", &Statistics::mean},
-                                     {"deviation", &Statistics::deviation},
-                                     {"whitening", &Statistics::whitening}};
+constexpr StatisticsPart kStatisticsParts[] = {{"mean_image", &Statistics::mean_image},
+                                               {"mean", &Statistics::mean},
+                                               {"deviation", &Statistics::deviation},
+                                               {"whitening", &Statistics::whitening}};
 
 /// [d, d] of the whitening matrix, [n] of the others.
-std::vector<std::int64_t> shape_of(const Part& part, const std::vector<float>& values) {
+std::vector<std::int64_t> shape_of(const StatisticsPart& part, const std::vector<float>& values) {
   const std::int64_t count = std::ssize(values);
   if (part.values != &Statistics::whitening) return {count};
   const auto side = static_cast<std::int64_t>(std::lround(std::sqrt(count)));
@@ -32,7 +32,7 @@ std::vector<std::int64_t> shape_of(const Part& part, const std::vector<float>& v
 
 std::string hash_of(const Statistics& statistics) {
   std::string hashes;
-  for (const Part& part : kStatisticsParts) {
+  for (const StatisticsPart& part : kStatisticsParts) {
     const std::vector<float>& values = statistics.*part.values;
     if (values.empty()) continue;
     hashes += std::string(part.name) + ' ' + hash128_hex(std::as_bytes(std::span(values))) + '\n';
@@ -42,7 +42,7 @@ std::string hash_of(const Statistics& statistics) {
 
 void write_statistics(const RunFolder& folder, const Statistics& statistics) {
   std::vector<NamedTensor> tensors;
-  for (const Part& part : kStatisticsParts) {
+  for (const StatisticsPart& part : kStatisticsParts) {
     const std::vector<float>& values = statistics.*part.values;
     if (values.empty()) continue;
     tensors.push_back({.name = part.name,
@@ -64,7 +64,7 @@ Statistics read_statistics(const std::filesystem::path& run, const std::string& 
   if (hash.empty()) return statistics;
   const std::filesystem::path path = run / kStatisticsFile;
   const SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
-  for (const Part& part : kStatisticsParts) {
+  for (const StatisticsPart& part : kStatisticsParts) {
     const NamedTensor* const tensor = file.find(part.name);
     if (tensor == nullptr) continue;
     std::vector<float>& values = statistics.*part.values;
