@@ -222,6 +222,15 @@ def recurrent(op, shape, units, gates, function):
     return {"op": op, "inputs": [x], "outputs": [y], "parameters": parameters}
 
 
+def masked(op, shape, units):
+    """The tokens are the second input; input gradients are those of the first."""
+    tokens = labels_of(shape[0] * shape[3], shape[1]).reshape(shape[0], shape[3])
+    case = recurrent(op, shape, units, 4,
+                     lambda x, *p: keras_lstm(x, *p, hard_sigmoid, tokens))
+    case["shapes"] = [list(shape), list(tokens.shape)]
+    return case
+
+
 def torch_lstm(x, weight, recurrent, bias):
     state = torch.zeros(1, len(x), recurrent.shape[1], dtype=x.dtype)
     return torch._VF.lstm(x, (state, state), [weight, recurrent, bias, torch.zeros_like(bias)],
@@ -246,6 +255,8 @@ def recurrent_cases():
                         torch_rnn(torch._VF.rnn_tanh))
     yield recurrent("{simple_rnn: {units: 4, activation: relu}}", shape, 4, 1,
                     torch_rnn(torch._VF.rnn_relu))
+    for more in ("", ", return_sequences: true"):
+        yield masked(f"{{lstm: {{units: 4, mask: true{more}}}}}", shape, 4)
     # Keras returns the states of a backwards layer in the order in which they are computed.
     yield recurrent("{lstm: {units: 4, gates: sigmoid, backwards: true, return_sequences: true}}",
                     shape, 4, 4, lambda x, *p: torch_lstm(x.flip(1), *p))
@@ -376,7 +387,7 @@ def write(case):
         for i, y in enumerate(case["outputs"]):
             y.backward(torch.tensor(noise(f"output_gradient{i}", tuple(y.shape))))
     print(f"- op: {case['op']}")
-    print(f"  inputs: {[list(x.shape) for x in case['inputs']]}")
+    print(f"  inputs: {case.get('shapes') or [list(x.shape) for x in case['inputs']]}")
     if "profile" in case:
         print(f"  profile: {case['profile']}")
     print("  golden:")

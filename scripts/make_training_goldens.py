@@ -96,6 +96,10 @@ class Network:
         weight = self.parameter(path + ".weight", (units, x.shape[-1]), bound)
         return F.linear(x, weight, self.parameter(path + ".bias", (units,), 0.1))
 
+    def embedding(self, path, tokens, vocabulary, units):
+        bound = math.sqrt(6.0 / (vocabulary + units))
+        return F.embedding(tokens, self.parameter(path + ".weight", (vocabulary, units), bound))
+
     def recurrent_parameters(self, path, x, gates, units):
         bounds = [math.sqrt(6.0 / (gates * units + inputs)) for inputs in (x.shape[2], units)]
         return [self.parameter(path + ".weight", (gates * units, x.shape[2]), bounds[0]),
@@ -118,14 +122,16 @@ class Network:
                                   False, False, True)[0]
 
 
-def keras_lstm(x, weight, recurrent, bias, gate):
-    """Keras 2.1: LSTMCell.call, implementation 1, with our transposed kernels."""
+def keras_lstm(x, weight, recurrent, bias, gate, tokens=None):
+    """Keras 2.1: LSTMCell.call, implementation 1, with our transposed kernels. A step whose token is
+    0 leaves the states as they are."""
     h = cell = torch.zeros(len(x), recurrent.shape[1], dtype=x.dtype)
     states = []
     for step in range(x.shape[1]):
         i, f, g, o = (x[:, step] @ weight.t() + bias + h @ recurrent.t()).chunk(4, 1)
-        cell = gate(f) * cell + gate(i) * torch.tanh(g)
-        h = gate(o) * torch.tanh(cell)
+        counts = 1 if tokens is None else (tokens[:, step, None] != 0).to(x.dtype)
+        cell = counts * (gate(f) * cell + gate(i) * torch.tanh(g)) + (1 - counts) * cell
+        h = counts * gate(o) * torch.tanh(cell) + (1 - counts) * h
         states.append(h)
     return torch.stack(states, 1)
 
@@ -133,10 +139,6 @@ def keras_lstm(x, weight, recurrent, bias, gate):
 def hard_sigmoid(x):
     """Keras's: torch.nn.functional.hardsigmoid has the slope 1 / 6."""
     return (0.2 * x + 0.5).clamp(0, 1)
-
-    def embedding(self, path, tokens, vocabulary, units):
-        bound = math.sqrt(6.0 / (vocabulary + units))
-        return F.embedding(tokens, self.parameter(path + ".weight", (vocabulary, units), bound))
 
 
 def resnet20(net, x):

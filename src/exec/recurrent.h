@@ -40,6 +40,7 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
     this->bind_kept(tensors);
     batch_ = tensors.batch;
     input_ = tensors.inputs[0].template as<T>();
+    if (this->attributes_.mask) mask_ = tensors.inputs[1].template as<std::int32_t>();
     output_ = tensors.outputs[0].template as<T>();
     bias_ = tensors.parameters[2].template as<A>();
     sums_ = static_cast<A*>(address_at(tensors.workspace, sums_at_));
@@ -48,6 +49,7 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
   void run() override {
     round_weights();
     draw_masks();
+    order_tokens();
     begin_states();
     multiply_inputs();
     for (std::int64_t step = 0; step < this->sizes_.steps; ++step) {
@@ -82,6 +84,14 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
         this->sizes_.copies * samples(),
         RecurrentMask<A>{mask, samples(), width, first, drawn, static_cast<A>(1.0 / (1.0 - rate))});
   }
+  void order_tokens() const {
+    if (mask_ == nullptr) return;
+    RecurrentSizes sizes = this->sizes_;
+    sizes.channels = 1;
+    this->launcher_.each(
+        sizes.rows(),
+        RecurrentTokens{sizes, {mask_, sizes.steps, this->attributes_.backwards}, this->tokens_});
+  }
   /// Both states are 0 before the first step, and so is what its product would be.
   void begin_states() const {
     const RecurrentSizes& sizes = this->sizes_;
@@ -90,6 +100,7 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
                            RecurrentZeros<F>{this->states_ + copy * sizes.rows() * sizes.units});
     }
     this->zero(sums_, samples() * this->columns());
+    this->zero(state_, sizes.state_step());
     if (this->is_lstm()) this->zero(this->cells_, sizes.state_step());
   }
   void multiply_inputs() const {
@@ -134,6 +145,7 @@ class RecurrentForward final : public Recurrent<T, Launcher, Products> {
   typename Base::Product input_product_, state_product_;
   BatchContext batch_;
   const T* input_ = nullptr;
+  const std::int32_t* mask_ = nullptr;  // tokens [sample][step], or null
   T* output_ = nullptr;
   const A* bias_ = nullptr;
   A* sums_ = nullptr;   // the state's part of a step's gates: [copy][sample][width]

@@ -20,20 +20,12 @@
 
 #include "base/offset_allocator.h"
 #include "exec/executor.h"
+#include "exec/product_shape.h"
 #include "ops/recurrent.h"
 #include "ops/recurrent_cell.h"
 #include "tensor/layout.h"
 
 namespace trainyard {
-
-/// d = a * b, row-major without gaps: a is [rows, depth], b is [depth, columns]; each may be
-/// transposed in memory. Of factors, summed in the arithmetic type.
-struct ProductShape {
-  std::int64_t rows = 0, columns = 0, depth = 0;
-  bool a_transposed = false;   // memory holds [depth, rows]
-  bool b_transposed = false;   // memory holds [columns, depth]
-  std::size_t alignment = 16;  // bytes that all addresses are multiples of, at most 16
-};
 
 /// What a step is, for both passes.
 template <class T, class Launcher, class Products>
@@ -98,6 +90,7 @@ class Recurrent : public Executor {
     cells_ = static_cast<A*>(address_at(kept, cells_at_));
     input_mask_ = input_rate() > 0 ? static_cast<A*>(address_at(kept, input_mask_at_)) : nullptr;
     state_mask_ = state_rate() > 0 ? static_cast<A*>(address_at(kept, state_mask_at_)) : nullptr;
+    tokens_ = static_cast<std::int32_t*>(address_at(kept, tokens_at_));
     for (int i = 0; i < 2; ++i) {
       given_[i] = tensors.parameters[i].template as<A>();
       if constexpr (kRounds) {
@@ -112,7 +105,8 @@ class Recurrent : public Executor {
     launcher_.each(elements, RecurrentZeros<A>{values});
   }
   [[nodiscard]] CellStep<T> cell_step(std::int64_t step) const {
-    return {sizes_, attributes_.gates, attributes_.activation, gates_ + step * sizes_.gate_step()};
+    return {sizes_, attributes_.gates, attributes_.activation, gates_ + step * sizes_.gate_step(),
+            attributes_.mask ? tokens_ + step * sizes_.samples : nullptr};
   }
   /// The place of a step's state in an output, or null.
   template <class Element>
@@ -133,12 +127,13 @@ class Recurrent : public Executor {
   std::int64_t input_stride_, output_stride_;  // from sample to sample
   OffsetAllocator workspace_, reserve_;
   // Kept from forward_train to backward. Copies of factors as RecurrentSizes has them.
-  F* inputs_ = nullptr;       // [copy][step][sample][channel]
-  F* states_ = nullptr;       // before each step: [copy][step][sample][unit]
-  A* gates_ = nullptr;        // [copy][step][sample][width]
-  A* cells_ = nullptr;        // before the first step and after each: [1 + step][sample][unit]
-  A* input_mask_ = nullptr;   // [copy][sample][channel], or null
-  A* state_mask_ = nullptr;   // [copy][sample][unit], or null
+  F* inputs_ = nullptr;      // [copy][step][sample][channel]
+  F* states_ = nullptr;      // before each step: [copy][step][sample][unit]
+  A* gates_ = nullptr;       // [copy][step][sample][width]
+  A* cells_ = nullptr;       // before the first step and after each: [1 + step][sample][unit]
+  A* input_mask_ = nullptr;  // [copy][sample][channel], or null
+  A* state_mask_ = nullptr;  // [copy][sample][unit], or null
+  std::int32_t* tokens_ = nullptr;  // of the mask: [step][sample]
   const A* given_[2] = {};    // weight [gates * units, channels], recurrent [gates * units, units]
   const F* weights_[2] = {};  // the same as factors
   void* scratch_ = nullptr;
@@ -166,6 +161,7 @@ class Recurrent : public Executor {
     if (is_lstm()) cells_at_ = take<A>(memory, (rows + samples) * sizes_.units);
     if (input_rate() > 0) input_mask_at_ = take<A>(memory, copies * samples * sizes_.channels);
     if (state_rate() > 0) state_mask_at_ = take<A>(memory, copies * samples * sizes_.units);
+    if (attributes_.mask) tokens_at_ = take<std::int32_t>(memory, rows);
     if constexpr (kRounds) {
       weights_at_[0] = take<F>(memory, columns() * sizes_.channels);
       weights_at_[1] = take<F>(memory, columns() * sizes_.units);
@@ -173,7 +169,7 @@ class Recurrent : public Executor {
   }
 
   std::size_t inputs_at_ = 0, states_at_ = 0, gates_at_ = 0, cells_at_ = 0;
-  std::size_t input_mask_at_ = 0, state_mask_at_ = 0;
+  std::size_t input_mask_at_ = 0, state_mask_at_ = 0, tokens_at_ = 0;
   std::size_t weights_at_[2] = {};
   std::size_t scratch_bytes_ = 0, scratch_at_ = 0;
 };

@@ -151,10 +151,16 @@ bool Expander::share_parameters(Node& node, const ListContext& context) {
 std::string Expander::token_fault(const Node& node) const {
   const Contract contract = node.op->contract();
   if (contract.alias_forward) return "";
-  for (const ValueId input : node.inputs) {
-    const bool tokens = graph_.values[input].type == DType::i32;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const bool tokens = graph_.values[node.inputs[i]].type == DType::i32;
+    if (contract.masked && i + 1 == node.inputs.size()) {
+      if (tokens) continue;
+      return "reads the network's tokens as its mask, but its last input is numbers; begin with "
+             "{identity: , as: tokens} and write from: [..., tokens]";
+    }
     if (tokens && contract.vocabulary == 0) {
-      return "reads numbers, but its input is the network's tokens; begin with embedding or one_hot";
+      return "reads numbers, but its input is the network's tokens; begin with embedding or "
+             "one_hot";
     }
     if (!tokens && contract.vocabulary > 0) {
       return "reads tokens, but its input is numbers; it comes first in a network with input: "

@@ -63,7 +63,7 @@ constexpr config::Kind<Member> kMembers[] = {
     {"orthogonal", "orthonormal rows or columns", plain<Kind::orthogonal>},
     {"dirac", "passes each channel through", plain<Kind::dirac>},
 };
-static_assert(std::size(kMembers) == static_cast<std::size_t>(Kind::dirac) + 1);
+static_assert(std::size(kMembers) == static_cast<std::size_t>(Kind::forget_gate));
 
 std::string_view Member::name() const {
   return kMembers[static_cast<std::size_t>(initializer.kind)].name;

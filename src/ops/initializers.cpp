@@ -100,6 +100,7 @@ Distribution distribution_of(const ParameterSpec& parameter) {
       return {Form::uniform, std::sqrt(1 / in)};
     case Kind::orthogonal:
     case Kind::dirac:
+    case Kind::forget_gate:
       break;
   }
   TY_CHECK(false, "an initializer of single elements");
@@ -182,6 +183,10 @@ void fill_dirac(const Shape& shape, std::span<float> out) {
   }
 }
 
+void fill_forget_gate(std::span<float> out) {
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = i * 4 / out.size() == 1 ? 1 : 0;
+}
+
 }  // namespace
 
 void initialize(const ParameterSpec& parameter, std::uint64_t seed, std::uint64_t parameter_key,
@@ -193,6 +198,7 @@ void initialize(const ParameterSpec& parameter, std::uint64_t seed, std::uint64_
     return fill_orthogonal(parameter.shape, draws, out);
   }
   if (parameter.initializer.kind == Kind::dirac) return fill_dirac(parameter.shape, out);
+  if (parameter.initializer.kind == Kind::forget_gate) return fill_forget_gate(out);
   const Distribution distribution = distribution_of(parameter);
   for (std::size_t i = 0; i < out.size(); ++i) {
     out[i] = static_cast<float>(draw(distribution, draws, static_cast<std::int64_t>(i)));

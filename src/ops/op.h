@@ -41,6 +41,7 @@ struct Initializer {
     torch_default,
     orthogonal,
     dirac,
+    forget_gate,  // has no word in YAML: the bias of an lstm
   };
   Kind kind = Kind::zeros;
   double value = 0;  // constant: the value; uniform: the bound; normal: the deviation
@@ -104,6 +105,7 @@ struct Contract {
   bool arithmetic_outputs = false;  // outputs have the arithmetic type, whatever the storage type
                                     // of activations (losses, metrics)
   std::int64_t vocabulary = 0;      // input 0 holds tokens, i32 [n, t], each below it; 0: numbers
+  bool masked = false;              // the last input holds tokens, of which 0 leaves out a step
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;
   /// `rows` = maps stored n, h, w, c without padding, on every target (sequences [n, c, 1, t]);
   /// `any` = inputs in any layout, the output in the target's layout (convolution, pooling).

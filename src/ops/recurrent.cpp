@@ -35,6 +35,7 @@ constexpr std::array<config::Word<CellActivation>, 2> kCellActivationWords{{
 void set_defaults(RecurrentAttributes& recurrent, config::Profile profile) {
   const bool keras = profile == config::Profile::keras2;
   recurrent.gates = keras ? Gates::hard_sigmoid : Gates::sigmoid;
+  recurrent.forget_bias = keras;
   recurrent.init = default_kernel_initializer(profile);
   recurrent.recurrent_init =
       keras ? Initializer{.kind = Initializer::Kind::orthogonal} : recurrent.init;
@@ -53,6 +54,8 @@ void declare_recurrent(config::Fields& fields, RecurrentAttributes& recurrent) {
   if (lstm) {
     fields.field("gates", recurrent.gates,
                  "of the gates: hard_sigmoid (0.2 x + 0.5 cut to [0, 1]) or sigmoid");
+    fields.field("forget_bias", recurrent.forget_bias,
+                 "start the forget gate's bias at 1 and not as the others");
   }
   declare_initializer(fields, "init", recurrent.init, "initializer of the inputs' weights");
   declare_initializer(fields, "recurrent_init", recurrent.recurrent_init,
@@ -62,6 +65,8 @@ void declare_recurrent(config::Fields& fields, RecurrentAttributes& recurrent) {
   declare_rate(fields, "recurrent_dropout", recurrent.recurrent_dropout,
                "fraction of a gate's state set to zero in training, below 1");
   fields.field("backwards", recurrent.backwards, "compute from the last step to the first");
+  fields.field("mask", recurrent.mask,
+               "read tokens as a second input, and leave out the steps whose token is 0");
 }
 
 template <Cell cell>
@@ -115,16 +120,23 @@ std::string_view RecurrentOp::type() const {
 Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_sequence(input);
+  if (attributes_.mask && inputs[1] != Shape{input.n(), input.w()}) {
+    throw ShapeError(fmt::format("expects tokens {} as its mask, found {}",
+                                 Shape{input.n(), input.w()}.text(), inputs[1].text()));
+  }
   const RecurrentAttributes& recurrent = attributes_;
   const std::int64_t units = recurrent.units, width = gates() * units;
   require_counted_positions({1, gates() * (input.c() + units)});
   const ParameterSpec weight = matrix("weight", recurrent.init, width, input.c(), units);
+  ParameterSpec bias = bias_for(weight, width);
+  if (recurrent.cell == Cell::lstm && recurrent.forget_bias) {
+    bias.initializer.kind = Initializer::Kind::forget_gate;
+  }
   Signature signature;
   signature.outputs = {recurrent.return_sequences ? Shape{input.n(), units, 1, input.w()}
                                                   : Shape{input.n(), units}};
   signature.parameters = {weight,
-                          matrix("recurrent", recurrent.recurrent_init, width, units, units),
-                          bias_for(weight, width)};
+                          matrix("recurrent", recurrent.recurrent_init, width, units, units), bias};
   signature.multiply_adds = size_product({input.n(), input.w(), width, input.c() + units});
   const bool drops = recurrent.dropout > 0 || recurrent.recurrent_dropout > 0;
   add_memory(signature, input, width, units, drops ? gates() : 1);
@@ -134,6 +146,7 @@ Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
 Contract RecurrentOp::contract() const {
   Contract contract;
   contract.synced_backward = true;
+  contract.masked = attributes_.mask;
   contract.draws = attributes_.dropout > 0 || attributes_.recurrent_dropout > 0;
   contract.layouts = Contract::Layouts::rows;
   return contract;
@@ -144,16 +157,18 @@ std::string RecurrentOp::attributes() const {
   const auto word = [](const auto& words, auto value) {
     return words[static_cast<std::size_t>(value)].word;
   };
-  const std::string of_gates = recurrent.cell == Cell::lstm
-                                   ? fmt::format("gates: {}, ", word(kGatesWords, recurrent.gates))
-                                   : "";
+  const std::string of_gates =
+      recurrent.cell == Cell::lstm
+          ? fmt::format("gates: {}, forget_bias: {}, ", word(kGatesWords, recurrent.gates),
+                        recurrent.forget_bias)
+          : "";
   return fmt::format(
       "{{units: {}, return_sequences: {}, activation: {}, {}init: {}, recurrent_init: {}, dropout: "
-      "{}, recurrent_dropout: {}, backwards: {}}}",
+      "{}, recurrent_dropout: {}, backwards: {}, mask: {}}}",
       recurrent.units, recurrent.return_sequences, word(kCellActivationWords, recurrent.activation),
       of_gates, text_of(recurrent.init), text_of(recurrent.recurrent_init),
-      number_text(recurrent.dropout), number_text(recurrent.recurrent_dropout),
-      recurrent.backwards);
+      number_text(recurrent.dropout), number_text(recurrent.recurrent_dropout), recurrent.backwards,
+      recurrent.mask);
 }
 
 config::Kind<Op> lstm_kind() {

@@ -79,12 +79,25 @@ struct CellStep {
   RecurrentSizes sizes;
   Gates gate_kind;
   Activation activation;
-  A* gates;  // of this step
+  A* gates;                    // of this step
+  const std::int32_t* tokens;  // of this step: [sample]; null: no step is left out
 
+  /// True if the step leaves the sample's state as it is.
+  [[nodiscard]] TY_HD bool skips(std::int64_t sample) const {
+    return tokens != nullptr && tokens[sample] == 0;
+  }
   [[nodiscard]] TY_HD std::int64_t at(std::int64_t sample) const {
     return sizes.gate_offset(0, sample, sizes.rows());
   }
   [[nodiscard]] TY_HD std::int64_t stride() const { return sizes.gate_stride(sizes.rows()); }
+  /// Zeros for all gates of a sample.
+  template <class Team, class F>
+  TY_HD void zero_gates(const Team& team, F* values, std::int64_t sample) const {
+    for (std::int64_t gate = 0; gate < sizes.gates; ++gate) {
+      F* const of_gate = values + at(sample) + gate * stride();
+      team.each(sizes.units, [&](std::int64_t u) { of_gate[u] = F{}; });
+    }
+  }
   /// cell.compute<function of the gates, activation>(team, sample).
   template <class Cell, class Team>
   TY_HD void compute(const Cell& cell, const Team& team, std::int64_t sample) const {
@@ -155,7 +168,8 @@ struct LstmUnit {
   }
 };
 
-/// A step of an lstm. The gates' values overwrite their sums; the cells of all steps are kept.
+/// A step of an lstm. A step that is left out passes cell and state on. The gates' values overwrite
+/// their sums; the cells of all steps are kept.
 template <class T, class F>
 struct LstmForward {
   using A = Arithmetic<T>;
@@ -167,8 +181,14 @@ struct LstmForward {
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {
-    step.compute(*this, team, sample);
+    step.skips(sample) ? skip(team, sample) : step.compute(*this, team, sample);
     state.put_out(team, step.sizes, sample);
+  }
+  template <class Team>
+  TY_HD void skip(const Team& team, std::int64_t sample) const {
+    const A* const from = before + sample * step.sizes.units;
+    A* const to = cell + sample * step.sizes.units;
+    team.each(step.sizes.units, [&](std::int64_t u) { to[u] = from[u]; });
   }
   template <class Gate, class Activation, class Team>
   TY_HD void compute(const Team& team, std::int64_t sample) const {
@@ -207,7 +227,8 @@ struct LstmUnitGradient {
 };
 
 /// The gradient of a step of an lstm: of the sums of its gates, and of the cell before it, which
-/// overwrites that of the cell after it. The state's gradient is used up.
+/// overwrites that of the cell after it. The state's gradient is used up, unless the step is left
+/// out.
 template <class T, class F>
 struct LstmBackward {
   using A = Arithmetic<T>;
@@ -221,7 +242,7 @@ struct LstmBackward {
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {
     state.collect(team, step.sizes, sample);
-    step.compute(*this, team, sample);
+    step.skips(sample) ? step.zero_gates(team, sums, sample) : step.compute(*this, team, sample);
   }
   template <class Gate, class Activation, class Team>
   TY_HD void compute(const Team& team, std::int64_t sample) const {
@@ -255,7 +276,7 @@ struct SimpleRnnForward {
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {
-    step.compute(*this, team, sample);
+    if (!step.skips(sample)) step.compute(*this, team, sample);
     state.put_out(team, step.sizes, sample);
   }
   template <class Gate, class Activation, class Team>
@@ -279,7 +300,7 @@ struct SimpleRnnUnitGradient {
   }
 };
 
-/// The gradient of its sum. The state's gradient is used up.
+/// The gradient of its sum. The state's gradient is used up, unless the step is left out.
 template <class T, class F>
 struct SimpleRnnBackward {
   using A = Arithmetic<T>;
@@ -290,7 +311,7 @@ struct SimpleRnnBackward {
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t sample) const {
     state.collect(team, step.sizes, sample);
-    step.compute(*this, team, sample);
+    step.skips(sample) ? step.zero_gates(team, sums, sample) : step.compute(*this, team, sample);
   }
   template <class Gate, class Activation, class Team>
   TY_HD void compute(const Team& team, std::int64_t sample) const {

@@ -88,6 +88,14 @@ struct RecurrentInput {
   }
 };
 
+/// The tokens of a mask, step by step: [step][sample] of [sample][step]. One call per token.
+struct RecurrentTokens {
+  RecurrentSizes sizes;  // of one channel
+  RecurrentInput<const std::int32_t> input;
+  std::int32_t* tokens;
+  TY_HD void operator()(std::int64_t row) const { tokens[row] = *input.at(sizes, row); }
+};
+
 /// The factors of the input's products: [copy][step][sample][channel]. A row is a sample in a step.
 template <class T, class F>
 struct InputFactors {

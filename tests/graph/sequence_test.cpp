@@ -31,6 +31,24 @@ TEST_CASE("tokens are an int32 input, and their vocabulary that of the layer tha
   CHECK(totals(graph).multiply_adds == 80 * 3 * 128);
 }
 
+TEST_CASE("a masked layer reads the network's tokens beside its sequence") {
+  const Graph graph = test::build(R"(
+input: {tokens: 80, vocabulary: 20000}
+layers:
+  - {identity: , as: tokens}
+  - {embedding: 128, as: vectors}
+  - {lstm: {units: 128, mask: true}, from: [vectors, tokens]}
+  - dense: 1
+)",
+                                  {.batch = 4});
+  const Node& lstm = test::node_at(graph, "lstm1");
+  REQUIRE(lstm.inputs.size() == 2);
+  CHECK(graph.values[lstm.inputs[1]].type == DType::i32);
+  CHECK(graph.values[lstm.inputs[1]].shape == Shape{4, 80});
+  CHECK(test::output_of(graph) == Shape{4, 1});
+  CHECK(totals(graph).parameters_trainable == 2691713);
+}
+
 TEST_CASE("variables give the tokens, and a vocabulary of defaults or of the layer comes first") {
   const auto vocabulary = [](const std::string& yaml) {
     const Graph graph =

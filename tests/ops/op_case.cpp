@@ -167,6 +167,7 @@ OpCase make_case(const Node& op, const WrittenCase& written, const std::string& 
   const Family family = family_of(op);
   const bool reads_tokens = made.op->contract().vocabulary > 0;
   if (reads_tokens) made.types[0] = DType::i32;
+  if (made.op->contract().masked) made.types.back() = DType::i32;
   made.is_loss = family == Family::loss;
   if (family != Family::op) {
     const Shape& values = made.inputs[0];

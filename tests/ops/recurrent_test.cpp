@@ -77,6 +77,13 @@ TEST_CASE("a simple_rnn has one gate") {
   CHECK(initial(signature.parameters[2]) == std::vector<float>(6, 0));
 }
 
+TEST_CASE("the forget gate's bias starts at 1, the others at 0") {
+  const Signature keras = signature_of("{lstm: 2}", {1, 3, 1, 4});
+  CHECK(initial(keras.parameters[2]) == std::vector<float>{0, 0, 1, 1, 0, 0, 0, 0});
+  const Signature without = signature_of("{lstm: {units: 2, forget_bias: false}}", {1, 3, 1, 4});
+  CHECK(initial(without.parameters[2]) == std::vector<float>(8, 0));
+}
+
 TEST_CASE(
     "recurrent weights start orthogonal in Keras and uniform within 1 / sqrt(units) in torch") {
   const Signature keras = signature_of("{lstm: 9}", {1, 3, 1, 4});
@@ -91,18 +98,20 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("profiles differ in the gates and the initializers of an lstm") {
+TEST_CASE("profiles differ in the gates, the forget bias and the initializers of an lstm") {
   CHECK(recurrent_from("{lstm: 5}")->attributes() ==
-        "{units: 5, return_sequences: false, activation: tanh, gates: hard_sigmoid, "
+        "{units: 5, return_sequences: false, activation: tanh, gates: hard_sigmoid, forget_bias: "
+        "true, "
         "init: glorot_uniform, recurrent_init: orthogonal, dropout: 0, recurrent_dropout: 0, "
-        "backwards: false}");
+        "backwards: false, mask: false}");
   CHECK(recurrent_from("{lstm: 5}", config::Profile::torch)->attributes() ==
-        "{units: 5, return_sequences: false, activation: tanh, gates: sigmoid, "
+        "{units: 5, return_sequences: false, activation: tanh, gates: sigmoid, forget_bias: false, "
         "init: torch_default, recurrent_init: torch_default, dropout: 0, recurrent_dropout: 0, "
-        "backwards: false}");
+        "backwards: false, mask: false}");
   CHECK(recurrent_from("{simple_rnn: 5}", config::Profile::mxnet)->attributes() ==
         "{units: 5, return_sequences: false, activation: tanh, init: {uniform: 0.01}, "
-        "recurrent_init: {uniform: 0.01}, dropout: 0, recurrent_dropout: 0, backwards: false}");
+        "recurrent_init: {uniform: 0.01}, dropout: 0, recurrent_dropout: 0, backwards: false, "
+        "mask: false}");
 }
 
 TEST_CASE("what is wrong with a recurrent layer is said") {
@@ -112,15 +121,20 @@ TEST_CASE("what is wrong with a recurrent layer is said") {
         "test.yaml:1:48: 'recurrent_dropout' must be below 1, found 1.5");
   CHECK(message_of("{simple_rnn: {units: 4, gates: sigmoid}}").find("unknown key 'gates'") !=
         std::string::npos);
-  std::string message;
-  try {
-    static_cast<void>(signature_of("{lstm: 4}", {2, 3, 5, 7}));
-  } catch (const ShapeError& error) {
-    message = error.what();
-  }
-  CHECK(message ==
+  const auto shape_message = [](const std::string& yaml, const std::vector<Shape>& inputs) {
+    std::string message = "none";
+    try {
+      static_cast<void>(recurrent_from(yaml)->infer(inputs));
+    } catch (const ShapeError& error) {
+      message = error.what();
+    }
+    return message;
+  };
+  CHECK(shape_message("{lstm: 4}", {{2, 3, 5, 7}}) ==
         "expects a sequence [batch, channels, 1, steps], found [2, 3, 5, 7]; begin with input: "
         "{steps: ..., features: ...}, embedding or one_hot");
+  CHECK(shape_message("{lstm: {units: 4, mask: true}}", {{2, 3, 1, 7}, {2, 8}}) ==
+        "expects tokens [2, 7] as its mask, found [2, 8]");
 }
 
 namespace {

@@ -23,10 +23,7 @@ class Executors final : public ExecutorFactory {
     const std::string_view type = step.op->type();
     if (type == "conv" || type == "conv_transpose") return cudnn::make_conv(context_, step);
     if (type == "dense") return cudnn::make_dense(context_, step);
-    if (type == "lstm" || type == "simple_rnn") {
-      return cudnn::make_recurrent(context_->stream(), {context_, &context_->matmul_library()},
-                                   step);
-    }
+    if (type == "lstm" || type == "simple_rnn") return cudnn::make_recurrent(context_, step);
     std::unique_ptr<Executor> executor = cudnn::make_channels(context_->stream(), step);
     if (executor == nullptr) executor = functors_->make(step);
     TY_CHECK(executor != nullptr, step.op->type());

@@ -12,5 +12,7 @@ namespace trainyard::cudnn {
                                                   const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_dense(const ContextPtr& context,
                                                    const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_recurrent(const ContextPtr& context,
+                                                       const StepDescription& step);
 
 }  // namespace trainyard::cudnn

@@ -11,11 +11,10 @@
 #include "exec/executor.h"
 #include "exec/functor/channel_rows.h"
 #include "exec/functor/weights.h"
+#include "exec/product_shape.h"
 #include "tensor/layout.h"
 
 namespace trainyard::cudnn {
-
-class MatmulLibrary;
 
 /// Packs f32 weights of the flat block (PackWeights).
 void pack_weights(cudaStream_t stream, DType type, const WeightShape& shape, const float* from,
@@ -37,9 +36,24 @@ void zero_padding_channels(cudaStream_t stream, const TensorView& tensor);
 /// The executor of batch norm or of a pooling op (channels.h); null for other ops.
 [[nodiscard]] std::unique_ptr<Executor> make_channels(cudaStream_t stream,
                                                       const StepDescription& step);
-/// The executor of a recurrent layer. It keeps the library, because a plan may outlive its factory.
-[[nodiscard]] std::unique_ptr<Executor> make_recurrent(cudaStream_t stream,
-                                                       std::shared_ptr<const MatmulLibrary> library,
-                                                       const StepDescription& step);
+/// A product of a recurrent layer, of factors of the storage type.
+class StreamProduct {
+ public:
+  virtual ~StreamProduct() = default;
+  [[nodiscard]] virtual std::size_t workspace_bytes() const = 0;
+  /// Enqueues d = a * b.
+  virtual void run(const void* a, const void* b, float* d, void* workspace) const = 0;
+};
+/// Makes the products of a layer, each within `workspace_left` bytes.
+class StreamProducts {
+ public:
+  virtual ~StreamProducts() = default;
+  [[nodiscard]] virtual std::unique_ptr<StreamProduct> make(const ProductShape& shape,
+                                                            std::size_t workspace_left) const = 0;
+};
+/// The executor of a recurrent layer on the stream that its products are enqueued on.
+[[nodiscard]] std::unique_ptr<Executor> make_recurrent_on(
+    cudaStream_t stream, std::shared_ptr<const StreamProducts> products,
+    const StepDescription& step);
 
 }  // namespace trainyard::cudnn
