@@ -188,6 +188,22 @@ TEST_CASE("every shared block has the parameters of its paper's layer") {
   }
 }
 
+TEST_CASE("the LSTMs have the parameters of Keras's examples") {
+  const Graph imdb = test::build_file("models/imdb_lstm.yaml");
+  CHECK(totals(imdb).parameters_trainable == 2'691'713);
+  CHECK(totals(imdb).parameters_total == 2'691'713);
+  CHECK(imdb.closing_activation == "sigmoid");
+  CHECK(test::output_of(imdb) == Shape{1, 1});
+  // 4 gates of 128 units on 57 characters and the state; 57 classes.
+  const std::int64_t characters = 4 * 128 * (57 + 128 + 1) + 57 * (128 + 1);
+  const Graph last = test::build_file("models/char_lstm.yaml");
+  CHECK(totals(last).parameters_trainable == characters);
+  CHECK(test::output_of(last) == Shape{1, 57});
+  const Graph every = test::build_file("models/char_lstm_positions.yaml", "vocabulary: 57");
+  CHECK(totals(every).parameters_trainable == characters);
+  CHECK(test::output_of(every) == Shape{1, 57, 1, 40});
+}
+
 TEST_CASE("the small CNNs stay small") {
   CHECK(totals(test::build_file("models/shapes_cnn.yaml")).multiply_adds < 25'000'000);
   CHECK(totals(test::build_file("models/fashion_cnn.yaml")).multiply_adds < 25'000'000);

@@ -122,7 +122,8 @@ TEST_CASE("the macro-free YAML builds an equal graph") {
   for (const char* file :
        {"models/minigooglenet.yaml", "models/resnet_cifar.yaml", "models/keras_cnn.yaml",
         "models/shapes_cnn.yaml", "models/resnet_v2_cifar.yaml", "models/mxnet_resnext110.yaml",
-        "models/resnext29_cifar.yaml", "models/keras_resnet50.yaml", "models/resnet50.yaml"}) {
+        "models/resnext29_cifar.yaml", "models/keras_resnet50.yaml", "models/resnet50.yaml",
+        "models/imdb_lstm.yaml", "models/char_lstm.yaml", "models/char_lstm_positions.yaml"}) {
     check_round_trip(test::build_file(file), 0);
   }
   check_round_trip(
