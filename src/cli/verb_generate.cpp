@@ -55,12 +55,12 @@ void declare_generate(CLI::App& app, const Context&, Action& action) {
   app.add_option("run", flags->folder, "run folder of a model that predicts tokens of text")
       ->required()
       ->type_name("RUN");
-  app.add_option("--prompt", flags->prompt, "text that the model continues")->type_name("TEXT");
+  app.add_option("--prompt", flags->prompt, "text that the model continues")->type_name("WORDS");
   app.add_option("--temperatures", flags->temperatures,
                  "one text each, as 0.2,0.5,1; without it those of the run's output.generate, or "
                  "0.2,0.5,1,1.2")
       ->delimiter(',')
-      ->check(CLI::Range(1e-3, 100.0))
+      ->check(number_between(0.001, 100))
       ->type_name("LIST");
   app.add_option("--length", flags->length, "tokens of a text, 400 unless the run says otherwise")
       ->check(whole_number(1, 1'000'000))

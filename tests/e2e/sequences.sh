@@ -104,6 +104,19 @@ run "$train" check --config text.yaml
 expect_code 4
 expect_err "a.txt', line 2, byte 3: 0xff is not UTF-8"
 
+begin "splits with other tokens are refused, with the same vocabulary they are taken"
+write_text_run
+printf 'abdabdabdbbbbaa' >b.txt
+sed 's/val_fraction: 0.2/val: {source: text, file: b.txt, vocabulary: 6, length: 4, stride: 1}/' text.yaml >split.yaml
+run "$train" check --config split.yaml
+expect_code 4
+expect_err "the training split holds sequences of 4 tokens from a vocabulary of 6, the validation split sequences of 4 tokens from a vocabulary of 6 with other words; both must have the same steps, labels and vocabulary"
+run "$train" check --config split.yaml --set data.val.length=3
+expect_code 4
+expect_err "the validation split sequences of 3 tokens from a vocabulary of 6; both must have"
+run "$train" check --config split.yaml --set data.val.vocabulary_from=a.txt
+expect_code 0
+
 begin "check names the tokens, and a network of other sizes is refused"
 write_text_run
 run "$train" check --config text.yaml
@@ -114,4 +127,4 @@ expect_code 3
 run "$train" check --config text.yaml --set data.train.vocabulary=7
 expect_code 3
 
-finish 7 0
+finish 8 0

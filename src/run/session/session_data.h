@@ -59,7 +59,8 @@ void place_data(const DataConfig& config, const SessionDevice& device, std::int6
 void make_feeders(const RunConfig& run, std::int64_t batch, const std::vector<std::string>& fields,
                   const RankGroup& ranks, SessionData& data);
 
-/// "resident", "uploaded as bytes", "uploaded as floats", "uploaded as tokens"; "" if the CPU makes its own batches.
+/// "resident", "uploaded as bytes", "uploaded as floats", "uploaded as tokens"; "" if the CPU makes
+/// its own batches.
 [[nodiscard]] std::string feeding_text(const SessionData& data, const SessionDevice& device);
 
 }  // namespace trainyard
