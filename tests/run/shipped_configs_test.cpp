@@ -62,6 +62,11 @@ const std::vector<Shipped> kRecipes{
     {"resnet_cifar10", 273'066, 128, 30, 0.1, kCrop},
     {"quickstart", 242'474, 128, 4, 0.05, {"hflip"}},
     {"fashion_mnist", 94'186, 128, 12, 0.05, kKeras},
+    {"imdb_lstm", 2'691'713, 32, 15, 1e-3, {}},
+    {"text_lstm", 391'268, 32, 5, 2e-3, {}},
+    {"lstm_synthetic", 104'508, 128, 20, 0.01, {}},
+    {"lstm_nietzsche", 104'508, 128, 60, 0.01, {}},
+    {"lstm_wikitext2", 194'248, 128, 60, 0.01, {}},
 };
 
 TEST_CASE("every shipped run has the network, batch, rate and length of its recipe") {
