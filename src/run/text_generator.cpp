@@ -53,8 +53,7 @@ void TextGenerator::require_scores() const {
 }
 
 TextGenerator::Tokens TextGenerator::first_window(const GenerateRequest& request) const {
-  const Random4 random =
-      random4(request.seed, kGeneratedText, request.epoch, kBeginDraw, 0);
+  const Random4 random = random4(request.seed, kGeneratedText, request.epoch, kBeginDraw, 0);
   const std::uint64_t word = (std::uint64_t{random.word[1]} << 32) | random.word[0];
   const auto index = static_cast<std::int64_t>(word % static_cast<std::uint64_t>(set_.size()));
   Tokens window(static_cast<std::size_t>(steps_));

@@ -167,10 +167,11 @@ TEST_CASE("every convolution of the shipped networks has an engine on every GPU"
     if (entry.path().filename() == "blocks.yaml") continue;  // not a network
     CAPTURE(entry.path().string());
     const Graph graph = build_graph(load_network(entry.path()), {.batch = 128});
-    for (const Precision precision : kPrecisions) CHECK(check_network(graph, precision) > 0);
-    ++networks;
+    int convolutions = 0;
+    for (const Precision precision : kPrecisions) convolutions += check_network(graph, precision);
+    if (convolutions > 0) ++networks;  // recurrent ones have none
   }
-  CHECK(networks >= 5);
+  CHECK(networks >= 10);
 }
 
 TEST_CASE("engines that add a bias read it in the type of a 16-bit output" *
