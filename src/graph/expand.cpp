@@ -83,13 +83,16 @@ ValueId Expander::expand_item(const Item& item, const ListContext& context,
   return expand_act(item, context, std::move(inputs));
 }
 
+std::string takes_one(std::size_t inputs) {
+  return "takes one input, found " + std::to_string(inputs) +
+         " in 'from'; join them with add, concat, multiply, average or maximum";
+}
+
 ValueId Expander::expand_named(const Item& item, const ListContext& context,
                                std::vector<ValueId> inputs) {
-  if (item.kind != Item::Kind::join && inputs.size() != 1) {
-    diagnostics_.error(item.from->where, item.name + ": takes one input, found " +
-                                             std::to_string(inputs.size()) +
-                                             " in 'from'; join them with add, concat, multiply, "
-                                             "average or maximum");
+  const bool of_many = item.kind == Item::Kind::join || item.kind == Item::Kind::op;
+  if (!of_many && inputs.size() != 1) {
+    diagnostics_.error(item.from->where, item.name + ": " + takes_one(inputs.size()));
     return kUnknown;
   }
   if (item.kind == Item::Kind::repeat) return expand_repeat(item, context, inputs[0]);
@@ -103,7 +106,8 @@ ValueId Expander::expand_at(const std::string& path, const Item& item, const Lis
                             std::vector<ValueId> inputs) {
   if (item.kind == Item::Kind::join) return expand_join(path, item, context, std::move(inputs));
   if (item.kind == Item::Kind::block) return expand_block(path, item, context, inputs[0]);
-  return append({item.name, path, item.where, item.value, std::move(inputs)}, context);
+  const Position from = item.from == nullptr ? item.where : item.from->where;
+  return append({item.name, path, item.where, item.value, std::move(inputs), from}, context);
 }
 
 ValueId Expander::expand_sharing(const std::string& path, const Item& item,

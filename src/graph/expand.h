@@ -15,6 +15,9 @@ inline constexpr std::int64_t kMostItems =
     1'000'000;  // items visited, `if: false` and acts included
 inline constexpr int kDeepestCalls = 32;
 
+/// What is wrong with `inputs` names in the `from:` of an item that reads one value.
+[[nodiscard]] std::string takes_one(std::size_t inputs);
+
 /// Walks a file's layers once and appends their nodes. After an error in a layer its output is
 /// unknown: the layers after it are still read, but without shape inference.
 class Expander {
@@ -43,6 +46,7 @@ class Expander {
     Position where;
     const config::Node* value = nullptr;
     std::vector<ValueId> inputs;
+    Position from = {};  // of its `from:`
   };
 
   void find_outputs(const ItemNames& names);

@@ -183,6 +183,10 @@ ValueId Expander::infer_and_append(const Layer& layer, const ListContext& contex
   node.inputs = layer.inputs;
   node.where = layer.where;
   node.called_from = context.called_from;
+  if (node.op->arity() == 1 && node.inputs.size() != 1) {
+    diagnostics_.error(layer.from, takes_one(node.inputs.size()));
+    return kUnknown;
+  }
   std::string failure = token_fault(node);
   if (failure.empty()) failure = infer_signature(graph_, node);
   if (!failure.empty()) {
