@@ -23,15 +23,20 @@ done
 begin "every network of the language page computes a batch"
 extract network
 cp "$source_dir/models/blocks.yaml" .
-expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 10
+expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 13
 for file in network*.yaml; do
   input=$(sed -n 's/^input: \(\[[^]]*\]\).*/\1/p' "$file")
+  source="synthetic, shape: $input"
+  tokens=$(sed -n 's/^input: {tokens: \([0-9]*\), vocabulary: \([0-9]*\)}.*/steps: \1, vocabulary: \2/p' "$file")
+  labels=classes
+  grep -q per_position "$file" && labels=every
+  [[ -n $tokens ]] && source="synthetic_sequences, $tokens, labels: $labels"
   cat >check.yaml <<YAML
 name: check
 network: {file: $file}
 data:
-  train: {source: synthetic, shape: $input, size: 16}
-  val: {source: synthetic, shape: $input, size: 16, split: test}
+  train: {source: $source, size: 16}
+  val: {source: $source, size: 16, split: test}
 batch: {per_gpu: 4}
 loss: cross_entropy
 optimizer: {sgd: {lr: 0.01}}
