@@ -55,7 +55,6 @@ std::vector<NamedGraph> shipped_graphs() {
   }
   for (const fs::path& file : files_of("models")) {
     if (file.filename() == "blocks.yaml") continue;  // not a network
-    if (file.filename() == "blocks.yaml") continue;  // not a network
     const config::Node network = load_network(file);
     graphs.push_back({file.filename(), training_graph(network, 64, heads_of(network), false)});
   }

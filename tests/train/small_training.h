@@ -15,7 +15,8 @@
 
 namespace trainyard::test {
 
-/// The network of `yaml` with softmax cross-entropy and accuracy attached.
+/// The network of `yaml` with softmax cross-entropy, binary for a single output, and accuracy
+/// attached.
 [[nodiscard]] TrainingGraph training_graph(const std::string& yaml, std::int64_t batch);
 /// The same for a network that has already been read.
 [[nodiscard]] TrainingGraph training_graph(const config::Node& network, std::int64_t batch);
