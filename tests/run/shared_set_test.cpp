@@ -29,9 +29,10 @@ MemorySamples samples(bool floats) {
                      .classes = 2,
                      .class_names = {"cat", "dog"},
                      .fingerprint = "f00"};
-  const MemoryField weight{.of = {.name = "weight", .type = DType::f32},
-                           .values = std::vector<std::byte>(16, std::byte{3})};
-  made.fields.push_back(weight);
+  MemoryField& weight = made.fields.emplace_back();
+  weight.of.name = "weight";
+  weight.of.type = DType::f32;
+  weight.values.assign(16, std::byte{3});
   for (int i = 0; i < 24; ++i) {
     if (floats) {
       made.floats.push_back(static_cast<float>(i) / 3);
