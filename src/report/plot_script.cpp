@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -169,13 +170,23 @@ std::string metrics_plot(const PlotContent& content) {
   return range + axis('y', label) + "plot " + curves + "\n";
 }
 
+/// The right edge of the panels, as a fraction of the picture: the legend beside them has room for
+/// its longest name.
+double panels_end(const PlotContent& content) {
+  constexpr double kSample = 0.0625, kLetter = 0.0092;  // of a legend, measured
+  std::size_t longest = 0;
+  for (const std::string& name : content.metrics) longest = std::max(longest, name.size());
+  const std::size_t letters = longest + std::string_view(content.clean ? "clean_" : "val_").size();
+  return std::clamp(1 - kSample - kLetter * static_cast<double>(letters), 0.5, 0.8);
+}
+
 /// One panel above the other, on the same epoch axis.
 std::string panels_plot(const PlotContent& content) {
   const bool two = !content.metrics.empty();
   std::string plot = fmt::format(
       "set key left top at graph 1.02, graph 1 reverse Left spacing 1.2 samplen 2\n"
-      "set multiplot layout {},1 margins 0.115, 0.8, 0.09, 0.88 spacing 0.06 title ",
-      two ? 2 : 1);
+      "set multiplot layout {},1 margins 0.115, {:.3f}, 0.09, 0.88 spacing 0.06 title ",
+      two ? 2 : 1, panels_end(content));
   plot += title_text(content) + std::string(kLossRange) + axis('y', "loss");
   plot += two ? "set format x ''\nunset xlabel\n" : axis('x', "epoch");
   plot += loss_plot(content);

@@ -62,7 +62,7 @@ std::string zip_of(const ZipForm& form) {
                             little(0, 2) + little(0, 4) + little(0, 4) + size(0) + "x.npy" + wide;
   std::string end;
   if (form.wide) {
-    end = "PK\6\6" + little(44, 8) + little(0, 12) + little(1, 8) + little(1, 8) +
+    end = "PK\6\6" + little(44, 8) + little(0, 4) + little(0, 8) + little(1, 8) + little(1, 8) +
           little(entry.size(), 8) + little(local.size(), 8);
     end += "PK\6\7" + little(0, 4) + little(local.size() + entry.size(), 8) + little(1, 4);
   }

@@ -158,6 +158,15 @@ TEST_CASE("a run without metrics has one panel, and all of several metrics are d
   CHECK(both.find(">accuracy, top5_accuracy<") != std::string::npos);
 }
 
+TEST_CASE("panels leave room for the longest name of the legend") {
+  const auto has = [](const PlotContent& content, const std::string& text) {
+    return curves_script(content).find(text) != std::string::npos;
+  };
+  CHECK(has({.metrics = {"accuracy"}}, "margins 0.115, 0.800, "));
+  CHECK(has({.metrics = {"accuracy", "bits_per_character"}}, "margins 0.115, 0.735, "));
+  CHECK(has({.metrics = {"bits_per_character"}, .clean = true}, "margins 0.115, 0.717, "));
+}
+
 TEST_CASE("one epoch, missing accuracy and NaN or infinite values can be drawn") {
   for (const std::string rows :
        {"1,10,100,1.5,0.4,1.25,0.5,0.01,1,0,1,1,1,100,,\n", "1,10,100,1.5,,,,0.01,,0,1,1,1,100,,\n",
