@@ -18,6 +18,7 @@ machine_is() {
   case $1 in
     no-cifar10) [[ ! -f ${TRAINYARD_DATA:-}/cifar-10-batches-bin/test_batch.bin ]] ;;
     no-fashion-mnist) [[ ! -f ${TRAINYARD_DATA:-}/fashion-mnist/t10k-labels-idx1-ubyte ]] ;;
+    no-imdb) [[ ! -f ${TRAINYARD_DATA:-}/imdb/train.tsv ]] ;;
     asan) grep -qs __asan_init "${log%/Testing/*}/bin/train" ;;
     root) [[ $(id -u) -eq 0 ]] ;;
     no-gpu) ! nvidia-smi --list-gpus >/dev/null 2>&1 ;;
