@@ -71,9 +71,8 @@ NetworkInput read_input(const config::Node& written, const config::Scope& variab
   diagnostics.error(written.where,
                     "input: expected [channels, height, width], [features], {tokens: ..., "
                     "vocabulary: ...} or {steps: ..., features: ...}, found " +
-                        (node.kind == Kind::list
-                             ? "a list of " + std::to_string(node.items.size())
-                             : describe(node)));
+                        (node.kind == Kind::list ? "a list of " + std::to_string(node.items.size())
+                                                 : describe(node)));
   return {};
 }
 

@@ -112,8 +112,8 @@ Summary summarise(const Graph& graph, bool closing_with_loss) {
 
 std::string summary_text(const Summary& summary) {
   const std::int64_t trainable = summary.totals.parameters_trainable;
-  return "input " + summary.input_text + ", batch " + std::to_string(summary.input.n()) +
-         "\n\n" + aligned(table_lines(summary)) + "\nparameters     " +
+  return "input " + summary.input_text + ", batch " + std::to_string(summary.input.n()) + "\n\n" +
+         aligned(table_lines(summary)) + "\nparameters     " +
          with_separators(summary.totals.parameters_total) + " (" + with_separators(trainable) +
          " trainable)\nmultiply-adds  " + with_separators(summary.totals.multiply_adds) +
          " per sample, forward\nactivations    " +

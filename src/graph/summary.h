@@ -27,8 +27,8 @@ struct SummaryRow {
 
 /// The rows in order, and the sums.
 struct Summary {
-  Shape input;              // with the batch
-  std::string input_text;   // as a file has it
+  Shape input;                  // with the batch
+  std::string input_text;       // as a file has it
   std::int64_t vocabulary = 0;  // of tokens; 0: the input is numbers
   std::vector<SummaryRow> rows;
   GraphTotals totals;

@@ -1,4 +1,5 @@
 #include "exec/recurrent.h"
+
 #include "exec/reference/executors.h"
 #include "exec/reference/products.h"
 #include "kernels/launch.h"
