@@ -5,6 +5,7 @@
 
 #include "config/fields.h"
 #include "config/load.h"
+#include "op_text.h"
 #include "ops/bn.h"
 #include "ops/conv.h"
 #include "ops/dense.h"
@@ -15,21 +16,9 @@ using config::Profile;
 
 namespace {
 
-/// An op from YAML such as "conv: [64, 3]".
-std::unique_ptr<Op> op_from(const std::string& yaml, Profile profile = Profile::keras2) {
-  const config::Node node = config::parse_yaml("op: " + yaml, "test.yaml");
-  config::Diagnostics diagnostics;
-  config::Fields fields(node, nullptr, "test", profile, diagnostics);
-  std::unique_ptr<Op> op;
-  fields.required_one_of("op", op, "the op", op_kinds());
-  fields.finish();
-  diagnostics.raise();
-  return op;
-}
-
 std::string config_error(const std::string& yaml) {
   try {
-    static_cast<void>(op_from(yaml));
+    static_cast<void>(test::op_from(yaml));
   } catch (const Error& error) {
     return error.what();
   }
@@ -38,7 +27,7 @@ std::string config_error(const std::string& yaml) {
 
 std::string shape_error(const std::string& yaml, const std::vector<Shape>& inputs) {
   try {
-    static_cast<void>(op_from(yaml)->infer(inputs));
+    static_cast<void>(test::op_from(yaml)->infer(inputs));
   } catch (const ShapeError& error) {
     return error.what();
   }
@@ -47,7 +36,7 @@ std::string shape_error(const std::string& yaml, const std::vector<Shape>& input
 
 Signature infer(const std::string& yaml, const std::vector<Shape>& inputs,
                 Profile profile = Profile::keras2) {
-  return op_from(yaml, profile)->infer(inputs);
+  return test::op_from(yaml, profile)->infer(inputs);
 }
 
 }  // namespace
@@ -129,28 +118,28 @@ TEST_CASE("bn counts the samples of all replicas if its statistics cover them") 
 }
 
 TEST_CASE("profiles give each framework's defaults") {
-  CHECK(op_from("{conv: [64, 3]}")->attributes() ==
+  CHECK(test::op_from("{conv: [64, 3]}")->attributes() ==
         "{filters: 64, kernel: [3, 3], stride: [1, 1], pad: valid, dilation: [1, 1], groups: 1, "
         "bias: true, init: glorot_uniform, l2: 0}");
-  CHECK(op_from("{dense: 10}")->attributes() ==
+  CHECK(test::op_from("{dense: 10}")->attributes() ==
         "{units: 10, bias: true, init: glorot_uniform, l2: 0}");
-  CHECK(op_from("{dense: 10}", Profile::torch)->attributes() ==
+  CHECK(test::op_from("{dense: 10}", Profile::torch)->attributes() ==
         "{units: 10, bias: true, init: torch_default, l2: 0}");
-  CHECK(op_from("bn")->attributes() ==
+  CHECK(test::op_from("bn")->attributes() ==
         "{momentum: 0.99, eps: 0.001, scale: true, center: true, running_var: biased, sync: "
         "false}");
-  CHECK(op_from("bn", Profile::torch)->attributes() ==
+  CHECK(test::op_from("bn", Profile::torch)->attributes() ==
         "{momentum: 0.9, eps: 1e-05, scale: true, center: true, running_var: unbiased, sync: "
         "false}");
-  CHECK(op_from("{avg_pool: 7}")->attributes() ==
+  CHECK(test::op_from("{avg_pool: 7}")->attributes() ==
         "{size: [7, 7], stride: [7, 7], pad: valid, ceil: false, count_pad: false}");
-  CHECK(op_from("{avg_pool: 7}", Profile::torch)->attributes() ==
+  CHECK(test::op_from("{avg_pool: 7}", Profile::torch)->attributes() ==
         "{size: [7, 7], stride: [7, 7], pad: valid, ceil: false, count_pad: true}");
 }
 
 TEST_CASE("the mxnet and caffe profiles give the defaults of their layers") {
   const auto written = [](const std::string& yaml, Profile profile) {
-    return op_from(yaml, profile)->attributes();
+    return test::op_from(yaml, profile)->attributes();
   };
   CHECK(written("bn", Profile::mxnet) ==
         "{momentum: 0.9, eps: 0.001, scale: false, center: true, running_var: biased, sync: "
@@ -181,14 +170,14 @@ TEST_CASE("the mxnet and caffe profiles give the defaults of their layers") {
 }
 
 TEST_CASE("positional values are filters, kernel, stride, pad; size, stride, pad; units") {
-  CHECK(op_from("{conv: [8, [3, 1], 2, same_upper]}")->attributes() ==
+  CHECK(test::op_from("{conv: [8, [3, 1], 2, same_upper]}")->attributes() ==
         "{filters: 8, kernel: [3, 1], stride: [2, 2], pad: same_upper, dilation: [1, 1], groups: "
         "1, bias: true, init: glorot_uniform, l2: 0}");
-  CHECK(op_from("{max_pool: [3, 2, 1]}")->attributes() ==
+  CHECK(test::op_from("{max_pool: [3, 2, 1]}")->attributes() ==
         "{size: [3, 3], stride: [2, 2], pad: 1, ceil: false}");
-  CHECK(op_from("{max_pool: [3, [1, 2], 1]}")->attributes() ==
+  CHECK(test::op_from("{max_pool: [3, [1, 2], 1]}")->attributes() ==
         "{size: [3, 3], stride: [1, 2], pad: 1, ceil: false}");
-  CHECK(op_from("{max_pool: [3, [2, 1], 1]}")->attributes() ==
+  CHECK(test::op_from("{max_pool: [3, [2, 1], 1]}")->attributes() ==
         "{size: [3, 3], stride: [2, 1], pad: 1, ceil: false}");
 }
 
@@ -235,7 +224,7 @@ TEST_CASE("layers of sequences infer a position each") {
 
 TEST_CASE("an embedding begins as its framework's does") {
   const auto init = [](Profile profile) {
-    return op_from("{embedding: {units: 8, vocabulary: 50}}", profile)->attributes();
+    return test::op_from("{embedding: {units: 8, vocabulary: 50}}", profile)->attributes();
   };
   CHECK(init(Profile::keras2) == "{units: 8, init: {uniform: 0.05}, l2: 0, vocabulary: 50}");
   CHECK(init(Profile::torch) == "{units: 8, init: {normal: 1}, l2: 0, vocabulary: 50}");

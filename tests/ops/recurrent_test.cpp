@@ -11,6 +11,7 @@
 #include "config/fields.h"
 #include "config/load.h"
 #include "kernels/launch.h"
+#include "op_text.h"
 #include "ops/all.h"
 #include "ops/initializers.h"
 #include "ops/recurrent_cell.h"
@@ -18,21 +19,9 @@
 namespace trainyard {
 namespace {
 
-std::unique_ptr<Op> recurrent_from(const std::string& yaml,
-                                   config::Profile profile = config::Profile::keras2) {
-  const config::Node node = config::parse_yaml("op: " + yaml, "test.yaml");
-  config::Diagnostics diagnostics;
-  config::Fields fields(node, nullptr, "test", profile, diagnostics);
-  std::unique_ptr<Op> op;
-  fields.required_one_of("op", op, "the op", op_kinds());
-  fields.finish();
-  diagnostics.raise();
-  return op;
-}
-
 std::string message_of(const std::string& yaml) {
   try {
-    static_cast<void>(recurrent_from(yaml));
+    static_cast<void>(test::op_from(yaml));
   } catch (const Error& error) {
     return error.what();
   }
@@ -41,7 +30,7 @@ std::string message_of(const std::string& yaml) {
 
 Signature signature_of(const std::string& yaml, const Shape& input,
                        config::Profile profile = config::Profile::keras2) {
-  return recurrent_from(yaml, profile)->infer(std::span(&input, 1));
+  return test::op_from(yaml, profile)->infer(std::span(&input, 1));
 }
 
 std::vector<float> initial(const ParameterSpec& spec) {
@@ -99,16 +88,16 @@ TEST_CASE(
 }
 
 TEST_CASE("profiles differ in the gates, the forget bias and the initializers of an lstm") {
-  CHECK(recurrent_from("{lstm: 5}")->attributes() ==
+  CHECK(test::op_from("{lstm: 5}")->attributes() ==
         "{units: 5, return_sequences: false, activation: tanh, gates: hard_sigmoid, forget_bias: "
         "true, "
         "init: glorot_uniform, recurrent_init: orthogonal, dropout: 0, recurrent_dropout: 0, "
         "backwards: false, mask: false}");
-  CHECK(recurrent_from("{lstm: 5}", config::Profile::torch)->attributes() ==
+  CHECK(test::op_from("{lstm: 5}", config::Profile::torch)->attributes() ==
         "{units: 5, return_sequences: false, activation: tanh, gates: sigmoid, forget_bias: false, "
         "init: torch_default, recurrent_init: torch_default, dropout: 0, recurrent_dropout: 0, "
         "backwards: false, mask: false}");
-  CHECK(recurrent_from("{simple_rnn: 5}", config::Profile::mxnet)->attributes() ==
+  CHECK(test::op_from("{simple_rnn: 5}", config::Profile::mxnet)->attributes() ==
         "{units: 5, return_sequences: false, activation: tanh, init: {uniform: 0.01}, "
         "recurrent_init: {uniform: 0.01}, dropout: 0, recurrent_dropout: 0, backwards: false, "
         "mask: false}");
@@ -124,7 +113,7 @@ TEST_CASE("what is wrong with a recurrent layer is said") {
   const auto shape_message = [](const std::string& yaml, const std::vector<Shape>& inputs) {
     std::string message = "none";
     try {
-      static_cast<void>(recurrent_from(yaml)->infer(inputs));
+      static_cast<void>(test::op_from(yaml)->infer(inputs));
     } catch (const ShapeError& error) {
       message = error.what();
     }
