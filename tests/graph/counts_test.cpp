@@ -226,6 +226,7 @@ TEST_CASE("the networks of the speed comparison have the peer's parameter counts
   CHECK(trainable("resnet20.yaml") == 272'474);
   CHECK(trainable("minigooglenet.yaml") == 1'652'826);
   CHECK(trainable("cnn.yaml") == 1'250'858);
+  CHECK(trainable("imdb_lstm.yaml") == 2'691'713);
 }
 
 TEST_CASE("a frozen node's parameters count only in the total") {
