@@ -4,9 +4,10 @@
 #
 #   scripts/test.sh [release] [dev] [tsan]     (default: all three)
 #
-# release: everything. dev: everything under ASan and UBSan, warnings are errors. tsan: the code that
-# starts its own threads. Skipped cases must match tests/skipped.txt. The last lines are ctest's
-# summary of each preset, and the failures.
+# release: everything. dev: under ASan and UBSan, warnings are errors; without those labelled optimized,
+# which train or start the program so often that sanitizers take minutes for code that other tests run too.
+# tsan: the code that starts its own threads. Skipped cases must match tests/skipped.txt. The last lines are
+# ctest's summary of each preset, and the failures.
 
 # shellcheck source=scripts/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -30,12 +31,12 @@ check_form() {
   fi
 }
 
-# suite PRESET CTEST-ARGUMENTS...
+# suite PRESET EXCLUDED CTEST-ARGUMENTS...: without the tests whose label matches EXCLUDED.
 suite() {
-  local preset=$1 log=build/$1/suite.log
-  shift
+  local preset=$1 excluded=$2 log=build/$1/suite.log
+  shift 2
   say "testing $preset"
-  ctest --preset "$preset" --label-exclude slow -j "$(nproc)" --no-tests=error "$@" 2>&1 |
+  ctest --preset "$preset" --label-exclude "$excluded" -j "$(nproc)" --no-tests=error "$@" 2>&1 |
     tee "$log" || failures+=("tests of $preset")
   scripts/skips.sh "build/$preset/Testing/Temporary/LastTest.log" ||
     failures+=("skipped cases of $preset")
@@ -44,13 +45,17 @@ suite() {
 
 run_preset() {
   case $1 in
-    release | dev)
-      build "$1"
-      suite "$1"
+    release)
+      build release
+      suite release '^slow$'
+      ;;
+    dev)
+      build dev
+      suite dev '^(slow|optimized)$'
       ;;
     tsan)
       build tsan tests_of_threads
-      suite tsan --label-regex '^threads$'
+      suite tsan '^slow$' --label-regex '^threads$'
       ;;
     *) die "no such preset: '$1'; known: release, dev, tsan" ;;
   esac
