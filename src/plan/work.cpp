@@ -87,8 +87,9 @@ double flop_of(const Plan& plan) {
   double multiply_adds = 0;
   for (const PlanStep& step : plan.steps) {
     if (step.kind != PlanStep::Kind::op) continue;
-    const Signature& signature = plan.laid_out.graph.nodes[step.node].signature;
-    multiply_adds += static_cast<double>(signature.multiply_adds);
+    const Node& node = plan.laid_out.graph.nodes[step.node];
+    const bool both = step.pass == Pass::backward_data && node.op->contract().synced_backward;
+    multiply_adds += static_cast<double>(node.signature.multiply_adds) * (both ? 2 : 1);
   }
   return 2 * multiply_adds;
 }

@@ -7,9 +7,9 @@
 
 namespace trainyard {
 
-/// Floating-point operations of one run of `plan`: two per multiply-add of a convolution or dense
-/// layer, in each of its steps (forward, gradient of the input, gradient of the parameters). Other
-/// ops are not counted. Pure.
+/// Floating-point operations of one run of `plan`: two per multiply-add of a convolution, dense or
+/// recurrent layer, in each of its steps (forward, gradient of the input, gradient of the
+/// parameters); a step that computes both gradients counts twice. Other ops are not counted. Pure.
 [[nodiscard]] double flop_of(const Plan& plan);
 
 /// Bytes that the steps of a training program read plus those that they write, each step counted

@@ -44,6 +44,14 @@ TEST_CASE("two layers: operations and bytes are those counted by hand") {
   CHECK(bytes_moved(plan) == 2 * forward + 2 * parameters + input + loss_bytes(kValue));
 }
 
+TEST_CASE("a step that computes both gradients has the operations of both") {
+  FakeNetwork network({2, 64});
+  FakeTraits both = bn_like();
+  both.multiply_adds = 1000;
+  network(both, {0});
+  CHECK(flop_of(training_plan(network)) == 2 * 3 * 1000);
+}
+
 TEST_CASE("values count as they are stored, parameters in the arithmetic type") {
   FakeNetwork network({2, 60, 1, 1});
   network(conv_like(), {0});
