@@ -335,6 +335,21 @@ struct RecurrentBiasGradient {
     const std::int64_t gate = column / sizes.units, unit = column % sizes.units;
     return static_cast<A>(sums[sizes.gate_offset(gate, row, sizes.rows()) + unit]);
   }
+  /// Adds rows [begin, end) of `count` columns to `totals`: the units of one gate are neighbours.
+  TY_HD void add(std::int64_t begin, std::int64_t end, std::int64_t column, std::int64_t count,
+                 double* totals) const {
+    while (count > 0) {
+      const std::int64_t gate = column / sizes.units, unit = column % sizes.units;
+      const std::int64_t left = sizes.units - unit, some = left < count ? left : count;
+      for (std::int64_t row = begin; row < end; ++row) {
+        const F* const from = sums + sizes.gate_offset(gate, row, sizes.rows()) + unit;
+        for (std::int64_t k = 0; k < some; ++k) totals[k] += static_cast<A>(from[k]);
+      }
+      column += some;
+      totals += some;
+      count -= some;
+    }
+  }
   TY_HD void finish(std::int64_t column, double sum) const {
     gradient[column] = static_cast<A>(sum);
   }
