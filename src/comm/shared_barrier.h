@@ -21,6 +21,12 @@ struct alignas(64) BarrierSlot {
   std::atomic<bool> gone{false};          // it will not arrive again
 };
 
+/// Where all wait for the last: in memory that all share, made before any of them uses it.
+struct alignas(64) BarrierGate {
+  std::atomic<std::uint64_t> arrivals{0};  // of all ranks
+  std::atomic<std::uint32_t> openings{0};  // changes when the last one has arrived, or one left
+};
+
 /// Counts how often each rank has arrived, and waits until all have. What a rank wrote before it
 /// arrived is visible to those that wait for it. If a rank's process ends, those that wait are
 /// notified.
@@ -32,9 +38,10 @@ class SharedBarrier {
     Absence why;
   };
 
-  /// `slots` and `processes`, one per rank; this rank uses its own. Throws Error{device} if the
-  /// system cannot report the end of a process, or there is no process with such a number.
-  SharedBarrier(std::span<BarrierSlot> slots, int rank, std::span<const pid_t> processes);
+  /// `slots` and `processes`, one per rank; this rank uses its own slot. Throws Error{device} if
+  /// the system cannot report the end of a process, or there is no process with such a number.
+  SharedBarrier(BarrierGate& gate, std::span<BarrierSlot> slots, int rank,
+                std::span<const pid_t> processes);
   /// Tells the others that this rank will not arrive again.
   ~SharedBarrier() { leave(); }
   SharedBarrier(const SharedBarrier&) = delete;
@@ -53,10 +60,16 @@ class SharedBarrier {
   /// The first rank that has not arrived; the number of ranks: none.
   [[nodiscard]] int missing() const;
   [[nodiscard]] std::optional<Absence> absence_of(int rank) const;
-  void nap();
+  /// Lets all that sleep at the gate go on.
+  void open();
+  /// Sleeps until the gate has opened more than `openings` times, at most until `deadline`, or for
+  /// as long as the process of `rank` need not be looked at; and looks at it then.
+  void sleep(std::uint32_t openings, int rank, Moment deadline);
 
+  BarrierGate& gate_;
   std::span<BarrierSlot> slots_;
   int rank_;
+  Milliseconds awake_;  // how long it spins before it sleeps
   std::uint64_t arrived_ = 0;
   std::vector<Descriptor> processes_;  // per rank
   std::vector<pollfd> ends_;           // of these; revents: it has ended

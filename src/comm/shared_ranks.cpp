@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,7 +33,9 @@ using PieceCalls = std::array<std::uint64_t, SumPieces::kMostChunks>;
 constexpr std::size_t kSlot = sizeof(PieceCalls) + kPieceBytes;
 static_assert(sizeof(PieceCalls) % SumPieces::kAlignment == 0);
 
-std::size_t size_for(std::size_t ranks) { return ranks * (sizeof(BarrierSlot) + 2 * kSlot); }
+std::size_t size_for(std::size_t ranks) {
+  return sizeof(BarrierGate) + ranks * (sizeof(BarrierSlot) + 2 * kSlot);
+}
 
 PieceCalls calls_of(std::span<const SumChunk> chunks) {
   PieceCalls calls{};
@@ -106,7 +109,7 @@ class SharedRanks final : public ForwardingCommunicator {
   std::vector<std::string> hosts_;  // per rank
   Milliseconds limit_;
   std::unique_ptr<Communicator> others_;
-  SharedMemory memory_;  // [rank] BarrierSlot, [2][rank] slot
+  SharedMemory memory_;  // BarrierGate, [rank] BarrierSlot, [2][rank] slot
   SharedBarrier barrier_;
   std::byte* slots_;
   TreeSum sum_;
@@ -123,9 +126,11 @@ SharedRanks::SharedRanks(int rank, const SharedMemoryName& memory, const Neighbo
       hosts_(neighbours.hosts),
       limit_(limit),
       memory_(memory, size_for(hosts_.size())),
-      barrier_({reinterpret_cast<BarrierSlot*>(memory_.data()), hosts_.size()}, rank,
-               neighbours.processes),
-      slots_(memory_.data() + hosts_.size() * sizeof(BarrierSlot)),
+      barrier_(
+          *reinterpret_cast<BarrierGate*>(memory_.data()),
+          {reinterpret_cast<BarrierSlot*>(memory_.data() + sizeof(BarrierGate)), hosts_.size()},
+          rank, neighbours.processes),
+      slots_(memory_.data() + sizeof(BarrierGate) + hosts_.size() * sizeof(BarrierSlot)),
       inputs_(hosts_.size()) {
   // Touch the pages now, and not during a step.
   for (pieces_ = 0; pieces_ < 2; ++pieces_) std::memset(slot_of(rank), 0, kSlot);
@@ -213,7 +218,9 @@ bool on_one_machine(Communicator& ranks, Queue& queue, const std::string& machin
 /// Null if the system provides no such memory.
 std::unique_ptr<SharedMemory> make_memory(int ranks) {
   try {
-    return std::make_unique<SharedMemory>(size_for(static_cast<std::size_t>(ranks)));
+    auto memory = std::make_unique<SharedMemory>(size_for(static_cast<std::size_t>(ranks)));
+    new (memory->data()) BarrierGate;
+    return memory;
   } catch (const Error&) {
     return nullptr;
   }

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "waiting.h"
@@ -23,10 +25,12 @@ Moment in(Milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
 /// Two ranks of this process.
 struct Pair {
+  BarrierGate gate;
   std::array<BarrierSlot, 2> slots;
   std::array<pid_t, 2> processes{::getpid(), ::getpid()};
-  SharedBarrier first{slots, 0, processes};
-  std::unique_ptr<SharedBarrier> second = std::make_unique<SharedBarrier>(slots, 1, processes);
+  SharedBarrier first{gate, slots, 0, processes};
+  std::unique_ptr<SharedBarrier> second =
+      std::make_unique<SharedBarrier>(gate, slots, 1, processes);
 };
 
 void check_absent(SharedBarrier& waiting, Moment deadline, int rank, Absence why) {
@@ -94,11 +98,45 @@ TEST_CASE("a rank that arrives and leaves at once has arrived, whenever that is 
   }
 }
 
+TEST_CASE("far more ranks than cores meet many times, and a sleeping one sees that another left") {
+  constexpr std::size_t kRanks = 64;
+  constexpr int kRounds = 50;
+  BarrierGate gate;
+  std::vector<BarrierSlot> slots(kRanks);
+  const std::vector<pid_t> processes(kRanks, ::getpid());
+  std::vector<std::unique_ptr<SharedBarrier>> ranks;
+  for (std::size_t i = 0; i < kRanks; ++i) {
+    ranks.push_back(std::make_unique<SharedBarrier>(gate, slots, static_cast<int>(i), processes));
+  }
+  std::atomic<int> arrived{0};
+  std::atomic<int> early{0};
+  std::atomic<int> left_behind{0};
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < kRanks; ++i) {
+    threads.emplace_back([&, i] {
+      for (int round = 1; round <= kRounds; ++round) {
+        ++arrived;
+        ranks[i]->arrive();
+        CHECK_FALSE(ranks[i]->await_all(in(kLong)).has_value());
+        early += arrived < static_cast<int>(kRanks) * round ? 1 : 0;
+      }
+      if (i == 7) return ranks[i]->leave();
+      ranks[i]->arrive();
+      const auto absent = ranks[i]->await_all(in(kLong));
+      left_behind += absent && absent->rank == 7 && absent->why == Absence::left ? 1 : 0;
+    });
+  }
+  threads.clear();
+  CHECK(early == 0);
+  CHECK(left_behind == static_cast<int>(kRanks) - 1);
+}
+
 TEST_CASE("a rank whose process ended is missing") {
+  BarrierGate gate;
   std::array<BarrierSlot, 2> slots;
   const pid_t child = start_process();
   REQUIRE(child > 0);
-  SharedBarrier waiting(slots, 0, std::array{::getpid(), child});
+  SharedBarrier waiting(gate, slots, 0, std::array{::getpid(), child});
   waiting.arrive();
   check_absent(waiting, in(Milliseconds(50)), 1, Absence::late);
   ::kill(child, SIGKILL);
@@ -110,9 +148,10 @@ TEST_CASE("a process that does not exist cannot be watched") {
   const pid_t child = start_process();
   ::kill(child, SIGKILL);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
+  BarrierGate gate;
   std::array<BarrierSlot, 2> slots;
   const std::array processes{::getpid(), child};
   CHECK_THROWS_WITH_AS(
-      SharedBarrier(slots, 0, processes),
+      SharedBarrier(gate, slots, 0, processes),
       ("watching process " + std::to_string(child) + " failed: No such process").c_str(), Error);
 }
