@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "comm/gloo_mesh.h"
+#include "comm/neighbours.h"
 #include "comm/sigpipe_guard.h"
 #include "comm/slice.h"
 #include "comm/tree_sum.h"
@@ -14,27 +15,50 @@
 namespace trainyard {
 namespace {
 
+// Phases of a call: those of a gathering follow those of at most 64 parts of slices.
+constexpr unsigned kFirstGatherPhase = 128;
+
 std::size_t bytes_of(const SumPart& part) {
   return static_cast<std::size_t>(part.count) * size_of(part.type);
 }
 
-/// Whether each rank sums the whole part itself, which saves distributing the summed slices and the
-/// wake-ups for that: with two ranks it sends no more bytes, with few bytes hardly more.
-bool summed_by_each(const SumPart& part, int ranks) {
+/// Whether each rank gets all ranks' values and sums them itself: with few bytes it sends hardly
+/// more than for slices, to a few ranks instead of all.
+bool is_small(const SumPart& part, int ranks) {
   constexpr std::size_t kFewBytes = 4096;
-  return ranks == 2 || bytes_of(part) <= kFewBytes;
+  return ranks > 2 && bytes_of(part) <= kFewBytes;
 }
 
-/// The slice that rank `rank` of `ranks` sums.
+/// Bytes of a small part among the others of its call.
+std::size_t room_of(const SumPart& part) {
+  constexpr std::size_t kAlignment = 8;  // of the largest element
+  return (bytes_of(part) + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// Whether each rank sums the whole of a large part itself: of two ranks it sends no more bytes
+/// than for slices, and the sums need not be distributed.
+bool summed_by_each(int ranks) { return ranks == 2; }
+
+/// The slice of a large part that rank `rank` of `ranks` sums.
 Slice slice_of(const SumPart& part, int rank, int ranks) {
-  if (summed_by_each(part, ranks)) return {0, bytes_of(part)};
+  if (summed_by_each(ranks)) return {0, bytes_of(part)};
   return trainyard::slice_of(part.count, part.type, rank, ranks);
+}
+
+std::vector<int> all_but(int rank, int ranks) {
+  std::vector<int> others;
+  for (int other = 0; other < ranks; ++other) {
+    if (other != rank) others.push_back(other);
+  }
+  return others;
 }
 
 class GlooCommunicator final : public Communicator {
  public:
   GlooCommunicator(int rank, int ranks, Store& store, const GlooOptions& options)
-      : mesh_(rank, ranks, store, options), inputs_(static_cast<std::size_t>(ranks)) {}
+      : mesh_(rank, ranks, store, options, neighbours_of(rank, ranks)),
+        others_(all_but(rank, ranks)),
+        inputs_(static_cast<std::size_t>(ranks)) {}
 
   [[nodiscard]] int rank() const override { return mesh_.rank(); }
   [[nodiscard]] int size() const override { return mesh_.size(); }
@@ -53,10 +77,14 @@ class GlooCommunicator final : public Communicator {
  private:
   using Window = GlooMesh::Window;
 
-  /// The exchanges of a sum; the part's `index` separates its bytes from those of other parts.
+  /// Sums the small ones of `parts`.
+  void sum_small(std::span<const SumPart> parts);
+  /// The exchanges of a large sum; the part's `index` separates its bytes from those of other
+  /// parts.
   void exchange_slices(std::size_t index, const SumPart& part);
   void sum_own_slice(std::size_t index, const SumPart& part);
   void hand_round(std::size_t index, const SumPart& part);
+  /// Every rank's slot of `out`, [size()][bytes], to every rank.
   void gather_slots(std::byte* out, std::size_t bytes);
   [[nodiscard]] Window& window_of(const SumPart& part) {
     return mesh_.window(part.data, bytes_of(part));
@@ -70,7 +98,9 @@ class GlooCommunicator final : public Communicator {
   }
 
   GlooMesh mesh_;
+  std::vector<int> others_;  // all ranks but this one
   TreeSum sum_;
+  std::vector<std::byte> small_;                 // [size()][small parts]
   std::vector<std::vector<std::byte>> staging_;  // per part
   std::vector<const void*> inputs_;              // per rank
   std::vector<std::byte> present_;               // for barriers: a byte per rank
@@ -84,18 +114,53 @@ void GlooCommunicator::all_reduce_sums(Queue& queue, std::span<const SumPart> pa
     TY_CHECK(part.count >= 0, "a sum has 0 or more elements");
     count += part.count;
   }
+  TY_CHECK(2 * parts.size() <= kFirstGatherPhase, "a call has at most 64 parts");
   mesh_.begin(sum_call(count, parts.front().type));
   if (size() == 1) return;
   if (staging_.size() < parts.size()) staging_.resize(parts.size());
+  const auto each_large = [&](auto&& visit) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (!is_small(parts[i], size())) visit(i, parts[i]);
+    }
+  };
+  each_large([&](std::size_t, const SumPart&) { mesh_.connect(others_); });
   // While one part waits for data, the others are worked on.
-  for (std::size_t i = 0; i < parts.size(); ++i) exchange_slices(i, parts[i]);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    sum_own_slice(i, parts[i]);
-    hand_round(i, parts[i]);
-  }
-  for (const SumPart& part : parts) {
+  each_large([&](std::size_t i, const SumPart& part) { exchange_slices(i, part); });
+  sum_small(parts);
+  each_large([&](std::size_t i, const SumPart& part) {
+    sum_own_slice(i, part);
+    hand_round(i, part);
+  });
+  each_large([&](std::size_t, const SumPart& part) {
     mesh_.await_received(window_of(part));
     mesh_.await_sent(window_of(part));
+  });
+}
+
+void GlooCommunicator::sum_small(std::span<const SumPart> parts) {
+  std::size_t bytes = 0;
+  for (const SumPart& part : parts) bytes += is_small(part, size()) ? room_of(part) : 0;
+  if (bytes == 0) return;
+  const std::size_t all = bytes * static_cast<std::size_t>(size());
+  if (small_.size() < all) small_.resize(all);
+  std::size_t begin = 0;
+  const auto at = [&](int rank) {
+    return small_.data() + static_cast<std::size_t>(rank) * bytes + begin;
+  };
+  for (const SumPart& part : parts) {
+    if (!is_small(part, size()) || part.count == 0) continue;
+    std::memcpy(at(rank()), part.data, bytes_of(part));
+    begin += room_of(part);
+  }
+  gather_slots(small_.data(), bytes);
+  begin = 0;
+  for (const SumPart& part : parts) {
+    if (!is_small(part, size())) continue;
+    for (int other = 0; other < size(); ++other) {
+      inputs_[static_cast<std::size_t>(other)] = at(other);
+    }
+    sum_.run(inputs_, part.data, part.count, part.type);
+    begin += room_of(part);
   }
 }
 
@@ -125,7 +190,7 @@ void GlooCommunicator::sum_own_slice(std::size_t index, const SumPart& part) {
 }
 
 void GlooCommunicator::hand_round(std::size_t index, const SumPart& part) {
-  if (summed_by_each(part, size())) return;
+  if (summed_by_each(size())) return;
   Window& window = window_of(part);
   const Slice mine = slice_of(part, rank(), size());
   const int phase = static_cast<int>(2 * index + 1);
@@ -186,6 +251,7 @@ void GlooCommunicator::all_to_all(Queue& queue, const void* mine, std::size_t by
   const std::size_t all = static_cast<std::size_t>(size()) * bytes;
   Window& sent = mesh_.window(const_cast<void*>(mine), all);  // nothing is received into it
   Window& received = mesh_.window(out, all);
+  mesh_.connect(others_);
   each_other([&](int other) {
     const std::size_t theirs = static_cast<std::size_t>(other) * bytes;
     mesh_.receive(received, other, 0, theirs, bytes);
@@ -205,11 +271,27 @@ void GlooCommunicator::barrier() {
 void GlooCommunicator::gather_slots(std::byte* out, std::size_t bytes) {
   if (size() == 1) return;
   Window& window = mesh_.window(out, static_cast<std::size_t>(size()) * bytes);
-  each_other([&](int other) {
-    mesh_.receive(window, other, 0, static_cast<std::size_t>(other) * bytes, bytes);
-    mesh_.send(window, other, 0, static_cast<std::size_t>(rank()) * bytes, bytes);
-  });
-  mesh_.await_received(window);
+  int phase = static_cast<int>(kFirstGatherPhase);
+  // `count` slots from that of rank `first` on, around the circle: up to two ranges of memory.
+  const auto each_range = [&](int first, int count, auto&& visit) {
+    const int until_end = std::min(count, size() - first);
+    visit(phase, static_cast<std::size_t>(first) * bytes,
+          static_cast<std::size_t>(until_end) * bytes);
+    visit(phase + 1, 0, static_cast<std::size_t>(count - until_end) * bytes);
+  };
+  // Before each round, rank r has the slots of the `known` ranks from r on.
+  for (int known = 1; known < size(); known *= 2, phase += 2) {
+    const int more = std::min(known, size() - known);
+    const int before = (rank() + size() - known) % size();
+    const int after = (rank() + known) % size();
+    each_range(after, more, [&](int part, std::size_t offset, std::size_t length) {
+      mesh_.receive(window, after, part, offset, length);
+    });
+    each_range(rank(), more, [&](int part, std::size_t offset, std::size_t length) {
+      mesh_.send(window, before, part, offset, length);
+    });
+    mesh_.await_received(window);
+  }
   mesh_.await_sent(window);
 }
 

@@ -1,6 +1,7 @@
 #include "comm/gloo_mesh.h"
 
-#include <gloo/rendezvous/context.h>
+#include <gloo/transport/context.h>
+#include <gloo/transport/pair.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 
@@ -18,32 +19,6 @@ namespace trainyard {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-/// Our store, adapted to Gloo. Waits as long as `limit` says, whatever Gloo says.
-class GlooStore final : public gloo::rendezvous::Store {
- public:
-  GlooStore(trainyard::Store& store, std::string prefix, Milliseconds limit)
-      : store_(store), prefix_(std::move(prefix)), limit_(limit) {}
-
-  void set(const std::string& key, const std::vector<char>& data) override {
-    store_.set(prefix_ + key, std::string_view(data.data(), data.size()));
-  }
-  std::vector<char> get(const std::string& key) override {
-    const std::string value = store_.get(prefix_ + key, limit_);
-    return {value.begin(), value.end()};
-  }
-  void wait(const std::vector<std::string>& keys) override {
-    for (const std::string& key : keys) store_.wait(prefix_ + key, limit_);
-  }
-  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds&) override {
-    wait(keys);
-  }
-
- private:
-  trainyard::Store& store_;
-  std::string prefix_;
-  Milliseconds limit_;
-};
 
 std::shared_ptr<gloo::transport::Device> make_device(const GlooOptions& options) {
   gloo::transport::tcp::attr attributes;
@@ -76,26 +51,31 @@ std::uint64_t tag_of(const CollectiveCall& call) {
 class GlooMesh::Window {
  public:
   struct Side {
-    std::unique_ptr<gloo::transport::UnboundBuffer> buffer;  // null for this rank
-    bool sends = false;
-    bool receives = false;
+    std::unique_ptr<gloo::transport::UnboundBuffer> buffer;  // null until it is used
+    int sends = 0;                                           // not yet waited for
+    int receives = 0;
   };
 
-  Window(gloo::Context& context, void* data, std::size_t bytes) : data_(data), bytes_(bytes) {
-    for (int peer = 0; peer < context.size; ++peer) {
-      Side side;
-      if (peer != context.rank) side.buffer = context.createUnboundBuffer(data, bytes);
-      sides_.push_back(std::move(side));
-    }
-  }
+  Window(gloo::transport::Context& context, void* data, std::size_t bytes)
+      : context_(context),
+        data_(data),
+        bytes_(bytes),
+        sides_(static_cast<std::size_t>(context.size)) {}
 
   [[nodiscard]] bool is_of(const void* data, std::size_t bytes) const {
     return data_ == data && bytes_ == bytes;
   }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] Side& side(int peer) { return sides_[static_cast<std::size_t>(peer)]; }
+  /// The side with its buffer.
+  [[nodiscard]] Side& opened(int peer) {
+    Side& opened = side(peer);
+    if (opened.buffer == nullptr) opened.buffer = context_.createUnboundBuffer(data_, bytes_);
+    return opened;
+  }
 
  private:
+  gloo::transport::Context& context_;
   void* data_;
   std::size_t bytes_;
   std::vector<Side> sides_;
@@ -103,8 +83,9 @@ class GlooMesh::Window {
 
 class GlooMesh::Part {
  public:
-  Part(int rank, int ranks, Store& store, const GlooOptions& options);
+  Part(int rank, int ranks, Store& store, const GlooOptions& options, std::span<const int> peers);
 
+  void connect(std::span<const int> peers);
   void begin(const CollectiveCall& call);
   Window& window(void* data, std::size_t bytes);
   void send(Window& window, int to, int phase, std::size_t offset, std::size_t bytes);
@@ -117,7 +98,12 @@ class GlooMesh::Part {
   Milliseconds limit;
 
  private:
-  void connect(Store& store, const GlooOptions& options);
+  void open(const GlooOptions& options);
+  /// Connects to ranks to which this one has no connection, waiting `each` for one.
+  void connect_new(std::span<const int> peers, Milliseconds each);
+  /// The keys of the store: where rank `from` expects rank `to`, and that it has connected.
+  [[nodiscard]] std::string place_key(int from, int to) const;
+  [[nodiscard]] std::string done_key(int of) const;
   /// Runs `work` and attributes its errors to rank `peer`.
   template <class Work>
   void with(int peer, Work&& work);
@@ -126,8 +112,11 @@ class GlooMesh::Part {
   [[nodiscard]] std::string name_of(int which) const;
   [[noreturn]] void fail(int peer, const std::string& reason);
 
-  std::vector<std::string> hosts_;  // per rank
-  std::shared_ptr<gloo::rendezvous::Context> context_;
+  Store& store_;
+  std::string group_;
+  std::vector<std::string> hosts_;  // per rank; empty before a connection to it
+  std::shared_ptr<gloo::transport::Context> context_;
+  int meetings_ = 0;  // how often this rank has connected to others
   bool closed_ = false;
   CollectiveCall call_;
   std::uint64_t calls_ = 0;
@@ -140,15 +129,18 @@ class GlooMesh::Part {
   std::array<KeptWindow, 32> windows_;
 };
 
-GlooMesh::Part::Part(int rank_number, int rank_count, Store& store, const GlooOptions& options)
+GlooMesh::Part::Part(int rank_number, int rank_count, Store& store, const GlooOptions& options,
+                     std::span<const int> peers)
     : rank(rank_number),
       ranks(rank_count),
       limit(options.limit),
-      hosts_(static_cast<std::size_t>(rank_count)),
-      context_(std::make_shared<gloo::rendezvous::Context>(rank_number, rank_count)) {
+      store_(store),
+      group_(options.group),
+      hosts_(static_cast<std::size_t>(rank_count)) {
   hosts_[static_cast<std::size_t>(rank)] = options.host;
   try {
-    connect(store, options);
+    open(options);
+    connect_new(peers, options.connect);
   } catch (const std::exception& error) {
     throw Error(ErrorKind::device, name_of(rank) + ": connecting the group '" + options.group +
                                        "' of " + std::to_string(ranks) +
@@ -156,30 +148,54 @@ GlooMesh::Part::Part(int rank_number, int rank_count, Store& store, const GlooOp
   }
 }
 
-void GlooMesh::Part::connect(Store& store, const GlooOptions& options) {
+void GlooMesh::Part::open(const GlooOptions& options) {
   if (!options.interface.empty() && !options.address.empty()) {
     throw Error(ErrorKind::device, "both the network interface '" + options.interface +
                                        "' and the address '" + options.address +
                                        "' are given; leave one out");
   }
   const SigpipeGuard guard;  // for the thread that Gloo's device starts
-  auto device = make_device(options);
-  const std::string prefix = options.group + "/";
-  store.set(prefix + "host/" + std::to_string(rank), options.host);
-  for (int other = 0; other < ranks; ++other) {
-    hosts_[static_cast<std::size_t>(other)] =
-        store.get(prefix + "host/" + std::to_string(other), options.connect);
+  context_ = make_device(options)->createContext(rank, ranks);
+}
+
+void GlooMesh::Part::connect(std::span<const int> peers) {
+  std::vector<int> missing;
+  for (const int peer : peers) {
+    if (context_->getPair(peer) == nullptr) missing.push_back(peer);
   }
-  GlooStore gloo_store(store, prefix + "gloo/", options.connect);
+  if (!missing.empty()) with(rank, [&] { connect_new(missing, left()); });
+}
+
+void GlooMesh::Part::connect_new(std::span<const int> peers, Milliseconds each) {
   // Gloo allows a connection five times this.
-  context_->setTimeout(std::max(options.connect / 5, Milliseconds(1)));
-  context_->connectFullMesh(gloo_store, device);
+  context_->setTimeout(std::max(each / 5, Milliseconds(1)));
+  for (const int peer : peers) {
+    const std::vector<char> place = context_->createPair(peer)->address().bytes();
+    store_.set(place_key(rank, peer),
+               std::string(place.begin(), place.end()) + hosts_[static_cast<std::size_t>(rank)]);
+  }
+  // One side of a pair waits for the other: in ascending order no circle of ranks waits.
+  for (const int peer : peers) {
+    auto& pair = *context_->getPair(peer);
+    const std::string value = store_.get(place_key(peer, rank), each);
+    const auto bytes = static_cast<std::ptrdiff_t>(pair.address().bytes().size());
+    TY_CHECK(std::ssize(value) >= bytes, "a rank's place begins with its address");
+    hosts_[static_cast<std::size_t>(peer)] = value.substr(static_cast<std::size_t>(bytes));
+    pair.connect({value.begin(), value.begin() + bytes});
+  }
   // A rank that went on and left would close connections on which others still shake hands, and
   // they would retry until their limits.
-  store.set(prefix + "connected/" + std::to_string(rank), "");
-  for (int other = 0; other < ranks; ++other) {
-    store.wait(prefix + "connected/" + std::to_string(other), options.connect);
-  }
+  store_.set(done_key(rank), "");
+  for (const int peer : peers) store_.wait(done_key(peer), each);
+  ++meetings_;
+}
+
+std::string GlooMesh::Part::place_key(int from, int to) const {
+  return group_ + "/rank " + std::to_string(from) + " for " + std::to_string(to);
+}
+
+std::string GlooMesh::Part::done_key(int of) const {
+  return group_ + "/rank " + std::to_string(of) + " connected " + std::to_string(meetings_);
 }
 
 template <class Work>
@@ -226,8 +242,8 @@ void GlooMesh::Part::send(Window& window, int to, int phase, std::size_t offset,
                           std::size_t bytes) {
   if (bytes == 0) return;
   TY_CHECK(offset + bytes <= window.bytes(), "bytes outside their window");
-  Window::Side& side = window.side(to);
-  side.sends = true;
+  Window::Side& side = window.opened(to);
+  ++side.sends;
   with(to, [&] { side.buffer->send(to, slot(phase), offset, bytes); });
 }
 
@@ -235,24 +251,26 @@ void GlooMesh::Part::receive(Window& window, int from, int phase, std::size_t of
                              std::size_t bytes) {
   if (bytes == 0) return;
   TY_CHECK(offset + bytes <= window.bytes(), "bytes outside their window");
-  Window::Side& side = window.side(from);
-  side.receives = true;
+  Window::Side& side = window.opened(from);
+  ++side.receives;
   with(from, [&] { side.buffer->recv(from, slot(phase), offset, bytes); });
 }
 
 void GlooMesh::Part::await_received(Window& window) {
   for (int peer = 0; peer < ranks; ++peer) {
     Window::Side& side = window.side(peer);
-    if (!std::exchange(side.receives, false)) continue;
-    with(peer, [&] { side.buffer->waitRecv(nullptr, left()); });
+    for (; side.receives > 0; --side.receives) {
+      with(peer, [&] { side.buffer->waitRecv(nullptr, left()); });
+    }
   }
 }
 
 void GlooMesh::Part::await_sent(Window& window) {
   for (int peer = 0; peer < ranks; ++peer) {
     Window::Side& side = window.side(peer);
-    if (!std::exchange(side.sends, false)) continue;
-    with(peer, [&] { side.buffer->waitSend(nullptr, left()); });
+    for (; side.sends > 0; --side.sends) {
+      with(peer, [&] { side.buffer->waitSend(nullptr, left()); });
+    }
   }
 }
 
@@ -264,7 +282,9 @@ void GlooMesh::Part::fail(int peer, const std::string& reason) {
   const bool late = SteadyClock::now() >= deadline_;
   if (!std::exchange(closed_, true)) {
     // The others need not wait for their limits: this rank no longer takes part.
-    context_->closeConnections();
+    for (int other = 0; other < ranks; ++other) {
+      if (auto& pair = context_->getPair(other)) pair->close();
+    }
   }
   const std::string what = peer == rank ? reason
                            : late       ? late_text(name_of(peer), limit, reason)
@@ -272,14 +292,16 @@ void GlooMesh::Part::fail(int peer, const std::string& reason) {
   throw failed_call(text_of(call_), name_of(rank), ranks, what);
 }
 
-GlooMesh::GlooMesh(int rank, int ranks, Store& store, const GlooOptions& options)
-    : part_(std::make_unique<Part>(rank, ranks, store, options)) {}
+GlooMesh::GlooMesh(int rank, int ranks, Store& store, const GlooOptions& options,
+                   std::span<const int> peers)
+    : part_(std::make_unique<Part>(rank, ranks, store, options, peers)) {}
 
 GlooMesh::~GlooMesh() = default;
 
 int GlooMesh::rank() const { return part_->rank; }
 int GlooMesh::size() const { return part_->ranks; }
 void GlooMesh::begin(const CollectiveCall& call) { part_->begin(call); }
+void GlooMesh::connect(std::span<const int> peers) { part_->connect(peers); }
 GlooMesh::Window& GlooMesh::window(void* data, std::size_t bytes) {
   return part_->window(data, bytes);
 }

@@ -4,20 +4,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "comm/collective_call.h"
 #include "comm/gloo_communicator.h"
 
 namespace trainyard {
 
-/// Connections from this rank to every other one. Everything throws Error{device} that names this
-/// rank, the call and, if known, the other rank; the mesh is then closed.
+/// Connections from this rank to others, made when they are needed. Everything throws Error{device}
+/// that names this rank, the call and, if known, the other rank; the mesh is then closed.
 class GlooMesh {
  public:
   /// Memory that is sent from and received into, in pieces. Owns Gloo's objects for it.
   class Window;
 
-  GlooMesh(int rank, int ranks, Store& store, const GlooOptions& options);
+  /// Connects to `peers`, which must name this rank too. `store` outlives it.
+  GlooMesh(int rank, int ranks, Store& store, const GlooOptions& options,
+           std::span<const int> peers);
   ~GlooMesh();
   GlooMesh(const GlooMesh&) = delete;
   GlooMesh& operator=(const GlooMesh&) = delete;
@@ -30,8 +33,11 @@ class GlooMesh {
   /// The window of this memory; reused for the same address and size. Valid until the next call.
   [[nodiscard]] Window& window(void* data, std::size_t bytes);
 
+  /// Connects to those of `peers` that this rank is not yet connected to, as part of the call. All
+  /// of them must do the same with this rank; ascending. Sending and receiving needs a connection.
+  void connect(std::span<const int> peers);
   /// Starts sending or receiving bytes; with 0 bytes does nothing. `phase` (0 to 255) tells several
-  /// transfers of one call apart. At most one per direction between two ranks at a time per window.
+  /// transfers of one call apart; equal ones between two ranks keep their order.
   void send(Window& window, int to, int phase, std::size_t offset, std::size_t bytes);
   void receive(Window& window, int from, int phase, std::size_t offset, std::size_t bytes);
   /// Wait for everything that was started, in the order of ranks.
