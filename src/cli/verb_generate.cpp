@@ -1,17 +1,13 @@
 // `train generate`: text from the model of a run.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
-#include "base/error.h"
 #include "cli/checks.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
-#include "config/near_file.h"
 #include "run/generate.h"
-#include "run/run_folder.h"
 
 namespace trainyard::cli {
 namespace {
@@ -24,18 +20,10 @@ struct GenerateFlags {
   std::optional<std::int64_t> length, seed;
 };
 
-RunConfig config_in(const std::filesystem::path& folder, const RunFlags& flags) {
-  if (!is_run_folder(folder)) {
-    throw Error(ErrorKind::command_line, "'" + folder.string() +
-                                             "' is not a run folder: it has no config.yaml of a "
-                                             "run" +
-                                             config::near_file(folder));
-  }
-  return read_run_config(folder / "config.yaml", overrides_of(flags));
-}
-
 int generate(const GenerateFlags& flags) {
-  const RunConfig run = config_in(flags.folder, flags.run);
+  const StoredModel stored =
+      open_stored_model(flags.folder, overrides_of(flags.run), print_warning);
+  const RunConfig& run = stored.config;
   GenerateRequest request{.config = run.output.generate.value_or(GenerateConfig{}),
                           .prompt = flags.prompt,
                           .seed = static_cast<std::uint64_t>(flags.seed.value_or(run.seed))};
@@ -43,7 +31,7 @@ int generate(const GenerateFlags& flags) {
   if (flags.length) request.config.length = *flags.length;
   DeviceChoice choice = device_choice(flags.run);
   choice.warn = print_warning;
-  const std::string text = text_of(generate_from(flags.folder, run, choice, request));
+  const std::string text = text_of(generate_from(stored, choice, request));
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -52,9 +40,10 @@ int generate(const GenerateFlags& flags) {
 
 void declare_generate(CLI::App& app, const Context&, Action& action) {
   auto flags = std::make_shared<GenerateFlags>();  // shared with the action, which outlives parsing
-  app.add_option("run", flags->folder, "run folder of a model that predicts tokens of text")
+  app.add_option("run", flags->folder,
+                 "run folder, or checkpoint, of a model that predicts tokens of text")
       ->required()
-      ->type_name("RUN");
+      ->type_name("RUN|CHECKPOINT");
   app.add_option("--prompt", flags->prompt, "text that the model continues")->type_name("WORDS");
   app.add_option("--temperatures", flags->temperatures,
                  "one text each, as 0.2,0.5,1; without it those of the run's output.generate, or "

@@ -2,6 +2,7 @@
 
 #include "base/host_name.h"
 #include "run/reproduction.h"
+#include "run/samples_file.h"
 #include "run/statistics_file.h"
 #include "run/vocabulary_file.h"
 
@@ -64,6 +65,7 @@ void NewRun::write_record(const RunFolder& folder, const RunFacts& facts, Sessio
                        .run_json = json_text(run),
                        .network = facts.network});
   write_statistics(folder, session.data().statistics);
+  write_samples(folder, *session.data().train);
   write_vocabulary(folder, session.data().train->vocabulary());
 }
 

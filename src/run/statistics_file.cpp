@@ -28,6 +28,20 @@ std::vector<std::int64_t> shape_of(const StatisticsPart& part, const std::vector
   return {side, side};
 }
 
+Statistics statistics_in(const std::filesystem::path& path) {
+  Statistics statistics;
+  const SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
+  for (const StatisticsPart& part : kStatisticsParts) {
+    const NamedTensor* const tensor = file.find(part.name);
+    if (tensor == nullptr) continue;
+    std::vector<float>& values = statistics.*part.values;
+    values.resize(tensor->bytes.size() / sizeof(float));
+    std::copy_n(tensor->bytes.begin(), values.size() * sizeof(float),
+                reinterpret_cast<std::byte*>(values.data()));
+  }
+  return statistics;
+}
+
 }  // namespace
 
 std::string hash_of(const Statistics& statistics) {
@@ -60,18 +74,9 @@ void write_statistics(const RunFolder& folder, const Statistics& statistics) {
 }
 
 Statistics read_statistics(const std::filesystem::path& run, const std::string& hash) {
-  Statistics statistics;
-  if (hash.empty()) return statistics;
+  if (hash.empty()) return {};
   const std::filesystem::path path = run / kStatisticsFile;
-  const SafetensorsFile file = SafetensorsFile::open(path, ErrorKind::checkpoint);
-  for (const StatisticsPart& part : kStatisticsParts) {
-    const NamedTensor* const tensor = file.find(part.name);
-    if (tensor == nullptr) continue;
-    std::vector<float>& values = statistics.*part.values;
-    values.resize(tensor->bytes.size() / sizeof(float));
-    std::copy_n(tensor->bytes.begin(), values.size() * sizeof(float),
-                reinterpret_cast<std::byte*>(values.data()));
-  }
+  Statistics statistics = statistics_in(path);
   const std::string found = hash_of(statistics);
   if (found != hash) {
     throw Error(ErrorKind::checkpoint, path.string() + ": the statistics have the hash " + found +
@@ -79,6 +84,12 @@ Statistics read_statistics(const std::filesystem::path& run, const std::string& 
                                            "; restore the run folder's own file");
   }
   return statistics;
+}
+
+Statistics read_statistics(const std::filesystem::path& run) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(run / kStatisticsFile, ignored)) return {};
+  return statistics_in(run / kStatisticsFile);
 }
 
 }  // namespace trainyard

@@ -18,6 +18,14 @@ void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary) {
   folder.write(kVocabularyFile, vocabulary_json(*vocabulary));
 }
 
+std::optional<Vocabulary> read_vocabulary(const std::filesystem::path& run) {
+  const std::filesystem::path path = run / kVocabularyFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  return parse_vocabulary(read_text(path, ErrorKind::checkpoint, kMostVocabularyBytes),
+                          path.string());
+}
+
 void require_vocabulary_of_run(const std::filesystem::path& run, const Vocabulary* vocabulary) {
   const std::filesystem::path path = run / kVocabularyFile;
   std::error_code ignored;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "data/vocabulary.h"
 #include "run/run_folder.h"
@@ -10,6 +11,9 @@ namespace trainyard {
 
 /// Writes the file; nothing for data without tokens, or whose tokens have no texts.
 void write_vocabulary(const RunFolder& folder, const Vocabulary* vocabulary);
+
+/// The vocabulary of run folder `run`; none without the file. Throws Error{data} if it is damaged.
+[[nodiscard]] std::optional<Vocabulary> read_vocabulary(const std::filesystem::path& run);
 
 /// Throws Error{checkpoint} if run folder `run` has the file, and it is damaged or has other words
 /// than the data's `vocabulary`: the run's weights are of its own tokens.

@@ -32,7 +32,10 @@ WeightsFile weights_of(LoadedCheckpoint checkpoint) {
   if (found == checkpoint.files.end()) {
     refuse(checkpoint.path.string() + ": has no " + kName);
   }
-  return {.path = checkpoint.path / kName, .tensors = std::move(found->second)};
+  WeightsFile weights{.path = checkpoint.path / kName, .tensors = std::move(found->second)};
+  checkpoint.files.clear();
+  weights.checkpoint = std::move(checkpoint);
+  return weights;
 }
 
 std::optional<WeightsFile> best_or_last_of(const fs::path& run) {

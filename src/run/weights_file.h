@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
+#include "checkpoint/checkpoint_files.h"
 #include "formats/safetensors.h"
 
 namespace trainyard {
@@ -10,6 +12,7 @@ namespace trainyard {
 struct WeightsFile {
   std::filesystem::path path;  // of the file itself
   SafetensorsFile tensors;
+  std::optional<LoadedCheckpoint> checkpoint = {};  // that has the file, without its files
 };
 
 /// Reads a safetensors file, those of a checkpoint folder, or those of a run folder: its best

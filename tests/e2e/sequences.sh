@@ -70,7 +70,7 @@ expect_code 3
 expect_err "text is written by a network that reads tokens and scores the next one: this one reads no tokens"
 run "$train" generate c
 expect_code 2
-expect_err "'c' is not a run folder"
+expect_err "no run or checkpoint 'c'"
 
 begin "a run is resumed with its own vocabulary alone"
 write_text_run

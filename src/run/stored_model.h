@@ -1,0 +1,53 @@
+// A trained network as runs store it: what evaluation, prediction and export begin with.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "data/statistics.h"
+#include "data/vocabulary.h"
+#include "model/model.h"
+#include "run/config/run_config.h"
+#include "run/samples_file.h"
+#include "run/weights_file.h"
+
+namespace trainyard {
+
+/// Weights with what is needed to use them without the data that they were trained on.
+struct StoredModel {
+  std::filesystem::path run;             // its folder
+  RunConfig config;                      // the run's, with the overrides
+  WeightsFile weights;                   // of the copy of the weights that the run judges
+  bool averaged = false;                 // that copy is the average of the trained weights
+  Statistics statistics;                 // of the training split; empty if `preprocess` needs none
+  std::optional<Vocabulary> vocabulary;  // of its tokens, if they have texts
+  /// Of the training split; none for a run from before it was recorded: see samples_of().
+  std::optional<SamplesRecord> samples;
+};
+
+/// Opens `path`: a run folder (see read_weights() for its weights), or a checkpoint folder, one of
+/// the pointers `best` and `last` beside it, or a safetensors file, for which the folder of its run
+/// is the nearest one above. `overrides` are of --set; `warn` gets a line for each damaged
+/// checkpoint that was passed over. Throws Error{command_line} if there is nothing at `path`, or
+/// what is there is of no run; Error{checkpoint} for weights without their run's folder, of another
+/// run, or damaged; Error{config}.
+[[nodiscard]] StoredModel open_stored_model(const std::filesystem::path& path,
+                                            std::span<const std::string> overrides,
+                                            const std::function<void(const std::string&)>& warn);
+
+/// What the samples of the model's run are. Without a record opens its training split: throws as
+/// DatasetSource::open().
+[[nodiscard]] SamplesRecord samples_of(const StoredModel& stored, const Opening& opening);
+
+/// Fills the weights and running statistics of `model`, whose config is that of `stored`. Throws
+/// Error{checkpoint} with every tensor that is missing, is not the network's, has another shape, or
+/// has values that the model's type cannot represent.
+void fill_model(Model& model, const StoredModel& stored);
+
+/// "best checkpoint of epoch 10", "average of the weights in FILE": a line for people.
+[[nodiscard]] std::string text_of(const StoredModel& stored);
+
+}  // namespace trainyard
