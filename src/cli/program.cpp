@@ -44,6 +44,8 @@ constexpr std::array kVerbs{
     Verb{"browse", "draw samples beside what the network gets of them", declare_browse},
     Verb{"data", "generate and pack data sets", declare_data},
     Verb{"generate", "write text with the model of a run", declare_generate},
+    Verb{"compare", "compare runs in a table", declare_compare},
+    Verb{"diff", "list what differs between the configs of two runs", declare_diff},
     Verb{"doctor", "report what this machine offers, or the state of a run", declare_doctor},
 };
 

@@ -1,7 +1,9 @@
-// Differences between two trees.
+// Differences between trees.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/node.h"
@@ -15,8 +17,20 @@ struct Difference {
   std::string after;
 };
 
-/// The differences in the order of `before`, then the values only in `after`. Lists of different
-/// length differ as a whole.
+/// The value under a key of maps ("optimizer.sgd.lr") as one line; "" if the tree does not have it.
+[[nodiscard]] std::string value_at(const Node& tree, std::string_view key);
+
+/// A value that is not the same in all of several trees.
+struct Variation {
+  std::string key;                  // as in Difference
+  std::vector<std::string> values;  // of each tree, as one line; "" if it does not have it
+};
+
+/// In the order of the first tree, then what only the second has, and so on. Lists of different
+/// length vary as a whole, as does a map that only one tree has.
+[[nodiscard]] std::vector<Variation> variations(std::span<const Node* const> trees);
+
+/// The variations of two trees.
 [[nodiscard]] std::vector<Difference> differences(const Node& before, const Node& after);
 
 /// "optimizer.sgd.lr: 0.05 -> 0.001"; long values are truncated.

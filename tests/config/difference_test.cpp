@@ -47,3 +47,22 @@ TEST_CASE("a long value is truncated") {
   for (int i = 0; i < 40; ++i) list += ", 1";
   CHECK(compared("a: " + list + "]", "a: 2") == "a: " + list.substr(0, 60) + "... -> 2\n");
 }
+
+TEST_CASE("several trees vary in the keys that are not the same in all; some may lack them") {
+  const Node a = parse_yaml("lr: 0.1\nsgd: {m: 0.9, n: 1}", "a");
+  const Node b = parse_yaml("lr: 0.1\nsgd: {m: 0.8, n: 1}", "b");
+  const Node c = parse_yaml("lr: 0.1\nadam: {m: 0.9}\nlist: [1, 2]", "c");
+  const std::vector<const Node*> trees = {&a, &b, &c};
+  const std::vector<Variation> found = variations(trees);
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].key == "sgd.m");
+  CHECK(found[0].values == std::vector<std::string>{"0.9", "0.8", ""});
+  CHECK(found[1].key == "sgd.n");
+  CHECK(found[1].values == std::vector<std::string>{"1", "1", ""});
+  CHECK(found[2].key == "adam");
+  CHECK(found[2].values == std::vector<std::string>{"", "", "{m: 0.9}"});
+  CHECK(found[3].values == std::vector<std::string>{"", "", "[1, 2]"});
+  CHECK(variations(std::vector<const Node*>{}).empty());
+  CHECK(value_at(a, "sgd.m") == "0.9");
+  CHECK(value_at(a, "sgd.q.r").empty());
+}

@@ -35,7 +35,8 @@ const std::vector<Row>& table() {
       {"checkpoint", {"model", "formats"}},
       {"run", {"train", "checkpoint", "backend"}},
       {"bench", {"run"}},
-      {"cli", {"bench"}},
+      {"analysis", {"run"}},
+      {"cli", {"bench", "analysis"}},
       {"main.cpp", {"cli"}},
   };
   return rows;

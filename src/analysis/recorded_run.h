@@ -1,0 +1,46 @@
+// A run read back from its folder, whatever became of it.
+//
+// The folder analysis works on runs that exist: it reads their folders and compares, tabulates and
+// plots them. It trains nothing and changes nothing in a run folder.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/csv_table.h"
+#include "base/clock.h"
+#include "config/node.h"
+#include "report/status.h"
+
+namespace trainyard {
+
+/// As much as the folder tells. What cannot be read is missing and has a line in `problems`.
+struct RecordedRun {
+  std::filesystem::path folder;
+  std::string state;                // the verdict of `train doctor RUN`; "unknown" without a status
+  std::optional<int> exit_code;     // that it ended with; empty while it runs, or if it was killed
+  std::optional<RunStatus> status;  // empty: no status.json, or none that can be read
+  config::Node config;              // config.yaml: resolved; null: none, or none that can be read
+  CsvTable epochs;                  // metrics.csv
+  std::vector<std::string> problems;
+};
+
+/// Reads the run of a folder, also one that is being written. Never throws for what the folder
+/// contains.
+[[nodiscard]] RecordedRun read_recorded_run(const std::filesystem::path& folder,
+                                            const Clock& clock);
+
+/// The run folders that `arguments` name, sorted within an argument: a run folder; a folder with
+/// runs in it, at most two levels down, as "runs" and "runs/NAME"; or a pattern of such folders in
+/// quotes, "runs/lr-*". Each run is listed once. Throws Error{command_line} for an argument without
+/// a run.
+[[nodiscard]] std::vector<std::filesystem::path> find_runs(std::span<const std::string> arguments);
+
+/// find_runs(), read.
+[[nodiscard]] std::vector<RecordedRun> read_recorded_runs(std::span<const std::string> arguments,
+                                                          const Clock& clock);
+
+}  // namespace trainyard

@@ -1,0 +1,22 @@
+// `train diff`: what differs between the resolved configs of two runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/recorded_run.h"
+#include "config/difference.h"
+#include "formats/json.h"
+
+namespace trainyard {
+
+/// The keys and values. Throws Error{data} for a run whose config cannot be read.
+[[nodiscard]] std::vector<config::Difference> config_differences(const RecordedRun& before,
+                                                                 const RecordedRun& after);
+
+/// For people: a line per key, values in full; or a sentence that there are none.
+[[nodiscard]] std::string differences_text(const std::vector<config::Difference>& differences);
+/// {"key": {"before": ..., "after": ...}}; null where a run does not have the key.
+[[nodiscard]] Json differences_json(const std::vector<config::Difference>& differences);
+
+}  // namespace trainyard

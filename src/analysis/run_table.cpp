@@ -1,0 +1,108 @@
+#include "analysis/run_table.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/difference.h"
+#include "run/config/run_config.h"
+
+namespace trainyard {
+
+namespace {
+
+/// Columns of metrics.csv before the learning rate that count instead of measuring.
+bool is_count(const std::string& column) {
+  return column == "epoch" || column == "step" || column == "samples";
+}
+
+/// The measured columns of all runs.
+std::vector<std::string> measured_columns(std::span<const RecordedRun> runs) {
+  std::vector<std::string> names = {"loss", "accuracy", "val_loss", "val_accuracy"};
+  for (const RecordedRun& run : runs) {
+    for (const std::string& column : run.epochs.columns) {
+      if (column == "lr") break;  // what follows measures the training itself
+      if (!is_count(column) && std::ranges::find(names, column) == names.end()) {
+        names.push_back(column);
+      }
+    }
+  }
+  return names;
+}
+
+std::optional<double> last_of(const std::vector<std::optional<double>>& values) {
+  return values.empty() ? std::nullopt : values.back();
+}
+
+Measured measured_of(const CsvTable& epochs, const std::string& column) {
+  const std::vector<std::optional<double>> values = epochs.values(column);
+  const bool minimised = usual_mode(column) == BestConfig::Mode::min;
+  Measured measured{.last = last_of(values)};
+  for (const auto& value : values) {
+    if (!value) continue;
+    const bool better =
+        !measured.best || (minimised ? *value < *measured.best : *value > *measured.best);
+    if (better) measured.best = value;
+  }
+  return measured;
+}
+
+std::optional<std::int64_t> whole(const std::optional<double>& value) {
+  return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+}
+
+RunTableRow row_of(const RecordedRun& run, const RunTable& table) {
+  RunTableRow row{.run = run.folder.string(),
+                  .state = run.state,
+                  .exit_code = run.exit_code,
+                  .epoch = whole(last_of(run.epochs.values("epoch"))),
+                  .epochs = parse_integer(config::value_at(run.config, "epochs")),
+                  .elapsed_s = last_of(run.epochs.values("elapsed_s")),
+                  .images_per_s = last_of(run.epochs.values("images_per_s"))};
+  if (run.status) {
+    row.best = run.status->best;
+    if (!row.epoch) row.epoch = run.status->at.epoch;
+    if (!row.epochs) row.epochs = run.status->epochs;
+  }
+  for (const std::string& name : table.measured) {
+    row.measured.push_back(measured_of(run.epochs, name));
+  }
+  return row;
+}
+
+void add_variations(std::span<const RecordedRun> runs, RunTable& table) {
+  std::vector<const config::Node*> configs;
+  for (const RecordedRun& run : runs) {
+    // A run without a config says nothing about what varies.
+    if (run.config.kind == config::Node::Kind::map) configs.push_back(&run.config);
+  }
+  const std::vector<config::Variation> varied = config::variations(configs);
+  for (const config::Variation& variation : varied) table.keys.push_back(variation.key);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const bool known = runs[i].config.kind == config::Node::Kind::map;
+    for (const config::Variation& variation : varied) {
+      table.rows[i].values.push_back(known ? variation.values[next] : "");
+    }
+    if (known) ++next;
+  }
+}
+
+}  // namespace
+
+RunTable tabulate(std::span<const RecordedRun> runs, std::vector<std::string> keys) {
+  RunTable table{.measured = measured_columns(runs), .keys = {}, .rows = {}};
+  for (const RecordedRun& run : runs) table.rows.push_back(row_of(run, table));
+  if (keys.empty()) {
+    add_variations(runs, table);
+    return table;
+  }
+  table.keys = std::move(keys);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const std::string& key : table.keys) {
+      table.rows[i].values.push_back(config::value_at(runs[i].config, key));
+    }
+  }
+  return table;
+}
+
+}  // namespace trainyard

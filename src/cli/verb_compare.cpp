@@ -1,0 +1,94 @@
+// `train compare` and `train diff`.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/run_difference.h"
+#include "analysis/run_table.h"
+#include "base/atomic_file.h"
+#include "cli/messages.h"
+#include "cli/verbs.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct CompareFlags {
+  std::vector<std::string> runs;
+  std::vector<std::string> keys;
+  std::string csv;
+  bool json = false;
+};
+
+/// The runs, after a warning for each thing that could not be read.
+std::vector<RecordedRun> read_runs(const std::vector<std::string>& names, const Context& context) {
+  std::vector<RecordedRun> runs = read_recorded_runs(names, SystemClock());
+  for (const RecordedRun& run : runs) {
+    for (const std::string& problem : run.problems) context.messages.warn(problem);
+  }
+  return runs;
+}
+
+int compare(const CompareFlags& flags, const Context& context) {
+  const RunTable table = tabulate(read_runs(flags.runs, context), flags.keys);
+  if (!flags.csv.empty()) Disk().replace_file(flags.csv, run_table_csv(table));
+  const std::string text = flags.json ? json_line(run_table_json(table)) : run_table_text(table);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+struct DiffFlags {
+  std::string before, after;
+  bool json = false;
+};
+
+/// A single run of an argument.
+RecordedRun read_run(const std::string& name) {
+  const std::vector<std::filesystem::path> folders = find_runs(std::vector<std::string>{name});
+  if (folders.size() > 1) {
+    throw Error(ErrorKind::command_line, "'" + name + "' has " + std::to_string(folders.size()) +
+                                             " runs; name one, such as '" +
+                                             folders.back().string() + "'");
+  }
+  return read_recorded_run(folders.front(), SystemClock());
+}
+
+int diff(const DiffFlags& flags) {
+  const auto differences = config_differences(read_run(flags.before), read_run(flags.after));
+  const std::string text =
+      flags.json ? json_line(differences_json(differences)) : differences_text(differences);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void declare_compare(CLI::App& app, const Context& context, Action& action) {
+  auto flags = std::make_shared<CompareFlags>();  // shared with the action, which outlives parsing
+  app.add_option("runs", flags->runs,
+                 "run folders, folders with runs in them, or patterns in quotes: 'runs/lr-*'")
+      ->required()
+      ->type_name("RUN...");
+  app.add_option("--keys", flags->keys,
+                 "config keys to show: optimizer.sgd.lr,batch.total (default: those that differ)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("LIST");
+  app.add_option("--csv", flags->csv, "write the table, with every column, to this file")
+      ->type_name("FILE");
+  app.add_flag("--json", flags->json, "as JSON");
+  action = [flags, context] { return compare(*flags, context); };
+}
+
+void declare_diff(CLI::App& app, const Context&, Action& action) {
+  auto flags = std::make_shared<DiffFlags>();  // shared with the action, which outlives parsing
+  app.add_option("before", flags->before, "run folder")->required()->type_name("RUN");
+  app.add_option("after", flags->after, "the run folder to compare it with")
+      ->required()
+      ->type_name("RUN");
+  app.add_flag("--json", flags->json, "as JSON");
+  action = [flags] { return diff(*flags); };
+}
+
+}  // namespace trainyard::cli
