@@ -34,7 +34,7 @@ StoreServerOptions server_options(const RankGroupOptions& options) {
   return {.endpoint = {identity.master_address, static_cast<std::uint16_t>(identity.master_port)},
           .token = identity.token,
           .ranks = identity.ranks,
-          .store = {},
+          .store = limits_for(identity.ranks),
           .watchdog = {.first_step = milliseconds(options.limits.first_step),
                        .step = milliseconds(options.limits.step),
                        .silence = milliseconds(options.limits.silence)}};

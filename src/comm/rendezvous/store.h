@@ -19,6 +19,16 @@ struct StoreLimits {
   std::size_t bytes = std::size_t{64} << 20;  // of all keys and values
 };
 
+/// Room for this many ranks of which each connects to every other.
+[[nodiscard]] constexpr StoreLimits limits_for(int ranks) {
+  constexpr std::size_t kConnectionBytes = 512;
+  StoreLimits limits;
+  const auto connections = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
+  limits.keys += connections;
+  limits.bytes += connections * kConnectionBytes;
+  return limits;
+}
+
 /// Keys of up to 256 bytes with values of up to 1 MiB. Everything throws Error{device} that names
 /// the key.
 class Store {
