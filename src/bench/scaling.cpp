@@ -53,6 +53,37 @@ double samples_of(const ScalingRound& round) {
   return samples;
 }
 
+/// Ranks make the same all-reduces.
+std::vector<CollectiveTime> collectives_of(const std::vector<const ScalingRound*>& rounds) {
+  std::vector<CollectiveTime> all = rounds.front()->front().collectives;
+  for (std::size_t call = 0; call < all.size(); ++call) {
+    std::vector<double> means;
+    for (const ScalingRound* round : rounds) {
+      double sum = 0;
+      for (const RankMeasurement& rank : *round) sum += rank.collectives.at(call).seconds;
+      means.push_back(sum / static_cast<double>(round->size()));
+    }
+    all[call].seconds = median(means);
+  }
+  return all;
+}
+
+Json json_of(const CollectiveTime& collective) {
+  return {{"elements", collective.elements},
+          {"bytes", collective.bytes},
+          {"seconds", collective.seconds}};
+}
+
+std::vector<CollectiveTime> collectives_in(const Json& json) {
+  std::vector<CollectiveTime> all;
+  for (const Json& one : json) {
+    all.push_back({.elements = one.at("elements").get<std::string>(),
+                   .bytes = one.at("bytes").get<std::int64_t>(),
+                   .seconds = one.at("seconds").get<double>()});
+  }
+  return all;
+}
+
 /// All but the comparison with other counts.
 ScalingRow row_of(const std::vector<const ScalingRound*>& rounds) {
   const ScalingRound& first = *rounds.front();
@@ -64,6 +95,7 @@ ScalingRow row_of(const std::vector<const ScalingRound*>& rounds) {
     rates.push_back(samples_of(first) / means.back().whole);
   }
   row.parts = parts_of(means);
+  row.collectives = collectives_of(rounds);
   row.images_per_second = kMilliseconds * samples_of(first) / row.parts.step;
   row.low = *std::min_element(rates.begin(), rates.end());
   row.high = *std::max_element(rates.begin(), rates.end());
@@ -103,6 +135,8 @@ std::string crowd_text(const ScalingRow& row) {
 }  // namespace
 
 Json json_of(const RankMeasurement& measurement) {
+  Json collectives = Json::array();
+  for (const CollectiveTime& one : measurement.collectives) collectives.push_back(json_of(one));
   return {{"host", measurement.host},
           {"device", measurement.device},
           {"threads", measurement.threads},
@@ -112,7 +146,8 @@ Json json_of(const RankMeasurement& measurement) {
           {"whole_s", measurement.seconds.whole},
           {"without_sums_s", measurement.seconds.without_sums},
           {"without_data_s", measurement.seconds.without_data},
-          {"sums_s", measurement.seconds.sums}};
+          {"sums_s", measurement.seconds.sums},
+          {"collectives", std::move(collectives)}};
 }
 
 RankMeasurement measurement_of(const Json& json) {
@@ -126,7 +161,8 @@ RankMeasurement measurement_of(const Json& json) {
             .seconds = {.whole = json.at("whole_s").get<double>(),
                         .without_sums = json.at("without_sums_s").get<double>(),
                         .without_data = json.at("without_data_s").get<double>(),
-                        .sums = json.at("sums_s").get<double>()}};
+                        .sums = json.at("sums_s").get<double>()},
+            .collectives = collectives_in(json.at("collectives"))};
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::device, std::string("the measurement of a rank cannot be read (") +
                                        error.what() +

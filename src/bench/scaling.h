@@ -19,6 +19,13 @@ struct StepTimes {
   double sums = 0;          // only the all-reduces
 };
 
+/// An all-reduce of a step, made alone.
+struct CollectiveTime {
+  std::string elements;    // "1,652,826 f32 elements and 2 f64 elements"
+  std::int64_t bytes = 0;  // of one rank
+  double seconds = 0;
+};
+
 /// What one rank measured in one start.
 struct RankMeasurement {
   std::string host;
@@ -28,6 +35,7 @@ struct RankMeasurement {
   int local_ranks = 1;       // on its host
   std::int64_t samples = 1;  // per step, on this rank
   StepTimes seconds;
+  std::vector<CollectiveTime> collectives;  // in the order of a step
 };
 /// As exchanged between ranks. The second throws Error{device} for what the first did not write.
 [[nodiscard]] Json json_of(const RankMeasurement& measurement);
@@ -62,7 +70,8 @@ struct ScalingRow {
   double speed_up = 1;           // over one rank; if not measured, over a share of the fewest
   double efficiency = 1;         // speed_up / ranks
   StepParts parts;               // means over ranks
-  std::vector<RankMeasurement> by_rank;  // of the first round, to describe the ranks
+  std::vector<CollectiveTime> collectives;  // medians of means over ranks
+  std::vector<RankMeasurement> by_rank;     // of the first round, to describe the ranks
   std::vector<StepParts> parts_by_rank;
 };
 

@@ -8,6 +8,7 @@
 #include "base/host_name.h"
 #include "base/median.h"
 #include "base/parallel.h"
+#include "base/text.h"
 #include "comm/timed_all_reduce.h"
 #include "run/gpu_failure.h"
 #include "run/session/session.h"
@@ -54,6 +55,7 @@ class RankBench {
   [[nodiscard]] double seconds_a_step(int steps, const Step& step);
   [[nodiscard]] double window(Work work, int steps);
   [[nodiscard]] double window_of_sums(int steps);
+  [[nodiscard]] std::vector<CollectiveTime> each_sum(int steps);
   void check(std::span<const StepResult> results) const;
 
   RankGroup& ranks_;
@@ -148,6 +150,26 @@ double RankBench::window_of_sums(int steps) {
   return seconds_a_step(steps, [this] { sums(); });
 }
 
+/// Each all-reduce of a step alone.
+std::vector<CollectiveTime> RankBench::each_sum(int steps) {
+  std::vector<CollectiveTime> all;
+  for (std::size_t call = 0; call < sums_.noted(); ++call) {
+    CollectiveTime& one = all.emplace_back();
+    for (const SumPart& part : sums_.noted_parts(call)) {
+      if (part.count == 0) continue;
+      one.elements += (one.elements.empty() ? "" : " and ") + with_separators(part.count) + " " +
+                      std::string(name_of(part.type)) + " element" + (part.count == 1 ? "" : "s");
+      one.bytes += part.count * static_cast<std::int64_t>(size_of(part.type));
+    }
+    sums_.clear_noted();
+    one.seconds = seconds_a_step(steps, [&] {
+      ranks_.progress(++steps_, kMeasuring);
+      sums_.make_noted(call);
+    });
+  }
+  return all;
+}
+
 /// Notes the all-reduces of the first step, which is not recorded.
 void RankBench::note_sums() {
   begin_again(Work::whole);
@@ -186,7 +208,8 @@ RankMeasurement RankBench::measure(const ScalingOptions& options) {
           .seconds = {.whole = median(whole),
                       .without_sums = median(whole) - median(exposed),
                       .without_data = median(whole) - median(exposed) - median(data),
-                      .sums = median(sums)}};
+                      .sums = median(sums)},
+          .collectives = alone ? std::vector<CollectiveTime>() : each_sum(steps)};
 }
 
 }  // namespace

@@ -48,6 +48,30 @@ Json ranks_json(const ScalingRow& row) {
   return ranks;
 }
 
+/// The all-reduces of a step: size, time alone, and how fast each rank's bytes are summed.
+std::string collective_lines(const ScalingRow& row) {
+  if (row.collectives.empty()) return "";
+  std::string out = fmt::format(
+      "Each all-reduce of a step alone, on {} ranks:\n{:>7} {:>14} "
+      "{:>10} {:>8}  {}\n",
+      row.ranks, "", "bytes", "ms", "GB/s", "elements");
+  for (std::size_t i = 0; i < row.collectives.size(); ++i) {
+    const CollectiveTime& one = row.collectives[i];
+    out += fmt::format("{:>7} {:>14} {:>10.3f} {:>8.3f}  {}\n", i + 1, with_separators(one.bytes),
+                       1e3 * one.seconds, static_cast<double>(one.bytes) / one.seconds / 1e9,
+                       one.elements);
+  }
+  return out;
+}
+
+Json collectives_json(const ScalingRow& row) {
+  Json all = Json::array();
+  for (const CollectiveTime& one : row.collectives) {
+    all.push_back({{"elements", one.elements}, {"bytes", one.bytes}, {"ms", 1e3 * one.seconds}});
+  }
+  return all;
+}
+
 /// "1 thread", or "2 to 8 threads" if hosts differ.
 std::string threads_text(std::span<const ScalingRow> rows) {
   int least = rows.front().by_rank.front().threads, most = least;
@@ -77,6 +101,7 @@ std::string scaling_table(const ScalingSubject& subject, std::span<const Scaling
     }
   }
   for (const ScalingRow& row : rows.subspan(1)) out += missing_text(rows.front(), row) + "\n";
+  for (const ScalingRow& row : rows) out += collective_lines(row);
   return out;
 }
 
@@ -119,6 +144,7 @@ std::string scaling_json(const ScalingSubject& subject, std::span<const ScalingR
               {"speedup", row.speed_up},
               {"efficiency", row.efficiency}};
     line.update(parts_json(row.parts));
+    line["all_reduces"] = collectives_json(row);
     line["by_rank"] = ranks_json(row);
     out += json_line(line);
   }

@@ -17,8 +17,8 @@ struct ScalingSubject {
   int rounds = 1;
 };
 
-/// For people: one line per count, below it one per rank if there are several, and sentences that
-/// say what is missing from N times.
+/// For people: one line per count, below it one per rank if there are several, sentences that say
+/// what is missing from N times, and the size and time of each all-reduce.
 [[nodiscard]] std::string scaling_table(const ScalingSubject& subject,
                                         std::span<const ScalingRow> rows);
 /// One line per count and rank. Throughput, speed-up and efficiency are those of the count, times

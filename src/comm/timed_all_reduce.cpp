@@ -17,7 +17,11 @@ void TimedAllReduce::clear_noted() {
 }
 
 void TimedAllReduce::make_noted() {
-  for (const Call& call : noted_) inner().all_reduce_sums(*call.queue, call.parts);
+  for (std::size_t call = 0; call < noted_.size(); ++call) make_noted(call);
+}
+
+void TimedAllReduce::make_noted(std::size_t call) {
+  inner().all_reduce_sums(*noted_[call].queue, noted_[call].parts);
 }
 
 void TimedAllReduce::wait() {

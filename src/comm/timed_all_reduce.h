@@ -1,7 +1,9 @@
 // The all-reduces of a training step, left out or made alone to measure their cost.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "comm/forwarding_communicator.h"
@@ -25,7 +27,12 @@ class TimedAllReduce final : public ForwardingCommunicator {
   void clear_noted();
   /// Enqueues only the noted all-reduces, in their order and on their queues.
   void make_noted();
+  /// Enqueues only one of them.
+  void make_noted(std::size_t call);
   [[nodiscard]] std::size_t noted() const { return noted_.size(); }
+  [[nodiscard]] std::span<const SumPart> noted_parts(std::size_t call) const {
+    return noted_[call].parts;
+  }
   /// Waits for the queues of the noted all-reduces.
   void wait();
 

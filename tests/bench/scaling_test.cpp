@@ -28,6 +28,17 @@ ScalingRound round_of(int ranks, const StepTimes& seconds) {
                                                         .seconds = seconds});
 }
 
+/// The same with two all-reduces, of which rank 1 is the slower.
+ScalingRound round_with_sums() {
+  ScalingRound round = round_of(2, {.whole = 0.1, .without_sums = 0.08, .sums = 0.02});
+  for (const double seconds : {0.016, 0.024}) {
+    round[seconds > 0.02 ? 1 : 0].collectives = {
+        {.elements = "1,000,000 f32 elements", .bytes = 4'000'000, .seconds = seconds},
+        {.elements = "2 f64 elements", .bytes = 16, .seconds = 0.0001}};
+  }
+  return round;
+}
+
 /// One rank takes 0.1 s per step, two 0.125 s: 80 %. Of the additional 25 ms, 15 are compute, 8
 /// all-reduces and 2 data; of 12 ms of all-reduces, 4 are hidden.
 std::vector<ScalingRound> two_counts() {
@@ -191,6 +202,22 @@ TEST_CASE("the table has one line per count, one per rank if there are several, 
         "114.00           8.00     4.00\n"
         "2 ranks: 1.60 of 2 times. Of the missing 20.0 %: compute 12.0 % (99.00 to 114.00 ms), "
         "communication 6.4 % (0.00 to 8.00 ms), data 1.6 % (1.00 to 3.00 ms).\n");
+}
+
+TEST_CASE("the table has the size, time and rate of each all-reduce, means over ranks") {
+  const std::vector<ScalingRow> rows = rows_of({round_with_sums()});
+  CHECK(scaling_table(kSubject, rows)
+            .ends_with("Each all-reduce of a step alone, on 2 ranks:\n"
+                       "                 bytes         ms     GB/s  elements\n"
+                       "      1      4,000,000     20.000    0.200  1,000,000 f32 elements\n"
+                       "      2             16      0.100    0.000  2 f64 elements\n"));
+  const Json line = parse_json(scaling_json(kSubject, rows), {.name = "line"});
+  CHECK(line["all_reduces"].size() == 2);
+  CHECK(line["all_reduces"][0]["bytes"] == 4'000'000);
+  CHECK(line["all_reduces"][0]["ms"].get<double>() == doctest::Approx(20));
+  CHECK(line["all_reduces"][1]["elements"] == "2 f64 elements");
+  const PrintedRound got = round_in(round_line(round_with_sums()), 2);
+  CHECK(json_of(got.round[1]) == json_of(round_with_sums()[1]));
 }
 
 TEST_CASE("the table shows the threads of all hosts") {

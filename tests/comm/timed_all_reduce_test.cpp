@@ -52,6 +52,19 @@ TEST_CASE("all-reduces are made, and left out on request") {
   CHECK(measured.sums.noted() == 0);
 }
 
+TEST_CASE("one of the noted all-reduces is made alone, and has a size") {
+  Measured measured;
+  measured.sums.set_mode(TimedAllReduce::Mode::note);
+  measured.sum_of(1);
+  measured.sum_of(2);
+  REQUIRE(measured.sums.noted() == 2);
+  CHECK(measured.sums.noted_parts(1).size() == 1);
+  CHECK(measured.sums.noted_parts(1)[0].count == 2);
+  CHECK(measured.values == std::array<float, 3>{4, 4, 3});
+  measured.sums.make_noted(0);
+  CHECK(measured.values == std::array<float, 3>{8, 4, 3});
+}
+
 TEST_CASE("noted all-reduces are made, and made again alone over zeros") {
   Measured measured;
   measured.sums.set_mode(TimedAllReduce::Mode::note);
