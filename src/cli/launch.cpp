@@ -81,14 +81,6 @@ int work_as_rank(const Context& own, const std::function<int(const Context&)>& w
   }
 }
 
-/// A program in PATH. Throws Error{command_line} saying how to install it.
-fs::path needed_program(const std::string& flag, const std::string& name,
-                        const std::string& packages) {
-  const auto path = program_in_path(name);
-  if (path) return *path;
-  refuse_command(flag + ": " + name + " was not found in PATH; install " + packages);
-}
-
 /// Runs a command on this console and waits for it. Throws Error{device} if it fails.
 void run_command(const LaunchCommand& command, const std::string& doing) {
   const SystemClock clock;
@@ -129,16 +121,8 @@ std::vector<std::string> variables_to_pass() {
 
 /// The launch of --hosts without what differs per start. Throws as mpirun_arguments().
 HostsLaunch hosts_launch(const RunFlags& run, const LaunchFlags& flags) {
-  require_file("--hosts", flags.hosts, ErrorKind::config);
-  HostsLaunch hosts{
-      .file = flags.hosts,
-      .hosts = parse_hosts(read_text(flags.hosts, ErrorKind::config, kHostFileBytes), flags.hosts),
-      .ranks_per_host = ranks_per_host(run, flags),
-      .own_names = own_names(),
-      .program = own_program(),
-      .folder = flags.sync_dir.empty() ? fs::current_path() : fs::path(flags.sync_dir)};
-  // Its errors must be reported before anything is copied.
-  static_cast<void>(mpirun_arguments(hosts));
+  HostsLaunch hosts = hosts_of_file(flags.hosts, ranks_per_host(run, flags));
+  if (!flags.sync_dir.empty()) hosts.folder = flags.sync_dir;
   return hosts;
 }
 
@@ -172,6 +156,26 @@ LaunchResult start_here(const RankCount& ranks, const fs::path& log_folder,
 }
 
 }  // namespace
+
+fs::path needed_program(const std::string& flag, const std::string& name,
+                        const std::string& packages) {
+  const auto path = program_in_path(name);
+  if (path) return *path;
+  refuse_command(flag + ": " + name + " was not found in PATH; install " + packages);
+}
+
+HostsLaunch hosts_of_file(const std::string& file, int ranks_per_host) {
+  require_file("--hosts", file, ErrorKind::config);
+  HostsLaunch hosts{.file = file,
+                    .hosts = parse_hosts(read_text(file, ErrorKind::config, kHostFileBytes), file),
+                    .ranks_per_host = ranks_per_host,
+                    .own_names = own_names(),
+                    .program = own_program(),
+                    .folder = fs::current_path()};
+  // Its errors must be reported before anything is copied or started.
+  static_cast<void>(mpirun_arguments(hosts));
+  return hosts;
+}
 
 void add_host_flags(CLI::App& app, LaunchFlags& flags) {
   app.add_option(

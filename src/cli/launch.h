@@ -12,6 +12,7 @@
 #include "cli/rank_gpus.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
+#include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "train/rank_group.h"
 
@@ -30,6 +31,12 @@ void add_host_flags(CLI::App& app, LaunchFlags& flags);
 void add_launch_flags(CLI::App& app, LaunchFlags& flags);
 /// Throws Error{command_line} if they contradict each other.
 void check_host_flags(const LaunchFlags& flags);
+/// A program in PATH that `flag` needs. Throws Error{command_line} saying how to install it.
+[[nodiscard]] std::filesystem::path needed_program(const std::string& flag, const std::string& name,
+                                                   const std::string& packages);
+/// The launch on the hosts of a host file, in the current folder, without the program's arguments.
+/// Throws as parse_hosts() and mpirun_arguments().
+[[nodiscard]] HostsLaunch hosts_of_file(const std::string& file, int ranks_per_host);
 /// The text of --gpus; "0" if --device is given.
 [[nodiscard]] std::string gpus_of(const RunFlags& run);
 

@@ -5,6 +5,8 @@
 #include "backend/doctor.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "cli/checks.h"
+#include "cli/doctor_hosts.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
@@ -16,6 +18,9 @@ namespace {
 
 struct DoctorFlags {
   std::string run;
+  std::string hosts;   // host file
+  std::string listen;  // the first host
+  std::string reach;   // addresses
   bool json = false;
 };
 
@@ -40,6 +45,16 @@ int examine_run(const DoctorFlags& flags) {
   return health.exit_code;
 }
 
+int examine_chosen(const DoctorFlags& flags) {
+  const bool several =
+      !flags.run.empty() + !flags.hosts.empty() + !flags.listen.empty() + !flags.reach.empty() > 1;
+  if (several) refuse_command("doctor examines a RUN, --hosts, --listen or --reach: give one");
+  if (!flags.hosts.empty()) return examine_hosts(flags.hosts, flags.json);
+  if (!flags.listen.empty()) return listen_for_hosts(flags.listen);
+  if (!flags.reach.empty()) return reach_hosts(flags.reach);
+  return flags.run.empty() ? examine_machine(flags.json) : examine_run(flags);
+}
+
 }  // namespace
 
 void declare_doctor(CLI::App& app, const Context&, Action& action) {
@@ -49,10 +64,17 @@ void declare_doctor(CLI::App& app, const Context&, Action& action) {
          "run folder: reports whether the run is working (exit 10), hangs (11), is dead (12) or "
          "has ended (its own exit code)")
       ->type_name("RUN");
+  app.add_option("--hosts", flags->hosts,
+                 "file with one host per line: tests that each reaches all others, both ways")
+      ->type_name("FILE");
+  app.add_option("--listen", flags->listen,
+                 "part of --hosts on each host: waits for the others where ranks would if rank 0 "
+                 "is on HOST")
+      ->type_name("HOST");
+  app.add_option("--reach", flags->reach, "part of --hosts on each host: connects to the others")
+      ->type_name("HOST:PORT,...");
   app.add_flag("--json", flags->json, "as JSON");
-  action = [flags] {
-    return flags->run.empty() ? examine_machine(flags->json) : examine_run(*flags);
-  };
+  action = [flags] { return examine_chosen(*flags); };
 }
 
 }  // namespace trainyard::cli

@@ -56,10 +56,6 @@ std::string read_words(const std::vector<std::string>& words, Host& host) {
   return "";
 }
 
-bool is_own(std::string_view host, std::span<const std::string> own_names) {
-  return std::ranges::find(own_names, host) != own_names.end();
-}
-
 [[noreturn]] void refuse(const HostsLaunch& launch, const Host& host, const std::string& why) {
   throw Error(ErrorKind::config, launch.file + ":" + std::to_string(host.line) + ":1: host '" +
                                      host.name + "' " + why);
@@ -88,6 +84,10 @@ std::vector<Host> in_order_of_ranks(const HostsLaunch& launch) {
 }
 
 }  // namespace
+
+bool is_own(std::string_view host, std::span<const std::string> own_names) {
+  return std::ranges::find(own_names, host) != own_names.end();
+}
 
 std::vector<Host> parse_hosts(std::string_view text, const std::string& file) {
   std::vector<Host> hosts;

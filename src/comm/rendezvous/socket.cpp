@@ -82,16 +82,6 @@ Descriptor try_to_connect(const addrinfo& address, Moment deadline, std::string&
   return {};
 }
 
-/// Empty, with a reason, if no address of the name could be connected to.
-Descriptor try_all(const Endpoint& endpoint, Moment deadline, std::string& reason) {
-  const Addresses addresses = addresses_of(endpoint, reason);
-  for (const addrinfo* next = addresses.get(); next != nullptr; next = next->ai_next) {
-    Descriptor socket = try_to_connect(*next, deadline, reason);
-    if (socket) return socket;
-  }
-  return {};
-}
-
 struct FreeInterfaces {
   void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
 };
@@ -150,7 +140,7 @@ Descriptor connect_to(const Endpoint& endpoint, Milliseconds limit) {
   const Moment deadline = std::chrono::steady_clock::now() + limit;
   std::string reason;
   while (true) {
-    Descriptor socket = try_all(endpoint, deadline, reason);
+    Descriptor socket = connect_once(endpoint, deadline, reason);
     if (socket) {
       prepare_connection(socket);
       return socket;
@@ -163,6 +153,15 @@ Descriptor connect_to(const Endpoint& endpoint, Milliseconds limit) {
   throw Error(ErrorKind::device, "rank 0 did not answer at " + endpoint.text() + " within " +
                                      number_text(seconds) + " s: " + reason +
                                      "; is it running, and is that its address?");
+}
+
+Descriptor connect_once(const Endpoint& endpoint, Moment deadline, std::string& reason) {
+  const Addresses addresses = addresses_of(endpoint, reason);
+  for (const addrinfo* next = addresses.get(); next != nullptr; next = next->ai_next) {
+    Descriptor socket = try_to_connect(*next, deadline, reason);
+    if (socket) return socket;
+  }
+  return {};
 }
 
 std::string address_of_interface(const std::string& name) {
