@@ -94,6 +94,11 @@ for ((i = 0; i < 100; ++i)); do
 done
 on_host a ssh 10.77.0.2 hostname | grep -qx host-b || die "ssh does not reach the second host"
 
+printf '10.77.0.1 slots=2\n10.77.0.2 slots=2\n' >hosts.txt
+on_host a "$train" doctor --hosts hosts.txt >reached.log || die "$(<reached.log)"
+[[ $(grep -c "and reaches 1 of 1 others" reached.log) -eq 2 ]] || die "$(<reached.log)"
+say "train doctor --hosts: $(tail -n 1 reached.log)"
+
 cat >drill.yaml <<'YAML'
 name: drill
 network:
@@ -119,7 +124,6 @@ optimizer: {sgd: {lr: 0.05, momentum: 0.9}}
 epochs: 3
 threads: 1
 YAML
-printf '10.77.0.1 slots=2\n10.77.0.2 slots=2\n' >hosts.txt
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # same A B: checks that both runs left the same bytes.

@@ -25,6 +25,8 @@ expect_out "tiny: batch 16 (batch.per_gpu) and 1 thread for each rank, medians o
 expect_out_match 'ranks +images/s +rounds +speed-up +efficiency +ms/step +data +compute +communication +hidden'
 expect_out_match "rank 1, $(hostname), cpu"
 expect_out_match '2 ranks: [0-9.]+ of 2 times'
+expect_out "Each all-reduce of a step alone, on 2 ranks:"
+expect_out_match '1 +[0-9,]+ +[0-9.]+ +[0-9.]+  [0-9,]+ f32 elements and [0-9]+ f64 elements'
 expect_equal "$(head -n 1 scaling.csv)" "ranks,rank,host,device,threads,batch,images_per_s,low,high,speedup,efficiency,step_ms,data_ms,compute_ms,communication_ms,hidden_communication_ms"
 expect_equal "$(cut -d, -f1,2,4-6 scaling.csv | tail -n +2 | tr '\n' ' ')" "1,0,cpu,1,16 2,0,cpu,1,16 2,1,cpu,1,16 "
 # Efficiency is the throughput divided by that of one rank and the count; the parts of a step add up to it.
@@ -43,7 +45,7 @@ expect_code 0
 expect_equal "$(wc -l <<<"$out")" 2
 expect_equal "$(grep -o '"ranks":[0-9]*' <<<"$out" | tr '\n' ' ')" '"ranks":1 "ranks":2 '
 for key in images_per_s low high speedup efficiency step_ms data_ms compute_ms communication_ms \
-  hidden_communication_ms by_rank; do
+  hidden_communication_ms all_reduces by_rank; do
   expect_equal "$(grep -c "\"$key\":" <<<"$out")" 2
 done
 expect_out '"batch":8,"threads":1,"rounds":1'
