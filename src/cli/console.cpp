@@ -44,7 +44,8 @@ class Console final : public MetricsSink {
         epochs_(epochs),
         steps_(banner.steps),
         samples_a_step_(global_batch(banner)),
-        judged_(banner.judged) {
+        judged_(banner.judged),
+        unit_(banner.unit) {
     last_line_ = clock.seconds();
     if (options_.quiet) return;
     print(stdout, banner_line(options_.style, banner));
@@ -77,6 +78,7 @@ class Console final : public MetricsSink {
     if (options_.quiet) return;
     EpochContext context = epoch_context(row, epochs_, samples_a_step_);
     context.judged = judged_;
+    context.unit = unit_;
     context.columns = options_.output_columns();
     print(stdout, epoch_line(options_.style, row, context));
     if (options_.style == LogStyle::keras && row.is_best && !std::exchange(explained_, true)) {
@@ -110,7 +112,8 @@ class Console final : public MetricsSink {
             .loss = loss_.value().value_or(0),
             .accuracy = accuracy_.value(),
             .images_per_s = images_per_s_,
-            .eta_seconds = eta_at(images_per_s_, left * samples_a_step_)};
+            .eta_seconds = eta_at(images_per_s_, left * samples_a_step_),
+            .unit = unit_};
   }
 
   void show(const Progress& progress) {
@@ -131,7 +134,7 @@ class Console final : public MetricsSink {
   const Clock& clock_;
   Messages& messages_;
   std::int64_t epochs_, steps_, samples_a_step_;
-  std::string judged_;
+  std::string judged_, unit_;
   std::int64_t epoch_ = 0, step_ = 0;
   RunningMean loss_, accuracy_;
   double images_per_s_ = 0, last_line_ = 0;

@@ -95,6 +95,13 @@ std::string input_text(const Graph& graph) {
   return text + "]";
 }
 
+SampleUnit sample_unit(const Graph& graph) {
+  const Shape& shape = graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape;
+  if (graph.vocabulary > 0) return {"seq", "seq"};
+  if (shape.rank() < 4) return {"samples", "samples"};
+  return shape.h() == 1 ? SampleUnit{"seq", "seq"} : SampleUnit{"img", "images"};
+}
+
 config::FieldDescription describe_input(config::Profile profile) {
   config::Fields sequence(profile);
   SequenceInput input;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/diagnostics.h"
@@ -28,6 +29,14 @@ struct NetworkInput {
 
 /// The input of a graph as a file has it: "[3, 32, 32]" or "{tokens: 80, vocabulary: 20000}".
 [[nodiscard]] std::string input_text(const Graph& graph);
+
+/// What a graph's samples are called in a throughput.
+struct SampleUnit {
+  std::string_view brief;   // in console lines: "img" of "img/s"
+  std::string_view plural;  // in tables: "images" of "images/s"
+};
+/// Images; sequences (tokens, or maps [features, 1, steps]): "seq"; else "samples".
+[[nodiscard]] SampleUnit sample_unit(const Graph& graph);
 
 /// The key, for the reference and the JSON Schema.
 [[nodiscard]] config::FieldDescription describe_input(config::Profile profile);

@@ -124,7 +124,8 @@ std::string minute_line(LogStyle style, const Progress& progress, std::int64_t u
   return fmt::format("{} epoch {}/{} {} {}/{} loss {} {} eta {}", utc_time_of_day(utc_seconds),
                      progress.epoch, progress.epochs, progress.validating ? "validation" : "step",
                      progress.step, progress.steps, value_text(progress.loss),
-                     rate_text(progress.images_per_s), duration_text(progress.eta_seconds));
+                     rate_text(progress.images_per_s, progress.unit),
+                     duration_text(progress.eta_seconds));
 }
 
 }  // namespace trainyard

@@ -28,8 +28,8 @@ enum class LogStyle { keras, json, plain };
 [[nodiscard]] std::string seconds_text(double seconds);
 /// "82ms/step", "2s/step", "450us/step".
 [[nodiscard]] std::string step_time_text(double seconds);
-/// "781 img/s", below ten "7.8 img/s".
-[[nodiscard]] std::string rate_text(double images_per_s);
+/// "781 img/s", below ten "7.8 img/s"; `unit` is what samples are called.
+[[nodiscard]] std::string rate_text(double samples_per_s, std::string_view unit);
 
 // Lines.
 
@@ -69,6 +69,7 @@ struct Banner {
   std::string copies = {};      // "their average (ema 0.999) is judged and saved"; "": one copy
   std::string init;             // a description of --init, in lines; "" without it
   std::string judged;           // the metric that decides the best, "val_accuracy"
+  std::string unit = "img";     // what samples are called in a throughput: "img", "seq"
   std::optional<ResumedFrom> resumed = {};  // empty for a new run, or if nothing was saved
 };
 /// Samples per step.
@@ -83,6 +84,7 @@ struct EpochContext {
   std::optional<double> step_seconds;  // mean of the epoch's training steps
   std::optional<double> eta_seconds;   // none after the last epoch
   std::string judged = {};             // as in Banner
+  std::string unit = "img";            // as in Banner
   int columns = 0;                     // of the terminal; 0: no terminal, the line is whole
 };
 /// From the row itself: `samples_a_step` is the number of samples per step on all ranks. The eta
@@ -107,6 +109,7 @@ struct Progress {
   std::optional<double> accuracy;  // the same, if the network has it
   double images_per_s = 0;         // of training
   double eta_seconds = 0;
+  std::string unit = "img";  // as in Banner
 };
 /// Seconds for `samples` samples at this throughput; 0 if the throughput is not known yet.
 [[nodiscard]] double eta_at(double images_per_s, std::int64_t samples);

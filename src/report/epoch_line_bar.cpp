@@ -53,7 +53,7 @@ std::string bar_line(const Progress& progress, const BarStyle& style) {
   const std::int64_t room = columns - columns_of(joined(words, ""));
   if (room < 0) return "";
   const std::int64_t bar = std::min(kBarColumns, room - 1);
-  const std::string rate = "  " + rate_text(progress.images_per_s);
+  const std::string rate = "  " + rate_text(progress.images_per_s, progress.unit);
   if (!progress.validating && room > kBarColumns + columns_of(rate)) {
     words.insert(words.end() - 1, {rate});
   }

@@ -32,9 +32,9 @@ std::string step_time_text(double seconds) {
   return fmt::format("{:.0f}us/step", seconds * 1e6);
 }
 
-std::string rate_text(double images_per_s) {
-  return images_per_s < 9.95 ? fmt::format("{:.1f} img/s", images_per_s)
-                             : fmt::format("{:.0f} img/s", images_per_s);
+std::string rate_text(double samples_per_s, std::string_view unit) {
+  return samples_per_s < 9.95 ? fmt::format("{:.1f} {}/s", samples_per_s, unit)
+                              : fmt::format("{:.0f} {}/s", samples_per_s, unit);
 }
 
 }  // namespace trainyard

@@ -65,7 +65,7 @@ std::vector<LinePart> parts_of(LogStyle style, const EpochRow& row, const EpochC
          rank_of(item.name, row, context.judged)});
   }
   parts.push_back({fmt::format("lr{}{:.3e}", between, row.lr), kLearningRate});
-  parts.push_back({rate_text(row.images_per_s), kRate});
+  parts.push_back({rate_text(row.images_per_s, context.unit), kRate});
   if (row.data_wait_percent.value_or(0) >= kLeastDataWait) {
     parts.push_back({fmt::format("data wait {:.0f}%", *row.data_wait_percent), kDataWait});
   }

@@ -9,14 +9,17 @@ LogSink::LogSink(const Disk& disk, const Clock& clock, const std::filesystem::pa
     : file_(disk, clock, path),
       epochs_(epochs),
       samples_a_step_(global_batch(banner)),
-      judged_(banner.judged) {
+      judged_(banner.judged),
+      unit_(banner.unit) {
   file_.write(banner_line(LogStyle::keras, banner));
   if (banner.resumed) file_.write(resumed_line(LogStyle::keras, *banner.resumed));
 }
 
 void LogSink::on_epoch(const EpochRow& row) {
   last_ = row;
-  file_.write(epoch_line(LogStyle::keras, row, epoch_context(row, epochs_, samples_a_step_)));
+  EpochContext context = epoch_context(row, epochs_, samples_a_step_);
+  context.unit = unit_;
+  file_.write(epoch_line(LogStyle::keras, row, context));
   if (row.is_best && !std::exchange(explained_, true)) file_.write(best_legend(judged_));
 }
 

@@ -58,7 +58,7 @@ class LogSink final : public MetricsSink {
   LogFile file_;
   std::int64_t epochs_;
   std::int64_t samples_a_step_;
-  std::string judged_;
+  std::string judged_, unit_;
   bool explained_ = false;  // the meaning of the star
   std::optional<EpochRow> last_;
 };

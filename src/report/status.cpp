@@ -44,6 +44,7 @@ Json status_json(const RunStatus& status) {
       status.last_checkpoint.empty() ? Json(nullptr) : Json(status.last_checkpoint);
   json["eta_seconds"] = number_or_null(status.at.eta_seconds);
   json["images_per_s"] = number_or_null(status.at.images_per_s);
+  json["unit"] = status.unit;
   json["data_wait_percent"] = number_or_null(status.at.data_wait_percent);
   json["resume_command"] = status.resume_command;
   json["config_hash"] = status.config_hash;
@@ -109,6 +110,7 @@ std::optional<RunStatus> status_of(const Json& json) {
                    .at = progress_of(json),
                    .epochs = json.at("epochs").get<std::int64_t>(),
                    .steps_per_epoch = known<std::int64_t>(json, "steps_per_epoch").value_or(0),
+                   .unit = known<std::string>(json, "unit").value_or("img"),
                    .best = best_of(json),
                    .last_checkpoint = known<std::string>(json, "last_checkpoint").value_or(""),
                    .resume_command = known<std::string>(json, "resume_command").value_or(""),

@@ -43,6 +43,7 @@ struct RunStatus {
   RunProgress at;
   std::int64_t epochs = 0;
   std::int64_t steps_per_epoch = 0;
+  std::string unit = "img";  // what samples are called: "img", "seq"
   std::optional<BestValue> best;
   std::string last_checkpoint;
   std::string resume_command;

@@ -65,7 +65,7 @@ std::string place_text(const RunStatus& status) {
     text += " of " + std::to_string(status.steps_per_epoch * status.epochs);
   }
   if (at.loss) text += ", loss " + value_text(*at.loss);
-  if (at.images_per_s) text += ", " + rate_text(*at.images_per_s);
+  if (at.images_per_s) text += ", " + rate_text(*at.images_per_s, status.unit);
   if (at.eta_seconds) text += ", " + duration_text(*at.eta_seconds) + " left";
   return text;
 }

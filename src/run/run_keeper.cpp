@@ -50,6 +50,7 @@ void RunKeeper::recall() {
   if (!before) return;
   progress_.recall(before->at);
   status_.steps_per_epoch = before->steps_per_epoch;
+  status_.unit = before->unit;
   status_.best = before->best;
   status_.last_checkpoint = before->last_checkpoint;
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/host_name.h"
+#include "graph/network_input.h"
 #include "graph/summary.h"
 #include "launch/rank_output.h"
 #include "run/class_tables.h"
@@ -279,6 +280,7 @@ RunResult TrainingRun::train() {
   const TrainerOptions options = trainer_options();
   if (keeper_) {
     keeper_->status().steps_per_epoch = session_->batch().steps;
+    keeper_->status().unit = sample_unit(session_->model().graph().graph).brief;
     const std::string warning = start_->write_changes(keeper_->folder(), facts_, from_.state);
     if (!warning.empty()) warn(warning);
     keeper_->begin(judged_, from_.state, from_.resumed ? from_.resumed->checkpoint : "");

@@ -80,6 +80,25 @@ TEST_CASE("the bar shows loss and accuracy as means of the epoch, and then the v
         "\r  2/3  validation 1/4 #####---------------  eta 0:00:50\x1b[K");
 }
 
+TEST_CASE("the unit of the throughput is the banner's, in bars and in lines") {
+  ManualClock clock(0);
+  Messages messages(false);
+  Banner banner = kBanner;
+  banner.unit = "seq";
+  std::string bar;
+  const std::string said = printed_on(stdout, [&] {
+    const auto console =
+        make_console({.terminal = true, .utf8 = false}, clock, messages, banner, 3);
+    bar = printed_on(stderr, [&] {
+      clock.advance(1);
+      console->on_step({.step = 1, .epoch = 1, .loss = 1, .images_per_s = 10});
+    });
+    console->on_epoch(epoch_row(1, false));
+  });
+  CHECK(bar.find("  10 seq/s  eta") != std::string::npos);
+  CHECK(said.find(" seq/s - ") != std::string::npos);
+}
+
 TEST_CASE("lines follow the terminal's width, which may change during a run") {
   ManualClock clock(0);
   Messages messages(false);

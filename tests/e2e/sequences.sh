@@ -34,6 +34,7 @@ begin "a model of a text is trained, writes after each epoch, and goes on as the
 write_text_run
 run "${quick[@]}" --config text.yaml --out a
 expect_code 0
+expect_out_match ' - [0-9.]+ seq/s'
 for epoch in 1 2 3 4 5 6; do [[ -s a/samples/epoch-$epoch.txt ]] || fail "no text of epoch $epoch"; done
 grep -q -- '--- temperature 0.1:' a/samples/epoch-6.txt || fail "no text of temperature 0.1"
 grep -q 'abcabdabcabdabcabd' a/samples/epoch-6.txt || fail "the text is not learned: $(<a/samples/epoch-6.txt)"

@@ -1,6 +1,7 @@
 // Networks of sequences: their input, and the layers that read tokens.
 #include <doctest/doctest.h>
 
+#include "graph/network_input.h"
 #include "graph/summary.h"
 #include "ops/embedding.h"
 #include "support.h"
@@ -80,6 +81,18 @@ TEST_CASE("the summary and the expanded network have the input as a file has it"
   const std::string yaml = expanded_yaml(graph);
   CHECK(yaml.find("input: {tokens: 80, vocabulary: 20000}\n") != std::string::npos);
   CHECK(expanded_yaml(test::build(yaml)) == yaml);
+}
+
+TEST_CASE("samples are called images, sequences or samples by what the network reads") {
+  const auto unit = [](const std::string& input) {
+    const Graph graph =
+        test::build("{input: " + input + ", layers: [flatten, dense: 2]}", {.batch = 4});
+    return std::string(sample_unit(graph).brief) + " " + std::string(sample_unit(graph).plural);
+  };
+  CHECK(unit("[3, 8, 8]") == "img images");
+  CHECK(unit("[8]") == "samples samples");
+  CHECK(unit("{steps: 4, features: 3}") == "seq seq");
+  CHECK(std::string(sample_unit(test::build(kTokens)).brief) == "seq");
 }
 
 TEST_CASE("tokens that two layers read are named in the expanded network") {

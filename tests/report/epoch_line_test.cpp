@@ -91,8 +91,8 @@ TEST_CASE("durations have units") {
   CHECK(step_time_text(0.99951) == "1.0s/step");
   CHECK(step_time_text(0.0009996) == "1ms/step");
   CHECK(step_time_text(12.3) == "12s/step");
-  CHECK(rate_text(781.4) == "781 img/s");
-  CHECK(rate_text(7.84) == "7.8 img/s");
+  CHECK(rate_text(781.4, "img") == "781 img/s");
+  CHECK(rate_text(7.84, "seq") == "7.8 seq/s");
 }
 
 TEST_CASE("the banner names run, seed, devices, batch, data and parameters") {

@@ -30,6 +30,7 @@ TEST_CASE("status.json has the fields and the order that scripts rely on") {
                                 .data_wait_percent = 2.5},
                          .epochs = 90,
                          .steps_per_epoch = 391,
+                         .unit = "seq",
                          .best = BestValue{"val_accuracy", 0.5, 2},
                          .last_checkpoint = "epoch-0003_step-001173",
                          .resume_command = "train resume runs/x/0001",
@@ -59,6 +60,7 @@ TEST_CASE("status.json has the fields and the order that scripts rely on") {
   "last_checkpoint": "epoch-0003_step-001173",
   "eta_seconds": 1044.5,
   "images_per_s": 4112.0,
+  "unit": "seq",
   "data_wait_percent": 2.5,
   "resume_command": "train resume runs/x/0001",
   "config_hash": "abc"

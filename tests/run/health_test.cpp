@@ -111,6 +111,9 @@ TEST_CASE("doctor prints the verdict, the phase, the position and the last progr
         "  epoch 3 of 4, step 25 of 40, loss 0.5000, 100 img/s, 0:01:05 left\n"
         "  best val_accuracy: 0.2500 (epoch 2)\n"
         "  last progress 0:00:03 ago, at 2000-02-29T12:34:53Z\n");
+  RunSighting of_texts = run;
+  of_texts.status.unit = "seq";
+  CHECK(health_text(of_texts, judge_run(run)).find(", 100 seq/s, ") != std::string::npos);
   const Json json = health_json(run, judge_run(run));
   CHECK(json.at("verdict") == "working");
   CHECK(json.at("seconds_since_progress") == 3);

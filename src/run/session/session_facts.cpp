@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "graph/network_input.h"
 #include "run/config/batch_rate.h"
 
 namespace trainyard {
@@ -39,7 +40,8 @@ Banner banner_of(Session& session) {
           .val_samples = session.data().val->size(),
           .feeding = feeding_text(session.data(), session.device()),
           .parameters = counts.parameters_total,
-          .copies = copies_text(config)};
+          .copies = copies_text(config),
+          .unit = std::string(sample_unit(session.model().graph().graph).brief)};
 }
 
 RunPosition position_of(const Session& session, const TrainingState& state) {
