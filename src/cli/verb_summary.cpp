@@ -1,10 +1,17 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/checks.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
+#include "graph/figure.h"
 #include "graph/summary.h"
 #include "model/model_plan.h"
 #include "run/config/batch_numbers.h"
@@ -16,10 +23,14 @@
 namespace trainyard::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct SummaryFlags {
   RunFlags run;
-  bool json = false, plan = false, expand = false;
+  bool json = false, plan = false, expand = false, all = false;
+  std::optional<int> depth;
   std::string target;  // "": the device's
+  std::string svg;     // --svg FILE
 };
 
 /// The plan for this run's device, or for a target whose device need not be present.
@@ -45,6 +56,28 @@ std::string plan_of(const RunConfig& run, const SummaryFlags& flags) {
   return plan_text(make_training_graph(run, batch), *device.executors, options);
 }
 
+/// The table, folded as the flags say, by default if it is long.
+std::string table_of(const Summary& summary, const SummaryFlags& flags) {
+  constexpr std::size_t kLong = 60;
+  if (flags.all || (!flags.depth && summary.rows.size() <= kLong)) return summary_text(summary);
+  const Summary shown = folded(summary, flags.depth.value_or(1));
+  std::string text = summary_text(shown);
+  if (shown.rows.size() < summary.rows.size()) {
+    text +=
+        fmt::format("{} layers in {} rows; --depth N shows N levels of blocks, --all each layer\n",
+                    summary.rows.size(), shown.rows.size());
+  }
+  return text;
+}
+
+void draw_network_to(const fs::path& path, const Graph& graph, const std::string& title) {
+  if (lower_case(path.extension().string()) != ".svg") {
+    throw Error(ErrorKind::command_line,
+                "--svg: '" + path.string() + "' does not end in .svg; name an SVG file");
+  }
+  Disk().replace_file(path, svg_text(figure_of(graph, title)));
+}
+
 int summarise_run(const SummaryFlags& flags) {
   const RunConfig run = read_config(flags.run);
   if (flags.plan) {
@@ -53,10 +86,11 @@ int summarise_run(const SummaryFlags& flags) {
   }
   const std::int64_t batch = replica_batch(run, 1);
   const Graph graph = build_whole_network(run, batch);
+  if (!flags.svg.empty()) draw_network_to(flags.svg, graph, run.name);
   const Summary summary = summarise(graph, loss_computes_closing(run, graph));
   const std::string text = flags.json     ? summary_json(summary)
                            : flags.expand ? expanded_yaml(graph)
-                                          : summary_text(summary);
+                                          : table_of(summary, flags);
   std::fputs(text.c_str(), stdout);
   return 0;
 }
@@ -67,6 +101,16 @@ void declare_summary(CLI::App& app, const Context&, Action& action) {
   auto flags = std::make_shared<SummaryFlags>();  // shared with the action, which outlives parsing
   add_run_flags(app, flags->run);
   app.add_flag("--json", flags->json, "as JSON");
+  app.add_option(
+         "--depth", flags->depth,
+         "one row for the layers of a block at this level of blocks; of more than 60 layers "
+         "1 unless given")
+      ->check(whole_number(1, 1000))
+      ->type_name("N");
+  app.add_flag("--all", flags->all, "one row for each layer, also of more than 60")
+      ->excludes("--depth");
+  app.add_option("--svg", flags->svg, "draw the network there too, each kind of block once")
+      ->type_name("FILE");
   auto* plan = app.add_flag("--plan", flags->plan,
                             "the steps, buffers, offsets and memory of the training plan");
   app.add_option("--target", flags->target,
@@ -75,6 +119,10 @@ void declare_summary(CLI::App& app, const Context&, Action& action) {
       ->type_name("WORD")
       ->needs(plan);
   app.add_flag("--expand", flags->expand, "the network as YAML with blocks and loops expanded");
+  for (const char* whole : {"--json", "--plan", "--expand"}) {
+    for (const char* part : {"--depth", "--all"}) app.get_option(part)->excludes(whole);
+  }
+  app.get_option("--svg")->excludes(plan);
   action = [flags] { return summarise_run(*flags); };
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.h"
 #include "graph/network_input.h"
@@ -76,6 +77,28 @@ std::string aligned(const std::vector<Line>& lines) {
   return text;
 }
 
+/// "stage1.unit2" of "stage1.unit2.add1.0.conv1" for 2.
+std::string path_to_depth(const std::string& path, int depth) {
+  std::size_t end = 0;
+  for (; depth > 0 && end != std::string::npos; --depth) {
+    end = path.find('.', end == 0 ? 0 : end + 1);
+  }
+  return path.substr(0, end);
+}
+
+/// Makes `row` that of `block`, with one more layer.
+void add_to(SummaryRow& row, const SummaryRow& layer, const std::string& block) {
+  row.path = block;
+  row.type = std::to_string(++row.layers) + " layers";
+  row.attributes = row.parameters_of = "";
+  row.with_loss = false;
+  row.output = layer.output;
+  row.parameters += layer.parameters;
+  row.statistics += layer.statistics;
+  row.multiply_adds += layer.multiply_adds;
+  row.activation_bytes += layer.activation_bytes;
+}
+
 std::string json_shape(const Shape& shape) { return shape.text(); }
 
 std::string json_row(const SummaryRow& row) {
@@ -107,6 +130,21 @@ Summary summarise(const Graph& graph, bool closing_with_loss) {
     summary.activation_bytes += summary.rows.back().activation_bytes;
   }
   summary.totals = totals(graph);
+  return summary;
+}
+
+Summary folded(Summary summary, int depth) {
+  const std::vector<SummaryRow> layers = std::exchange(summary.rows, {});
+  for (const SummaryRow& layer : layers) {
+    const std::string block = path_to_depth(layer.path, depth);
+    const bool inside =
+        !summary.rows.empty() && path_to_depth(summary.rows.back().path, depth) == block;
+    if (inside) {
+      add_to(summary.rows.back(), layer, block);
+    } else {
+      summary.rows.push_back(layer);
+    }
+  }
   return summary;
 }
 

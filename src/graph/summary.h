@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// One node of the expanded network.
+/// One node of the expanded network, or several of one block.
 struct SummaryRow {
   std::string path;
   std::string type;
@@ -22,6 +22,7 @@ struct SummaryRow {
   std::int64_t multiply_adds = 0;    // of one sample, forward
   std::size_t activation_bytes = 0;  // of the output for the whole batch, in float32
   bool with_loss = false;            // computed together with the loss, not by itself
+  std::int64_t layers = 1;           // nodes
   Position where;
 };
 
@@ -36,6 +37,11 @@ struct Summary {
 };
 /// `closing_with_loss`: the loss computes the final activation, which then takes no memory.
 [[nodiscard]] Summary summarise(const Graph& graph, bool closing_with_loss = false);
+
+/// The same with consecutive layers whose paths agree in their first `depth` parts (at least 1) as
+/// one row: its path those parts, its type "7 layers", its output the last one's, its numbers their
+/// sums.
+[[nodiscard]] Summary folded(Summary summary, int depth);
 
 /// A table of path, type, output (without the batch), parameters, multiply-adds and activation KiB,
 /// with totals below.

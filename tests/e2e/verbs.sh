@@ -96,6 +96,36 @@ expect_out_match '^\{'
 expect_out "conv1"
 expect_out "756"
 
+begin "summary folds a long table by block, and --depth and --all say how far"
+run "$train" summary --config "$source_dir/configs/minigooglenet_cifar10.yaml"
+expect_code 0
+expect_out_match 'inc1 +7 layers +\[64, 32, 32\]'
+expect_out '73 layers in 15 rows; --depth N shows N levels of blocks, --all each layer'
+run "$train" summary --config "$source_dir/configs/minigooglenet_cifar10.yaml" --all
+expect_out "inc1.concat1.0.cbr1.conv1"
+expect_no_out "layers in"
+write_tiny_run tiny.yaml
+run "$train" summary --config tiny.yaml
+expect_no_out "layers in"
+run "$train" summary --config tiny.yaml --depth 0
+expect_code 2
+run "$train" summary --config tiny.yaml --depth 1 --json
+expect_code 2
+
+begin "summary --svg draws the network"
+write_tiny_run tiny.yaml
+run "$train" summary --config tiny.yaml --svg tiny.svg
+expect_code 0
+expect_out "conv1"
+grep -q '>max_pool 2×2 /2</text>' tiny.svg || fail "the picture lacks a layer: $(cat tiny.svg)"
+grep -q '^</svg>' tiny.svg || fail "the picture is not complete"
+run "$train" summary --config tiny.yaml --svg tiny.png
+expect_code 2
+expect_err "--svg: 'tiny.png' does not end in .svg"
+run "$train" summary --config tiny.yaml --svg missing/tiny.svg
+expect_code 7
+expect_err "missing"
+
 begin "summary --plan lists steps and offsets"
 write_tiny_run tiny.yaml
 run "$train" summary --config tiny.yaml --plan
@@ -233,4 +263,4 @@ run ../prefix/bin/train summary --config quickstart
 expect_code 0
 expect_out "global_avg_pool1"
 
-finish 22 0
+finish 24 0

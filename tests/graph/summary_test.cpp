@@ -48,6 +48,51 @@ TEST_CASE("the text table aligns its columns and ends in the totals") {
         "activations    0.0 MiB per batch of 5\n");
 }
 
+const char* const kBlocks = R"(
+input: [3, 8, 8]
+blocks:
+  cbr: {args: [f], layers: [conv: [$f, 3], bn, relu]}
+  pair: {args: [f], layers: [concat: [[cbr: $f], [cbr: $f]]]}
+layers: [cbr: 4, pair: 2, pair: 2, global_avg_pool, dense: 10, softmax]
+)";
+
+TEST_CASE("a table folds the layers of a block to one row, whose numbers are their sums") {
+  const Summary whole = summarise(test::build(kBlocks, {.batch = 2}));
+  REQUIRE(whole.rows.size() == 19);
+  const Summary summary = folded(whole, 1);
+  REQUIRE(summary.rows.size() == 5);
+  const SummaryRow &cbr = summary.rows[0], &pair = summary.rows[1];
+  CHECK(cbr.path == "cbr1");
+  CHECK(cbr.type == "3 layers");
+  CHECK(cbr.parameters == 4 * 3 * 9 + 4 + 8);
+  CHECK(cbr.statistics == 8);
+  CHECK(cbr.multiply_adds == 4 * 36 * 27);
+  CHECK(cbr.activation_bytes == 3 * 2 * 4 * 36 * 4);
+  CHECK(pair.path == "pair1");
+  CHECK(pair.type == "7 layers");
+  CHECK(pair.output == Shape{2, 4, 4, 4});
+  CHECK(summary.rows[3].path == "global_avg_pool1");
+  CHECK(summary.rows[3].type == "global_avg_pool");
+  CHECK(summary.totals.parameters_total == whole.totals.parameters_total);
+  CHECK(summary_text(summary).find("pair2             7 layers         [4, 2, 2] ") !=
+        std::string::npos);
+}
+
+TEST_CASE("more parts of the paths give more rows, and enough of them all") {
+  const Summary whole = summarise(test::build(kBlocks, {.batch = 2}));
+  const auto paths = [&](int depth) {
+    std::vector<std::string> found;
+    for (const SummaryRow& row : folded(whole, depth).rows) found.push_back(row.path);
+    return found;
+  };
+  CHECK(paths(3) == std::vector<std::string>{"cbr1.conv1", "cbr1.bn1", "cbr1.relu1",
+                                             "pair1.concat1.0", "pair1.concat1.1", "pair1.concat1",
+                                             "pair2.concat1.0", "pair2.concat1.1", "pair2.concat1",
+                                             "global_avg_pool1", "dense1"});
+  CHECK(paths(5).size() == 19);
+  CHECK(paths(100).size() == 19);
+}
+
 TEST_CASE("the JSON is a valid YAML flow map with the same rows") {
   const std::string text = summary_json(summarise(test::build(kSmall, {.batch = 5})));
   const config::Node json = config::parse_yaml(text, "summary.json");
