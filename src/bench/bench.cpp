@@ -13,6 +13,7 @@
 #include "base/philox.h"
 #include "bench/peaks.h"
 #include "graph/graph.h"
+#include "graph/network_input.h"
 #include "plan/work.h"
 #include "run/config/parameter_rules.h"
 #include "run/gpu_failure.h"
@@ -243,6 +244,7 @@ BenchResult measure_steps(const RunConfig& run, const TrainingGraph& graph,
   Runner runner(run, graph, 1, device);
   runner.step();
   BenchResult result{.network = run.name,
+                     .unit = std::string(sample_unit(runner.graph()).plural),
                      .batch = options.batch,
                      .device = device.text,
                      .threads = device.threads,

@@ -33,6 +33,7 @@ struct ShardsCost {
 
 struct BenchResult {
   std::string network;
+  std::string unit = "images";  // what samples are called: "images", "seq"
   std::int64_t batch = 0;
   std::string device;  // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
   int threads = 0;

@@ -147,7 +147,10 @@ Json json_of(const RankMeasurement& measurement) {
           {"without_sums_s", measurement.seconds.without_sums},
           {"without_data_s", measurement.seconds.without_data},
           {"sums_s", measurement.seconds.sums},
-          {"collectives", std::move(collectives)}};
+          {"collectives", std::move(collectives)},
+          {"device_text", measurement.device_text},
+          {"processor", measurement.processor},
+          {"libraries", measurement.libraries}};
 }
 
 RankMeasurement measurement_of(const Json& json) {
@@ -162,7 +165,10 @@ RankMeasurement measurement_of(const Json& json) {
                         .without_sums = json.at("without_sums_s").get<double>(),
                         .without_data = json.at("without_data_s").get<double>(),
                         .sums = json.at("sums_s").get<double>()},
-            .collectives = collectives_in(json.at("collectives"))};
+            .collectives = collectives_in(json.at("collectives")),
+            .device_text = json.at("device_text").get<std::string>(),
+            .processor = json.at("processor").get<std::string>(),
+            .libraries = json.at("libraries").get<std::string>()};
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::device, std::string("the measurement of a rank cannot be read (") +
                                        error.what() +

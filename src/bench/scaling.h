@@ -36,6 +36,9 @@ struct RankMeasurement {
   std::int64_t samples = 1;  // per step, on this rank
   StepTimes seconds;
   std::vector<CollectiveTime> collectives;  // in the order of a step
+  std::string device_text;                  // "CPU, 2 threads", "cuda:0 (NVIDIA H200), bf16"
+  std::string processor;                    // of its host; "" if the system does not name it
+  std::string libraries;                    // "oneDNN 3.1.1"
 };
 /// As exchanged between ranks. The second throws Error{device} for what the first did not write.
 [[nodiscard]] Json json_of(const RankMeasurement& measurement);

@@ -37,7 +37,7 @@ std::string terminal(const std::filesystem::path& output) {
 
 constexpr std::string_view kRates = R"(set title 'Speed' font ',13'
 set xlabel 'ranks' textcolor rgb '#555555'
-set ylabel 'images/s' textcolor rgb '#555555'
+set ylabel UNIT textcolor rgb '#555555'
 set key inside top left reverse Left spacing 1.3 samplen 2
 set xrange [0 : most * 1.14]
 set yrange [0 : *]
@@ -72,6 +72,12 @@ bool hides_something(std::span<const ScalingRow> rows) {
       rows, [](const ScalingRow& row) { return row.parts.hidden > kVisible * row.parts.step; });
 }
 
+std::string rates_plot(const std::string& unit) {
+  std::string script(kRates);
+  constexpr std::string_view kMark = "UNIT";
+  return script.replace(script.find(kMark), kMark.size(), gnuplot_text(unit + "/s"));
+}
+
 std::string parts_plot(std::span<const ScalingRow> rows) {
   std::string script(kParts);
   constexpr std::string_view kMark = "HIDDEN";
@@ -81,15 +87,16 @@ std::string parts_plot(std::span<const ScalingRow> rows) {
 
 }  // namespace
 
-std::string scaling_script(const std::string& title, std::span<const ScalingRow> rows,
+std::string scaling_script(const ScalingSubject& subject, std::span<const ScalingRow> rows,
                            const std::filesystem::path& output) {
+  const std::string title = fmt::format("{}, batch {} per rank", subject.network, subject.batch);
   return "if (!exists(\"prefix\")) prefix = ''\nset encoding utf8\n" + data_block(rows) +
          fmt::format("most = {}\nrows = {}\nof_one = {}\n", rows.back().ranks, rows.size(),
                      rate_of_one(rows)) +
          terminal(output) + std::string(gnuplot_look()) +
          "set multiplot layout 1,2 margins 0.1, 0.77, 0.13, 0.83 spacing 0.09 title " +
-         gnuplot_text(title) + " noenhanced font ',16'\n" + std::string(kRates) + parts_plot(rows) +
-         "unset multiplot\nunset output\n";
+         gnuplot_text(title) + " noenhanced font ',16'\n" + rates_plot(subject.unit) +
+         parts_plot(rows) + "unset multiplot\nunset output\n";
 }
 
 }  // namespace trainyard

@@ -45,7 +45,9 @@ class RankBench {
   }
   /// Votes as training does; no rank requests a stop.
   void vote() { static_cast<void>(vote_.reason(steps_, false)); }
-  [[nodiscard]] int steps_in(double seconds);
+  void measure_training(const ScalingOptions& options, RankMeasurement& found);
+  void measure_inference(const ScalingOptions& options, RankMeasurement& found);
+  [[nodiscard]] int steps_in(double seconds, double step);
   void note_sums();
   void begin_again(Work work);
   void load_next();
@@ -56,6 +58,7 @@ class RankBench {
   [[nodiscard]] double window(Work work, int steps);
   [[nodiscard]] double window_of_sums(int steps);
   [[nodiscard]] std::vector<CollectiveTime> each_sum(int steps);
+  [[nodiscard]] double window_of_inference(int steps);
   void check(std::span<const StepResult> results) const;
 
   RankGroup& ranks_;
@@ -177,16 +180,24 @@ void RankBench::note_sums() {
   step(Work::whole);
 }
 
-/// Number of steps in a window, the same on all ranks.
-int RankBench::steps_in(double seconds) {
-  constexpr int kProbe = 3, kFewest = 3, kMost = 1'000'000;
-  const double steps = seconds / window(Work::whole, kProbe);
+double RankBench::window_of_inference(int steps) {
+  return seconds_a_step(steps, [this] {
+    ranks_.progress(++steps_, kMeasuring);
+    session_.model().evaluate(EvaluatedSplit::training);  // whose batch is loaded
+  });
+}
+
+/// Number of steps in a window if one takes `step` seconds, the same on all ranks.
+int RankBench::steps_in(double seconds, double step) {
+  constexpr int kFewest = 3, kMost = 1'000'000;
+  const double steps = seconds / step;
   return ranks_.largest(static_cast<int>(std::clamp<double>(steps, kFewest, kMost)));
 }
 
-RankMeasurement RankBench::measure(const ScalingOptions& options) {
+void RankBench::measure_training(const ScalingOptions& options, RankMeasurement& found) {
   note_sums();
-  const int steps = steps_in(options.window_seconds);
+  constexpr int kProbe = 3;
+  const int steps = steps_in(options.window_seconds, window(Work::whole, kProbe));
   const bool alone = ranks_.size() == 1;
   // Differences of adjacent windows: what slows the machine down for a while slows both.
   std::vector<double> whole, exposed, data, sums;
@@ -198,18 +209,38 @@ RankMeasurement RankBench::measure(const ScalingOptions& options) {
     data.push_back(without_sums - window(Work::without_data, steps));
     sums.push_back(alone ? 0 : window_of_sums(steps));
   }
-  const Updater& updater = session_.updater();
-  return {.host = host_name(),
-          .device = session_.device().device->name(),
-          .threads = session_.device().threads,
-          .cores = available_cores(),
-          .local_ranks = ranks_.identity().local_ranks,
-          .samples = updater.reducer().samples() / ranks_.size(),
-          .seconds = {.whole = median(whole),
-                      .without_sums = median(whole) - median(exposed),
-                      .without_data = median(whole) - median(exposed) - median(data),
-                      .sums = median(sums)},
-          .collectives = alone ? std::vector<CollectiveTime>() : each_sum(steps)};
+  found.samples = session_.updater().reducer().samples() / ranks_.size();
+  found.seconds = {.whole = median(whole),
+                   .without_sums = median(whole) - median(exposed),
+                   .without_data = median(whole) - median(exposed) - median(data),
+                   .sums = median(sums)};
+  if (!alone) found.collectives = each_sum(steps);
+}
+
+/// Only forward passes, over a batch that stays on the device.
+void RankBench::measure_inference(const ScalingOptions& options, RankMeasurement& found) {
+  constexpr int kProbe = 3;
+  load_next();
+  const int steps = steps_in(options.window_seconds, window_of_inference(kProbe));
+  std::vector<double> passes;
+  for (int i = 0; i < options.windows; ++i) passes.push_back(window_of_inference(steps));
+  static_cast<void>(session_.model().take_totals());
+  const double pass = median(passes);
+  found.samples = session_.model().memory().batch();
+  found.seconds = {.whole = pass, .without_sums = pass, .without_data = pass};
+}
+
+RankMeasurement RankBench::measure(const ScalingOptions& options) {
+  RankMeasurement found{.host = host_name(),
+                        .device = session_.device().device->name(),
+                        .threads = session_.device().threads,
+                        .cores = available_cores(),
+                        .local_ranks = ranks_.identity().local_ranks,
+                        .device_text = session_.device().text,
+                        .processor = processor_name(),
+                        .libraries = session_.device().executors->libraries()};
+  options.inference ? measure_inference(options, found) : measure_training(options, found);
+  return found;
 }
 
 }  // namespace

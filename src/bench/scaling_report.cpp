@@ -92,8 +92,8 @@ std::string scaling_table(const ScalingSubject& subject, std::span<const Scaling
                                 subject.network, subject.batch, subject.batch_from,
                                 threads_text(rows), subject.rounds, subject.rounds == 1 ? "" : "s");
   out += fmt::format("{:>7} {:>10}  {:<19} {:>8} {:>11} {:>10} {:>9} {:>9} {:>14} {:>8}\n", "ranks",
-                     "images/s", "rounds", "speed-up", "efficiency", "ms/step", "data", "compute",
-                     "communication", "hidden");
+                     subject.unit + "/s", "rounds", "speed-up", "efficiency", "ms/step", "data",
+                     "compute", "communication", "hidden");
   for (const ScalingRow& row : rows) {
     out += count_line(row);
     for (std::size_t rank = 0; row.ranks > 1 && rank < row.by_rank.size(); ++rank) {

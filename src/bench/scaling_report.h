@@ -12,8 +12,9 @@ namespace trainyard {
 /// What was measured, in addition to the rows.
 struct ScalingSubject {
   std::string network;
-  std::int64_t batch = 1;  // samples per pass of each rank
-  std::string batch_from;  // where it was given: "--batch"
+  std::string unit = "images";  // as in BenchResult
+  std::int64_t batch = 1;       // samples per pass of each rank
+  std::string batch_from;       // where it was given: "--batch"
   int rounds = 1;
 };
 

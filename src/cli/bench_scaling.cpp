@@ -12,8 +12,10 @@
 #include "bench/scaling_rank.h"
 #include "bench/scaling_report.h"
 #include "cli/environment.h"
+#include "graph/network_input.h"
 #include "report/plotter.h"
 #include "run/config/batch_numbers.h"
+#include "run/config/layer_rules.h"
 
 namespace trainyard::cli {
 namespace {
@@ -28,42 +30,14 @@ int most_on_a_host(const ScalingFlags& flags, int most) {
                                     : std::min(most, ranks_per_host(flags.run, flags.launch));
 }
 
-/// The run with its number of threads set, the same for every count.
-RunConfig config_of(const ScalingFlags& flags, int most) {
-  RunConfig run = read_config(flags.run, most_on_a_host(flags, most));
-  if (run.batch.shards) {
-    refuse_command(fmt::format(
-        "--scaling gives each rank its own batch, but 'batch.shards: {}' makes one batch for all "
-        "ranks; leave out the shards, as with --set 'batch={{per_gpu: 64}}' ('train bench' without "
-        "--scaling measures their cost)",
-        *run.batch.shards));
-  }
-  return run;
-}
-
-/// A subject with only the batch per rank and its source set.
-ScalingSubject subject_of(const ScalingFlags& flags, const RunConfig& run, int most) {
-  ScalingSubject subject{.network = run.name, .rounds = flags.rounds};
-  if (flags.batch) {
-    subject.batch = *flags.batch;
-    subject.batch_from = "--batch";
-  } else if (run.batch.per_gpu) {
-    subject.batch = *run.batch.per_gpu;
-    subject.batch_from = "batch.per_gpu";
-  } else {
-    subject.batch = replica_batch(run, most);
-    subject.batch_from = fmt::format("batch.total on {} ranks", most);
-  }
-  return subject;
-}
-
 int measure_as_rank(const ScalingFlags& flags, int most, const RankIdentity& identity,
                     Messages& messages) {
-  RunConfig run = config_of(flags, most);
+  RunConfig run = scaling_config(flags, most);
   RankGroup ranks(rank_group_options(identity, run.limits, messages));
-  const ScalingOptions options{.batch = subject_of(flags, run, most).batch,
+  const ScalingOptions options{.batch = scaling_subject(flags, run, most).batch,
                                .windows = flags.windows,
                                .window_seconds = flags.window_seconds,
+                               .inference = flags.inference,
                                .device = device_in_group(flags.run, flags.launch, ranks)};
   const ScalingRound round = measure_scaling(std::move(run), options, ranks);
   if (identity.rank == 0) std::fputs(round_line(round).c_str(), stdout);
@@ -78,19 +52,10 @@ RankCount ranks_here(const ScalingFlags& flags, int most) {
         ": --scaling itself gives the numbers of ranks; leave out --replicas, or give --hosts, "
         "with which it is the number of ranks per host");
   }
-  RankCount ranks{.count = most};
   const std::string gpus = gpus_of(flags.run);
   const bool processor =
       gpus == "0" || (gpus.empty() && open_gpus(parse_gpus(gpus), gpu_search_paths()).gpus.empty());
-  if (processor) return ranks;
-  const UsableGpus usable = open_gpus(request_for_ranks(gpus, most), gpu_search_paths());
-  if (most > 1) require_joining_libraries(usable);
-  for (const GpuFinding& gpu : usable.gpus) ranks.gpus.push_back(gpu.ordinal);
-  if (static_cast<int>(ranks.gpus.size()) >= most) return ranks;
-  throw Error(ErrorKind::device,
-              fmt::format("--scaling needs {} GPUs, but --gpus {} selects {}; leave out the larger "
-                          "counts, or use --gpus 0 for the CPU",
-                          most, gpus, ranks.gpus.size()));
+  return processor ? RankCount{.count = most} : gpus_for_ranks(flags, most);
 }
 
 RankPool pool_of(const ScalingFlags& flags, const std::vector<int>& counts) {
@@ -125,38 +90,11 @@ Starts start_all(const ScalingFlags& flags, const std::vector<int>& counts, cons
   return starts;
 }
 
-/// The path of the plot, and the program that draws it.
-struct Picture {
-  fs::path gnuplot;  // empty: not installed
-  fs::path output;
-};
-
-/// Throws Error{command_line} for a plot that was requested and cannot be drawn.
-Picture picture_of(const ScalingFlags& flags) {
-  Picture picture{.gnuplot = program_in_path("gnuplot").value_or(""),
-                  .output = flags.output.empty() ? "scaling.png" : flags.output};
-  if (!flags.output.empty()) check_plot_output(picture.output, !picture.gnuplot.empty());
-  return picture;
-}
-
-void write_files(const Picture& picture, const ScalingSubject& subject,
-                 const std::vector<ScalingRow>& rows) {
-  const Disk disk;
-  const fs::path table = fs::path(picture.output).replace_extension(".csv");
-  disk.replace_file(table, scaling_csv(subject, rows));
-  if (picture.gnuplot.empty()) {
-    return print_warning(missing_gnuplot_warning(table.filename().string()));
-  }
-  const std::string title = fmt::format("{}, batch {} per rank", subject.network, subject.batch);
-  const std::string complaint = draw_picture(
-      disk, picture.gnuplot, scaling_script(title, rows, picture.output), picture.output);
-  if (!complaint.empty()) print_warning("no plot was drawn: " + complaint);
-}
-
 int start_and_tell(const ScalingFlags& flags, const std::vector<int>& counts,
                    const Context& context) {
-  const ScalingSubject subject = subject_of(flags, config_of(flags, counts.back()), counts.back());
-  const Picture picture = picture_of(flags);
+  const ScalingSubject subject =
+      scaling_subject(flags, scaling_config(flags, counts.back()), counts.back());
+  const Picture picture = picture_of(flags, "scaling.png");
   const RankPool pool = pool_of(flags, counts);
   const Starts starts = start_all(flags, counts, pool, context);
   if (starts.end.exit_code != 0 || starts.end.signal != 0) {
@@ -165,11 +103,71 @@ int start_and_tell(const ScalingFlags& flags, const std::vector<int>& counts,
   const std::vector<ScalingRow> rows = scaling_rows(starts.rounds);
   std::fputs((flags.json ? scaling_json(subject, rows) : scaling_table(subject, rows)).c_str(),
              stdout);
-  write_files(picture, subject, rows);
+  write_files(picture, scaling_csv(subject, rows), scaling_script(subject, rows, picture.output));
   return 0;
 }
 
 }  // namespace
+
+RunConfig scaling_config(const ScalingFlags& flags, int most) {
+  RunConfig run = read_config(flags.run, most_on_a_host(flags, most));
+  if (run.batch.shards) {
+    refuse_command(fmt::format(
+        "--scaling gives each rank its own batch, but 'batch.shards: {}' makes one batch for all "
+        "ranks; leave out the shards, as with --set 'batch={{per_gpu: 64}}' ('train bench' without "
+        "--scaling measures their cost)",
+        *run.batch.shards));
+  }
+  return run;
+}
+
+ScalingSubject scaling_subject(const ScalingFlags& flags, const RunConfig& run, int most) {
+  const SampleUnit unit = sample_unit(build_network(run, 1));
+  ScalingSubject subject{
+      .network = run.name, .unit = std::string(unit.plural), .rounds = flags.rounds};
+  if (flags.batch) {
+    subject.batch = *flags.batch;
+    subject.batch_from = "--batch";
+  } else if (run.batch.per_gpu) {
+    subject.batch = *run.batch.per_gpu;
+    subject.batch_from = "batch.per_gpu";
+  } else {
+    subject.batch = replica_batch(run, most);
+    subject.batch_from = fmt::format("batch.total on {} ranks", most);
+  }
+  return subject;
+}
+
+RankCount gpus_for_ranks(const ScalingFlags& flags, int most) {
+  const std::string gpus = gpus_of(flags.run);
+  const UsableGpus usable = open_gpus(request_for_ranks(gpus, most), gpu_search_paths());
+  if (most > 1) require_joining_libraries(usable);
+  RankCount ranks{.count = most};
+  for (const GpuFinding& gpu : usable.gpus) ranks.gpus.push_back(gpu.ordinal);
+  if (static_cast<int>(ranks.gpus.size()) >= most) return ranks;
+  throw Error(ErrorKind::device,
+              fmt::format("--scaling needs {} GPUs, but --gpus {} selects {}; leave out the larger "
+                          "counts, or use --gpus 0 for the CPU",
+                          most, gpus, ranks.gpus.size()));
+}
+
+Picture picture_of(const ScalingFlags& flags, const std::string& usual) {
+  Picture picture{.gnuplot = program_in_path("gnuplot").value_or(""),
+                  .output = flags.output.empty() ? usual : flags.output};
+  if (!flags.output.empty()) check_plot_output(picture.output, !picture.gnuplot.empty());
+  return picture;
+}
+
+void write_files(const Picture& picture, const std::string& csv, const std::string& script) {
+  const Disk disk;
+  const fs::path table = fs::path(picture.output).replace_extension(".csv");
+  disk.replace_file(table, csv);
+  if (picture.gnuplot.empty()) {
+    return print_warning(missing_gnuplot_warning(table.filename().string()));
+  }
+  const std::string complaint = draw_picture(disk, picture.gnuplot, script, picture.output);
+  if (!complaint.empty()) print_warning("no plot was drawn: " + complaint);
+}
 
 std::vector<int> parse_counts(const std::string& text, bool hosts) {
   const int most = hosts ? kMostRanks : kMostHere;

@@ -147,7 +147,8 @@ LaunchResult start_here(const RankCount& ranks, const fs::path& log_folder,
                                 .environment = own_environment()},
                     .ranks = start.ranks,
                     .log_folder = log_folder,
-                    .results = start.results};
+                    .results = start.results,
+                    .errors = start.errors};
   if (!ranks.gpus.empty()) {
     local.command.environment.push_back(std::string(kGpusVariable) + "=" +
                                         gpus_text(gpus_of_start(ranks.gpus, start.ranks)));

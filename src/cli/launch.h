@@ -55,6 +55,8 @@ struct RankStart {
   std::vector<std::string> arguments;  // of the program
   /// Receives the stdout of rank 0; null: it goes to this process's stdout.
   const RankOutput* results = nullptr;
+  /// Receives the stderr of rank 0, of ranks on this machine; null: it goes to this process's.
+  const RankOutput* errors = nullptr;
 };
 /// Ranks that can be started any number of times.
 struct RankPool {

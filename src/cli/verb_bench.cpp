@@ -8,6 +8,7 @@
 #include "bench/bench.h"
 #include "bench/peer_rates.h"
 #include "cli/bench_scaling.h"
+#include "cli/bench_suite.h"
 #include "cli/checks.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
@@ -17,6 +18,7 @@ namespace trainyard::cli {
 namespace {
 
 struct BenchFlags {
+  SuiteFlags suite;
   ScalingFlags scaling;  // also those shared by both kinds
   BenchOptions options;
   std::string compare;  // a file with the throughput of other programs
@@ -98,20 +100,20 @@ std::string shards_text(const BenchResult& result) {
 std::string table(const BenchResult& result, const std::vector<PeerRate>& peers) {
   std::string out = fmt::format(
       "{}: batch {}, {}, {} trainable parameters\n"
-      "  {:.1f} images/s (windows {:.1f} to {:.1f}), {:.2f} ms per step\n"
+      "  {:.1f} {}/s (windows {:.1f} to {:.1f}), {:.2f} ms per step\n"
       "  passes: forward {:.2f} ms, backward {:.2f} ms, update {:.2f} ms\n"
       "  {}\n"
       "  {}\n"
       "  first step after {:.2f} s, peak memory {:.0f} MiB, loss {:.4f}\n",
       result.network, result.batch, result.device, with_separators(result.parameters),
-      result.images_per_second, result.low, result.high, result.step_milliseconds,
+      result.images_per_second, result.unit, result.low, result.high, result.step_milliseconds,
       result.forward_milliseconds, result.backward_milliseconds, result.update_milliseconds,
       arithmetic_text(result), floors_text(result), result.first_step_seconds, result.peak_mib,
       result.loss);
   out += shards_text(result);
   for (const PeerRate& peer : peers) {
-    out += fmt::format("  vs. {}: {:.1f} images/s, ratio {:.2f}\n", peer.name,
-                       peer.images_per_second, result.images_per_second / peer.images_per_second);
+    out += fmt::format("  vs. {}: {:.1f} {}/s, ratio {:.2f}\n", peer.name, peer.images_per_second,
+                       result.unit, result.images_per_second / peer.images_per_second);
   }
   for (const StepTime& layer : result.layers) {
     out += fmt::format("  {:9.3f} ms  {:5.1f} %  {}\n", 1e3 * layer.seconds,
@@ -153,17 +155,45 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
              "train on each number of ranks, as in 1,2,4, and report what limits the speed-up")
           ->type_name("LIST");
   scaling->excludes("--layers")->excludes("--compare");
-  app.add_option("--rounds", flags.rounds, "starts of each number of ranks, in turn")
+  app.add_option("--rounds", flags.rounds, "starts of each number of ranks, in turn; of a suite's rows 1 unless given")
       ->check(whole_number(1, 1000))
-      ->type_name("N")
-      ->needs(scaling);
+      ->type_name("N");
+  app.add_flag("--inference", flags.inference,
+               "with --scaling or --suite: forward passes over a batch on the device");
   app.add_option("--plot,--output", flags.output,
                  "plot, .png or .svg (scaling.png); a .csv of the same name is written next to it")
-      ->type_name("FILE")
-      ->needs(scaling);
+      ->type_name("FILE");
   add_host_flags(app, flags.launch);
   for (const char* name : {"--replicas", "--hosts", "--sync-dir"}) {
     app.get_option(name)->needs(scaling);
+  }
+}
+
+void add_suite_flags(CLI::App& app, SuiteFlags& flags) {
+  CLI::Option* const suite =
+      app.add_option(
+             "--suite", flags.name,
+             "instead of a run file: measure the rows of a published benchmark, keras-mxnet, "
+             "and show its figures beside ours")
+          ->type_name("NAME");
+  suite->excludes("--config")->excludes("--layers")->excludes("--compare");
+  suite->excludes("--replicas")->excludes("--hosts")->excludes("--sync-dir");
+  app.add_option("--rows", flags.rows, "with --suite: only these of its configs, as in a,b")
+      ->type_name("LIST")
+      ->needs(suite);
+}
+
+/// What needs --scaling or --suite.
+void check_starts(const CLI::App& app, const BenchFlags& flags) {
+  if (!flags.suite.name.empty()) return;
+  if (flags.scaling.run.config.empty()) {
+    refuse_command("bench needs a run file, --config FILE, or a suite, --suite keras-mxnet");
+  }
+  if (!flags.scaling.counts.empty()) return;
+  for (const char* name : {"--rounds", "--plot", "--inference"}) {
+    if (app.get_option(name)->count() > 0) {
+      refuse_command(std::string(name) + " needs --scaling or --suite");
+    }
   }
 }
 
@@ -185,7 +215,13 @@ void declare_bench(CLI::App& app, const Context& context, Action& action) {
   app.add_flag("--json", shared.json, "JSON lines instead of the table");
   add_step_flags(app, *flags);
   add_scaling_flags(app, shared);
-  action = [flags, context] {
+  add_suite_flags(app, flags->suite);
+  app.get_option("--config")->required(false);
+  action = [&app, flags, context] {
+    check_starts(app, *flags);
+    const bool of_suite = !flags->suite.name.empty();
+    if (of_suite && app.get_option("--rounds")->count() == 0) flags->scaling.rounds = 1;
+    if (of_suite) return bench_suite(flags->suite, flags->scaling, context);
     return flags->scaling.counts.empty() ? bench_steps(*flags, context)
                                          : bench_scaling(flags->scaling, context);
   };

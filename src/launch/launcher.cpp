@@ -45,6 +45,7 @@ LaunchResult launch_local(const LocalLaunch& local, const Clock& clock) {
                                                  local_place(rank, local.ranks, port, token));
     if (rank == 0) {
       process.results = local.results;
+      process.output = local.errors;
     } else {
       outputs.push_back(std::make_unique<RankOutput>(
           local.log_folder.empty() ? RankOutput::anonymous(std::filesystem::temp_directory_path())

@@ -71,12 +71,14 @@ struct LocalLaunch {
   /// Folder for the output of ranks 1, 2, ...: rank1.log, ...; empty: unnamed files.
   std::filesystem::path log_folder;
   const RankOutput* results = nullptr;  // LaunchedProcess::results of rank 0
+  const RankOutput* errors = nullptr;   // LaunchedProcess::output of rank 0
   LaunchLimits limits;
 };
 
 /// Starts ranks 0 to ranks - 1 on this machine. They read their identity from the environment
 /// ("local"), meet at 127.0.0.1 at a port that was free, and share a random token. Rank 0 has the
-/// launcher's streams. Throws as launch(), and Error{disk} for the output files.
+/// launcher's streams, if not given others. Throws as launch(), and Error{disk} for the output
+/// files.
 [[nodiscard]] LaunchResult launch_local(const LocalLaunch& local, const Clock& clock);
 
 /// Restarts after a failure.

@@ -263,20 +263,25 @@ TEST_CASE("gnuplot draws speed and parts, hidden communication only if there is 
   const Disk disk;
   const auto rows = rows_of(two_counts());
   const auto picture = folder / "s.svg";
-  CHECK(draw_picture(disk, *gnuplot, scaling_script("it's tiny", rows, picture), picture) == "");
+  ScalingSubject subject = kSubject;
+  subject.network = "it's tiny";
+  CHECK(draw_picture(disk, *gnuplot, scaling_script(subject, rows, picture), picture) == "");
   const std::string svg = text_of(picture);
-  for (const std::string text :
-       {"it's tiny", "perfect scaling", "images/s", "80 %", "125.0", "communication, hidden"}) {
+  for (const std::string text : {"it's tiny, batch 64 per rank", "perfect scaling", "images/s",
+                                 "80 %", "125.0", "communication, hidden"}) {
     CAPTURE(text);
     CHECK(svg.find(text) != std::string::npos);
   }
   CHECK(text_of(folder / "s.gp").find("perfect scaling") != std::string::npos);
   const auto one = std::span(rows).first(1);
   const auto plain = folder / "one.svg";
-  CHECK(draw_picture(disk, *gnuplot, scaling_script("one", one, plain), plain) == "");
+  CHECK(draw_picture(disk, *gnuplot, scaling_script(kSubject, one, plain), plain) == "");
   CHECK(text_of(plain).find("hidden") == std::string::npos);
+  subject.unit = "seq";
+  CHECK(scaling_script(subject, rows, picture).find("set ylabel 'seq/s'") != std::string::npos);
+  CHECK(scaling_table(subject, rows).find("\n  ranks      seq/s  rounds") != std::string::npos);
   const auto png = folder / "s.png";
-  CHECK(draw_picture(disk, *gnuplot, scaling_script("tiny", rows, png), png) == "");
+  CHECK(draw_picture(disk, *gnuplot, scaling_script(kSubject, rows, png), png) == "");
   CHECK(text_of(png).starts_with("\x89PNG"));
 }
 
@@ -287,7 +292,7 @@ TEST_CASE("the plot of high speeds has every text within its edges") {
   auto rows = rows_of(two_counts());
   for (ScalingRow& row : rows) row.images_per_second = row.low = row.high = 150000.0 * row.ranks;
   const auto picture = folder / "s.svg";
-  CHECK(draw_picture(Disk(), *gnuplot, scaling_script("fast", rows, picture), picture) == "");
+  CHECK(draw_picture(Disk(), *gnuplot, scaling_script(kSubject, rows, picture), picture) == "");
   const std::string svg = text_of(picture);
   // The position of a text: the last "translate(X,Y)" before it.
   const auto place = [&](const std::string& text) {

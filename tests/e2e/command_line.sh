@@ -107,9 +107,9 @@ expect_out_match '^train [0-9]'
 run "$train" help
 expect_code 0
 expect_out "Usage: train --config FILE"
-run "$train" help bench
+run "$train" help check
 expect_code 0
-expect_out "Usage: train bench --config FILE"
+expect_out "Usage: train check --config FILE"
 run "$train" tiny
 expect_code 2
 expect_err "unknown verb 'tiny'"
