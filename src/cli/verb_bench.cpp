@@ -155,7 +155,8 @@ void add_scaling_flags(CLI::App& app, ScalingFlags& flags) {
              "train on each number of ranks, as in 1,2,4, and report what limits the speed-up")
           ->type_name("LIST");
   scaling->excludes("--layers")->excludes("--compare");
-  app.add_option("--rounds", flags.rounds, "starts of each number of ranks, in turn; of a suite's rows 1 unless given")
+  app.add_option("--rounds", flags.rounds,
+                 "starts of each number of ranks, in turn; of a suite's rows 1 unless given")
       ->check(whole_number(1, 1000))
       ->type_name("N");
   app.add_flag("--inference", flags.inference,
