@@ -95,10 +95,24 @@ std::string panel_plot(std::size_t panel, const Lines& lines, std::span<const st
          fmt::format("$panel{} using 1:(0):xtic(2) with points pointtype 0 notitle\n", panel);
 }
 
+/// "train on Some CPU, 2 threads; published on c5.18xlarge (36 cores), p3.8xlarge (1 V100)".
+std::string hardware_text(const Lines& lines) {
+  std::vector<std::string> ours, theirs;
+  for (const SuiteLine& line : lines) {
+    std::vector<std::string>& names = line.by == "train" ? ours : theirs;
+    const bool known = std::ranges::find(names, line.hardware) != names.end();
+    if (line.rate && !known) names.push_back(line.hardware);
+  }
+  const std::string own = ours.empty() ? "" : "train on " + joined(ours) + "; ";
+  return own + "published on " + joined(theirs);
+}
+
 /// The names of the bars, in a strip of their own below the panels.
-std::string legend(std::span<const std::string> names) {
+std::string legend(const Lines& lines, std::span<const std::string> names) {
   std::string script =
-      "set origin 0,0\nset size 1,0.08\nset margins 0, 0, 0, 0\nunset title\nunset label\nunset "
+      "set origin 0,0.03\nset size 1,0.05\nset label 2 " + gnuplot_text(hardware_text(lines)) +
+      " at screen 0.5, 0.015 center font ',9' textcolor rgb '#555555'\n"
+      "set margins 0, 0, 0, 0\nunset title\nunset label 1\nunset "
       "tics\nunset xlabel\nunset ylabel\nunset object 1\nset xrange [0:1]\nset yrange [0:1]\nset "
       "key "
       "center center horizontal samplen 1.5 font ',12'\nplot ";
@@ -150,7 +164,7 @@ std::string suite_script(const SuiteReport& report, const std::filesystem::path&
                           0.92 - static_cast<double>(i / columns + 1) * height, width, height) +
               panel_plot(i, panels[i], names);
   }
-  return script + legend(names) + "unset multiplot\nunset output\n";
+  return script + legend(all, names) + "unset multiplot\nunset output\n";
 }
 
 }  // namespace trainyard

@@ -15,11 +15,13 @@ std::string task_of(const SuiteReport& report) {
   return report.inference ? "inference" : "training";
 }
 
-/// "AMD EPYC, CPU, 2 threads" of rank 0.
+/// Of rank 0: "AMD EPYC, 2 threads".
 std::string hardware_of(const ScalingRow& row) {
+  constexpr std::string_view kCpu = "CPU";
   const RankMeasurement& rank = row.by_rank.front();
-  return rank.processor.empty() || rank.device != "cpu" ? rank.device_text
-                                                        : rank.processor + ", " + rank.device_text;
+  const std::string& text = rank.device_text;
+  const bool named = text.starts_with(kCpu) && !rank.processor.empty();
+  return named ? rank.processor + text.substr(kCpu.size()) : text;
 }
 
 SuiteLine own_line(const SuiteReport& report, const SuiteMeasurement& measurement) {
@@ -60,6 +62,9 @@ std::string short_rate(const std::optional<double>& rate) {
   if (!rate) return "-";
   return *rate < 99.95 ? fmt::format("{:.1f}", *rate) : fmt::format("{:.0f}", *rate);
 }
+
+/// A reason up to what to do about it, which is in the CSV.
+std::string brief(const std::string& reason) { return reason.substr(0, reason.find("; ")); }
 
 /// The heading of a row's lines.
 std::string heading(const SuiteReport& report, const SuiteLine& line) {
@@ -105,7 +110,7 @@ std::string suite_table(const SuiteReport& report) {
     place = line.place;
     text += fmt::format("  {:<12} {:<17} {:>9}  {}\n", begins ? place_text(place) : "", line.by,
                         short_rate(line.rate),
-                        line.rate ? line.hardware : "not measured: " + line.reason);
+                        line.rate ? line.hardware : "not measured: " + brief(line.reason));
   }
   return text;
 }

@@ -45,7 +45,7 @@ struct SuiteLine {
 [[nodiscard]] std::vector<SuiteLine> suite_lines(const SuiteReport& report);
 
 /// For people: for each row a line per place with ours and the published rates, and why some were
-/// not measured.
+/// not measured, in brief.
 [[nodiscard]] std::string suite_table(const SuiteReport& report);
 /// A line for each of suite_lines(): `state` is measured, published, or not measured with a reason.
 [[nodiscard]] std::string suite_csv(const SuiteReport& report);

@@ -67,7 +67,7 @@ SuiteReport report() {
                                .place = {.ranks = 1, .gpus = true},
                                .unit = "images",
                                .batch = 32,
-                               .reason = "no GPU, \"none\""});
+                               .reason = "no GPU, \"none\"; add one"});
   made.measurements.push_back({.row = &b, .place = {.ranks = 1}, .reason = "no file b.txt"});
   return made;
 }
@@ -117,7 +117,7 @@ TEST_CASE("a report has ours and the published rates of its task, place by place
   REQUIRE(lines.size() == 5);
   CHECK(lines[0].by == "train");
   CHECK(*lines[0].rate == doctest::Approx(123.456));
-  CHECK(lines[0].hardware == "Some CPU, CPU, 2 threads");
+  CHECK(lines[0].hardware == "Some CPU, 2 threads");
   CHECK(lines[0].versions == "train 9.9, oneDNN 3.1.1");
   CHECK(lines[1].by == "Others");
   CHECK(*lines[1].rate == 50);
@@ -134,7 +134,7 @@ TEST_CASE("the table says what was not measured, and why") {
         "small: published by Others 1.0\n"
         "\n"
         "A, one row (a), images/s, training\n"
-        "  CPU          train                   123  Some CPU, CPU, 2 threads\n"
+        "  CPU          train                   123  Some CPU, 2 threads\n"
         "               Others                 50.0  8 cores\n"
         "  1 GPU        train                     -  not measured: no GPU, \"none\"\n"
         "               Others                  200  one GPU\n"
@@ -147,7 +147,7 @@ TEST_CASE("the CSV has a line for each rate and for each that is missing") {
   const std::vector<std::string> lines = split(suite_csv(report()), '\n');
   REQUIRE(lines.size() == 7);  // with the header, and the end of the last line
   CHECK(lines[1] ==
-        "small,\"A, one row\",a,training,train,\"Some CPU, CPU, 2 "
+        "small,\"A, one row\",a,training,train,\"Some CPU, 2 "
         "threads\",cpu,1,32,123.456,120,130,images,259.2,1,258.2,0,\"train 9.9, oneDNN "
         "3.1.1\",,measured,");
   CHECK(lines[2] ==
@@ -155,7 +155,7 @@ TEST_CASE("the CSV has a line for each rate and for each that is missing") {
         "1.0,https://example.org/figures,published,");
   CHECK(lines[3] ==
         "small,\"A, one row\",a,training,train,,gpu,1,32,,,,images,,,,,train 9.9,,not "
-        "measured,\"no GPU, \"\"none\"\"\"");
+        "measured,\"no GPU, \"\"none\"\"; add one\"");
   CHECK(lines[5] ==
         "small,B,b,training,train,,cpu,1,,,,,,,,,,train 9.9,,not measured,no file b.txt");
 }
@@ -181,7 +181,8 @@ TEST_CASE("gnuplot draws a panel for each row, and says what has no bar") {
   CHECK(draw_picture(disk, *gnuplot, suite_script(report(), picture), picture) == "");
   const std::string svg = text_of(picture);
   for (const std::string text : {"small, training", "A, one row", "images/s", "123", "50", "200",
-                                 "not measured here: 1 GPU", "not measured here: CPU", "Others"}) {
+                                 "not measured here: 1 GPU", "not measured here: CPU", "Others",
+                                 "train on Some CPU, 2 threads; published on 8 cores, one GPU"}) {
     CAPTURE(text);
     CHECK(svg.find(text) != std::string::npos);
   }

@@ -12,7 +12,7 @@ run "$train" bench --suite keras-mxnet --rows lstm_synthetic --gpus 0 "${short[@
 expect_code 0
 expect_err "lstm_synthetic: CPU"
 expect_out "LSTM, synthetic (lstm_synthetic), seq/s, training"
-expect_out_match "  CPU +train +[0-9.]+  .*CPU, 1 thread"
+expect_out_match "  CPU +train +[0-9.]+  .*, 1 thread"
 expect_out_match "Keras-MXNet +2083  c5.18xlarge \(36 cores\)"
 expect_out_match "  8 GPUs +Keras-MXNet +2632  p3.16xlarge \(8 V100\)"
 expect_equal "$(head -n 1 lstm.csv)" "suite,row,config,task,by,hardware,device,ranks,batch,images_per_s,low,high,unit,step_ms,data_ms,compute_ms,communication_ms,versions,source,state,reason"
