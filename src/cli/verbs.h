@@ -2,7 +2,7 @@
 // sets its action, and add a line here and in the list of program.cpp.
 //
 // The folder cli is the only one that prints, reads the environment and knows flags; what a verb
-// does is in run, bench and analysis.
+// does is in run, inference, bench and analysis.
 #pragma once
 
 #include <functional>
@@ -43,6 +43,8 @@ void declare_schema(CLI::App& app, const Context& context, Action& action);
 void declare_bench(CLI::App& app, const Context& context, Action& action);
 void declare_browse(CLI::App& app, const Context& context, Action& action);
 void declare_data(CLI::App& app, const Context& context, Action& action);
+void declare_eval(CLI::App& app, const Context& context, Action& action);
+void declare_predict(CLI::App& app, const Context& context, Action& action);
 void declare_generate(CLI::App& app, const Context& context, Action& action);
 void declare_compare(CLI::App& app, const Context& context, Action& action);
 void declare_diff(CLI::App& app, const Context& context, Action& action);

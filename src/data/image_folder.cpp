@@ -41,9 +41,6 @@ void append_class(const fs::path& folder, std::int32_t label, std::vector<Pictur
 /// Checks that the folders are classes, of which there may be more than folders.
 void check_classes(const fs::path& root, const std::vector<std::string>& names,
                    std::int64_t classes) {
-  if (names.empty()) {
-    bad_file(root, "holds no class folders; expected " + root.string() + "/CLASS/*.jpg");
-  }
   const auto count = static_cast<std::int64_t>(names.size());
   if (classes == 0 || count <= classes) return;
   bad_file(root / names[static_cast<std::size_t>(classes)],
@@ -61,22 +58,33 @@ void declare(config::Fields& fields, ImageFolderOptions& options) {
   declare_pictures(fields, options);
 }
 
-std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options,
-                                           const Opening& opening) {
-  PictureFiles set{.folder = located(options.root, options.config_folder)};
+PictureFiles class_folders(const fs::path& folder) {
+  PictureFiles set{.folder = folder};
   std::error_code ignored;
-  if (!fs::is_directory(set.folder, ignored)) {
-    bad_file(set.folder,
-             "is not a folder; 'root' names a folder with one folder of pictures per class");
-  }
-  for (const fs::directory_entry& entry : sorted_entries(set.folder)) {
+  for (const fs::directory_entry& entry : sorted_entries(folder)) {
     if (!entry.is_directory(ignored)) continue;
     if (entry.is_symlink()) bad_file(entry.path(), "is a symbolic link; use a real class folder");
     append_class(entry.path(), static_cast<std::int32_t>(set.class_names.size()), set.files);
     set.class_names.push_back(entry.path().filename().string());
   }
+  set.classes = std::ssize(set.class_names);
+  if (set.classes == 0) {
+    bad_file(folder, "holds no class folders; expected " + folder.string() + "/CLASS/*.jpg");
+  }
+  return set;
+}
+
+std::unique_ptr<Dataset> open_image_folder(const ImageFolderOptions& options,
+                                           const Opening& opening) {
+  const fs::path folder = located(options.root, options.config_folder);
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    bad_file(folder,
+             "is not a folder; 'root' names a folder with one folder of pictures per class");
+  }
+  PictureFiles set = class_folders(folder);
   check_classes(set.folder, set.class_names, options.classes);
-  set.classes = options.classes > 0 ? options.classes : std::ssize(set.class_names);
+  if (options.classes > 0) set.classes = options.classes;
   return open_pictures(std::move(set), options, opening);
 }
 

@@ -138,6 +138,12 @@ std::unique_ptr<Dataset> open_imdb(const ImdbOptions& options) {
   return token_set_of(std::move(samples), options.limit);
 }
 
+WordIndex imdb_word_index(const ImdbOptions& options) {
+  const fs::path folder = reviews_folder(options);
+  if (options.word_ranks == WordRanks::keras) return keras_index(folder);
+  return counted_index(reviews_of(folder, "train").texts);
+}
+
 std::unique_ptr<DatasetSource> read_imdb(config::Fields& fields) {
   ImdbOptions options;
   declare(fields, options);

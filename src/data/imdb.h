@@ -1,6 +1,7 @@
 // The Large Movie Review Dataset as Keras's imdb.load_data gives it.
 #pragma once
 
+#include "data/keras_words.h"
 #include "data/source.h"
 #include "data/token_set.h"
 
@@ -30,6 +31,9 @@ void declare(config::Fields& fields, ImdbOptions& options);
 /// and test.tsv, or in folders train/pos, train/neg, test/pos and test/neg. Throws Error{data} as
 /// read_text_table() and read_text_folders(), and for a missing word index.
 [[nodiscard]] std::unique_ptr<Dataset> open_imdb(const ImdbOptions& options);
+
+/// The ranks by which open_imdb() turns words into tokens. Throws Error{data} as that.
+[[nodiscard]] WordIndex imdb_word_index(const ImdbOptions& options);
 
 [[nodiscard]] std::unique_ptr<DatasetSource> read_imdb(config::Fields& fields);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "data/letters.h"
 #include "data/picture_resize.h"
 
@@ -79,11 +80,22 @@ std::int64_t cell_side(const std::vector<SheetRow>& rows, std::int64_t most_side
   return side;
 }
 
+/// The lines of the longest text.
+std::int64_t text_lines(const std::vector<SheetRow>& rows) {
+  std::int64_t lines = 1;
+  for (const SheetRow& row : rows) {
+    for (const SheetCell& cell : row) {
+      lines = std::max<std::int64_t>(lines, std::ranges::count(cell.text, '\n') + 1);
+    }
+  }
+  return lines;
+}
+
 }  // namespace
 
 Picture picture_sheet(const std::vector<SheetRow>& rows, std::int64_t most_side) {
   const std::int64_t side = cell_side(rows, most_side);
-  const std::int64_t step_x = side + kGap, step_y = side + kTextHeight + kGap;
+  const std::int64_t step_x = side + kGap, step_y = side + text_lines(rows) * kTextHeight + kGap;
   std::int64_t columns = 0;
   for (const SheetRow& row : rows) columns = std::max<std::int64_t>(columns, std::ssize(row));
   Picture sheet({kGap + std::ssize(rows) * step_y, kGap + columns * step_x}, 3);
@@ -94,7 +106,11 @@ Picture picture_sheet(const std::vector<SheetRow>& rows, std::int64_t most_side)
       const SheetCell& cell = row[static_cast<std::size_t>(k)];
       const SheetPlace at{kGap + i * step_y, kGap + k * step_x};
       paste(shown(cell.picture, side), at, sheet);
-      draw_text(cell.text, {at.y + side + 2, at.x}, side, sheet);
+      std::int64_t y = at.y + side + 2;
+      for (const std::string& line : split(cell.text, '\n')) {
+        draw_text(line, {y, at.x}, side, sheet);
+        y += kTextHeight;
+      }
     }
   }
   return sheet;

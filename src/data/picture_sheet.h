@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// A picture of a sheet and the text below it.
+/// A picture of a sheet and the text below it, of lines that end in \n.
 struct SheetCell {
   Picture picture;
   std::string text;

@@ -1,7 +1,10 @@
 #include "report/class_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -60,21 +63,51 @@ std::string confusion_csv(const ConfusionMatrix& matrix, std::span<const std::st
   return text;
 }
 
-std::string classes_csv(const SplitOutputs& outputs, const ConfusionMatrix& matrix,
-                        std::span<const std::string> names) {
-  std::string text = "class,name,samples,predicted,right,precision,recall,f1,auc\n";
+std::vector<ClassRow> class_rows(const SplitOutputs& outputs, const ConfusionMatrix& matrix) {
+  std::vector<ClassRow> rows;
   for (std::int64_t c = 0; c < matrix.classes(); ++c) {
-    std::int64_t samples = 0, predicted = 0;
+    ClassRow row{.right = matrix.count(c, c)};
     for (std::int64_t other = 0; other <= matrix.classes(); ++other) {
-      samples += matrix.count(c, other);
-      if (other < matrix.classes()) predicted += matrix.count(other, c);
+      row.samples += matrix.count(c, other);
+      if (other < matrix.classes()) row.predicted += matrix.count(other, c);
     }
-    const std::int64_t right = matrix.count(c, c);
+    row.precision = ratio(row.right, row.predicted);
+    row.recall = ratio(row.right, row.samples);
+    row.f1 = ratio(2 * row.right, row.samples + row.predicted);
+    row.auc = area_under_curve(outputs, c);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::string classes_csv(std::span<const ClassRow> rows, std::span<const std::string> names) {
+  std::string text = "class,name,samples,predicted,right,precision,recall,f1,auc\n";
+  for (std::size_t c = 0; c < rows.size(); ++c) {
+    const ClassRow& of = rows[c];
+    const auto number = static_cast<std::int64_t>(c);
     CsvRow row;
-    row.add(c).add_text(name_of_class(names, c)).add(samples).add(predicted).add(right);
-    row.add(ratio(right, predicted)).add(ratio(right, samples));
-    row.add(ratio(2 * right, samples + predicted));
-    text += row.add(area_under_curve(outputs, c)).text();
+    row.add(number).add_text(name_of_class(names, number));
+    row.add(of.samples).add(of.predicted).add(of.right);
+    text += row.add(of.precision).add(of.recall).add(of.f1).add(of.auc).text();
+  }
+  return text;
+}
+
+std::string classes_text(std::span<const ClassRow> rows, std::span<const std::string> names) {
+  std::size_t width = std::string_view("class").size();
+  for (std::size_t c = 0; c < rows.size(); ++c) {
+    width = std::max(width, name_of_class(names, static_cast<std::int64_t>(c)).size());
+  }
+  const auto cell = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.4f}", *value) : std::string("-");
+  };
+  std::string text = fmt::format("{:<{}}  {:>8}  {:>9}  {:>6}  {:>6}  {:>6}\n", "class", width,
+                                 "samples", "precision", "recall", "f1", "auc");
+  for (std::size_t c = 0; c < rows.size(); ++c) {
+    text += fmt::format("{:<{}}  {:>8}  {:>9}  {:>6}  {:>6}  {:>6}\n",
+                        name_of_class(names, static_cast<std::int64_t>(c)), width, rows[c].samples,
+                        cell(rows[c].precision), cell(rows[c].recall), cell(rows[c].f1),
+                        cell(rows[c].auc));
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,9 +43,20 @@ class ConfusionMatrix {
 /// samples whose outputs are NaN. Classes without a name get their number.
 [[nodiscard]] std::string confusion_csv(const ConfusionMatrix& matrix,
                                         std::span<const std::string> names);
-/// classes.csv: class,name,samples,predicted,right,precision,recall,f1,auc; a ratio whose
-/// denominator is 0 is empty. `matrix` is that of `outputs`.
-[[nodiscard]] std::string classes_csv(const SplitOutputs& outputs, const ConfusionMatrix& matrix,
+/// How well one class is predicted; a ratio whose denominator is 0 is empty.
+struct ClassRow {
+  std::int64_t samples = 0, predicted = 0, right = 0;
+  std::optional<double> precision, recall, f1, auc;
+};
+/// Of each class; `matrix` is that of `outputs`.
+[[nodiscard]] std::vector<ClassRow> class_rows(const SplitOutputs& outputs,
+                                               const ConfusionMatrix& matrix);
+
+/// classes.csv: class,name,samples,predicted,right,precision,recall,f1,auc.
+[[nodiscard]] std::string classes_csv(std::span<const ClassRow> rows,
                                       std::span<const std::string> names);
+/// The same for people, in aligned columns: class, samples, precision, recall, f1 and auc.
+[[nodiscard]] std::string classes_text(std::span<const ClassRow> rows,
+                                       std::span<const std::string> names);
 
 }  // namespace trainyard

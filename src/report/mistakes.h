@@ -2,17 +2,32 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "report/class_table.h"
 
 namespace trainyard {
 
-/// mistakes.csv: sample,label,predicted,probability. The wrong predictions with the highest
-/// probabilities, at most `most` of them, the highest first, equal ones by index; `probability` is
-/// that of the predicted class. Rows with a NaN predict nothing and are left out.
-[[nodiscard]] std::string mistakes_csv(const SplitOutputs& outputs,
-                                       std::span<const std::string> names, std::size_t most = 100);
+struct Mistake {
+  std::int64_t sample = 0;
+  std::int64_t label = 0;
+  std::int64_t predicted = 0;
+  double probability = 0;  // of the predicted class
+};
+
+/// The probability of class `index` in a row of `outputs`.
+[[nodiscard]] double probability_of(std::span<const float> row, std::int64_t index, bool logits);
+
+/// The wrong predictions with the highest probabilities, at most `most` of them, the highest first,
+/// equal ones by index. Rows with a NaN predict nothing and are left out.
+[[nodiscard]] std::vector<Mistake> most_confident_mistakes(const SplitOutputs& outputs,
+                                                           std::size_t most = 100);
+
+/// mistakes.csv: sample,label,predicted,probability.
+[[nodiscard]] std::string mistakes_csv(std::span<const Mistake> mistakes,
+                                       std::span<const std::string> names);
 
 }  // namespace trainyard

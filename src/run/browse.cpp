@@ -3,40 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "data/epoch_order.h"
+#include "data/float_image.h"
 #include "data/picture_sheet.h"
 #include "run/session/session_data.h"
 
 namespace trainyard {
 namespace {
-
-/// An image [c, h, w] in float.
-struct FloatImage {
-  Shape shape;
-  std::vector<float> values;
-};
-
-/// A range of values.
-struct ValueRange {
-  float least = std::numeric_limits<float>::max(), most = std::numeric_limits<float>::lowest();
-  double sum = 0;
-  std::int64_t count = 0;
-
-  void take(const std::vector<float>& values) {
-    for (const float value : values) {
-      least = std::min(least, value);
-      most = std::max(most, value);
-      sum += value;
-    }
-    count += std::ssize(values);
-  }
-};
 
 /// A row before its values become colours.
 struct BrowsedSample {
@@ -62,9 +39,7 @@ class Browser {
 
   BrowsedSample sample(std::int64_t position) {
     const std::int64_t index = order_[position];
-    BrowsedSample row{.label = label(index), .original = {set_.sample_shape(index), {}}};
-    row.original.values.resize(static_cast<std::size_t>(row.original.shape.elements()));
-    set_.read(index, row.original.values.data());
+    BrowsedSample row{.label = label(index), .original = image_of(set_, index)};
     const std::int64_t draws = options_.val ? 1 : options_.draws;
     for (std::int64_t draw = 0; draw < draws; ++draw) {
       const SampleKey key{seed_, options_.epoch + static_cast<std::uint32_t>(draw), index};
@@ -113,23 +88,6 @@ class Browser {
   ImageScratch scratch_;
   ValueRange network_;
 };
-
-/// Values of `range` as 0..255.
-Picture colored(const FloatImage& image, const ValueRange& range) {
-  const ImageSize size{image.shape[1], image.shape[2]};
-  const std::int64_t planes = image.shape[0];
-  Picture picture(size, planes == 3 ? 3 : 1);
-  const float scale = range.most > range.least ? 255 / (range.most - range.least) : 1;
-  for (std::int64_t i = 0; i < size.pixels(); ++i) {
-    for (int c = 0; c < picture.channels(); ++c) {
-      const float value = image.values[static_cast<std::size_t>(c * size.pixels() + i)];
-      const float color = std::round((value - range.least) * scale);
-      picture.row(0)[i * picture.channels() + c] =
-          static_cast<std::uint8_t>(std::clamp(color, 0.0f, 255.0f));
-    }
-  }
-  return picture;
-}
 
 SheetRow row_of(const BrowsedSample& sample, const ValueRange& range,
                 const BrowseOptions& options) {

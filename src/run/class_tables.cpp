@@ -1,16 +1,12 @@
 #include "run/class_tables.h"
 
 #include <algorithm>
-#include <string>
-#include <vector>
-
-#include "report/class_table.h"
-#include "report/mistakes.h"
+#include <utility>
 
 namespace trainyard {
 
-void write_class_tables(const RunFolder& folder, const Dataset& set, std::span<const float> outputs,
-                        double threshold, std::optional<std::int64_t> ignored) {
+ClassTables class_tables(const Dataset& set, std::span<const float> outputs, double threshold,
+                         std::optional<std::int64_t> ignored) {
   std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()));
   for (std::int64_t i = 0; i < set.size(); ++i) {
     const std::int32_t label = set.label(i);
@@ -21,12 +17,23 @@ void write_class_tables(const RunFolder& folder, const Dataset& set, std::span<c
                            .classes = std::max<std::int64_t>(set.classes(), 2),
                            .threshold = threshold,
                            .logits = threshold == 0};
-  const ConfusionMatrix matrix(split);
-  const std::vector<std::string> names = set.class_names();
+  ConfusionMatrix matrix(split);
+  std::vector<ClassRow> rows = class_rows(split, matrix);
+  return {.names = set.class_names(),
+          .matrix = std::move(matrix),
+          .rows = std::move(rows),
+          .mistakes = most_confident_mistakes(split)};
+}
+
+std::vector<TextFile> csv_files(const ClassTables& tables) {
+  return {{"classes.csv", classes_csv(tables.rows, tables.names)},
+          {"confusion.csv", confusion_csv(tables.matrix, tables.names)},
+          {"mistakes.csv", mistakes_csv(tables.mistakes, tables.names)}};
+}
+
+void write_class_tables(const RunFolder& folder, const ClassTables& tables) {
   static_cast<void>(folder.subfolder("eval"));
-  folder.write("eval/classes.csv", classes_csv(split, matrix, names));
-  folder.write("eval/confusion.csv", confusion_csv(matrix, names));
-  folder.write("eval/mistakes.csv", mistakes_csv(split, names));
+  for (const TextFile& file : csv_files(tables)) folder.write("eval/" + file.name, file.text);
 }
 
 }  // namespace trainyard

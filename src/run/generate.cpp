@@ -18,7 +18,7 @@ GeneratedTexts generate_from(const StoredModel& stored, const DeviceChoice& choi
                                       .warn = choice.warn});
   require_vocabulary_of_run(stored.run, data.train->vocabulary());
   Graph network = build_network(run, std::ssize(request.config.temperatures));
-  require_fit(run, network, data);
+  require_fit(run, network, *data.train, *data.pipeline);
   const TrainingGraph graph = training_graph_of(run, std::move(network), data.train->fields());
   ModelOptions options = model_options(run, device, 1, nullptr, 0);
   options.train = false;

@@ -267,9 +267,10 @@ TrainerParts TrainingRun::trainer_parts() {
           .outputs =
               [this](std::span<const float> rows) {
                 if (!keeper_) return;
-                write_class_tables(keeper_->folder(), *session_->data().val, rows,
-                                   usual_threshold(session_->config()),
-                                   session_->config().weights.ignore_label);
+                write_class_tables(
+                    keeper_->folder(),
+                    class_tables(*session_->data().val, rows, usual_threshold(session_->config()),
+                                 session_->config().weights.ignore_label));
               },
           .epoch_done = [this](const TrainingState& state) { write_texts(state); },
           .gpu_mem_mib = [this] { return session_->device().used_mib(); },

@@ -5,11 +5,10 @@
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "../run/run_text.h"
 #include "run/run_folder.h"
 #include "run/snapshot.h"
 #include "run/statistics_file.h"
-#include "run/training_run.h"
+#include "trained_run.h"
 
 using namespace trainyard;
 using trainyard::testing::error_of;
@@ -32,27 +31,6 @@ epochs: 2
 threads: 1
 )";
 
-void train_stored(const fs::path& folder, const std::string& id) {
-  RankGroup alone({});
-  const Disk disk;
-  const SystemClock clock;
-  const StopSignals signals;
-  const RunContext context{
-      .disk = disk,
-      .clock = clock,
-      .signals = signals,
-      .ranks = alone,
-      .console = [](const Banner&, std::int64_t) { return std::make_unique<NullSink>(); },
-      .warn = [](const std::string&) {},
-      .log_to = [](const fs::path&) {}};
-  static_cast<void>(run_training({.config = test::read_run(kStoredRun),
-                                  .original_yaml = kStoredRun,
-                                  .command = "train it",
-                                  .id = id,
-                                  .out = folder},
-                                 context));
-}
-
 StoredModel opened(const fs::path& path) {
   return open_stored_model(path, {}, [](const std::string&) {});
 }
@@ -66,7 +44,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 struct StoredRun {
-  StoredRun() : run(folder / "one") { train_stored(run, "one"); }
+  StoredRun() : run(folder / "one") { test::train_into_folder(kStoredRun, run, "one"); }
   [[nodiscard]] fs::path checkpoint() const {
     return run / "checkpoints" / checkpoint_pointer(run / "checkpoints", "last");
   }
@@ -138,7 +116,7 @@ TEST_CASE("what is no run and no checkpoint is refused, each with its own messag
 
 TEST_CASE("damaged weights, and those of another run, are refused") {
   const StoredRun made;
-  train_stored(made.folder / "two", "two");
+  test::train_into_folder(kStoredRun, made.folder / "two", "two");
   const fs::path moved = made.run / "checkpoints" / "moved";
   fs::copy(made.folder / "two" / "checkpoints" /
                checkpoint_pointer(made.folder / "two" / "checkpoints", "last"),

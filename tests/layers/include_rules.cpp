@@ -34,9 +34,10 @@ const std::vector<Row>& table() {
       {"train", {"report", "model", "launch"}},
       {"checkpoint", {"model", "formats"}},
       {"run", {"train", "checkpoint", "backend"}},
+      {"inference", {"run"}},
       {"bench", {"run"}},
       {"analysis", {"run"}},
-      {"cli", {"bench", "analysis"}},
+      {"cli", {"inference", "bench", "analysis"}},
       {"main.cpp", {"cli"}},
   };
   return rows;

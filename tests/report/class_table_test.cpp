@@ -50,7 +50,7 @@ TEST_CASE(
     "number") {
   const std::vector<float> rows{3, 1, 2, 1, 1, 2, 1, 2, 0, 5, 5, 1, 0, 1, 9};
   const SplitOutputs outputs{.rows = rows, .labels = kLabels, .classes = 3};
-  CHECK(classes_csv(outputs, ConfusionMatrix(outputs), {}) ==
+  CHECK(classes_csv(class_rows(outputs, ConfusionMatrix(outputs)), {}) ==
         "class,name,samples,predicted,right,precision,recall,f1,auc\n"
         "0,0,2,2,1,0.5,0.5,0.5,0.6666666666666666\n"
         "1,1,3,1,1,1,0.3333333333333333,0.5,0.6666666666666666\n"

@@ -27,7 +27,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
                     {.seed = static_cast<std::uint64_t>(run_.seed),
                      .cache_folder = choice.cache_folder,
                      .warn = choice.warn});
-  require_fit(run_, network, data_);
+  require_fit(run_, network, *data_.train, *data_.pipeline);
   const TrainingGraph graph = training_graph_of(run_, std::move(network), data_.train->fields());
   place_data(run_.data, device_, replica, data_);
   make_feeders(run_, replica, field_names(graph), ranks_, data_);

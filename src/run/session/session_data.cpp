@@ -125,19 +125,23 @@ BatchImages images_for(const DataConfig& config, const SessionDevice& device,
   return config.resident == Resident::automatic && fits ? BatchImages::steps : BatchImages::bytes;
 }
 
+/// Throws Error{checkpoint} for a whitening matrix of samples of another size.
+void require_whitening(const std::vector<float>& matrix, const Pipeline& pipeline) {
+  const std::int64_t elements = pipeline.output_shape().elements();
+  if (std::ssize(matrix) == elements * elements) return;
+  throw Error(ErrorKind::checkpoint,
+              "the run's whitening matrix has " + std::to_string(matrix.size()) +
+                  " values, but its samples have " + std::to_string(elements) +
+                  "; was 'augment' or 'preprocess' changed?");
+}
+
 /// Gives the pipeline its whitening matrix, if it whitens: the run's `known` one, or a new one.
 void whiten(SessionData& data, bool known, int threads) {
   const std::optional<double> epsilon = data.pipeline->whitens();
   if (!epsilon) return;
   std::vector<float>& matrix = data.statistics.whitening;
-  const std::int64_t elements = data.pipeline->output_shape().elements();
   if (!known) matrix = whitening_matrix(*data.train, *data.pipeline, *epsilon, threads);
-  if (std::ssize(matrix) != elements * elements) {
-    throw Error(ErrorKind::checkpoint,
-                "the run's whitening matrix has " + std::to_string(matrix.size()) +
-                    " values, but its samples have " + std::to_string(elements) +
-                    "; was 'augment' or 'preprocess' changed?");
-  }
+  require_whitening(matrix, *data.pipeline);
   data.pipeline->whiten_with(matrix);
 }
 
@@ -149,22 +153,22 @@ std::int64_t tokens_of(const Dataset& set) {
 }
 
 /// What the network gets, as its input would be written.
-std::string samples_text(const SessionData& data) {
-  const Vocabulary* vocabulary = data.train->vocabulary();
-  if (vocabulary == nullptr) return data.pipeline->output_shape().text();
-  return "{tokens: " + std::to_string(tokens_of(*data.train)) +
+std::string samples_text(const Dataset& set, const Pipeline& pipeline) {
+  const Vocabulary* vocabulary = set.vocabulary();
+  if (vocabulary == nullptr) return pipeline.output_shape().text();
+  return "{tokens: " + std::to_string(tokens_of(set)) +
          ", vocabulary: " + std::to_string(vocabulary->size()) + "}";
 }
 
 /// Whether the network's input is what samples are; tokens may be of a smaller vocabulary than its.
-bool reads_samples(const Graph& network, const SessionData& data) {
+bool reads_samples(const Graph& network, const Dataset& set, const Pipeline& pipeline) {
   const Shape& input = network.values[network.inputs[0]].shape;
-  const Vocabulary* vocabulary = data.train->vocabulary();
+  const Vocabulary* vocabulary = set.vocabulary();
   if (network.vocabulary == 0 && vocabulary == nullptr) {
-    return Shape{input.c(), input.h(), input.w()} == data.pipeline->output_shape();
+    return Shape{input.c(), input.h(), input.w()} == pipeline.output_shape();
   }
   return vocabulary != nullptr && vocabulary->size() <= network.vocabulary &&
-         input.c() == tokens_of(*data.train);
+         input.c() == tokens_of(set);
 }
 
 }  // namespace
@@ -189,11 +193,23 @@ SessionData open_data(const RunConfig& run, const Statistics* known, int threads
   return data;
 }
 
-void require_fit(const RunConfig& run, const Graph& network, const SessionData& data) {
+std::unique_ptr<Pipeline> make_pipeline(const RunConfig& run, const Shape& image,
+                                        const Statistics& known) {
+  auto pipeline = std::make_unique<Pipeline>(image, run.data.augment, run.data.preprocess);
+  if (pipeline->needs_statistics()) check_statistics(known, image);
+  pipeline->prepare(known);
+  if (!pipeline->whitens()) return pipeline;
+  require_whitening(known.whitening, *pipeline);
+  pipeline->whiten_with(known.whitening);
+  return pipeline;
+}
+
+void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
+                 const Pipeline& pipeline) {
   const std::string at = run.network.where.text() + ": ";
-  if (!reads_samples(network, data)) {
+  if (!reads_samples(network, set, pipeline)) {
     throw Error(ErrorKind::config, at + "the network's input is " + input_text(network) +
-                                       ", but the data are " + samples_text(data) +
+                                       ", but the data are " + samples_text(set, pipeline) +
                                        "; change 'input' of the network or the data");
   }
   for (const auto& loss : losses_of(run)) {
@@ -201,13 +217,12 @@ void require_fit(const RunConfig& run, const Graph& network, const SessionData& 
     const Shape output = network.values[output_named(network, name)].shape;
     const bool of_labels = loss->values().target == kLabelField;
     if (!of_labels || output.c() == 1) continue;
-    if (output.c() == data.train->classes()) continue;
-    throw Error(ErrorKind::config, at + (name.empty() ? "the network" : "output '" + name + "'") +
-                                       " ends in " + std::to_string(output.c()) +
-                                       " outputs, but the data have " +
-                                       std::to_string(data.train->classes()) +
-                                       " classes; change the last layer's units" +
-                                       classes_advice(output.c(), data.train->classes()));
+    if (output.c() == set.classes()) continue;
+    throw Error(ErrorKind::config,
+                at + (name.empty() ? "the network" : "output '" + name + "'") + " ends in " +
+                    std::to_string(output.c()) + " outputs, but the data have " +
+                    std::to_string(set.classes()) + " classes; change the last layer's units" +
+                    classes_advice(output.c(), set.classes()));
   }
 }
 

@@ -43,9 +43,15 @@ struct SessionData {
 [[nodiscard]] SessionData open_data(const RunConfig& run, const Statistics* known, int threads,
                                     RankGroup& ranks, const Opening& opening);
 
-/// Throws Error{config} unless the run's network takes the images of the data, and its outputs that
-/// are compared with labels have as many classes as they.
-void require_fit(const RunConfig& run, const Graph& network, const SessionData& data);
+/// The pipeline of a run for samples of `image` ([c, h, w]), whose training split has these known
+/// statistics. Throws Error{checkpoint} for statistics of other images.
+[[nodiscard]] std::unique_ptr<Pipeline> make_pipeline(const RunConfig& run, const Shape& image,
+                                                      const Statistics& known);
+
+/// Throws Error{config} unless the run's network takes the samples of `set` as `pipeline` makes
+/// them, and its outputs that are compared with labels have as many classes as they.
+void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
+                 const Pipeline& pipeline);
 
 /// Decides whether host or device makes the batches, of `batch` samples, and copies to the device
 /// what it needs for that. Throws Error{config} if `data.resident: always` is not possible,

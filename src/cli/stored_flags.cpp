@@ -1,0 +1,81 @@
+#include "cli/stored_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "base/error.h"
+#include "cli/checks.h"
+#include "cli/messages.h"
+
+namespace trainyard::cli {
+namespace {
+
+StoredModel open_model(const StoredFlags& flags,
+                       const std::function<void(const std::string&)>& warn) {
+  StoredModel stored = open_stored_model(flags.path, overrides_of(flags.run), warn);
+  if (flags.run.threads > 0) settle_threads(stored.config, flags.run.threads);
+  return stored;
+}
+
+void work_on_rank(const StoredFlags& flags, const Context& own,
+                  const std::function<void(StoredWork&)>& work) {
+  Messages& messages = own.messages;
+  const bool speaks = own.identity.rank == 0;
+  const auto warn = [&messages](const std::string& text) { messages.warn(text); };
+  const auto warn_once = [&](const std::string& text) {
+    if (speaks) messages.warn(text);
+  };
+  StoredModel stored = open_model(flags, warn_once);
+  RankGroup ranks(rank_group_options(own.identity, stored.config.limits, messages));
+  DeviceChoice device = device_in_group(flags.run, flags.launch, ranks);
+  device.warn = warn;
+  try {
+    StoredWork rank{.stored = stored,
+                    .ranks = ranks,
+                    .device = std::move(device),
+                    .opening = {.seed = static_cast<std::uint64_t>(stored.config.seed),
+                                .cache_folder = cache_folder(),
+                                .warn = warn}};
+    work(rank);
+    ranks.sign_off();
+  } catch (const Error& error) {
+    throw first_of_ranks(ranks, error);
+  }
+}
+
+}  // namespace
+
+void add_stored_flags(CLI::App& app, StoredFlags& flags) {
+  app.add_option("run", flags.path,
+                 "run folder, for its best weights, or a checkpoint in one: its folder, the file "
+                 "checkpoints/best or checkpoints/last, or a .safetensors file")
+      ->required()
+      ->type_name("RUN|CHECKPOINT");
+  app.add_option("--batch", flags.batch,
+                 "samples of a pass, which do not change with the number of ranks; without it "
+                 "those of the run")
+      ->check(whole_number(1, 1'000'000))
+      ->default_str("")
+      ->type_name("N");
+  add_device_flags(app, flags.run);
+  add_host_flags(app, flags.launch);
+}
+
+int with_stored_model(const StoredFlags& flags, const Context& context,
+                      const std::function<void(StoredWork&)>& work,
+                      const std::function<void()>& before) {
+  const LaunchPlan plan{
+      .check =
+          [&] {
+            static_cast<void>(open_model(flags, [](const std::string&) {}));
+            before();
+          },
+      .resume_arguments = [](std::vector<std::string> arguments) { return arguments; },
+      .log_folder = {}};
+  return in_ranks(flags.run, flags.launch, context, plan, [&](const Context& own) {
+    work_on_rank(flags, own, work);
+    return 0;
+  });
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,75 @@
+// `train eval`: a stored model on a whole split.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "base/text.h"
+#include "cli/checks.h"
+#include "cli/environment.h"
+#include "cli/messages.h"
+#include "cli/stored_flags.h"
+#include "cli/verbs.h"
+#include "inference/evaluated_data.h"
+#include "inference/evaluation.h"
+#include "inference/evaluation_files.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct EvalFlags {
+  StoredFlags stored;
+  EvaluationRequest request;
+  std::string out;
+  bool json = false;
+};
+
+void print_evaluation(const EvalFlags& flags, const Evaluation& evaluation,
+                      const EvaluatedModel& of) {
+  const std::string text =
+      flags.json ? json_line(json_of(evaluation, of)) : text_of(evaluation, of);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
+  EvaluationRequest request = flags.request;
+  request.batch = flags.stored.batch;
+  SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
+  const InferenceData data = open_evaluated(rank.stored, request.data, rank.ranks, rank.opening);
+  const Evaluation evaluation = evaluate_stored(rank.stored, device, rank.ranks, data, request);
+  if (!rank.speaks()) return;
+  const EvaluatedModel of{.weights = text_of(rank.stored),
+                          .data = evaluated_text(rank.stored, request.data)};
+  print_evaluation(flags, evaluation, of);
+  const EvaluationFiles files{
+      .folder = flags.out.empty() ? evaluation_folder(rank.stored, flags.stored.path, request.data)
+                                  : std::filesystem::path(flags.out),
+      .gnuplot = program_in_path("gnuplot").value_or(std::filesystem::path()),
+      .warn = rank.device.warn};
+  const auto written = write_evaluation(files, Disk(), evaluation, of, *data.set);
+  if (!flags.json) std::printf("%s: %s\n", files.folder.c_str(), joined(written).c_str());
+}
+
+}  // namespace
+
+void declare_eval(CLI::App& app, const Context& context, Action& action) {
+  auto flags = std::make_shared<EvalFlags>();  // shared with the action, which outlives parsing
+  add_stored_flags(app, flags->stored);
+  app.add_option("--data", flags->request.data,
+                 "val, train, or a folder with a folder of pictures for each class of the run")
+      ->type_name("DATA");
+  app.add_option("--top-k", flags->request.top,
+                 "k of the top-k accuracy, where there are more classes")
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("K");
+  app.add_option("--out", flags->out,
+                 "folder of the tables and pictures; without it the folder eval of the run")
+      ->type_name("FOLDER");
+  app.add_flag("--json", flags->json, "the numbers as one line of JSON");
+  action = [flags, context] {
+    return with_stored_model(flags->stored, context,
+                             [&](StoredWork& rank) { eval_on_rank(*flags, rank); });
+  };
+}
+
+}  // namespace trainyard::cli

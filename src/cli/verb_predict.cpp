@@ -1,0 +1,159 @@
+// `train predict`: the classes of pictures or texts.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/text.h"
+#include "cli/checks.h"
+#include "cli/environment.h"
+#include "cli/messages.h"
+#include "cli/stored_flags.h"
+#include "cli/verbs.h"
+#include "inference/prediction.h"
+#include "inference/prediction_inputs.h"
+#include "inference/prediction_lines.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// In ranks that this program started, whose standard input is empty: a file with what was read
+/// from that of the program.
+constexpr const char* kInputVariable = "TRAINYARD_INPUT";
+constexpr std::uint64_t kMostInputBytes = std::uint64_t{1} << 30;
+
+struct PredictFlags {
+  StoredFlags stored;
+  NamedInputs inputs;
+  std::int64_t top = 3;
+  bool csv = false, json = false;
+  [[nodiscard]] PredictionStyle style() const {
+    return csv ? PredictionStyle::csv : json ? PredictionStyle::json : PredictionStyle::text;
+  }
+  [[nodiscard]] bool reads_standard_input() const {
+    return std::ranges::find(inputs.paths, "-") != inputs.paths.end();
+  }
+};
+
+std::string all_of_standard_input() {
+  return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+}
+
+/// Standard input for ranks: a file, removed with the object.
+class InputForRanks {
+ public:
+  void keep(const std::string& text) {
+    path_ = fs::temp_directory_path() / ("train-predict-" + std::to_string(getpid()) + ".txt");
+    Disk().replace_file(path_, text);
+    setenv(kInputVariable, path_.c_str(), 1);
+  }
+  InputForRanks() = default;
+  ~InputForRanks() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove(path_, ignored);
+  }
+  InputForRanks(const InputForRanks&) = delete;
+  InputForRanks& operator=(const InputForRanks&) = delete;
+
+ private:
+  fs::path path_;
+};
+
+/// Found by rank 0, the same on all ranks: names and texts of the inputs.
+std::vector<PredictionInput> inputs_of(const PredictFlags& flags, StoredWork& rank,
+                                       const SamplesRecord& samples) {
+  std::string joined_inputs;
+  if (rank.speaks()) {
+    NamedInputs named = flags.inputs;
+    const std::string file = variable(kInputVariable);
+    if (flags.reads_standard_input()) {
+      named.standard_input = file.empty() ? all_of_standard_input()
+                                          : read_text(file, ErrorKind::data, kMostInputBytes);
+    }
+    for (const PredictionInput& input :
+         reads_texts(samples) ? text_inputs(named) : picture_inputs(named)) {
+      joined_inputs += input.name + '\0' + input.text + '\0';
+    }
+  }
+  const std::vector<std::string> words = split(rank.ranks.from_first(joined_inputs), '\0');
+  std::vector<PredictionInput> inputs;
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) inputs.push_back({words[i], words[i + 1]});
+  return inputs;
+}
+
+void print_rate(std::size_t inputs, double seconds, bool texts, Messages& messages) {
+  const std::string what = texts ? "texts" : "pictures";
+  messages.note(with_separators(static_cast<std::int64_t>(inputs)) + " " + what + " in " +
+                fixed_text(seconds, 2) +
+                " s: " + fixed_text(static_cast<double>(inputs) / std::max(seconds, 1e-9), 1) +
+                " " + what + "/s");
+}
+
+void predict_on_rank(const PredictFlags& flags, StoredWork& rank, Messages& messages) {
+  SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
+  const SamplesRecord samples = samples_of(rank.stored, rank.opening);
+  const PredictionForm form = prediction_form(rank.stored, samples);
+  const std::vector<PredictionInput> inputs = inputs_of(flags, rank, samples);
+  const InferenceData data = open_inputs(rank.stored, samples, inputs, rank.opening);
+  const double began = rank.ranks.clock().seconds();
+  if (rank.speaks()) {
+    std::fputs(prediction_header(flags.style(), form, flags.top).c_str(), stdout);
+  }
+  std::size_t done = 0;
+  const auto width = static_cast<std::size_t>(form.width);
+  predict_stored(
+      rank.stored, device, rank.ranks, data, flags.stored.batch, [&](std::span<const float> rows) {
+        for (std::size_t i = 0; i < rows.size(); i += width) {
+          const Prediction prediction = prediction_of(rows.subspan(i, width), form, flags.top);
+          const std::string line =
+              prediction_line(flags.style(), form, inputs[done++], prediction, flags.top);
+          std::fwrite(line.data(), 1, line.size(), stdout);
+        }
+        std::fflush(stdout);
+      });
+  if (!rank.speaks()) return;
+  print_rate(inputs.size(), rank.ranks.clock().seconds() - began, reads_texts(samples), messages);
+}
+
+int predict(const PredictFlags& flags, const Context& context) {
+  InputForRanks input;
+  return with_stored_model(
+      flags.stored, context,
+      [&](StoredWork& rank) { predict_on_rank(flags, rank, context.messages); },
+      [&] {
+        if (flags.reads_standard_input()) input.keep(all_of_standard_input());
+      });
+}
+
+}  // namespace
+
+void declare_predict(CLI::App& app, const Context& context, Action& action) {
+  auto flags = std::make_shared<PredictFlags>();  // shared with the action, which outlives parsing
+  add_stored_flags(app, flags->stored);
+  app.add_option("inputs", flags->inputs.paths,
+                 "pictures, folders of them, .txt files with a path a line; of models of texts "
+                 "files with a text a line; -: such lines on standard input. Pictures of another "
+                 "size are stretched to that of the run's samples, unless its source has a rule")
+      ->type_name("IMAGE|FOLDER|FILE|-");
+  app.add_option("--text", flags->inputs.texts, "a text (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("WORDS");
+  app.add_option("--top-k", flags->top, "classes of each prediction")
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("K");
+  auto* const csv = app.add_flag("--csv", flags->csv, "a CSV table with a header");
+  app.add_flag("--json", flags->json, "JSON lines")->excludes(csv);
+  action = [flags, context] { return predict(*flags, context); };
+}
+
+}  // namespace trainyard::cli

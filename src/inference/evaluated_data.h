@@ -1,0 +1,20 @@
+// The data that `train eval` evaluates.
+#pragma once
+
+#include <string>
+
+#include "inference/inference_session.h"
+
+namespace trainyard {
+
+/// Opens `data`: "val" or "train", a split of the model's run, or a folder with one folder of
+/// pictures for each class, whose names are those of the run's classes; classes may be missing.
+/// Throws Error{command_line} for anything else, Error{data}, also for a folder that is no class of
+/// the run, and Error{checkpoint} if the run's statistics or vocabulary are of other samples.
+[[nodiscard]] InferenceData open_evaluated(const StoredModel& stored, const std::string& data,
+                                           RankGroup& ranks, const Opening& opening);
+
+/// "the validation split of the run (source cifar10)", "the pictures of FOLDER".
+[[nodiscard]] std::string evaluated_text(const StoredModel& stored, const std::string& data);
+
+}  // namespace trainyard

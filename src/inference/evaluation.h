@@ -1,0 +1,41 @@
+// A stored model evaluated on a whole split: `train eval`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inference/inference_session.h"
+#include "run/class_tables.h"
+
+namespace trainyard {
+
+struct EvaluationRequest {
+  std::string data = "val";  // see open_evaluated()
+  std::int64_t top = 5;      // of the top-k accuracy
+  std::int64_t batch = 0;    // samples of a pass; 0: those of the run on one rank
+};
+
+/// A number and its name: "loss", "accuracy", "top5_accuracy".
+struct EvaluatedValue {
+  std::string name;
+  double value = 0;
+};
+
+struct Evaluation {
+  std::int64_t samples = 0;
+  std::vector<EvaluatedValue> values;  // the loss, then the metrics
+  std::optional<ClassTables> tables;   // none: labels are not one class for each sample
+  double seconds = 0;                  // of the passes
+};
+
+/// Evaluates every sample of `data` once, by all ranks together: they get the same values, which do
+/// not depend on their number. The metrics are the run's; of one class for each sample the accuracy
+/// and the top-k accuracy besides, unless there are no more than `top` classes. Throws as
+/// InferenceSession.
+[[nodiscard]] Evaluation evaluate_stored(const StoredModel& stored, SessionDevice& device,
+                                         RankGroup& ranks, const InferenceData& data,
+                                         const EvaluationRequest& request);
+
+}  // namespace trainyard

@@ -1,0 +1,45 @@
+// What an evaluation leaves: its numbers as text and JSON, its tables and pictures as files.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "formats/json.h"
+#include "inference/evaluation.h"
+
+namespace trainyard {
+
+/// What was evaluated.
+struct EvaluatedModel {
+  std::string weights;  // text_of(StoredModel)
+  std::string data;     // evaluated_text()
+};
+
+/// The folder of an evaluation by default: RUN/eval, and below it the name of the checkpoint, if
+/// `path` is not the run's folder, and of the data, if they are not its validation split.
+[[nodiscard]] std::filesystem::path evaluation_folder(const StoredModel& stored,
+                                                      const std::filesystem::path& path,
+                                                      const std::string& data);
+
+/// For people: what was evaluated, the values, and the table of up to 40 classes.
+[[nodiscard]] std::string text_of(const Evaluation& evaluation, const EvaluatedModel& of);
+/// {weights, data, samples, loss, METRIC..., seconds, classes: [{class, samples, ...}]}; a value
+/// that is not finite is null.
+[[nodiscard]] Json json_of(const Evaluation& evaluation, const EvaluatedModel& of);
+
+struct EvaluationFiles {
+  std::filesystem::path folder;
+  std::filesystem::path gnuplot;  // program, or empty: no picture of the confusion matrix
+  std::function<void(const std::string&)> warn;
+};
+
+/// Writes eval.json, with tables classes.csv, confusion.csv and mistakes.csv, and of these
+/// confusion.png and mistakes.png; returns the names of the files. Throws Error{disk}.
+std::vector<std::string> write_evaluation(const EvaluationFiles& files, const Disk& disk,
+                                          const Evaluation& evaluation, const EvaluatedModel& of,
+                                          const Dataset& set);
+
+}  // namespace trainyard

@@ -1,0 +1,101 @@
+#include "inference/inference_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "run/config/batch_numbers.h"
+#include "run/config/layer_rules.h"
+#include "run/reproduction.h"
+#include "run/session/session_data.h"
+#include "run/session/session_model.h"
+
+namespace trainyard {
+namespace {
+
+/// The run's objectives with further metrics, of which those that it has already are left out.
+RunConfig with_metrics(RunConfig run, const InferenceOptions& options) {
+  for (const auto& metric : options.metrics) {
+    bool known = false;
+    for (const auto& own : run.metrics) known = known || column_of(*own) == column_of(*metric);
+    if (!known) run.metrics.push_back(metric);
+  }
+  return run;
+}
+
+ModelOptions options_of(const RunConfig& run, const SessionDevice& device,
+                        std::int64_t kept_outputs) {
+  ModelOptions options = model_options(run, device, 1, nullptr, 0);
+  options.train = false;
+  options.slots = 0;
+  options.average = std::nullopt;  // the stored weights are the ones that are judged
+  options.kept_outputs = kept_outputs;
+  return options;
+}
+
+FeederOptions feeding(const StoredModel& stored, const InferenceData& data, std::int64_t batch,
+                      const RankGroup& ranks) {
+  return {.batch = batch,
+          .seed = static_cast<std::uint64_t>(stored.config.seed),
+          .shuffle = false,
+          .train = false,
+          .workers = static_cast<int>(stored.config.data.workers),
+          .prefetch = static_cast<int>(stored.config.data.prefetch),
+          .weights = data.weights,
+          .rank = ranks.rank(),
+          .ranks = ranks.size()};
+}
+
+/// The fields of the samples; for those without targets also the ones that losses would read.
+std::vector<SampleField> fields_for(const RunConfig& run, const Graph& network, const Dataset& set,
+                                    bool unlabelled) {
+  std::vector<SampleField> fields = set.fields();
+  if (!unlabelled) return fields;
+  for (const SampleField& field : usual_fields(run, network)) {
+    const auto found = std::ranges::find(fields, field.name, &SampleField::name);
+    if (found == fields.end()) fields.push_back(field);
+  }
+  return fields;
+}
+
+/// Those that batches bring.
+std::vector<std::string> fed_fields(const TrainingGraph& graph, const Dataset& set) {
+  const std::vector<SampleField> fields = set.fields();
+  std::vector<std::string> fed;
+  for (const std::string& name : field_names(graph)) {
+    if (std::ranges::find(fields, name, &SampleField::name) != fields.end()) fed.push_back(name);
+  }
+  return fed;
+}
+
+}  // namespace
+
+std::int64_t batch_of(const StoredModel& stored, const InferenceOptions& options) {
+  return options.batch > 0 ? options.batch : replica_batch(stored.config, 1);
+}
+
+SessionDevice inference_device(const StoredModel& stored, DeviceChoice choice, RankGroup& ranks) {
+  choice.choices = choices_of(stored.run / "run.json");
+  return make_device(choice, stored.config, &ranks);
+}
+
+InferenceSession::InferenceSession(const StoredModel& stored, SessionDevice& device,
+                                   RankGroup& ranks, const InferenceData& data,
+                                   const InferenceOptions& options)
+    : give_up_(device.ranks.get()) {
+  const RunConfig run = with_metrics(stored.config, options);
+  const std::int64_t batch = batch_of(stored, options);
+  Graph network = build_network(run, batch);
+  require_fit(run, network, *data.set, *data.pipeline);
+  const std::vector<SampleField> fields = fields_for(run, network, *data.set, options.unlabelled);
+  const TrainingGraph graph = training_graph_of(run, std::move(network), fields);
+  model_ =
+      std::make_unique<Model>(graph, device.compute(),
+                              options_of(run, device, options.keep_outputs ? data.set->size() : 0));
+  if (device.relay && ranks.rank() == 0) device.relay->give(device.executors->choices());
+  fill_model(*model_, stored);
+  FeederOptions feeder = feeding(stored, data, batch, ranks);
+  feeder.fields = fed_fields(graph, *data.set);
+  feeder_ = std::make_unique<Feeder>(*data.set, *data.pipeline, std::move(feeder));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,64 @@
+// A stored model on a device, with samples to run it on.
+//
+// The folder inference evaluates and predicts with the weights of a run. It trains nothing, and
+// writes only the files of an evaluation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "data/feeder.h"
+#include "data/weight_rule.h"
+#include "model/model.h"
+#include "ops/metric.h"
+#include "run/session/session_device.h"
+#include "run/stored_model.h"
+#include "train/rank_group.h"
+
+namespace trainyard {
+
+/// Samples, as the network of a run gets them.
+struct InferenceData {
+  std::unique_ptr<Dataset> set;
+  std::unique_ptr<Pipeline> pipeline;      // prepared
+  std::optional<WeightRule> weights = {};  // of the samples
+};
+
+struct InferenceOptions {
+  std::int64_t batch = 0;     // samples of a pass; 0: those of the run on one rank
+  bool keep_outputs = false;  // Model::output_rows()
+  bool unlabelled = false;    // the samples have labels without a meaning, and no other targets
+  std::vector<std::shared_ptr<const Metric>> metrics =
+      {};  // of the network's output, beside the run's
+};
+
+/// Samples of a pass, the same on any number of ranks: so the results are the same too.
+[[nodiscard]] std::int64_t batch_of(const StoredModel& stored, const InferenceOptions& options);
+
+/// One rank's part. Batch b of the samples belongs to rank b mod ranks.
+class InferenceSession {
+ public:
+  /// `ranks` and `data` outlive it. Batches have those fields of the network's objectives that the
+  /// samples have. Throws Error{config} if network and samples do not fit,
+  /// Error{checkpoint} as fill_model(), Error{memory}, Error{device}.
+  InferenceSession(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
+                   const InferenceData& data, const InferenceOptions& options);
+
+  [[nodiscard]] Model& model() { return *model_; }
+  [[nodiscard]] Feeder& feeder() { return *feeder_; }
+
+ private:
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Feeder> feeder_;
+  GiveUpOnError give_up_;  // of the device's ranks; last
+};
+
+/// The device of an inference with `stored`, with the engines that its run chose.
+[[nodiscard]] SessionDevice inference_device(const StoredModel& stored, DeviceChoice choice,
+                                             RankGroup& ranks);
+
+}  // namespace trainyard

@@ -1,0 +1,138 @@
+#include "inference/prediction.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "model/batch_outputs.h"
+#include "ops/loss.h"
+#include "report/class_table.h"
+#include "report/mistakes.h"
+#include "run/config/layer_rules.h"
+#include "run/config/losses.h"
+#include "run/session/session_model.h"
+
+namespace trainyard {
+namespace {
+
+constexpr Operation kPredicting{"prediction"};
+
+/// Whether the network's output is compared with the label.
+bool is_of_label(const RunConfig& run) {
+  for (const auto& loss : losses_of(run)) {
+    if (loss->values().output.empty()) return loss->values().target == kLabelField;
+  }
+  return false;
+}
+
+/// Of as many classes as there are outputs; those of a text's tokens are the tokens.
+std::vector<std::string> names_for(const StoredModel& stored, const SamplesRecord& samples) {
+  std::vector<std::string> names = samples.class_names;
+  const bool tokens = stored.vocabulary && stored.vocabulary->size() == samples.classes;
+  if (names.empty() && tokens) names = stored.vocabulary->words();
+  for (std::int64_t c = std::ssize(names); c < std::max<std::int64_t>(samples.classes, 2); ++c) {
+    names.push_back(std::to_string(c));
+  }
+  return names;
+}
+
+/// Batches of a feeder with every field that a model reads; those that the samples lack are zeros.
+class WholeBatches {
+ public:
+  WholeBatches(const TrainingGraph& graph, const Feeder& feeder) : fed_(feeder.options().fields) {
+    for (const GraphField& field : graph.fields) {
+      const Value& value = graph.graph.values[field.value];
+      names_.push_back(field.name);
+      zeros_.emplace_back(static_cast<std::size_t>(value.shape.elements()) * size_of(value.type));
+    }
+  }
+  /// Valid until the next batch. Labels mean nothing: no row is valid, so that nothing counts them.
+  [[nodiscard]] Batch of(const Batch& fed) const {
+    Batch whole = fed;
+    whole.valid = 0;
+    whole.fields.clear();
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const auto found = std::ranges::find(fed_, names_[i]);
+      whole.fields.push_back(found == fed_.end()
+                                 ? std::span<const std::byte>(zeros_[i])
+                                 : fed.fields[static_cast<std::size_t>(found - fed_.begin())]);
+    }
+    return whole;
+  }
+
+ private:
+  std::vector<std::string> fed_, names_;
+  std::vector<std::vector<std::byte>> zeros_;
+};
+
+}  // namespace
+
+PredictionForm prediction_form(const StoredModel& stored, const SamplesRecord& samples) {
+  const RunConfig& run = stored.config;
+  const Graph network = build_network(run, 1);
+  const Shape output = network.values[network.output].shape;
+  if (output.elements() != output.c()) {
+    throw Error(ErrorKind::config, run.network.where.text() +
+                                       ": predict is for networks with one prediction for each "
+                                       "sample, but the output of this one is " +
+                                       output.text() +
+                                       "; what a model of text goes on with: train generate");
+  }
+  PredictionForm form{.names = {},
+                      .threshold = usual_threshold(run),
+                      .logits = usual_threshold(run) == 0,
+                      .width = output.c()};
+  const bool decides = output.c() == samples.classes || (output.c() == 1 && samples.classes <= 2);
+  if (is_of_label(run) && decides) form.names = names_for(stored, samples);
+  return form;
+}
+
+Prediction prediction_of(std::span<const float> row, const PredictionForm& form, std::int64_t top) {
+  if (form.names.empty()) return {.classes = {}, .values = {row.begin(), row.end()}};
+  const bool nan = std::ranges::any_of(row, [](float value) { return value != value; });
+  if (nan) return {};
+  const auto classes = static_cast<std::int64_t>(std::max<std::size_t>(row.size(), 2));
+  std::vector<std::int64_t> order(static_cast<std::size_t>(classes));
+  std::iota(order.begin(), order.end(), 0);
+  if (row.size() == 1) {
+    if (row[0] > form.threshold) std::ranges::reverse(order);
+  } else {
+    std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::int64_t index) {
+      return row[static_cast<std::size_t>(index)];
+    });
+  }
+  order.resize(static_cast<std::size_t>(std::min(top, classes)));
+  Prediction prediction;
+  for (const std::int64_t index : order) {
+    prediction.classes.push_back({index, probability_of(row, index, form.logits)});
+  }
+  return prediction;
+}
+
+void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
+                    const InferenceData& data, std::int64_t batch, const TakeRows& take) {
+  InferenceOptions options{.batch = batch, .unlabelled = true};
+  options.batch = std::min(batch_of(stored, options), data.set->size());
+  InferenceSession session(stored, device, ranks, data, options);
+  Model& model = session.model();
+  BatchOutputs outputs(model, device.threads);
+  const WholeBatches batches(model.graph(), session.feeder());
+  const auto width = static_cast<std::size_t>(outputs.shape().elements() / options.batch);
+  std::size_t left = static_cast<std::size_t>(data.set->size()) * width;
+  session.feeder().start(0);
+  for (std::int64_t step = 0; step < session.feeder().steps_per_epoch(); ++step) {
+    ranks.progress(step + 1, kPredicting);
+    model.load(batches.of(session.feeder().next()));
+    model.evaluate();
+    const std::vector<float> own = outputs.read();
+    std::vector<float> all(own.size() * static_cast<std::size_t>(ranks.size()));
+    ranks.communicator().all_gather(ranks.queue(), own.data(), own.size() * sizeof(float),
+                                    all.data());
+    ranks.queue().wait();
+    const std::size_t count = std::min(left, all.size());  // the rest is padding
+    if (ranks.rank() == 0) take(std::span(all).first(count));
+    left -= count;
+  }
+}
+
+}  // namespace trainyard

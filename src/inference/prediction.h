@@ -1,0 +1,50 @@
+// The predictions of a stored model: `train predict`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inference/inference_session.h"
+
+namespace trainyard {
+
+/// What the network's output for a sample says.
+struct PredictedClass {
+  std::int64_t index = 0;
+  double probability = 0;
+};
+struct Prediction {
+  /// The classes with the largest outputs, the largest first, equal ones by index; empty if an
+  /// output is NaN, or the model predicts no classes.
+  std::vector<PredictedClass> classes;
+  std::vector<float> values;  // the outputs of a model that predicts none
+};
+
+/// How a model's outputs are read.
+struct PredictionForm {
+  std::vector<std::string> names;  // of the classes; empty: the model predicts values
+  double threshold = 0;            // of a single output: above it, it predicts class 1
+  bool logits = true;              // see SplitOutputs
+  std::int64_t width = 1;          // outputs of a sample
+};
+
+/// Throws Error{config} for a network that predicts at several positions, or several outputs that
+/// are no classes and no values.
+[[nodiscard]] PredictionForm prediction_form(const StoredModel& stored,
+                                             const SamplesRecord& samples);
+/// Of a row of outputs, [width]: at most `top` classes.
+[[nodiscard]] Prediction prediction_of(std::span<const float> row, const PredictionForm& form,
+                                       std::int64_t top);
+
+/// Receives rows of outputs, [n, width], in the order of the samples.
+using TakeRows = std::function<void(std::span<const float> rows)>;
+
+/// Runs the network on every sample of `data`, by all ranks together. Rank 0 calls `take` as the
+/// outputs arrive; they do not depend on the number of ranks. Throws as InferenceSession.
+void predict_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
+                    const InferenceData& data, std::int64_t batch, const TakeRows& take);
+
+}  // namespace trainyard

@@ -1,0 +1,182 @@
+#include "inference/prediction_inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/read_file.h"
+#include "base/text.h"
+#include "config/near_file.h"
+#include "data/picture_set.h"
+#include "data/text_units.h"
+#include "inference/source_options.h"
+#include "inference/text_tokens.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostListBytes = std::uint64_t{1} << 30;
+
+/// The lines that are not blank, without the ends that other systems write.
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::string& line : split(text, '\n')) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!trimmed(line).empty()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// The files below a folder with this property, by their paths; hidden ones are left out.
+template <class Has>
+std::vector<std::string> files_below(const fs::path& folder, const Has& has) {
+  std::error_code error;
+  std::vector<std::string> files;
+  fs::recursive_directory_iterator at(folder, error), end;
+  for (; !error && at != end; at.increment(error)) {
+    const bool hidden = at->path().filename().string().starts_with('.');
+    if (hidden && at->is_directory(error)) at.disable_recursion_pending();
+    if (!hidden && at->is_regular_file(error) && has(at->path())) {
+      files.push_back(at->path().string());
+    }
+  }
+  if (error) {
+    throw Error(ErrorKind::data,
+                "cannot read folder '" + folder.string() + "': " + error.message());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+[[noreturn]] void refuse_input(const std::string& what) {
+  throw Error(ErrorKind::command_line, what);
+}
+
+/// What a path of the command line is.
+enum class PathKind { standard_input, folder, file };
+PathKind kind_of(const std::string& path) {
+  if (path == "-") return PathKind::standard_input;
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return PathKind::folder;
+  if (fs::exists(path, ignored)) return PathKind::file;
+  refuse_input("no file or folder '" + path + "' to predict" + config::near_file(path));
+}
+
+std::string list_in(const std::string& path) {
+  return read_text(path, ErrorKind::data, kMostListBytes);
+}
+
+void add_pictures_of_list(const std::string& path, std::vector<PredictionInput>& inputs) {
+  std::error_code ignored;
+  const fs::path folder = fs::path(path).parent_path();
+  for (const std::string& line : lines_in(list_in(path))) {
+    const bool here = fs::path(line).is_absolute() || fs::exists(line, ignored);
+    inputs.push_back({here ? line : (folder / line).string(), ""});
+  }
+}
+
+void add_pictures(const std::string& path, const NamedInputs& named,
+                  std::vector<PredictionInput>& inputs) {
+  switch (kind_of(path)) {
+    case PathKind::standard_input:
+      for (std::string& line : lines_in(named.standard_input.value_or(""))) {
+        inputs.push_back({std::move(line), ""});
+      }
+      return;
+    case PathKind::folder:
+      for (std::string& file : files_below(path, is_picture_name)) {
+        inputs.push_back({std::move(file), ""});
+      }
+      return;
+    case PathKind::file:
+      break;
+  }
+  if (is_picture_name(path)) {
+    inputs.push_back({path, ""});
+  } else if (fs::path(path).extension() == ".txt") {
+    add_pictures_of_list(path, inputs);
+  } else {
+    refuse_input("'" + path +
+                 "' is neither a picture (.jpg, .png, .bmp) nor a list of them, a .txt file with a "
+                 "path a line");
+  }
+}
+
+void add_texts(const std::string& path, const NamedInputs& named,
+               std::vector<PredictionInput>& inputs) {
+  const auto add_lines = [&](const std::string& text, const std::string& name) {
+    require_utf8(text, name, "; convert it to UTF-8");
+    for (const std::string& line : lines_in(text)) inputs.push_back({line, line});
+  };
+  switch (kind_of(path)) {
+    case PathKind::standard_input:
+      return add_lines(named.standard_input.value_or(""), "standard input");
+    case PathKind::file:
+      return add_lines(list_in(path), path);
+    case PathKind::folder:
+      break;
+  }
+  const auto is_text = [](const fs::path& file) { return file.extension() == ".txt"; };
+  for (const std::string& file : files_below(path, is_text)) {
+    inputs.push_back({file, list_in(file)});
+    require_utf8(inputs.back().text, file, "; convert it to UTF-8");
+  }
+}
+
+/// Refuses an empty list.
+std::vector<PredictionInput> some(std::vector<PredictionInput> inputs, const std::string& what) {
+  if (inputs.empty()) refuse_input("there is nothing to predict: expected " + what);
+  return inputs;
+}
+
+std::unique_ptr<Dataset> pictures_of(const RunConfig& run, const SamplesRecord& samples,
+                                     const std::vector<PredictionInput>& inputs,
+                                     const Opening& opening) {
+  PictureOptions options = picture_options(run, samples);
+  options.memory_mib = 0;  // each is decoded once, when its batch is made
+  PictureFiles files{
+      .folder = "", .files = {}, .classes = samples.classes, .class_names = samples.class_names};
+  for (const PredictionInput& input : inputs) files.files.push_back({input.name, 0});
+  return open_pictures(std::move(files), options, {.seed = opening.seed, .warn = opening.warn});
+}
+
+}  // namespace
+
+bool reads_texts(const SamplesRecord& samples) { return samples.image == kNoImage; }
+
+std::vector<PredictionInput> picture_inputs(const NamedInputs& named) {
+  std::vector<PredictionInput> inputs;
+  if (!named.texts.empty()) refuse_input("--text: the model of this run reads pictures");
+  for (const std::string& path : named.paths) add_pictures(path, named, inputs);
+  return some(std::move(inputs),
+              "pictures, a folder of them, a .txt file with a path a line, or - for such lines on "
+              "standard input");
+}
+
+std::vector<PredictionInput> text_inputs(const NamedInputs& named) {
+  std::vector<PredictionInput> inputs;
+  for (const std::string& path : named.paths) add_texts(path, named, inputs);
+  for (const std::string& text : named.texts) {
+    require_utf8(text, "--text", "");
+    inputs.push_back({text, text});
+  }
+  return some(std::move(inputs),
+              "--text WORDS, a file with a text a line, a folder of .txt files, or - for lines on "
+              "standard input");
+}
+
+InferenceData open_inputs(const StoredModel& stored, const SamplesRecord& samples,
+                          const std::vector<PredictionInput>& inputs, const Opening& opening) {
+  InferenceData data{.set = reads_texts(samples)
+                                ? tokens_of_inputs(stored, samples, inputs)
+                                : pictures_of(stored.config, samples, inputs, opening),
+                     .pipeline = nullptr};
+  data.pipeline = pipeline_for(stored, samples, *data.set);
+  return data;
+}
+
+}  // namespace trainyard

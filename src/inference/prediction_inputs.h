@@ -1,0 +1,44 @@
+// What `train predict` predicts: pictures in files, or texts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inference/inference_session.h"
+
+namespace trainyard {
+
+/// As the command line names them, in its order.
+struct NamedInputs {
+  std::vector<std::string> paths;  // "-": standard input
+  std::vector<std::string> texts;  // of --text, after those
+  std::optional<std::string> standard_input = {};
+};
+
+struct PredictionInput {
+  std::string name;  // as it is printed: a path, or the text itself
+  std::string text;  // of models of texts
+};
+
+/// Whether the run's samples are sequences of tokens, made of texts.
+[[nodiscard]] bool reads_texts(const SamplesRecord& samples);
+
+/// The pictures: of a folder all in it and in the folders below it, by their paths; of a .txt file
+/// and of standard input one path a line, in the file's case relative to the current folder or else
+/// to the file's. Throws Error{command_line} for a path that does not exist, a file of another
+/// kind, texts, and if there are none; Error{data} for a file that cannot be read.
+[[nodiscard]] std::vector<PredictionInput> picture_inputs(const NamedInputs& named);
+/// The texts: each line of a file or of standard input that is not blank; of a folder its .txt
+/// files, each one text; and those of `texts`. Throws as picture_inputs().
+[[nodiscard]] std::vector<PredictionInput> text_inputs(const NamedInputs& named);
+
+/// Those inputs as samples of the model, with labels of 0. Texts become tokens as the run's source
+/// made them. Throws Error{data} for a file that is no picture, or a text that cannot be tokens;
+/// Error{config} for a run whose samples are neither pictures nor texts with one label;
+/// Error{checkpoint} if its vocabulary is missing or another one.
+[[nodiscard]] InferenceData open_inputs(const StoredModel& stored, const SamplesRecord& samples,
+                                        const std::vector<PredictionInput>& inputs,
+                                        const Opening& opening);
+
+}  // namespace trainyard

@@ -1,0 +1,102 @@
+#include "inference/prediction_lines.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "formats/json.h"
+#include "report/csv_file.h"
+
+namespace trainyard {
+namespace {
+
+constexpr int kDecimals = 6;  // of a probability in CSV, as in mistakes.csv
+
+std::int64_t columns_of(const PredictionForm& form, std::int64_t top) {
+  return std::min(top, std::ssize(form.names));
+}
+
+const std::string& name_in(const PredictionForm& form, const PredictedClass& predicted) {
+  return form.names[static_cast<std::size_t>(predicted.index)];
+}
+
+std::string text_line(const PredictionForm& form, const PredictionInput& input,
+                      const Prediction& prediction) {
+  std::string text = (input.text.empty() ? input.name : shortened(input.name)) + ": ";
+  std::vector<std::string> parts;
+  for (const PredictedClass& predicted : prediction.classes) {
+    parts.push_back(name_in(form, predicted) + " " + fixed_text(predicted.probability, 4));
+  }
+  for (const float value : prediction.values) parts.push_back(number_text(value));
+  if (parts.empty()) parts.emplace_back("none");
+  return text + joined(parts) + "\n";
+}
+
+std::string csv_line(const PredictionForm& form, const PredictionInput& input,
+                     const Prediction& prediction, std::int64_t top) {
+  CsvRow row;
+  row.add_text(input.name);
+  for (const PredictedClass& predicted : prediction.classes) {
+    row.add_text(name_in(form, predicted)).add_rounded(predicted.probability, kDecimals);
+  }
+  for (const float value : prediction.values) row.add(static_cast<double>(value));
+  if (prediction.classes.empty() && !form.names.empty()) {
+    for (std::int64_t i = 0; i < columns_of(form, top); ++i) {
+      row.add(i == 0 ? "none" : "").add(std::optional<double>());
+    }
+  }
+  return row.text();
+}
+
+Json json_of(const PredictionForm& form, const PredictedClass& predicted) {
+  return {{"class", name_in(form, predicted)}, {"probability", predicted.probability}};
+}
+
+std::string json_line_of(const PredictionForm& form, const PredictionInput& input,
+                         const Prediction& prediction) {
+  Json json{{"input", input.name}};
+  if (form.names.empty()) {
+    Json values = Json::array();
+    for (const float value : prediction.values) {
+      values.push_back(number_or_null(static_cast<double>(value)));
+    }
+    json["values"] = values;
+    return json_line(json);
+  }
+  Json top = Json::array();
+  for (const PredictedClass& predicted : prediction.classes)
+    top.push_back(json_of(form, predicted));
+  json.update(top.empty() ? Json{{"class", nullptr}, {"probability", nullptr}} : top[0]);
+  json["top"] = top;
+  return json_line(json);
+}
+
+}  // namespace
+
+std::string prediction_header(PredictionStyle style, const PredictionForm& form, std::int64_t top) {
+  if (style != PredictionStyle::csv) return "";
+  std::string header = "input";
+  if (form.names.empty()) {
+    for (std::int64_t i = 1; i <= form.width; ++i) header += ",value_" + std::to_string(i);
+  }
+  for (std::int64_t i = 1; i <= columns_of(form, top); ++i) {
+    const std::string number = i == 1 ? "" : "_" + std::to_string(i);
+    header += ",class" + number + ",probability" + number;
+  }
+  return header + "\n";
+}
+
+std::string prediction_line(PredictionStyle style, const PredictionForm& form,
+                            const PredictionInput& input, const Prediction& prediction,
+                            std::int64_t top) {
+  switch (style) {
+    case PredictionStyle::csv:
+      return csv_line(form, input, prediction, top);
+    case PredictionStyle::json:
+      return json_line_of(form, input, prediction);
+    case PredictionStyle::text:
+      break;
+  }
+  return text_line(form, input, prediction);
+}
+
+}  // namespace trainyard
