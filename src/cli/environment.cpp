@@ -13,6 +13,8 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+std::filesystem::path own_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
 std::vector<std::string> own_environment() {
   std::vector<std::string> all;
   for (char** next = environ; *next != nullptr; ++next) all.emplace_back(*next);

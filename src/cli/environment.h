@@ -10,6 +10,8 @@ namespace trainyard::cli {
 
 /// The value of an environment variable; "" if it is not set.
 [[nodiscard]] std::string variable(const char* name);
+/// This program's file.
+[[nodiscard]] std::filesystem::path own_program();
 /// All variables, each as NAME=VALUE.
 [[nodiscard]] std::vector<std::string> own_environment();
 /// The first program of that name in PATH.

@@ -35,8 +35,6 @@ constexpr LaunchLimits kMpirunLimits{.kill_seconds = 30};
 // TRAINYARD_LAUNCHER in ranks that --hosts started, so that they do not start others.
 constexpr const char* kByHosts = "hosts";
 
-fs::path own_program() { return fs::read_symlink("/proc/self/exe"); }
-
 /// Refuses flags that start ranks in a rank that another launcher started.
 void check_started(const RankIdentity& identity, const RunFlags& run, const LaunchFlags& flags) {
   const auto stated = stated_ranks(gpus_of(run), flags.replicas);

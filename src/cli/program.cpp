@@ -49,6 +49,8 @@ constexpr std::array kVerbs{
     Verb{"generate", "write text with the model of a run", declare_generate},
     Verb{"compare", "compare runs in a table", declare_compare},
     Verb{"diff", "list what differs between the configs of two runs", declare_diff},
+    Verb{"init", "write a config and a network to begin with, for your data", declare_init},
+    Verb{"sweep", "train one config with many values of its keys", declare_sweep},
     Verb{"doctor", "report what this machine offers, or the state of a run", declare_doctor},
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "cli/checks.h"
+#include "cli/data_get.h"
 #include "cli/data_pack.h"
 #include "cli/data_read.h"
 #include "cli/verbs.h"
@@ -10,12 +11,13 @@
 
 namespace trainyard::cli {
 
-void declare_data(CLI::App& app, const Context&, Action& action) {
+void declare_data(CLI::App& app, const Context& context, Action& action) {
   struct Flags {
     std::string destination;
     ShapesOptions options;
     PackFlags pack;
     ReadFlags read;
+    GetFlags get;
   };
   auto flags = std::make_shared<Flags>();  // shared with the action, which outlives parsing
   app.require_subcommand(1);
@@ -37,7 +39,9 @@ void declare_data(CLI::App& app, const Context&, Action& action) {
       ->type_name("N");
   const CLI::App* const packing = add_pack(app, flags->pack);
   const CLI::App* const reading = add_read(app, flags->read);
-  action = [flags, packing, reading] {
+  const CLI::App* const getting = add_get(app, flags->get);
+  action = [flags, packing, reading, getting, context] {
+    if (getting->parsed()) return get(flags->get, context.messages);
     if (packing->parsed()) return pack(flags->pack);
     if (reading->parsed()) return read(flags->read);
     flags->options.threads = available_cores();

@@ -48,6 +48,8 @@ void declare_predict(CLI::App& app, const Context& context, Action& action);
 void declare_generate(CLI::App& app, const Context& context, Action& action);
 void declare_compare(CLI::App& app, const Context& context, Action& action);
 void declare_diff(CLI::App& app, const Context& context, Action& action);
+void declare_init(CLI::App& app, const Context& context, Action& action);
+void declare_sweep(CLI::App& app, const Context& context, Action& action);
 void declare_doctor(CLI::App& app, const Context& context, Action& action);
 
 }  // namespace trainyard::cli

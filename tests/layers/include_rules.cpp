@@ -37,7 +37,10 @@ const std::vector<Row>& table() {
       {"inference", {"run"}},
       {"bench", {"run"}},
       {"analysis", {"run"}},
-      {"cli", {"inference", "bench", "analysis"}},
+      {"sweep", {"run", "analysis"}},
+      {"fetch", {"data"}},
+      {"starter", {"data"}},
+      {"cli", {"inference", "bench", "analysis", "sweep", "fetch", "starter"}},
       {"main.cpp", {"cli"}},
   };
   return rows;
@@ -64,6 +67,7 @@ const std::vector<Owner>& owners() {
       {"zlib", "zlib", {"src/data/"}},
       {"stb", "stb", {"src/data/"}},
       {"jpeglib", "libjpeg-turbo", {"src/data/"}},
+      {"curl/", "libcurl", {"src/fetch/"}},
       {"jerror", "libjpeg-turbo", {"src/data/"}},
       {"omp.h", "OpenMP's interface", {"src/base/"}},
       {"dlfcn.h", "the loader's interface", {"src/base/"}},

@@ -1,0 +1,36 @@
+// `train init`: a config and a network to begin with.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/verbs.h"
+#include "starter/starter.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct InitFlags {
+  std::string data, out = ".";
+};
+
+int init(const InitFlags& flags) {
+  const StarterFiles files = write_starter(look_at_data(flags.data), flags.out, Disk());
+  std::printf("wrote %s and %s\nnext: train check %s\n", files.config.c_str(),
+              files.network.c_str(), files.config.c_str());
+  return 0;
+}
+
+}  // namespace
+
+void declare_init(CLI::App& app, const Context&, Action& action) {
+  auto flags = std::make_shared<InitFlags>();  // shared with the action, which outlives parsing
+  app.add_option("data", flags->data,
+                 "a folder of pictures with a folder for each class, a text file, or cifar10, "
+                 "mnist, fashion_mnist, imdb")
+      ->required()
+      ->type_name("DATA");
+  app.add_option("--out", flags->out, "folder of the two files")->type_name("FOLDER");
+  action = [flags] { return init(*flags); };
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,228 @@
+// `train sweep`: many runs of one config, each a process of `train`.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <span>
+
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/text.h"
+#include "cli/checks.h"
+#include "cli/environment.h"
+#include "cli/launch.h"
+#include "cli/messages.h"
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "sweep/results.h"
+#include "sweep/sweep.h"
+#include "train/stop_request.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SweepFlags {
+  RunFlags run;
+  std::vector<std::string> grid;
+  std::optional<std::int64_t> random;
+  std::uint64_t random_seed = 0;
+  std::optional<int> jobs;
+  std::string out;
+  bool dry_run = false;
+};
+
+/// The sweep before its first process.
+struct Sweep {
+  std::string file;  // the run file
+  fs::path folder;
+  std::vector<SweepAxis> axes;
+  std::vector<SweepRun> runs;
+  std::vector<int> gpus;  // ordinals; empty: each run chooses its device by itself
+  std::size_t jobs = 1;
+  std::int64_t threads = 0;  // of each run whose config gives none
+};
+
+std::vector<SweepPoint> points_of(const SweepFlags& flags, std::span<const SweepAxis> axes) {
+  return flags.random ? random_points(axes, *flags.random, flags.random_seed) : grid_points(axes);
+}
+
+/// The config of a run as typed: without threads, if neither file nor flags give them.
+RunConfig config_of(const SweepFlags& flags, const std::vector<std::string>& overrides) {
+  RunFlags run = flags.run;
+  run.overrides.insert(run.overrides.end(), overrides.begin(), overrides.end());
+  RunConfig config =
+      read_run_config(find_config(run.config), overrides_of(run), variable("TRAINYARD_DATA"));
+  if (flags.run.threads > 0) settle_threads(config, flags.run.threads);
+  return config;
+}
+
+/// The GPUs among which --gpus distributes the runs; none if it leaves the choice to each.
+std::vector<int> gpus_of_sweep(const SweepFlags& flags) {
+  using Kind = GpuRequest::Kind;
+  const GpuRequest request = parse_gpus(gpus_of(flags.run));
+  std::vector<int> ordinals;
+  if (request.kind == Kind::unsaid || request.kind == Kind::none) return ordinals;
+  const UsableGpus usable = open_gpus(request, gpu_search_paths());
+  for (const GpuFinding& gpu : usable.gpus) ordinals.push_back(gpu.ordinal);
+  return ordinals;
+}
+
+/// All configs are read before anything starts: a key that no config has is told at once.
+void read_sweep_runs(Sweep& sweep, const SweepFlags& flags) {
+  std::vector<RunConfig> configs;
+  const std::vector<SweepPoint> points = points_of(flags, sweep.axes);
+  for (const SweepPoint& point : points) {
+    configs.push_back(config_of(flags, point_overrides(sweep.axes, point)));
+    if (sweep.folder.empty()) sweep.folder = fs::path("sweeps") / configs.front().name;
+    sweep.runs.push_back(sweep_run(sweep.folder, sweep.axes, point));
+  }
+  require_different(sweep.runs, configs);
+  for (std::size_t i = 0; i < sweep.runs.size(); ++i) {
+    sweep.runs[i].before = progress_of(sweep.runs[i], configs[i], sweep.file);
+  }
+}
+
+Sweep prepare(const SweepFlags& flags) {
+  Sweep sweep{.file = find_config(flags.run.config).string(), .folder = flags.out};
+  for (const std::string& text : flags.grid) sweep.axes.push_back(parse_axis(text));
+  static_cast<void>(read_config(flags.run));  // its errors are those of the file, not of a run
+  sweep.gpus = gpus_of_sweep(flags);
+  const std::size_t devices = std::max<std::size_t>(1, sweep.gpus.size());
+  sweep.jobs = flags.jobs ? static_cast<std::size_t>(*flags.jobs) : devices;
+  read_sweep_runs(sweep, flags);
+  sweep.jobs = std::min(sweep.jobs, sweep.runs.size());
+  return sweep;
+}
+
+std::vector<std::string> device_arguments(const SweepFlags& flags, const Sweep& sweep,
+                                          std::size_t slot) {
+  std::vector<std::string> words;
+  if (!flags.run.device.empty()) words.insert(words.end(), {"--device", flags.run.device});
+  if (flags.run.no_tune) words.emplace_back("--no-tune");
+  if (!sweep.gpus.empty()) {
+    const int gpu = sweep.gpus[slot % sweep.gpus.size()];
+    words.insert(words.end(), {"--gpus", "id:" + std::to_string(gpu)});
+  } else if (!flags.run.gpus.empty()) {
+    words.insert(words.end(), {"--gpus", flags.run.gpus});
+  }
+  return words;
+}
+
+/// The arguments of a run's process: a new run, or the continuation of what is in its folder.
+std::vector<std::string> arguments_of(const SweepFlags& flags, const Sweep& sweep,
+                                      const SweepRun& run, std::size_t slot) {
+  std::vector<std::string> words;
+  if (run.before == SweepProgress::unfinished) {
+    words = {"resume", run.folder.string()};
+  } else {
+    RunFlags own = flags.run;
+    own.overrides.insert(own.overrides.end(), run.overrides.begin(), run.overrides.end());
+    const std::int64_t threads = read_config(own, static_cast<int>(sweep.jobs)).threads;
+    words = {
+        "train", sweep.file, "--out", run.folder.string(), "--threads", std::to_string(threads)};
+    for (const std::string& text : overrides_of(own)) words.insert(words.end(), {"--set", text});
+  }
+  const std::vector<std::string> device = device_arguments(flags, sweep, slot);
+  words.insert(words.end(), device.begin(), device.end());
+  return words;
+}
+
+/// "12 runs, 2 at a time: 5 are over, 1 continues, 6 start | sweeps/tiny".
+std::string start_text(const Sweep& sweep) {
+  const auto count = [&](auto... states) {
+    return std::ranges::count_if(
+        sweep.runs, [&](const SweepRun& run) { return ((run.before == states) || ...); });
+  };
+  return fmt::format(
+      "{} runs, {} at a time: {} over, {} to continue, {} to start | {}", sweep.runs.size(),
+      sweep.jobs, count(SweepProgress::completed, SweepProgress::diverged),
+      count(SweepProgress::unfinished), count(SweepProgress::none), sweep.folder.string());
+}
+
+int list(const Sweep& sweep) {
+  constexpr const char* kWords[] = {"to start", "to continue", "completed", "diverged"};
+  for (const SweepRun& run : sweep.runs) {
+    std::printf("%s: %s\n", run.point.name.c_str(), kWords[static_cast<int>(run.before)]);
+  }
+  return 0;
+}
+
+void refuse_ranks() {
+  const auto identity = own_identity();
+  if (!identity) return;
+  refuse_command("train sweep starts processes by itself, but " + other_launcher(*identity) +
+                 "; start it alone");
+}
+
+/// Writes and prints the table.
+void show_results(const Sweep& sweep, const SweepResult& result, const Clock& clock) {
+  const RunTable table = results_of(sweep.axes, sweep.runs, result.ends, clock);
+  const fs::path file = sweep.folder / "table.csv";
+  Disk().replace_file(file, run_table_csv(table));
+  std::printf("\n%s\n%s has every column\n", run_table_text(table).c_str(), file.c_str());
+}
+
+int sweep_runs(const SweepFlags& flags, const Context& context) {
+  refuse_ranks();
+  const Sweep sweep = prepare(flags);
+  if (flags.dry_run) return list(sweep);
+  const SweepLock lock(sweep.folder);
+  const auto tell = [&](const std::string& line) {
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  };
+  tell(start_text(sweep));
+  const SweepRequest request{.runs = sweep.runs,
+                             .jobs = sweep.jobs,
+                             .command =
+                                 [&](const SweepRun& run, std::size_t slot) {
+                                   return LaunchCommand{
+                                       .program = own_program(),
+                                       .arguments = arguments_of(flags, sweep, run, slot),
+                                       .environment = own_environment()};
+                                 },
+                             .tell = tell};
+  const SystemClock clock;
+  const SweepResult result = run_sweep(request, clock);
+  show_results(sweep, result, clock);
+  tell(counts_text(result.ends));
+  if (result.signal != 0) {
+    context.messages.note("stopped; to continue: " + context.command);
+    end_by_signal(result.signal);
+  }
+  return exit_code_of(result.ends);
+}
+
+}  // namespace
+
+void declare_sweep(CLI::App& app, const Context& context, Action& action) {
+  auto flags = std::make_shared<SweepFlags>();  // shared with the action, which outlives parsing
+  add_run_flags(app, flags->run);
+  app.add_option("--grid", flags->grid,
+                 "a key and its values (repeatable; every combination is a run): KEY=A,B,C, "
+                 "KEY=log:1e-4..1e-1:4 for 4 points, with --random KEY=log:1e-4..1e-1 or "
+                 "KEY=lin:0..0.5")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUES");
+  app.add_option("--random", flags->random, "draw N combinations instead of running all")
+      ->check(whole_number(1, 10'000))
+      ->type_name("N");
+  app.add_option("--random-seed", flags->random_seed, "seed of the draws of --random")
+      ->check(whole_number(0))
+      ->type_name("N");
+  app.add_option("--jobs", flags->jobs, "runs at a time (default: one for each of --gpus, else 1)")
+      ->check(whole_number(1, 1024))
+      ->type_name("N");
+  app.add_option("--out", flags->out, "folder of the sweep (default: sweeps/NAME)")
+      ->type_name("FOLDER");
+  app.add_flag("--dry-run", flags->dry_run, "list the runs and start none");
+  action = [flags, context] { return sweep_runs(*flags, context); };
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,24 @@
+// `train init`: a commented config and a network to begin with.
+//
+// The folder starter looks at data that exist and writes files that train on them.
+#pragma once
+
+#include <filesystem>
+
+#include "base/atomic_file.h"
+#include "starter/starter_data.h"
+
+namespace trainyard {
+
+/// The two files of a starter: NAME.yaml, which names NAME_network.yaml.
+struct StarterFiles {
+  std::filesystem::path config;
+  std::filesystem::path network;
+};
+
+/// Writes both into `folder`, which is created. Throws Error{command_line} if one of them exists,
+/// and Error{disk}.
+StarterFiles write_starter(const StarterData& data, const std::filesystem::path& folder,
+                           const Disk& disk);
+
+}  // namespace trainyard

@@ -1,0 +1,222 @@
+#include "starter/starter_texts.h"
+
+#include "base/error.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::string_view kPicturesConfig = R"yaml(
+# A run: what is trained, on which data, and how. Check it with 'train check @name@.yaml', see what
+# the network gets with 'train browse @name@.yaml', and train with 'train @name@.yaml'.
+# 'train schema --reference' lists every key.
+name: @name@
+network: {file: @name@_network.yaml, vars: {classes: @classes@}}
+data:
+  # One folder of pictures for each class. All are resized to 64x64; if you change that, change
+  # 'input' in the network file too.
+  train: {source: image_folder, root: @path@, size: 64, shuffle: true}
+@split@
+  preprocess: [mean_rgb: train, std_rgb: train] # mean 0 and deviation 1 for each colour
+  # Random changes of the training pictures. Leave out the flip if left and right differ in meaning.
+  augment: [hflip: 0.5, pad_crop: 6]
+# Pictures for each step, on each GPU. A larger batch is faster on a GPU and needs more memory.
+batch: {per_gpu: @batch@}
+loss: cross_entropy
+metrics: [accuracy]
+# The learning rate matters most. To try several:
+#   train sweep @name@.yaml --grid optimizer.sgd.lr=0.01,0.03,0.1 --jobs 2
+optimizer: {sgd: {lr: 0.02, momentum: 0.9, weight_decay: 5e-4}}
+schedule: {cosine: {by: step}} # the learning rate falls to 0 over all epochs
+epochs: 30
+# The checkpoint of the epoch with the best accuracy is kept, and the two newest ones.
+checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
+)yaml";
+
+constexpr std::string_view kPicturesNetwork = R"yaml(
+# A small convolutional network. 'train summary @name@.yaml' lists its layers and sizes.
+vars: {classes: @classes@, width: 16} # 'width' doubled: four times the arithmetic
+input: [3, 64, 64] # channels, height, width
+defaults:
+  conv: {pad: same_upper, bias: false, init: he_normal}
+blocks:
+  # A convolution of 3x3 with f filters, batch norm and ReLU; s: its step, which divides the size.
+  cbr: {args: [f, s=1], layers: [conv: {filters: $f, kernel: 3, stride: $s}, bn, relu]}
+layers:
+  - cbr: $width
+  - max_pool: 2
+  - cbr: $2 * width
+  - max_pool: 2
+  - cbr: $4 * width
+  - max_pool: 2
+  - cbr: $8 * width
+  - global_avg_pool
+  - dropout: 0.2
+  - dense: $classes
+  - softmax
+)yaml";
+
+constexpr std::string_view kTextConfig = R"yaml(
+# A run that learns to continue a text, character by character. Train with 'train @name@.yaml', then
+# 'train generate runs/@name@/0001 --prompt "The "' writes text. 'train schema --reference' lists
+# every key.
+name: @name@
+network: {file: @name@_network.yaml, vars: {tokens: 64, vocabulary: @characters@}}
+data:
+  # Windows of 64 characters, one after another; what comes next is predicted at each place of them.
+  # 'vocabulary' is the number of different characters of the text.
+  train: {source: text, file: @path@, vocabulary: @characters@, length: 64, stride: 64, predict: every}
+  val_fraction: 0.1 # the end of the text
+batch: {per_gpu: 16} # windows for each step, on each GPU
+loss: cross_entropy
+metrics: [accuracy, bits_per_character]
+optimizer: {adam: {lr: 2e-3}}
+epochs: 10
+checkpoint: {every: 1 epoch, keep: 2}
+output: {generate: {}} # a sample of text after each epoch, in the run's folder
+)yaml";
+
+constexpr std::string_view kTextNetwork = R"yaml(
+# One LSTM layer, which reads the characters before each place. 'units' doubled: about four times
+# the arithmetic.
+vars: {tokens: 64, vocabulary: @characters@, units: 128}
+input: {tokens: $tokens, vocabulary: $vocabulary}
+layers:
+  - embedding: 64
+  - lstm: {units: $units, return_sequences: true}
+  - dense: {units: $vocabulary, per_position: true}
+  - softmax
+)yaml";
+
+constexpr std::string_view kCifar10Config = R"yaml(
+# CIFAR-10: 50,000 training pictures of 32x32 in 10 classes. Get it with 'train data get cifar10',
+# which puts it into $TRAINYARD_DATA, or data/ if that is not set. Train with 'train @name@.yaml'.
+# 'train schema --reference' lists every key.
+name: @name@
+network: {file: @name@_network.yaml}
+data:
+  train: {source: cifar10, split: train, shuffle: true}
+  val: {source: cifar10, split: test}
+  preprocess: [mean_rgb: train, std_rgb: train] # mean 0 and deviation 1 for each colour
+  augment: [hflip: 0.5, pad_crop: 4] # random changes of the training pictures
+batch: {per_gpu: 128} # pictures for each step, on each GPU
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: 5e-4}}
+# The learning rate rises over 100 steps, then falls to 0 over all epochs.
+schedule: {cosine: {by: step, warmup: {steps: 100}}}
+epochs: 10
+checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
+)yaml";
+
+constexpr std::string_view kCifar10Network = R"yaml(
+# A small convolutional network. 'train summary @name@.yaml' lists its layers and sizes.
+vars: {classes: 10, width: 32} # 'width' doubled: four times the arithmetic
+input: [3, 32, 32] # channels, height, width
+defaults:
+  conv: {pad: same_upper, bias: false, init: he_normal}
+blocks:
+  # A convolution of 3x3 with f filters, batch norm and ReLU.
+  cbr: {args: [f], layers: [conv: {filters: $f, kernel: 3}, bn, relu]}
+layers:
+  - cbr: $width
+  - max_pool: 2
+  - cbr: $2 * width
+  - max_pool: 2
+  - cbr: $4 * width
+  - add: [[cbr: $4 * width], []] # a residual branch: what the block gives is added to its input
+  - global_avg_pool
+  - dense: $classes
+  - softmax
+)yaml";
+
+constexpr std::string_view kMnistConfig = R"yaml(
+# @name@: 60,000 training pictures of 28x28 in 10 classes, grey. Get it with 'train data get @name@',
+# which puts it into $TRAINYARD_DATA, or data/ if that is not set. Train with 'train @name@.yaml'.
+# 'train schema --reference' lists every key.
+name: @name@
+network: {file: @name@_network.yaml}
+data:
+  train: {source: @name@, split: train, shuffle: true}
+  val: {source: @name@, split: test}
+  preprocess: [scale: $1/255] # values from 0 to 1
+  augment: [pad_crop: 2] # random shifts by up to 2 pixels
+batch: {per_gpu: 128} # pictures for each step, on each GPU
+loss: cross_entropy
+metrics: [accuracy]
+optimizer: {sgd: {lr: 0.05, momentum: 0.9, weight_decay: 5e-4}}
+# The learning rate rises over 200 steps, then falls to 0 over all epochs.
+schedule: {cosine: {by: step, warmup: {steps: 200}}}
+epochs: 5
+checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
+)yaml";
+
+constexpr std::string_view kMnistNetwork = R"yaml(
+# A small convolutional network. 'train summary @name@.yaml' lists its layers and sizes.
+vars: {classes: 10, width: 16} # 'width' doubled: four times the arithmetic
+input: [1, 28, 28] # channels, height, width
+defaults:
+  conv: {pad: same_upper, bias: false, init: he_normal}
+blocks:
+  # A convolution of 3x3 with f filters, batch norm and ReLU.
+  cbr: {args: [f], layers: [conv: {filters: $f, kernel: 3}, bn, relu]}
+layers:
+  - cbr: $width
+  - max_pool: 2
+  - cbr: $2 * width
+  - max_pool: 2
+  - cbr: $4 * width
+  - dropout: 0.25
+  - max_pool: 7
+  - dense: $classes
+  - softmax
+)yaml";
+
+constexpr std::string_view kImdbConfig = R"yaml(
+# IMDB: is a film review positive? 25,000 training reviews, of which the last 80 words are read. Get
+# them with 'train data get imdb', which puts them into $TRAINYARD_DATA, or data/ if that is not set.
+# Train with 'train @name@.yaml'. 'train schema --reference' lists every key.
+name: @name@
+network: {file: @name@_network.yaml, vars: {tokens: 80, vocabulary: 20000}}
+data:
+  train: {source: imdb, split: train, vocabulary: 20000, length: 80}
+  val: {source: imdb, split: test, vocabulary: 20000, length: 80}
+batch: {per_gpu: 32} # reviews for each step, on each GPU
+loss: binary_cross_entropy
+metrics: [accuracy]
+optimizer: {adam: {lr: 1e-3}}
+epochs: 10
+early_stop: {patience: 3} # it overfits soon: three epochs without a better one end the run
+checkpoint: {every: 1 epoch, keep: 2, best: {metric: val_accuracy, mode: max}}
+)yaml";
+
+constexpr std::string_view kImdbNetwork = R"yaml(
+# Words as vectors, an LSTM that reads them in order, and the probability that the review is positive.
+vars: {tokens: 80, vocabulary: 20000}
+input: {tokens: $tokens, vocabulary: $vocabulary}
+layers:
+  - embedding: 64
+  - lstm: {units: 64, dropout: 0.2}
+  - dense: 1
+  - sigmoid
+)yaml";
+
+}  // namespace
+
+StarterTexts starter_texts(StarterKind kind) {
+  switch (kind) {
+    case StarterKind::pictures:
+      return {kPicturesConfig, kPicturesNetwork};
+    case StarterKind::text:
+      return {kTextConfig, kTextNetwork};
+    case StarterKind::cifar10:
+      return {kCifar10Config, kCifar10Network};
+    case StarterKind::mnist:
+    case StarterKind::fashion_mnist:
+      return {kMnistConfig, kMnistNetwork};
+    case StarterKind::imdb:
+      return {kImdbConfig, kImdbNetwork};
+  }
+  check_failed("kind", "a kind of starter", std::source_location::current());
+}
+
+}  // namespace trainyard

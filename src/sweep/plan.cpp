@@ -1,0 +1,135 @@
+#include "sweep/plan.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/philox.h"
+#include "base/text.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t kMostPoints = 10'000;
+constexpr std::size_t kMostNameBytes = 120;
+
+void require_different_keys(std::span<const SweepAxis> axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (axes[i].key == axes[j].key) {
+        refuse_command("--grid: the key " + axes[i].key + " is given twice");
+      }
+    }
+  }
+}
+
+/// The last `words` words of a key: "sgd.lr".
+std::string key_end(const std::string& key, std::size_t words) {
+  const std::vector<std::string> parts = split(key, '.');
+  const std::size_t from = parts.size() - std::min(words, parts.size());
+  return joined(std::span(parts).subspan(from), ".");
+}
+
+/// The shortest ends of the keys that tell them apart.
+std::vector<std::string> short_keys(std::span<const SweepAxis> axes) {
+  std::vector<std::string> names;
+  for (const SweepAxis& axis : axes) {
+    const auto shared = [&](std::size_t words) {
+      return std::count_if(axes.begin(), axes.end(), [&](const SweepAxis& other) {
+               return key_end(other.key, words) == key_end(axis.key, words);
+             }) > 1;
+    };
+    std::size_t words = 1;
+    while (shared(words)) ++words;
+    names.push_back(key_end(axis.key, words));
+  }
+  return names;
+}
+
+bool is_plain(char c) {
+  return is_digit(c) || begins_name(c) || c == '.' || c == '-' || c == '+' || c == '=' || c == ',';
+}
+
+/// A folder's name. What a file system or a shell may not take becomes '_', and a hash of the text
+/// then keeps names apart.
+std::string folder_name(const std::string& text) {
+  std::string name = text.substr(0, kMostNameBytes);
+  for (char& c : name) {
+    if (!is_plain(c)) c = '_';
+  }
+  return name == text ? name : name + "-" + hash128_hex(text).substr(0, 8);
+}
+
+SweepPoint named(std::span<const std::string> keys, std::vector<std::string> values) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < keys.size(); ++i) words.push_back(keys[i] + "=" + values[i]);
+  return {.values = std::move(values), .name = folder_name(joined(words, "__"))};
+}
+
+/// In [0, 1), a function of its arguments. The process of a sweep shuffles nothing else.
+double share_of(std::uint64_t seed, std::size_t axis, std::int64_t draw) {
+  const Random4 random = random4(seed, RandomStream::order, static_cast<std::uint32_t>(axis), 0,
+                                 static_cast<std::uint64_t>(draw));
+  const std::uint64_t bits = (static_cast<std::uint64_t>(random.word[0]) << 32) | random.word[1];
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+std::string drawn(const SweepAxis& axis, double share) {
+  if (axis.range) return value_at(*axis.range, share);
+  const auto count = static_cast<double>(axis.values.size());
+  return axis.values[static_cast<std::size_t>(share * count)];
+}
+
+}  // namespace
+
+std::vector<SweepPoint> grid_points(std::span<const SweepAxis> axes) {
+  require_different_keys(axes);
+  std::vector<std::vector<std::string>> combinations(1);
+  for (const SweepAxis& axis : axes) {
+    const std::vector<std::string> values = grid_values(axis);
+    if (combinations.size() * values.size() > kMostPoints) {
+      refuse_command("--grid: more than 10,000 combinations; use fewer values, or --random N");
+    }
+    std::vector<std::vector<std::string>> longer;
+    for (const auto& combination : combinations) {
+      for (const std::string& value : values) {
+        longer.push_back(combination);
+        longer.back().push_back(value);
+      }
+    }
+    combinations = std::move(longer);
+  }
+  const std::vector<std::string> keys = short_keys(axes);
+  std::vector<SweepPoint> points;
+  for (auto& combination : combinations) points.push_back(named(keys, std::move(combination)));
+  return points;
+}
+
+std::vector<SweepPoint> random_points(std::span<const SweepAxis> axes, std::int64_t count,
+                                      std::uint64_t seed) {
+  require_different_keys(axes);
+  const std::vector<std::string> keys = short_keys(axes);
+  std::vector<SweepPoint> points;
+  for (std::int64_t draw = 0; draw < count; ++draw) {
+    std::vector<std::string> values;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      values.push_back(drawn(axes[i], share_of(seed, i, draw)));
+    }
+    SweepPoint point = named(keys, std::move(values));
+    const bool known = std::any_of(points.begin(), points.end(), [&](const SweepPoint& other) {
+      return other.values == point.values;
+    });
+    if (!known) points.push_back(std::move(point));
+  }
+  return points;
+}
+
+std::vector<std::string> point_overrides(std::span<const SweepAxis> axes, const SweepPoint& point) {
+  std::vector<std::string> overrides;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    overrides.push_back(axes[i].key + "=" + point.values[i]);
+  }
+  return overrides;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,69 @@
+// A sweep from its first process to its last: runs that are over are left alone, the others start
+// or continue, and what became of each is told at once.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/descriptor.h"
+#include "launch/rank_process.h"
+#include "sweep/job_pool.h"
+#include "sweep/sweep_run.h"
+
+namespace trainyard {
+
+/// How a run of a sweep ended, now or before.
+enum class SweepOutcome {
+  completed,
+  diverged,
+  failed,
+  stopped,  // by a signal or a limit of its own, saved
+  waiting,  // it was not started: the sweep was stopped
+};
+/// "completed", as in the table.
+[[nodiscard]] std::string_view name_of(SweepOutcome outcome);
+
+struct SweepEnd {
+  SweepOutcome outcome = SweepOutcome::waiting;
+  int exit_code = 0;  // 128 + the signal that ended it
+};
+
+/// The only process that runs the sweep of a folder, which is created. Holds a lock on the folder
+/// for its lifetime. Throws Error{command_line} if another process has it, and Error{disk}.
+class SweepLock {
+ public:
+  explicit SweepLock(const std::filesystem::path& folder);
+
+ private:
+  Descriptor file_;
+};
+
+struct SweepRequest {
+  std::vector<SweepRun> runs;
+  std::size_t jobs = 1;  // at a time
+  /// The command of a run in a slot, 0 to jobs - 1.
+  std::function<LaunchCommand(const SweepRun& run, std::size_t slot)> command;
+  std::function<void(const std::string& line)> tell;
+};
+
+struct SweepResult {
+  std::vector<SweepEnd> ends;  // by run
+  int signal = 0;              // that stopped the sweep, or 0
+};
+
+/// Runs what is not over. One line is told for each run that ends; see run_jobs() for signals.
+[[nodiscard]] SweepResult run_sweep(const SweepRequest& request, const Clock& clock);
+
+/// The exit code of the first run that failed, else 75 if one stopped by a limit of its own or was
+/// stopped alone, else that of divergence if one diverged, else 0.
+[[nodiscard]] int exit_code_of(std::span<const SweepEnd> ends);
+/// "12 runs: 10 completed, 1 diverged, 1 failed".
+[[nodiscard]] std::string counts_text(std::span<const SweepEnd> ends);
+
+}  // namespace trainyard
