@@ -91,9 +91,10 @@ std::unique_ptr<Dataset> open_files(const std::vector<fs::path>& paths, const Re
   return std::make_unique<MemoryDataset>(std::move(samples), limit);
 }
 
-std::string download_line(const std::string& archive, const std::string& root) {
-  return "get it with: mkdir -p '" + root + "' && curl -L https://www.cs.toronto.edu/~kriz/" +
-         archive + " | tar xz -C '" + root + "'";
+std::string download_line(const std::string& root) {
+  return "get it with: mkdir -p '" + root +
+         "' && curl -L https://www.cs.toronto.edu/~kriz/cifar-100-binary.tar.gz | tar xz -C '" +
+         root + "'";
 }
 
 }  // namespace
@@ -129,7 +130,7 @@ std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options) {
                         options.config_folder,
                         {files.front()},
                         "CIFAR-10",
-                        download_line("cifar-10-binary.tar.gz", options.root) +
+                        "get it with: train data get cifar10 --to '" + options.root + "'" +
                             "; or make a stand-in with: train data make shapes '" + options.root +
                             "/cifar-10-batches-bin'"});
   std::vector<fs::path> paths;
@@ -147,7 +148,7 @@ std::unique_ptr<Dataset> open_cifar100(const Cifar100Options& options) {
                         options.config_folder,
                         {file},
                         "CIFAR-100",
-                        download_line("cifar-100-binary.tar.gz", options.root)});
+                        download_line(options.root)});
   const bool fine = options.labels == CifarLabels::fine;
   const RecordForm form{.labels = 2, .label = fine ? 1u : 0u, .classes = fine ? 100 : 20};
   return open_files({folder / file}, form,

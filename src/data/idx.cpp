@@ -193,9 +193,7 @@ std::unique_ptr<DatasetSource> read_mnist(config::Fields& fields) {
   IdxOptions options;
   options.subfolder = "mnist";
   options.title = "MNIST";
-  options.advice =
-      "get its four files from https://ossci-datasets.s3.amazonaws.com/mnist/ "
-      "(train-images-idx3-ubyte.gz and so on; no need to unpack them)";
+  options.advice = "get its four files with: train data get mnist --to FOLDER";
   return read_named(fields, "mnist", std::move(options));
 }
 
@@ -203,9 +201,7 @@ std::unique_ptr<DatasetSource> read_fashion_mnist(config::Fields& fields) {
   IdxOptions options;
   options.subfolder = "fashion-mnist";
   options.title = "Fashion-MNIST";
-  options.advice =
-      "get its four files from http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/ "
-      "(train-images-idx3-ubyte.gz and so on; no need to unpack them)";
+  options.advice = "get its four files with: train data get fashion_mnist --to FOLDER";
   options.class_names = {"t-shirt", "trouser", "pullover", "dress", "coat",
                          "sandal",  "shirt",   "sneaker",  "bag",   "ankle boot"};
   return read_named(fields, "fashion_mnist", std::move(options));

@@ -29,10 +29,7 @@ fs::path reviews_folder(const ImdbOptions& options) {
        options.config_folder,
        {"train.tsv", "train/pos", "aclImdb/train/pos"},
        "the IMDB reviews",
-       "get them with: mkdir -p '" + options.root +
-           "' && curl -L https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz | tar xz "
-           "-C '" +
-           options.root + "'"});
+       "get them with: train data get imdb --to '" + options.root + "'"});
   std::error_code ignored;
   const fs::path inner = folder / "aclImdb";
   return fs::exists(inner / "train", ignored) ? inner : folder;

@@ -162,7 +162,7 @@ TEST_CASE("missing reviews are searched for and their download is named") {
   options.root = folder.text();
   const std::string message = message_of(ErrorKind::data, [&] { (void)open_imdb(options); });
   CHECK(holds(message, "cannot find the IMDB reviews: no train.tsv in "));
-  CHECK(holds(message, "curl -L https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz"));
+  CHECK(holds(message, "get them with: train data get imdb --to "));
 }
 
 }  // namespace trainyard

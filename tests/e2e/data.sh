@@ -69,7 +69,7 @@ refused "data_batch_2.bin" "10"
 begin "an empty folder and a missing one say how to get the data"
 mkdir empty
 write_run "source: cifar10, root: empty"
-refused "CIFAR-10" "curl"
+refused "CIFAR-10" "train data get cifar10 --to 'empty'"
 write_run "source: cifar10, root: nowhere"
 refused "nowhere"
 

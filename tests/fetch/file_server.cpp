@@ -11,7 +11,7 @@
 
 namespace trainyard::testing {
 
-FileServer::FileServer(std::map<std::string, std::string> files, Faults faults)
+FileServer::FileServer(std::map<std::string, std::string> files, ServerFaults faults)
     : files_(std::move(files)), faults_(faults) {
   listening_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {};

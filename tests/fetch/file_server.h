@@ -11,17 +11,17 @@
 
 namespace trainyard::testing {
 
+/// What a server does wrong.
+struct ServerFaults {
+  bool no_ranges = false;  // it sends all of a file whatever part is asked for
+  /// It closes each connection after this many bytes of a file; 0: never.
+  std::size_t cut_after = 0;
+};
+
 /// Serves files from memory, one connection per request, until it is destroyed.
 class FileServer {
  public:
-  /// What it does wrong.
-  struct Faults {
-    bool no_ranges = false;  // sends all of a file whatever part is asked for
-    /// Closes each connection after this many bytes of a file; 0: never.
-    std::size_t cut_after = 0;
-  };
-
-  explicit FileServer(std::map<std::string, std::string> files, Faults faults = {});
+  explicit FileServer(std::map<std::string, std::string> files, ServerFaults faults = {});
   ~FileServer();
   FileServer(const FileServer&) = delete;
   FileServer& operator=(const FileServer&) = delete;
@@ -36,7 +36,7 @@ class FileServer {
   void answer(int connection);
 
   std::map<std::string, std::string> files_;  // by name, without the slash
-  Faults faults_;
+  ServerFaults faults_;
   int listening_ = -1;
   int port_ = 0;
   mutable std::mutex mutex_;

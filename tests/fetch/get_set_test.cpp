@@ -56,7 +56,7 @@ TEST_CASE("a set is fetched from a mirror, checked and unpacked, and the archive
   CHECK(small.lines ==
         std::vector<std::string>{
             (folder / "index.json").string() + ": 2 bytes, hash checked",
-            (folder / "reviews").string() + ": 3,072 bytes, hash checked, unpacked"});
+            (folder / "reviews").string() + ": 2,560 bytes, hash checked, unpacked"});
 }
 
 TEST_CASE("what is there is not fetched again") {
