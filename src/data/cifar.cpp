@@ -142,13 +142,12 @@ std::unique_ptr<Dataset> open_cifar10(const Cifar10Options& options) {
 
 std::unique_ptr<Dataset> open_cifar100(const Cifar100Options& options) {
   const std::string file = options.split == Split::train ? "train.bin" : "test.bin";
-  const fs::path folder =
-      find_data_folder({options.root,
-                        "cifar-100-binary",
-                        options.config_folder,
-                        {file},
-                        "CIFAR-100",
-                        download_line(options.root)});
+  const fs::path folder = find_data_folder({options.root,
+                                            "cifar-100-binary",
+                                            options.config_folder,
+                                            {file},
+                                            "CIFAR-100",
+                                            download_line(options.root)});
   const bool fine = options.labels == CifarLabels::fine;
   const RecordForm form{.labels = 2, .label = fine ? 1u : 0u, .classes = fine ? 100 : 20};
   return open_files({folder / file}, form,

@@ -23,13 +23,13 @@ constexpr std::uint64_t kMostIndexBytes = 64 << 20;
 constexpr const char* kIndexName = "imdb_word_index.json";
 
 fs::path reviews_folder(const ImdbOptions& options) {
-  const fs::path folder = find_data_folder(
-      {options.root,
-       "imdb",
-       options.config_folder,
-       {"train.tsv", "train/pos", "aclImdb/train/pos"},
-       "the IMDB reviews",
-       "get them with: train data get imdb --to '" + options.root + "'"});
+  const fs::path folder =
+      find_data_folder({options.root,
+                        "imdb",
+                        options.config_folder,
+                        {"train.tsv", "train/pos", "aclImdb/train/pos"},
+                        "the IMDB reviews",
+                        "get them with: train data get imdb --to '" + options.root + "'"});
   std::error_code ignored;
   const fs::path inner = folder / "aclImdb";
   return fs::exists(inner / "train", ignored) ? inner : folder;

@@ -117,7 +117,7 @@ TEST_CASE("a missing cifar10 folder names the places and the download") {
   CHECK(holds(message, "cannot find CIFAR-10: no data_batch_1.bin in '" + folder.text() +
                            "/cifar-10-batches-bin', '" + folder.text() + "'"));
   CHECK(holds(message, "in $TRAINYARD_DATA, or in data/ if that is not set"));
-  CHECK(holds(message, "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"));
+  CHECK(holds(message, "get it with: train data get cifar10 --to "));
   CHECK(holds(message, "train data make shapes"));
 }
 
