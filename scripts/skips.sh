@@ -31,6 +31,7 @@ machine_is() {
     no-mount) ! unshare --mount true 2>/dev/null ;;
     no-terminal) ! script -qec true /dev/null >/dev/null 2>&1 </dev/null ;;
     no-tmpfs) ! unshare --mount --map-root-user mount -t tmpfs tmpfs /tmp 2>/dev/null ;;
+    no-schema-peers) ! "${PEER_PYTHON:-python3}" -c 'import jsonschema, ruamel.yaml' 2>/dev/null ;;
     no-roots) [[ -z ${TRAINYARD_ROOTS:-} ]] ;;
     no-wheels) [[ -z ${TRAINYARD_WHEELS:-} ]] ;;
     *) die "tests/skipped.txt: unknown condition '$1'" ;;

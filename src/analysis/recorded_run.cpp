@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "config/load.h"
 #include "config/near_file.h"
+#include "run/config_changes.h"
 #include "run/health.h"
 #include "run/run_folder.h"
 
@@ -116,6 +117,9 @@ RecordedRun read_recorded_run(const fs::path& folder, const Clock& clock) {
                            "' has no status.json: how its run ended is not known");
   }
   attempt([&] { run.config = config::load_yaml(folder / "config.yaml", kConfigLimits); });
+  for (const std::string& change : changes_of(folder / "run.json")) {
+    run.changed.push_back(change.substr(0, change.find('=')));
+  }
   attempt([&] { run.epochs = read_csv_table(folder / "metrics.csv"); });
   return run;
 }

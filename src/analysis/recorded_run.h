@@ -24,7 +24,8 @@ struct RecordedRun {
   std::optional<int> exit_code;     // that it ended with; empty while it runs, or if it was killed
   std::optional<RunStatus> status;  // empty: no status.json, or none that can be read
   config::Node config;              // config.yaml: resolved; null: none, or none that can be read
-  CsvTable epochs;                  // metrics.csv
+  std::vector<std::string> changed;  // keys that --set or a resume changed
+  CsvTable epochs;                   // metrics.csv
   std::vector<std::string> problems;
 };
 

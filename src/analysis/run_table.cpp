@@ -75,7 +75,12 @@ void add_variations(std::span<const RecordedRun> runs, RunTable& table) {
     // A run without a config says nothing about what varies.
     if (run.config.kind == config::Node::Kind::map) configs.push_back(&run.config);
   }
-  const std::vector<config::Variation> varied = config::variations(configs);
+  std::vector<config::Variation> varied = config::variations(configs);
+  std::ranges::stable_partition(varied, [&](const config::Variation& variation) {
+    return std::ranges::any_of(runs, [&](const RecordedRun& run) {
+      return std::ranges::find(run.changed, variation.key) != run.changed.end();
+    });
+  });
   for (const config::Variation& variation : varied) table.keys.push_back(variation.key);
   std::size_t next = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {

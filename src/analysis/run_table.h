@@ -40,7 +40,8 @@ struct RunTable {
 };
 
 /// The runs in their order. `keys`: the columns of config keys, as those of a sweep's grid
-/// ("optimizer.sgd.lr"); empty: those whose values differ, in the order of the config.
+/// ("optimizer.sgd.lr"); empty: those whose values differ,
+/// first the ones that --set or a resume changed in a run, otherwise in the order of the config.
 [[nodiscard]] RunTable tabulate(std::span<const RecordedRun> runs,
                                 std::vector<std::string> keys = {});
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "report/plot_script.h"
 
 namespace trainyard {
@@ -25,14 +24,6 @@ std::string data_block(std::span<const ScalingRow> rows) {
                          row.parts.communication, row.parts.hidden);
   }
   return block + "END\n";
-}
-
-std::string terminal(const std::filesystem::path& output) {
-  const bool svg = lower_case(output.extension().string()) == ".svg";
-  return fmt::format(
-      "set terminal {} size 1280,560 font 'DejaVu Sans,12' noenhanced background "
-      "'#ffffff'\nset output prefix.{}\n",
-      svg ? "svg" : "pngcairo", gnuplot_text(output.filename().string()));
 }
 
 constexpr std::string_view kRates = R"(set title 'Speed' font ',13'
@@ -93,7 +84,7 @@ std::string scaling_script(const ScalingSubject& subject, std::span<const Scalin
   return "if (!exists(\"prefix\")) prefix = ''\nset encoding utf8\n" + data_block(rows) +
          fmt::format("most = {}\nrows = {}\nof_one = {}\n", rows.back().ranks, rows.size(),
                      rate_of_one(rows)) +
-         terminal(output) + std::string(gnuplot_look()) +
+         gnuplot_output(output, 1280, 560) + std::string(gnuplot_look()) +
          "set multiplot layout 1,2 margins 0.1, 0.77, 0.13, 0.83 spacing 0.09 title " +
          gnuplot_text(title) + " noenhanced font ',16'\n" + rates_plot(subject.unit) +
          parts_plot(rows) + "unset multiplot\nunset output\n";

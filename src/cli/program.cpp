@@ -47,6 +47,8 @@ constexpr std::array kVerbs{
     Verb{"predict", "predict the classes of pictures or texts with the model of a run",
          declare_predict},
     Verb{"generate", "write text with the model of a run", declare_generate},
+    Verb{"find-lr", "find a learning rate by raising it from step to step", declare_find_lr},
+    Verb{"plot", "draw the curves of runs, or the schedule of a run file", declare_plot},
     Verb{"compare", "compare runs in a table", declare_compare},
     Verb{"diff", "list what differs between the configs of two runs", declare_diff},
     Verb{"init", "write a config and a network to begin with, for your data", declare_init},

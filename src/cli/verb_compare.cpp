@@ -8,7 +8,8 @@
 #include "analysis/run_difference.h"
 #include "analysis/run_table.h"
 #include "base/atomic_file.h"
-#include "cli/messages.h"
+#include "base/error.h"
+#include "cli/recorded_runs.h"
 #include "cli/verbs.h"
 
 namespace trainyard::cli {
@@ -21,17 +22,8 @@ struct CompareFlags {
   bool json = false;
 };
 
-/// The runs, after a warning for each thing that could not be read.
-std::vector<RecordedRun> read_runs(const std::vector<std::string>& names, const Context& context) {
-  std::vector<RecordedRun> runs = read_recorded_runs(names, SystemClock());
-  for (const RecordedRun& run : runs) {
-    for (const std::string& problem : run.problems) context.messages.warn(problem);
-  }
-  return runs;
-}
-
 int compare(const CompareFlags& flags, const Context& context) {
-  const RunTable table = tabulate(read_runs(flags.runs, context), flags.keys);
+  const RunTable table = tabulate(recorded_runs(flags.runs, context.messages), flags.keys);
   if (!flags.csv.empty()) Disk().replace_file(flags.csv, run_table_csv(table));
   const std::string text = flags.json ? json_line(run_table_json(table)) : run_table_text(table);
   std::fputs(text.c_str(), stdout);

@@ -24,7 +24,9 @@ void declare_schema(CLI::App& app, const Context&, Action& action) {
     const auto fields = flags->network ? describe_network() : describe_run();
     const std::string title = flags->network ? "Network files" : "Run files";
     const std::string text = flags->reference ? config::reference_text(fields, title)
-                                              : config::json_schema(fields, title);
+                             : flags->network
+                                 ? config::json_schema(fields, title, "blocks")
+                                 : config::json_schema(config::inheritable(fields), title);
     std::fputs(text.c_str(), stdout);
     return 0;
   };

@@ -46,6 +46,8 @@ void declare_data(CLI::App& app, const Context& context, Action& action);
 void declare_eval(CLI::App& app, const Context& context, Action& action);
 void declare_predict(CLI::App& app, const Context& context, Action& action);
 void declare_generate(CLI::App& app, const Context& context, Action& action);
+void declare_find_lr(CLI::App& app, const Context& context, Action& action);
+void declare_plot(CLI::App& app, const Context& context, Action& action);
 void declare_compare(CLI::App& app, const Context& context, Action& action);
 void declare_diff(CLI::App& app, const Context& context, Action& action);
 void declare_init(CLI::App& app, const Context& context, Action& action);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "config/json_text.h"
@@ -201,13 +202,42 @@ Json member_form(const FieldDescription& field) {
   return any_of({std::move(words), std::move(map), expression()});
 }
 
+/// The object of `fields`, or one that has `part` and none of the keys that are required otherwise.
+Json or_part(const std::vector<FieldDescription>& fields, std::string_view part) {
+  std::vector<FieldDescription> optional = fields;
+  Json required = Json::array(), others = Json::array();
+  for (FieldDescription& field : optional) {
+    if (!field.required) continue;
+    field.required = false;
+    required.add(Json::string(field.key));
+    others.add(Json::object({{"required", Json::array({Json::string(field.key)})}}));
+  }
+  Json whole = Json::object({{"required", std::move(required)}});
+  Json alone = Json::object({{"required", Json::array({Json::string(part)})},
+                             {"not", Json::object({{"anyOf", std::move(others)}})}});
+  return object_of(optional).add("anyOf", Json::array({std::move(whole), std::move(alone)}));
+}
+
 }  // namespace
 
-std::string json_schema(const std::vector<FieldDescription>& fields, std::string_view title) {
+std::vector<FieldDescription> inheritable(std::vector<FieldDescription> fields) {
+  for (FieldDescription& field : fields) {
+    field.required = false;
+    field.fields = inheritable(std::move(field.fields));
+    field.adjacent_keys = inheritable(std::move(field.adjacent_keys));
+    for (FieldDescription::Member& member : field.members) {
+      member.fields = inheritable(std::move(member.fields));
+    }
+  }
+  return fields;
+}
+
+std::string json_schema(const std::vector<FieldDescription>& fields, std::string_view title,
+                        std::string_view part) {
   Json form = typed("string");
   form.add("pattern", Json::string(R"(^\$|\$\{)"))
       .add("description", Json::string("an expression: $n - 1, or ${n} inside text"));
-  Json json = object_of(fields);
+  Json json = part.empty() ? object_of(fields) : or_part(fields, part);
   Json definitions = Json::object({{"expression", std::move(form)}});
   for (const FieldDescription& field : fields) {
     if (field.open) definitions.add("item", member_form(field));

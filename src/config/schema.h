@@ -38,10 +38,14 @@ struct FieldDescription::Member {
   std::vector<FieldDescription> fields;
 };
 
+/// The fields, none of them required: of a file that may have them from one that it extends.
+[[nodiscard]] std::vector<FieldDescription> inheritable(std::vector<FieldDescription> fields);
+
 /// Draft-07 JSON Schema (text) of a map with these fields. Expressions (`$...`) are allowed for
-/// every scalar, positional forms for every member.
+/// every scalar, positional forms for every member. `part`: a key that a file may have in place of
+/// all required ones (the blocks that networks include); "": none.
 [[nodiscard]] std::string json_schema(const std::vector<FieldDescription>& fields,
-                                      std::string_view title);
+                                      std::string_view title, std::string_view part = "");
 /// The same as a Markdown reference.
 [[nodiscard]] std::string reference_text(const std::vector<FieldDescription>& fields,
                                          std::string_view title);

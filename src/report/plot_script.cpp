@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace trainyard {
 
 namespace {
@@ -87,8 +89,9 @@ do for [name in "NAMES"] {
 }
 )";
 
-constexpr std::array<std::string_view, 6> kColours = {"#E24A33", "#348ABD", "#988ED5",
-                                                      "#777777", "#FBC15E", "#8EBA42"};
+constexpr std::array<std::string_view, 10> kColours = {"#E24A33", "#348ABD", "#988ED5", "#777777",
+                                                       "#FBC15E", "#8EBA42", "#1B4965", "#C2185B",
+                                                       "#00897B", "#6D4C41"};
 
 std::string curve(std::string_view column, std::string_view label, std::size_t colour) {
   return fmt::format(
@@ -206,6 +209,24 @@ std::string gnuplot_text(const std::string& text) {
     if (letter == '\'') out += '\'';
   }
   return out + "'";
+}
+
+std::string_view gnuplot_colour(std::size_t index) { return kColours[index % kColours.size()]; }
+
+std::string gnuplot_output(const std::filesystem::path& output, int width, int height) {
+  constexpr double kPixelsPerInch = 96;
+  const std::string ending = lower_case(output.extension().string());
+  const bool pdf = ending == ".pdf";
+  const std::string size =
+      pdf ? fmt::format("{:.3f}in,{:.3f}in", width / kPixelsPerInch, height / kPixelsPerInch)
+          : fmt::format("{},{}", width, height);
+  return fmt::format(
+      "set terminal {} size {} font 'DejaVu Sans,{}' noenhanced background '#ffffff'\n"
+      "set output prefix.{}\n",
+      pdf                ? "pdfcairo"
+      : ending == ".svg" ? "svg"
+                         : "pngcairo",
+      size, pdf ? 9 : 12, gnuplot_text(output.filename().string()));
 }
 
 std::string_view gnuplot_look() { return kLook; }

@@ -1,6 +1,8 @@
 // The gnuplot scripts of a run: the content and style of its plots.
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,12 @@ struct PlotContent {
 /// As a gnuplot string in single quotes, in which only a quote is special. Control characters,
 /// which would end the line, become blanks.
 [[nodiscard]] std::string gnuplot_text(const std::string& text);
+/// A colour of curves, '#E24A33'; those of an index beyond the last one repeat.
+[[nodiscard]] std::string_view gnuplot_colour(std::size_t index);
+/// The commands that draw to `output` in the folder where gnuplot runs, with the variable `prefix`
+/// before its name: PNG, SVG or PDF by its ending. In pixels, of which a PDF has 96 per inch.
+[[nodiscard]] std::string gnuplot_output(const std::filesystem::path& output, int width,
+                                         int height);
 /// The style shared by all plots: background, grid, frame colours.
 [[nodiscard]] std::string_view gnuplot_look();
 

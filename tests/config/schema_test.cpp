@@ -86,6 +86,19 @@ TEST_CASE("the schema requires what the reader requires") {
   CHECK(contains(schema, R"("minProperties": 1,)"));
 }
 
+TEST_CASE("the schema of a file that may extend another requires nothing") {
+  const std::string schema = json_schema(inheritable(described<sample::Run>()), "Run");
+  CHECK_FALSE(contains(schema, R"("required")"));
+  CHECK(contains(schema, R"("additionalProperties": false)"));
+}
+
+TEST_CASE("a file may have one key in place of all that are required") {
+  const std::string schema = json_schema(described<sample::Run>(), "Run", "epochs");
+  CHECK(contains(schema, R"({"required": ["name", "optimizer"]})"));
+  CHECK(contains(schema, R"({"required": ["epochs"], "not": )"
+                         R"({"anyOf": [{"required": ["name"]}, {"required": ["optimizer"]}]}})"));
+}
+
 TEST_CASE("the reference of a window matches the expected text") {
   CHECK(reference_text(described<sample::Window>(), "Window") ==
         "# Window\n\n"

@@ -9,11 +9,11 @@ expect_code 0
 expect_out_match '^train [0-9]+\.[0-9]+\.[0-9]+'
 run "$train" --help
 expect_code 0
-for verb in train resume check summary schema bench data eval predict generate doctor; do expect_out "$verb"; done
+for verb in train resume check summary schema bench data eval predict generate find-lr plot compare diff doctor; do expect_out "$verb"; done
 expect_equal "$err" ""
 
 begin "every verb has --help"
-for verb in train resume check summary schema bench data eval predict generate doctor; do
+for verb in train resume check summary schema bench data eval predict generate find-lr plot compare diff doctor; do
   run "$train" "$verb" --help
   expect_code 0
   expect_out "--help"
@@ -212,7 +212,7 @@ run "$train" data make shapes
 expect_err "destination is required"
 
 begin "help fits 80 columns, names the program, types and defaults"
-for verb in "" train resume check summary schema bench data "data make shapes" eval predict generate doctor; do
+for verb in "" train resume check summary schema bench data "data make shapes" eval predict generate find-lr plot compare diff doctor; do
   # shellcheck disable=SC2086  # the verb's words
   run "$train" $verb --help
   expect_code 0

@@ -1,0 +1,154 @@
+#include "analysis/run_curves.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "config/diagnostics.h"
+
+namespace trainyard {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// The tables of a run that curves are drawn from.
+struct RunTables {
+  const CsvTable& epochs;
+  CsvTable steps;
+};
+
+bool has_values(const CsvTable& table, const std::string& column) {
+  const auto values = table.values(column);
+  return std::ranges::any_of(values, [](const auto& value) { return value.has_value(); });
+}
+
+std::vector<PlotPoint> points_of(const CsvTable& table, const std::string& x,
+                                 const std::string& y) {
+  const auto xs = table.values(x), ys = table.values(y);
+  std::vector<PlotPoint> points;
+  for (std::size_t i = 0; i < std::min(xs.size(), ys.size()); ++i) {
+    if (xs[i] && ys[i]) points.push_back({*xs[i], *ys[i]});
+  }
+  return points;
+}
+
+class Curves {
+ public:
+  Curves(std::span<const RecordedRun> runs, const CurveChoice& choice)
+      : runs_(runs), choice_(choice) {
+    for (const RecordedRun& run : runs) tables_.push_back(tables_of(run));
+  }
+
+  [[nodiscard]] CurvePicture picture() const {
+    CurvePicture picture{.title = title(), .x_label = choice_.steps ? "step" : "epoch"};
+    picture.legend = legend();
+    for (const std::string& column : columns()) {
+      PlotPanel panel = panel_of(column);
+      if (!panel.curves.empty()) picture.panels.push_back(std::move(panel));
+    }
+    if (!picture.panels.empty()) return picture;
+    throw Error(ErrorKind::data, runs_.size() == 1 ? "'" + runs_[0].folder.string() +
+                                                         "' has no finished epoch to draw"
+                                                   : "none of the " + std::to_string(runs_.size()) +
+                                                         " runs has a finished epoch to draw");
+  }
+
+ private:
+  [[nodiscard]] RunTables tables_of(const RecordedRun& run) const {
+    RunTables tables{.epochs = run.epochs, .steps = {}};
+    if (!choice_.steps) return tables;
+    tables.steps = read_csv_table(run.folder / "steps.csv");
+    if (!tables.steps.columns.empty()) return tables;
+    throw Error(ErrorKind::data, "--steps: '" + run.folder.string() +
+                                     "' has no steps.csv; runs with --set output.steps=true "
+                                     "write it");
+  }
+
+  [[nodiscard]] std::string title() const {
+    if (!choice_.title.empty()) return choice_.title;
+    return runs_.size() == 1 ? runs_[0].folder.string() : std::to_string(runs_.size()) + " runs";
+  }
+
+  /// Of one run, colours tell the splits apart; of several, the runs.
+  [[nodiscard]] CurveStyle style(std::size_t run, bool validation) const {
+    using Line = CurveStyle::Line;
+    if (runs_.size() == 1) return {.line = Line::solid, .colour = validation ? 1U : 0U};
+    return {.line = validation ? Line::solid : Line::dashed, .colour = run};
+  }
+
+  [[nodiscard]] std::vector<LegendEntry> legend() const {
+    if (runs_.size() == 1) return {{"training", style(0, false)}, {"validation", style(0, true)}};
+    std::vector<LegendEntry> entries;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      entries.push_back({runs_[i].folder.string(), style(i, true)});
+    }
+    constexpr std::size_t kGrey = 3;
+    entries.push_back({"(dashed: training)", {CurveStyle::Line::dashed, kGrey}});
+    return entries;
+  }
+
+  /// The panels' columns. Throws for one that no run has.
+  [[nodiscard]] Words columns() const {
+    if (choice_.columns.empty()) {
+      return {"loss", "accuracy", "lr", "images_per_s", "grad_norm"};
+    }
+    for (const std::string& column : choice_.columns) require_column(column);
+    return choice_.columns;
+  }
+
+  void require_column(const std::string& column) const {
+    Words known;
+    for (const RunTables& tables : tables_) {
+      for (const CsvTable* table : {&tables.epochs, &tables.steps}) {
+        if (table->find(column)) return;
+        known.insert(known.end(), table->columns.begin(), table->columns.end());
+      }
+    }
+    if (known.empty()) return;  // no run has finished an epoch
+    std::ranges::sort(known);
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    throw Error(ErrorKind::command_line, "--curves: no run has a column '" + column + "'" +
+                                             config::suggestion(column, known) +
+                                             " (known: " + joined(known) + ")");
+  }
+
+  [[nodiscard]] PlotPanel panel_of(const std::string& column) const {
+    PlotPanel panel{.label = column == "images_per_s" ? "images/s" : column,
+                    .curves = {},
+                    .from_zero = column == "lr" || column == "images_per_s"};
+    for (std::size_t run = 0; run < runs_.size(); ++run) {
+      const RunTables& tables = tables_[run];
+      const bool by_step = choice_.steps && has_values(tables.steps, column);
+      const std::string x = choice_.steps ? "step" : "epoch";
+      // What is measured once is no matter of a split: the colour of the run itself.
+      const bool twin = tables.epochs.find("val_" + column).has_value();
+      const double smooth = column == "lr" ? 0 : choice_.smooth;  // a schedule has no noise
+      add(panel, points_of(by_step ? tables.steps : tables.epochs, x, column),
+          style(run, !twin && runs_.size() > 1), smooth);
+      add(panel, points_of(tables.epochs, x, "val_" + column), style(run, true), smooth);
+    }
+    return panel;
+  }
+
+  static void add(PlotPanel& panel, std::vector<PlotPoint> points, const CurveStyle& style,
+                  double smooth) {
+    if (points.empty()) return;
+    if (smooth > 0) {
+      panel.curves.push_back({{CurveStyle::Line::faint, style.colour}, points});
+    }
+    panel.curves.push_back({style, smoothed(std::move(points), smooth)});
+  }
+
+  std::span<const RecordedRun> runs_;
+  const CurveChoice& choice_;
+  std::vector<RunTables> tables_;
+};
+
+}  // namespace
+
+CurvePicture run_curves(std::span<const RecordedRun> runs, const CurveChoice& choice) {
+  return Curves(runs, choice).picture();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,145 @@
+#include "run/rate_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "run/gpu_failure.h"
+#include "run/session/session.h"
+#include "train/training_step.h"
+
+namespace trainyard {
+
+namespace {
+
+/// from * (to / from)^(step / (steps - 1)).
+class RateRamp final : public Schedule {
+ public:
+  explicit RateRamp(const RateSearchOptions& options) : options_(options) {}
+  [[nodiscard]] std::string_view name() const override { return "ramp"; }
+  [[nodiscard]] double rate(std::int64_t step, const ScheduleContext&) const override {
+    const double part = static_cast<double>(step) / static_cast<double>(options_.steps - 1);
+    return options_.from * std::pow(options_.to / options_.from, part);
+  }
+
+ private:
+  RateSearchOptions options_;
+};
+
+/// The run with the ramp instead of what changes its learning rate.
+RunConfig on_ramp(RunConfig run, const RateSearchOptions& options) {
+  Optimizer optimizer = *run.optimizer;
+  optimizer.time_decay = 0;
+  run.optimizer = std::make_shared<const Optimizer>(std::move(optimizer));
+  run.schedule = std::make_shared<const RateRamp>(options);
+  run.lr_scaling = nullptr;
+  run.plateau.reset();
+  return run;
+}
+
+/// The steps of a test, until the loss diverges.
+class RateTrial {
+ public:
+  RateTrial(const RunConfig& run, const DeviceChoice& choice, const RateSearchOptions& options)
+      : options_(options),
+        ranks_(RankGroupOptions{}),
+        session_(on_ramp(run, options), choice, nullptr, ranks_),
+        step_(session_.model(), session_.updater()) {
+    session_.model().initialize(static_cast<std::uint64_t>(run.seed));
+  }
+
+  RateSearch run() {
+    for (std::int64_t step = 0; step < options_.steps && !diverged_; ++step) {
+      if (options_.stopped()) break;
+      train(step);
+      ResultRing& results = session_.updater().results();
+      if (results.full()) take(results.take_oldest());
+    }
+    take(session_.updater().results().take_all());
+    return judge_rates(std::move(steps_), diverged_);
+  }
+
+ private:
+  void train(std::int64_t step) {
+    const std::int64_t steps = session_.batch().steps;
+    Feeder& feeder = *session_.data().train_feeder;
+    if (step % steps == 0) {
+      feeder.start(static_cast<std::uint32_t>(step / steps));
+      session_.model().set_epoch(step / steps);
+    }
+    Updater& updater = session_.updater();
+    updater.prepare();
+    for (std::int64_t pass = 0; pass < updater.reducer().passes(); ++pass) {
+      session_.model().load(feeder.next());
+      step_.run(pass);
+    }
+    updater.finish();
+  }
+
+  void take(std::span<const StepResult> results) {
+    for (const StepResult& result : results) {
+      if (!diverged_) take(result);
+    }
+  }
+
+  void take(const StepResult& result) {
+    constexpr double kKept = 0.9, kMostRise = 4;
+    if (result.skipped) return;
+    const Totals& totals = result.totals;
+    const double loss =
+        totals.loss / weight_of(session_.model().graph(), totals.metrics, totals.samples);
+    if (!result.finite || !std::isfinite(loss)) {
+      diverged_ = true;
+      return;
+    }
+    mean_ = kKept * mean_ + (1 - kKept) * loss;
+    weight_ = kKept * weight_ + (1 - kKept);
+    const double smoothed = mean_ / weight_;
+    steps_.push_back(
+        {.step = std::ssize(steps_) + 1, .rate = result.rate, .loss = loss, .smoothed = smoothed});
+    lowest_ = steps_.size() == 1 ? smoothed : std::min(lowest_, smoothed);
+    diverged_ = smoothed > kMostRise * lowest_ && lowest_ > 0;
+  }
+
+  RateSearchOptions options_;
+  RankGroup ranks_;
+  Session session_;
+  TrainingStep step_;
+  std::vector<RateStep> steps_;
+  double mean_ = 0, weight_ = 0, lowest_ = 0;
+  bool diverged_ = false;
+};
+
+}  // namespace
+
+RateSearch judge_rates(std::vector<RateStep> steps, bool diverged) {
+  RateSearch search{.steps = std::move(steps), .diverged = diverged};
+  const std::size_t first = search.steps.size() / 10;
+  double fall = 0, least = INFINITY;
+  for (std::size_t i = first; i < search.steps.size(); ++i) {
+    const RateStep& step = search.steps[i];
+    if (step.smoothed < least) {
+      least = step.smoothed;
+      // The first one is where the mean begins, not a minimum.
+      if (i > first) search.lowest = step.rate;
+    }
+    if (i == first) continue;
+    const RateStep& before = search.steps[i - 1];
+    const double slope = (step.smoothed - before.smoothed) / std::log(step.rate / before.rate);
+    if (slope < fall) {
+      fall = slope;
+      search.steepest = step.rate;
+    }
+  }
+  if (search.lowest) {
+    search.suggested = std::min(*search.lowest / 10, search.steepest.value_or(*search.lowest));
+  }
+  return search;
+}
+
+RateSearch search_rate(const RunConfig& run, const DeviceChoice& choice,
+                       const RateSearchOptions& options) {
+  return naming_gpu(choice, [&] { return RateTrial(run, choice, options).run(); });
+}
+
+}  // namespace trainyard

@@ -1,0 +1,99 @@
+#include "analysis/run_table.h"
+
+#include <doctest/doctest.h>
+
+#include "analysis/run_difference.h"
+#include "base/error.h"
+#include "written_run.h"
+
+using namespace trainyard;
+using trainyard::testing::kLater;
+using trainyard::testing::TemporaryFolder;
+using trainyard::testing::write_run;
+
+namespace {
+
+/// Two runs that differ in their rate, with paths relative to nothing.
+std::vector<RecordedRun> two_runs() {
+  const TemporaryFolder folder;
+  std::vector<RecordedRun> runs = {
+      read_recorded_run(write_run(folder, "a", "0.1", RunState::completed), kLater),
+      read_recorded_run(write_run(folder, "b", "0.05", RunState::failed), kLater)};
+  runs[0].folder = "runs/a";
+  runs[1].folder = "runs/b";
+  return runs;
+}
+
+/// A run of which only the folder is left.
+RecordedRun lost_run() {
+  RecordedRun run{.folder = "runs/lost", .state = "unknown"};
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("runs are rows with what differs between their configs and what they reached") {
+  CHECK(run_table_text(tabulate(two_runs())) ==
+        "run     state       epoch  best val_accuracy  at    loss  accuracy  val_loss  "
+        "val_accuracy     time  optimizer.sgd.lr\n"
+        "runs/a  complete      2/3             0.5000   1  1.2500    0.5000    1.7500        "
+        "0.3750  0:00:09               0.1\n"
+        "runs/b  failed (4)    2/3             0.5000   1  1.2500    0.5000    1.7500        "
+        "0.3750  0:00:09              0.05\n");
+}
+
+TEST_CASE("the CSV has the fixed columns first; a loss is best at its lowest") {
+  std::vector<RecordedRun> runs = two_runs();
+  runs.push_back(lost_run());
+  CHECK(run_table_csv(tabulate(runs)) ==
+        "run,state,exit_code,epoch,epochs,best_metric,best,best_epoch,elapsed_s,images_per_s,"
+        "last_loss,best_loss,last_accuracy,best_accuracy,last_val_loss,best_val_loss,"
+        "last_val_accuracy,best_val_accuracy,optimizer.sgd.lr\n"
+        "runs/a,complete,0,2,3,val_accuracy,0.5,1,8.5,110,1.25,1.25,0.5,0.5,1.75,1.25,0.375,0.5,"
+        "0.1\n"
+        "runs/b,failed,4,2,3,val_accuracy,0.5,1,8.5,110,1.25,1.25,0.5,0.5,1.75,1.25,0.375,0.5,"
+        "0.05\n"
+        "runs/lost,unknown,,,,,,,,,,,,,,,,,\n");
+}
+
+TEST_CASE("JSON has the same values; unknown ones are null") {
+  const std::vector<RecordedRun> runs = {two_runs()[1], lost_run()};
+  const Json json = run_table_json(tabulate(runs, {"optimizer.sgd.lr", "batch.total"}));
+  CHECK(json["keys"] == Json{"optimizer.sgd.lr", "batch.total"});
+  const Json& failed = json["runs"][0];
+  CHECK(failed["exit_code"] == 4);
+  CHECK(failed["best"] == Json{{"metric", "val_accuracy"}, {"value", 0.5}, {"epoch", 1}});
+  CHECK(failed["metrics"]["val_loss"] == Json{{"last", 1.75}, {"best", 1.25}});
+  CHECK(failed["config"] == Json{{"optimizer.sgd.lr", "0.05"}, {"batch.total", ""}});
+  CHECK(json["runs"][1]["exit_code"].is_null());
+  CHECK(json["runs"][1]["best"].is_null());
+}
+
+TEST_CASE("a table for people shows few keys and says that there are more") {
+  std::vector<RecordedRun> runs = two_runs();
+  runs[1].config = config::Node{.kind = config::Node::Kind::map};
+  const std::string text = run_table_text(tabulate(runs), 1);
+  CHECK(text.find("  name\n") != std::string::npos);
+  CHECK(text.ends_with("2 more keys differ: --csv FILE and --json have all of them\n"));
+}
+
+TEST_CASE("runs that are judged by different metrics name theirs") {
+  std::vector<RecordedRun> runs = two_runs();
+  runs[1].status->best = BestValue{"val_loss", 1.25, 1};
+  const std::string text = run_table_text(tabulate(runs));
+  CHECK(text.find("  val_accuracy 0.5000  ") != std::string::npos);
+  CHECK(text.find("  val_loss 1.2500  ") != std::string::npos);
+}
+
+TEST_CASE("the difference of two runs is that of their resolved configs") {
+  std::vector<RecordedRun> runs = two_runs();
+  CHECK(differences_text(config_differences(runs[0], runs[1])) ==
+        "optimizer.sgd.lr: 0.1 -> 0.05\n");
+  CHECK(differences_text(config_differences(runs[0], runs[0])) == "the configs are the same\n");
+  CHECK(differences_json(config_differences(runs[0], runs[1])) ==
+        Json{{"optimizer.sgd.lr", {{"before", "0.1"}, {"after", "0.05"}}}});
+  RecordedRun lost = lost_run();
+  lost.problems = {"cannot open it"};
+  CHECK_THROWS_WITH_AS(static_cast<void>(config_differences(runs[0], lost)),
+                       "the config of 'runs/lost' cannot be read: cannot open it", Error);
+}
