@@ -77,14 +77,13 @@ std::vector<fs::path> matches_of(const std::string& pattern) {
   return paths;
 }
 
-[[noreturn]] void refuse_without_run(const std::string& argument) {
-  const auto refuse = [](const std::string& text) { throw Error(ErrorKind::command_line, text); };
-  if (is_pattern(argument)) refuse("no run matches '" + argument + "'");
+/// Why an argument names no run.
+std::string refusal_of(const std::string& argument) {
+  if (is_pattern(argument)) return "no run matches '" + argument + "'";
   if (!is_there(argument)) {
-    refuse("there is no run folder '" + argument + "'" + config::near_file(argument));
+    return "there is no run folder '" + argument + "'" + config::near_file(argument);
   }
-  refuse("'" + argument + "' is not a run folder, and there are no runs in it");
-  std::abort();
+  return "'" + argument + "' is not a run folder, and there are no runs in it";
 }
 
 std::vector<fs::path> runs_of(const std::string& argument) {
@@ -95,7 +94,7 @@ std::vector<fs::path> runs_of(const std::string& argument) {
   } else if (is_folder(argument)) {
     add_runs(argument, kLevels, runs);
   }
-  if (runs.empty()) refuse_without_run(argument);
+  if (runs.empty()) throw Error(ErrorKind::command_line, refusal_of(argument));
   return runs;
 }
 

@@ -32,7 +32,7 @@ TEST_CASE(
         "5 steps, learning rate 0.0001 to 1, where the loss diverged\n"
         "the smoothed loss was lowest at 0.1 and fell fastest at 0.01\n"
         "suggested: --set optimizer.sgd.lr=0.01\n");
-  CHECK(rate_search_csv(search).starts_with("step,lr,loss,smoothed_loss\n1,0.0001,2,2\n"));
+  CHECK(rate_search_csv(search).starts_with("step,lr,loss,smoothed_loss\n1,1e-04,2,2\n"));
 }
 
 TEST_CASE("a loss that falls to the end is judged by where it fell fastest") {
