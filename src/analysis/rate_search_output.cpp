@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "report/csv_file.h"
 
@@ -14,16 +12,13 @@ namespace {
 /// Few enough digits to type: what follows is noise.
 std::string rate_text(double rate) { return fmt::format("{:.2g}", rate); }
 
-/// The points up to where the loss has risen above its first value, beyond which they would flatten
-/// the rest.
+/// The points up to where the smoothed loss has risen far above its first value: beyond they would
+/// flatten the rest.
 std::vector<PlotPoint> shown_points(const RateSearch& search, double RateStep::*loss) {
-  double most = 0;
-  for (const RateStep& step : search.steps) most = std::max(most, step.smoothed);
-  const double first = search.steps.empty() ? 0 : search.steps.front().smoothed;
-  most = std::min(most, 1.5 * first);
   std::vector<PlotPoint> points;
   for (const RateStep& step : search.steps) {
-    if (step.*loss > most && most > 0) continue;
+    const double most = 1.5 * search.steps.front().smoothed;
+    if (step.smoothed > most && most > 0) break;
     points.push_back({step.rate, step.*loss});
   }
   return points;
@@ -63,8 +58,8 @@ std::string rate_search_text(const RateSearch& search, const std::string& key) {
   if (!search.suggested) {
     return text + "the loss never fell: no rate is suggested; try a smaller --from\n";
   }
-  text += "the smoothed loss was lowest at " + rate_text(*search.lowest);
-  if (search.steepest) text += " and fell fastest at " + rate_text(*search.steepest);
+  text += "the smoothed loss was lowest at " + rate_text(*search.lowest) + " and fell fastest at " +
+          rate_text(*search.steepest);
   return text + "\nsuggested: --set " + key + "=" + rate_text(*search.suggested) + "\n";
 }
 

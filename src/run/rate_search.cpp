@@ -114,26 +114,19 @@ class RateTrial {
 
 RateSearch judge_rates(std::vector<RateStep> steps, bool diverged) {
   RateSearch search{.steps = std::move(steps), .diverged = diverged};
-  const std::size_t first = search.steps.size() / 10;
-  double fall = 0, least = INFINITY;
-  for (std::size_t i = first; i < search.steps.size(); ++i) {
-    const RateStep& step = search.steps[i];
-    if (step.smoothed < least) {
-      least = step.smoothed;
-      // The first one is where the mean begins, not a minimum.
-      if (i > first) search.lowest = step.rate;
-    }
-    if (i == first) continue;
-    const RateStep& before = search.steps[i - 1];
-    const double slope = (step.smoothed - before.smoothed) / std::log(step.rate / before.rate);
-    if (slope < fall) {
-      fall = slope;
-      search.steepest = step.rate;
-    }
+  const auto first = search.steps.begin() + std::ssize(search.steps) / 10;
+  const auto lowest = std::ranges::min_element(first, search.steps.end(), {}, &RateStep::smoothed);
+  if (lowest == search.steps.end() || lowest == first) return search;
+  search.lowest = lowest->rate;
+  double fall = 0;
+  for (auto step = first + 1; step <= lowest; ++step) {
+    const RateStep& before = *(step - 1);
+    const double slope = (step->smoothed - before.smoothed) / std::log(step->rate / before.rate);
+    if (slope >= fall) continue;
+    fall = slope;
+    search.steepest = step->rate;
   }
-  if (search.lowest) {
-    search.suggested = std::min(*search.lowest / 10, search.steepest.value_or(*search.lowest));
-  }
+  search.suggested = std::min(lowest->rate / 10, *search.steepest);
   return search;
 }
 

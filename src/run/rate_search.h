@@ -30,8 +30,8 @@ struct RateStep {
 struct RateSearch {
   std::vector<RateStep> steps;  // those with a finite loss
   bool diverged = false;        // ended before the last step
-  /// The rate at the lowest smoothed loss, and where it fell fastest per factor of the rate; empty
-  /// if it never fell.
+  /// The rate at the lowest smoothed loss, and where it fell fastest before, per factor of the
+  /// rate; empty if it never fell.
   std::optional<double> lowest, steepest;
   /// A tenth of `lowest`, or `steepest` if that is less: a loss that ends near 0 has no minimum.
   std::optional<double> suggested;
