@@ -57,6 +57,16 @@ std::string state_of(const SuiteLine& line) {
   return line.ours == nullptr ? "published" : "measured";
 }
 
+/// Over one rank on such a device, by the same program; empty without either rate.
+std::optional<double> speed_up(std::span<const SuiteLine> lines, const SuiteLine& line) {
+  const auto one = std::ranges::find_if(lines, [&](const SuiteLine& other) {
+    return other.row == line.row && other.by == line.by && other.place.gpus == line.place.gpus &&
+           other.place.ranks == 1 && other.rate;
+  });
+  if (one == lines.end() || !line.rate || line.place.ranks == 1) return std::nullopt;
+  return *line.rate / *one->rate;
+}
+
 /// "12.3", "1068", "-".
 std::string short_rate(const std::optional<double>& rate) {
   if (!rate) return "-";
@@ -117,9 +127,11 @@ std::string suite_table(const SuiteReport& report) {
 
 std::string suite_csv(const SuiteReport& report) {
   std::string text =
-      "suite,row,config,task,by,hardware,device,ranks,batch,images_per_s,low,high,unit,step_ms,"
+      "suite,row,config,task,by,hardware,device,ranks,batch,images_per_s,low,high,speedup,unit,"
+      "step_ms,"
       "data_ms,compute_ms,communication_ms,versions,source,state,reason\n";
-  for (const SuiteLine& line : suite_lines(report)) {
+  const std::vector<SuiteLine> lines = suite_lines(report);
+  for (const SuiteLine& line : lines) {
     const ScalingRow* const ours = line.ours;
     const auto measured = [&](double value) {
       return ours == nullptr ? std::nullopt : std::optional(value);
@@ -130,7 +142,8 @@ std::string suite_csv(const SuiteReport& report) {
     csv.add_text(task_of(report)).add_text(line.by).add_text(line.hardware);
     csv.add_text(line.place.gpus ? "gpu" : "cpu").add(std::int64_t{line.place.ranks});
     csv.add_text(line.batch > 0 ? std::to_string(line.batch) : "").add_rounded(line.rate, 3);
-    csv.add_rounded(measured(row.low), 3).add_rounded(measured(row.high), 3).add_text(line.unit);
+    csv.add_rounded(measured(row.low), 3).add_rounded(measured(row.high), 3);
+    csv.add_rounded(speed_up(lines, line), 3).add_text(line.unit);
     for (const double part :
          {row.parts.step, row.parts.data, row.parts.compute, row.parts.communication}) {
       csv.add_rounded(measured(part), 5);
@@ -144,7 +157,8 @@ std::string suite_csv(const SuiteReport& report) {
 
 std::string suite_json(const SuiteReport& report) {
   std::string text;
-  for (const SuiteLine& line : suite_lines(report)) {
+  const std::vector<SuiteLine> lines = suite_lines(report);
+  for (const SuiteLine& line : lines) {
     Json json{{"suite", report.suite->name},
               {"row", line.row->name},
               {"config", line.row->config},
@@ -155,6 +169,7 @@ std::string suite_json(const SuiteReport& report) {
               {"ranks", line.place.ranks},
               {"batch", line.batch > 0 ? Json(line.batch) : Json()},
               {"images_per_s", number_or_null(line.rate)},
+              {"speedup", number_or_null(speed_up(lines, line))},
               {"unit", line.unit},
               {"versions", line.versions},
               {"state", state_of(line)},

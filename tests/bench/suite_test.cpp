@@ -148,16 +148,29 @@ TEST_CASE("the CSV has a line for each rate and for each that is missing") {
   REQUIRE(lines.size() == 7);  // with the header, and the end of the last line
   CHECK(lines[1] ==
         "small,\"A, one row\",a,training,train,\"Some CPU, 2 "
-        "threads\",cpu,1,32,123.456,120,130,images,259.2,1,258.2,0,\"train 9.9, oneDNN "
+        "threads\",cpu,1,32,123.456,120,130,,images,259.2,1,258.2,0,\"train 9.9, oneDNN "
         "3.1.1\",,measured,");
   CHECK(lines[2] ==
-        "small,\"A, one row\",a,training,Others,8 cores,cpu,1,32,50,,,images,,,,,Others "
+        "small,\"A, one row\",a,training,Others,8 cores,cpu,1,32,50,,,,images,,,,,Others "
         "1.0,https://example.org/figures,published,");
   CHECK(lines[3] ==
-        "small,\"A, one row\",a,training,train,,gpu,1,32,,,,images,,,,,train 9.9,,not "
+        "small,\"A, one row\",a,training,train,,gpu,1,32,,,,,images,,,,,train 9.9,,not "
         "measured,\"no GPU, \"\"none\"\"; add one\"");
   CHECK(lines[5] ==
-        "small,B,b,training,train,,cpu,1,,,,,,,,,,train 9.9,,not measured,no file b.txt");
+        "small,B,b,training,train,,cpu,1,,,,,,,,,,,train 9.9,,not measured,no file b.txt");
+}
+
+TEST_CASE("a speed-up is over one rank on the same kind of device, by the same program") {
+  SuiteReport made = report();
+  SuiteMeasurement two = made.measurements[0];
+  two.place.ranks = 2;
+  two.measured->images_per_second = 2 * 123.456;
+  made.measurements.insert(made.measurements.begin() + 1, two);
+  const std::vector<std::string> lines = split(suite_json(made), '\n');
+  CHECK(parse_json(lines[0], {"line"})["speedup"].is_null());
+  CHECK(parse_json(lines[2], {"line"})["ranks"] == 2);
+  CHECK(parse_json(lines[2], {"line"})["speedup"].get<double>() == doctest::Approx(2));
+  CHECK(parse_json(lines[4], {"line"})["speedup"].is_null());
 }
 
 TEST_CASE("JSON lines have the same, with null for what is not known") {

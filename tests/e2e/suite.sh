@@ -15,10 +15,10 @@ expect_out "LSTM, synthetic (lstm_synthetic), seq/s, training"
 expect_out_match "  CPU +train +[0-9.]+  .*, 1 thread"
 expect_out_match "Keras-MXNet +2083  c5.18xlarge \(36 cores\)"
 expect_out_match "  8 GPUs +Keras-MXNet +2632  p3.16xlarge \(8 V100\)"
-expect_equal "$(head -n 1 lstm.csv)" "suite,row,config,task,by,hardware,device,ranks,batch,images_per_s,low,high,unit,step_ms,data_ms,compute_ms,communication_ms,versions,source,state,reason"
+expect_equal "$(head -n 1 lstm.csv)" "suite,row,config,task,by,hardware,device,ranks,batch,images_per_s,low,high,speedup,unit,step_ms,data_ms,compute_ms,communication_ms,versions,source,state,reason"
 expect_equal "$(wc -l <lstm.csv)" 10
 expect_equal "$(grep -c ',measured,$' lstm.csv)" 1
-grep -qE 'keras-mxnet,"LSTM, synthetic",lstm_synthetic,training,train,.*,cpu,1,128,[0-9.]+,[0-9.]+,[0-9.]+,seq,.*"train [0-9].*, oneDNN [0-9].*",,measured,$' lstm.csv ||
+grep -qE 'keras-mxnet,"LSTM, synthetic",lstm_synthetic,training,train,.*,cpu,1,128,[0-9.]+,[0-9.]+,[0-9.]+,,seq,.*"train [0-9].*, oneDNN [0-9].*",,measured,$' lstm.csv ||
   fail "no measured line in the CSV: $(cat lstm.csv)"
 grep -q "LSTM, synthetic" lstm.svg || fail "the chart has no panel for the row"
 expect_file lstm.gp
