@@ -33,7 +33,8 @@ def main():
     Draft7Validator.check_schema(schema)
     validator = Draft7Validator(schema)
     errors = [error for path in sys.argv[2:] for error in errors_of(validator, path)]
-    print("\n".join(errors))
+    for error in errors:
+        print(error)
     return 1 if errors else 0
 
 

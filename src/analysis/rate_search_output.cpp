@@ -12,13 +12,13 @@ namespace {
 /// Few enough digits to type: what follows is noise.
 std::string rate_text(double rate) { return fmt::format("{:.2g}", rate); }
 
-/// The points up to where the smoothed loss has risen far above its first value: beyond they would
+/// The points of a loss up to where it has risen far above its first value: beyond they would
 /// flatten the rest.
 std::vector<PlotPoint> shown_points(const RateSearch& search, double RateStep::*loss) {
   std::vector<PlotPoint> points;
   for (const RateStep& step : search.steps) {
     const double most = 1.5 * search.steps.front().smoothed;
-    if (step.smoothed > most && most > 0) break;
+    if (step.*loss > most && most > 0) break;
     points.push_back({step.rate, step.*loss});
   }
   return points;
