@@ -31,9 +31,19 @@ void print_evaluation(const EvalFlags& flags, const Evaluation& evaluation,
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
+/// The folder of the tables, which must be writable before the work begins.
+std::filesystem::path tables_folder(const EvalFlags& flags, const StoredWork& rank) {
+  const std::filesystem::path folder =
+      flags.out.empty() ? evaluation_folder(rank.stored, flags.stored.path, flags.request.data)
+                        : std::filesystem::path(flags.out);
+  if (rank.speaks()) Disk().try_folder(folder);
+  return folder;
+}
+
 void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
   EvaluationRequest request = flags.request;
   request.batch = flags.stored.batch;
+  const std::filesystem::path folder = tables_folder(flags, rank);
   SessionDevice device = inference_device(rank.stored, rank.device, rank.ranks);
   const InferenceData data = open_evaluated(rank.stored, request.data, rank.ranks, rank.opening);
   const Evaluation evaluation = evaluate_stored(rank.stored, device, rank.ranks, data, request);
@@ -42,8 +52,7 @@ void eval_on_rank(const EvalFlags& flags, StoredWork& rank) {
                           .data = evaluated_text(rank.stored, request.data)};
   print_evaluation(flags, evaluation, of);
   const EvaluationFiles files{
-      .folder = flags.out.empty() ? evaluation_folder(rank.stored, flags.stored.path, request.data)
-                                  : std::filesystem::path(flags.out),
+      .folder = folder,
       .gnuplot = program_in_path("gnuplot").value_or(std::filesystem::path()),
       .warn = rank.device.warn};
   const auto written = write_evaluation(files, Disk(), evaluation, of, *data.set);

@@ -67,4 +67,12 @@ TEST_CASE("texts are drawn below their pictures and cut at the cell's edge") {
   CHECK(black_values(sheet_of(255, ten + "IIII")) == 3 * 4 * 110);
 }
 
+TEST_CASE("texts of several lines make room for the longest in every row") {
+  std::vector<SheetRow> rows(2);
+  rows[0].push_back({counted_picture({1, 1}, 1), "one"});
+  rows[1].push_back({counted_picture({1, 1}, 1), "one\ntwo\nthree"});
+  CHECK(picture_sheet(rows, 128).size() == ImageSize{8 + 2 * (128 + 3 * 20 + 8), 8 + 128 + 8});
+  CHECK(black_values(sheet_of(255, "I\nI")) == 2 * black_values(sheet_of(255, "I")));
+}
+
 }  // namespace trainyard

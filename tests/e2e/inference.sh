@@ -121,6 +121,10 @@ trained_pictures
 run "${plain[@]}" eval pisc
 expect_code 2
 expect_err "no run or checkpoint 'pisc'; did you mean 'pics'?"
+run "${plain[@]}" eval a --out run.yaml/tables
+expect_code 7
+expect_err "run.yaml"
+expect_equal "$out" ""
 run "${plain[@]}" predict pics pics/cat/1.jpg
 expect_code 2
 expect_err "'pics' is not a run folder: it has no config.yaml of a run; nor is it a checkpoint of one"

@@ -57,6 +57,17 @@ TEST_CASE(
         "2,2,0,2,0,0,,0,\n");
 }
 
+TEST_CASE("the table of classes has aligned columns, and a dash without a denominator") {
+  const std::vector<float> rows{3, 1, 2, 1, 1, 2, 1, 2, 0, 5, 5, 1, 0, 1, 9};
+  const SplitOutputs outputs{.rows = rows, .labels = kLabels, .classes = 3};
+  const std::vector<std::string> names{"cat", "long name"};
+  CHECK(classes_text(class_rows(outputs, ConfusionMatrix(outputs)), names) ==
+        "class       samples  precision  recall      f1     auc\n"
+        "cat               2     0.5000  0.5000  0.5000  0.6667\n"
+        "long name         3     1.0000  0.3333  0.5000  0.6667\n"
+        "2                 0     0.0000       -  0.0000       -\n");
+}
+
 TEST_CASE("the area under the curve is the share of pairs in the right order, ties half") {
   const std::vector<float> rows{0.1f, 0.4f, 0.35f, 0.8f, 0.4f};
   const std::vector<std::int32_t> labels{0, 0, 1, 1, 1};
