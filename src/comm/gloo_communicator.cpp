@@ -58,6 +58,7 @@ class GlooCommunicator final : public Communicator {
   GlooCommunicator(int rank, int ranks, Store& store, const GlooOptions& options)
       : mesh_(rank, ranks, store, options, neighbours_of(rank, ranks)),
         others_(all_but(rank, ranks)),
+        few_(neighbours_of(rank, ranks) == others_),
         inputs_(static_cast<std::size_t>(ranks)) {}
 
   [[nodiscard]] int rank() const override { return mesh_.rank(); }
@@ -86,6 +87,10 @@ class GlooCommunicator final : public Communicator {
   void hand_round(std::size_t index, const SumPart& part);
   /// Every rank's slot of `out`, [size()][bytes], to every rank.
   void gather_slots(std::byte* out, std::size_t bytes);
+  /// The same in one round, from rank to rank, if all are neighbours.
+  void gather_directly(Window& window, std::size_t bytes);
+  /// The same in log2(size()) rounds.
+  void gather_by_doubling(Window& window, std::size_t bytes);
   [[nodiscard]] Window& window_of(const SumPart& part) {
     return mesh_.window(part.data, bytes_of(part));
   }
@@ -99,6 +104,7 @@ class GlooCommunicator final : public Communicator {
 
   GlooMesh mesh_;
   std::vector<int> others_;  // all ranks but this one
+  bool few_;                 // all of them are neighbours
   TreeSum sum_;
   std::vector<std::byte> small_;                 // [size()][small parts]
   std::vector<std::vector<std::byte>> staging_;  // per part
@@ -271,6 +277,21 @@ void GlooCommunicator::barrier() {
 void GlooCommunicator::gather_slots(std::byte* out, std::size_t bytes) {
   if (size() == 1) return;
   Window& window = mesh_.window(out, static_cast<std::size_t>(size()) * bytes);
+  // Each round wakes every rank up once more, and few ranks are connected anyway.
+  few_ ? gather_directly(window, bytes) : gather_by_doubling(window, bytes);
+}
+
+void GlooCommunicator::gather_directly(Window& window, std::size_t bytes) {
+  const int phase = static_cast<int>(kFirstGatherPhase);
+  each_other([&](int other) {
+    mesh_.receive(window, other, phase, static_cast<std::size_t>(other) * bytes, bytes);
+    mesh_.send(window, other, phase, static_cast<std::size_t>(rank()) * bytes, bytes);
+  });
+  mesh_.await_received(window);
+  mesh_.await_sent(window);
+}
+
+void GlooCommunicator::gather_by_doubling(Window& window, std::size_t bytes) {
   int phase = static_cast<int>(kFirstGatherPhase);
   // `count` slots from that of rank `first` on, around the circle: up to two ranges of memory.
   const auto each_range = [&](int first, int count, auto&& visit) {
