@@ -1,6 +1,7 @@
 #include "data/arrays.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -21,7 +22,21 @@ namespace fs = std::filesystem;
               "'" + array.name + "' is " + array.text() + ", expected " + expected);
 }
 
-std::pair<NumpyArray, NumpyArray> arrays_of(const ArraysOptions& options) {
+/// The arrays of a set.
+struct Arrays {
+  NumpyArray x, y;
+  std::optional<NumpyArray> lengths = std::nullopt;
+};
+
+/// The arrays that `read` gives by their names.
+template <class Read>
+Arrays arrays_by(const ArraysOptions& options, const Read& read) {
+  Arrays arrays{.x = read(options.x), .y = read(options.y)};
+  if (!options.lengths.empty()) arrays.lengths = read(options.lengths);
+  return arrays;
+}
+
+Arrays arrays_of(const ArraysOptions& options) {
   if (options.file.empty()) {
     const auto whole = [&](const std::string& file) {
       const fs::path path = located(file, options.config_folder);
@@ -30,27 +45,28 @@ std::pair<NumpyArray, NumpyArray> arrays_of(const ArraysOptions& options) {
       input.read(0, bytes);
       return parse_numpy(std::move(bytes), path.string());
     };
-    return {whole(options.x), whole(options.y)};
+    return arrays_by(options, whole);
   }
   const fs::path path = located(options.file, options.config_folder);
   const ZipFile archive(path);
   const auto member = [&](const std::string& name) {
     return parse_numpy(archive.read(name + ".npy"), path.string() + ": " + name);
   };
-  return {member(options.x), member(options.y)};
+  return arrays_by(options, member);
 }
 
-/// Checks that there are labels for the samples of `x`: [n], [n, 1] or, if `each`, [n, t].
-void check_labels(const NumpyArray& x, const NumpyArray& y, bool each) {
+/// The shape of a sample's label, for the samples of `x`: of rank 0 ([n], [n, 1]) or [t].
+Shape label_of(const NumpyArray& x, const NumpyArray& y) {
   const std::int64_t n = x.shape[0], steps = x.shape[1];
   const bool one = y.shape.size() == 1 || (y.shape.size() == 2 && y.shape[1] == 1);
-  const bool of_steps = each && y.shape.size() == 2 && y.shape[1] == steps;
-  if (y.kind != NumberKind::real && !y.shape.empty() && y.shape[0] == n && (one || of_steps))
-    return;
+  const bool each = y.shape.size() == 2 && y.shape[1] == steps;
+  if (y.kind != NumberKind::real && !y.shape.empty() && y.shape[0] == n && (one || each)) {
+    return one ? Shape{} : Shape{steps};
+  }
   const std::string count = std::to_string(n);
-  bad_shape(y, "whole numbers [" + count + "]" +
-                   (each ? " or [" + count + ", " + std::to_string(steps) + "]" : "") +
-                   ": a class for each sample of x; of one-hot labels take numpy.argmax(y, -1)");
+  bad_shape(y, "whole numbers [" + count + "] or [" + count + ", " + std::to_string(steps) +
+                   "]: a class for each sample of x, or for each of its steps; of one-hot labels "
+                   "take numpy.argmax(y, -1)");
 }
 
 /// The number of classes, whose labels are checked.
@@ -78,37 +94,59 @@ std::vector<float> features_first(const std::vector<float>& values, std::int64_t
   return turned;
 }
 
-std::string arrays_fingerprint(const NumpyArray& x, const NumpyArray& y,
-                               const ArraysOptions& options) {
+/// The length of each sample, in [0, steps]; empty: there are none.
+std::vector<std::int32_t> lengths_of(const Arrays& arrays) {
+  if (!arrays.lengths) return {};
+  const NumpyArray& of = *arrays.lengths;
+  const std::int64_t n = arrays.x.shape[0], steps = arrays.x.shape[1];
+  if (of.kind == NumberKind::real || of.shape != std::vector<std::int64_t>{n}) {
+    bad_shape(of, "whole numbers [" + std::to_string(n) + "]: the steps of each sample");
+  }
+  std::vector<std::int32_t> lengths = integers_of(of);
+  const auto bad = std::ranges::find_if(
+      lengths, [&](std::int32_t length) { return length < 0 || length > steps; });
+  if (bad == lengths.end()) return lengths;
+  throw Error(ErrorKind::data, "'" + of.name + "': length " +
+                                   std::to_string(bad - lengths.begin()) + " (from 0) is " +
+                                   std::to_string(*bad) + ", expected 0 to " +
+                                   std::to_string(steps) + ", the steps of x");
+}
+
+std::string arrays_fingerprint(const Arrays& arrays, const ArraysOptions& options) {
   Hash128 hash;
-  hash.update(x.file);
-  hash.update(y.file);
+  hash.update(arrays.x.file);
+  hash.update(arrays.y.file);
+  if (arrays.lengths) hash.update(arrays.lengths->file);
   hash.update(std::to_string(options.vocabulary) + " " + std::to_string(options.limit));
   return hash.hex();
 }
 
-std::unique_ptr<Dataset> number_set(const NumpyArray& x, const NumpyArray& y,
-                                    const ArraysOptions& options) {
+std::unique_ptr<Dataset> number_set(const Arrays& arrays, const ArraysOptions& options) {
+  const NumpyArray &x = arrays.x, &y = arrays.y;
   if (x.shape.size() < 2 || x.shape.size() > 3 || x.elements() == 0) {
     bad_shape(x, "numbers [n, steps, features] or [n, steps], at least one");
   }
-  check_labels(x, y, false);
+  const Shape label = label_of(x, y);
   const std::int64_t features = x.shape.size() == 3 ? x.shape[2] : 1;
   MemorySamples samples{.image = {features, 1, x.shape[1]}};
   samples.floats = features_first(floats_of(x), x.shape[0], x.shape[1], features);
   samples.labels = integers_of(y);
+  samples.label = label;
+  const std::vector<std::int32_t> lengths = lengths_of(arrays);
+  if (!lengths.empty()) samples.fields.push_back(field_of({.name = kLengthField}, lengths));
   samples.classes = classes_of(samples.labels, options.classes, y);
-  samples.fingerprint = arrays_fingerprint(x, y, options);
+  samples.fingerprint = arrays_fingerprint(arrays, options);
   return std::make_unique<MemoryDataset>(std::move(samples), options.limit);
 }
 
-std::unique_ptr<Dataset> token_arrays(const NumpyArray& x, const NumpyArray& y,
-                                      const ArraysOptions& options) {
+std::unique_ptr<Dataset> token_arrays(const Arrays& arrays, const ArraysOptions& options) {
+  const NumpyArray &x = arrays.x, &y = arrays.y;
   if (x.kind == NumberKind::real || x.shape.size() != 2 || x.elements() == 0) {
     bad_shape(x, "whole numbers [n, steps], at least one: tokens of the 'vocabulary'");
   }
-  check_labels(x, y, true);
+  const Shape label = label_of(x, y);
   TokenSamples samples{.steps = x.shape[1], .tokens = integers_of(x), .labels = integers_of(y)};
+  samples.lengths = lengths_of(arrays);
   const auto bad = std::ranges::find_if(
       samples.tokens, [&](std::int32_t token) { return token < 0 || token >= options.vocabulary; });
   if (bad != samples.tokens.end()) {
@@ -118,11 +156,10 @@ std::unique_ptr<Dataset> token_arrays(const NumpyArray& x, const NumpyArray& y,
                     " (from 0) has token " + std::to_string(*bad) + ", expected 0 to " +
                     std::to_string(options.vocabulary - 1) + ": below 'vocabulary'");
   }
-  const bool each = y.shape.size() == 2 && y.shape[1] == samples.steps && samples.steps > 1;
-  samples.form = each ? LabelForm::each : LabelForm::one;
+  samples.form = label.rank() == 0 ? LabelForm::one : LabelForm::each;
   samples.classes = classes_of(samples.labels, options.classes, y);
   samples.vocabulary = std::make_shared<const Vocabulary>(numbered_vocabulary(options.vocabulary));
-  samples.fingerprint = arrays_fingerprint(x, y, options);
+  samples.fingerprint = arrays_fingerprint(arrays, options);
   return token_set_of(std::move(samples), options.limit);
 }
 
@@ -133,7 +170,10 @@ void declare(config::Fields& fields, ArraysOptions& options) {
   fields.field("x", options.x,
                "the samples: [n, steps, features] or [n, steps]; the name of an array in the .npz "
                "file, or a .npy file");
-  fields.field("y", options.y, "the classes, [n]; of tokens also [n, steps]; a name or a file");
+  fields.field("y", options.y, "the classes, [n], or [n, steps] of each step; a name or a file");
+  fields.field("lengths", options.lengths,
+               "the steps of each sample that are no padding, [n]: the field 'length'; a name or a "
+               "file");
   fields.field("vocabulary", options.vocabulary, "x are tokens below this number; 0: x are numbers",
                {.minimum = 0, .maximum = 1 << 24});
   fields.field("classes", options.classes, "number of classes; 0: the largest label plus one",
@@ -146,8 +186,8 @@ void declare(config::Fields& fields, ArraysOptions& options) {
 }
 
 std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options) {
-  const auto [x, y] = arrays_of(options);
-  return options.vocabulary > 0 ? token_arrays(x, y, options) : number_set(x, y, options);
+  const Arrays arrays = arrays_of(options);
+  return options.vocabulary > 0 ? token_arrays(arrays, options) : number_set(arrays, options);
 }
 
 std::unique_ptr<DatasetSource> read_arrays(config::Fields& fields) {

@@ -10,15 +10,17 @@ struct ArraysOptions : SourceOptions {
   std::string file;     // .npz; "": x and y are files
   std::string x = "x";  // the names of the arrays in it, or of their .npy files
   std::string y = "y";
+  std::string lengths;          // the same of the samples' lengths; "": they have none
   std::int64_t vocabulary = 0;  // of whole numbers in x: tokens; 0: x are numbers
   std::int64_t classes = 0;     // 0: the largest label plus one
 };
 void declare(config::Fields& fields, ArraysOptions& options);
 
 /// x: numbers [n, t, features], or [n, t] with one feature, read as images [features, 1, t]; with a
-/// vocabulary, tokens [n, t] of whole numbers below it. y: classes [n] or [n, 1] of whole numbers;
-/// for tokens also [n, t], one for each position. Throws Error{data}: as ZipFile and parse_numpy(),
-/// for unsuitable shapes and types, labels or tokens out of range.
+/// vocabulary, tokens [n, t] of whole numbers below it. y: classes [n] or [n, 1] of whole numbers,
+/// or [n, t], one for each position. lengths: whole numbers [n] up to t, the field `length`. Throws
+/// Error{data}: as ZipFile and parse_numpy(), for unsuitable shapes and types, labels or tokens out
+/// of range.
 [[nodiscard]] std::unique_ptr<Dataset> open_arrays(const ArraysOptions& options);
 
 [[nodiscard]] std::unique_ptr<DatasetSource> read_arrays(config::Fields& fields);

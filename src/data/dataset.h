@@ -24,7 +24,7 @@ namespace trainyard {
 struct HeldSamples {
   std::span<const std::uint8_t> bytes;   // images of 8 bits, [n, c, h, w]
   std::span<const float> floats;         // or other images
-  std::span<const std::int32_t> labels;  // [n]
+  std::span<const std::int32_t> labels;  // [n], or [n, t]
   /// The fields after the label: [n, field's shape] of each.
   std::vector<std::span<const std::byte>> fields = {};
 };

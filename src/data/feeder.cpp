@@ -9,13 +9,15 @@
 #include <thread>
 
 #include "base/error.h"
+#include "data/step_mask.h"
 
 namespace trainyard {
 
 /// A field of the batches: its place among those of the set.
 struct BatchField {
   std::size_t index = 0;
-  std::size_t bytes = 0;  // of a sample
+  std::size_t bytes = 0;                        // of a sample
+  std::optional<StepMask> mask = std::nullopt;  // of the lengths that are there
 };
 
 namespace {
@@ -49,10 +51,14 @@ void check_options(const Dataset& set, const FeederOptions& options) {
 }
 
 BatchField find_field(const Dataset& set, const std::string& name) {
+  if (name == kMaskField) {
+    const StepMask mask(set);
+    return {.bytes = mask.bytes(), .mask = mask};
+  }
   const std::vector<SampleField> fields = set.fields();
   const auto found = std::ranges::find(fields, name, &SampleField::name);
   if (found != fields.end()) {
-    return {static_cast<std::size_t>(found - fields.begin()), found->bytes()};
+    return {.index = static_cast<std::size_t>(found - fields.begin()), .bytes = found->bytes()};
   }
   std::string known;
   for (const SampleField& field : fields) known += (known.empty() ? "'" : ", '") + field.name + "'";
@@ -77,6 +83,12 @@ std::optional<BatchField> find_own_weights(const Dataset& set, const FeederOptio
                                      ", expected a weight: one f32 a sample");
 }
 
+/// The mask of the labels, if the rule names one.
+std::optional<BatchField> find_mask(const Dataset& set, const FeederOptions& options) {
+  if (!options.weights || options.weights->mask.empty()) return std::nullopt;
+  return find_field(set, options.weights->mask);
+}
+
 /// The labels of a sample, each of which has a weight.
 std::int64_t labels_of_sample(const Dataset& set) {
   const std::vector<SampleField> known = set.fields();
@@ -92,7 +104,7 @@ struct Feeder::Slot {
   std::vector<std::uint8_t> bytes;
   std::vector<std::vector<std::byte>> fields;
   std::vector<float> weights;
-  std::vector<std::int32_t> labels;  // of one sample, for its weights
+  std::vector<std::int32_t> labels, mask;  // of one sample, for its weights
   std::vector<std::int64_t> sample_index;
   std::vector<SpatialStep> spatial;
   std::vector<ColourStep> colours;
@@ -113,6 +125,7 @@ struct Feeder::State {
   void fill_sample(std::int64_t position, std::int64_t i, Slot& slot, ImageScratch& scratch) const;
   void fill_image(const SampleKey& key, ImageScratch& scratch, float* out) const;
   void fill_steps(const SampleKey& key, SpatialStep* spatial, ColourStep* colours) const;
+  void fill_field(const BatchField& field, std::int64_t index, std::byte* out) const;
   void fill_fields(std::int64_t index, std::int64_t i, Slot& slot) const;
   void fill_weights(std::int64_t index, std::int64_t i, Slot& slot) const;
   void make_or_fail(std::int64_t step, Slot& slot, ImageScratch& scratch) const;
@@ -131,7 +144,7 @@ struct Feeder::State {
   const std::int64_t image_elements;  // of an image made by the host
   const std::int64_t set_elements;    // of an image of the set
   const std::vector<BatchField> fields;
-  const std::optional<BatchField> own_weights;
+  const std::optional<BatchField> own_weights, mask;
   const std::int64_t labels;          // of a sample
   std::vector<ImageScratch> scratch;  // one per worker (one for the caller without workers)
   std::vector<Slot> slots;
@@ -162,6 +175,7 @@ Feeder::State::State(const Dataset& data, const Pipeline& prepared, FeederOption
       set_elements(data.image_shape().elements()),
       fields(find_fields(data, given)),
       own_weights(find_own_weights(data, given)),
+      mask(find_mask(data, given)),
       labels(labels_of_sample(data)) {
   slots.resize(options.workers == 0 ? 1 : static_cast<std::size_t>(options.prefetch) + 1);
   for (Slot& slot : slots) allocate(slot);
@@ -193,6 +207,8 @@ void Feeder::State::allocate(Slot& slot) const {
   }
   sized(slot.weights, options.weights ? labels : 0);
   slot.labels.resize(static_cast<std::size_t>(labels));
+  slot.mask.assign(mask ? mask->bytes / sizeof(std::int32_t) : slot.labels.size(), 1);
+  TY_CHECK(slot.mask.size() == slot.labels.size(), "a label for each step of a mask");
   sized(slot.sample_index, 1);
   slot.batch = {.images = slot.images,
                 .fields = {slot.fields.begin(), slot.fields.end()},
@@ -222,11 +238,15 @@ void Feeder::State::fill_sample(std::int64_t position, std::int64_t i, Slot& slo
   if (real) slot.batch.valid = i + 1;
 }
 
+void Feeder::State::fill_field(const BatchField& field, std::int64_t index, std::byte* out) const {
+  if (field.mask) return field.mask->read(set, index, out);
+  set.read_field(field.index, index, out);
+}
+
 void Feeder::State::fill_fields(std::int64_t index, std::int64_t i, Slot& slot) const {
   const auto sample = static_cast<std::size_t>(i);
   for (std::size_t field = 0; field < fields.size(); ++field) {
-    const auto [of_set, bytes] = fields[field];
-    set.read_field(of_set, index, slot.fields[field].data() + sample * bytes);
+    fill_field(fields[field], index, slot.fields[field].data() + sample * fields[field].bytes);
   }
   if (options.weights) fill_weights(index, i, slot);
 }
@@ -240,8 +260,11 @@ void Feeder::State::fill_weights(std::int64_t index, std::int64_t i, Slot& slot)
   } else {
     set.read_field(0, index, reinterpret_cast<std::byte*>(slot.labels.data()));
   }
-  float* weight = slot.weights.data() + i * labels;
-  for (const std::int32_t label : slot.labels) *weight++ = options.weights->weight(label, own);
+  if (mask) fill_field(*mask, index, reinterpret_cast<std::byte*>(slot.mask.data()));
+  float* const weights = slot.weights.data() + i * labels;
+  for (std::size_t k = 0; k < slot.labels.size(); ++k) {
+    weights[k] = slot.mask[k] == 0 ? 0 : options.weights->weight(slot.labels[k], own);
+  }
 }
 
 void Feeder::State::fill_image(const SampleKey& key, ImageScratch& own_scratch, float* out) const {

@@ -44,7 +44,7 @@ struct FeederOptions {
   int workers = 1;    // 0: the caller's thread does the work
   int prefetch = 2;   // batches ready ahead, at least 1
   BatchImages images = BatchImages::made;
-  std::vector<std::string> fields{kLabelField};  // of the samples, which the batches have
+  std::vector<std::string> fields{kLabelField};  // of the samples, or kMaskField, in the batches
   std::optional<WeightRule> weights = {};        // of the samples; not given: batches have none
   std::int64_t rank = 0;   // takes slice `rank` of `ranks` of every global batch; batch b
   std::int64_t ranks = 1;  // of an evaluation goes to rank b mod ranks
@@ -61,7 +61,8 @@ struct FeederOptions {
 class Feeder {
  public:
   /// `set` and `pipeline` (prepared) must outlive the feeder. Throws Error{config} if a training
-  /// set is smaller than one global batch, or a set has no such field.
+  /// set is smaller than one global batch, or a set has no such field; Error{data} for a mask of
+  /// lengths that are not those of sequences of the set.
   Feeder(const Dataset& set, const Pipeline& pipeline, FeederOptions options);
   ~Feeder();
   Feeder(const Feeder&) = delete;

@@ -7,6 +7,11 @@
 
 namespace trainyard {
 
+MemoryField field_of(SampleField of, const std::vector<std::int32_t>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {.of = std::move(of), .values = {bytes.begin(), bytes.end()}};
+}
+
 MemoryDataset::MemoryDataset(MemorySamples samples, std::int64_t limit)
     : samples_(std::move(samples)) {
   hold();
@@ -14,7 +19,7 @@ MemoryDataset::MemoryDataset(MemorySamples samples, std::int64_t limit)
   if (limit <= 0 || limit >= size()) return;
   const std::size_t count = static_cast<std::size_t>(limit);
   const std::size_t elements = static_cast<std::size_t>(samples_.image.elements());
-  samples_.labels.resize(count);
+  samples_.labels.resize(count * labels_each());
   samples_.bytes.resize(std::min(samples_.bytes.size(), count * elements));
   samples_.floats.resize(std::min(samples_.floats.size(), count * elements));
   for (MemoryField& field : samples_.fields) field.values.resize(count * field.of.bytes());
@@ -36,17 +41,21 @@ MemoryDataset::MemoryDataset(MemorySamples samples, const HeldSamples& held,
 void MemoryDataset::check() const {
   const std::size_t elements = static_cast<std::size_t>(samples_.image.elements());
   const std::size_t stored = held_.bytes.size() + held_.floats.size();
-  TY_CHECK(!held_.labels.empty(), "a dataset without samples");
+  const std::size_t samples = held_.labels.size() / labels_each();
+  TY_CHECK(samples > 0, "a dataset without samples");
+  TY_CHECK(samples * labels_each() == held_.labels.size(), "as many labels of each sample");
   TY_CHECK(held_.bytes.empty() || held_.floats.empty(), "samples both as bytes and floats");
   TY_CHECK(held_.fields.size() == samples_.fields.size(), "values of each field");
   for (std::size_t i = 0; i < held_.fields.size(); ++i) {
-    TY_CHECK(held_.fields[i].size() == held_.labels.size() * samples_.fields[i].of.bytes(),
+    TY_CHECK(held_.fields[i].size() == samples * samples_.fields[i].of.bytes(),
              "fields and labels differ in number");
   }
-  TY_CHECK(stored == held_.labels.size() * elements, "images and labels differ in number");
+  TY_CHECK(stored == samples * elements, "images and labels differ in number");
 }
 
-std::int64_t MemoryDataset::size() const { return std::ssize(held_.labels); }
+std::int64_t MemoryDataset::size() const {
+  return static_cast<std::int64_t>(held_.labels.size() / labels_each());
+}
 
 void MemoryDataset::read(std::int64_t index, float* image) const {
   const std::int64_t elements = samples_.image.elements();
@@ -59,20 +68,21 @@ void MemoryDataset::read(std::int64_t index, float* image) const {
 }
 
 std::vector<SampleField> MemoryDataset::fields() const {
-  std::vector<SampleField> fields{SampleField{}};
+  std::vector<SampleField> fields{SampleField{.shape = samples_.label}};
   for (const MemoryField& field : samples_.fields) fields.push_back(field.of);
   return fields;
 }
 
 void MemoryDataset::read_field(std::size_t field, std::int64_t index, std::byte* out) const {
-  if (field == 0) return Dataset::read_field(field, index, out);
-  const std::size_t bytes = samples_.fields[field - 1].of.bytes();
-  const std::size_t first = static_cast<std::size_t>(index) * bytes;
-  std::ranges::copy(held_.fields[field - 1].subspan(first, bytes), out);
+  const std::span<const std::byte> values =
+      field == 0 ? std::as_bytes(held_.labels) : held_.fields[field - 1];
+  const std::size_t bytes =
+      field == 0 ? labels_each() * sizeof(std::int32_t) : samples_.fields[field - 1].of.bytes();
+  std::ranges::copy(values.subspan(static_cast<std::size_t>(index) * bytes, bytes), out);
 }
 
 std::int32_t MemoryDataset::label(std::int64_t index) const {
-  return held_.labels[static_cast<std::size_t>(index)];
+  return held_.labels[(static_cast<std::size_t>(index) + 1) * labels_each() - 1];
 }
 
 }  // namespace trainyard

@@ -1,6 +1,10 @@
 // A dataset whose samples are in memory, as bytes or as floats.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "data/dataset.h"
 
 namespace trainyard {
@@ -11,16 +15,22 @@ struct MemoryField {
   std::vector<std::byte> values = {};  // [n, of.shape]
 };
 
-/// The contents of a MemoryDataset. Exactly one of `bytes` and `floats` is filled, [n, c, h, w].
+/// A field of whole numbers.
+[[nodiscard]] MemoryField field_of(SampleField of, const std::vector<std::int32_t>& numbers);
+
+/// The contents of a MemoryDataset. Exactly one of `bytes` and `floats` is filled, [n, c, h, w];
+/// neither if samples have no image.
 struct MemorySamples {
-  Shape image;  // [c, h, w]
-  std::vector<std::uint8_t> bytes;
-  std::vector<float> floats;
-  std::vector<std::int32_t> labels;      // [n]
-  std::vector<MemoryField> fields = {};  // after the label
+  Shape image;  // [c, h, w], or kNoImage
+  std::vector<std::uint8_t> bytes = {};
+  std::vector<float> floats = {};
+  std::vector<std::int32_t> labels = {};  // [n], or [n, t] with a label for each position
+  Shape label = {};                       // of one sample: of rank 0, or [t]
+  std::vector<MemoryField> fields = {};   // after the label
   std::int64_t classes = 0;
-  std::vector<std::string> class_names;
-  std::string fingerprint;
+  std::vector<std::string> class_names = {};
+  std::shared_ptr<const Vocabulary> vocabulary = nullptr;  // of tokens, which are a field
+  std::string fingerprint = "";
 };
 
 class MemoryDataset final : public Dataset {
@@ -43,10 +53,14 @@ class MemoryDataset final : public Dataset {
   [[nodiscard]] std::int32_t label(std::int64_t index) const override;
   [[nodiscard]] std::vector<SampleField> fields() const override;
   void read_field(std::size_t field, std::int64_t index, std::byte* out) const override;
+  [[nodiscard]] const Vocabulary* vocabulary() const override { return samples_.vocabulary.get(); }
   [[nodiscard]] std::string fingerprint() const override { return samples_.fingerprint; }
   [[nodiscard]] HeldSamples held() const override { return held_; }
 
  private:
+  [[nodiscard]] std::size_t labels_each() const {
+    return static_cast<std::size_t>(samples_.label.elements());
+  }
   void check() const;
   void hold();
 

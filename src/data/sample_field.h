@@ -9,11 +9,15 @@
 
 namespace trainyard {
 
+/// Where the padding of a sequence is.
+enum class Padding { end, front };
+
 /// A part that every sample of a data set has: its label, a target, a weight.
 struct SampleField {
   std::string name = "label";
-  Shape shape = {};         // of one sample; of rank 0: a single number
-  DType type = DType::i32;  // i32 or f32
+  Shape shape = {};                // of one sample; of rank 0: a single number
+  DType type = DType::i32;         // i32 or f32
+  Padding padding = Padding::end;  // of a field of lengths
 
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(shape.elements()) * size_of(type);
@@ -33,8 +37,10 @@ struct SampleField {
 /// number.
 inline constexpr const char* kLabelField = "label";
 inline constexpr const char* kWeightField = "weights of targets";
-/// The fields of sequences: their tokens, i32 [t], and how many of these are not padding, i32.
+/// The fields of sequences: their tokens, i32 [t], and how many of their steps are not padding,
+/// i32; and the mask that a feeder makes of that, i32 [t]: 1, or 0 for padding.
 inline constexpr const char* kTokensField = "tokens";
 inline constexpr const char* kLengthField = "length";
+inline constexpr const char* kMaskField = "mask of steps";
 
 }  // namespace trainyard

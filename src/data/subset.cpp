@@ -90,6 +90,13 @@ std::vector<MemoryField> gathered_fields(const Dataset& set, const HeldSamples& 
   return taken;
 }
 
+/// A copy, since a set does not share its own; null: it has none.
+std::shared_ptr<const Vocabulary> vocabulary_of(const Dataset& set) {
+  const Vocabulary* const of = set.vocabulary();
+  if (of == nullptr) return nullptr;
+  return std::make_shared<const Vocabulary>(of->unit(), of->words(), of->unknown());
+}
+
 class PartSource final : public DatasetSource {
  public:
   PartSource(std::shared_ptr<const DatasetSource> whole, double fraction, Part part)
@@ -116,13 +123,16 @@ std::unique_ptr<Dataset> subset(std::unique_ptr<const Dataset> set,
   const HeldSamples held = set->held();
   if (held.labels.empty()) return std::make_unique<Subset>(std::move(set), std::move(indices));
   const std::int64_t elements = set->image_shape().elements();
+  const Shape label = set->fields()[0].shape;
   MemorySamples samples{.image = set->image_shape(),
                         .bytes = gathered(held.bytes, indices, elements),
                         .floats = gathered(held.floats, indices, elements),
-                        .labels = gathered(held.labels, indices, 1),
+                        .labels = gathered(held.labels, indices, label.elements()),
+                        .label = label,
                         .fields = gathered_fields(*set, held, indices),
                         .classes = set->classes(),
                         .class_names = set->class_names(),
+                        .vocabulary = vocabulary_of(*set),
                         .fingerprint = fingerprint_of(*set, indices)};
   return std::make_unique<MemoryDataset>(std::move(samples));
 }

@@ -1,6 +1,7 @@
 #include "data/synthetic_sequences.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -12,6 +13,7 @@ namespace {
 
 // Draws 0 and 1 are the splits' samples.
 constexpr std::uint32_t kSequenceClassDraw = 3;
+constexpr std::uint32_t kSequenceLengthDraw = 4;
 
 std::int64_t sequences_of(const SyntheticSequencesOptions& options) {
   return options.limit > 0 ? std::min(options.limit, options.size) : options.size;
@@ -19,6 +21,7 @@ std::int64_t sequences_of(const SyntheticSequencesOptions& options) {
 
 std::string sequence_fingerprint(const SyntheticSequencesOptions& options, std::uint64_t seed) {
   std::string text = "synthetic sequences";
+  if (options.lengths) text += " with lengths";
   for (const std::int64_t number :
        {options.steps, options.features, options.vocabulary, options.classes,
         static_cast<std::int64_t>(options.labels), sequences_of(options),
@@ -61,19 +64,40 @@ class SyntheticNumbers final : public Dataset {
     return static_cast<std::int32_t>(index % options_.classes);
   }
   void read(std::int64_t index, float* image) const override {
-    const std::int64_t elements = options_.features * options_.steps;
+    const std::int64_t elements = options_.features * options_.steps, length = length_of(index);
     for (std::int64_t i = 0; i < elements; ++i) {
+      image[i] = 0;
+      if (i % options_.steps >= length) continue;
       const Random4 random = sequence_draw(options_, seed_, index, i);
       const std::uint32_t word =
           follows_rule(options_, random) ? class_word(seed_, label(index), i) : random.word[0];
       image[i] = static_cast<float>(word & 1);
     }
   }
+  [[nodiscard]] std::vector<SampleField> fields() const override {
+    std::vector<SampleField> fields = Dataset::fields();
+    if (options_.lengths) fields.push_back({.name = kLengthField});
+    return fields;
+  }
+  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override {
+    if (field == 0) return Dataset::read_field(field, index, out);
+    const auto length = static_cast<std::int32_t>(length_of(index));
+    std::memcpy(out, &length, sizeof length);
+  }
   [[nodiscard]] std::string fingerprint() const override {
     return sequence_fingerprint(options_, seed_);
   }
 
  private:
+  /// From 1 to the number of steps, or that number.
+  [[nodiscard]] std::int64_t length_of(std::int64_t index) const {
+    if (!options_.lengths) return options_.steps;
+    const Random4 random =
+        random4(seed_, RandomStream::synthetic, static_cast<std::uint32_t>(options_.split),
+                kSequenceLengthDraw, static_cast<std::uint64_t>(index));
+    return 1 + random.word[0] % options_.steps;
+  }
+
   SyntheticSequencesOptions options_;
   std::uint64_t seed_;
 };
@@ -143,6 +167,8 @@ void declare(config::Fields& fields, SyntheticSequencesOptions& options) {
   fields.field("features", options.features, "numbers of a step, 0 or 1 each", {.minimum = 0});
   fields.field("vocabulary", options.vocabulary, "or: number of different tokens",
                {.minimum = 0, .maximum = 1 << 24});
+  fields.field("lengths", options.lengths,
+               "numeric sequences end early, with zeros after; the field 'length'");
   fields.field("classes", options.classes, "number of classes", {.minimum = 1});
   fields.field("labels", options.labels,
                "a class, or of tokens the next one, or the next one of every position");
@@ -156,6 +182,9 @@ void declare(config::Fields& fields, SyntheticSequencesOptions& options) {
   }
   if (options.features > 0 && options.labels != SequenceLabels::classes) {
     fields.error("labels", "numeric sequences have classes; give 'vocabulary' for tokens");
+  }
+  if (options.vocabulary > 0 && options.lengths) {
+    fields.error("lengths", "'lengths' is for numeric sequences; give 'features'");
   }
 }
 

@@ -4,60 +4,16 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/memory_dataset.h"
 
 namespace trainyard {
 
 namespace {
 
-/// The place of the field of lengths.
-constexpr std::size_t kLengths = 2;
-
 /// The i32 of a field, which the feeder's memory aligns.
 std::span<std::int32_t> numbers_at(std::byte* out, std::int64_t count) {
   return {reinterpret_cast<std::int32_t*>(out), static_cast<std::size_t>(count)};
 }
-
-class HeldTokens final : public TokenSet {
- public:
-  HeldTokens(TokenSamples samples, std::int64_t limit)
-      : TokenSet(samples.steps, samples.form, samples.vocabulary),
-        samples_(std::move(samples)),
-        size_(std::ssize(samples_.tokens) / samples_.steps) {
-    TY_CHECK(size_ > 0 && std::ssize(samples_.labels) == size_ * labels_each(),
-             "a label of each sequence");
-    if (limit > 0) size_ = std::min(size_, limit);
-  }
-
-  [[nodiscard]] std::int64_t size() const override { return size_; }
-  [[nodiscard]] std::int64_t classes() const override { return samples_.classes; }
-  [[nodiscard]] std::vector<std::string> class_names() const override {
-    return samples_.class_names;
-  }
-  [[nodiscard]] std::string fingerprint() const override { return samples_.fingerprint; }
-  [[nodiscard]] std::vector<SampleField> fields() const override {
-    std::vector<SampleField> fields = TokenSet::fields();
-    if (!samples_.lengths.empty()) fields.push_back({.name = kLengthField});
-    return fields;
-  }
-  void read_field(std::size_t field, std::int64_t index, std::byte* out) const override {
-    if (field < kLengths) return TokenSet::read_field(field, index, out);
-    numbers_at(out, 1)[0] = samples_.lengths[static_cast<std::size_t>(index)];
-  }
-  void read_tokens(std::int64_t index, std::span<std::int32_t> out) const override {
-    std::copy_n(samples_.tokens.data() + index * steps(), out.size(), out.data());
-  }
-  void read_labels(std::int64_t index, std::span<std::int32_t> out) const override {
-    std::copy_n(samples_.labels.data() + index * labels_each(), out.size(), out.data());
-  }
-
- private:
-  [[nodiscard]] std::int64_t labels_each() const {
-    return samples_.form == LabelForm::each ? steps() : 1;
-  }
-
-  TokenSamples samples_;
-  std::int64_t size_;
-};
 
 }  // namespace
 
@@ -79,7 +35,20 @@ void TokenSet::read_field(std::size_t field, std::int64_t index, std::byte* out)
 }
 
 std::unique_ptr<Dataset> token_set_of(TokenSamples samples, std::int64_t limit) {
-  return std::make_unique<HeldTokens>(std::move(samples), limit);
+  const Shape steps{samples.steps};
+  MemorySamples held{.image = kNoImage,
+                     .labels = std::move(samples.labels),
+                     .label = samples.form == LabelForm::each ? steps : Shape{},
+                     .classes = samples.classes,
+                     .class_names = std::move(samples.class_names),
+                     .vocabulary = std::move(samples.vocabulary),
+                     .fingerprint = std::move(samples.fingerprint)};
+  held.fields.push_back(field_of({.name = kTokensField, .shape = steps}, samples.tokens));
+  if (!samples.lengths.empty()) {
+    held.fields.push_back(
+        field_of({.name = kLengthField, .padding = samples.padding}, samples.lengths));
+  }
+  return std::make_unique<MemoryDataset>(std::move(held), limit);
 }
 
 std::int64_t fit_at_front(std::span<const std::int32_t> tokens, std::span<std::int32_t> out) {

@@ -15,6 +15,7 @@ struct WeightRule {
   std::vector<float> of_class = {};          // by class; empty: 1 each
   std::optional<std::int32_t> ignored = {};  // label; need not be a class
   std::string field = {};                    // f32 field with the samples' own weights; "": 1 each
+  std::string mask = {};  // i32 field [t] of samples with t labels: 0 leaves one out; "": none
 
   /// `own` is the value of `field`. 0 for a label that is no class if classes have weights.
   [[nodiscard]] float weight(std::int32_t label, float own) const;

@@ -125,6 +125,42 @@ TEST_CASE("numbers become images of features and steps") {
   CHECK(flat->image_shape() == Shape{1, 1, 3});
 }
 
+TEST_CASE("numbers may have a class at each step, and lengths") {
+  const Arrays arrays;
+  ArraysOptions options = arrays.options(kNumbers, kTokens);
+  arrays.folder.write("lengths.npy", bytes_file("(2,)", std::string("\3\1", 2)));
+  options.lengths = (arrays.folder / "lengths.npy").string();
+  const auto set = open_arrays(options);
+  CHECK(set->size() == 2);
+  CHECK(set->classes() == 5);
+  CHECK(set->label(0) == 2);
+  REQUIRE(set->fields() == std::vector<SampleField>{{.shape = {3}}, {.name = kLengthField}});
+  std::vector<std::int32_t> labels(3);
+  set->read_field(0, 1, reinterpret_cast<std::byte*>(labels.data()));
+  CHECK(labels == std::vector<std::int32_t>{3, 4, 0});
+  std::int32_t length = 0;
+  set->read_field(1, 1, reinterpret_cast<std::byte*>(&length));
+  CHECK(length == 1);
+  CHECK(set->fingerprint() != open_arrays(arrays.options(kNumbers, kTokens))->fingerprint());
+  options.limit = 1;
+  CHECK(open_arrays(options)->size() == 1);
+}
+
+TEST_CASE("lengths that do not fit are refused") {
+  const Arrays arrays;
+  ArraysOptions options = arrays.options(kNumbers, kClasses);
+  options.lengths = (arrays.folder / "lengths.npy").string();
+  const auto refused = [&](const std::string& lengths) {
+    arrays.folder.write("lengths.npy", lengths);
+    return message_of(ErrorKind::data, [&] { (void)open_arrays(options); });
+  };
+  const std::string file = "'" + options.lengths + "'";
+  CHECK(refused(bytes_file("(3,)", "abc")) ==
+        file + " is i1 [3], expected whole numbers [2]: the steps of each sample");
+  CHECK(refused(bytes_file("(2,)", std::string("\3\4", 2))) ==
+        file + ": length 1 (from 0) is 4, expected 0 to 3, the steps of x");
+}
+
 TEST_CASE("whole numbers below a vocabulary become tokens, with a class or one for each position") {
   const Arrays arrays;
   ArraysOptions options = arrays.options(kTokens, kClasses);
@@ -156,12 +192,12 @@ TEST_CASE("unsuitable arrays are refused with what is expected") {
         x + " is i1 [2], expected numbers [n, steps, features] or [n, steps], at least one");
   CHECK(arrays.message(bytes_file("(0, 3)", ""), kClasses) ==
         x + " is i1 [0, 3], expected numbers [n, steps, features] or [n, steps], at least one");
-  CHECK(arrays.message(kNumbers, kTokens) ==
-        y + " is i1 [2, 3], expected whole numbers [2]: a class for each sample of x; of one-hot "
-            "labels take numpy.argmax(y, -1)");
-  CHECK(arrays.message(kTokens, bytes_file("(2, 4)", "aaaabbbb"), 5) ==
-        y + " is i1 [2, 4], expected whole numbers [2] or [2, 3]: a class for each sample of x; of "
-            "one-hot labels take numpy.argmax(y, -1)");
+  for (const std::int64_t vocabulary : {0, 5}) {
+    CHECK(arrays.message(vocabulary == 0 ? kNumbers : kTokens, bytes_file("(2, 4)", "aaaabbbb"),
+                         vocabulary) ==
+          y + " is i1 [2, 4], expected whole numbers [2] or [2, 3]: a class for each sample of x, "
+              "or for each of its steps; of one-hot labels take numpy.argmax(y, -1)");
+  }
   CHECK(arrays.message(kNumbers, kClasses, 5) ==
         x + " is i1 [2, 3, 2], expected whole numbers [n, steps], at least one: tokens of the "
             "'vocabulary'");

@@ -13,6 +13,7 @@
 #include "../base/temporary_folder.h"
 #include "data/make_shapes.h"
 #include "data/memory_dataset.h"
+#include "data/token_set.h"
 #include "rank_sessions.h"
 #include "run_text.h"
 
@@ -71,13 +72,33 @@ class Counted final : public DatasetSource {
   mutable std::atomic<int> opened_ = 0;
 };
 
+std::unique_ptr<Dataset> token_samples() {
+  return token_set_of({.steps = 3,
+                       .tokens = {0, 1, 2, 2, 1, 0},
+                       .labels = {1, 0, 1, 1, 1, 0},
+                       .lengths = {2, 3},
+                       .padding = Padding::front,
+                       .form = LabelForm::each,
+                       .classes = 2,
+                       .class_names = {"no", "yes"},
+                       .vocabulary = std::make_shared<const Vocabulary>(
+                           TextUnit::words, std::vector<std::string>{"", "one", "two"}, 1),
+                       .fingerprint = "f00"});
+}
+
+std::string words_of(const Dataset& set) {
+  return set.vocabulary() == nullptr ? "" : vocabulary_json(*set.vocabulary());
+}
+
 bool same(const Dataset& a, const Dataset& b) {
-  return a.image_shape() == b.image_shape() && a.classes() == b.classes() &&
-         a.class_names() == b.class_names() && a.fingerprint() == b.fingerprint() &&
-         std::ranges::equal(a.held().bytes, b.held().bytes) &&
+  for (std::size_t i = 0; i + 1 < a.fields().size(); ++i) {
+    if (!std::ranges::equal(a.held().fields.at(i), b.held().fields.at(i))) return false;
+  }
+  return a.size() == b.size() && words_of(a) == words_of(b) && a.image_shape() == b.image_shape() &&
+         a.classes() == b.classes() && a.class_names() == b.class_names() &&
+         a.fingerprint() == b.fingerprint() && std::ranges::equal(a.held().bytes, b.held().bytes) &&
          std::ranges::equal(a.held().floats, b.held().floats) &&
-         std::ranges::equal(a.held().labels, b.held().labels) && a.fields() == b.fields() &&
-         std::ranges::equal(a.held().fields.at(0), b.held().fields.at(0));
+         std::ranges::equal(a.held().labels, b.held().labels) && a.fields() == b.fields();
 }
 
 /// The line of /proc/self/maps of the mapping that holds `memory`.
@@ -131,6 +152,15 @@ TEST_CASE("the ranks of a machine store the samples of a set once, bytes and flo
     CHECK(opened.warnings.empty());
     CHECK(source->opened() == 1);
   }
+}
+
+TEST_CASE("the ranks of a machine store tokens once, with labels of positions and vocabulary") {
+  const Counted tokens(&token_samples);
+  const auto expected = token_samples();
+  const Opened opened = open_everywhere(tokens, expected.get());
+  CHECK(opened.outcomes == testing::Outcomes(kRanks));
+  CHECK(opened.warnings.empty());
+  CHECK(tokens.opened() == 1);
 }
 
 TEST_CASE("two ranks of a run train from the same memory") {

@@ -22,14 +22,15 @@ struct Extents {
   std::vector<std::size_t> fields;              // offsets
 };
 
+/// `fields`: the label first.
 Extents extents_of(std::size_t image_bytes, std::size_t samples,
-                   const std::vector<MemoryField>& fields) {
-  Extents extents{.image_bytes = image_bytes, .label_bytes = samples * sizeof(std::int32_t)};
+                   std::span<const SampleField> fields) {
+  Extents extents{.image_bytes = image_bytes, .label_bytes = samples * fields[0].bytes()};
   OffsetAllocator allocator;
   extents.images = allocator.take(extents.image_bytes);
   extents.labels = allocator.take(extents.label_bytes);
-  for (const MemoryField& field : fields) {
-    extents.field_bytes.push_back(samples * field.of.bytes());
+  for (const SampleField& field : fields.subspan(1)) {
+    extents.field_bytes.push_back(samples * field.bytes());
     extents.fields.push_back(allocator.take(extents.field_bytes.back()));
   }
   extents.all = allocator.used();
@@ -55,34 +56,46 @@ std::unique_ptr<Dataset> set_in(std::shared_ptr<const SharedMemory> memory, cons
   return std::make_unique<MemoryDataset>(std::move(samples), held, std::move(memory));
 }
 
-/// The fields of `set` after its label, without values.
-std::vector<MemoryField> further_fields(const Dataset& set) {
-  std::vector<MemoryField> further;
-  for (const SampleField& field : set.fields()) further.push_back({.of = field});
-  further.erase(further.begin());
-  return further;
+/// `samples` with these fields, the label first, without values.
+MemorySamples with_fields(MemorySamples samples, std::span<const SampleField> fields) {
+  samples.label = fields[0].shape;
+  for (const SampleField& field : fields.subspan(1)) samples.fields.push_back({.of = field});
+  return samples;
 }
 
-Json json_of(const std::vector<MemoryField>& fields) {
+Json json_of(const std::vector<SampleField>& fields) {
   Json list = Json::array();
-  for (const MemoryField& field : fields) {
+  for (const SampleField& field : fields) {
     std::vector<std::int64_t> shape;
-    for (int axis = 0; axis < field.of.shape.rank(); ++axis) shape.push_back(field.of.shape[axis]);
-    list.push_back(
-        {{"name", field.of.name}, {"shape", shape}, {"floats", field.of.type == DType::f32}});
+    for (int axis = 0; axis < field.shape.rank(); ++axis) shape.push_back(field.shape[axis]);
+    list.push_back({{"name", field.name},
+                    {"shape", shape},
+                    {"floats", field.type == DType::f32},
+                    {"front", field.padding == Padding::front}});
   }
   return list;
 }
 
-std::vector<MemoryField> fields_of(const Json& list) {
-  std::vector<MemoryField> fields;
+std::vector<SampleField> fields_of(const Json& list) {
+  std::vector<SampleField> fields;
   for (const Json& entry : list) {
     const auto shape = entry.at("shape").get<std::vector<std::int64_t>>();
-    fields.push_back({.of = {.name = entry.at("name").get<std::string>(),
-                             .shape = shape.empty() ? Shape{} : Shape{shape[0]},
-                             .type = entry.at("floats").get<bool>() ? DType::f32 : DType::i32}});
+    fields.push_back({.name = entry.at("name").get<std::string>(),
+                      .shape = shape.empty() ? Shape{} : Shape{shape[0]},
+                      .type = entry.at("floats").get<bool>() ? DType::f32 : DType::i32,
+                      .padding = entry.at("front").get<bool>() ? Padding::front : Padding::end});
   }
   return fields;
+}
+
+/// As text, "" if there is none.
+std::string text_of(const Vocabulary* vocabulary) {
+  return vocabulary == nullptr ? "" : vocabulary_json(*vocabulary);
+}
+
+std::shared_ptr<const Vocabulary> vocabulary_in(const std::string& text) {
+  if (text.empty()) return nullptr;
+  return std::make_shared<const Vocabulary>(parse_vocabulary(text, "the data of this machine"));
 }
 
 /// How the other ranks of this machine find the samples of `set` in `memory`.
@@ -93,7 +106,8 @@ std::string place_text(const Dataset& set, const Extents& extents, const SharedM
                     {"floats", !set.held().floats.empty()},
                     {"images", extents.image_bytes},
                     {"samples", set.size()},
-                    {"fields", json_of(further_fields(set))},
+                    {"fields", json_of(set.fields())},
+                    {"vocabulary", text_of(set.vocabulary())},
                     {"image", {image[0], image[1], image[2]}},
                     {"classes", set.classes()},
                     {"class_names", set.class_names()},
@@ -105,7 +119,8 @@ std::string share(std::unique_ptr<Dataset>& set) {
   const HeldSamples held = set->held();
   if (held.labels.empty()) return "";
   const auto images = held.floats.empty() ? std::as_bytes(held.bytes) : std::as_bytes(held.floats);
-  const Extents extents = extents_of(images.size(), held.labels.size(), further_fields(*set));
+  const std::vector<SampleField> fields = set->fields();
+  const Extents extents = extents_of(images.size(), static_cast<std::size_t>(set->size()), fields);
   const auto memory = std::make_shared<SharedMemory>(extents.all);
   const auto put = [&](std::size_t offset, std::span<const std::byte> bytes) {
     std::ranges::copy(bytes, memory->data() + offset);
@@ -115,29 +130,31 @@ std::string share(std::unique_ptr<Dataset>& set) {
   for (std::size_t i = 0; i < held.fields.size(); ++i) put(extents.fields[i], held.fields[i]);
   std::string place = place_text(*set, extents, *memory);
   set = set_in(memory, extents, !held.floats.empty(),
-               {.image = set->image_shape(),
-                .fields = further_fields(*set),
-                .classes = set->classes(),
-                .class_names = set->class_names(),
-                .fingerprint = set->fingerprint()});
+               with_fields({.image = set->image_shape(),
+                            .classes = set->classes(),
+                            .class_names = set->class_names(),
+                            .vocabulary = vocabulary_in(text_of(set->vocabulary())),
+                            .fingerprint = set->fingerprint()},
+                           fields));
   return place;
 }
 
 std::unique_ptr<Dataset> set_at(std::string_view place) {
   const Json found =
       parse_json(place, {.name = "the data of this machine", .kind = ErrorKind::bug});
-  std::vector<MemoryField> fields = fields_of(found.at("fields"));
+  const std::vector<SampleField> fields = fields_of(found.at("fields"));
   const Extents extents = extents_of(found.at("images").get<std::size_t>(),
                                      found.at("samples").get<std::size_t>(), fields);
   const SharedMemoryName name{found.at("process").get<pid_t>(), found.at("descriptor").get<int>()};
   const auto image = found.at("image").get<std::vector<std::int64_t>>();
   return set_in(std::make_shared<SharedMemory>(name, extents.all), extents,
                 found.at("floats").get<bool>(),
-                {.image = {image[0], image[1], image[2]},
-                 .fields = std::move(fields),
-                 .classes = found.at("classes").get<std::int64_t>(),
-                 .class_names = found.at("class_names").get<std::vector<std::string>>(),
-                 .fingerprint = found.at("fingerprint").get<std::string>()});
+                with_fields({.image = {image[0], image[1], image[2]},
+                             .classes = found.at("classes").get<std::int64_t>(),
+                             .class_names = found.at("class_names").get<std::vector<std::string>>(),
+                             .vocabulary = vocabulary_in(found.at("vocabulary").get<std::string>()),
+                             .fingerprint = found.at("fingerprint").get<std::string>()},
+                            fields));
 }
 
 /// On errors of shared memory this rank opens the set for itself.
