@@ -23,6 +23,7 @@ import sys
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 MASK = np.uint64(0xFFFFFFFF)
 STEPS = 10
@@ -114,6 +115,18 @@ class Network:
             return torch._VF.lstm(x, (state, state), [weight, recurrent, bias, 0 * bias], True, 1,
                                   0.0, False, False, True)[0]
         return keras_lstm(x, weight, recurrent, bias, gate)
+
+    def packed_lstm(self, path, x, lengths, units):
+        """PyTorch's own on packed sequences: all states, 0 after the end, and the last ones."""
+        weight, recurrent, bias = self.recurrent_parameters(path, x, 4, units)
+        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        state = torch.zeros(1, len(x), units, dtype=x.dtype)
+        data, last, _ = torch._VF.lstm(packed.data, packed.batch_sizes, (state, state),
+                                       [weight, recurrent, bias, 0 * bias], True, 1, 0.0, False,
+                                       False)
+        states, _ = pad_packed_sequence(packed._replace(data=data), batch_first=True,
+                                        total_length=x.shape[1])
+        return states, last[0][packed.unsorted_indices]
 
     def simple_rnn(self, path, x, units):
         weight, recurrent, bias = self.recurrent_parameters(path, x, 1, units)
@@ -255,6 +268,17 @@ def keras_recurrent(net, x):
     return recurrent(net, x, hard_sigmoid)
 
 
+def lengths(net, given):
+    """tests/golden/lengths.yaml: mean, largest and last state of the steps that count."""
+    x, steps = given
+    states, _ = net.packed_lstm("lstm1", x.reshape(len(x), 96, 32).transpose(1, 2), steps, 24)
+    counted = torch.arange(32)[None, :, None] < steps[:, None, None]
+    mean = states.sum(1) / steps[:, None]
+    largest = states.masked_fill(~counted, -math.inf).max(1)[0]
+    last = net.packed_lstm("lstm2", states, steps, 16)[1]
+    return net.dense("dense1", torch.cat([mean, largest, last], 1), 10)
+
+
 def sequence(net, tokens):
     """tests/golden/sequence.yaml: logits [n, t, vocabulary]."""
     x = torch.tanh(net.embedding("embedding1", tokens, 50, 16))
@@ -277,7 +301,10 @@ CASES = (("resnet20", resnet20, 0.005, 8, 32), ("minigooglenet", minigooglenet, 
          ("keras_cnn", keras_cnn, 0.01, 8, 8), ("resnet_v2", resnet_v2, 0.005, 8, 16),
          ("grouped", grouped, 0.005, 4, 16), ("two_heads", two_heads, 0.05, 8, 16),
          ("recurrent", recurrent, 0.1, 8, 16), ("keras_recurrent", keras_recurrent, 0.1, 8, 16),
-         ("sequence", sequence, 20.0, 6, 0))
+         ("lengths", lengths, 0.1, 8, 16), ("sequence", sequence, 20.0, 6, 0))
+
+# Networks whose samples have lengths, from 1 to 32.
+LENGTHS = ("lengths",)
 
 
 def classes(name, count, *shape):
@@ -301,8 +328,14 @@ def train(case, images_set, dtype, moved=None):
     """Losses of the steps; `moved` is a random generator that moves every weight by one ulp."""
     name, forward, rate, batch = case
     images, labels = data_of(name, images_set, batch)
+    steps = 1 + classes(f"{name}.lengths{images_set}", 32, STEPS, batch)
+
+    def given(step, dtype):
+        x = images[step] if name in TOKENS else images[step].to(dtype)
+        return (x, steps[step]) if name in LENGTHS else x
+
     net = Network()
-    forward(net, images[0])
+    forward(net, given(0, torch.float32))
     if moved is not None:
         for key, value in net.parameters.items():
             towards = torch.tensor(moved.choice([-np.inf, np.inf], tuple(value.shape)),
@@ -315,7 +348,7 @@ def train(case, images_set, dtype, moved=None):
     loss_of = LOSSES.get(name, F.cross_entropy)
     for step in range(STEPS):
         optimizer.zero_grad()
-        logits = forward(net, images[step] if name in TOKENS else images[step].to(dtype))
+        logits = forward(net, given(step, dtype))
         loss = loss_of(logits, labels[step])
         # In double from the logits, lest the loss's own rounding hide a small spread.
         wide = [one.double() for one in logits] if isinstance(logits, tuple) else logits.double()

@@ -21,6 +21,7 @@ enum class RandomStream : std::uint32_t {
   augment = 3,
   layer = 4,      // dropout and the like
   synthetic = 5,  // synthetic data
+  generated = 6,  // text that a model writes
 };
 
 TY_HD Random4 philox(std::uint32_t key0, std::uint32_t key1, std::uint32_t c0, std::uint32_t c1,

@@ -32,8 +32,8 @@ class SyntheticBatch {
     if (graph.images >= 0) draw_images(graph.graph.values[graph.images].shape);
     std::iota(index_.begin(), index_.end(), std::int64_t{0});
     for (const GraphField& field : graph.fields) {
-      const bool tokens = field.value == graph.graph.inputs[0];
-      add_field(graph.graph.values[field.value], tokens ? graph.graph.vocabulary : classes);
+      add_field(graph.graph.values[field.value], below(graph.graph, field.value, classes));
+      if (field.value == graph.graph.mask) std::ranges::fill(classes_.back(), 1);
     }
   }
   [[nodiscard]] Batch view() const {
@@ -44,6 +44,10 @@ class SyntheticBatch {
   }
 
  private:
+  /// Fields of whole numbers are of tokens, or of classes.
+  static std::int64_t below(const Graph& network, ValueId field, std::int64_t classes) {
+    return network.vocabulary > 0 && field == network.inputs[0] ? network.vocabulary : classes;
+  }
   void draw_images(const Shape& shape) {
     images_.resize(static_cast<std::size_t>(shape.elements()));
     for (std::size_t i = 0; i < images_.size(); ++i) {

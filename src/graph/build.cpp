@@ -6,6 +6,7 @@
 
 #include "graph/check_items.h"
 #include "graph/expand.h"
+#include "graph/masks.h"
 #include "graph/network_file.h"
 
 namespace trainyard {
@@ -83,8 +84,8 @@ void refuse_token_outputs(const Graph& graph, const NetworkFile& file, Diagnosti
       outputs, [&](ValueId output) { return graph.values[output].type == DType::i32; });
   if (!tokens) return;
   diagnostics.error(file.layers.where,
-                    "layers: an output of the network is its tokens themselves; begin with "
-                    "embedding or one_hot");
+                    "layers: an output of the network is its tokens or its mask themselves; begin "
+                    "with embedding or one_hot");
 }
 
 /// The map under `key` of `network`, made if absent.
@@ -180,6 +181,7 @@ Graph build_graph(const config::Node& network, const BuildOptions& options) {
     graph.values.push_back(input_value(file.input, options.batch));
     graph.inputs.push_back(0);
     graph.vocabulary = file.input.vocabulary;
+    if (file.input.lengths) add_mask_input(graph);
     graph.output = Expander(file, graph, diagnostics).run(0);
   }
   if (diagnostics.empty() && graph.nodes.empty()) {
@@ -188,6 +190,7 @@ Graph build_graph(const config::Node& network, const BuildOptions& options) {
   if (diagnostics.empty()) refuse_dead_layers(graph, diagnostics);
   if (diagnostics.empty()) refuse_token_outputs(graph, file, diagnostics);
   diagnostics.raise();
+  drop_unread_mask(graph);
   note_closing(graph);
   if (options.peel_activation) peel_closing(graph);
   return graph;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "graph/masks.h"
 #include "graph/probe.h"
 #include "graph/words.h"
 
@@ -19,6 +20,7 @@ using Kind = config::Node::Kind;
 ValueId Expander::run(ValueId input) {
   PathScope paths;
   ItemNames names;
+  if (graph_.mask >= 0) names[kMaskName] = {.value = graph_.mask, .path = "", .where = {}};
   const ValueId last = expand_list(file_.layers, {&file_.variables, &paths, &names, {}, 0}, input);
   if (diagnostics_.empty()) find_outputs(names);
   return last;

@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "graph/expand.h"
+#include "graph/masks.h"
 #include "graph/probe.h"
 #include "graph/words.h"
 
@@ -81,6 +82,12 @@ void Expander::bind_name(const Item& item, const ListContext& context, ValueId v
     return;
   }
   const auto earlier = context.names->find(item.as->text);
+  if (earlier != context.names->end() && earlier->second.value == graph_.mask && graph_.mask >= 0) {
+    diagnostics_.error(item.as->where,
+                       "as: the name 'mask' is that of the steps that lengths "
+                       "leave; choose another");
+    return;
+  }
   // The same item again is a repetition: the name moves to the newest value.
   if (earlier != context.names->end() && !(earlier->second.where == item.as->where)) {
     diagnostics_.error(item.as->where, "as: the name '" + item.as->text +
@@ -158,6 +165,10 @@ std::string Expander::token_fault(const Node& node) const {
       return "reads the network's tokens as its mask, but its last input is numbers; begin with "
              "{identity: , as: tokens} and write from: [..., tokens]";
     }
+    if (tokens && without_aliases(graph_, node.inputs[i]) == graph_.mask) {
+      return "reads the mask that lengths make as its input; only layers with 'mask: true' read "
+             "it, as their last input";
+    }
     if (tokens && contract.vocabulary == 0) {
       return "reads numbers, but its input is the network's tokens; begin with embedding or "
              "one_hot";
@@ -187,8 +198,10 @@ ValueId Expander::infer_and_append(const Layer& layer, const ListContext& contex
     diagnostics_.error(layer.from, takes_one(node.inputs.size()));
     return kUnknown;
   }
-  std::string failure = token_fault(node);
+  std::string failure = give_mask(graph_, node);
+  if (failure.empty()) failure = token_fault(node);
   if (failure.empty()) failure = infer_signature(graph_, node);
+  if (failure.empty()) failure = order_fault(graph_, node);
   if (!failure.empty()) {
     const Position& call = context.called_from;
     const std::string caller = call.known() ? "; called from " + call.text() : "";
@@ -197,7 +210,9 @@ ValueId Expander::infer_and_append(const Layer& layer, const ListContext& contex
   }
   if (!node.signature.parameters.empty() && !share_parameters(node, context)) return kUnknown;
   const NodeId id = append_inferred(graph_, std::move(node));
-  return graph_.nodes[static_cast<std::size_t>(id)].outputs.at(0);
+  const Node& appended = graph_.nodes[static_cast<std::size_t>(id)];
+  pass_mask(graph_, appended);
+  return appended.outputs.at(0);
 }
 
 }  // namespace trainyard

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/masks.h"
 #include "graph/network_input.h"
 #include "graph/summary.h"
 
@@ -21,6 +22,7 @@ constexpr const char* kInputName = "input";
 std::string name_of(const Graph& graph, ValueId value) {
   const auto output = std::ranges::find(graph.outputs, value, &NamedOutput::value);
   if (output != graph.outputs.end()) return output->name;
+  if (value == graph.mask) return kMaskName;
   const NodeId producer = graph.values.at(static_cast<std::size_t>(value)).producer;
   return producer < 0 ? kInputName : graph.nodes[static_cast<std::size_t>(producer)].path;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,10 +51,12 @@ struct Node {
 struct Graph {
   std::vector<Node> nodes;
   std::vector<Value> values;
-  std::vector<ValueId> inputs;   // what the network reads first, then what losses compare with
-  std::int64_t vocabulary = 0;   // inputs[0] holds tokens below it, i32 [n, t]; 0: numbers
-  ValueId output = -1;           // logits, if the file ends in softmax and the loss peels it
-  bool output_is_logits = true;  // false: the network ends in softmax or sigmoid, for predict
+  std::vector<ValueId> inputs;       // what the network reads first, then what losses compare with
+  std::int64_t vocabulary = 0;       // inputs[0] holds tokens below it, i32 [n, t]; 0: numbers
+  ValueId mask = -1;                 // the mask that the samples' lengths make (masks.h); -1: none
+  std::map<ValueId, ValueId> masks;  // of sequences with padding: i32 [n, t], an input
+  ValueId output = -1;               // logits, if the file ends in softmax and the loss peels it
+  bool output_is_logits = true;      // false: the network ends in softmax or sigmoid, for predict
   /// Those of the file's `outputs`, until losses are attached.
   std::vector<NamedOutput> outputs;
   /// "softmax" or "sigmoid" if the file ends in one, peeled or not; else "".

@@ -19,6 +19,7 @@ constexpr std::int64_t kLargestVocabulary = std::int64_t{1} << 24;
 /// The keys of the two kinds of sequences.
 struct SequenceInput {
   std::optional<std::int64_t> tokens, vocabulary, steps, features;
+  bool lengths = false;
 };
 
 void declare(config::Fields& fields, SequenceInput& input) {
@@ -28,6 +29,8 @@ void declare(config::Fields& fields, SequenceInput& input) {
                {.minimum = 1, .maximum = kLargestVocabulary});
   fields.field("steps", input.steps, "steps of a sample, with 'features'", extent);
   fields.field("features", input.features, "numbers of each step", extent);
+  fields.field("lengths", input.lengths,
+               "samples have lengths: the other steps are padding, which layers leave out");
 }
 
 NetworkInput read_sequence(const config::Node& node, Diagnostics& diagnostics) {
@@ -38,9 +41,11 @@ NetworkInput read_sequence(const config::Node& node, Diagnostics& diagnostics) {
   fields.finish();
   if (diagnostics.size() > errors) return {};
   const bool numbers = input.steps && input.features && !input.tokens && !input.vocabulary;
-  if (numbers) return {.extents = {*input.features, 1, *input.steps}};
+  if (numbers) {
+    return {.extents = {*input.features, 1, *input.steps}, .lengths = input.lengths};
+  }
   if (input.tokens && input.vocabulary && !input.steps && !input.features) {
-    return {.extents = {*input.tokens}, .vocabulary = *input.vocabulary};
+    return {.extents = {*input.tokens}, .vocabulary = *input.vocabulary, .lengths = input.lengths};
   }
   diagnostics.error(node.where,
                     "input: expected {tokens: ..., vocabulary: ...} or {steps: ..., features: "
@@ -84,9 +89,14 @@ Value input_value(const NetworkInput& input, std::int64_t batch) {
 
 std::string input_text(const Graph& graph) {
   const Shape& shape = graph.values.at(static_cast<std::size_t>(graph.inputs.at(0))).shape;
+  const std::string lengths = graph.mask >= 0 ? ", lengths: true" : "";
   if (graph.vocabulary > 0) {
     return "{tokens: " + std::to_string(shape.c()) +
-           ", vocabulary: " + std::to_string(graph.vocabulary) + "}";
+           ", vocabulary: " + std::to_string(graph.vocabulary) + lengths + "}";
+  }
+  if (graph.mask >= 0) {
+    return "{steps: " + std::to_string(shape.w()) + ", features: " + std::to_string(shape.c()) +
+           lengths + "}";
   }
   std::string text = "[";
   for (int axis = 1; axis < shape.rank(); ++axis) {

@@ -18,10 +18,12 @@ namespace trainyard {
 struct NetworkInput {
   std::vector<std::int64_t> extents;  // without the batch; empty after an error
   std::int64_t vocabulary = 0;        // tokens are below it; 0: the sample holds numbers
+  bool lengths = false;               // samples have lengths; the other steps are padding
 };
 
 /// Reads `[features]`, `[channels, height, width]`, `{steps: T, features: F}`, which is the map
-/// [F, 1, T], or `{tokens: T, vocabulary: V}`. Errors go to `diagnostics`.
+/// [F, 1, T], or `{tokens: T, vocabulary: V}`; both may have `lengths: true`. Errors go to
+/// `diagnostics`.
 [[nodiscard]] NetworkInput read_input(const config::Node& written, const config::Scope& variables,
                                       config::Diagnostics& diagnostics);
 /// The input of a graph for `batch` samples: f32, or i32 [batch, tokens].

@@ -1,6 +1,7 @@
 #include "model/training_graph.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,9 +67,10 @@ class Attacher {
 
   void add_fields() {
     add_network_input();
+    result_.mask = label_shape().rank() == 0 ? "" : mask_of_losses();
     if (!objectives_.metrics.empty()) labels_ = field(kLabelField);
     for (const auto& loss : objectives_.losses) static_cast<void>(field(loss->values().target));
-    if (objectives_.weighted) {
+    if (objectives_.weighted || !result_.mask.empty()) {
       result_.weights =
           add_input({.name = kWeightField, .shape = label_shape(), .type = DType::f32});
     }
@@ -86,6 +88,27 @@ class Attacher {
     } else {
       result_.images = graph_.inputs[0];
     }
+    const auto& inputs = graph_.inputs;
+    if (std::ranges::find(inputs, graph_.mask) != inputs.end()) {
+      result_.fields.push_back({kMaskField, graph_.mask});
+    }
+  }
+
+  /// The field that masks the positions of the losses; "": none does.
+  [[nodiscard]] std::string mask_of_losses() const {
+    std::set<std::string> masks;
+    for (const auto& loss : objectives_.losses) {
+      const auto mask = graph_.masks.find(output_named(graph_, loss->values().output));
+      if (mask == graph_.masks.end()) {
+        masks.insert("");
+      } else {
+        masks.insert(mask->second == graph_.mask ? kMaskField : kTokensField);
+      }
+    }
+    if (masks.size() == 1) return *masks.begin();
+    throw Error(ErrorKind::config,
+                "the losses are of sequences with and without padding, but share the weights of "
+                "their positions; mask all of these outputs, or none");
   }
 
   /// The input of this field, added if it is new.

@@ -20,7 +20,7 @@ namespace trainyard {
 struct GraphMetric {
   std::shared_ptr<const Metric> op;  // null: a loss
   std::string column;                // of metrics.csv
-  ValueId output = -1;               // [rows] or [rows, width]
+  ValueId output = -1;     // [rows] or [rows, width]; -1: it is of the split (Metric::of_split)
   std::int64_t width = 1;  // numbers per row, whose sums follow those of the metrics before it
 };
 
@@ -35,8 +35,9 @@ struct TrainingGraph {
   ValueId images = -1;             // the network's input; -1: it is a field, of tokens
   std::vector<GraphField> fields;  // in the order of Batch::fields
   std::int64_t positions = 1;      // rows of a sample: as many as it has labels
-  ValueId weights = -1;            // f32 [rows], the last of the fields; -1: samples have none
-  ValueId loss = -1;               // per row, [rows]
+  std::string mask;      // field whose zeros leave positions out of losses and metrics; or ""
+  ValueId weights = -1;  // f32 [rows], the last of the fields; -1: samples have none
+  ValueId loss = -1;     // per row, [rows]
   std::vector<GraphMetric> metrics;
 };
 
@@ -45,7 +46,7 @@ struct Objectives {
   std::vector<std::shared_ptr<const AnyLoss>> losses;  // at least one, at most kMostLosses
   std::vector<std::shared_ptr<const Metric>> metrics;
   std::vector<SampleField> fields = {SampleField{}};  // of the data; those that are read matter
-  bool weighted = false;                              // samples have weights
+  bool weighted = false;                              // samples have weights; masked positions do
 };
 
 /// The names of its fields, in order, without the weights.
@@ -56,7 +57,7 @@ struct Objectives {
 [[nodiscard]] std::int64_t metric_sums(const TrainingGraph& graph);
 /// The index of the sum of the weights, if the graph has them.
 [[nodiscard]] std::optional<std::int64_t> weight_sums(const TrainingGraph& graph);
-/// The metrics' values from those sums over `samples` samples.
+/// The metrics' values from those sums over `samples` samples; NaN for one of the split.
 [[nodiscard]] std::vector<double> metric_values(const TrainingGraph& graph,
                                                 std::span<const double> sums, std::int64_t samples);
 /// What a sum of losses over `samples` samples is divided by: the sum of their weights, of which

@@ -303,6 +303,7 @@ class ActivationOp final : public Op {
     contract.in_place_forward = true;
     contract.in_place_backward = true;
     contract.slices = !contract.alias_forward;
+    contract.keeps_steps = true;
     return contract;
   }
   [[nodiscard]] std::string attributes() const override {

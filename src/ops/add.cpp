@@ -16,6 +16,7 @@ Contract AddOp::contract() const {
   contract.shared_gradient = true;
   contract.slices = !contract.alias_gradient;
   contract.backward_reads_outputs = attributes_.relu;
+  contract.keeps_steps = true;
   return contract;
 }
 

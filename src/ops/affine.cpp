@@ -46,6 +46,7 @@ Contract ChannelParameterOp::contract() const {
   contract.synced_backward = true;
   contract.in_place_forward = true;
   contract.in_place_backward = true;
+  contract.keeps_steps = keeps_steps();
   return contract;
 }
 

@@ -28,6 +28,8 @@ class ChannelParameterOp : public Op {
 
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const final;
+  /// False if the steps of a sequence are normalised together.
+  [[nodiscard]] virtual bool keeps_steps() const { return true; }
 
   /// The workspace of sum_gradients().
   template <class T>

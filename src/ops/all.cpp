@@ -25,6 +25,7 @@
 #include "ops/one_hot.h"
 #include "ops/permute.h"
 #include "ops/pool.h"
+#include "ops/pool_steps.h"
 #include "ops/prelu.h"
 #include "ops/recurrent.h"
 #include "ops/reshape.h"
@@ -57,6 +58,7 @@ auto list_ops(const std::tuple<Functions...>*) {
       avg_pool_kind(),
       global_max_pool_kind(),
       global_avg_pool_kind(),
+      pool_steps_kind(),
       upsample_kind(),
       pad_kind(),
       crop_kind(),

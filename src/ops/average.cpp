@@ -13,6 +13,7 @@ Contract AverageOp::contract() const {
   contract.in_place_forward = true;
   contract.in_place_backward = true;
   contract.shared_gradient = true;
+  contract.keeps_steps = true;
   return contract;
 }
 

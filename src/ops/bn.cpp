@@ -92,6 +92,7 @@ Contract BnOp::contract() const {
           // second pass.
           .in_place_gradient = attributes_.residual ? 1 : 0,
           .slices = true,
+          .keeps_steps = true,
           .layouts = Contract::Layouts::same};
 }
 

@@ -29,7 +29,9 @@ Signature ConcatOp::infer(std::span<const Shape> inputs) const {
   return signature;
 }
 
-Contract ConcatOp::contract() const { return {.layouts = Contract::Layouts::same}; }
+Contract ConcatOp::contract() const {
+  return {.keeps_steps = true, .layouts = Contract::Layouts::same};
+}
 
 config::Kind<Op> concat_kind() {
   return {"concat", "concatenation of branches along channels",

@@ -49,6 +49,7 @@ Contract DropOp::contract() const {
   contract.eval_is_identity = true;
   contract.in_place_forward = true;
   contract.in_place_backward = true;
+  contract.keeps_steps = true;
   return contract;
 }
 

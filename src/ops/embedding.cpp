@@ -31,9 +31,9 @@ std::size_t EmbeddingOp::sort_bytes(const Shape& tokens) const {
 }
 
 std::string EmbeddingOp::attributes() const {
-  return fmt::format("{{units: {}, init: {}, l2: {}, vocabulary: {}}}", attributes_.units,
-                     text_of(attributes_.init), number_text(attributes_.l2),
-                     attributes_.vocabulary);
+  return fmt::format("{{units: {}, init: {}, l2: {}, vocabulary: {}{}}}", attributes_.units,
+                     text_of(attributes_.init), number_text(attributes_.l2), attributes_.vocabulary,
+                     attributes_.mask_zero ? ", mask_zero: true" : "");
 }
 
 namespace {
@@ -61,6 +61,8 @@ void declare(config::Fields& fields, EmbeddingAttributes& embedding) {
   fields.field("l2", embedding.l2, "adds l2 * sum(w^2) of all vectors to the loss, as Keras does",
                {.minimum = 0});
   declare_vocabulary(fields, embedding.vocabulary);
+  fields.field("mask_zero", embedding.mask_zero,
+               "token 0 is padding: layers that follow leave its steps out, as Keras does");
 }
 
 config::Kind<Op> embedding_kind() {

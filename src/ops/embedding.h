@@ -113,6 +113,7 @@ struct EmbeddingAttributes {
   std::int64_t vocabulary = 1;
   Initializer init;
   double l2 = 0;
+  bool mask_zero = false;  // token 0 is padding, which later layers leave out
 };
 
 /// Tokens i32 [n, t] to the sequence [n, units, 1, t]. Parameter: weight [vocabulary, units]. Its
@@ -130,6 +131,8 @@ class EmbeddingOp final : public Op {
     return {.backward_reads_inputs = true,
             .synced_backward = true,
             .vocabulary = attributes_.vocabulary,
+            .masks_zero = attributes_.mask_zero,
+            .keeps_steps = true,
             .layouts = Contract::Layouts::rows};
   }
   [[nodiscard]] std::string attributes() const override;

@@ -18,6 +18,13 @@ void require_sequence(const Shape& shape) {
                   shape.text()));
 }
 
+void require_mask(const Shape& sequence, const Shape& mask) {
+  const Shape wanted{sequence.n(), sequence.w()};
+  if (mask == wanted) return;
+  throw ShapeError(
+      fmt::format("expects a mask {} of its steps, found {}", wanted.text(), mask.text()));
+}
+
 void require_features_or_images(const Shape& shape) {
   if (shape.rank() == 4 || shape.rank() == 2) return;
   throw ShapeError(

@@ -22,6 +22,7 @@
 #include "ops/norm.h"
 #include "ops/one_hot.h"
 #include "ops/permute.h"
+#include "ops/pool_steps.h"
 #include "ops/prelu.h"
 #include "ops/reshape.h"
 #include "ops/scale.h"
@@ -50,7 +51,7 @@ using LossOps = LossOpsOf<LossFunctions>::Types;
 /// Every functor op except the activations, those with places and the losses.
 using OtherFunctorOps =
     std::tuple<AddOp, AverageOp, ConcatOp, FlattenOp, MaximumOp, MultiplyOp, ReshapeOp, SoftmaxOp,
-               EmbeddingOp, OneHotOp, DropoutOp, GaussianNoiseOp, LossSumOp, TopKOp, PrecisionOp,
-               RecallOp, F1Op, PerplexityOp, BitsPerCharacterOp>;
+               EmbeddingOp, OneHotOp, PoolStepsOp, DropoutOp, GaussianNoiseOp, LossSumOp, TopKOp,
+               PrecisionOp, RecallOp, F1Op, PerplexityOp, BitsPerCharacterOp>;
 
 }  // namespace trainyard

@@ -17,6 +17,7 @@ Contract GaussianNoiseOp::contract() const {
   contract.eval_is_identity = true;
   contract.in_place_forward = true;
   contract.alias_gradient = true;
+  contract.keeps_steps = true;
   return contract;
 }
 

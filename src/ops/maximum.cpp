@@ -11,6 +11,7 @@ Signature MaximumOp::infer(std::span<const Shape> inputs) const {
 Contract MaximumOp::contract() const {
   Contract contract;
   contract.backward_reads_inputs = true;
+  contract.keeps_steps = true;
   return contract;
 }
 

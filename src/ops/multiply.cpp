@@ -39,6 +39,7 @@ Signature MultiplyOp::infer(std::span<const Shape> inputs) const {
 Contract MultiplyOp::contract() const {
   Contract contract;
   contract.backward_reads_inputs = true;
+  contract.keeps_steps = true;
   return contract;
 }
 

@@ -250,6 +250,9 @@ class NormOp final : public ChannelParameterOp {
   [[nodiscard]] std::string_view type() const override;
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] std::string attributes() const override;
+  [[nodiscard]] bool keeps_steps() const override {
+    return attributes_.kind == NormAttributes::Kind::layer;
+  }
 
   template <class T>
   [[nodiscard]] std::size_t reserve_bytes(const FunctorStep& step) const {

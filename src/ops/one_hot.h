@@ -37,7 +37,7 @@ class OneHotOp final : public Op {
   [[nodiscard]] std::string_view type() const override { return "one_hot"; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override {
-    return {.vocabulary = vocabulary_, .layouts = Contract::Layouts::rows};
+    return {.vocabulary = vocabulary_, .keeps_steps = true, .layouts = Contract::Layouts::rows};
   }
   [[nodiscard]] std::string attributes() const override;
 

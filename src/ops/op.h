@@ -105,7 +105,11 @@ struct Contract {
   bool arithmetic_outputs = false;  // outputs have the arithmetic type, whatever the storage type
                                     // of activations (losses, metrics)
   std::int64_t vocabulary = 0;      // input 0 holds tokens, i32 [n, t], each below it; 0: numbers
-  bool masked = false;              // the last input holds tokens, of which 0 leaves out a step
+  bool masked = false;              // the last input is a mask of steps, i32 [n, t]: where it is 0,
+                                    // a step of the sequence is left out
+  bool masks_zero = false;          // the tokens are such a mask of the output
+  bool keeps_steps = false;         // step p of the output is made of steps p of the inputs (and of
+                                    // statistics), so that the mask of these is its mask
   /// Memory layouts: `same` = all inputs and outputs have one layout; `plain` = plain tensors only;
   /// `rows` = maps stored n, h, w, c without padding, on every target (sequences [n, c, 1, t]);
   /// `any` = inputs in any layout, the output in the target's layout (convolution, pooling).
@@ -128,6 +132,8 @@ class Op {
   /// Output shapes from input shapes. Throws ShapeError with the reason.
   [[nodiscard]] virtual Signature infer(std::span<const Shape> inputs) const = 0;
   [[nodiscard]] virtual Contract contract() const = 0;
+  /// The same op with a mask as its last input (Contract::masked); null: it reads none.
+  [[nodiscard]] virtual std::unique_ptr<Op> with_mask() const { return nullptr; }
   /// The attributes as YAML flow text ("{filters: 16, kernel: [3, 3], ...}"), for the resolved
   /// config, summaries and the plan hash.
   [[nodiscard]] virtual std::string attributes() const { return "{}"; }

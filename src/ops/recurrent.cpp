@@ -66,7 +66,11 @@ void declare_recurrent(config::Fields& fields, RecurrentAttributes& recurrent) {
                "fraction of a gate's state set to zero in training, below 1");
   fields.field("backwards", recurrent.backwards, "compute from the last step to the first");
   fields.field("mask", recurrent.mask,
-               "read tokens as a second input, and leave out the steps whose token is 0");
+               "read tokens or a mask as a second input, and leave out the steps where it is 0");
+  fields.field("l2", recurrent.l2, "adds l2 * sum(w^2) of the inputs' weights to the loss",
+               {.minimum = 0});
+  fields.field("recurrent_l2", recurrent.recurrent_l2, "the same of the state's weights",
+               {.minimum = 0});
 }
 
 template <Cell cell>
@@ -79,14 +83,14 @@ std::unique_ptr<Op> read_recurrent(config::Fields& fields) {
 
 /// [gates * units, inputs]. The fans are those of Keras's kernel, but torch_default is PyTorch's
 /// rule for recurrent layers: bound 1 / sqrt(units) for all weights.
-ParameterSpec matrix(std::string name, const Initializer& init, std::int64_t rows,
+ParameterSpec matrix(std::string name, const Initializer& init, double l2, std::int64_t rows,
                      std::int64_t inputs, std::int64_t units) {
   const bool torch = init.kind == Initializer::Kind::torch_default;
   return {.name = std::move(name),
           .shape = {rows, inputs},
           .initializer = init,
           .group = ParameterGroup::kernel,
-          .l2 = 0,
+          .l2 = l2,
           .fan_in = torch ? units : inputs,
           .fan_out = rows};
 }
@@ -120,14 +124,12 @@ std::string_view RecurrentOp::type() const {
 Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
   const Shape& input = inputs[0];
   require_sequence(input);
-  if (attributes_.mask && inputs[1] != Shape{input.n(), input.w()}) {
-    throw ShapeError(fmt::format("expects tokens {} as its mask, found {}",
-                                 Shape{input.n(), input.w()}.text(), inputs[1].text()));
-  }
+  if (attributes_.mask) require_mask(input, inputs[1]);
   const RecurrentAttributes& recurrent = attributes_;
   const std::int64_t units = recurrent.units, width = gates() * units;
   require_counted_positions({1, gates() * (input.c() + units)});
-  const ParameterSpec weight = matrix("weight", recurrent.init, width, input.c(), units);
+  const ParameterSpec weight =
+      matrix("weight", recurrent.init, recurrent.l2, width, input.c(), units);
   ParameterSpec bias = bias_for(weight, width);
   if (recurrent.cell == Cell::lstm && recurrent.forget_bias) {
     bias.initializer.kind = Initializer::Kind::forget_gate;
@@ -135,8 +137,10 @@ Signature RecurrentOp::infer(std::span<const Shape> inputs) const {
   Signature signature;
   signature.outputs = {recurrent.return_sequences ? Shape{input.n(), units, 1, input.w()}
                                                   : Shape{input.n(), units}};
-  signature.parameters = {weight,
-                          matrix("recurrent", recurrent.recurrent_init, width, units, units), bias};
+  signature.parameters = {
+      weight,
+      matrix("recurrent", recurrent.recurrent_init, recurrent.recurrent_l2, width, units, units),
+      bias};
   signature.multiply_adds = size_product({input.n(), input.w(), width, input.c() + units});
   const bool drops = recurrent.dropout > 0 || recurrent.recurrent_dropout > 0;
   add_memory(signature, input, width, units, drops ? gates() : 1);
@@ -148,8 +152,15 @@ Contract RecurrentOp::contract() const {
   contract.synced_backward = true;
   contract.masked = attributes_.mask;
   contract.draws = attributes_.dropout > 0 || attributes_.recurrent_dropout > 0;
+  contract.keeps_steps = attributes_.return_sequences && !attributes_.backwards;
   contract.layouts = Contract::Layouts::rows;
   return contract;
+}
+
+std::unique_ptr<Op> RecurrentOp::with_mask() const {
+  RecurrentAttributes masked = attributes_;
+  masked.mask = true;
+  return std::make_unique<RecurrentOp>(masked);
 }
 
 std::string RecurrentOp::attributes() const {
@@ -162,13 +173,18 @@ std::string RecurrentOp::attributes() const {
           ? fmt::format("gates: {}, forget_bias: {}, ", word(kGatesWords, recurrent.gates),
                         recurrent.forget_bias)
           : "";
+  const std::string penalties =
+      recurrent.l2 == 0 && recurrent.recurrent_l2 == 0
+          ? ""
+          : fmt::format(", l2: {}, recurrent_l2: {}", number_text(recurrent.l2),
+                        number_text(recurrent.recurrent_l2));
   return fmt::format(
       "{{units: {}, return_sequences: {}, activation: {}, {}init: {}, recurrent_init: {}, dropout: "
-      "{}, recurrent_dropout: {}, backwards: {}, mask: {}}}",
+      "{}, recurrent_dropout: {}, backwards: {}, mask: {}{}}}",
       recurrent.units, recurrent.return_sequences, word(kCellActivationWords, recurrent.activation),
       of_gates, text_of(recurrent.init), text_of(recurrent.recurrent_init),
       number_text(recurrent.dropout), number_text(recurrent.recurrent_dropout), recurrent.backwards,
-      recurrent.mask);
+      recurrent.mask, penalties);
 }
 
 config::Kind<Op> lstm_kind() {

@@ -20,7 +20,9 @@ struct RecurrentAttributes {
   double dropout = 0;            // fraction of zeros among the inputs of a gate, in [0, 1)
   double recurrent_dropout = 0;  // the same of the state
   bool backwards = false;        // from the last step to the first
-  bool mask = false;             // a second input, tokens: steps whose token is 0 are left out
+  bool mask = false;             // a second input: steps where it is 0 are left out
+  double l2 = 0;                 // of the inputs' weights
+  double recurrent_l2 = 0;       // of the state's
 };
 
 /// YAML names: lstm (Hochreiter and Schmidhuber 1997 with the forget gate of Gers et al. 2000) and
@@ -32,9 +34,9 @@ struct RecurrentAttributes {
 ///
 /// x is a step of the input, h the state after the step before; both states begin at 0. Input: a
 /// sequence [n, c, 1, t]. Output: [n, units], the state after the last step, or with
-/// return_sequences [n, units, 1, t], in the order in which steps are computed. With a mask, tokens
-/// i32 [n, t] are a second input, and a step whose token is 0 leaves both states as they are, as
-/// Keras's mask_zero.
+/// return_sequences [n, units, 1, t], in the order in which steps are computed. With a mask, i32
+/// [n, t] is a second input, and a step where it is 0 leaves both states as they are and puts out
+/// the state before it, as Keras's mask_zero.
 ///
 /// Parameters: weight [gates * units, c], recurrent [gates * units, units], bias [gates * units],
 /// with the gates of an lstm in Keras's order i, f, g, o (Keras's own letters: i, f, c, o), which
@@ -57,6 +59,7 @@ class RecurrentOp final : public Op {
   [[nodiscard]] int arity() const override { return attributes_.mask ? 2 : 1; }
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
   [[nodiscard]] Contract contract() const override;
+  [[nodiscard]] std::unique_ptr<Op> with_mask() const override;
   [[nodiscard]] std::string attributes() const override;
 
  private:

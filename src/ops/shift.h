@@ -66,7 +66,11 @@ class ShiftOp final : public Op {
 
   [[nodiscard]] std::string_view type() const override;
   [[nodiscard]] Signature infer(std::span<const Shape> inputs) const override;
-  [[nodiscard]] Contract contract() const override { return {.layouts = Contract::Layouts::same}; }
+  [[nodiscard]] Contract contract() const override {
+    const bool of_channels =
+        attributes_.kind == ShiftAttributes::Kind::slice && attributes_.axis == MapAxis::channels;
+    return {.keeps_steps = of_channels, .layouts = Contract::Layouts::same};
+  }
   [[nodiscard]] std::string attributes() const override;
 
   template <class T, class Launcher>

@@ -13,6 +13,7 @@ Contract SoftmaxOp::contract() const {
   contract.backward_reads_outputs = true;
   contract.in_place_forward = true;
   contract.in_place_backward = true;
+  contract.keeps_steps = true;
   return contract;
 }
 

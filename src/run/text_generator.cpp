@@ -15,6 +15,13 @@ namespace {
 
 constexpr std::uint32_t kBeginDraw = 0xffffffff;  // texts have the draws from 0
 
+/// A window has no padding.
+void fill_with_ones(std::vector<std::byte>& mask) {
+  std::ranges::fill(
+      std::span(reinterpret_cast<std::int32_t*>(mask.data()), mask.size() / sizeof(std::int32_t)),
+      1);
+}
+
 /// The field of tokens among those of the graph; past the end if the network reads none.
 std::size_t tokens_field_of(const TrainingGraph& graph) {
   const auto found = std::ranges::find(graph.fields, kTokensField, &GraphField::name);
@@ -35,6 +42,7 @@ TextGenerator::TextGenerator(Model& model, const Dataset& set, int threads)
   for (const GraphField& field : model.graph().fields) {
     const Value& value = model.graph().graph.values[field.value];
     fields_.emplace_back(static_cast<std::size_t>(value.shape.elements()) * size_of(value.type));
+    if (field.name == kMaskField) fill_with_ones(fields_.back());
   }
   steps_ = model.graph().graph.values[model.graph().fields[tokens_field_].value].shape[1];
 }
@@ -53,7 +61,8 @@ void TextGenerator::require_scores() const {
 }
 
 TextGenerator::Tokens TextGenerator::first_window(const GenerateRequest& request) const {
-  const Random4 random = random4(request.seed, kGeneratedText, request.epoch, kBeginDraw, 0);
+  const Random4 random =
+      random4(request.seed, RandomStream::generated, request.epoch, kBeginDraw, 0);
   const std::uint64_t word = (std::uint64_t{random.word[1]} << 32) | random.word[0];
   const auto index = static_cast<std::int64_t>(word % static_cast<std::uint64_t>(set_.size()));
   Tokens window(static_cast<std::size_t>(steps_));

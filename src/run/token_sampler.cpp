@@ -11,7 +11,7 @@ namespace trainyard {
 
 double token_draw(std::uint64_t seed, std::uint32_t epoch, std::uint32_t text,
                   std::uint64_t position) {
-  const Random4 random = random4(seed, kGeneratedText, epoch, text, position);
+  const Random4 random = random4(seed, RandomStream::generated, epoch, text, position);
   const auto high = static_cast<double>(random.word[0] >> 5);  // 27 bits
   const auto low = static_cast<double>(random.word[1] >> 6);   // 26 bits
   return (high * 67108864.0 + low) / 9007199254740992.0;

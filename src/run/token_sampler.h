@@ -4,12 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/philox.h"
-
 namespace trainyard {
-
-/// The stream of what a model writes, after those of base/philox.h.
-inline constexpr RandomStream kGeneratedText{6};
 
 /// What the scores of a row are.
 enum class ScoreForm { logits, probabilities };

@@ -79,6 +79,7 @@ struct Golden {
   std::vector<LossAttributes> heads = {};  // of losses besides that of the last layer
   std::vector<float> class_weights = {};   // empty: none
   std::int64_t tokens = 0;                 // of a sample, with a label each; 0: images
+  bool lengths = false;                    // samples have lengths, from 1 to 32
   std::int64_t classes = 10;               // and the vocabulary of tokens
 };
 
@@ -173,8 +174,10 @@ class Samples {
         image_key_(key_of(golden.name + ".images" + std::to_string(set))),
         token_key_(key_of(golden.name + ".tokens" + std::to_string(set))),
         label_key_(key_of(golden.name + ".labels" + std::to_string(set))),
+        length_key_(key_of(golden.name + ".lengths" + std::to_string(set))),
         images_(static_cast<std::size_t>(golden.tokens > 0 ? 0 : batch * 3 * 32 * 32)),
         tokens_(static_cast<std::size_t>(batch * golden.tokens)),
+        lengths_(static_cast<std::size_t>(golden.lengths ? batch : 0)),
         labels_(golden.tokens > 0 ? tokens_.size() : static_cast<std::size_t>(batch)),
         index_(static_cast<std::size_t>(batch)) {}
 
@@ -183,14 +186,19 @@ class Samples {
     for (std::size_t i = 0; i < images_.size(); ++i) {
       images_[i] = static_cast<float>(noise(image_key_, first + i));
     }
-    draw(tokens_, token_key_, step);
-    draw(labels_, label_key_, step);
+    draw(tokens_, token_key_, classes_, step);
+    draw(labels_, label_key_, classes_, step);
+    draw(lengths_, length_key_, kImageSteps, step);
     Batch batch{.images = images_,
                 .fields = {std::as_bytes(std::span(labels_))},
                 .sample_index = index_,
                 .valid = batch_};
     if (!tokens_.empty()) {
       batch.fields.insert(batch.fields.begin(), std::as_bytes(std::span(tokens_)));
+    }
+    if (!lengths_.empty()) {
+      make_mask();
+      batch.fields.insert(batch.fields.begin(), std::as_bytes(std::span(mask_)));
     }
     if (class_weights_.empty()) return batch;
     weights_.clear();
@@ -202,19 +210,28 @@ class Samples {
   }
 
  private:
-  void draw(std::vector<std::int32_t>& out, std::uint32_t key, std::int64_t step) const {
+  static constexpr std::int64_t kImageSteps = 32;
+
+  void make_mask() {
+    mask_.assign(lengths_.size() * kImageSteps, 0);
+    for (std::size_t i = 0; i < lengths_.size(); ++i) {
+      std::fill_n(mask_.begin() + static_cast<std::ptrdiff_t>(i) * kImageSteps, 1 + lengths_[i], 1);
+    }
+  }
+  static void draw(std::vector<std::int32_t>& out, std::uint32_t key, std::int64_t below,
+                   std::int64_t step) {
     auto counter = static_cast<std::uint32_t>(step) * static_cast<std::uint32_t>(out.size());
     for (std::int32_t& number : out) {
       const std::uint32_t word = philox(key, 0, counter++, 0, 0, 0).word[0];
-      number = static_cast<std::int32_t>(word % static_cast<std::uint32_t>(classes_));
+      number = static_cast<std::int32_t>(word % static_cast<std::uint32_t>(below));
     }
   }
 
   std::int64_t batch_, classes_;
   std::vector<float> class_weights_, weights_;
-  std::uint32_t image_key_, token_key_, label_key_;
+  std::uint32_t image_key_, token_key_, label_key_, length_key_;
   std::vector<float> images_;
-  std::vector<std::int32_t> tokens_, labels_;
+  std::vector<std::int32_t> tokens_, lengths_, labels_, mask_;
   std::vector<std::int64_t> index_;
 };
 
@@ -296,6 +313,13 @@ Golden recurrent() {
 Golden keras_recurrent() {
   return load_golden("keras_recurrent", "../tests/golden/recurrent.yaml", "{}");
 }
+/// Sequences that end early, as PyTorch packs them.
+Golden lengths() {
+  Golden golden = load_golden("lengths", "../tests/golden/lengths.yaml",
+                              "{defaults: {lstm: {gates: sigmoid}}}");
+  golden.lengths = true;
+  return golden;
+}
 /// A label at every position of a sequence of tokens.
 Golden sequence() {
   Golden golden = load_golden("sequence", "../tests/golden/sequence.yaml", "{}");
@@ -356,4 +380,10 @@ TEST_CASE("recurrent layers through oneDNN stay within float32 rounding of PyTor
 }
 TEST_CASE("Keras's gates through oneDNN stay within float32 rounding of their formula") {
   check_cpu(keras_recurrent());
+}
+TEST_CASE("layers that leave out padding follow PyTorch's packed sequences in float64") {
+  check_reference(lengths());
+}
+TEST_CASE("layers that leave out padding through oneDNN stay within float32 rounding of PyTorch") {
+  check_cpu(lengths());
 }

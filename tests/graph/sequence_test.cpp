@@ -50,6 +50,79 @@ layers:
   CHECK(totals(graph).parameters_trainable == 2691713);
 }
 
+/// The names of the node's inputs after its first: "mask", or "tokens".
+std::string masks_of(const Graph& graph, const std::string& path) {
+  const Node& node = test::node_at(graph, path);
+  std::string text;
+  for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+    CHECK(graph.values[node.inputs[i]].type == DType::i32);
+    text += node.inputs[i] == graph.mask ? "mask" : "tokens";
+  }
+  return text;
+}
+
+const char* const kLengths = R"(
+input: {steps: 8, features: 3, lengths: true}
+layers:
+  - dense: {units: 6, per_position: true}
+  - relu
+  - {lstm: {units: 5, return_sequences: true}, as: states}
+  - dropout: 0.5
+  - {simple_rnn: 4, as: last}
+  - {pool_steps: maximum, from: states, as: largest}
+  - {concat: , from: [last, largest]}
+  - dense: 2
+)";
+
+TEST_CASE("layers that know masks read that of the samples' lengths, and those between keep it") {
+  const Graph graph = test::build(kLengths, {.batch = 4});
+  REQUIRE(graph.inputs == std::vector<ValueId>{0, graph.mask});
+  CHECK(graph.values[graph.mask].shape == Shape{4, 8});
+  for (const char* const path : {"lstm1", "simple_rnn1", "pool_steps1"}) {
+    CAPTURE(path);
+    CHECK(masks_of(graph, path) == "mask");
+  }
+  CHECK(masks_of(graph, "dense1") == "");
+  const Graph asked = test::build(
+      "{input: {steps: 8, features: 3, lengths: true}, layers: [lstm: {units: 4, mask: true}]}");
+  CHECK(masks_of(asked, "lstm1") == "mask");
+  CHECK(with_batch(graph, 7).values[graph.mask].shape == Shape{7, 8});
+  const std::string yaml = expanded_yaml(graph);
+  CAPTURE(yaml);
+  CHECK(yaml.find("input: {steps: 8, features: 3, lengths: true}\n") != std::string::npos);
+  CHECK(yaml.find("from: [dropout1, mask]") != std::string::npos);
+  CHECK(expanded_yaml(test::build(yaml, {.batch = 4})) == yaml);
+}
+
+TEST_CASE("mask_zero makes the tokens the mask of the layers that follow") {
+  const std::string network =
+      "{input: {tokens: 6, vocabulary: 9}, layers: [embedding: {units: 4, mask_zero: true}, "
+      "tanh, lstm: 3, dense: 2]}";
+  const Graph graph = test::build(network);
+  CHECK(masks_of(graph, "lstm1") == "tokens");
+  CHECK(test::node_at(graph, "lstm1").inputs[1] == graph.inputs[0]);
+  CHECK(graph.mask < 0);
+  const std::string yaml = expanded_yaml(graph);
+  CAPTURE(yaml);
+  CHECK(masks_of(test::build(yaml), "lstm1") == "tokens");
+  CHECK(expanded_yaml(test::build(yaml)) == yaml);
+}
+
+TEST_CASE("the mask of an output of sequences is known, and is no input if no layer reads it") {
+  const Graph each = test::build(
+      "{input: {steps: 8, features: 3, lengths: true}, layers: [dense: {units: 2, per_position: "
+      "true}, softmax]}",
+      {.batch = 4, .peel_activation = true});
+  CHECK(each.inputs == std::vector<ValueId>{0});
+  CHECK(each.masks.at(each.output) == each.mask);
+  const Graph last = test::build(kLengths);
+  CHECK_FALSE(last.masks.contains(last.output));
+  const Graph normed = test::build(
+      "{input: {steps: 8, features: 6, lengths: true}, layers: [layer_norm, slice: [1, 5], "
+      "lstm: {units: 2, return_sequences: true}]}");
+  CHECK(normed.masks.at(normed.output) == normed.mask);
+}
+
 TEST_CASE("variables give the tokens, and a vocabulary of defaults or of the layer comes first") {
   const auto vocabulary = [](const std::string& yaml) {
     const Graph graph =

@@ -57,6 +57,20 @@ TEST_CASE("an lstm has one matrix of all gates for its inputs, one for its state
   CHECK(signature_of("{lstm: [128, true]}", {32, 100, 1, 80}).outputs[0] == Shape{32, 128, 1, 80});
 }
 
+TEST_CASE("the penalties of a recurrent layer are of its inputs' and of its state's weights") {
+  const Signature plain = signature_of("{lstm: 5}", {2, 3, 1, 4});
+  CHECK(plain.parameters[0].l2 == 0);
+  const Signature layer =
+      signature_of("{lstm: {units: 5, l2: 0.5, recurrent_l2: 0.25}}", {2, 3, 1, 4});
+  CHECK(layer.parameters[0].l2 == 0.5);
+  CHECK(layer.parameters[1].l2 == 0.25);
+  CHECK(layer.parameters[2].l2 == 0);
+  CHECK(test::op_from("{lstm: 5}")->attributes().find("l2") == std::string::npos);
+  CHECK(test::op_from("{simple_rnn: {units: 5, l2: 0.5}}")
+            ->attributes()
+            .ends_with("mask: false, l2: 0.5, recurrent_l2: 0}"));
+}
+
 TEST_CASE("a simple_rnn has one gate") {
   const Signature signature = signature_of("{simple_rnn: 6}", {3, 4, 1, 5});
   CHECK(signature.outputs[0] == Shape{3, 6});
@@ -123,7 +137,7 @@ TEST_CASE("what is wrong with a recurrent layer is said") {
         "expects a sequence [batch, channels, 1, steps], found [2, 3, 5, 7]; begin with input: "
         "{steps: ..., features: ...}, embedding or one_hot");
   CHECK(shape_message("{lstm: {units: 4, mask: true}}", {{2, 3, 1, 7}, {2, 8}}) ==
-        "expects tokens [2, 7] as its mask, found [2, 8]");
+        "expects a mask [2, 7] of its steps, found [2, 8]");
 }
 
 namespace {

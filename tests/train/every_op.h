@@ -40,7 +40,7 @@ layers:
   - reshape: [4, 1, 3]
   - lstm: {units: 6, return_sequences: true, dropout: 0.1, recurrent_dropout: 0.1}
   - simple_rnn: {units: 5, return_sequences: true}
-  - flatten
+  - concat: [[pool_steps: maximum], [flatten]]
   - dropout: 0.1
   - dense: 4
   - softmax
@@ -55,6 +55,18 @@ layers:
   - conv: {filters: 9, kernel: [1, 3], pad: same_upper}
   - layer_norm
   - tanh
+  - dense: {units: 11, per_position: true}
+  - softmax
+)";
+
+/// The same input and output, with tokens of 0 as padding: weights need the mask `tokens`.
+inline constexpr const char* kMaskedSequence = R"(
+input: {tokens: 7, vocabulary: 11}
+layers:
+  - embedding: {units: 6, mask_zero: true}
+  - lstm: {units: 9, return_sequences: true, dropout: 0.1, recurrent_dropout: 0.1}
+  - layer_norm
+  - simple_rnn: {units: 8, return_sequences: true}
   - dense: {units: 11, per_position: true}
   - softmax
 )";

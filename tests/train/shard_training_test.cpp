@@ -93,12 +93,21 @@ TEST_CASE("with shards, every op of sequences is bit-identical on 1, 2 and 4 ran
   options.labels = SequenceLabels::every;
   const auto set = open_synthetic_sequences(options, 3);
   RankTraining training = on_processor(1);
-  training.network = kEverySequenceOp;
   training.set = set.get();
   training.updates = 4;
+  training.network = kEverySequenceOp;
   const TrainedRank trained = require_equal_bytes(training);
   CHECK(trained.updates.size() == 4);
   for (const StepResult& update : trained.updates) CHECK(update.finite);
+  training.network = kMaskedSequence;
+  training.weights = WeightRule{.mask = kTokensField};
+  const TrainedRank masked = require_equal_bytes(training);
+  for (const StepResult& update : masked.updates) {
+    CHECK(update.finite);
+    const double counted = update.totals.metrics.back();
+    CHECK(counted < 16 * 7);
+    CHECK(counted > 16 * 5);
+  }
 }
 
 TEST_CASE("with shards and accumulation, training on 1, 2 and 4 ranks is bit-identical") {

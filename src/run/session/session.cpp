@@ -30,7 +30,7 @@ Session::Session(RunConfig run, const DeviceChoice& choice, const Statistics* kn
   require_fit(run_, network, *data_.train, *data_.pipeline);
   const TrainingGraph graph = training_graph_of(run_, std::move(network), data_.train->fields());
   place_data(run_.data, device_, replica, data_);
-  make_feeders(run_, replica, field_names(graph), ranks_, data_);
+  make_feeders(run_, replica, graph, ranks_, data_);
   batch_ = batch_numbers(run_, ranks_.size(), data_.train->size());
   schedule_ = schedule_of(run_, batch_.global);
   const ScheduleContext context{

@@ -212,6 +212,12 @@ void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
                                        ", but the data are " + samples_text(set, pipeline) +
                                        "; change 'input' of the network or the data");
   }
+  if (network.mask >= 0 && !run.data.augment.empty()) {
+    throw Error(ErrorKind::config, run.data.augment_at.text() +
+                                       ": 'augment' moves the steps of samples, and the network's "
+                                       "input has 'lengths: true', which do not follow; remove one "
+                                       "of them");
+  }
   for (const auto& loss : losses_of(run)) {
     const std::string& name = loss->values().output;
     const Shape output = network.values[output_named(network, name)].shape;
@@ -241,9 +247,9 @@ void place_data(const DataConfig& config, const SessionDevice& device, std::int6
   }
 }
 
-void make_feeders(const RunConfig& run, std::int64_t batch, const std::vector<std::string>& fields,
+void make_feeders(const RunConfig& run, std::int64_t batch, const TrainingGraph& graph,
                   const RankGroup& ranks, SessionData& data) {
-  const std::optional<WeightRule> weights = weight_rule(run, *data.train);
+  const std::optional<WeightRule> weights = weight_rule(run, *data.train, graph.mask);
   FeederOptions options{.batch = batch,
                         .seed = static_cast<std::uint64_t>(run.seed),
                         .shuffle = run.data.train.shuffle,
@@ -251,7 +257,7 @@ void make_feeders(const RunConfig& run, std::int64_t batch, const std::vector<st
                         .workers = static_cast<int>(run.data.workers),
                         .prefetch = static_cast<int>(run.data.prefetch),
                         .images = data.images,
-                        .fields = fields,
+                        .fields = field_names(graph),
                         .weights = weights,
                         .rank = ranks.rank(),
                         .ranks = ranks.size(),

@@ -9,7 +9,7 @@
 
 #include "data/device_images.h"
 #include "data/feeder.h"
-#include "graph/graph.h"
+#include "model/training_graph.h"
 #include "run/config/run_config.h"
 #include "run/session/session_device.h"
 #include "train/rank_group.h"
@@ -49,7 +49,8 @@ struct SessionData {
                                                       const Statistics& known);
 
 /// Throws Error{config} unless the run's network takes the samples of `set` as `pipeline` makes
-/// them, and its outputs that are compared with labels have as many classes as they.
+/// them, and its outputs that are compared with labels have as many classes as they. Lengths go with no
+/// augmentation.
 void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
                  const Pipeline& pipeline);
 
@@ -59,10 +60,9 @@ void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
 void place_data(const DataConfig& config, const SessionDevice& device, std::int64_t batch,
                 SessionData& data);
 
-/// Makes the feeders of both splits, whose batches of `batch` samples have these fields, for this
-/// rank. Throws
-/// Error{config} if the training split is smaller than one batch of all ranks.
-void make_feeders(const RunConfig& run, std::int64_t batch, const std::vector<std::string>& fields,
+/// Makes the feeders of both splits, whose batches of `batch` samples have the graph's fields, for
+/// this rank. Throws Error{config} if the training split is smaller than one batch of all ranks.
+void make_feeders(const RunConfig& run, std::int64_t batch, const TrainingGraph& graph,
                   const RankGroup& ranks, SessionData& data);
 
 /// "resident", "uploaded as bytes", "uploaded as floats", "uploaded as tokens"; "" if the CPU makes

@@ -101,15 +101,17 @@ void require_labels(const Dataset& set, const std::optional<std::int32_t>& ignor
 
 }  // namespace
 
-std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train) {
+std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train,
+                                      const std::string& mask) {
   const WeightsConfig& config = run.weights;
   std::optional<std::int32_t> ignored;
   if (config.ignore_label) ignored = static_cast<std::int32_t>(*config.ignore_label);
   require_labels(train, ignored);
-  if (!config.any()) return std::nullopt;
+  if (!config.any() && mask.empty()) return std::nullopt;
   return WeightRule{.of_class = class_weights(config, train, ignored),
                     .ignored = ignored,
-                    .field = config.samples};
+                    .field = config.samples,
+                    .mask = mask};
 }
 
 }  // namespace trainyard

@@ -12,8 +12,10 @@
 namespace trainyard {
 
 /// The weights of samples that a run has, from `class_weights`, `ignore_label` and
-/// `sample_weights`; empty: none. Throws Error{config} at a class that the training split does not
-/// have or at a weight that is none, and for labels below 0 that nothing ignores.
-[[nodiscard]] std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train);
+/// `sample_weights`, and of positions that `mask` leaves out (WeightRule); empty: none. Throws
+/// Error{config} at a class that the training split does not have or at a weight that is none, and
+/// for labels below 0 that nothing ignores.
+[[nodiscard]] std::optional<WeightRule> weight_rule(const RunConfig& run, const Dataset& train,
+                                                    const std::string& mask = "");
 
 }  // namespace trainyard

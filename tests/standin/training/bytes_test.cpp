@@ -4,6 +4,7 @@
 
 #include "backend/cuda/update.h"
 #include "comm/communicator.h"
+#include "data/synthetic_sequences.h"
 #include "every_op.h"
 #include "gpu_arithmetic.h"
 #include "gpu_under_test.h"
@@ -87,6 +88,25 @@ TEST_CASE("training on a GPU is bit-identical to its plan on the CPU, in each pr
       CAPTURE(name_of(precision));
       check_bytes({.network = network, .target = cuda_target(precision), .updates = 6});
     }
+  }
+}
+
+TEST_CASE("so is training on sequences, with and without padding") {
+  SyntheticSequencesOptions options;
+  options.steps = 7;
+  options.vocabulary = 11;
+  options.labels = SequenceLabels::every;
+  const auto set = open_synthetic_sequences(options, 3);
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    CAPTURE(name_of(precision));
+    RankTraining training{.network = kEverySequenceOp,
+                          .target = cuda_target(precision),
+                          .updates = 6,
+                          .set = set.get()};
+    check_bytes(training);
+    training.network = kMaskedSequence;
+    training.weights = WeightRule{.mask = kTokensField};
+    check_bytes(training);
   }
 }
 
