@@ -222,7 +222,9 @@ void Model::add_results(const Program& program) {
     totals += width;
   };
   add(graph_.loss, 1);
-  for (const GraphMetric& metric : graph_.metrics) add(metric.output, metric.width);
+  for (const GraphMetric& metric : graph_.metrics) {
+    if (!is_of_split(metric)) add(metric.output, metric.width);
+  }
   if (weights != nullptr) compute_.launches.add_weights(results_of(graph_.weights, 1), totals);
 }
 

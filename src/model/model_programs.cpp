@@ -12,7 +12,9 @@ namespace {
 
 PlanRequest request_of(const TrainingGraph& graph, bool train) {
   PlanRequest request{.train = train, .loss = graph.loss};
-  for (const GraphMetric& metric : graph.metrics) request.kept.push_back(metric.output);
+  for (const GraphMetric& metric : graph.metrics) {
+    if (!is_of_split(metric)) request.kept.push_back(metric.output);
+  }
   request.kept.push_back(graph.loss);
   if (graph.graph.output >= 0) request.kept.push_back(graph.graph.output);
   return request;

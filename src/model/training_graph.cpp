@@ -51,6 +51,10 @@ class Attacher {
     const std::int64_t batch = graph_.values[graph_.inputs[0]].shape.n();
     result_.positions = graph_.values[result_.loss].shape.n() / batch;
     for (const auto& metric : objectives_.metrics) {
+      if (metric->of_split()) {
+        add_split_metric(metric);
+        continue;
+      }
       const ValueId output = append(node_path(metric->output, std::string(metric->type())), metric,
                                     {output_named(graph_, metric->output), labels_});
       add_metric(metric, column_of(*metric), output);
@@ -68,7 +72,9 @@ class Attacher {
   void add_fields() {
     add_network_input();
     result_.mask = label_shape().rank() == 0 ? "" : mask_of_losses();
-    if (!objectives_.metrics.empty()) labels_ = field(kLabelField);
+    const bool read = std::ranges::any_of(objectives_.metrics,
+                                          [](const auto& metric) { return !metric->of_split(); });
+    if (read) labels_ = field(kLabelField);
     for (const auto& loss : objectives_.losses) static_cast<void>(field(loss->values().target));
     if (objectives_.weighted || !result_.mask.empty()) {
       result_.weights =
@@ -164,6 +170,17 @@ class Attacher {
     }
     const std::int64_t width = metric_width(graph_.values[output].shape);
     result_.metrics.push_back({std::move(op), std::move(column), output, width});
+  }
+
+  void add_split_metric(const std::shared_ptr<const Metric>& op) {
+    if (result_.positions > 1) {
+      throw Error(ErrorKind::config, "metric '" + column_of(*op) +
+                                         "' needs one label of each sample, but the network "
+                                         "predicts at " +
+                                         std::to_string(result_.positions) +
+                                         " positions; remove it");
+    }
+    result_.metrics.push_back({.op = op, .column = column_of(*op), .output = -1, .width = 0});
   }
 
   void add_columns_of_losses() {

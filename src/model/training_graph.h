@@ -30,6 +30,11 @@ struct GraphField {
   ValueId value = -1;  // i32 or f32 [n, field's shape]
 };
 
+/// True for a metric whose value is made of the outputs for a whole split.
+[[nodiscard]] inline bool is_of_split(const GraphMetric& metric) {
+  return metric.op != nullptr && metric.op->of_split();
+}
+
 struct TrainingGraph {
   Graph graph;
   ValueId images = -1;             // the network's input; -1: it is a field, of tokens

@@ -5,6 +5,7 @@
 
 #include "ops/activation.h"
 #include "ops/add.h"
+#include "ops/auc.h"
 #include "ops/average.h"
 #include "ops/bn.h"
 #include "ops/class_metrics.h"
@@ -107,6 +108,7 @@ std::span<const config::Kind<Metric>> metric_kinds() {
       class_metric_kind<F1>(),
       likelihood_kind<Perplexity>(),
       likelihood_kind<BitsPerCharacter>(),
+      auc_kind(),
   };
   return kinds;
 }

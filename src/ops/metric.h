@@ -27,6 +27,9 @@ class Metric : public Op {
   [[nodiscard]] virtual double finish(std::span<const double> sums, std::int64_t rows) const {
     return sums[0] / static_cast<double>(rows);
   }
+  /// True if it has no numbers per row: its value is made of the outputs for a whole split, on the
+  /// host, for which a training epoch has none.
+  [[nodiscard]] virtual bool of_split() const { return false; }
   /// True if its values must be what cross_entropy takes, before the softmax.
   [[nodiscard]] virtual bool reads_logits() const { return false; }
   /// The same with this threshold, above which a single output predicts class 1, or null if it has

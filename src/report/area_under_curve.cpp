@@ -13,32 +13,50 @@ struct Scored {
   bool of_class = false;
 };
 
-/// Logits are ranked by log p = x_c - log(sum of e^x), which keeps apart what p would round to 1.
-double score_of(std::span<const float> row, const SplitOutputs& outputs, std::int64_t c) {
-  if (row.size() == 1) return c == 1 ? row[0] : -row[0];
-  const double own = row[static_cast<std::size_t>(c)];
-  if (!outputs.logits) return own;
-  const double top = *std::ranges::max_element(row);
-  double others = 0;
-  for (const float value : row) others += std::exp(value - top);
-  return own - top - std::log(others);
+/// Of each row: what turns its logits x into log p = x - top - log_sum, which keeps apart what p
+/// would round to 1.
+struct LogSum {
+  double top = 0, log_sum = 0;
+};
+
+std::size_t width_of(const SplitOutputs& outputs) {
+  return outputs.rows.size() / outputs.labels.size();
 }
 
-std::vector<Scored> scored_samples(const SplitOutputs& outputs, std::int64_t c) {
-  const std::size_t width = outputs.rows.size() / outputs.labels.size();
+/// Empty if the rows are probabilities, or a single output.
+std::vector<LogSum> log_sums(const SplitOutputs& outputs) {
+  const std::size_t width = width_of(outputs);
+  std::vector<LogSum> sums;
+  if (width == 1 || !outputs.logits) return sums;
+  for (std::size_t i = 0; i < outputs.labels.size(); ++i) {
+    const std::span<const float> row = outputs.rows.subspan(i * width, width);
+    const double top = *std::ranges::max_element(row);
+    double others = 0;
+    for (const float value : row) others += std::exp(value - top);
+    sums.push_back({.top = top, .log_sum = std::log(others)});
+  }
+  return sums;
+}
+
+std::vector<Scored> scored_samples(const SplitOutputs& outputs, std::span<const LogSum> sums,
+                                   std::int64_t c) {
+  const std::size_t width = width_of(outputs);
   std::vector<Scored> samples;
   for (std::size_t i = 0; i < outputs.labels.size(); ++i) {
     if (outputs.labels[i] < 0) continue;
-    samples.push_back(
-        {score_of(outputs.rows.subspan(i * width, width), outputs, c), outputs.labels[i] == c});
+    double score = 0;
+    if (width == 1) {
+      score = c == 1 ? outputs.rows[i] : -outputs.rows[i];
+    } else {
+      score = outputs.rows[i * width + static_cast<std::size_t>(c)];
+      if (!sums.empty()) score = score - sums[i].top - sums[i].log_sum;
+    }
+    samples.push_back({score, outputs.labels[i] == c});
   }
   return samples;
 }
 
-}  // namespace
-
-std::optional<double> area_under_curve(const SplitOutputs& outputs, std::int64_t c) {
-  std::vector<Scored> samples = scored_samples(outputs, c);
+std::optional<double> area_of(std::vector<Scored> samples) {
   if (std::ranges::any_of(samples, [](const Scored& one) { return std::isnan(one.score); })) {
     return std::nullopt;
   }
@@ -56,6 +74,27 @@ std::optional<double> area_under_curve(const SplitOutputs& outputs, std::int64_t
   }
   if (own == 0 || below == 0) return std::nullopt;
   return pairs / (2 * own * below);
+}
+
+}  // namespace
+
+std::optional<double> area_under_curve(const SplitOutputs& outputs, std::int64_t c) {
+  return area_of(scored_samples(outputs, log_sums(outputs), c));
+}
+
+std::optional<double> mean_area_under_curve(const SplitOutputs& outputs) {
+  if (outputs.classes == 2) return area_under_curve(outputs, 1);
+  const std::vector<LogSum> sums = log_sums(outputs);
+  double sum = 0;
+  std::int64_t defined = 0;
+  for (std::int64_t c = 0; c < outputs.classes; ++c) {
+    const std::optional<double> area = area_of(scored_samples(outputs, sums, c));
+    if (!area) continue;
+    sum += *area;
+    ++defined;
+  }
+  if (defined == 0) return std::nullopt;
+  return sum / static_cast<double>(defined);
 }
 
 }  // namespace trainyard

@@ -15,4 +15,9 @@ namespace trainyard {
 /// samples, or a score is NaN.
 [[nodiscard]] std::optional<double> area_under_curve(const SplitOutputs& outputs, std::int64_t c);
 
+/// One number for all classes: of two, or with one output, that of class 1; else the mean over the
+/// classes for which it is defined (scikit-learn's multi_class='ovr', average='macro'). Empty if it
+/// is defined for none.
+[[nodiscard]] std::optional<double> mean_area_under_curve(const SplitOutputs& outputs);
+
 }  // namespace trainyard

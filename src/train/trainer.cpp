@@ -290,13 +290,23 @@ void Trainer::validate(EpochRow& row) {
   std::int64_t batch = 0;
   Communicator& ranks = parts_.ranks.communicator();
   const Totals val = evaluate(parts_.model, parts_.val, ranks, [&] { note_validation(batch++); });
-  if (parts_.model.output_rows() != nullptr) parts_.outputs(take_outputs(parts_.model, ranks));
+  std::vector<float> outputs;
+  if (parts_.model.output_rows() != nullptr) {
+    outputs = take_outputs(parts_.model, ranks);
+    parts_.outputs(outputs);
+  }
   row.val_loss = mean_loss(val);
-  const std::vector<std::string> columns = metric_columns(parts_.model.graph());
+  const std::vector<GraphMetric>& metrics = parts_.model.graph().metrics;
   const std::vector<double> trained = metrics_of(parts_.model, state_.totals);
   const std::vector<double> validated = metrics_of(parts_.model, val);
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    row.metrics.push_back({.name = columns[i], .training = trained[i], .validation = validated[i]});
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    MetricValue value{
+        .name = metrics[i].column, .training = trained[i], .validation = validated[i]};
+    if (is_of_split(metrics[i])) {
+      value.training.reset();
+      value.validation = parts_.split_metric(*metrics[i].op, outputs);
+    }
+    row.metrics.push_back(std::move(value));
   }
 }
 
@@ -307,7 +317,9 @@ void Trainer::measure_clean(EpochRow& row) {
                                 EvaluatedSplit::training);
   row.clean_loss = mean_loss(clean);
   const std::vector<double> values = metrics_of(parts_.model, clean);
-  for (std::size_t i = 0; i < values.size(); ++i) row.metrics[i].clean = values[i];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!is_of_split(parts_.model.graph().metrics[i])) row.metrics[i].clean = values[i];
+  }
 }
 
 void Trainer::finish_epoch() {

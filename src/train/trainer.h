@@ -64,6 +64,8 @@ struct TrainerParts {
   /// Takes the network's outputs for the validation split after each epoch, see take_outputs();
   /// for a model that keeps them.
   std::function<void(std::span<const float>)> outputs = [](std::span<const float>) {};
+  /// The value of a metric of the split (Metric::of_split), from those outputs.
+  std::function<double(const Metric&, std::span<const float>)> split_metric = {};
   /// Called after each epoch, once it is reported and saved if that is due. It may load and
   /// evaluate batches of its own.
   std::function<void(const TrainingState&)> epoch_done = [](const TrainingState&) {};

@@ -87,6 +87,27 @@ TEST_CASE("a class's score is its probability, which its logit alone does not or
   CHECK(area_under_curve({.rows = rows, .labels = labels, .logits = false}, 0) == 0);
 }
 
+TEST_CASE("one area for all classes is that of class 1, or the mean of those that are defined") {
+  const std::vector<float> single{0.1f, 0.4f, 0.35f, 0.8f, 0.4f};
+  const std::vector<std::int32_t> labels{0, 0, 1, 1, 1};
+  CHECK(mean_area_under_curve({.rows = single, .labels = labels}) == 4.5 / 6);
+  const std::vector<float> pairs{0.9f, 0.1f, 0.6f, 0.4f, 0.65f, 0.35f, 0.2f, 0.8f, 0.6f, 0.4f};
+  CHECK(mean_area_under_curve({.rows = pairs, .labels = labels, .logits = false}) == 4.5 / 6);
+  // In the right order are 5, 6.5 and 3.5 of the 8 pairs of the classes 0, 1 and 2.
+  const std::vector<float> rows{0.5f, 0.3f, 0.2f, 0.1f, 0.6f, 0.3f, 0.4f, 0.2f, 0.4f,
+                                0.3f, 0.4f, 0.3f, 0.2f, 0.3f, 0.5f, 0.6f, 0.2f, 0.2f};
+  const std::vector<std::int32_t> three{0, 1, 2, 0, 1, 2};
+  const SplitOutputs outputs{.rows = rows, .labels = three, .classes = 3, .logits = false};
+  CHECK(mean_area_under_curve(outputs) == 15.0 / 24);
+  const std::vector<std::int32_t> two{0, 1, 0, 0, 1, -1};
+  const SplitOutputs lacking{.rows = rows, .labels = two, .classes = 3, .logits = false};
+  CHECK_FALSE(area_under_curve(lacking, 2).has_value());
+  CHECK(mean_area_under_curve(lacking) ==
+        (*area_under_curve(lacking, 0) + *area_under_curve(lacking, 1)) / 2);
+  const std::vector<std::int32_t> none(6, -1);
+  CHECK_FALSE(mean_area_under_curve({.rows = rows, .labels = none, .classes = 3}).has_value());
+}
+
 TEST_CASE("a single output predicts class 1 above the threshold") {
   const std::vector<float> rows{0.25f, 0.75f};
   const std::vector<std::int32_t> labels{1, 1};

@@ -24,6 +24,17 @@ std::vector<std::string> plateau_columns(std::span<const std::string> names) {
   return columns;
 }
 
+/// Reports a plateau that watches a metric of training that has no value there.
+void check_measured(const RunConfig& run, const config::Node& where,
+                    config::Diagnostics& diagnostics) {
+  for (const auto& metric : run.metrics) {
+    if (!metric->of_split() || column_of(*metric) != run.plateau->monitor) continue;
+    diagnostics.error(where.where, "plateau: 'monitor': '" + run.plateau->monitor +
+                                       "' is measured on the validation split alone; write 'val_" +
+                                       run.plateau->monitor + "'");
+  }
+}
+
 /// The node at the end of these keys, or the innermost existing one around it.
 const config::Node& written_at(const config::Node& file, std::span<const char* const> keys) {
   const config::Node* node = &file;
@@ -76,6 +87,7 @@ void check_monitored(const RunConfig& run, const config::Node& file,
     static constexpr const char* kKeys[] = {"plateau", "monitor"};
     check_column(run.plateau->monitor, plateau_columns(names), written_at(file, kKeys),
                  "plateau: 'monitor'", diagnostics);
+    check_measured(run, written_at(file, kKeys), diagnostics);
   }
 }
 

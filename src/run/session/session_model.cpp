@@ -1,5 +1,6 @@
 #include "run/session/session_model.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +41,10 @@ void require_logits(const RunConfig& run, const Metric& metric) {
 }
 
 }  // namespace
+
+bool measures_split(const RunConfig& run) {
+  return std::ranges::any_of(run.metrics, [](const auto& metric) { return metric->of_split(); });
+}
 
 double usual_threshold(const RunConfig& run, const std::string& output) {
   std::string_view loss = run.loss->type();
@@ -105,7 +110,7 @@ ModelOptions model_options(const RunConfig& run, const SessionDevice& device, st
           .average = average_options(run),
           .accumulates = run.accumulate > 1,
           .shards = shards,
-          .kept_outputs = run.output.classes ? val_samples : 0,
+          .kept_outputs = run.output.classes || measures_split(run) ? val_samples : 0,
           .statistics_sum = statistics};
 }
 

@@ -15,6 +15,9 @@
 
 namespace trainyard {
 
+/// True if a metric needs the outputs for the whole validation split.
+[[nodiscard]] bool measures_split(const RunConfig& run);
+
 /// The value above which the single unit of this output ("": the last layer) predicts class 1,
 /// unless a metric sets its own.
 [[nodiscard]] double usual_threshold(const RunConfig& run, const std::string& output = "");

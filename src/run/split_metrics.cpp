@@ -1,0 +1,57 @@
+#include "run/split_metrics.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+#include "report/area_under_curve.h"
+#include "run/session/session_model.h"
+
+namespace trainyard {
+namespace {
+
+/// The place of the field with the samples' own weights; 0, the label's: there is none.
+std::size_t own_weights_of(const Dataset& set, const WeightRule& rule) {
+  const std::vector<SampleField> fields = set.fields();
+  const auto found = std::ranges::find(fields, rule.field, &SampleField::name);
+  return rule.field.empty() || found == fields.end()
+             ? 0
+             : static_cast<std::size_t>(found - fields.begin());
+}
+
+std::vector<std::int32_t> counted_labels(const Dataset& set,
+                                         const std::optional<WeightRule>& rule) {
+  const std::size_t own_weights = rule ? own_weights_of(set, *rule) : 0;
+  std::vector<std::int32_t> labels(static_cast<std::size_t>(set.size()));
+  for (std::int64_t i = 0; i < set.size(); ++i) {
+    const std::int32_t label = set.label(i);
+    float own = 1;
+    if (own_weights > 0) {
+      set.read_field(own_weights, i, reinterpret_cast<std::byte*>(&own));
+    }
+    const bool counts = !rule || rule->weight(label, own) != 0;
+    labels[static_cast<std::size_t>(i)] = counts ? label : -1;
+  }
+  return labels;
+}
+
+}  // namespace
+
+SplitMetrics::SplitMetrics(const RunConfig& run, const Dataset& set,
+                           const std::optional<WeightRule>& rule)
+    : labels_(counted_labels(set, rule)),
+      classes_(std::max<std::int64_t>(set.classes(), 2)),
+      threshold_(usual_threshold(run)) {}
+
+double SplitMetrics::value(const Metric& metric, std::span<const float> rows) const {
+  TY_CHECK(metric.type() == "auc", "a metric of the split that is known here");
+  const SplitOutputs outputs{.rows = rows,
+                             .labels = labels_,
+                             .classes = classes_,
+                             .threshold = threshold_,
+                             .logits = threshold_ == 0};
+  return mean_area_under_curve(outputs).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+}  // namespace trainyard

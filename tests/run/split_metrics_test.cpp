@@ -1,0 +1,142 @@
+// Metrics of a whole split: the area under the curve in a run.
+#include "run/split_metrics.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <mutex>
+#include <vector>
+
+#include "data/memory_dataset.h"
+#include "rank_sessions.h"
+#include "run/session/session_model.h"
+#include "run/session/session_weights.h"
+#include "run_text.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+/// One output on synthetic images of two classes, with more keys.
+std::string binary(const std::string& more, const std::string& layers = "[dense: 1, sigmoid]",
+                   const std::string& loss = "binary_cross_entropy") {
+  const std::string data = "{source: synthetic, shape: [1, 2, 3], classes: 2, size: ";
+  return "name: tiny\nnetwork: {input: [1, 2, 3], layers: " + layers + "}\ndata: {train: " + data +
+         "48}, val: " + data + "37, split: test}, workers: 0}\nbatch: {total: 12}\nloss: " + loss +
+         "\noptimizer: {sgd: {lr: 0}}\nepochs: 1\n" + more;
+}
+
+class Rows final : public MetricsSink {
+ public:
+  void on_epoch(const EpochRow& row) override { rows.push_back(row); }
+  void on_step(const StepRow&) override {}
+  std::vector<EpochRow> rows;
+};
+
+/// The row of the only epoch, of each rank.
+std::vector<EpochRow> rows_of(int ranks, const std::string& yaml) {
+  std::vector<EpochRow> all;
+  std::mutex mutex;
+  const testing::Outcomes outcomes = run_groups(ranks, [&](RankGroup& group) {
+    Session session(read_run(yaml), {.threads = 1}, nullptr, group);
+    session.model().initialize(3);
+    const SplitMetrics metrics(session.config(), *session.data().val,
+                               weight_rule(session.config(), *session.data().train));
+    Rows rows;
+    Trainer trainer({.model = session.model(),
+                     .updater = session.updater(),
+                     .train = *session.data().train_feeder,
+                     .val = *session.data().val_feeder,
+                     .sink = rows,
+                     .ranks = group,
+                     .save = [](const TrainingState&, bool) {},
+                     .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
+                     .now = [] { return 0.0; },
+                     .split_metric =
+                         [&](const Metric& metric, std::span<const float> outputs) {
+                           return metrics.value(metric, outputs);
+                         }},
+                    {.epochs = 1, .best_metric = {.metric = 1, .larger_is_better = true}}, {});
+    static_cast<void>(trainer.run());
+    const std::lock_guard lock(mutex);
+    all.push_back(rows.rows.at(0));
+  });
+  CHECK(outcomes == testing::Outcomes(static_cast<std::size_t>(ranks)));
+  return all;
+}
+
+std::string graph_refusal(const std::string& yaml) {
+  return refusal([&] { static_cast<void>(make_training_graph(read_run(yaml), 2)); });
+}
+
+}  // namespace
+
+TEST_CASE("the area under the curve of the validation split is the same on any number of ranks") {
+  for (const std::string& yaml :
+       {binary("metrics: [accuracy, auc]\n"),
+        binary("metrics: [accuracy, auc]\n", "[dense: 2, softmax]", "cross_entropy")}) {
+    const EpochRow alone = rows_of(1, yaml).at(0);
+    REQUIRE(alone.metrics.size() == 2);
+    CHECK(alone.metrics[1].name == "auc");
+    CHECK_FALSE(alone.metrics[1].training.has_value());
+    CHECK_FALSE(alone.metrics[1].clean.has_value());
+    const double area = alone.metrics[1].validation.value();
+    CHECK(area > 0);
+    CHECK(area < 1);
+    CHECK(alone.is_best);
+    for (const int ranks : {2, 3}) {
+      CAPTURE(ranks);
+      for (const EpochRow& row : rows_of(ranks, yaml)) {
+        CHECK(row.metrics.at(1).validation == area);
+        CHECK(row.metrics.at(0).validation == alone.metrics[0].validation);
+      }
+    }
+  }
+}
+
+TEST_CASE("samples that no metric counts are not in the area") {
+  MemorySamples samples{
+      .image = {1, 1, 1}, .floats = std::vector<float>(5), .labels = {0, 1, 0, 1, 1}, .classes = 2};
+  const std::vector<float> own{1, 2, 0, 1, 0};
+  const auto bytes = std::as_bytes(std::span(own));
+  samples.fields.push_back(
+      {.of = {.name = "importance", .type = DType::f32}, .values = {bytes.begin(), bytes.end()}});
+  const MemoryDataset set(std::move(samples));
+  const RunConfig run = read_run(binary("metrics: [auc]\n"));
+  const std::vector<float> outputs{0.5f, 0.25f, 0.75f, 1, -1};
+  const Metric& auc = *run.metrics[0];
+  const auto value = [&](const std::optional<WeightRule>& rule) {
+    return SplitMetrics(run, set, rule).value(auc, outputs);
+  };
+  CHECK(value(std::nullopt) == 2.0 / 6);
+  CHECK(value(WeightRule{.field = "importance"}) == 0.5);
+  CHECK(std::isnan(value(WeightRule{.ignored = 0})));
+}
+
+TEST_CASE("the area is of samples, and of the last layer alone") {
+  const std::string positions =
+      "name: tiny\nnetwork: {input: {tokens: 6, vocabulary: 9}, layers: [embedding: 9]}\ndata:\n"
+      "  train: {source: synthetic_sequences, steps: 6, vocabulary: 9, labels: every}\n"
+      "  val: {source: synthetic_sequences, steps: 6, vocabulary: 9, labels: every, split: test}\n"
+      "batch: {per_gpu: 2}\nloss: cross_entropy\noptimizer: sgd\nepochs: 1\nmetrics: [auc]\n";
+  CHECK(graph_refusal(positions) ==
+        "metric 'auc' needs one label of each sample, but the network predicts at 6 positions; "
+        "remove it");
+  CHECK(graph_refusal(binary("metrics: [auc: {output: aux}]\n")).find("unknown key 'output'") !=
+        std::string::npos);
+}
+
+TEST_CASE("the area may select the best model and lower the rate, but has no value in training") {
+  const std::string best =
+      "metrics: [accuracy, auc]\ncheckpoint: {best: {metric: val_auc, mode: "
+      "max}}\nearly_stop: {patience: 2}\n";
+  CHECK(graph_refusal(binary(best)) == "accepted");
+  const auto monitored = [](const std::string& column) {
+    return graph_refusal(binary("metrics: [auc]\nplateau: {monitor: " + column + "}\n"));
+  };
+  CHECK(monitored("val_auc") == "accepted");
+  CHECK(
+      monitored("auc").find("plateau: 'monitor': 'auc' is measured on the validation split alone; "
+                            "write 'val_auc'") != std::string::npos);
+}
