@@ -18,8 +18,11 @@
 #include "run/run_start.h"
 #include "run/session/session_facts.h"
 #include "run/session/session_model.h"
+#include "run/session/session_weights.h"
 #include "run/snapshot.h"
+#include "run/split_metrics.h"
 #include "run/text_generator.h"
+#include "run/text_model.h"
 #include "train/stop_vote.h"
 #include "train/trainer.h"
 
@@ -95,8 +98,10 @@ class TrainingRun {
   std::unique_ptr<RunStart> start_;
   std::unique_ptr<StopVote> stop_vote_;  // of the session's steps
   std::unique_ptr<Session> session_;
+  std::optional<SplitMetrics> split_metrics_;
   std::unique_ptr<RunKeeper> keeper_;         // on rank 0 alone
-  std::unique_ptr<TextGenerator> generator_;  // there too, if the run writes texts
+  std::unique_ptr<Model> text_model_;         // there too, if the run writes texts
+  std::unique_ptr<TextGenerator> generator_;  // of text_model_
   /// False: a failure removes the folder, so that an error in config or data leaves none.
   bool lasts_ = false;
   NullSink no_sink_;
@@ -115,8 +120,14 @@ void TrainingRun::prepare() {
   session_ = start_->make_session(ranks_, warn_all);
   from_ = start_->fill(*session_, warn_all);
   if (keeper_ && session_->config().output.generate) {
-    generator_ = std::make_unique<TextGenerator>(session_->model(), *session_->data().train,
-                                                 session_->device().threads);
+    const Dataset& train = *session_->data().train;
+    text_model_ = make_text_model(session_->config(), session_->device(), train,
+                                  std::ssize(session_->config().output.generate->temperatures));
+    generator_ = std::make_unique<TextGenerator>(*text_model_, train, session_->device().threads);
+  }
+  if (measures_split(session_->config())) {
+    split_metrics_.emplace(session_->config(), *session_->data().val,
+                           weight_rule(session_->config(), *session_->data().train));
   }
   join_vote();
   require_agreement(*session_, ranks_, facts_.resolved, from_.state.step);
@@ -238,6 +249,7 @@ void TrainingRun::write_texts(const TrainingState& state) {
   static constexpr Operation kWriting{"writing texts"};
   ranks_.progress(state.step, kWriting);
   const RunConfig& config = session_->config();
+  copy_judged_weights(session_->model(), *text_model_);
   const std::string text =
       text_of(generator_->generate({.config = *config.output.generate,
                                     .prompt = "",
@@ -271,6 +283,10 @@ TrainerParts TrainingRun::trainer_parts() {
                     keeper_->folder(),
                     class_tables(*session_->data().val, rows, usual_threshold(session_->config()),
                                  session_->config().weights.ignore_label));
+              },
+          .split_metric =
+              [this](const Metric& metric, std::span<const float> rows) {
+                return split_metrics_->value(metric, rows);
               },
           .epoch_done = [this](const TrainingState& state) { write_texts(state); },
           .gpu_mem_mib = [this] { return session_->device().used_mib(); },

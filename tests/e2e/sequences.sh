@@ -81,6 +81,34 @@ run "$train" resume a --set epochs=2
 expect_code 9
 expect_err "is not the vocabulary of the data"
 
+begin "sequences with lengths are trained, and the area under the curve selects the best model"
+cat >lengths.yaml <<'END'
+name: lengths
+network:
+  input: {steps: 6, features: 3, lengths: true}
+  layers: [lstm: {units: 8, return_sequences: true}, pool_steps: average, dense: 1, sigmoid]
+data:
+  train: {source: synthetic_sequences, steps: 6, features: 3, lengths: true, classes: 2, size: 64, learnable: true}
+  val: {source: synthetic_sequences, steps: 6, features: 3, lengths: true, classes: 2, size: 30, split: test, learnable: true}
+batch: {per_gpu: 16}
+loss: binary_cross_entropy
+metrics: [accuracy, auc]
+optimizer: {adam: {lr: 0.02}}
+checkpoint: {best: {metric: val_auc, mode: max}}
+epochs: 3
+threads: 1
+END
+run "${quick[@]}" --config lengths.yaml --out a
+expect_code 0
+areas=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
+  { print ($at["auc"] == "" && $at["val_auc"] > 0.5 && $at["val_auc"] <= 1) ? "right" : $0 }' a/metrics.csv)
+expect_equal "$areas" "right
+right
+right"
+run "$train" check --config lengths.yaml --set data.train.lengths=false --set data.val.lengths=false
+expect_code 3
+expect_err "the data have no field 'length'"
+
 begin "what is for images alone is refused with its place"
 write_text_run
 sed 's/^batch:/  preprocess: [scale: 0.5]\n&/' text.yaml >scaled.yaml
@@ -128,4 +156,4 @@ expect_code 3
 run "$train" check --config text.yaml --set data.train.vocabulary=7
 expect_code 3
 
-finish 8 0
+finish 9 0

@@ -1,0 +1,25 @@
+// The model that writes text: a run's network with a row for each text.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "data/dataset.h"
+#include "model/model.h"
+#include "run/config/run_config.h"
+#include "run/session/session_device.h"
+
+namespace trainyard {
+
+/// The network of `run` for batches of `rows` texts, for evaluation alone: a token then costs a
+/// batch of that size, not one of the run's. Its weights are not set. `set` has the fields of its
+/// data, and `device` outlives it. Throws Error{config}, Error{memory}.
+[[nodiscard]] std::unique_ptr<Model> make_text_model(const RunConfig& run,
+                                                     const SessionDevice& device,
+                                                     const Dataset& set, std::int64_t rows);
+
+/// Enqueues copying the weights of `from` that are judged to `to`, a model of the same network on
+/// the same queue.
+void copy_judged_weights(Model& from, Model& to);
+
+}  // namespace trainyard
