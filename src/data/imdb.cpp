@@ -64,7 +64,7 @@ WordIndex index_of(const ImdbOptions& options, const fs::path& folder,
 /// The samples of `reviews` in this order.
 TokenSamples samples_of(const LabelledTexts& reviews, const std::vector<std::int64_t>& order,
                         const WordIndex& index, const ImdbOptions& options) {
-  TokenSamples samples{.steps = options.length, .padding = Padding::front};
+  TokenSamples samples{.steps = options.length, .padding = PaddingSide::front};
   const auto steps = static_cast<std::size_t>(options.length);
   samples.tokens.resize(order.size() * steps);
   for (std::size_t i = 0; i < order.size(); ++i) {

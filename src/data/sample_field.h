@@ -10,14 +10,14 @@
 namespace trainyard {
 
 /// Where the padding of a sequence is.
-enum class Padding { end, front };
+enum class PaddingSide { end, front };
 
 /// A part that every sample of a data set has: its label, a target, a weight.
 struct SampleField {
   std::string name = "label";
-  Shape shape = {};                // of one sample; of rank 0: a single number
-  DType type = DType::i32;         // i32 or f32
-  Padding padding = Padding::end;  // of a field of lengths
+  Shape shape = {};                        // of one sample; of rank 0: a single number
+  DType type = DType::i32;                 // i32 or f32
+  PaddingSide padding = PaddingSide::end;  // of a field of lengths
 
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(shape.elements()) * size_of(type);

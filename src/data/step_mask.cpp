@@ -53,7 +53,7 @@ void StepMask::read(const Dataset& set, std::int64_t index, std::byte* out) cons
   const std::span mask(reinterpret_cast<std::int32_t*>(out), static_cast<std::size_t>(steps_));
   const auto length = static_cast<std::size_t>(length_of(set, field_, index));
   std::ranges::fill(mask, 0);
-  std::ranges::fill(padding_ == Padding::end ? mask.first(length) : mask.last(length), 1);
+  std::ranges::fill(padding_ == PaddingSide::end ? mask.first(length) : mask.last(length), 1);
 }
 
 }  // namespace trainyard

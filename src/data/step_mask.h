@@ -23,7 +23,7 @@ class StepMask {
  private:
   std::int64_t steps_;
   std::size_t field_ = 0;
-  Padding padding_ = Padding::end;
+  PaddingSide padding_ = PaddingSide::end;
 };
 
 }  // namespace trainyard

@@ -46,7 +46,7 @@ struct TokenSamples {
   std::vector<std::int32_t> tokens;        // [n, steps]
   std::vector<std::int32_t> labels;        // [n] or [n, steps]
   std::vector<std::int32_t> lengths = {};  // [n]; empty: there is no such field
-  Padding padding = Padding::end;          // what those leave
+  PaddingSide padding = PaddingSide::end;  // what those leave
   LabelForm form = LabelForm::one;
   std::int64_t classes = 0;
   std::vector<std::string> class_names = {};

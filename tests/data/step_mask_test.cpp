@@ -21,7 +21,7 @@ std::unique_ptr<Dataset> numeric(const std::vector<std::int32_t>& lengths) {
   return std::make_unique<MemoryDataset>(std::move(samples));
 }
 
-std::unique_ptr<Dataset> padded_tokens(Padding padding) {
+std::unique_ptr<Dataset> padded_tokens(PaddingSide padding) {
   return token_set_of({.steps = 3,
                        .tokens = {0, 4, 5, 6, 0, 0},
                        .labels = {0, 1},
@@ -39,24 +39,24 @@ std::vector<std::int32_t> mask_of(const Dataset& set, std::int64_t index) {
   return steps;
 }
 
-/// The batch of all three numeric sequences, with the fields and weights asked for.
-std::vector<std::vector<float>> batch_of(const Dataset& set, std::vector<std::string> fields,
-                                         const WeightRule& rule) {
+/// The batch of all three samples: the field asked for, and the weights.
+struct ThreeSamples {
+  std::vector<std::int32_t> field;
+  std::vector<float> weights;
+};
+
+ThreeSamples batch_of(const Dataset& set, const std::string& field, const WeightRule& rule) {
   const Pipeline pipeline(set.image_shape(), {}, {});
   Feeder feeder(set, pipeline,
                 {.batch = 3,
                  .shuffle = false,
                  .train = false,
                  .workers = 0,
-                 .fields = std::move(fields),
+                 .fields = {field},
                  .weights = rule});
   feeder.start(0);
   const Batch& batch = feeder.next();
-  std::vector<std::vector<float>> values;
-  for (std::size_t i = 0; i < batch.fields.size(); ++i) {
-    values.push_back(test::numbers_of(batch, i));
-  }
-  return values;
+  return {.field = test::labels_of(batch), .weights = test::numbers_of(batch, 1)};
 }
 
 }  // namespace
@@ -66,8 +66,8 @@ TEST_CASE("a mask has ones for as many steps as a sample has, first or last") {
   CHECK(mask_of(*set, 0) == std::vector<std::int32_t>{1, 1, 1, 0});
   CHECK(mask_of(*set, 1) == std::vector<std::int32_t>{0, 0, 0, 0});
   CHECK(mask_of(*set, 2) == std::vector<std::int32_t>{1, 1, 1, 1});
-  CHECK(mask_of(*padded_tokens(Padding::front), 0) == std::vector<std::int32_t>{0, 1, 1});
-  CHECK(mask_of(*padded_tokens(Padding::end), 1) == std::vector<std::int32_t>{1, 0, 0});
+  CHECK(mask_of(*padded_tokens(PaddingSide::front), 0) == std::vector<std::int32_t>{0, 1, 1});
+  CHECK(mask_of(*padded_tokens(PaddingSide::end), 1) == std::vector<std::int32_t>{1, 0, 0});
 }
 
 TEST_CASE("lengths that are not there or not those of sequences are refused") {
@@ -87,12 +87,10 @@ TEST_CASE("lengths that are not there or not those of sequences are refused") {
 
 TEST_CASE("batches have the mask as a field, and weigh what it leaves out with 0") {
   const auto set = numeric({3, 0, 4});
-  const auto values = batch_of(*set, {kMaskField, kLabelField},
-                               {.of_class = {1, 2, 0.5f}, .ignored = 0, .mask = kMaskField});
-  REQUIRE(values.size() == 3);
-  const std::vector<float> mask{1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1};
-  CHECK(values[0] == mask);
-  CHECK(values[2] == std::vector<float>{0, 2, 0.5f, 0, 0, 0, 0, 0, 0, 0, 2, 0.5f});
+  const ThreeSamples batch =
+      batch_of(*set, kMaskField, {.of_class = {1, 2, 0.5f}, .ignored = 0, .mask = kMaskField});
+  CHECK(batch.field == std::vector<std::int32_t>{1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1});
+  CHECK(batch.weights == std::vector<float>{0, 2, 0.5f, 0, 0, 0, 0, 0, 0, 0, 2, 0.5f});
 }
 
 TEST_CASE("tokens of 0 leave out their positions") {
@@ -104,8 +102,8 @@ TEST_CASE("tokens of 0 leave out their positions") {
                     .classes = 2,
                     .vocabulary = std::make_shared<const Vocabulary>(numbered_vocabulary(9)),
                     .fingerprint = "f"});
-  const auto values = batch_of(*set, {kTokensField}, {.mask = kTokensField});
-  CHECK(values.back() == std::vector<float>{0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1});
+  const ThreeSamples batch = batch_of(*set, kTokensField, {.mask = kTokensField});
+  CHECK(batch.weights == std::vector<float>{0, 0, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1});
 }
 
 }  // namespace trainyard

@@ -85,7 +85,9 @@ TEST_CASE("a subset keeps the fields of its samples") {
   samples.classes = 1;
   const std::vector<std::int32_t> ages{10, 20, 30};
   const auto bytes = std::as_bytes(std::span(ages));
-  samples.fields.push_back({{.name = "age"}, {bytes.begin(), bytes.end()}});
+  MemoryField& age = samples.fields.emplace_back();
+  age.of.name = "age";
+  age.values.assign(bytes.begin(), bytes.end());
   const auto set = subset(std::make_unique<MemoryDataset>(std::move(samples)), {2, 0});
   REQUIRE(set->fields().size() == 2);
   CHECK(set->fields()[1].name == "age");

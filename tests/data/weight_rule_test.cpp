@@ -19,10 +19,15 @@ std::vector<std::byte> bytes_of(const std::vector<float>& values) {
 std::unique_ptr<Dataset> weighted_set() {
   MemorySamples samples{
       .image = {1, 1, 1}, .floats = {0, 1, 2, 3, 4, 5}, .labels = {0, 1, 2, 0, 1, 0}, .classes = 3};
-  samples.fields.push_back(
-      {.of = {.name = "importance", .type = DType::f32}, .values = bytes_of({1, 2, 3, 0, 5, 6})});
-  samples.fields.push_back({.of = {.name = "targets", .shape = {2}, .type = DType::f32},
-                            .values = bytes_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})});
+  MemoryField& importance = samples.fields.emplace_back();
+  importance.of.name = "importance";
+  importance.of.type = DType::f32;
+  importance.values = bytes_of({1, 2, 3, 0, 5, 6});
+  MemoryField& targets = samples.fields.emplace_back();
+  targets.of.name = "targets";
+  targets.of.shape = {2};
+  targets.of.type = DType::f32;
+  targets.values = bytes_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   return std::make_unique<MemoryDataset>(std::move(samples), 5);
 }
 

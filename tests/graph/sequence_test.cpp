@@ -105,7 +105,6 @@ TEST_CASE("mask_zero makes the tokens the mask of the layers that follow") {
   const std::string yaml = expanded_yaml(graph);
   CAPTURE(yaml);
   CHECK(masks_of(test::build(yaml), "lstm1") == "tokens");
-  CHECK(expanded_yaml(test::build(yaml)) == yaml);
 }
 
 TEST_CASE("the mask of an output of sequences is known, and is no input if no layer reads it") {

@@ -77,7 +77,7 @@ std::unique_ptr<Dataset> token_samples() {
                        .tokens = {0, 1, 2, 2, 1, 0},
                        .labels = {1, 0, 1, 1, 1, 0},
                        .lengths = {2, 3},
-                       .padding = Padding::front,
+                       .padding = PaddingSide::front,
                        .form = LabelForm::each,
                        .classes = 2,
                        .class_names = {"no", "yes"},

@@ -67,7 +67,8 @@ std::vector<EpochRow> rows_of(int ranks, const std::string& yaml) {
 }
 
 std::string graph_refusal(const std::string& yaml) {
-  return refusal([&] { static_cast<void>(make_training_graph(read_run(yaml), 2)); });
+  return trainyard::test::refusal(
+      [&] { static_cast<void>(make_training_graph(read_run(yaml), 2)); });
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ Json json_of(const std::vector<SampleField>& fields) {
     list.push_back({{"name", field.name},
                     {"shape", shape},
                     {"floats", field.type == DType::f32},
-                    {"front", field.padding == Padding::front}});
+                    {"front", field.padding == PaddingSide::front}});
   }
   return list;
 }
@@ -80,10 +80,11 @@ std::vector<SampleField> fields_of(const Json& list) {
   std::vector<SampleField> fields;
   for (const Json& entry : list) {
     const auto shape = entry.at("shape").get<std::vector<std::int64_t>>();
-    fields.push_back({.name = entry.at("name").get<std::string>(),
-                      .shape = shape.empty() ? Shape{} : Shape{shape[0]},
-                      .type = entry.at("floats").get<bool>() ? DType::f32 : DType::i32,
-                      .padding = entry.at("front").get<bool>() ? Padding::front : Padding::end});
+    fields.push_back(
+        {.name = entry.at("name").get<std::string>(),
+         .shape = shape.empty() ? Shape{} : Shape{shape[0]},
+         .type = entry.at("floats").get<bool>() ? DType::f32 : DType::i32,
+         .padding = entry.at("front").get<bool>() ? PaddingSide::front : PaddingSide::end});
   }
   return fields;
 }
