@@ -1,12 +1,15 @@
 #include "inference/evaluation.h"
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "model/training_graph.h"
 #include "ops/top_k.h"
 #include "run/config/layer_rules.h"
 #include "run/config/losses.h"
 #include "run/session/session_model.h"
+#include "run/split_metrics.h"
 #include "train/evaluator.h"
 
 namespace trainyard {
@@ -39,12 +42,16 @@ InferenceOptions options_for(const EvaluationRequest& request, std::int64_t clas
   return options;
 }
 
-std::vector<EvaluatedValue> values_of(const TrainingGraph& graph, const Totals& totals) {
+/// `of_split` gives the values of the metrics that need all outputs.
+std::vector<EvaluatedValue> values_of(const TrainingGraph& graph, const Totals& totals,
+                                      const std::function<double(const Metric&)>& of_split) {
   std::vector<EvaluatedValue> values{
       {"loss", totals.loss / weight_of(graph, totals.metrics, totals.samples)}};
-  const std::vector<std::string> names = metric_columns(graph);
   const std::vector<double> metrics = metric_values(graph, totals.metrics, totals.samples);
-  for (std::size_t i = 0; i < names.size(); ++i) values.push_back({names[i], metrics[i]});
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    const GraphMetric& metric = graph.metrics[i];
+    values.push_back({metric.column, is_of_split(metric) ? of_split(*metric.op) : metrics[i]});
+  }
   return values;
 }
 
@@ -53,17 +60,24 @@ std::vector<EvaluatedValue> values_of(const TrainingGraph& graph, const Totals& 
 Evaluation evaluate_stored(const StoredModel& stored, SessionDevice& device, RankGroup& ranks,
                            const InferenceData& data, const EvaluationRequest& request) {
   const std::int64_t classes = classifying_outputs(stored, data);
-  InferenceSession session(stored, device, ranks, data, options_for(request, classes));
+  const bool needs_outputs = classes > 0 || measures_split(stored.config);
+  InferenceOptions options = options_for(request, classes);
+  options.keep_outputs = needs_outputs;
+  InferenceSession session(stored, device, ranks, data, options);
   const double began = ranks.clock().seconds();
   std::int64_t batch = 0;
   const Totals totals = evaluate(session.model(), session.feeder(), ranks.communicator(),
                                  [&] { ranks.progress(++batch, kEvaluating); });
+  std::vector<float> outputs;
+  if (needs_outputs) outputs = take_outputs(session.model(), ranks.communicator());
+  const auto of_split = [&](const Metric& metric) {
+    return SplitMetrics(stored.config, *data.set, data.weights).value(metric, outputs);
+  };
   Evaluation evaluation{.samples = totals.samples,
-                        .values = values_of(session.model().graph(), totals),
+                        .values = values_of(session.model().graph(), totals, of_split),
                         .tables = {},
                         .seconds = ranks.clock().seconds() - began};
   if (classes == 0) return evaluation;
-  const std::vector<float> outputs = take_outputs(session.model(), ranks.communicator());
   evaluation.tables = class_tables(*data.set, outputs, usual_threshold(stored.config),
                                    stored.config.weights.ignore_label);
   return evaluation;

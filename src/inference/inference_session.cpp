@@ -62,7 +62,8 @@ std::vector<std::string> fed_fields(const TrainingGraph& graph, const Dataset& s
   const std::vector<SampleField> fields = set.fields();
   std::vector<std::string> fed;
   for (const std::string& name : field_names(graph)) {
-    if (std::ranges::find(fields, name, &SampleField::name) != fields.end()) fed.push_back(name);
+    const bool there = std::ranges::find(fields, name, &SampleField::name) != fields.end();
+    if (there || name == kMaskField) fed.push_back(name);
   }
   return fed;
 }
@@ -94,6 +95,10 @@ InferenceSession::InferenceSession(const StoredModel& stored, SessionDevice& dev
   if (device.relay && ranks.rank() == 0) device.relay->give(device.executors->choices());
   fill_model(*model_, stored);
   FeederOptions feeder = feeding(stored, data, batch, ranks);
+  if (!graph.mask.empty() && !options.unlabelled) {
+    if (!feeder.weights) feeder.weights.emplace();
+    feeder.weights->mask = graph.mask;
+  }
   feeder.fields = fed_fields(graph, *data.set);
   feeder_ = std::make_unique<Feeder>(*data.set, *data.pipeline, std::move(feeder));
 }

@@ -49,8 +49,8 @@ struct SessionData {
                                                       const Statistics& known);
 
 /// Throws Error{config} unless the run's network takes the samples of `set` as `pipeline` makes
-/// them, and its outputs that are compared with labels have as many classes as they. Lengths go with no
-/// augmentation.
+/// them, and its outputs that are compared with labels have as many classes as they. Lengths go
+/// with no augmentation.
 void require_fit(const RunConfig& run, const Graph& network, const Dataset& set,
                  const Pipeline& pipeline);
 
