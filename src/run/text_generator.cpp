@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/philox.h"
 #include "base/text.h"
 #include "data/text_units.h"
 #include "run/token_sampler.h"

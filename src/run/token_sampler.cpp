@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/math.h"
+#include "base/philox.h"
 
 namespace trainyard {
 
