@@ -6,17 +6,20 @@
 #include <cstdio>
 #include <span>
 
+#include "analysis/run_curves.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "cli/checks.h"
+#include "cli/draw.h"
 #include "cli/environment.h"
 #include "cli/launch.h"
 #include "cli/messages.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
+#include "report/plotter.h"
 #include "sweep/results.h"
 #include "sweep/sweep.h"
 #include "train/stop_request.h"
@@ -159,6 +162,22 @@ void refuse_ranks() {
                  "; start it alone");
 }
 
+/// Draws the curves of all runs into one picture, if a run has any.
+void draw_curves(const Sweep& sweep, const Context& context, const Clock& clock) {
+  const std::vector<RecordedRun> runs = measured_runs(sweep.runs, clock);
+  if (runs.empty()) return;
+  if (!program_in_path("gnuplot")) {
+    return context.messages.warn(missing_gnuplot_warning("table.csv"));
+  }
+  const fs::path file = sweep.folder / "curves.png";
+  try {
+    draw(run_curves(runs, {}), file.string());
+    std::printf("%s has the curves\n", file.c_str());
+  } catch (const Error& error) {
+    context.messages.warn(error.what());  // the runs and their table are there without it
+  }
+}
+
 /// Writes and prints the table.
 void show_results(const Sweep& sweep, const SweepResult& result, const Clock& clock) {
   const RunTable table = results_of(sweep.axes, sweep.runs, result.ends, clock);
@@ -190,6 +209,7 @@ int sweep_runs(const SweepFlags& flags, const Context& context) {
   const SystemClock clock;
   const SweepResult result = run_sweep(request, clock);
   show_results(sweep, result, clock);
+  if (result.signal == 0) draw_curves(sweep, context, clock);
   tell(counts_text(result.ends));
   if (result.signal != 0) {
     context.messages.note("stopped; to continue: " + context.command);

@@ -28,4 +28,14 @@ RunTable results_of(std::span<const SweepAxis> axes, std::span<const SweepRun> r
   return table;
 }
 
+std::vector<RecordedRun> measured_runs(std::span<const SweepRun> runs, const Clock& clock) {
+  std::vector<RecordedRun> measured;
+  for (const SweepRun& run : runs) {
+    if (!is_run_folder(run.folder)) continue;
+    RecordedRun record = read_recorded_run(run.folder, clock);
+    if (!record.epochs.rows.empty()) measured.push_back(std::move(record));
+  }
+  return measured;
+}
+
 }  // namespace trainyard

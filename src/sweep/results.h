@@ -2,7 +2,9 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
+#include "analysis/recorded_run.h"
 #include "analysis/run_table.h"
 #include "base/clock.h"
 #include "sweep/axis.h"
@@ -14,5 +16,9 @@ namespace trainyard {
 /// whose process was not started, is in it too.
 [[nodiscard]] RunTable results_of(std::span<const SweepAxis> axes, std::span<const SweepRun> runs,
                                   std::span<const SweepEnd> ends, const Clock& clock);
+
+/// The runs that have finished an epoch, for their curves.
+[[nodiscard]] std::vector<RecordedRun> measured_runs(std::span<const SweepRun> runs,
+                                                     const Clock& clock);
 
 }  // namespace trainyard

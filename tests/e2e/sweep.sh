@@ -47,8 +47,9 @@ expect_out "2 runs, 1 at a time: 2 over, 0 to continue, 0 to start"
 
 begin "another config in a run's folder is refused before anything starts"
 write_tiny_run tiny.yaml
-run "${quick[@]}" sweep tiny.yaml --grid optimizer.sgd.lr=0.05 --set epochs=1
+run "$train" sweep tiny.yaml --grid optimizer.sgd.lr=0.05 --set epochs=1
 expect_code 0
+expect_file sweeps/tiny/curves.png
 run "${quick[@]}" sweep tiny.yaml --grid optimizer.sgd.lr=0.01,0.05 --set epochs=2
 expect_code 2
 expect_err "epochs: 1 -> 2"
