@@ -53,6 +53,8 @@ constexpr std::array kVerbs{
     Verb{"diff", "list what differs between the configs of two runs", declare_diff},
     Verb{"init", "write a config and a network to begin with, for your data", declare_init},
     Verb{"sweep", "train one config with many values of its keys", declare_sweep},
+    Verb{"export", "write a run's network for other programs (ONNX, safetensors)", declare_export},
+    Verb{"import", "name another program's weights as a network does", declare_import},
     Verb{"doctor", "report what this machine offers, or the state of a run", declare_doctor},
 };
 

@@ -52,6 +52,8 @@ void declare_compare(CLI::App& app, const Context& context, Action& action);
 void declare_diff(CLI::App& app, const Context& context, Action& action);
 void declare_init(CLI::App& app, const Context& context, Action& action);
 void declare_sweep(CLI::App& app, const Context& context, Action& action);
+void declare_export(CLI::App& app, const Context& context, Action& action);
+void declare_import(CLI::App& app, const Context& context, Action& action);
 void declare_doctor(CLI::App& app, const Context& context, Action& action);
 
 }  // namespace trainyard::cli

@@ -40,7 +40,8 @@ const std::vector<Row>& table() {
       {"sweep", {"run", "analysis"}},
       {"fetch", {"data"}},
       {"starter", {"data"}},
-      {"cli", {"inference", "bench", "analysis", "sweep", "fetch", "starter"}},
+      {"export", {"run"}},
+      {"cli", {"inference", "bench", "analysis", "sweep", "fetch", "starter", "export"}},
       {"main.cpp", {"cli"}},
   };
   return rows;

@@ -1,0 +1,76 @@
+// `train export`: a run's network for other programs.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/run_flags.h"
+#include "cli/verbs.h"
+#include "export/export_run.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct ExportFlags {
+  std::string run, onnx, safetensors;
+  OnnxRequest request;
+};
+
+std::string values_text(const std::vector<OnnxValue>& values) {
+  std::vector<std::string> texts;
+  for (const OnnxValue& value : values) texts.push_back(value.name + " " + type_text(value));
+  return joined(texts);
+}
+
+void write_onnx(const StoredModel& stored, const ExportFlags& flags) {
+  const OnnxModel model = onnx_of(stored, flags.request);
+  const std::string bytes = encode_onnx(model);
+  Disk().replace_file(flags.onnx, bytes);
+  std::printf("%s: ONNX opset %d, %zu nodes, %s\n  inputs: %s\n  outputs: %s\n", flags.onnx.c_str(),
+              static_cast<int>(kOnnxOpset), model.nodes.size(), memory_text(bytes.size()).c_str(),
+              values_text(model.inputs).c_str(), values_text(model.outputs).c_str());
+}
+
+void write_safetensors(const StoredModel& stored, const ExportFlags& flags) {
+  const SafetensorsImage image = safetensors_of(stored);
+  Disk().replace_file(flags.safetensors, image.parts());
+  std::printf("%s: %zu tensors, %s\n", flags.safetensors.c_str(),
+              stored.weights.tensors.tensors().size(), memory_text(image.size()).c_str());
+}
+
+int export_run(const ExportFlags& flags) {
+  if (flags.onnx.empty() && flags.safetensors.empty()) {
+    refuse_command("export: give --onnx FILE or --safetensors FILE, or both");
+  }
+  const StoredModel stored = open_stored_model(flags.run, {}, print_warning);
+  if (!flags.onnx.empty()) write_onnx(stored, flags);
+  if (!flags.safetensors.empty()) write_safetensors(stored, flags);
+  return 0;
+}
+
+}  // namespace
+
+void declare_export(CLI::App& app, const Context&, Action& action) {
+  auto flags = std::make_shared<ExportFlags>();  // shared with the action, which outlives parsing
+  app.add_option("run", flags->run, "run folder, or a checkpoint in it; a run means its best one")
+      ->required()
+      ->type_name("RUN");
+  auto* onnx = app.add_option("--onnx", flags->onnx, "the network as an ONNX file, opset 17")
+                   ->type_name("FILE");
+  app.add_flag("--preprocess", flags->request.preprocess,
+               "with the run's preprocessing: the input is the data's own values, as 0 to 255")
+      ->needs(onnx);
+  app.add_flag("--fold-bn", flags->request.fold, "batch norm as part of the layer before it")
+      ->needs(onnx);
+  app.add_flag("--logits", flags->request.logits, "without the closing softmax or sigmoid")
+      ->needs(onnx);
+  app.add_option("--safetensors", flags->safetensors, "the weights, under their layers' paths")
+      ->type_name("FILE");
+  action = [flags] { return export_run(*flags); };
+}
+
+}  // namespace trainyard::cli

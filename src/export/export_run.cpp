@@ -1,0 +1,61 @@
+#include "export/export_run.h"
+
+#include <utility>
+
+#include "data/pipeline.h"
+#include "export/onnx_export.h"
+#include "export/onnx_fold.h"
+#include "graph/build.h"
+#include "run/config/batch_numbers.h"
+#include "run/config/layer_rules.h"
+
+namespace trainyard {
+namespace {
+
+/// The run's preprocessing for images of the network's input.
+Pipeline prepared_pipeline(const StoredModel& stored, const Graph& network) {
+  if (network.vocabulary > 0) {
+    refuse_command("--preprocess: the network reads tokens, which have no preprocessing");
+  }
+  const Shape& input = network.values[network.inputs[0]].shape;
+  Pipeline pipeline({input.c(), input.h(), input.w()}, {}, stored.config.data.preprocess);
+  pipeline.prepare(stored.statistics);
+  if (pipeline.whitens()) pipeline.whiten_with(stored.statistics.whitening);
+  return pipeline;
+}
+
+OnnxPreprocessing preprocessing_of(const Pipeline& pipeline) {
+  OnnxPreprocessing preprocessing{.steps = pipeline.pixel_steps(),
+                                  .whitening = pipeline.whitening()};
+  // The place of the whitening among the steps, its last, is a factor of 1.
+  if (pipeline.whitens()) preprocessing.steps.pop_back();
+  return preprocessing;
+}
+
+}  // namespace
+
+OnnxModel onnx_of(const StoredModel& stored, const OnnxRequest& request) {
+  Graph network = build_whole_network(stored.config, replica_batch(stored.config, 1));
+  const WeightTable weights =
+      read_weight_table(stored.weights.tensors, stored.weights.path.string(), network);
+  if (request.logits) peel_closing(network);
+  OnnxModel model;
+  if (request.preprocess) {
+    const Pipeline pipeline = prepared_pipeline(stored, network);
+    model = onnx_model_of(network, weights, preprocessing_of(pipeline));
+  } else {
+    model = onnx_model_of(network, weights);
+  }
+  if (request.fold) fold_batch_norms(model);
+  return model;
+}
+
+SafetensorsImage weights_image(std::span<const NamedTensor> tensors) {
+  return encode_safetensors(tensors, {{"format", "trainyard"}});
+}
+
+SafetensorsImage safetensors_of(const StoredModel& stored) {
+  return weights_image(stored.weights.tensors.tensors());
+}
+
+}  // namespace trainyard

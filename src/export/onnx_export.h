@@ -1,0 +1,31 @@
+// A network with its weights as an ONNX model.
+//
+// The folder export holds what other programs read and write: ONNX models, and weights under other
+// programs' names.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "data/pixel_step.h"
+#include "export/onnx_model.h"
+#include "export/weight_table.h"
+#include "graph/graph.h"
+
+namespace trainyard {
+
+/// What is done to a sample's values before the network reads them.
+struct OnnxPreprocessing {
+  std::vector<PixelStep> steps;      // their values outlive it
+  std::span<const float> whitening;  // [d, d] for samples of d elements, after the steps; or empty
+};
+
+/// The evaluation of `network`, which must not be fused, at any batch. Input: "tokens", int64 [n,
+/// t], or "input", float32 in the network's shape, of values before `preprocessing`. Outputs:
+/// "output", and the network's other outputs under their names. Batch norm uses the running
+/// statistics; dropout and noise are left out. Throws Error{config} with every layer that ONNX
+/// cannot express, its place in the network file, and why.
+[[nodiscard]] OnnxModel onnx_model_of(const Graph& network, const WeightTable& weights,
+                                      const OnnxPreprocessing& preprocessing = {});
+
+}  // namespace trainyard

@@ -1,0 +1,99 @@
+// One layer on its way into an ONNX model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/node.h"
+#include "export/onnx_model.h"
+#include "export/weight_table.h"
+#include "graph/graph.h"
+
+namespace trainyard {
+
+/// The reason why ONNX cannot express a layer.
+struct Inexpressible : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Names of a model's values, all different.
+class OnnxNames {
+ public:
+  /// `wished`, or with a number behind it if that is taken.
+  [[nodiscard]] std::string fresh(const std::string& wished);
+
+ private:
+  std::set<std::string> taken_;
+};
+
+/// What the functions of onnx_forms.h see of a layer, and how they add nodes for it. Values have
+/// the shapes that they have here: features [n, c], maps [n, c, h, w], sequences [n, c, 1, t],
+/// tokens [n, t] as int64.
+class OnnxLayer {
+ public:
+  /// The network and what has been made of it so far.
+  struct Context {
+    const Graph& network;
+    const WeightTable& weights;
+    OnnxModel& model;
+    OnnxNames& names;
+    std::vector<std::string>& values;         // ONNX's names by ValueId; "": not made yet
+    std::map<ValueId, std::string>& outputs;  // names that values must have
+  };
+  using Inputs = std::vector<std::string>;
+  using Floats = std::vector<float>;
+  using Dims = std::vector<std::int64_t>;
+
+  OnnxLayer(const Context& context, const Node& node) : context_(context), node_(node) {}
+
+  template <class T>
+  [[nodiscard]] const T& op() const {
+    return dynamic_cast<const T&>(*node_.op);
+  }
+  /// The op's attributes as a network file has them: Op::attributes().
+  [[nodiscard]] config::Node attributes() const;
+  [[nodiscard]] Shape input_shape(std::size_t index = 0) const;
+  [[nodiscard]] Shape output_shape() const;
+  [[nodiscard]] std::string input(std::size_t index = 0) const;
+  [[nodiscard]] Inputs inputs() const;
+
+  /// The parameter or running statistic of this name, or null if the layer has none.
+  [[nodiscard]] const Floats* weight(std::string_view name) const;
+  /// The same; `count` times `otherwise` if there is none.
+  [[nodiscard]] Floats weight_or(std::string_view name, std::int64_t count, float otherwise) const;
+
+  /// A constant of the model, which layers that share parameters share. `name` tells it from the
+  /// layer's others.
+  [[nodiscard]] std::string constant(const std::string& name, Dims dims, Floats values) const;
+  [[nodiscard]] std::string integers(const std::string& name, Dims values) const;
+  /// A parameter in these dims as a constant.
+  [[nodiscard]] std::string parameter(std::string_view name, Dims dims) const;
+  /// A value a channel in dims that broadcast over the input: [c], or [c, 1, 1] for maps.
+  [[nodiscard]] std::string per_channel(const std::string& name, Floats values) const;
+
+  /// Adds a node on the way to the result; returns the output of it that is read, by default the
+  /// first.
+  [[nodiscard]] std::string add(const std::string& type, Inputs inputs,
+                                OnnxAttributes attributes = {}, std::size_t read = 0) const;
+  /// Adds the node whose output is the layer's.
+  void put(const std::string& type, Inputs inputs, OnnxAttributes attributes = {}) const;
+  /// The same of the layer's own inputs.
+  void apply(const std::string& type, OnnxAttributes attributes = {}) const;
+  /// The layer's output is this value itself.
+  void pass(const std::string& value) const;
+
+ private:
+  /// The path of the layer whose parameters this one reads.
+  [[nodiscard]] const std::string& owner() const;
+
+  const Context& context_;
+  const Node& node_;
+};
+
+}  // namespace trainyard

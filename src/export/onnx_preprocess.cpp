@@ -1,0 +1,103 @@
+#include "export/onnx_preprocess.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace trainyard {
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+using Floats = std::vector<float>;
+
+class Front {
+ public:
+  Front(OnnxModel& model, OnnxNames& names)
+      : model_(model), names_(names), shape_(model.inputs[0].dims), value_(model.inputs[0].name) {}
+
+  [[nodiscard]] const std::string& value() const { return value_; }
+
+  void apply(const PixelStep& step) {
+    switch (step.kind) {
+      case PixelStep::Kind::scale:
+        return apply("Mul", constant({}, {step.factor}));
+      case PixelStep::Kind::subtract_image:
+        return apply("Sub", constant(shape_, values_of(step)));
+      case PixelStep::Kind::subtract_channel:
+        return apply("Sub", constant({step.count, 1, 1}, values_of(step)));
+      case PixelStep::Kind::divide_channel:
+        return apply("Div", constant({step.count, 1, 1}, values_of(step)));
+      case PixelStep::Kind::subtract_mean:
+        return apply("Sub", mean(value_));
+      case PixelStep::Kind::divide_deviation:
+        return apply("Div", deviation());
+    }
+  }
+
+  /// The product of each sample, as one row, and the matrix.
+  void whiten(std::span<const float> matrix) {
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : shape_) elements *= extent;
+    Dims whole = shape_;
+    whole.insert(whole.begin(), 0);  // 0: as the input has it
+    const std::string of_shape = names_.fresh("preprocess.shape");
+    model_.constants[of_shape] = {{std::ssize(whole)}, std::move(whole)};
+    const std::string rows = add("Flatten", {value_}, {{"axis", std::int64_t{1}}});
+    const std::string by = constant({elements, elements}, Floats(matrix.begin(), matrix.end()));
+    value_ = add("Reshape", {add("MatMul", {rows, by}), of_shape});
+  }
+
+ private:
+  static Floats values_of(const PixelStep& step) { return {step.values, step.values + step.count}; }
+
+  std::string constant(Dims dims, Floats values) {
+    std::string name = names_.fresh("preprocess.values");
+    model_.constants[name] = {std::move(dims), std::move(values)};
+    return name;
+  }
+
+  std::string add(const std::string& type, std::vector<std::string> inputs,
+                  OnnxAttributes attributes = {}) {
+    std::string output = names_.fresh("preprocess/" + type);
+    model_.nodes.push_back({.type = type,
+                            .name = output,
+                            .inputs = std::move(inputs),
+                            .outputs = {output},
+                            .attributes = std::move(attributes)});
+    return output;
+  }
+
+  void apply(const std::string& type, const std::string& with) {
+    value_ = add(type, {value_, with});
+  }
+
+  /// Of all values of a sample.
+  std::string mean(const std::string& of) {
+    return add("ReduceMean", {of}, {{"axes", Dims{1, 2, 3}}});
+  }
+
+  /// That of the population, + 1e-7.
+  std::string deviation() {
+    const std::string off = add("Sub", {value_, mean(value_)});
+    const std::string root = add("Sqrt", {mean(add("Mul", {off, off}))});
+    return add("Add", {root, constant({}, {1e-7F})});
+  }
+
+  OnnxModel& model_;
+  OnnxNames& names_;
+  Dims shape_;
+  std::string value_;
+};
+
+}  // namespace
+
+std::string preprocessed(OnnxModel& model, OnnxNames& names,
+                         const OnnxPreprocessing& preprocessing) {
+  Front front(model, names);
+  for (const PixelStep& step : preprocessing.steps) front.apply(step);
+  if (!preprocessing.whitening.empty()) front.whiten(preprocessing.whitening);
+  return front.value();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,24 @@
+// What a network gives on the CPU, and what another program needs to be asked the same.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "networks.h"
+#include "tensor/shape.h"
+
+namespace trainyard::export_tests {
+
+struct Evaluated {
+  std::vector<float> input;          // of a network of numbers
+  std::vector<std::int64_t> tokens;  // of one that reads tokens
+  Shape input_shape;
+  std::vector<float> logits;  // row-major, before a closing activation
+  Shape logits_shape;
+};
+
+/// A batch of noise in [-1, 1), or of tokens, by the plan and executors of the CPU.
+[[nodiscard]] Evaluated evaluate(const config::Node& network, const WeightTable& weights,
+                                 std::int64_t batch);
+
+}  // namespace trainyard::export_tests

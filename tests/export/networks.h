@@ -1,0 +1,33 @@
+// Networks to export: the shipped ones, and small ones that together have every op and every
+// attribute that changes its form in ONNX.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/node.h"
+#include "export/weight_table.h"
+#include "graph/graph.h"
+
+namespace trainyard::export_tests {
+
+struct TestNetwork {
+  std::string name;  // a file name
+  config::Node network;
+  bool images = false;  // a network of convolutions, which OpenCV reads too
+};
+
+/// Those of models/.
+[[nodiscard]] std::vector<TestNetwork> shipped_networks();
+[[nodiscard]] std::vector<TestNetwork> small_networks();
+/// Both.
+[[nodiscard]] std::vector<TestNetwork> all_networks();
+
+/// Weights that depend on their names alone: kernels uniform with the variance 2 / fan_in, running
+/// statistics and the parameters of norms such that none is without effect.
+[[nodiscard]] WeightTable drawn_weights(const Graph& network);
+
+/// The whole network at this batch. What its closing activation reads is its output "logits".
+[[nodiscard]] Graph network_with_logits(const config::Node& network, std::int64_t batch);
+
+}  // namespace trainyard::export_tests
