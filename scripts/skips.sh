@@ -34,6 +34,7 @@ machine_is() {
     no-schema-peers) ! "${PEER_PYTHON:-python3}" -c 'import jsonschema, ruamel.yaml' 2>/dev/null ;;
     no-roots) [[ -z ${TRAINYARD_ROOTS:-} ]] ;;
     no-wheels) [[ -z ${TRAINYARD_WHEELS:-} ]] ;;
+    no-judges) [[ -z ${TRAINYARD_JUDGES:-} ]] ;;
     *) die "tests/skipped.txt: unknown condition '$1'" ;;
   esac
 }

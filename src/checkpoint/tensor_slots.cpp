@@ -49,13 +49,13 @@ std::vector<std::int64_t> extents(const Shape& shape) {
   return list;
 }
 
-std::string shape_fault(const std::string& name, const Shape& shape, const NamedTensor& tensor) {
-  if (tensor.shape == extents(shape)) return "";
+std::string shape_fault(const TensorSlot& slot, const NamedTensor& tensor) {
+  if (tensor.shape == extents(slot.shape)) return "";
   std::string found = "[";
   for (const std::int64_t extent : tensor.shape) {
     found += (found.size() > 1 ? ", " : "") + std::to_string(extent);
   }
-  return name + ": has shape " + found + "], expected " + shape.text();
+  return slot.name + ": has shape " + found + "], expected " + slot.shape.text();
 }
 
 void raise_misfits(const std::vector<std::string>& faults, const std::string& where,

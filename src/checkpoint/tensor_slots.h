@@ -27,9 +27,8 @@ struct TensorSlot {
                                                       const ParameterRules& rules);
 
 [[nodiscard]] std::vector<std::int64_t> extents(const Shape& shape);
-/// Why the shape of `tensor` is not `shape`, that of the model's tensor `name`, or "".
-[[nodiscard]] std::string shape_fault(const std::string& name, const Shape& shape,
-                                      const NamedTensor& tensor);
+/// Why the shape of `tensor` is not that of the slot, or "".
+[[nodiscard]] std::string shape_fault(const TensorSlot& slot, const NamedTensor& tensor);
 
 /// If there are `faults`, throws Error{checkpoint} with the first of them and `advice`.
 void raise_misfits(const std::vector<std::string>& faults, const std::string& where,

@@ -91,4 +91,12 @@ void require_file(const std::string& flag, const std::filesystem::path& path, Er
                                 config::near_file(path)));
 }
 
+void require_place_for(const std::string& flag, const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.parent_path();
+  std::error_code ignored;
+  if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
+  refuse_command(fmt::format("{} {}: the folder '{}' does not exist; create it first", flag,
+                             path.string(), folder.string()));
+}
+
 }  // namespace trainyard::cli

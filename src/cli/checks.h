@@ -29,5 +29,8 @@ namespace trainyard::cli {
 
 /// Throws Error{kind} with the nearest name if `path`, the value of `flag`, does not exist.
 void require_file(const std::string& flag, const std::filesystem::path& path, ErrorKind kind);
+/// Throws Error{command_line} unless the folder of `path`, the file that `flag` names for writing,
+/// exists. "" names none.
+void require_place_for(const std::string& flag, const std::filesystem::path& path);
 
 }  // namespace trainyard::cli

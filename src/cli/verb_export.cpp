@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/checks.h"
 #include "cli/run_flags.h"
 #include "cli/verbs.h"
 #include "export/export_run.h"
@@ -46,6 +47,8 @@ int export_run(const ExportFlags& flags) {
   if (flags.onnx.empty() && flags.safetensors.empty()) {
     refuse_command("export: give --onnx FILE or --safetensors FILE, or both");
   }
+  require_place_for("--onnx", flags.onnx);
+  require_place_for("--safetensors", flags.safetensors);
   const StoredModel stored = open_stored_model(flags.run, {}, print_warning);
   if (!flags.onnx.empty()) write_onnx(stored, flags);
   if (!flags.safetensors.empty()) write_safetensors(stored, flags);

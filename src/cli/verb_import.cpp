@@ -40,6 +40,7 @@ void require_all(const ImportedWeights& imported, const ImportFlags& flags) {
 }
 
 int import_file(const ImportFlags& flags) {
+  require_place_for("--output", flags.output);
   const RunConfig run = read_config(flags.run);
   require_file("FILE", flags.weights, ErrorKind::checkpoint);
   NameMap map;

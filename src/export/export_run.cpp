@@ -5,6 +5,7 @@
 #include "data/pipeline.h"
 #include "export/onnx_export.h"
 #include "export/onnx_fold.h"
+#include "export/onnx_preprocess.h"
 #include "graph/build.h"
 #include "run/config/batch_numbers.h"
 #include "run/config/layer_rules.h"
@@ -22,14 +23,6 @@ Pipeline prepared_pipeline(const StoredModel& stored, const Graph& network) {
   pipeline.prepare(stored.statistics);
   if (pipeline.whitens()) pipeline.whiten_with(stored.statistics.whitening);
   return pipeline;
-}
-
-OnnxPreprocessing preprocessing_of(const Pipeline& pipeline) {
-  OnnxPreprocessing preprocessing{.steps = pipeline.pixel_steps(),
-                                  .whitening = pipeline.whitening()};
-  // The place of the whitening among the steps, its last, is a factor of 1.
-  if (pipeline.whitens()) preprocessing.steps.pop_back();
-  return preprocessing;
 }
 
 }  // namespace

@@ -10,7 +10,8 @@ namespace {
 
 std::string fault_of(const WeightSpec& spec, const NamedTensor* tensor) {
   if (tensor == nullptr) return spec.name + ": missing, expected " + spec.shape.text();
-  const std::string fault = shape_fault(spec.name, spec.shape, *tensor);
+  const std::string fault =
+      shape_fault({.name = spec.name, .shape = spec.shape, .data = nullptr, .bytes = 0}, *tensor);
   if (!fault.empty() || is_float(tensor->type)) return fault;
   return spec.name + ": has type " + std::string(safetensors_name(tensor->type)) +
          ", expected floats";

@@ -52,7 +52,7 @@ class Filling {
     const NamedTensor* tensor = weights_.tensors->find(slot.name);
     if (tensor == nullptr || is_skipped(weights_.flags, slot.name)) {
       report_.left_new.push_back(slot.name);
-    } else if (const std::string fault = shape_fault(slot.name, slot.shape, *tensor); !fault.empty()) {
+    } else if (const std::string fault = shape_fault(slot, *tensor); !fault.empty()) {
       faults_.push_back(fault);
       misshapen_.insert(layer_of(slot.name));
     } else {

@@ -45,7 +45,7 @@ std::string mismatch(const TensorSlot& slot, const NamedTensor* tensor, DType ty
     return slot.name + ": has type " + std::string(safetensors_name(tensor->type)) + ", expected " +
            std::string(safetensors_name(stored_type_of(type)));
   }
-  return shape_fault(slot.name, slot.shape, *tensor);
+  return shape_fault(slot, *tensor);
 }
 
 void fill(const std::vector<TensorSlot>& slots, const SafetensorsFile& file, const Model& model,

@@ -58,14 +58,16 @@ std::vector<std::vector<std::int32_t>> fields_of(const TrainingGraph& graph,
 
 }  // namespace
 
-Evaluated evaluate(const config::Node& network, const WeightTable& weights, std::int64_t batch) {
+Evaluated evaluate(const config::Node& network, const WeightTable& weights, std::int64_t batch,
+                   const std::vector<float>& input) {
   const TrainingGraph graph = graph_of(network, batch);
   const SessionDevice device = make_device({.kind = DeviceChoice::Kind::cpu}, RunConfig{});
   ModelOptions options{.target = device.target, .threads = device.threads, .train = false};
   Model model(graph, device.compute(), options);
   fill(model, weights);
   Evaluated evaluated{.input_shape = graph.graph.values[graph.graph.inputs[0]].shape};
-  draw_input(graph.graph, evaluated);
+  evaluated.input = input;
+  if (input.empty()) draw_input(graph.graph, evaluated);
   const auto fields = fields_of(graph, evaluated);
   std::vector<std::int64_t> index(static_cast<std::size_t>(batch));
   std::iota(index.begin(), index.end(), 0);

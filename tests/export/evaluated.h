@@ -17,8 +17,8 @@ struct Evaluated {
   Shape logits_shape;
 };
 
-/// A batch of noise in [-1, 1), or of tokens, by the plan and executors of the CPU.
+/// By the plan and executors of the CPU: `input`, or without it noise in [-1, 1), or tokens.
 [[nodiscard]] Evaluated evaluate(const config::Node& network, const WeightTable& weights,
-                                 std::int64_t batch);
+                                 std::int64_t batch, const std::vector<float>& input = {});
 
 }  // namespace trainyard::export_tests

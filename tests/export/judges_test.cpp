@@ -8,9 +8,8 @@
 #include "base/atomic_file.h"
 #include "base/child_process.h"
 #include "base/read_file.h"
+#include "data/memory_dataset.h"
 #include "evaluated.h"
-#include "export/onnx_export.h"
-#include "export/onnx_fold.h"
 
 namespace trainyard::export_tests {
 namespace {
@@ -29,15 +28,42 @@ std::vector<std::int64_t> dims_of(const Shape& shape) {
   return dims;
 }
 
+/// The raw values of a batch, and what the network reads of them.
+struct RawBatch {
+  std::vector<float> raw, read;
+};
+
+RawBatch raw_batch(const Pipeline& pipeline, std::int64_t batch) {
+  const Shape image = pipeline.output_shape();
+  const auto count = static_cast<std::size_t>(image.elements());
+  std::vector<std::uint8_t> bytes;
+  for (std::size_t i = 0; i < count * static_cast<std::size_t>(batch); ++i) {
+    bytes.push_back(static_cast<std::uint8_t>(i * 89 % 251));
+  }
+  RawBatch values{.raw = {bytes.begin(), bytes.end()}, .read = std::vector<float>(bytes.size())};
+  const MemoryDataset set({.image = image,
+                           .bytes = bytes,
+                           .floats = {},
+                           .labels = std::vector<std::int32_t>(static_cast<std::size_t>(batch)),
+                           .classes = 1});
+  ImageScratch scratch;
+  for (std::int64_t i = 0; i < batch; ++i) {
+    pipeline.fill_eval(set, i, scratch, values.read.data() + static_cast<std::size_t>(i) * count);
+  }
+  pipeline.whiten(batch, scratch, values.read.data());
+  return values;
+}
+
 /// NAME.onnx, and NAME.safetensors with an input and what it must give.
 void write_case(const fs::path& folder, const TestNetwork& test, bool folded) {
-  const Graph graph = network_with_logits(test.network, 2);
-  const WeightTable weights = drawn_weights(graph);
-  OnnxModel model = onnx_model_of(graph, weights);
-  if (folded) fold_batch_norms(model);
+  constexpr std::int64_t kBatch = 2;
   const std::string name = test.name + (folded ? "_folded" : "");
-  Disk().replace_file(folder / (name + ".onnx"), encode_onnx(model));
-  const Evaluated evaluated = evaluate(test.network, weights, 2);
+  Disk().replace_file(folder / (name + ".onnx"), encode_onnx(model_of(test, folded)));
+  const Graph graph = network_with_logits(test.network, kBatch);
+  RawBatch values;
+  if (test.pipeline) values = raw_batch(*test.pipeline, kBatch);
+  Evaluated evaluated = evaluate(test.network, drawn_weights(graph), kBatch, values.read);
+  if (test.pipeline) evaluated.input = values.raw;
   const std::vector<std::int64_t> of_input = dims_of(evaluated.input_shape);
   const NamedTensor input = evaluated.tokens.empty()
                                 ? NamedTensor{"input", StoredType::f32, of_input,
@@ -88,6 +114,10 @@ TEST_CASE("onnxruntime and OpenCV give the logits of every shipped network" *
 
 TEST_CASE("onnxruntime gives what every op and attribute gives" * doctest::skip(no_judges())) {
   judge(small_networks(), "small");
+}
+
+TEST_CASE("onnxruntime computes every preprocessing step" * doctest::skip(no_judges())) {
+  judge({preprocessed_network()}, "preprocessed");
 }
 
 }  // namespace

@@ -8,6 +8,9 @@
 #include "base/hash.h"
 #include "base/philox.h"
 #include "config/load.h"
+#include "export/onnx_export.h"
+#include "export/onnx_fold.h"
+#include "export/onnx_preprocess.h"
 #include "graph/build.h"
 #include "graph/include.h"
 
@@ -204,6 +207,7 @@ std::vector<TestNetwork> small_networks() {
 std::vector<TestNetwork> all_networks() {
   std::vector<TestNetwork> networks = shipped_networks();
   for (TestNetwork& network : small_networks()) networks.push_back(std::move(network));
+  networks.push_back(preprocessed_network());
   return networks;
 }
 
@@ -238,6 +242,28 @@ std::vector<float> drawn(const ParameterSpec& parameter, const std::string& name
 
 }  // namespace
 
+TestNetwork preprocessed_network() {
+  const config::Node keys = config::parse_yaml(
+      "preprocess: [{mean_image: train}, {scale: 0.25}, {mean_rgb: train}, {std_rgb: train}, "
+      "samplewise_center, samplewise_std, {zca: 0.1}]",
+      "preprocess");
+  config::Diagnostics diagnostics;
+  config::Fields fields(keys, nullptr, "preprocess", config::Profile::keras2, diagnostics);
+  std::vector<std::shared_ptr<const Preprocess>> steps;
+  fields.list_of("preprocess", steps, "the steps", preprocess_kinds());
+  diagnostics.raise();
+  const Shape image{3, 4, 3};
+  auto pipeline = std::make_shared<Pipeline>(
+      image, std::vector<std::shared_ptr<const Augmentation>>(), std::move(steps));
+  const Draws draws("statistics");
+  pipeline->prepare({.mean_image = draws.between(90, 150, 36),
+                     .mean = draws.between(100, 140, 3),
+                     .deviation = draws.between(40, 70, 3)});
+  pipeline->whiten_with(draws.between(-0.3, 0.3, 36 * 36));
+  return {"preprocess", config::parse_yaml("{input: [3, 4, 3], layers: [dense: 5]}", "preprocess"),
+          false, std::move(pipeline)};
+}
+
 WeightTable drawn_weights(const Graph& network) {
   WeightTable weights;
   for (const Node& node : network.nodes) {
@@ -261,6 +287,15 @@ Graph network_with_logits(const config::Node& network, std::int64_t batch) {
     graph.outputs.push_back({"logits", graph.nodes.back().inputs[0]});
   }
   return graph;
+}
+
+OnnxModel model_of(const TestNetwork& test, bool folded) {
+  const Graph graph = network_with_logits(test.network, 2);
+  OnnxPreprocessing preprocessing;
+  if (test.pipeline) preprocessing = preprocessing_of(*test.pipeline);
+  OnnxModel model = onnx_model_of(graph, drawn_weights(graph), preprocessing);
+  if (folded) fold_batch_norms(model);
+  return model;
 }
 
 }  // namespace trainyard::export_tests

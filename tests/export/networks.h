@@ -2,10 +2,13 @@
 // attribute that changes its form in ONNX.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "config/node.h"
+#include "data/pipeline.h"
+#include "export/onnx_model.h"
 #include "export/weight_table.h"
 #include "graph/graph.h"
 
@@ -15,12 +18,16 @@ struct TestNetwork {
   std::string name;  // a file name
   config::Node network;
   bool images = false;  // a network of convolutions, which OpenCV reads too
+  /// Of values that it is given raw; null: none.
+  std::shared_ptr<const Pipeline> pipeline = nullptr;
 };
 
 /// Those of models/.
 [[nodiscard]] std::vector<TestNetwork> shipped_networks();
 [[nodiscard]] std::vector<TestNetwork> small_networks();
-/// Both.
+/// One with every preprocessing step.
+[[nodiscard]] TestNetwork preprocessed_network();
+/// All of these.
 [[nodiscard]] std::vector<TestNetwork> all_networks();
 
 /// Weights that depend on their names alone: kernels uniform with the variance 2 / fan_in, running
@@ -29,5 +36,8 @@ struct TestNetwork {
 
 /// The whole network at this batch. What its closing activation reads is its output "logits".
 [[nodiscard]] Graph network_with_logits(const config::Node& network, std::int64_t batch);
+
+/// Its model with drawn_weights() and its preprocessing.
+[[nodiscard]] OnnxModel model_of(const TestNetwork& test, bool folded);
 
 }  // namespace trainyard::export_tests
