@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "export/protobuf.h"
 
 namespace trainyard {
@@ -100,7 +102,7 @@ ProtobufMessage encode_graph(const OnnxModel& model) {
 
 }  // namespace
 
-std::string encode_onnx(const OnnxModel& model) {
+std::string encode_onnx(const OnnxModel& model, std::size_t most) {
   ProtobufMessage opset, message;
   opset.text(1, "");  // the domain of ONNX's own ops
   opset.integer(2, kOnnxOpset);
@@ -108,7 +110,10 @@ std::string encode_onnx(const OnnxModel& model) {
   message.text(2, "Trainyard");
   message.message(7, encode_graph(model));
   message.message(8, opset);
-  return message.bytes();
+  if (message.bytes().size() <= most) return message.bytes();
+  throw Error(ErrorKind::config, "the network takes " + memory_text(message.bytes().size()) +
+                                     " as an ONNX file, which may hold " + memory_text(most) +
+                                     "; a safetensors file has no such limit");
 }
 
 std::string type_text(const OnnxValue& value) {

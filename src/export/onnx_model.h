@@ -2,6 +2,7 @@
 // https://onnx.ai/onnx/repo-docs/IR.html).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -47,8 +48,12 @@ struct OnnxModel {
   std::vector<OnnxValue> inputs, outputs;
 };
 
-/// The file's bytes: IR version 8, opset kOnnxOpset.
-[[nodiscard]] std::string encode_onnx(const OnnxModel& model);
+/// The largest message that readers of protocol buffers take.
+inline constexpr std::size_t kMostOnnxBytes = (std::size_t{1} << 31) - 1;
+
+/// The file's bytes: IR version 8, opset kOnnxOpset. Throws Error{config} if they are more than
+/// `most`.
+[[nodiscard]] std::string encode_onnx(const OnnxModel& model, std::size_t most = kMostOnnxBytes);
 
 /// "float32 [batch, 3, 32, 32]".
 [[nodiscard]] std::string type_text(const OnnxValue& value);

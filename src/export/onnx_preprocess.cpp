@@ -93,11 +93,7 @@ class Front {
 }  // namespace
 
 OnnxPreprocessing preprocessing_of(const Pipeline& pipeline) {
-  OnnxPreprocessing preprocessing{.steps = pipeline.pixel_steps(),
-                                  .whitening = pipeline.whitening()};
-  // The place of the whitening among the steps, its last, is a factor of 1.
-  if (pipeline.whitens()) preprocessing.steps.pop_back();
-  return preprocessing;
+  return {.steps = pipeline.pixel_steps(), .whitening = pipeline.whitening()};
 }
 
 std::string preprocessed(OnnxModel& model, OnnxNames& names,

@@ -245,7 +245,7 @@ std::vector<float> drawn(const ParameterSpec& parameter, const std::string& name
 TestNetwork preprocessed_network() {
   const config::Node keys = config::parse_yaml(
       "preprocess: [{mean_image: train}, {scale: 0.25}, {mean_rgb: train}, {std_rgb: train}, "
-      "samplewise_center, samplewise_std, {zca: 0.1}]",
+      "samplewise_center, samplewise_std, {zca: {epsilon: 0.1}}]",
       "preprocess");
   config::Diagnostics diagnostics;
   config::Fields fields(keys, nullptr, "preprocess", config::Profile::keras2, diagnostics);

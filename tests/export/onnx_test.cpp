@@ -165,6 +165,18 @@ TEST_CASE("a folded weight is w * gamma / sqrt(var + eps), a bias (b - mean) * t
   CHECK(model.constants.at("dense1.folded_bias") == OnnxTensor{{1}, std::vector<float>{19}});
 }
 
+TEST_CASE("a model that is too large for a file is refused") {
+  const OnnxModel model = model_of(network_of("{input: [64], layers: [dense: 64]}"));
+  const std::size_t bytes = encode_onnx(model).size();
+  CHECK_NOTHROW(static_cast<void>(encode_onnx(model, bytes)));
+  CHECK_THROWS_WITH_AS(static_cast<void>(encode_onnx(model, 1000)),
+                       ("the network takes " + std::to_string(bytes) +
+                        " bytes as an ONNX file, which may hold 1000 bytes; a safetensors file has "
+                        "no such limit")
+                           .c_str(),
+                       Error);
+}
+
 TEST_CASE("preprocessing is nodes at the front, in the order of the run") {
   const std::vector<float> image(3 * 2 * 2, 4.0F), channels = {1, 2, 3};
   const auto values = [](PixelStep::Kind kind, const std::vector<float>& of) {
