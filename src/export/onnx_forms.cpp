@@ -104,6 +104,7 @@ constexpr OnnxForm kForms[] = {
     {"avg_pool", &emit_pool},
     {"global_max_pool", &emit_global_pool},
     {"global_avg_pool", &emit_global_pool},
+    {"pool_steps", &emit_pool_steps},
     {"upsample", &emit_upsample},
     {"pad", &emit_pad},
     {"crop", &emit_crop},

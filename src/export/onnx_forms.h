@@ -41,6 +41,7 @@ void emit_prelu(const OnnxLayer& layer);
 // Parts and shapes of maps (onnx_maps.cpp).
 void emit_pool(const OnnxLayer& layer);
 void emit_global_pool(const OnnxLayer& layer);
+void emit_pool_steps(const OnnxLayer& layer);
 void emit_upsample(const OnnxLayer& layer);
 void emit_pad(const OnnxLayer& layer);
 void emit_crop(const OnnxLayer& layer);

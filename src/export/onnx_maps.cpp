@@ -88,6 +88,22 @@ void emit_global_pool(const OnnxLayer& layer) {
   layer.put("Flatten", {maps}, {{"axis", std::int64_t{1}}});
 }
 
+void emit_pool_steps(const OnnxLayer& layer) {
+  const config::Node attributes = layer.attributes();
+  if (attributes.find("mask") != nullptr) {
+    throw Inexpressible("leaves out steps by a mask, and ONNX's pooling counts every step");
+  }
+  const std::string& kind = attributes.find("kind")->text;
+  if (kind != "last") {
+    return layer.apply(kind == "average" ? "ReduceMean" : "ReduceMax",
+                       {{"axes", Dims{2, 3}}, {"keepdims", std::int64_t{0}}});
+  }
+  const std::string last = layer.add(
+      "Slice", {layer.input(), layer.integers("last", {layer.input_shape().w() - 1}),
+                layer.integers("end", {layer.input_shape().w()}), layer.integers("axis", {3})});
+  layer.put("Flatten", {last}, {{"axis", std::int64_t{1}}});
+}
+
 void emit_upsample(const OnnxLayer& layer) {
   const bool nearest = layer.attributes().find("mode")->text == "nearest";
   const Shape in = layer.input_shape(), out = layer.output_shape();

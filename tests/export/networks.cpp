@@ -165,6 +165,12 @@ layers:
   - simple_rnn: {units: 4, activation: relu, return_sequences: true, backwards: true}
   - simple_rnn: 5
   - dense: 5)"},
+    {"pool_steps", R"(
+input: {steps: 6, features: 4}
+layers:
+  - lstm: {units: 5, return_sequences: true}
+  - concat: [[pool_steps: average], [pool_steps: maximum], [pool_steps: last]]
+  - dense: 5)"},
     {"tokens", R"(
 input: {tokens: 6, vocabulary: 11}
 layers:

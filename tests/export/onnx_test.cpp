@@ -116,7 +116,7 @@ layers:
   - {identity: , as: tokens}
   - {embedding: 3, as: vectors}
   - {lstm: {units: 4, mask: true, return_sequences: true}, from: [vectors, tokens], as: states}
-  - {simple_rnn: {units: 4, mask: true}, from: [states, tokens]}
+  - {pool_steps: {kind: last, mask: true}, from: [states, tokens]}
 )";
   CHECK_THROWS_WITH_AS(
       static_cast<void>(model_of(network_of(yaml))),
@@ -124,8 +124,8 @@ layers:
       "  net.yaml:6:6: layer 'lstm1' (lstm) leaves out steps by a mask, and ONNX's recurrent "
       "layers "
       "compute every step\n"
-      "  net.yaml:7:6: layer 'simple_rnn1' (simple_rnn) leaves out steps by a mask, and ONNX's "
-      "recurrent layers compute every step",
+      "  net.yaml:7:6: layer 'pool_steps1' (pool_steps) leaves out steps by a mask, and ONNX's "
+      "pooling counts every step",
       Error);
 }
 
