@@ -1,4 +1,5 @@
-// Sums over the batch for each channel of a batch norm, of one replica or of all.
+// Sums over the batch for each channel of a batch norm, of one replica or of all: forward of x and
+// x * x, backward of dy and dy * (x - mean).
 #pragma once
 
 #include <cstddef>
@@ -7,26 +8,17 @@
 #include "base/host_device.h"
 #include "device/statistics_sum.h"
 #include "exec/executor.h"
+#include "kernels/pair_sum.h"
 #include "ops/bn.h"
 
 namespace trainyard {
-
-/// Two sums in double: forward, of x and x * x; backward, of dy and dy * (x - mean).
-struct TwoSums {
-  double first = 0, second = 0;
-  TY_HD TwoSums& operator+=(const TwoSums& other) {
-    first += other.first;
-    second += other.second;
-    return *this;
-  }
-};
 
 struct Moments {
   double mean;
   double variance;  // biased; at least 0, or NaN
 };
 /// Of `count` values with these sums of x and x * x.
-TY_HD Moments moments_of(const TwoSums& sums, double count) {
+TY_HD Moments moments_of(const PairSum& sums, double count) {
   const double mean = sums.first / count;
   const double around = sums.second / count - mean * mean;
   return {mean, around < 0 ? 0 : around};
@@ -43,14 +35,14 @@ class SyncedBatch {
   [[nodiscard]] int replicas() const { return joined() ? sum_->replicas() : 1; }
   /// Of the sums of `channels` channels; 0 for a single replica.
   [[nodiscard]] std::size_t bytes(std::int64_t channels) const {
-    return joined() ? static_cast<std::size_t>(channels) * sizeof(TwoSums) : 0;
+    return joined() ? static_cast<std::size_t>(channels) * sizeof(PairSum) : 0;
   }
   /// Where they are stored, bytes(channels) at a multiple of 16; null for a single replica.
-  void bind(void* memory) { sums_ = joined() ? static_cast<TwoSums*>(memory) : nullptr; }
-  [[nodiscard]] TwoSums* sums() const { return sums_; }
+  void bind(void* memory) { sums_ = joined() ? static_cast<PairSum*>(memory) : nullptr; }
+  [[nodiscard]] PairSum* sums() const { return sums_; }
   /// Enqueues the all-reduce of the replicas' sums.
   void sum(std::int64_t channels) const {
-    static_assert(sizeof(TwoSums) == 2 * sizeof(double));
+    static_assert(sizeof(PairSum) == 2 * sizeof(double));
     sum_->sum(&sums_->first, 2 * channels);
   }
 
@@ -61,7 +53,7 @@ class SyncedBatch {
   }
 
   StatisticsSum* sum_;
-  TwoSums* sums_ = nullptr;
+  PairSum* sums_ = nullptr;
 };
 
 }  // namespace trainyard

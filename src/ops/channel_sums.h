@@ -6,19 +6,10 @@
 #include <cstdint>
 
 #include "base/host_device.h"
+#include "kernels/pair_sum.h"
 #include "ops/places.h"
 
 namespace trainyard {
-
-/// Two sums in double, for a gradient of each of two parameters.
-struct PairSum {
-  double first = 0, second = 0;
-  TY_HD PairSum& operator+=(const PairSum& other) {
-    first += other.first;
-    second += other.second;
-    return *this;
-  }
-};
 
 /// Adds body(place) of `pixels` pixels in `count` channels to the channels' sums, pixel by pixel.
 template <class Body>

@@ -74,25 +74,25 @@ struct Settle {
 template <class T>
 struct BatchMoments {
   using A = Arithmetic<T>;
-  using Sum = TwoSums;
+  using Sum = PairSum;
   ChannelRows rows;
   const T* x;
   A* batch_mean;
   A* batch_variance;
   MakeChannelFactors<A> factors;
   double count;    // values per channel, of all replicas
-  TwoSums* joint;  // [padded], or null: one replica
+  PairSum* joint;  // [padded], or null: one replica
 
-  TY_HD TwoSums operator()(std::int64_t row, std::int64_t c) const {
+  TY_HD PairSum operator()(std::int64_t row, std::int64_t c) const {
     if (c >= rows.channels) return {};
     const double value = static_cast<A>(x[rows.offset(row) + c * rows.channel_stride]);
     return {value, value * value};
   }
-  TY_HD void finish(std::int64_t c, const TwoSums& sums) const {
+  TY_HD void finish(std::int64_t c, const PairSum& sums) const {
     if (joint == nullptr) return settle(c, sums);
     joint[c] = sums;
   }
-  TY_HD void settle(std::int64_t c, const TwoSums& sums) const {
+  TY_HD void settle(std::int64_t c, const PairSum& sums) const {
     const Moments moments = moments_of(sums, count);
     const A mean = static_cast<A>(moments.mean), variance = static_cast<A>(moments.variance);
     if (c < rows.channels) {
@@ -163,7 +163,7 @@ struct GradientRows {
 template <class T>
 struct GradientSums {
   using A = Arithmetic<T>;
-  using Sum = TwoSums;
+  using Sum = PairSum;
   GradientRows<T> tensors;
   ResidualGradient<T> residual;
   const A* variance;
@@ -173,9 +173,9 @@ struct GradientSums {
   A* mean_gradient;   // [padded], mean of dy
   A* slope;           // [padded], mean of dy * (x - mean), over variance + eps
   double count;       // values per channel, of all replicas
-  TwoSums* joint;     // [padded], or null: one replica
+  PairSum* joint;     // [padded], or null: one replica
 
-  TY_HD TwoSums operator()(std::int64_t row, std::int64_t c) const {
+  TY_HD PairSum operator()(std::int64_t row, std::int64_t c) const {
     const ChannelRows& in = tensors.input;
     const std::int64_t at = in.offset(row) + c * in.channel_stride;
     if (c >= in.channels) {
@@ -188,7 +188,7 @@ struct GradientSums {
     return {static_cast<double>(open),
             static_cast<double>(open) * static_cast<double>(value - tensors.channels.mean[c])};
   }
-  TY_HD void finish(std::int64_t c, const TwoSums& sums) const {
+  TY_HD void finish(std::int64_t c, const PairSum& sums) const {
     if (joint == nullptr) {
       settle(c, sums);
     } else {
@@ -200,7 +200,7 @@ struct GradientSums {
       gamma_gradient[c] = static_cast<A>(sums.second / math::sqrt(spread(c)));
     }
   }
-  TY_HD void settle(std::int64_t c, const TwoSums& sums) const {
+  TY_HD void settle(std::int64_t c, const PairSum& sums) const {
     mean_gradient[c] = static_cast<A>(sums.first / count);
     slope[c] = static_cast<A>(sums.second / count / spread(c));
   }

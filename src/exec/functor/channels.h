@@ -54,12 +54,12 @@ class BnRows : public Executor {
     return 3 * static_cast<std::size_t>(padded_) * sizeof(A);
   }
   [[nodiscard]] std::size_t partial_bytes() const {
-    return static_cast<std::size_t>(column_partials(input_.count, padded_)) * sizeof(TwoSums);
+    return static_cast<std::size_t>(column_partials(input_.count, padded_)) * sizeof(PairSum);
   }
   /// Of the columns' partial sums, followed by all replicas' sums.
   [[nodiscard]] std::size_t sum_bytes() const { return partial_bytes() + batch_.bytes(padded_); }
   void bind_sums(void* memory) {
-    partials_ = static_cast<TwoSums*>(memory);
+    partials_ = static_cast<PairSum*>(memory);
     batch_.bind(static_cast<std::byte*>(memory) + partial_bytes());
   }
   /// Values per channel, of all replicas.
@@ -92,7 +92,7 @@ class BnRows : public Executor {
   ChannelRows input_, output_;
   std::int64_t padded_;
   bool packs_;
-  TwoSums* partials_ = nullptr;
+  PairSum* partials_ = nullptr;
   MakeChannelFactors<A> factors_{};
 };
 

@@ -93,7 +93,7 @@ class BnPlanes : public Executor {
   [[nodiscard]] double count() const {
     return static_cast<double>(planes_.count()) * batch_.replicas();
   }
-  [[nodiscard]] TwoSums* joint_at(std::int64_t channel) const {
+  [[nodiscard]] PairSum* joint_at(std::int64_t channel) const {
     return batch_.joined() ? batch_.sums() + channel : nullptr;
   }
   [[nodiscard]] ChannelFactors factors_at(std::int64_t channel) const {

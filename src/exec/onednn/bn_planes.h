@@ -120,7 +120,7 @@ struct MergeStatistics {
   float* batch_mean;
   float* batch_variance;
   std::int64_t channels;  // of all rows, without padding
-  TwoSums* joint;         // or null: one replica
+  PairSum* joint;         // or null: one replica
 
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t block) const {
@@ -160,7 +160,7 @@ struct MergeStatistics {
 
 /// Statistics of the batches of all replicas. Called once per channel.
 struct SettleStatistics {
-  const TwoSums* joint;
+  const PairSum* joint;
   double count;  // values per channel
   float* batch_mean;
   float* batch_variance;

@@ -93,7 +93,7 @@ struct GradientFactors {
 
 /// The factors of a channel from the sums over `count` values of dy and of dy * (x - mean).
 /// `spread` is the variance with eps.
-TY_HD void set_factors(const GradientFactors& factors, std::int64_t c, const TwoSums& sums,
+TY_HD void set_factors(const GradientFactors& factors, std::int64_t c, const PairSum& sums,
                        double count, double spread) {
   factors.mean_gradient[c] = static_cast<float>(sums.first / count);
   factors.slope[c] = static_cast<float>(sums.second / count / spread);
@@ -112,7 +112,7 @@ struct MergeGradients {
   float* gamma_gradient;  // or null
   float* beta_gradient;   // or null
   std::int64_t channels;  // of all rows, without padding
-  TwoSums* joint;         // or null: one replica
+  PairSum* joint;         // or null: one replica
 
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t block) const {
@@ -130,7 +130,7 @@ struct MergeGradients {
   }
 
  private:
-  TY_HD void write(std::int64_t c, const TwoSums& sums) const {
+  TY_HD void write(std::int64_t c, const PairSum& sums) const {
     if (c >= channels) {
       factors.mean_gradient[c] = factors.slope[c] = 0.0f;
       return;
@@ -150,7 +150,7 @@ struct MergeGradients {
 
 /// The factors from the sums of all replicas. Called once per channel.
 struct SettleGradients {
-  const TwoSums* joint;
+  const PairSum* joint;
   double count;  // values per channel
   const float* variance;
   float eps;

@@ -60,7 +60,7 @@ template <class T>
 struct OwnSums {
   ChannelWalk walk;
   const T* x;
-  TwoSums* sums;
+  PairSum* sums;
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t c) const {
     const auto value = [&](std::int64_t i) { return static_cast<double>(x[i]); };
@@ -72,7 +72,7 @@ struct OwnSums {
 /// Writes the statistics of all replicas' batches. Called once per channel.
 template <class T>
 struct JointStatistics {
-  const TwoSums* sums;
+  const PairSum* sums;
   double count;  // values per channel
   T* mean;
   T* variance;
@@ -183,7 +183,7 @@ struct WholeGradient {
 template <class T>
 struct OwnGradient {
   BnGradient<T> gradient;
-  TwoSums* sums;
+  PairSum* sums;
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t c) const {
     const ChannelGradient<T> own = gradient.own(team, c);
@@ -195,7 +195,7 @@ struct OwnGradient {
 template <class T>
 struct SyncedGradient {
   BnGradient<T> gradient;
-  const TwoSums* sums;
+  const PairSum* sums;
   double count;  // values per channel
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t c) const {
@@ -215,7 +215,7 @@ class SyncedSums {
     if (batch_.joined()) batch_.bind(static_cast<std::byte*>(workspace) + offset_);
   }
   [[nodiscard]] bool joined() const { return batch_.joined(); }
-  [[nodiscard]] TwoSums* sums() const { return batch_.sums(); }
+  [[nodiscard]] PairSum* sums() const { return batch_.sums(); }
   void sum() const { batch_.sum(channels_); }
   /// Values per channel, of all replicas.
   [[nodiscard]] double count(const ChannelWalk& walk) const {

@@ -1,0 +1,18 @@
+// Two sums that are taken together.
+#pragma once
+
+#include "base/host_device.h"
+
+namespace trainyard {
+
+/// Two sums in double: of the gradients of two parameters, or of x and x * x.
+struct PairSum {
+  double first = 0, second = 0;
+  TY_HD PairSum& operator+=(const PairSum& other) {
+    first += other.first;
+    second += other.second;
+    return *this;
+  }
+};
+
+}  // namespace trainyard
