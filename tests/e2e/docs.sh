@@ -23,7 +23,7 @@ done
 begin "every network of the language page computes a batch"
 extract network
 cp "$source_dir/models/blocks.yaml" .
-expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 13
+expect_equal "$(find . -name 'network*.yaml' | wc -l | tr -d ' ')" 14
 for file in network*.yaml; do
   input=$(sed -n 's/^input: \(\[[^]]*\]\).*/\1/p' "$file")
   source="synthetic, shape: $input"
@@ -31,6 +31,8 @@ for file in network*.yaml; do
   labels=classes
   grep -q per_position "$file" && labels=every
   [[ -n $tokens ]] && source="synthetic_sequences, $tokens, labels: $labels"
+  steps=$(sed -n 's/^input: {\(steps: .*\)}.*/\1/p' "$file")
+  [[ -n $steps ]] && source="synthetic_sequences, $steps"
   cat >check.yaml <<YAML
 name: check
 network: {file: $file}
