@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sweeps of tiny runs.
+# Sweeps of tiny runs. Requires lib.sh.
 
 # Without gnuplot in PATH an epoch takes milliseconds.
 quick=(env PATH=/nonexistent "$train")
@@ -23,6 +23,7 @@ killed_sweep() {
   expect_code 0
   cd ../killed || exit 1
   run_until "$line" "${quick[@]}" sweep tiny.yaml "$@" --jobs 2
+  # shellcheck disable=SC2154  # of run_until, in lib.sh
   kill -KILL "$pid"
   wait_for_exit
   expect_code 137

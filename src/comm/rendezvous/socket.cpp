@@ -26,7 +26,7 @@ namespace trainyard {
 namespace {
 
 constexpr Milliseconds kPauseToConnect{50};  // between two attempts to connect
-constexpr int kBacklog = 4096;  // all ranks connect at once; the system allows fewer
+constexpr int kBacklog = 4096;               // all ranks connect at once; the system allows fewer
 
 /// Null with a reason if the name is unknown.
 Addresses addresses_of(const Endpoint& endpoint, std::string& reason) {
