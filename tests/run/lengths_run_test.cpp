@@ -16,7 +16,7 @@ using namespace trainyard;
 
 namespace {
 
-constexpr std::int64_t kSamples = 24, kSteps = 5;
+constexpr std::int64_t kPaddedSamples = 24, kPaddedSteps = 5;
 
 /// A .npy file of one byte an element.
 std::string npy(const std::string& shape, const std::vector<std::int8_t>& values) {
@@ -31,11 +31,11 @@ class Files {
  public:
   Files(std::int8_t padding, std::int8_t label) {
     std::vector<std::int8_t> x, y, lengths, last;
-    for (std::int64_t i = 0; i < kSamples; ++i) {
-      const std::int64_t length = 1 + i * 7 % kSteps;
+    for (std::int64_t i = 0; i < kPaddedSamples; ++i) {
+      const std::int64_t length = 1 + i * 7 % kPaddedSteps;
       lengths.push_back(static_cast<std::int8_t>(length));
       last.push_back(static_cast<std::int8_t>(i % 3));
-      for (std::int64_t step = 0; step < kSteps; ++step) {
+      for (std::int64_t step = 0; step < kPaddedSteps; ++step) {
         const bool counts = step < length;
         y.push_back(counts ? static_cast<std::int8_t>((i + step) % 3) : label);
         for (std::int64_t c = 0; c < 2; ++c) {
@@ -59,8 +59,8 @@ class Files {
   testing::TemporaryFolder folder_;
 };
 
-RunConfig run_of(const std::string& source, const std::string& network,
-                 const std::string& more = "") {
+RunConfig padded_run(const std::string& source, const std::string& network,
+                     const std::string& more = "") {
   return test::read_run("name: tiny\nnetwork: {" + network + "}\ndata: {train: " + source +
                         ", val: " + source +
                         ", workers: 0}\nbatch: {per_gpu: 8}\nloss: cross_entropy\n"
@@ -70,12 +70,12 @@ RunConfig run_of(const std::string& source, const std::string& network,
 }
 
 /// The validation split after training, and the last epoch's row.
-struct Trained {
+struct PaddedEnd {
   Totals totals;
   std::vector<double> metrics;
 };
 
-Trained train(const RunConfig& run) {
+PaddedEnd train_padded(const RunConfig& run) {
   RankGroup alone({});
   Session session(run, {.threads = 1}, nullptr, alone);
   session.model().initialize(3);
@@ -91,30 +91,30 @@ Trained train(const RunConfig& run) {
                    .now = [] { return 0.0; }},
                   {.epochs = run.epochs}, {});
   static_cast<void>(trainer.run());
-  Trained trained{.totals = evaluate(session.model(), *session.data().val_feeder), .metrics = {}};
+  PaddedEnd trained{.totals = evaluate(session.model(), *session.data().val_feeder), .metrics = {}};
   trained.metrics =
       metric_values(session.model().graph(), trained.totals.metrics, trained.totals.samples);
   return trained;
 }
 
-bool same(const Trained& a, const Trained& b) {
+bool same(const PaddedEnd& a, const PaddedEnd& b) {
   return a.totals.loss == b.totals.loss && a.totals.metrics == b.totals.metrics &&
          a.metrics == b.metrics;
 }
 
 const std::string kPadded = "input: {steps: 5, features: 2, lengths: true}, layers: ";
-const std::string kWhole = "input: {steps: 5, features: 2}, layers: ";
+const std::string kWithoutLengths = "input: {steps: 5, features: 2}, layers: ";
 const std::string kEach =
     "[dense: {units: 6, per_position: true}, tanh, dense: {units: 4, "
     "per_position: true}, softmax]";
 const std::string kStates =
     "[lstm: {units: 6, return_sequences: true}, dense: {units: 4, "
     "per_position: true}, softmax]";
-const std::string kLast =
+const std::string kLastState =
     "[lstm: {units: 6, return_sequences: true}, pool_steps: average, "
     "dense: 4, softmax]";
 
-std::string refused(const RunConfig& run) {
+std::string refused_padded(const RunConfig& run) {
   return test::refusal([&] {
     RankGroup alone({});
     const Session session(run, {.threads = 1}, nullptr, alone);
@@ -126,8 +126,9 @@ std::string refused(const RunConfig& run) {
 TEST_CASE("positions beyond a length weigh as those with an ignored label") {
   const Files files(0, 3);
   const std::string source = files.source("y.npy", "");
-  const Trained padded = train(run_of(source, kPadded + kEach));
-  const Trained ignored = train(run_of(source, kWhole + kEach, "ignore_label: 3\n"));
+  const PaddedEnd padded = train_padded(padded_run(source, kPadded + kEach));
+  const PaddedEnd ignored =
+      train_padded(padded_run(source, kWithoutLengths + kEach, "ignore_label: 3\n"));
   CHECK(same(padded, ignored));
   CHECK(padded.totals.metrics.back() == 71);  // positions: 1 + i * 7 % 5, over 24 samples
   CHECK(padded.metrics[0] > 0.3);
@@ -135,13 +136,14 @@ TEST_CASE("positions beyond a length weigh as those with an ignored label") {
 
 TEST_CASE("no state, loss or metric depends on what is beyond a length") {
   for (const auto& [network, labels] :
-       {std::pair(kStates, "y.npy"), std::pair(kLast, "last.npy")}) {
+       {std::pair(kStates, "y.npy"), std::pair(kLastState, "last.npy")}) {
     CAPTURE(network);
     const Files zeros(0, 3), others(5, 1);
-    const Trained a = train(run_of(zeros.source(labels, ""), kPadded + network));
-    const Trained b = train(run_of(others.source(labels, ""), kPadded + network));
+    const PaddedEnd a = train_padded(padded_run(zeros.source(labels, ""), kPadded + network));
+    const PaddedEnd b = train_padded(padded_run(others.source(labels, ""), kPadded + network));
     CHECK(same(a, b));
-    const Trained whole = train(run_of(others.source(labels, ""), kWhole + network));
+    const PaddedEnd whole =
+        train_padded(padded_run(others.source(labels, ""), kWithoutLengths + network));
     CHECK_FALSE(same(a, whole));
   }
 }
@@ -149,8 +151,8 @@ TEST_CASE("no state, loss or metric depends on what is beyond a length") {
 TEST_CASE("class weights and lengths multiply") {
   const Files files(0, 1);
   const std::string source = files.source("y.npy", "");
-  const Trained trained =
-      train(run_of(source, kPadded + kEach, "class_weights: {0: 0}\nweigh_validation: true\n"));
+  const PaddedEnd trained = train_padded(
+      padded_run(source, kPadded + kEach, "class_weights: {0: 0}\nweigh_validation: true\n"));
   const std::vector<double>& sums = trained.totals.metrics;
   CHECK(sums[sums.size() - 2] == sums.back());
   CHECK(sums.back() < 71);
@@ -161,16 +163,17 @@ TEST_CASE("lengths need data that have them, and samples that stay where they ar
   const Files files(0, 1);
   const std::string synthetic =
       "{source: synthetic_sequences, steps: 5, features: 2, classes: 4, size: 24";
-  CHECK(refused(run_of(synthetic + "}", kPadded + kLast)) ==
+  CHECK(refused_padded(padded_run(synthetic + "}", kPadded + kLastState)) ==
         "the network's input has 'lengths: true', but the data have no field 'length' with a whole "
         "number for each sample; add it to the data, or remove 'lengths'");
-  CHECK(refused(run_of(synthetic + ", lengths: true}", kPadded + kLast)) == "accepted");
+  CHECK(refused_padded(padded_run(synthetic + ", lengths: true}", kPadded + kLastState)) ==
+        "accepted");
   const RunConfig flipped = test::read_run(
-      "name: tiny\nnetwork: {" + kPadded + kLast + "}\ndata: {train: " +
+      "name: tiny\nnetwork: {" + kPadded + kLastState + "}\ndata: {train: " +
       files.source("last.npy", "") + ", val: " + files.source("last.npy", "") +
       ", augment: [hflip: 0.5]}\nbatch: {per_gpu: 8}\nloss: cross_entropy\noptimizer: sgd\n"
       "epochs: 1\n");
-  CHECK(refused(flipped).find(": 'augment' moves the steps of samples, and the network's input has "
-                              "'lengths: true', which do not follow; remove one of them") !=
-        std::string::npos);
+  CHECK(refused_padded(flipped).find(
+            ": 'augment' moves the steps of samples, and the network's input has "
+            "'lengths: true', which do not follow; remove one of them") != std::string::npos);
 }
