@@ -169,6 +169,7 @@ class PoolStepsOp final : public Op {
       return;
     }
     const TensorView& dx = tensors.input_gradients[0];
+    if (dx.data == nullptr) return;  // the mask has none
     launcher.rows(samples, PooledStepsGradient<T>{attributes_.kind, of,
                                                   tensors.output_gradients[0].as<const T>(),
                                                   dx.as<T>(), dx.layout.stride[0]});

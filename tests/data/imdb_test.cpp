@@ -54,7 +54,7 @@ TEST_CASE("reviews are numbered, cut and padded as Keras does it") {
   // 1, then a (4 + 3 is not below 7: 2), good (4), film (5), good (4): the last four.
   CHECK(field_of(*set, 1, positive) == Tokens{2, 4, 5, 4});
   CHECK(field_of(*set, 1, 1 - positive) == Tokens{0, 1, 6, 5});
-  CHECK(set->fields()[2] == SampleField{.name = "length"});
+  CHECK(set->fields()[2] == SampleField{.name = "length", .padding = PaddingSide::front});
   CHECK(field_of(*set, 2, positive) == Tokens{4});
   CHECK(field_of(*set, 2, 1 - positive) == Tokens{3});
   CHECK(set->vocabulary()->words() == std::vector<std::string>{"<pad>", "<start>", "<unknown>",
