@@ -10,7 +10,7 @@
 #include "run/session/session.h"
 #include "run_text.h"
 #include "train/evaluator.h"
-#include "train/trainer.h"
+#include "trained_session.h"
 
 using namespace trainyard;
 
@@ -79,18 +79,7 @@ PaddedEnd train_padded(const RunConfig& run) {
   RankGroup alone({});
   Session session(run, {.threads = 1}, nullptr, alone);
   session.model().initialize(3);
-  NullSink sink;
-  Trainer trainer({.model = session.model(),
-                   .updater = session.updater(),
-                   .train = *session.data().train_feeder,
-                   .val = *session.data().val_feeder,
-                   .sink = sink,
-                   .ranks = alone,
-                   .save = [](const TrainingState&, bool) {},
-                   .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
-                   .now = [] { return 0.0; }},
-                  {.epochs = run.epochs}, {});
-  static_cast<void>(trainer.run());
+  test::train_to_end(session, alone);
   PaddedEnd trained{.totals = evaluate(session.model(), *session.data().val_feeder), .metrics = {}};
   trained.metrics =
       metric_values(session.model().graph(), trained.totals.metrics, trained.totals.samples);

@@ -7,7 +7,7 @@
 #include "run/session/session.h"
 #include "run_text.h"
 #include "train/evaluator.h"
-#include "train/trainer.h"
+#include "trained_session.h"
 
 using namespace trainyard;
 
@@ -51,18 +51,7 @@ std::pair<Judged, Judged> train(const RunConfig& run) {
   Session session(run, {.threads = 1}, nullptr, alone);
   session.model().initialize(3);
   const Judged before = evaluated(session);
-  NullSink sink;
-  Trainer trainer({.model = session.model(),
-                   .updater = session.updater(),
-                   .train = *session.data().train_feeder,
-                   .val = *session.data().val_feeder,
-                   .sink = sink,
-                   .ranks = alone,
-                   .save = [](const TrainingState&, bool) {},
-                   .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
-                   .now = [] { return 0.0; }},
-                  {.epochs = run.epochs}, {});
-  static_cast<void>(trainer.run());
+  test::train_to_end(session, alone);
   return {before, evaluated(session)};
 }
 

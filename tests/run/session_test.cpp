@@ -9,7 +9,7 @@
 #include "run/config/resolved_config.h"
 #include "run/snapshot.h"
 #include "run_text.h"
-#include "train/trainer.h"
+#include "trained_session.h"
 
 using namespace trainyard;
 
@@ -47,18 +47,7 @@ std::string weights_of(Session& session) {
 /// The weights of a session trained to the end.
 std::string trained_weights(Session& session, RankGroup& alone) {
   session.model().initialize(static_cast<std::uint64_t>(session.config().seed));
-  NullSink sink;
-  Trainer trainer({.model = session.model(),
-                   .updater = session.updater(),
-                   .train = *session.data().train_feeder,
-                   .val = *session.data().val_feeder,
-                   .sink = sink,
-                   .ranks = alone,
-                   .save = [](const TrainingState&, bool) {},
-                   .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
-                   .now = [] { return 0.0; }},
-                  {.epochs = session.config().epochs}, {});
-  static_cast<void>(trainer.run());
+  test::train_to_end(session, alone);
   return weights_of(session);
 }
 

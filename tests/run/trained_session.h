@@ -1,0 +1,28 @@
+// A session trained to the end.
+#pragma once
+
+#include <optional>
+
+#include "report/metrics.h"
+#include "run/session/session.h"
+#include "train/trainer.h"
+
+namespace trainyard::test {
+
+/// Trains all epochs of the session's run on the one rank of `alone`, and saves nothing.
+inline void train_to_end(Session& session, RankGroup& alone) {
+  NullSink sink;
+  Trainer trainer({.model = session.model(),
+                   .updater = session.updater(),
+                   .train = *session.data().train_feeder,
+                   .val = *session.data().val_feeder,
+                   .sink = sink,
+                   .ranks = alone,
+                   .save = [](const TrainingState&, bool) {},
+                   .stop_reason = [](const TrainingState&, bool) { return std::nullopt; },
+                   .now = [] { return 0.0; }},
+                  {.epochs = session.config().epochs}, {});
+  static_cast<void>(trainer.run());
+}
+
+}  // namespace trainyard::test
