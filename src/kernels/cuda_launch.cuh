@@ -1,4 +1,4 @@
-// The CUDA launcher of functors: the three members of CpuLauncher, with the same order in every
+// The CUDA launcher of functors: the members of CpuLauncher, with the same order in every
 // sum, so that results are bit-identical to the CPU's. All of it can be captured into a graph: it
 // allocates nothing, waits for nothing, and the host only launches.
 #pragma once
@@ -110,6 +110,27 @@ __global__ void __launch_bounds__(kTeamLanes) rows_kernel(const __grid_constant_
   f(CudaTeam{}, static_cast<std::int64_t>(blockIdx.x));
 }
 
+/// True in the last block of a launch to arrive, which then sees what all blocks wrote. `finished`
+/// counts them and is 0 again afterwards.
+__device__ inline bool is_last_block(std::uint32_t* finished) {
+  __shared__ bool last;
+  __threadfence();  // what this thread wrote is visible before its block counts
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicInc(finished, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  __threadfence();
+  return last;
+}
+
+/// One block per row, of which the last to arrive finishes.
+template <class F>
+__global__ void __launch_bounds__(kTeamLanes)
+    finished_rows_kernel(const __grid_constant__ F f, std::int64_t rows, std::uint32_t* finished) {
+  const auto row = static_cast<std::int64_t>(blockIdx.x);
+  if (row < rows) f(CudaTeam{}, row);
+  if (is_last_block(finished)) f.finish(CudaTeam{});
+}
+
 /// One thread per column: ColumnTotals with the loads of 16 chunks in flight, since a column's
 /// additions depend on each other and its loads do not.
 template <class F>
@@ -152,6 +173,13 @@ class CudaLauncher {
   void rows(std::int64_t n, const F& f) const {
     if (n == 0) return;
     launch("rows", rows_kernel<F>, {grid_of(n), kTeamLanes}, f);
+  }
+
+  /// As CpuLauncher::finished_rows(); `finished` is on the device.
+  template <class F>
+  void finished_rows(std::int64_t n, const F& f, std::uint32_t* finished) const {
+    const std::int64_t blocks = n > 0 ? n : 1;
+    launch("rows", finished_rows_kernel<F>, {grid_of(blocks), kTeamLanes}, f, n, finished);
   }
 
   /// As CpuLauncher::columns(); `partials` is on the device.

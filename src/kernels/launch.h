@@ -1,8 +1,9 @@
-// The CPU launcher of functors. (The CUDA launcher, cuda_launch.cuh, has the same three members.)
+// The CPU launcher of functors. (The CUDA launcher, cuda_launch.cuh, has the same members.)
 //
 // A functor is a plain struct of pointers and scalars. Three forms:
 //   each(n, f)        f(i) for i in [0, n), in any order, no two accessing the same output
-//   rows(n, f)        f(team, row): a Team computes sums, maxima and elementwise parts of one row
+//   rows(n, f)        f(team, row): a Team computes sums, maxima and elementwise parts of one row;
+//                     finished_rows(n, f): f.finish(team) too, once, after all rows
 //   columns(r, c, f)  sums over r rows for each of c columns, in fixed chunks and a fixed order
 // Each result is a pure function of the inputs: independent of thread count and processor.
 //
@@ -141,6 +142,14 @@ class CpuLauncher {
     });
   }
 
+  /// rows(), then f.finish(team), which reads what the rows wrote. `finished` is a number in the
+  /// launcher's memory that is 0 before and after; launches that may overlap have one each.
+  template <class F>
+  void finished_rows(std::int64_t n, const F& f, std::uint32_t* /*finished*/) const {
+    rows(n, f);
+    rows(1, Finish<F>{f});
+  }
+
   /// f has a type Sum (with +=, zero when value-initialised), Sum operator()(row, column) and
   /// finish(column, Sum), which receives the column's sum over all rows. `partials` has
   /// column_partials(rows, columns) elements.
@@ -155,6 +164,16 @@ class CpuLauncher {
 
  private:
   static constexpr std::int64_t kEachGrain = 4096;  // elements that are worth another thread
+
+  /// The end of finished_rows() as a row.
+  template <class F>
+  struct Finish {
+    F f;
+    template <class Team>
+    void operator()(const Team& team, std::int64_t /*row*/) const {
+      f.finish(team);
+    }
+  };
 
   /// Like each(), for functors whose every call is worth a thread.
   template <class F>

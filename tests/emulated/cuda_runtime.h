@@ -29,6 +29,14 @@ struct cudaLaunchConfig_t {
 };
 
 inline void __syncthreads() { trainyard::emulated::wait_for_block(); }
+/// Threads take turns, so what one wrote is seen by all.
+inline void __threadfence() {}
+/// Counts up to `most`, then from 0 again; returns the number before.
+inline unsigned atomicInc(unsigned* number, unsigned most) {
+  const unsigned before = *number;
+  *number = before >= most ? 0 : before + 1;
+  return before;
+}
 
 /// The value of the lane `delta` further on in the warp; the last lanes get their own.
 template <class T>

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-ThreadIndex threadIdx, blockIdx;
+ThreadIndex threadIdx, blockIdx, gridDim;
 
 namespace trainyard::emulated {
 namespace {
@@ -161,6 +161,7 @@ cudaError_t launch(unsigned blocks, unsigned threads, const std::function<void()
   }
   Block all(threads);
   block = &all;
+  gridDim.x = blocks;
   for (unsigned i = blocks - std::min(blocks, conduct.last_blocks); i < blocks; ++i) {
     blockIdx.x = i;
     all.run(thread, conduct.turns);

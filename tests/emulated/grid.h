@@ -14,6 +14,8 @@ struct ThreadIndex {
   unsigned x = 0;
 };
 extern ThreadIndex threadIdx, blockIdx;
+/// The launch's number of blocks.
+extern ThreadIndex gridDim;
 
 namespace trainyard::emulated {
 

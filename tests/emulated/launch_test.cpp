@@ -134,6 +134,23 @@ TEST_CASE_TEMPLATE("rows keep NaN, infinities and signed zeros bit-identical to 
   }
 }
 
+TEST_CASE("the end of rows of the CUDA launcher is bit-identical to the CPU's") {
+  for (const std::int64_t rows : {0, 1, 2, 127, 300}) {
+    CAPTURE(rows);
+    const auto in = values(rows * 33);
+    check_alike([&](const auto& launcher) {
+      std::vector<float> out(static_cast<std::size_t>(rows) + 1, 1.0f);
+      std::uint32_t finished = 0;
+      for (int launch = 0; launch < 2; ++launch) {
+        launcher.finished_rows(
+            rows, test::TotalOfRows{in.data(), rows, 33, out.data() + 1, out.data()}, &finished);
+        CHECK(finished == 0);
+      }
+      return out;
+    });
+  }
+}
+
 /// A column's sum of T, and the sum that finish() receives.
 template <class T>
 struct ColumnSum {

@@ -40,6 +40,25 @@ struct RowSums {
   }
 };
 
+/// The sums of the rows of a [rows, width] matrix, then of the rows' sums.
+struct TotalOfRows {
+  const float* in;
+  std::int64_t rows, width;
+  float* sums;   // [rows]
+  float* total;  // += the sum
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const float* const own = in + row * width;
+    const float sum = team.template sum<float>(width, [&](std::int64_t i) { return own[i]; });
+    team.once([&] { sums[row] = sum; });
+  }
+  template <class Team>
+  TY_HD void finish(const Team& team) const {
+    const float sum = team.template sum<float>(rows, [&](std::int64_t i) { return sums[i]; });
+    team.once([&] { *total += sum; });
+  }
+};
+
 /// Two sums at once.
 struct Moments {
   float sum, squares;

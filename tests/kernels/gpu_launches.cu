@@ -11,6 +11,11 @@ void launch_rows(cudaStream_t stream, std::int64_t n, const RowSums& functor) {
   CudaLauncher(stream).rows(n, functor);
 }
 
+void launch_finished_rows(cudaStream_t stream, std::int64_t n, const TotalOfRows& functor,
+                          std::uint32_t* finished) {
+  CudaLauncher(stream).finished_rows(n, functor, finished);
+}
+
 void launch_columns(cudaStream_t stream, std::int64_t rows, std::int64_t columns,
                     const ColumnMoments& functor, Moments* partials) {
   CudaLauncher(stream).columns(rows, columns, functor, partials);

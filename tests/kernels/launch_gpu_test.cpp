@@ -47,6 +47,28 @@ TEST_CASE("sums and maxima of rows on a GPU are bit-identical to the CPU" *
   }
 }
 
+TEST_CASE("the end of rows on a GPU sees what all rows wrote, launch after launch" *
+          doctest::skip(no_gpu())) {
+  Gpu gpu;
+  const std::int64_t width = 130;
+  const GpuArray<std::uint32_t> finished(gpu, {0});
+  for (const std::int64_t rows : {0, 1, 13, 4001}) {
+    const std::vector<float> in = values(rows * width);
+    std::vector<float> sums(static_cast<std::size_t>(rows) + 1), total(1);
+    const GpuArray<float> from(gpu, in), gpu_sums(gpu, sums), gpu_total(gpu, total);
+    for (int launch = 0; launch < 3; ++launch) {
+      CpuLauncher(1).finished_rows(
+          rows, TotalOfRows{in.data(), rows, width, sums.data(), total.data()}, nullptr);
+      launch_finished_rows(gpu.stream(), rows,
+                           TotalOfRows{from.data(), rows, width, gpu_sums.data(), gpu_total.data()},
+                           finished.data());
+    }
+    CHECK(gpu_sums.read() == sums);
+    CHECK(gpu_total.read() == total);
+    CHECK(finished.read()[0] == 0);
+  }
+}
+
 struct Size {
   std::int64_t rows, columns;
 };

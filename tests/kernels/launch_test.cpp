@@ -57,6 +57,20 @@ TEST_CASE("rows are bit-identical for any number of threads and any vectors") {
   }
 }
 
+TEST_CASE("the end of rows runs once, after all of them") {
+  for (const std::int64_t rows : {0, 1, 13, 1000}) {
+    const std::vector<float> in = test::values(rows * 3);
+    for (const CpuLauncher& launcher : test::launchers()) {
+      std::vector<float> sums(static_cast<std::size_t>(rows), std::nanf("")), total(1, 2.0f);
+      launcher.finished_rows(rows, test::TotalOfRows{in.data(), rows, 3, sums.data(), total.data()},
+                             nullptr);
+      const float sum = CpuTeam{}.sum<float>(
+          rows, [&](std::int64_t i) { return in[i * 3] + in[i * 3 + 1] + in[i * 3 + 2]; });
+      CHECK(total[0] == doctest::Approx(2.0f + sum));
+    }
+  }
+}
+
 float max_of(const std::vector<float>& list) {
   return CpuTeam{}.max<float>(static_cast<std::int64_t>(list.size()), -1.0f,
                               [&](std::int64_t i) { return list[i]; });

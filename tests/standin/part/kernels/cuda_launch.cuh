@@ -37,6 +37,12 @@ class CudaLauncher {
   }
 
   template <class F>
+  void finished_rows(std::int64_t n, const F& f, std::uint32_t* finished) const {
+    launch<F>("rows", grid_of(n > 0 ? n : 1), kTeamLanes,
+              [n, f, finished] { CpuLauncher(1).finished_rows(n, f, finished); });
+  }
+
+  template <class F>
   void columns(std::int64_t rows, std::int64_t columns, const F& f,
                typename F::Sum* partials) const {
     if (columns == 0) return;
