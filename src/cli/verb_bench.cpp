@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bench/bench.h"
 #include "bench/peer_rates.h"
+#include "cli/bench_layers.h"
 #include "cli/bench_scaling.h"
 #include "cli/bench_suite.h"
 #include "cli/checks.h"
@@ -57,6 +58,7 @@ std::string json_row(const BenchResult& result, const std::vector<PeerRate>& pee
     row["shards_ms_per_step"] = result.shards->step_milliseconds;
     row["shards_ratio"] = result.shards->step_milliseconds / result.step_milliseconds;
   }
+  if (!result.layers.empty()) row["layers"] = layers_json(result);
   for (const PeerRate& peer : peers) {
     row["peers"].push_back({{"peer", peer.name},
                             {"images_per_s", peer.images_per_second},
@@ -115,11 +117,7 @@ std::string table(const BenchResult& result, const std::vector<PeerRate>& peers)
     out += fmt::format("  vs. {}: {:.1f} {}/s, ratio {:.2f}\n", peer.name, peer.images_per_second,
                        result.unit, result.images_per_second / peer.images_per_second);
   }
-  for (const StepTime& layer : result.layers) {
-    out += fmt::format("  {:9.3f} ms  {:5.1f} %  {}\n", 1e3 * layer.seconds,
-                       1e5 * layer.seconds / result.step_milliseconds, layer.name);
-  }
-  return out;
+  return out + layers_text(result);
 }
 
 int bench_steps(const BenchFlags& flags, const Context& context) {

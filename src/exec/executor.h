@@ -42,6 +42,12 @@ struct StepDescription {
   StatisticsSum* statistics_sum = nullptr;
 };
 
+/// How an executor computes a product, for `train bench --layers`.
+struct Algorithm {
+  std::string name;       // "oneDNN jit:avx512_core"; empty: the op has one form of ours
+  double operations = 1;  // executed, over those of the direct form: below 1 for Winograd's
+};
+
 /// Runs one step. After bind() it neither allocates, looks up nor branches on shape.
 class Executor {
  public:
@@ -53,6 +59,7 @@ class Executor {
   /// Fixes the addresses. Called once, before the first run.
   virtual void bind(const StepTensors& tensors) = 0;
   virtual void run() = 0;
+  [[nodiscard]] virtual Algorithm algorithm() const { return {}; }
 };
 
 /// Makes the executors of a device. An op that a device lacks is a link error.

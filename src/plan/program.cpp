@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/key.h"
+#include "plan/work.h"
 #include "tensor/float_types.h"
 
 namespace trainyard {
@@ -190,7 +191,12 @@ std::optional<NonFinite> Program::run_checked(Queue& queue) {
 void Program::run_timed(Queue& queue, std::vector<StepTime>& times) {
   using Clock = std::chrono::steady_clock;
   if (times.empty()) {
-    for (const PlanStep& step : plan_.steps) times.push_back({.name = name_of(plan_, step)});
+    for (std::size_t index = 0; index < steps_.size(); ++index) {
+      const PlanStep& step = plan_.steps[index];
+      times.push_back({.name = name_of(plan_, step),
+                       .gflop = 1e-9 * flop_of(plan_, step),
+                       .algorithm = steps_[index].executor->algorithm()});
+    }
   }
   for (std::size_t index = 0; index < steps_.size(); ++index) {
     const auto begin = Clock::now();

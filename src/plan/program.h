@@ -26,6 +26,8 @@ struct NonFinite {
 struct StepTime {
   std::string name;
   double seconds = 0;
+  double gflop = 0;     // of its direct form (flop_of)
+  Algorithm algorithm;  // of its product
 };
 
 /// A plan with its executors. Built in two stages: the constructor makes the executors and plans

@@ -83,15 +83,17 @@ std::size_t bytes_moved(const Plan& plan, const PlanStep& step) {
 
 }  // namespace
 
+double flop_of(const Plan& plan, const PlanStep& step) {
+  if (step.kind != PlanStep::Kind::op) return 0;
+  const Node& node = plan.laid_out.graph.nodes[step.node];
+  const bool both = step.pass == Pass::backward_data && node.op->contract().synced_backward;
+  return 2 * static_cast<double>(node.signature.multiply_adds) * (both ? 2 : 1);
+}
+
 double flop_of(const Plan& plan) {
-  double multiply_adds = 0;
-  for (const PlanStep& step : plan.steps) {
-    if (step.kind != PlanStep::Kind::op) continue;
-    const Node& node = plan.laid_out.graph.nodes[step.node];
-    const bool both = step.pass == Pass::backward_data && node.op->contract().synced_backward;
-    multiply_adds += static_cast<double>(node.signature.multiply_adds) * (both ? 2 : 1);
-  }
-  return 2 * multiply_adds;
+  double flop = 0;
+  for (const PlanStep& step : plan.steps) flop += flop_of(plan, step);
+  return flop;
 }
 
 std::size_t bytes_moved(const Plan& plan) {

@@ -11,6 +11,8 @@ namespace trainyard {
 /// recurrent layer, in each of its steps (forward, gradient of the input, gradient of the
 /// parameters); a step that computes both gradients counts twice. Other ops are not counted. Pure.
 [[nodiscard]] double flop_of(const Plan& plan);
+/// Of one of its steps.
+[[nodiscard]] double flop_of(const Plan& plan, const PlanStep& step);
 
 /// Bytes that the steps of a training program read plus those that they write, each step counted
 /// separately, tensors as they are stored (type and padding). Counted, once per step, are

@@ -200,6 +200,14 @@ run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02
 expect_code 0
 expect_out_match "roofline: arithmetic [0-9.]+ ms, memory [0-9.]+ ms \([0-9.]+ GB at [0-9.]+ GB/s\), latency -; [0-9]+ % of the roofline"
 
+begin "bench --layers names the algorithm of each product, and its share of the peak"
+write_tiny_run tiny.yaml
+run "$train" bench --config tiny.yaml --batch 16 --windows 1 --seconds 0.02 --layers
+expect_code 0
+expect_out "conv1 forward_train, oneDNN"
+expect_out "% of the peak"
+expect_out "all else"
+
 begin "bench --compare prints another program's throughput next to ours"
 write_tiny_run tiny.yaml
 printf '%s\n' '{"hardware": "none"}' \
@@ -263,4 +271,4 @@ run ../prefix/bin/train summary --config quickstart
 expect_code 0
 expect_out "global_avg_pool1"
 
-finish 24 0
+finish 25 0

@@ -2,6 +2,7 @@
 // per step, before the forward pass, and kept for the gradient of the input; gradients of the
 // weights are unpacked immediately.
 #include <cstddef>
+#include <string>
 
 #include "base/error.h"
 #include "device/cuda/check.h"
@@ -28,6 +29,9 @@ class ConvExecutor : public Executor {
     choose();
   }
   [[nodiscard]] std::size_t workspace_bytes() const final { return offsets_.workspace.used(); }
+  [[nodiscard]] Algorithm algorithm() const final {
+    return {.name = "cuDNN engine " + std::to_string(engine_.choice.engine)};
+  }
 
  private:
   /// Chooses the engine, within the workspace that the step's own offsets leave.

@@ -126,6 +126,7 @@ class WithBias final : public Executor {
     tensors_ = tensors;
     product_->bind(tensors);
   }
+  [[nodiscard]] Algorithm algorithm() const override { return product_->algorithm(); }
   void run() override {
     product_->run();
     gradient_ ? sum_gradient() : add_bias();

@@ -102,7 +102,7 @@ PrimitiveList::Memory PrimitiveList::optional_parameter_gradient(std::size_t ind
 void PrimitiveList::add_reorder(Memory from, Memory to) {
   const auto desc =
       reordering(engine(), operands_[from].memory.get_desc(), operands_[to].memory.get_desc());
-  add(desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  append(dnnl::reorder(desc), desc.scratchpad_desc(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
 void PrimitiveList::append(const dnnl::primitive& primitive, const Desc& scratchpad,

@@ -70,6 +70,7 @@ class PrimitiveList final : public Executor {
   void add(const PrimitiveDesc& desc, const dnnl::primitive& primitive,
            const Arguments& arguments) {
     append(primitive, desc.scratchpad_desc(), arguments);
+    if (implementation_.empty()) implementation_ = desc.impl_info_str();
   }
   void add_reorder(Memory from, Memory to);
   /// Appends the copies that write_as deferred. Called once, after the last add.
@@ -79,6 +80,10 @@ class PrimitiveList final : public Executor {
   [[nodiscard]] std::size_t reserve_bytes() const override { return reserve_.used(); }
   void bind(const StepTensors& tensors) override;
   void run() override;
+  /// The implementation of the first primitive that is not a reorder.
+  [[nodiscard]] Algorithm algorithm() const override {
+    return {.name = "oneDNN " + implementation_};
+  }
 
  private:
   // A cache line: the alignment that oneDNN's vectors and its scratchpad registry require.
@@ -104,6 +109,7 @@ class PrimitiveList final : public Executor {
   [[nodiscard]] void* address_of(const Operand& operand, const StepTensors& tensors) const;
 
   LibraryPtr library_;
+  std::string implementation_;
   int threads_;
   std::vector<Operand> operands_;
   std::vector<Call> calls_;

@@ -1,0 +1,56 @@
+#include "cli/bench_layers.h"
+
+#include <fmt/format.h>
+
+namespace trainyard::cli {
+namespace {
+
+/// In operations of the direct form.
+double share_of_peak(const StepTime& layer, const BenchResult& result) {
+  return layer.gflop / layer.seconds / result.peaks.gflops;
+}
+
+std::string line_of(const StepTime& layer, const BenchResult& result) {
+  std::string line = fmt::format("  {:9.3f} ms  {:5.1f} %  {}", 1e3 * layer.seconds,
+                                 1e5 * layer.seconds / result.step_milliseconds, layer.name);
+  if (layer.gflop == 0) return line + "\n";
+  if (!layer.algorithm.name.empty()) line += ", " + layer.algorithm.name;
+  const double share = 100 * share_of_peak(layer, result);
+  line += fmt::format(": {:.0f} % of the peak", share);
+  if (layer.algorithm.operations < 1) {
+    line += fmt::format(", {:.0f} % in executed operations", share * layer.algorithm.operations);
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string layers_text(const BenchResult& result) {
+  std::string out;
+  double products = 0, others = 0;
+  for (const StepTime& layer : result.layers) {
+    out += line_of(layer, result);
+    (layer.gflop > 0 ? products : others) += 1e3 * layer.seconds;
+  }
+  if (result.layers.empty()) return out;
+  return out + fmt::format("  products {:.2f} ms ({:.0f} %), all else {:.2f} ms ({:.0f} %)\n",
+                           products, 100 * products / (products + others), others,
+                           100 * others / (products + others));
+}
+
+Json layers_json(const BenchResult& result) {
+  Json rows = Json::array();
+  for (const StepTime& layer : result.layers) {
+    Json row{{"step", layer.name}, {"ms", 1e3 * layer.seconds}};
+    if (layer.gflop > 0) {
+      row["gflop"] = layer.gflop;
+      row["algorithm"] = layer.algorithm.name;
+      row["share_of_peak"] = share_of_peak(layer, result);
+      row["executed_share_of_peak"] = share_of_peak(layer, result) * layer.algorithm.operations;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,18 @@
+// What `train bench --layers` prints: the steps of a plan with their times and algorithms.
+#pragma once
+
+#include <string>
+
+#include "bench/bench.h"
+#include "formats/json.h"
+
+namespace trainyard::cli {
+
+/// A line a step: time, share of the training step, and of a product its algorithm with its share
+/// of the peak, counted in operations of the direct form and, if it executes fewer, in those; then
+/// the sums of products and of everything else. "" without layers.
+[[nodiscard]] std::string layers_text(const BenchResult& result);
+/// The same as an array with an object a step.
+[[nodiscard]] Json layers_json(const BenchResult& result);
+
+}  // namespace trainyard::cli
