@@ -57,17 +57,21 @@ Stream& stream_of(Machine& machine, cudaStream_t handle) {
   return *stream;
 }
 
-void launch(Machine& machine, Stream& stream, const char* what, Work work, Launched launched) {
+void launch(Machine& machine, Stream& stream, const char* what, Work work, Launched launched,
+            const char* functor) {
   if (&stream == &machine.device_of(stream).legacy) require_free_legacy(machine, stream.device);
   if (stream.capturing.capture != nullptr) {
-    add_node(stream.capturing, what, std::move(work), std::move(launched));
+    add_node(stream.capturing, what, functor, std::move(work), std::move(launched));
     return;
   }
   if (launched) launched();
   machine.put(stream, {.what = what, .work = std::move(work)});
 }
 
-cudaError_t enqueue(cudaStream_t handle, const char* what, Work work, Launched launched) {
+namespace {
+
+cudaError_t enqueue(cudaStream_t handle, const char* what, Work work, Launched launched,
+                    const char* functor) {
   try {
     Machine& machine = Machine::get();
     const Machine::Lock lock = machine.lock();
@@ -76,11 +80,17 @@ cudaError_t enqueue(cudaStream_t handle, const char* what, Work work, Launched l
       const std::string_view failure = requested_failure(call, stream.device);
       if (!failure.empty()) throw Refused(error_named(failure));
     }
-    launch(machine, stream, what, std::move(work), std::move(launched));
+    launch(machine, stream, what, std::move(work), std::move(launched), functor);
     return cudaSuccess;
   } catch (const Refused& refused) {
     return answered(refused.error);
   }
+}
+
+}  // namespace
+
+cudaError_t enqueue(cudaStream_t handle, const char* what, Work work, Launched launched) {
+  return enqueue(handle, what, std::move(work), std::move(launched), "");
 }
 
 cudaError_t launch_kernel(const Kernel& kernel, Work work) {
@@ -91,7 +101,7 @@ cudaError_t launch_kernel(const Kernel& kernel, Work work) {
   }
   const int device = device_of(kernel.stream);
   if (device != current_device()) return answered(cudaErrorInvalidResourceHandle);
-  return enqueue(kernel.stream, kernel.form, std::move(work));
+  return enqueue(kernel.stream, kernel.form, std::move(work), {}, kernel.functor);
 }
 
 cudaError_t is_capturing(cudaStream_t handle, bool& capturing) {

@@ -40,6 +40,8 @@ cudaError_t answer(const char* call, Needs needs, const F& work) {
 }
 
 /// Enqueues work on a stream, or adds it to the graph being captured, by the rules of a launch.
-void launch(Machine& machine, Stream& stream, const char* what, Work work, Launched launched = {});
+/// `functor`: of a kernel.
+void launch(Machine& machine, Stream& stream, const char* what, Work work, Launched launched = {},
+            const char* functor = "");
 
 }  // namespace standin

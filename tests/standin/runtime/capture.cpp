@@ -147,11 +147,12 @@ void require_valid(const Capture& capture) {
   if (capture.invalid) throw Refused(cudaErrorStreamCaptureInvalidated);
 }
 
-void add_node(Capturing& at, const char* what, Work work, Launched launched) {
+void add_node(Capturing& at, const char* what, const char* functor, Work work, Launched launched) {
   require_valid(*at.capture);
   std::vector<Node>& nodes = at.capture->graph->nodes;
   for (const std::size_t before : at.last) nodes[before].next.push_back(nodes.size());
   nodes.push_back({.what = what,
+                   .functor = functor,
                    .work = std::move(work),
                    .launched = std::move(launched),
                    .after = at.last.size()});

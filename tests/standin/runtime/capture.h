@@ -18,6 +18,7 @@ struct Stream;
 
 struct Node {
   const char* what;
+  const char* functor;  // of a kernel; "": it is something else
   Work work;
   Launched launched;
   std::size_t after = 0;               // number of nodes it waits for
@@ -66,7 +67,7 @@ void require_free_legacy(Machine& machine, int device);
 [[noreturn]] void invalidate(Capture& capture, cudaError_t error);
 /// Throws Refused unless the capture is valid.
 void require_valid(const Capture& capture);
-void add_node(Capturing& at, const char* what, Work work, Launched launched);
+void add_node(Capturing& at, const char* what, const char* functor, Work work, Launched launched);
 /// `stream` waits for an event of a capture and so joins the capture.
 void join(Stream& stream, const Capturing& event);
 /// Removes the stream from its capture, which can then only end with an error.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace standin {
 
@@ -12,5 +14,9 @@ void request_failures(std::string_view text);
 /// How long no host enqueues anything before all work is done, requested or not. A millisecond by
 /// default.
 void set_idle(std::chrono::milliseconds idle);
+
+/// The nodes of the graph that was instantiated last, in order of capture: a kernel's functor, or
+/// what else is enqueued there ("copy", "matrix product").
+[[nodiscard]] std::vector<std::string> last_recording();
 
 }  // namespace standin

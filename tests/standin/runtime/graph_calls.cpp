@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "calls.h"
+#include "control.h"
 
 using namespace standin;
 
@@ -36,7 +37,24 @@ void forget(Handle handle) {
   all<T>().remove(one);
 }
 
+std::vector<std::string>& names_recorded_last() {
+  static auto& names = *std::make_unique<std::vector<std::string>>().release();
+  return names;
+}
+
+void note(const Graph& graph) {
+  names_recorded_last().clear();
+  for (const Node& node : graph.nodes) {
+    names_recorded_last().emplace_back(*node.functor == 0 ? node.what : node.functor);
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> standin::last_recording() {
+  const Machine::Lock lock = Machine::get().lock();
+  return names_recorded_last();
+}
 
 extern "C" {
 
@@ -69,6 +87,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* handle, cudaGraph_t graph,
   return answer("cudaGraphInstantiate", Needs::context, [&](Machine& machine, auto&) {
     require(handle != nullptr, cudaErrorInvalidValue);
     Device& device = machine.devices()[static_cast<std::size_t>(current_device())];
+    note(*found<Graph>(graph));
     keep(std::make_shared<Executable>(device, found<Graph>(graph)), handle);
   });
 }

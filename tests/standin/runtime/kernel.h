@@ -13,6 +13,7 @@ struct Kernel {
   const char* form;  // of the launcher: "each"
   cudaStream_t stream;
   std::int64_t blocks, threads;
+  const char* functor = "";  // its name, which lives forever
 };
 
 /// Enqueues the kernel's work: only on a stream of the thread's device, and within the limits of a

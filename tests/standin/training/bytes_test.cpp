@@ -2,55 +2,19 @@
 // to the CPU executing the same plan in the GPU's arithmetic.
 #include <doctest/doctest.h>
 
-#include "backend/cuda/update.h"
 #include "comm/communicator.h"
 #include "data/synthetic_sequences.h"
 #include "every_op.h"
 #include "gpu_arithmetic.h"
-#include "gpu_under_test.h"
+#include "one_gpu.h"
 #include "rank_training.h"
 #include "runtime/control.h"
+#include "training_networks.h"
 
 using namespace trainyard;
 using namespace trainyard::test;
 
 namespace {
-
-/// Convolutions of every kind, residuals, batch norm and all poolings.
-constexpr const char* kWideNetwork = R"(
-input: [3, 9, 7]
-layers:
-  - conv: {filters: 10, kernel: 3, pad: same_upper, bias: false}
-  - bn
-  - relu
-  - add:
-      - [conv: {filters: 10, kernel: [3, 2], pad: same_upper, dilation: 2}, bn]
-      - []
-  - relu
-  - conv: {filters: 12, kernel: 3, stride: 2, pad: same_upper, groups: 2}
-  - conv: {filters: 12, kernel: 1}
-  - avg_pool: {size: 2, stride: 1}
-  - conv: {filters: 12, kernel: 2, pad: same_lower, groups: 12}
-  - global_avg_pool
-  - dense: {units: 9, bias: false}
-  - relu
-  - dense: 4
-  - softmax
-)";
-
-class OneGpu final : public RankDevice {
- public:
-  [[nodiscard]] Compute compute() override {
-    return {*gpu_.device, *gpu_.queue, *gpu_.executors, *launches_};
-  }
-  [[nodiscard]] Communicator& ranks() override { return *ranks_; }
-
- private:
-  GpuUnderTest gpu_;
-  std::unique_ptr<UpdateLaunches> launches_ =
-      cuda::make_update_launches(cuda::stream_of(*gpu_.queue));
-  std::unique_ptr<Communicator> ranks_ = make_single_communicator();
-};
 
 class GpuArithmeticOnProcessor final : public RankDevice {
  public:

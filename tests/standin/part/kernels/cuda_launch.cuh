@@ -9,6 +9,7 @@
 
 #include "kernels/columns.h"
 #include "kernels/cuda_error.h"
+#include "kernels/functor_name.h"
 #include "kernels/launch.h"
 #include "runtime/kernel.h"
 #include "tensor/float_types.h"
@@ -63,7 +64,8 @@ class CudaLauncher {
   template <class F, class Run>
   void launch(const char* form, std::int64_t blocks, std::int64_t threads, Run run) const {
     static_assert(sizeof(F) + sizeof(std::int64_t) <= kMostParameters);
-    static_cast<void>(standin::launch_kernel({form, stream_, blocks, threads}, [run] {
+    const standin::Kernel kernel{form, stream_, blocks, threads, functor_name<F>().c_str()};
+    static_cast<void>(standin::launch_kernel(kernel, [run] {
       run();
       return true;
     }));

@@ -1,0 +1,130 @@
+#include "counted/counted_executors.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "counted/counting_launcher.h"
+#include "exec/functor/copy_executors.h"
+
+namespace trainyard::counted {
+namespace {
+
+/// Of the elements with their padding: between those of a slice there are elements of other slices.
+std::size_t stored_bytes(const TensorView& view) {
+  const Layout& layout = view.layout;
+  const std::int64_t elements =
+      layout.extent[0] * layout.padded_channels * layout.extent[2] * layout.extent[3];
+  return static_cast<std::size_t>(elements) * size_of(view.type);
+}
+
+/// Of the tensors that are there; one that appears several times counts once.
+class TensorBytes {
+ public:
+  void add(const std::vector<TensorView>& views) {
+    for (const TensorView& view : views) {
+      if (view.data == nullptr || std::ranges::find(seen_, view.data) != seen_.end()) continue;
+      seen_.push_back(view.data);
+      bytes_ += stored_bytes(view);
+    }
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::vector<const void*> seen_;
+  std::size_t bytes_ = 0;
+};
+
+/// What a step reads and writes, once each: its tensors, parameters or their gradients, and what it
+/// keeps for backward.
+std::size_t step_bytes(const StepTensors& tensors, Pass pass, std::size_t reserve) {
+  const bool backward = pass == Pass::backward_data || pass == Pass::backward_parameters;
+  TensorBytes read, written;
+  for (const auto* views : {&tensors.inputs, &tensors.parameters}) read.add(*views);
+  if (backward) {
+    for (const auto* views : {&tensors.outputs, &tensors.output_gradients}) read.add(*views);
+    for (const auto* views : {&tensors.input_gradients, &tensors.parameter_gradients}) {
+      written.add(*views);
+    }
+  } else {
+    written.add(tensors.outputs);
+  }
+  return read.bytes() + written.bytes() + reserve;
+}
+
+/// An executor of functors on the counting launcher.
+class Counted final : public Executor {
+ public:
+  enum class Reads { inputs, inputs_and_outputs };
+
+  Counted(LaunchLog& log, std::string_view kind, std::unique_ptr<Executor> executor, Pass pass,
+          Reads reads = Reads::inputs)
+      : log_(log), kind_(kind), executor_(std::move(executor)), pass_(pass), reads_(reads) {}
+  [[nodiscard]] std::size_t workspace_bytes() const override {
+    return executor_->workspace_bytes();
+  }
+  [[nodiscard]] std::size_t reserve_bytes() const override { return executor_->reserve_bytes(); }
+  void bind(const StepTensors& tensors) override {
+    executor_->bind(tensors);
+    bytes_ = step_bytes(tensors, pass_, reserve_bytes());
+    if (reads_ == Reads::inputs_and_outputs) bytes_ += stored_bytes(tensors.outputs[0]);
+  }
+  void run() override {
+    const std::size_t first = log_.size();
+    log_.set_kind(kind_);
+    executor_->run();
+    log_.end_step(first, bytes_);
+  }
+
+ private:
+  LaunchLog& log_;
+  std::string kind_;
+  std::unique_ptr<Executor> executor_;
+  Pass pass_;
+  Reads reads_;
+  std::size_t bytes_ = 0;
+};
+
+class CountedExecutors final : public ExecutorFactory {
+ public:
+  explicit CountedExecutors(LaunchLog& log) : log_(log) {}
+  [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
+    const std::string_view type = step.op->type();
+    if (type == "conv" || type == "conv_transpose") return make_counted_conv(log_, step);
+    if (type == "dense") return make_counted_dense(log_, step);
+    std::unique_ptr<Executor> executor;
+    if (type == "lstm" || type == "simple_rnn") executor = make_counted_recurrent(log_, step);
+    if (executor == nullptr) executor = make_counted_channels(log_, step);
+    if (executor == nullptr) executor = make_counted_functor(log_, step);
+    TY_CHECK(executor != nullptr, step.op->type());
+    return std::make_unique<Counted>(log_, type, std::move(executor), step.pass);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_reorder(const Layout& from, DType from_type,
+                                                       const Layout& to, DType to_type,
+                                                       int /*threads*/) const override {
+    return std::make_unique<Counted>(
+        log_, "reorder", make_reorder_on(CountingLauncher(log_), from, from_type, to, to_type),
+        Pass::forward_eval);
+  }
+  [[nodiscard]] std::unique_ptr<Executor> make_accumulate(const Layout& layout, DType type,
+                                                          int /*threads*/) const override {
+    return std::make_unique<Counted>(
+        log_, "accumulate", make_accumulate_on(CountingLauncher(log_), layout, layout, type),
+        Pass::forward_eval, Counted::Reads::inputs_and_outputs);
+  }
+  [[nodiscard]] std::string libraries() const override { return ""; }
+
+ private:
+  LaunchLog& log_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log) {
+  return std::make_unique<CountedExecutors>(log);
+}
+
+}  // namespace trainyard::counted

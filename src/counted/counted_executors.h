@@ -1,0 +1,28 @@
+// The executors of a GPU that counts: which functors and which calls of libraries each step
+// enqueues.
+#pragma once
+
+#include <memory>
+
+#include "counted/launch_log.h"
+#include "exec/executor.h"
+
+namespace trainyard::counted {
+
+/// For a GPU's plan (cuda_target()), as exec/cudnn makes them. An engine is one node, and none adds
+/// a convolution's bias. The log must outlive them.
+[[nodiscard]] std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log);
+
+// The parts of the factory. Those of functors and channels are null for other ops.
+[[nodiscard]] std::unique_ptr<Executor> make_counted_functor(LaunchLog& log,
+                                                             const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_counted_channels(LaunchLog& log,
+                                                              const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log,
+                                                               const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_counted_conv(LaunchLog& log,
+                                                          const StepDescription& step);
+[[nodiscard]] std::unique_ptr<Executor> make_counted_dense(LaunchLog& log,
+                                                           const StepDescription& step);
+
+}  // namespace trainyard::counted

@@ -1,0 +1,61 @@
+#include "counted/counted_executors.h"
+#include "counted/counting_launcher.h"
+#include "exec/functor/channels.h"
+#include "exec/functor/functor_executor.h"
+#include "exec/recurrent.h"
+#include "ops/functor_ops.h"
+
+namespace trainyard::counted {
+namespace {
+
+/// A product of a recurrent layer, one call of cuBLASLt.
+template <class T>
+struct CountedProduct {
+  LaunchLog* log;
+  ProductShape shape;
+  [[nodiscard]] std::size_t workspace_bytes() const { return 0; }
+  void run(const T*, const T*, float*, void*) const {
+    const std::int64_t factors = (shape.rows + shape.columns) * shape.depth;
+    const std::int64_t products = shape.rows * shape.columns;
+    log->add_call("product",
+                  static_cast<std::size_t>(factors) * sizeof(T) +
+                      static_cast<std::size_t>(products) * sizeof(float),
+                  2.0 * static_cast<double>(products * shape.depth));
+  }
+};
+
+template <class T>
+struct CountedProducts {
+  using Factor = T;
+  LaunchLog* log;
+  [[nodiscard]] CountedProduct<T> make(const ProductShape& shape, std::size_t) const {
+    return {log, shape};
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_counted_functor(LaunchLog& log, const StepDescription& step) {
+  const auto make = [&]<class List>(const List* list) {
+    return make_listed_executor(step, CountingLauncher(log), list);
+  };
+  auto executor = make(static_cast<const ActivationOpsOf<Activations>::Types*>(nullptr));
+  if (executor == nullptr) executor = make(static_cast<const PlaceOps*>(nullptr));
+  if (executor == nullptr) executor = make(static_cast<const LossOps*>(nullptr));
+  return executor != nullptr ? std::move(executor)
+                             : make(static_cast<const OtherFunctorOps*>(nullptr));
+}
+
+std::unique_ptr<Executor> make_counted_channels(LaunchLog& log, const StepDescription& step) {
+  return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
+    return make_channels_as<T>(step, CountingLauncher(log));
+  });
+}
+
+std::unique_ptr<Executor> make_counted_recurrent(LaunchLog& log, const StepDescription& step) {
+  return GpuFloats{}(step.storage, [&]<class T>(std::type_identity<T>) {
+    return make_recurrent_on<T>(step, CountingLauncher(log), CountedProducts<T>{&log});
+  });
+}
+
+}  // namespace trainyard::counted

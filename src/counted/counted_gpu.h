@@ -1,0 +1,32 @@
+// A GPU that counts: everything that a model needs of a GPU, without one.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "counted/counted_device.h"
+#include "counted/counted_executors.h"
+#include "counted/launch_log.h"
+#include "model/compute.h"
+
+namespace trainyard::counted {
+
+/// The update's launches, on the counting launcher. The log must outlive them.
+[[nodiscard]] std::unique_ptr<UpdateLaunches> make_counted_updates(LaunchLog& log);
+
+class Gpu {
+ public:
+  [[nodiscard]] Compute compute() { return {*device_, *queue_, *executors_, *launches_}; }
+  /// The nodes of the work that was recorded last, in order.
+  [[nodiscard]] const std::vector<Launch>& recorded() const { return recorded_; }
+
+ private:
+  LaunchLog log_;
+  LastRecording recorded_;
+  std::unique_ptr<Device> device_ = make_counted_device(log_, recorded_);
+  std::unique_ptr<Queue> queue_ = device_->make_queue();
+  std::unique_ptr<ExecutorFactory> executors_ = make_counted_executors(log_);
+  std::unique_ptr<UpdateLaunches> launches_ = make_counted_updates(log_);
+};
+
+}  // namespace trainyard::counted

@@ -1,0 +1,130 @@
+// Bytes that a launch of a functor reads and writes: one line a functor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "exec/functor/bias.h"
+#include "exec/functor/bn.h"
+#include "exec/functor/weights.h"
+#include "kernels/chunk.h"
+#include "ops/metric_sum.h"
+#include "ops/running_statistics.h"
+#include "optim/accumulate.h"
+#include "optim/average.h"
+#include "optim/gradient_functors.h"
+#include "optim/segment_norms.h"
+#include "optim/step_functors.h"
+#include "optim/update.h"
+
+namespace trainyard {
+
+/// Of a functor in none of the lines below: those of its step, whose tensors it reads and writes
+/// once each.
+template <class F>
+std::optional<std::size_t> moved_bytes(const F& /*f*/, std::int64_t /*calls*/) {
+  return std::nullopt;
+}
+
+/// `tensors` of `elements` elements of type T.
+template <class T>
+std::size_t moved(std::int64_t elements, std::int64_t tensors) {
+  return static_cast<std::size_t>(elements * tensors) * sizeof(T);
+}
+
+// Batch norm. A call of a functor of columns() is one row of one column.
+template <class T>
+std::optional<std::size_t> moved_bytes(const BatchMoments<T>&, std::int64_t calls) {
+  return moved<T>(calls, 1);
+}
+template <class T, int P>
+std::optional<std::size_t> moved_bytes(const NormaliseRows<T, P>& f, std::int64_t calls) {
+  return moved<T>(calls * P, f.residual == nullptr ? 2 : 3);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const GradientSums<T>& f, std::int64_t calls) {
+  return moved<T>(calls, f.residual.y == nullptr ? 2 : f.residual.gradient == nullptr ? 3 : 4);
+}
+template <class T, int P>
+std::optional<std::size_t> moved_bytes(const InputGradientRows<T, P>&, std::int64_t calls) {
+  return moved<T>(calls * P, 3);
+}
+
+// Biases and weights.
+template <class T, int P>
+std::optional<std::size_t> moved_bytes(const AddBiasRows<T, P>&, std::int64_t calls) {
+  return moved<T>(calls * P, 2);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const BiasGradientRows<T>&, std::int64_t calls) {
+  return moved<T>(calls, 1);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const PackWeights<T>& f, std::int64_t calls) {
+  return moved<Arithmetic<T>>(f.shape.plain_elements(), 1) + moved<T>(calls, 1);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const UnpackWeights<T>&, std::int64_t calls) {
+  return moved<Arithmetic<T>>(calls, 1) + moved<T>(calls, 1);
+}
+
+// Gradients and the update. A row is a chunk.
+template <class T>
+std::optional<std::size_t> moved_bytes(const AddGradients<T>& f, std::int64_t calls) {
+  return moved<T>(calls, f.first ? 2 : 3);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const Unscale<T>&, std::int64_t calls) {
+  return moved<T>(calls, 2);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const DivideByWeights<T>&, std::int64_t calls) {
+  return moved<T>(calls, 2);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const ClipGradients<T>&, std::int64_t calls) {
+  return moved<T>(calls, 2);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const AddL2<T>&, std::int64_t chunks) {
+  return moved<T>(chunks * kChunk, 3);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const SquareSum<T>& f, std::int64_t /*rows*/) {
+  return moved<T>(f.chunks * kChunk, 1);
+}
+template <class T, class Rule>
+std::optional<std::size_t> moved_bytes(const DirectChunk<T, Rule>&, std::int64_t chunks) {
+  return moved<T>(chunks * kChunk, 3 + 2 * DirectChunk<T, Rule>::All::kSlots);
+}
+template <class T, class Rule>
+std::optional<std::size_t> moved_bytes(const UpdateChunk<T, Rule>&, std::int64_t chunks) {
+  return moved<T>(chunks * kChunk, 3 + 2 * UpdateChunk<T, Rule>::All::kSlots);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const UpdateRunning<T>&, std::int64_t chunks) {
+  return moved<T>(chunks * kChunk, 3);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const AverageChunk<T>&, std::int64_t chunks) {
+  return moved<T>(chunks * kChunk, 3);
+}
+template <class T>
+std::optional<std::size_t> moved_bytes(const MetricSum<T>& f, std::int64_t width) {
+  return moved<T>(f.samples * width, 1);
+}
+inline std::optional<std::size_t> moved_bytes(const WeightSum& f, std::int64_t rows) {
+  return moved<float>(f.samples * rows, 1);
+}
+/// Not counted: which chunks its runs have is known to the device alone.
+template <class T>
+std::optional<std::size_t> moved_bytes(const RunSquares<T>&, std::int64_t /*rows*/) {
+  return 0;
+}
+/// A few numbers for each parameter.
+inline std::optional<std::size_t> moved_bytes(const SegmentRoots&, std::int64_t segments) {
+  return moved<Norms>(segments, 2);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,28 @@
+// Networks that are trained on stand-in GPUs.
+#pragma once
+
+namespace trainyard::test {
+
+/// Convolutions of every kind, residuals, batch norm and all poolings.
+inline constexpr const char* kWideNetwork = R"(
+input: [3, 9, 7]
+layers:
+  - conv: {filters: 10, kernel: 3, pad: same_upper, bias: false}
+  - bn
+  - relu
+  - add:
+      - [conv: {filters: 10, kernel: [3, 2], pad: same_upper, dilation: 2}, bn]
+      - []
+  - relu
+  - conv: {filters: 12, kernel: 3, stride: 2, pad: same_upper, groups: 2}
+  - conv: {filters: 12, kernel: 1}
+  - avg_pool: {size: 2, stride: 1}
+  - conv: {filters: 12, kernel: 2, pad: same_lower, groups: 12}
+  - global_avg_pool
+  - dense: {units: 9, bias: false}
+  - relu
+  - dense: 4
+  - softmax
+)";
+
+}  // namespace trainyard::test
