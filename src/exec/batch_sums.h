@@ -17,11 +17,19 @@ struct Moments {
   double mean;
   double variance;  // biased; at least 0, or NaN
 };
-/// Of `count` values with these sums of x and x * x.
-TY_HD Moments moments_of(const PairSum& sums, double count) {
-  const double mean = sums.first / count;
-  const double around = sums.second / count - mean * mean;
-  return {mean, around < 0 ? 0 : around};
+/// Of `count` values x with these sums of x - pivot and of its square. With a pivot among the
+/// values or their means nothing cancels: its distance from the mean is at most sqrt(count)
+/// deviations.
+TY_HD Moments moments_of(const PairSum& sums, double count, double pivot) {
+  const double shift = sums.first / count;
+  const double around = sums.second / count - shift * shift;
+  return {pivot + shift, around < 0 ? 0 : around};
+}
+/// The sums around a pivot that is `shift` below that of `sums` of `count` values: the merge of
+/// parts with pivots of their own (Chan, Golub and LeVeque 1983), which are added once they have
+/// one.
+TY_HD PairSum moved_sums(const PairSum& sums, double count, double shift) {
+  return {sums.first + count * shift, sums.second + shift * (2 * sums.first + count * shift)};
 }
 
 /// The part of a batch norm that spans all replicas: does nothing unless the op has `sync`, trains,

@@ -18,15 +18,9 @@
 namespace trainyard {
 
 /// On the CPU's launcher: the executor of bn or of a pooling op, in any float type; null for other
-/// ops. The CPU itself uses oneDNN; this is for tests of the functors, and for the reference.
+/// ops. The CPU itself uses it for batch norm over features and channels last; else it is for tests
+/// of the functors.
 [[nodiscard]] std::unique_ptr<Executor> make_channel_executor(const StepDescription& step);
-
-/// Arrays of one element per channel, one after the other at `memory`.
-template <class A>
-ChannelFactors<A> factors_at(void* memory, std::int64_t channels) {
-  A* const first = static_cast<A*>(memory);
-  return {first, first + channels, first + 2 * channels};
-}
 
 /// Sizes of one batch norm and the parts that its passes share.
 template <class T, class Launcher>
@@ -51,7 +45,7 @@ class BnRows : public Executor {
 
  protected:
   [[nodiscard]] std::size_t factor_bytes() const {
-    return 3 * static_cast<std::size_t>(padded_) * sizeof(A);
+    return static_cast<std::size_t>(ChannelFactors<A>::elements(padded_)) * sizeof(A);
   }
   [[nodiscard]] std::size_t partial_bytes() const {
     return static_cast<std::size_t>(column_partials(input_.count, padded_)) * sizeof(PairSum);
@@ -63,27 +57,17 @@ class BnRows : public Executor {
     batch_.bind(static_cast<std::byte*>(memory) + partial_bytes());
   }
   /// Values per channel, of all replicas.
-  [[nodiscard]] double count() const {
-    return static_cast<double>(input_.count) * batch_.replicas();
-  }
+  [[nodiscard]] double all() const { return static_cast<double>(input_.count) * batch_.replicas(); }
   template <class F>
   void sum_channels(const F& sums) const {
     launcher_.columns(input_.count, padded_, sums, partials_);
   }
-  /// The values derived from the sums of all replicas; with one replica columns() has done it.
+  /// What follows from the sums of all replicas; with one replica columns() has done it.
   template <class F>
-  void join_channels(const F& sums) const {
+  void join_channels(const F& settle) const {
     if (!batch_.joined()) return;
     batch_.sum(input_.channels);
-    launcher_.each(padded_, Settle<F>{sums});
-  }
-  /// gamma and beta of the step, if they are on.
-  void bind_parameters(const StepTensors& tensors) {
-    std::size_t next = 0;
-    if (attributes_.scale) factors_.gamma = tensors.parameters[next++].template as<A>();
-    if (attributes_.center) factors_.beta = tensors.parameters[next].template as<A>();
-    factors_.eps = static_cast<A>(attributes_.eps);
-    factors_.channels = input_.channels;
+    launcher_.each(padded_, settle);
   }
 
   Launcher launcher_;
@@ -93,7 +77,6 @@ class BnRows : public Executor {
   std::int64_t padded_;
   bool packs_;
   PairSum* partials_ = nullptr;
-  MakeChannelFactors<A> factors_{};
 };
 
 template <class T, class Launcher>
@@ -111,9 +94,7 @@ class BnRowsForward final : public BnRows<T, Launcher> {
     return training_ ? this->factor_bytes() : 0;
   }
   void bind(const StepTensors& tensors) override {
-    this->bind_parameters(tensors);
-    void* const factors = training_ ? tensors.reserve : tensors.workspace;
-    this->factors_.out = factors_at<A>(factors, this->padded_);
+    bind_parameters(tensors);
     if (training_) this->bind_sums(tensors.workspace);
     x_ = tensors.inputs[0].template as<T>();
     if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<T>();
@@ -124,25 +105,36 @@ class BnRowsForward final : public BnRows<T, Launcher> {
   }
   void run() override {
     if (training_) {
-      const BatchMoments<T> moments{
-          this->input_, x_, mean_, variance_, this->factors_, this->count(), this->batch_.sums()};
-      this->sum_channels(moments);
-      this->join_channels(moments);
+      const SettleMoments<A> settle{mean_,       variance_,
+                                    factors_,    static_cast<double>(this->input_.count),
+                                    this->all(), this->batch_.sums()};
+      this->sum_channels(BatchMoments<T>{this->input_, x_, settle});
+      this->join_channels(settle);
     } else {
-      this->launcher_.each(this->padded_, RunningFactors<A>{this->factors_, mean_, variance_});
+      this->launcher_.each(this->padded_, RunningFactors<A>{factors_, mean_, variance_});
     }
     this->packs_ ? normalise<kPack<T>>() : normalise<1>();
   }
 
  private:
+  void bind_parameters(const StepTensors& tensors) {
+    std::size_t next = 0;
+    if (this->attributes_.scale) factors_.gamma = tensors.parameters[next++].template as<A>();
+    if (this->attributes_.center) factors_.beta = tensors.parameters[next].template as<A>();
+    factors_.eps = static_cast<A>(this->attributes_.eps);
+    factors_.channels = this->input_.channels;
+    factors_.out =
+        ChannelFactors<A>::at(training_ ? tensors.reserve : tensors.workspace, this->padded_);
+  }
   template <int P>
   void normalise() const {
     this->launcher_.each(this->output_.count * this->output_.padded / P,
                          NormaliseRows<T, P>{this->input_, this->output_, x_, residual_, y_,
-                                             this->factors_.out, this->attributes_.relu});
+                                             factors_.out, this->attributes_.relu});
   }
 
   bool training_;
+  MakeChannelFactors<A> factors_{};
   const T* x_ = nullptr;
   const T* residual_ = nullptr;
   T* y_ = nullptr;
@@ -158,7 +150,8 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
  public:
   using Base::Base;
   [[nodiscard]] std::size_t workspace_bytes() const override {
-    return this->sum_bytes() + 2 * static_cast<std::size_t>(this->padded_) * sizeof(A);
+    return this->sum_bytes() +
+           static_cast<std::size_t>(GradientFactors<A>::elements(this->padded_)) * sizeof(A);
   }
   [[nodiscard]] std::size_t reserve_bytes() const override { return this->factor_bytes(); }
   void bind(const StepTensors& tensors) override {
@@ -166,28 +159,17 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
                 this->output_,
                 tensors.inputs[0].template as<T>(),
                 tensors.output_gradients[0].template as<T>(),
-                factors_at<A>(tensors.reserve, this->padded_),
+                ChannelFactors<A>::at(tensors.reserve, this->padded_),
                 this->attributes_.relu};
     dx_ = tensors.input_gradients[0].template as<T>();
     if (this->attributes_.residual) bind_residual(tensors);
-    variance_ = tensors.batch_statistics[1].template as<A>();
     this->bind_sums(tensors.workspace);
-    mean_gradient_ =
-        reinterpret_cast<A*>(static_cast<std::byte*>(tensors.workspace) + this->sum_bytes());
-    slope_ = mean_gradient_ + this->padded_;
-    std::size_t next = 0;
-    if (this->attributes_.scale) gamma_ = tensors.parameter_gradients[next++].template as<A>();
-    if (this->attributes_.center) beta_ = tensors.parameter_gradients[next].template as<A>();
+    bind_settle(tensors);
   }
   void run() override {
-    const GradientSums<T> sums{tensors_,       residual_,
-                               variance_,      static_cast<A>(this->attributes_.eps),
-                               gamma_,         beta_,
-                               mean_gradient_, slope_,
-                               this->count(),  this->batch_.sums()};
-    this->sum_channels(sums);
+    this->sum_channels(GradientSums<T>{tensors_, residual_, settle_});
     if (dx_ == nullptr) return;  // the joint means are not needed
-    this->join_channels(sums);
+    this->join_channels(settle_);
     this->packs_ ? input_gradient<kPack<T>>() : input_gradient<1>();
   }
 
@@ -196,6 +178,19 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
   void bind_residual(const StepTensors& tensors) {
     T* const wanted = tensors.input_gradients[1].template as<T>();
     residual_ = {tensors.outputs[0].template as<T>(), wanted != nullptr ? wanted : dx_};
+  }
+  void bind_settle(const StepTensors& tensors) {
+    void* const constants = static_cast<std::byte*>(tensors.workspace) + this->sum_bytes();
+    settle_ = {.variance = tensors.batch_statistics[1].template as<A>(),
+               .eps = static_cast<A>(this->attributes_.eps),
+               .channels = this->input_.channels,
+               .factors = GradientFactors<A>::at(constants, this->padded_),
+               .all = this->all(),
+               .joint = this->batch_.sums()};
+    const auto& gradients = tensors.parameter_gradients;
+    std::size_t next = 0;
+    if (this->attributes_.scale) settle_.gamma_gradient = gradients[next++].template as<A>();
+    if (this->attributes_.center) settle_.beta_gradient = gradients[next].template as<A>();
   }
   /// The input of the second pass: dy, or with a residual its gradient, which is masked already.
   [[nodiscard]] GradientRows<T> second_pass() const {
@@ -209,17 +204,13 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
   template <int P>
   void input_gradient() const {
     this->launcher_.each(this->input_.count * this->input_.padded / P,
-                         InputGradientRows<T, P>{second_pass(), mean_gradient_, slope_, dx_});
+                         InputGradientRows<T, P>{second_pass(), settle_.factors, dx_});
   }
 
   GradientRows<T> tensors_;
   ResidualGradient<T> residual_;
   T* dx_ = nullptr;
-  const A* variance_ = nullptr;
-  A* mean_gradient_ = nullptr;
-  A* slope_ = nullptr;
-  A* gamma_ = nullptr;  // gradients, null if not needed
-  A* beta_ = nullptr;
+  SettleGradients<A> settle_{};
 };
 
 /// Both passes of both kinds of pooling. The taps of a maximum are stored in the reserve.

@@ -1,142 +1,296 @@
-// Batch normalisation, with the following ReLU if the planner fused the two.
+// Batch norm over blocks of channels, also if input or output is a channel slice of a wider tensor:
+// branches are normalised straight into their concatenation and their gradients read straight from
+// it. A residual's gradient is written straight into its place.
 #include "ops/bn.h"
 
-#include "exec/batch_sums.h"
+#include <algorithm>
+
+#include "base/error.h"
 #include "exec/functor/channels.h"
-#include "exec/onednn/descriptors.h"
+#include "exec/onednn/bn_planes_gradient.h"
 #include "exec/onednn/executors.h"
+#include "kernels/launch.h"
 
 namespace trainyard::onednn {
 namespace {
 
-using Flags = dnnl::normalization_flags;
+// Blocks are processed in groups whose planes should still be in the last-level cache for the
+// second pass: a share of what desktop and server processors have for two or more cores.
+constexpr std::int64_t kGroupBytes = std::int64_t{8} << 20;
 
-struct BatchNorm {
-  BnAttributes attributes;
-  Desc input, output;  // in the plan's layouts
-  Desc data;           // in the primitives' layout
-  Desc channels;
-  float eps = 0;
-  Flags flags = Flags::none;
+/// Shapes and memory shared by forward and backward.
+template <int kBlock>
+class BnPlanes : public Executor {
+ public:
+  explicit BnPlanes(const StepDescription& step)
+      : launcher_(step.threads),
+        attributes_(static_cast<const BnOp&>(*step.op).values()),
+        batch_(step),
+        planes_(step.inputs[0]),
+        input_(step.inputs[0]),
+        output_(step.outputs[0]),
+        channels_(step.inputs[0].extent[1]),
+        blocks_(step.inputs[0].padded_channels / kBlock) {
+    const std::int64_t block_bytes = planes_.count() * kBlock * sizeof(float);
+    group_ = std::clamp<std::int64_t>(kGroupBytes / block_bytes, 1, blocks_);
+  }
+  /// Two partial sums per piece and channel, constants, and the sums of all replicas.
+  [[nodiscard]] std::size_t workspace_bytes() const override {
+    return own_floats() * sizeof(float) + batch_.bytes(padded());
+  }
+  void run() override {
+    each_group([this](std::int64_t block, std::int64_t blocks) {
+      sum_group(block, blocks);
+      if (!batch_.joined()) finish_group(block, blocks);
+    });
+    if (!batch_.joined() || !needs_joint()) return;
+    batch_.sum(channels_);
+    settle();
+    each_group([this](std::int64_t block, std::int64_t blocks) { finish_group(block, blocks); });
+  }
+
+ protected:
+  /// The first pass over the planes: sums, and with one replica the values derived from them.
+  virtual void sum_group(std::int64_t block, std::int64_t blocks) = 0;
+  /// True if the second pass is needed, and with it the sums of all replicas.
+  [[nodiscard]] virtual bool needs_joint() const = 0;
+  /// The values derived from the sums of all replicas.
+  virtual void settle() = 0;
+  /// The second pass.
+  virtual void finish_group(std::int64_t block, std::int64_t blocks) = 0;
+
+  [[nodiscard]] std::int64_t padded() const { return blocks_ * kBlock; }
+  [[nodiscard]] std::size_t factor_bytes() const {
+    return static_cast<std::size_t>(ChannelFactors<float>::elements(padded())) * sizeof(float);
+  }
+  /// Partial sums, then the constants of evaluation or of the input's gradient.
+  [[nodiscard]] std::size_t own_floats() const {
+    return static_cast<std::size_t>(2 * partials() + ChannelFactors<float>::elements(padded()));
+  }
+  [[nodiscard]] std::int64_t partials() const {
+    return group_ * planes_.images * planes_.pieces * kBlock;
+  }
+  [[nodiscard]] std::int64_t pieces(std::int64_t blocks) const {
+    return blocks * planes_.images * planes_.pieces;
+  }
+  void bind_workspace(void* memory) {
+    float* const workspace = static_cast<float*>(memory);
+    partial_[0] = workspace;
+    partial_[1] = workspace + partials();
+    constants_ = partial_[1] + partials();
+    batch_.bind(workspace + own_floats());
+  }
+  /// Values per channel, of all replicas.
+  [[nodiscard]] double all() const {
+    return static_cast<double>(planes_.count()) * batch_.replicas();
+  }
+
+  CpuLauncher launcher_;
+  BnAttributes attributes_;
+  SyncedBatch batch_;
+  Planes planes_;
+  PlaneAddress input_, output_;
+  std::int64_t channels_, blocks_, group_ = 1;
+  float* partial_[2] = {};
+  float* constants_ = nullptr;
+
+ private:
+  /// Calls work(first block, blocks) for each group.
+  template <class Work>
+  void each_group(const Work& work) const {
+    for (std::int64_t block = 0; block < blocks_; block += group_) {
+      work(block, std::min(group_, blocks_ - block));
+    }
+  }
 };
 
-/// A layout with fast code and the same memory if there is one; else a dense one.
-Layout work_layout(const Layout& layout) {
-  const Shape shape = shape_of(layout);
-  if (layout.block > 1) return blocked_layout(shape, layout.block);
-  // If rows are not interrupted by pixels, n, c is n, h, w, c: that has vector code, unlike n, c,
-  // h, w.
-  const bool features = layout.extent[2] * layout.extent[3] == 1 && is_dense(layout);
-  return features ? channels_last_layout(shape, 1) : layout;
-}
+template <int kBlock>
+class BnPlanesForward final : public BnPlanes<kBlock> {
+  using Base = BnPlanes<kBlock>;
 
-BatchNorm describe_bn(const StepDescription& step) {
-  const BnAttributes& bn = static_cast<const BnOp&>(*step.op).values();
-  const Layout& layout = step.inputs[0];
-  const Layout work = work_layout(layout);
-  Flags flags = step.pass == Pass::forward_eval ? Flags::use_global_stats : Flags::none;
-  if (bn.scale) flags |= Flags::use_scale;
-  if (bn.center) flags |= Flags::use_shift;
-  if (bn.relu) flags |= Flags::fuse_norm_relu;
-  const auto given = [&](const Layout& have) {
-    return desc_of(same_memory(have, work) ? work : have);
-  };
-  return {.attributes = bn,
-          .input = given(layout),
-          .output = given(step.outputs[0]),
-          .data = desc_of(work),
-          .channels = plain_desc({layout.extent[1]}),
-          .eps = static_cast<float>(bn.eps),
-          .flags = flags};
-}
-
-/// gamma and beta, if they are on.
-void add_parameters(PrimitiveList& list, const BatchNorm& bn, PrimitiveList::Arguments& arguments) {
-  std::size_t index = 0;
-  if (bn.attributes.scale) {
-    arguments.emplace_back(DNNL_ARG_SCALE, list.tensor(Source::parameter, index++, bn.channels));
+ public:
+  explicit BnPlanesForward(const StepDescription& step)
+      : Base(step), training_(step.pass == Pass::forward_train) {}
+  [[nodiscard]] std::size_t reserve_bytes() const override {
+    return training_ ? this->factor_bytes() : 0;
   }
-  if (bn.attributes.center) {
-    arguments.emplace_back(DNNL_ARG_SHIFT, list.tensor(Source::parameter, index, bn.channels));
+  void bind(const StepTensors& tensors) override {
+    this->bind_workspace(tensors.workspace);
+    bind_parameters(tensors);
+    const auto& statistics = training_ ? tensors.batch_statistics : tensors.running;
+    mean_ = statistics[0].template as<float>();
+    variance_ = statistics[1].template as<float>();
+    x_ = tensors.inputs[0].template as<float>();
+    if (this->attributes_.residual) residual_ = tensors.inputs[1].template as<float>();
+    y_ = tensors.outputs[0].template as<float>();
   }
+
+ private:
+  void bind_parameters(const StepTensors& tensors) {
+    std::size_t next = 0;
+    if (this->attributes_.scale) make_.gamma = tensors.parameters[next++].template as<float>();
+    if (this->attributes_.center) make_.beta = tensors.parameters[next].template as<float>();
+    make_.eps = static_cast<float>(this->attributes_.eps);
+    make_.channels = this->channels_;
+    make_.out =
+        ChannelFactors<float>::at(training_ ? tensors.reserve : this->constants_, this->padded());
+  }
+  [[nodiscard]] SettleMoments<float> moments() const {
+    return {mean_,       variance_,          make_, static_cast<double>(this->planes_.count()),
+            this->all(), this->batch_.sums()};
+  }
+  void sum_group(std::int64_t block, std::int64_t blocks) override {
+    if (!training_) return make_factors(block, blocks);
+    this->launcher_.rows(
+        this->pieces(blocks),
+        PieceStatistics<kBlock>{this->planes_, this->input_, x_ + block * this->input_.block_stride,
+                                this->partial_[0], this->partial_[1]});
+    this->launcher_.rows(blocks, MergeStatistics<kBlock>{this->planes_, this->partial_[0],
+                                                         this->partial_[1], block, moments()});
+  }
+  void make_factors(std::int64_t block, std::int64_t blocks) const {
+    const RunningFactors<float> running{make_, mean_, variance_};
+    for (std::int64_t c = block * kBlock; c < (block + blocks) * kBlock; ++c) running(c);
+  }
+  [[nodiscard]] bool needs_joint() const override { return true; }
+  void settle() override { this->launcher_.each(this->padded(), moments()); }
+  void finish_group(std::int64_t block, std::int64_t blocks) override {
+    const std::int64_t at = block * this->input_.block_stride;
+    this->launcher_.rows(blocks * this->planes_.images,
+                         NormalisePlane<kBlock>{this->planes_, this->input_, this->output_, x_ + at,
+                                                residual_ == nullptr ? nullptr : residual_ + at,
+                                                y_ + block * this->output_.block_stride, block,
+                                                make_.out, this->attributes_.relu});
+  }
+
+  bool training_;
+  MakeChannelFactors<float> make_{};
+  float* mean_ = nullptr;  // written in training, read in evaluation
+  float* variance_ = nullptr;
+  const float* x_ = nullptr;
+  const float* residual_ = nullptr;
+  float* y_ = nullptr;
+};
+
+template <int kBlock>
+class BnPlanesBackward final : public BnPlanes<kBlock> {
+  using Base = BnPlanes<kBlock>;
+
+ public:
+  using Base::Base;
+  [[nodiscard]] std::size_t reserve_bytes() const override { return this->factor_bytes(); }
+  void bind(const StepTensors& tensors) override {
+    this->bind_workspace(tensors.workspace);
+    factors_ = ChannelFactors<float>::at(tensors.reserve, this->padded());
+    x_ = tensors.inputs[0].template as<float>();
+    dy_ = tensors.output_gradients[0].template as<float>();
+    dx_ = tensors.input_gradients[0].template as<float>();
+    if (this->attributes_.residual) bind_residual(tensors);
+    settle_ = {.variance = tensors.batch_statistics[1].template as<float>(),
+               .eps = static_cast<float>(this->attributes_.eps),
+               .channels = this->channels_,
+               .factors = GradientFactors<float>::at(this->constants_, this->padded()),
+               .all = this->all(),
+               .joint = this->batch_.sums()};
+    const auto gradient = [&](std::size_t index) {
+      const auto& list = tensors.parameter_gradients;
+      return index < list.size() ? list[index].template as<float>() : nullptr;
+    };
+    std::size_t next = 0;
+    if (this->attributes_.scale) settle_.gamma_gradient = gradient(next++);
+    if (this->attributes_.center) settle_.beta_gradient = gradient(next);
+  }
+
+ private:
+  /// If the residual's gradient is not needed, it is stored in the input's until the second pass.
+  void bind_residual(const StepTensors& tensors) {
+    float* const wanted = tensors.input_gradients[1].template as<float>();
+    residual_ = {tensors.outputs[0].template as<float>(), wanted != nullptr ? wanted : dx_};
+  }
+  [[nodiscard]] ResidualGradientPlanes residual_at(std::int64_t block) const {
+    if (residual_.y == nullptr) return {};
+    float* const gradient = residual_.gradient;
+    return {residual_.y + block * this->output_.block_stride,
+            gradient == nullptr ? nullptr : gradient + block * this->input_.block_stride};
+  }
+  /// The input of the second pass: dy, or with a residual its gradient, which is masked already.
+  [[nodiscard]] GradientPlanes second_pass(GradientPlanes tensors,
+                                           const ResidualGradientPlanes& residual) const {
+    if (residual.y == nullptr) return tensors;
+    tensors.output = this->input_;
+    tensors.dy = residual.gradient;
+    tensors.relu = false;
+    return tensors;
+  }
+  [[nodiscard]] GradientPlanes tensors_at(std::int64_t block) const {
+    return {this->planes_,
+            this->input_,
+            this->output_,
+            x_ + block * this->input_.block_stride,
+            dy_ + block * this->output_.block_stride,
+            block,
+            factors_,
+            this->attributes_.relu};
+  }
+  void sum_group(std::int64_t block, std::int64_t blocks) override {
+    this->launcher_.rows(this->pieces(blocks),
+                         PieceGradientSums<kBlock>{tensors_at(block), residual_at(block),
+                                                   this->partial_[0], this->partial_[1]});
+    this->launcher_.rows(blocks, MergeGradients<kBlock>{this->planes_, this->partial_[0],
+                                                        this->partial_[1], block, settle_});
+  }
+  [[nodiscard]] bool needs_joint() const override { return dx_ != nullptr; }
+  void settle() override { this->launcher_.each(this->padded(), settle_); }
+  void finish_group(std::int64_t block, std::int64_t blocks) override {
+    if (dx_ == nullptr) return;
+    this->launcher_.rows(
+        blocks * this->planes_.images,
+        GradientPlane<kBlock>{second_pass(tensors_at(block), residual_at(block)), settle_.factors,
+                              dx_ + block * this->input_.block_stride});
+  }
+
+  const float* x_ = nullptr;
+  const float* dy_ = nullptr;
+  float* dx_ = nullptr;  // or null: not needed
+  ResidualGradientPlanes residual_;
+  ChannelFactors<float> factors_{};
+  SettleGradients<float> settle_{};
+};
+
+template <int kBlock>
+std::unique_ptr<Executor> make(const StepDescription& step) {
+  if (step.pass == Pass::backward_data) return std::make_unique<BnPlanesBackward<kBlock>>(step);
+  return std::make_unique<BnPlanesForward<kBlock>>(step);
 }
 
-void add_parameter_gradients(PrimitiveList& list, const BatchNorm& bn,
-                             PrimitiveList::Arguments& arguments) {
-  std::size_t index = 0;
-  if (bn.attributes.scale) {
-    arguments.emplace_back(DNNL_ARG_DIFF_SCALE,
-                           list.optional_parameter_gradient(index++, bn.channels));
-  }
-  if (bn.attributes.center) {
-    arguments.emplace_back(DNNL_ARG_DIFF_SHIFT,
-                           list.optional_parameter_gradient(index, bn.channels));
-  }
+/// True if the pixels of a block of channels have no gaps between them.
+bool has_planes(const Layout& layout) {
+  const bool row = layout.extent[3] == 1 || layout.stride[3] == layout.block;
+  const std::int64_t row_values = layout.extent[3] * layout.block;
+  return row && (layout.extent[2] == 1 || layout.stride[2] == row_values);
 }
 
-void add_statistics(PrimitiveList& list, const BatchNorm& bn, Source source,
-                    PrimitiveList::Arguments& arguments) {
-  arguments.emplace_back(DNNL_ARG_MEAN, list.tensor(source, 0, bn.channels));
-  arguments.emplace_back(DNNL_ARG_VARIANCE, list.tensor(source, 1, bn.channels));
-}
-
-void add_forward(PrimitiveList& list, const BatchNorm& bn, bool training) {
-  const auto prop =
-      training ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
-  const auto desc = batch_norm_forward(list.engine(), prop, bn.data, bn.eps, bn.flags);
-  TY_CHECK(desc, "oneDNN normalises every shape that inference lets pass");
-  PrimitiveList::Arguments arguments{
-      {DNNL_ARG_SRC, list.read_as(Source::input, 0, bn.input, bn.data)},
-      {DNNL_ARG_DST, list.write_as(Source::output, 0, bn.output, bn.data)}};
-  add_parameters(list, bn, arguments);
-  add_statistics(list, bn, training ? Source::batch_statistic : Source::running, arguments);
-  if (training && bn.attributes.relu) {
-    arguments.emplace_back(DNNL_ARG_WORKSPACE, list.reserve(desc.workspace_desc()));
-  }
-  list.add(desc, dnnl::batch_normalization_forward(desc), arguments);
-}
-
-void add_backward(PrimitiveList& list, const BatchNorm& bn, bool needs_input_gradient) {
-  const auto forward = batch_norm_forward(list.engine(), dnnl::prop_kind::forward_training, bn.data,
-                                          bn.eps, bn.flags);
-  const auto desc = batch_norm_backward(list.engine(), forward, bn.data, bn.eps, bn.flags);
-  TY_CHECK(desc, "oneDNN normalises every shape that inference lets pass");
-  PrimitiveList::Arguments arguments{
-      {DNNL_ARG_SRC, list.read_as(Source::input, 0, bn.input, bn.data)},
-      {DNNL_ARG_DIFF_DST, list.read_as(Source::output_gradient, 0, bn.output, bn.data)},
-      {DNNL_ARG_DIFF_SRC, needs_input_gradient
-                              ? list.write_as(Source::input_gradient, 0, bn.input, bn.data)
-                              : list.workspace(bn.data)}};
-  add_parameters(list, bn, arguments);
-  add_parameter_gradients(list, bn, arguments);
-  add_statistics(list, bn, Source::batch_statistic, arguments);
-  if (bn.attributes.relu) {
-    arguments.emplace_back(DNNL_ARG_WORKSPACE, list.reserve(forward.workspace_desc()));
-  }
-  list.add(desc, dnnl::batch_normalization_backward(desc), arguments);
-}
-
-bool has_whole_blocks(const StepDescription& step) {
-  return step.inputs[0].extent[1] % step.inputs[0].block == 0;
+/// Channels of a block, or 0 if the walk is over rows: features, and channels last.
+std::int64_t plane_block(const StepDescription& step) {
+  const Layout &input = step.inputs[0], &output = step.outputs[0];
+  const bool pixels = input.block > 1 || input.extent[2] * input.extent[3] > 1;
+  const bool planes = has_planes(input) && has_planes(output) && input.block == output.block;
+  return pixels && planes ? input.block : 0;
 }
 
 }  // namespace
 
-std::unique_ptr<Executor> make_bn(const LibraryPtr& library, const StepDescription& step) {
-  // oneDNN does not sum over other replicas.
-  const bool joined = SyncedBatch(step).joined();
-  if (has_plane_code(step) && (joined || has_whole_blocks(step))) return make_bn_planes(step);
-  const bool residual = static_cast<const BnOp&>(*step.op).values().residual;
-  if (joined || residual) return make_channel_executor(step);
-  auto list = std::make_unique<PrimitiveList>(library, step.threads);
-  const BatchNorm bn = describe_bn(step);
-  if (step.pass == Pass::backward_data) {
-    add_backward(*list, bn, step.needs_input_gradient.at(0));
-  } else {
-    add_forward(*list, bn, step.pass == Pass::forward_train);
+std::unique_ptr<Executor> make_bn(const LibraryPtr& /*library*/, const StepDescription& step) {
+  switch (plane_block(step)) {
+    case 16:
+      return make<16>(step);
+    case 8:
+      return make<8>(step);
+    case 1:
+      return make<1>(step);
+    default:
+      return make_channel_executor(step);
   }
-  list->finish();
-  return list;
 }
 
 }  // namespace trainyard::onednn

@@ -11,12 +11,18 @@ struct GradientPlanes {
   PlaneAddress input, output;  // of x and dx, of dy
   const float* x;
   const float* dy;
-  ChannelFactors channels;
+  std::int64_t first_block;
+  ChannelFactors<float> channels;
   bool relu;
+
+  /// The first channel of a plane.
+  [[nodiscard]] TY_HD std::int64_t first_channel(std::int64_t plane, int block) const {
+    return (first_block + plane / planes.images) * block;
+  }
 };
 
 /// The gradient of the sum before a ReLU: that of a residual, and the dy of the second pass.
-struct ResidualGradient {
+struct ResidualGradientPlanes {
   const float* y = nullptr;   // same layout as dy; null: no residual
   float* gradient = nullptr;  // same layout as x, may be dy; null: not needed
 };
@@ -25,7 +31,7 @@ struct ResidualGradient {
 template <int kBlock>
 struct PieceGradientSums {
   GradientPlanes tensors;
-  ResidualGradient residual;
+  ResidualGradientPlanes residual;
   float* gradients;
   float* products;
 
@@ -44,7 +50,7 @@ struct PieceGradientSums {
 
   template <Cut kCut>
   TY_HD void sum(std::int64_t row) const {
-    constexpr int kLanes = 2 * kBlock;  // two sums per channel
+    constexpr int kLanes = kPlaneLanes<kBlock, 2>;
     const Planes& planes = tensors.planes;
     const std::int64_t plane = row / planes.pieces, piece = row % planes.pieces;
     const std::int64_t first = planes.first_pixel(piece), end = planes.first_pixel(piece + 1);
@@ -54,23 +60,18 @@ struct PieceGradientSums {
     const float* const dy = tensors.dy + out;
     const float* const y = kCut >= Cut::by_output ? residual.y + out : nullptr;
     float* const kept = kCut == Cut::kept ? residual.gradient + in : nullptr;
-    const std::int64_t channel = plane / planes.images * kBlock;
-    float mean[kLanes], factor[kLanes], offset[kLanes];
-    for (int lane = 0; lane < kLanes; ++lane) {
-      mean[lane] = tensors.channels.mean[channel + lane % kBlock];
-      factor[lane] = tensors.channels.factor[channel + lane % kBlock];
-      offset[lane] = tensors.channels.offset[channel + lane % kBlock];
-    }
+    const BlockConstants<kBlock, kLanes> constants(tensors.channels,
+                                                   tensors.first_channel(plane, kBlock));
     float gradient[kLanes] = {}, product[kLanes] = {};
     const auto add = [&](std::int64_t i, int lane) {
-      const float value = x[i + lane], all = dy[i + lane];
+      const float value = x[i + lane];
       float above = 1;
-      if (kCut == Cut::by_input) above = normalised(value, mean[lane], factor[lane], offset[lane]);
+      if (kCut == Cut::by_input) above = constants[lane].normalised(value);
       if (kCut >= Cut::by_output) above = y[i + lane];
-      const float open = above > 0 ? all : 0.0f;
+      const float open = behind_relu(above, dy[i + lane]);
       if (kCut == Cut::kept) kept[i + lane] = open;
       gradient[lane] += open;
-      product[lane] += open * (value - mean[lane]);
+      product[lane] += open * (value - constants.mean[lane]);
     };
     const std::int64_t elements = (end - first) * kBlock;
     std::int64_t i = 0;
@@ -78,41 +79,23 @@ struct PieceGradientSums {
       for (int lane = 0; lane < kLanes; ++lane) add(i, lane);
     }
     for (int lane = 0; i + lane < elements; ++lane) add(i, lane);
+    fold_lanes<kBlock>(gradient);
+    fold_lanes<kBlock>(product);
     for (int c = 0; c < kBlock; ++c) {
-      gradients[row * kBlock + c] = gradient[c] + gradient[kBlock + c];
-      products[row * kBlock + c] = product[c] + product[kBlock + c];
+      gradients[row * kBlock + c] = gradient[c];
+      products[row * kBlock + c] = product[c];
     }
   }
 };
 
-/// Per-channel constants of the input's gradient.
-struct GradientFactors {
-  float* mean_gradient;  // mean of dy
-  float* slope;          // mean of dy * (x - mean), over the variance
-};
-
-/// The factors of a channel from the sums over `count` values of dy and of dy * (x - mean).
-/// `spread` is the variance with eps.
-TY_HD void set_factors(const GradientFactors& factors, std::int64_t c, const PairSum& sums,
-                       double count, double spread) {
-  factors.mean_gradient[c] = static_cast<float>(sums.first / count);
-  factors.slope[c] = static_cast<float>(sums.second / count / spread);
-}
-
-/// Sums over the batch: the parameters' gradients, and the factors or with other replicas the sums.
-/// A row is a block of channels.
+/// Sums over the batch, and what follows from them. A row is a block of channels.
 template <int kBlock>
 struct MergeGradients {
   Planes planes;
   const float* gradients;
   const float* products;
-  const float* variance;
-  float eps;
-  GradientFactors factors;
-  float* gamma_gradient;  // or null
-  float* beta_gradient;   // or null
-  std::int64_t channels;  // of all rows, without padding
-  PairSum* joint;         // or null: one replica
+  std::int64_t first_block;
+  SettleGradients<float> settle;
 
   template <class Team>
   TY_HD void operator()(const Team& /*team*/, std::int64_t block) const {
@@ -124,47 +107,17 @@ struct MergeGradients {
         product[c] += products[row * kBlock + c];
       }
     }
-    for (int lane = 0; lane < kBlock; ++lane) {
-      write(block * kBlock + lane, {gradient[lane], product[lane]});
-    }
-  }
-
- private:
-  TY_HD void write(std::int64_t c, const PairSum& sums) const {
-    if (c >= channels) {
-      factors.mean_gradient[c] = factors.slope[c] = 0.0f;
-      return;
-    }
-    const double spread = static_cast<double>(variance[c]) + eps;
-    if (joint != nullptr) {
-      joint[c] = sums;
-    } else {
-      set_factors(factors, c, sums, static_cast<double>(planes.count()), spread);
-    }
-    if (beta_gradient != nullptr) beta_gradient[c] = static_cast<float>(sums.first);
-    if (gamma_gradient != nullptr) {
-      gamma_gradient[c] = static_cast<float>(sums.second / std::sqrt(spread));
+    for (int c = 0; c < kBlock; ++c) {
+      settle.finish((first_block + block) * kBlock + c, {gradient[c], product[c]});
     }
   }
 };
 
-/// The factors from the sums of all replicas. Called once per channel.
-struct SettleGradients {
-  const PairSum* joint;
-  double count;  // values per channel
-  const float* variance;
-  float eps;
-  GradientFactors factors;
-  TY_HD void operator()(std::int64_t c) const {
-    set_factors(factors, c, joint[c], count, static_cast<double>(variance[c]) + eps);
-  }
-};
-
-/// dx = factor * (dy - mean(dy) - (x - mean) * slope). A row is a plane. Reads x and dy, writes dx.
+/// The gradient of x. A row is a plane. Reads x and dy, writes dx.
 template <int kBlock>
 struct GradientPlane {
   GradientPlanes tensors;
-  GradientFactors factors;
+  GradientFactors<float> factors;
   float* dx;
 
   template <class Team>
@@ -175,28 +128,32 @@ struct GradientPlane {
  private:
   template <bool kRelu>
   TY_HD void apply(std::int64_t plane) const {
+    constexpr int kLanes = kPlaneLanes<kBlock, 1>;
     const Planes& planes = tensors.planes;
     const std::int64_t at = tensors.input.offset(planes, plane);
     const float* const x = tensors.x + at;
     const float* const dy = tensors.dy + tensors.output.offset(planes, plane);
     float* const out = dx + at;
-    const std::int64_t first = plane / planes.images * kBlock;
-    float mean[kBlock], factor[kBlock], offset[kBlock], mean_gradient[kBlock], slope[kBlock];
-    for (int c = 0; c < kBlock; ++c) {
-      mean[c] = tensors.channels.mean[first + c];
-      factor[c] = tensors.channels.factor[first + c];
-      offset[c] = tensors.channels.offset[first + c];
-      mean_gradient[c] = factors.mean_gradient[first + c];
-      slope[c] = factors.slope[first + c];
+    const std::int64_t first = tensors.first_channel(plane, kBlock);
+    const BlockConstants<kBlock, kLanes> constants(tensors.channels, first);
+    float mean_gradient[kLanes], slope[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) {
+      mean_gradient[lane] = factors.mean_gradient[first + lane % kBlock];
+      slope[lane] = factors.slope[first + lane % kBlock];
     }
-    for (std::int64_t i = 0; i < planes.pixels * kBlock; i += kBlock) {
-      for (int c = 0; c < kBlock; ++c) {
-        const float value = x[i + c], all = dy[i + c];
-        const bool closed = kRelu && !(normalised(value, mean[c], factor[c], offset[c]) > 0);
-        const float open = closed ? 0.0f : all;
-        out[i + c] = factor[c] * ((open - mean_gradient[c]) - (value - mean[c]) * slope[c]);
-      }
+    const auto write = [&](std::int64_t i, int lane) {
+      const ChannelConstants<float> channel = constants[lane];
+      const float value = x[i + lane], all = dy[i + lane];
+      const float open = kRelu ? behind_relu(channel.normalised(value), all) : all;
+      out[i + lane] =
+          input_gradient<float>(channel, {mean_gradient[lane], slope[lane]}, value, open);
+    };
+    const std::int64_t elements = planes.pixels * kBlock;
+    std::int64_t i = 0;
+    for (; i + kLanes <= elements; i += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) write(i, lane);
     }
+    for (int lane = 0; i + lane < elements; ++lane) write(i, lane);
   }
 };
 

@@ -43,16 +43,6 @@ typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine
                                             allow_empty);
 }
 
-inline auto batch_norm_forward(const dnnl::engine& engine, dnnl::prop_kind prop, const Desc& data,
-                               float eps, dnnl::normalization_flags flags) {
-  return make_desc<dnnl::batch_normalization_forward>(engine, prop, data, data, eps, flags);
-}
-inline auto batch_norm_backward(const dnnl::engine& engine,
-                                const dnnl::batch_normalization_forward::primitive_desc& hint,
-                                const Desc& data, float eps, dnnl::normalization_flags flags) {
-  return make_backward_desc<dnnl::batch_normalization_backward>(
-      engine, hint, dnnl::prop_kind::backward, data, data, data, eps, flags);
-}
 inline auto pooling_forward(const dnnl::engine& engine, dnnl::prop_kind prop,
                             dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
                             const WindowDims& window) {
@@ -89,16 +79,6 @@ typename Primitive::primitive_desc make_backward_desc(const dnnl::engine& engine
                                             user_scratchpad(), engine, hint, allow_empty);
 }
 
-inline auto batch_norm_forward(const dnnl::engine& engine, dnnl::prop_kind prop, const Desc& data,
-                               float eps, dnnl::normalization_flags flags) {
-  return make_desc<dnnl::batch_normalization_forward>(engine, prop, data, eps, flags);
-}
-inline auto batch_norm_backward(const dnnl::engine& engine,
-                                const dnnl::batch_normalization_forward::primitive_desc& hint,
-                                const Desc& data, float eps, dnnl::normalization_flags flags) {
-  return make_backward_desc<dnnl::batch_normalization_backward>(
-      engine, hint, dnnl::prop_kind::backward, data, data, eps, flags);
-}
 inline auto pooling_forward(const dnnl::engine& engine, dnnl::prop_kind prop,
                             dnnl::algorithm algorithm, const Desc& src, const Desc& dst,
                             const WindowDims& window) {

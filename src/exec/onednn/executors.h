@@ -1,4 +1,4 @@
-// The makers of the oneDNN executors, one per op.
+// The makers of the CPU's executors, one per op: oneDNN's, and of batch norm ours.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,6 @@ namespace trainyard::onednn {
                                                 const StepDescription& step);
 [[nodiscard]] std::unique_ptr<Executor> make_recurrent(const LibraryPtr& library,
                                                        const StepDescription& step);
-/// True if make_bn_planes supports the step: channels in blocks, the last of which may have
-/// padding.
-[[nodiscard]] bool has_plane_code(const StepDescription& step);
-[[nodiscard]] std::unique_ptr<Executor> make_bn_planes(const StepDescription& step);
 /// f32 to f32.
 [[nodiscard]] std::unique_ptr<Executor> make_copy(const LibraryPtr& library, const Layout& from,
                                                   const Layout& to, int threads);

@@ -21,12 +21,8 @@ const std::vector<TensorView>& list_of(Source source, const StepTensors& tensors
       return tensors.input_gradients;
     case Source::parameter:
       return tensors.parameters;
-    case Source::parameter_gradient:
-      return tensors.parameter_gradients;
-    case Source::running:
-      return tensors.running;
     default:
-      return tensors.batch_statistics;
+      return tensors.parameter_gradients;
   }
 }
 
@@ -88,17 +84,6 @@ PrimitiveList::Memory PrimitiveList::write_as(Source source, std::size_t index, 
   return copy;
 }
 
-PrimitiveList::Memory PrimitiveList::optional_parameter_gradient(std::size_t index,
-                                                                 const Desc& desc) {
-  const std::size_t offset = workspace_.take(desc.get_size());
-  return new_memory({.source = Source::parameter_gradient,
-                     .index = index,
-                     .offset = offset,
-                     .optional = true,
-                     .memory = {}},
-                    desc);
-}
-
 void PrimitiveList::add_reorder(Memory from, Memory to) {
   const auto desc =
       reordering(engine(), operands_[from].memory.get_desc(), operands_[to].memory.get_desc());
@@ -142,7 +127,6 @@ void* PrimitiveList::address_of(const Operand& operand, const StepTensors& tenso
   }
   const std::vector<TensorView>& list = list_of(operand.source, tensors);
   void* const data = operand.index < list.size() ? list[operand.index].data : nullptr;
-  if (data == nullptr && operand.optional) return workspace + operand.offset;
   TY_CHECK(data != nullptr, "every tensor that a oneDNN step reads or writes has memory");
   return data;
 }

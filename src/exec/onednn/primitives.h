@@ -29,8 +29,6 @@ enum class Source {
   input_gradient,
   parameter,
   parameter_gradient,
-  running,
-  batch_statistic,
   workspace,
   reserve,
   scratchpad,
@@ -62,8 +60,6 @@ class PrimitiveList final : public Executor {
   Memory read_as(Source source, std::size_t index, const Desc& have, const Desc& wanted);
   /// Memory in layout `wanted` to write the tensor to: itself, or workspace that finish() copies.
   Memory write_as(Source source, std::size_t index, const Desc& have, const Desc& wanted);
-  /// Gradient of parameter `index`, or workspace if it is not needed (a frozen node).
-  Memory optional_parameter_gradient(std::size_t index, const Desc& desc);
 
   /// Appends a primitive; its scratchpad joins the workspace.
   template <class PrimitiveDesc>
@@ -93,7 +89,6 @@ class PrimitiveList final : public Executor {
     Source source = Source::workspace;
     std::size_t index = 0;   // of the list of StepTensors, or of the constants
     std::size_t offset = 0;  // bytes into workspace or reserve
-    bool optional = false;   // workspace at `offset` is used if the tensor has no data
     dnnl::memory memory;
   };
   struct Call {

@@ -77,7 +77,7 @@ struct JointStatistics {
   T* mean;
   T* variance;
   TY_HD void operator()(std::int64_t c) const {
-    const Moments moments = moments_of(sums[c], count);
+    const Moments moments = moments_of(sums[c], count, 0);
     mean[c] = static_cast<T>(moments.mean);
     variance[c] = static_cast<T>(moments.variance);
   }

@@ -1,0 +1,185 @@
+// The arithmetic of batch norm (Ioffe and Szegedy 2015), written once for both walks over a map:
+// rows of channels (functor/bn.h, as on GPUs) and blocks of channels (onednn/bn_planes.h). A walk
+// adds up the terms of each channel in its own order, in parts; how parts merge, what follows from
+// the totals and what happens to each value is here.
+#pragma once
+
+#include <cstdint>
+
+#include "base/host_device.h"
+#include "base/math.h"
+#include "exec/batch_sums.h"
+
+namespace trainyard {
+
+/// The constants of a channel's values.
+template <class A>
+struct ChannelConstants {
+  A mean;
+  A factor;  // gamma / sqrt(variance + eps)
+  A offset;  // beta
+
+  /// bn(x) before the ReLU. Shared by forward and backward, so that backward recomputes the ReLU's
+  /// sign without reading the output.
+  TY_HD A normalised(A x) const { return (x - mean) * factor + offset; }
+};
+
+/// The value after a ReLU; NaN stays NaN.
+template <class A>
+TY_HD A clamped(A value) {
+  return value < 0 ? A(0) : value;
+}
+
+/// The gradient behind a ReLU, where `above` is its input or output: dy where it was open, else 0.
+template <class A>
+TY_HD A behind_relu(A above, A gradient) {
+  return above > 0 ? gradient : A(0);
+}
+
+/// What the gradient of x needs of a channel besides its constants.
+template <class A>
+struct GradientConstants {
+  A mean_gradient;  // mean of dy
+  A slope;          // mean of dy * (x - mean), over variance + eps
+};
+
+/// dx = factor * (dy - mean(dy) - (x - mean) * slope), for dy behind the ReLU.
+template <class A>
+TY_HD A input_gradient(const ChannelConstants<A>& channel, const GradientConstants<A>& means, A x,
+                       A gradient) {
+  return channel.factor * (gradient - means.mean_gradient - (x - channel.mean) * means.slope);
+}
+
+/// The constants of all channels: one element per channel, padding included (0 there, so that
+/// padding stays 0).
+template <class A>
+struct ChannelFactors {
+  A* mean;
+  A* factor;
+  A* offset;
+
+  /// Elements of memory of `padded` channels.
+  static constexpr std::int64_t elements(std::int64_t padded) { return 3 * padded; }
+  /// The arrays of `padded` channels, one after the other.
+  static ChannelFactors at(void* memory, std::int64_t padded) {
+    A* const first = static_cast<A*>(memory);
+    return {first, first + padded, first + 2 * padded};
+  }
+  TY_HD ChannelConstants<A> operator[](std::int64_t c) const {
+    return {mean[c], factor[c], offset[c]};
+  }
+};
+
+/// As ChannelFactors.
+template <class A>
+struct GradientFactors {
+  A* mean_gradient;
+  A* slope;
+
+  static constexpr std::int64_t elements(std::int64_t padded) { return 2 * padded; }
+  static GradientFactors at(void* memory, std::int64_t padded) {
+    A* const first = static_cast<A*>(memory);
+    return {first, first + padded};
+  }
+  TY_HD GradientConstants<A> operator[](std::int64_t c) const {
+    return {mean_gradient[c], slope[c]};
+  }
+};
+
+/// The learned parameters, and the constants that follow from them and from statistics.
+template <class A>
+struct MakeChannelFactors {
+  const A* gamma;  // or null: 1
+  const A* beta;   // or null: 0
+  A eps;
+  std::int64_t channels;  // without padding
+  ChannelFactors<A> out;
+
+  TY_HD void set(std::int64_t c, A mean, A variance) const {
+    const bool padding = c >= channels;
+    const A scale = padding ? A(0) : gamma != nullptr ? gamma[c] : A(1);
+    out.mean[c] = padding ? A(0) : mean;
+    out.factor[c] = padding ? A(0) : scale / math::sqrt(variance + eps);
+    out.offset[c] = padding || beta == nullptr ? A(0) : beta[c];
+  }
+};
+
+/// Evaluation: the constants from the running statistics. Called once per channel.
+template <class A>
+struct RunningFactors {
+  MakeChannelFactors<A> factors;
+  const A* mean;
+  const A* variance;
+  TY_HD void operator()(std::int64_t c) const {
+    const bool padding = c >= factors.channels;
+    factors.set(c, padding ? A(0) : mean[c], padding ? A(1) : variance[c]);
+  }
+};
+
+/// The end of the first pass of training: a channel's statistics and constants. With other replicas
+/// to join, its sums, from which the call for each channel continues once they are those of all.
+template <class A>
+struct SettleMoments {
+  A* batch_mean;
+  A* batch_variance;
+  MakeChannelFactors<A> factors;
+  double own, all;  // values per channel: of this replica, of all
+  PairSum* joint;   // [padded], or null: one replica
+
+  /// `sums` of this replica's values around `pivot`.
+  TY_HD void finish(std::int64_t c, const PairSum& sums, double pivot) const {
+    if (joint == nullptr) return settle(c, moments_of(sums, all, pivot));
+    joint[c] = moved_sums(sums, own, pivot);
+  }
+  TY_HD void operator()(std::int64_t c) const { settle(c, moments_of(joint[c], all, 0)); }
+
+ private:
+  TY_HD void settle(std::int64_t c, const Moments& moments) const {
+    const A mean = static_cast<A>(moments.mean), variance = static_cast<A>(moments.variance);
+    if (c < factors.channels) {
+      batch_mean[c] = mean;
+      batch_variance[c] = variance;
+    }
+    factors.set(c, mean, variance);
+  }
+};
+
+/// The end of the first pass of the gradient: from a channel's sums of dy and of dy * (x - mean)
+/// (section 3 of the paper), the parameters' gradients, and the constants of the input's. With
+/// other replicas to join as SettleMoments; the parameters' gradients are of the replica's own
+/// sums.
+template <class A>
+struct SettleGradients {
+  const A* variance;
+  A eps;
+  A* gamma_gradient;      // or null
+  A* beta_gradient;       // or null
+  std::int64_t channels;  // without padding
+  GradientFactors<A> factors;
+  double all;      // values per channel, of all replicas
+  PairSum* joint;  // [padded], or null: one replica
+
+  TY_HD void finish(std::int64_t c, const PairSum& sums) const {
+    if (joint == nullptr) {
+      settle(c, sums);
+    } else {
+      joint[c] = sums;
+    }
+    if (c >= channels) return;
+    if (beta_gradient != nullptr) beta_gradient[c] = static_cast<A>(sums.first);
+    if (gamma_gradient != nullptr) {
+      gamma_gradient[c] = static_cast<A>(sums.second / math::sqrt(spread(c)));
+    }
+  }
+  TY_HD void operator()(std::int64_t c) const { settle(c, joint[c]); }
+
+ private:
+  TY_HD double spread(std::int64_t c) const { return static_cast<double>(variance[c]) + eps; }
+  TY_HD void settle(std::int64_t c, const PairSum& sums) const {
+    const bool padding = c >= channels;
+    factors.mean_gradient[c] = padding ? A(0) : static_cast<A>(sums.first / all);
+    factors.slope[c] = padding ? A(0) : static_cast<A>(sums.second / all / spread(c));
+  }
+};
+
+}  // namespace trainyard
