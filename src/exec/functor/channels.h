@@ -181,13 +181,14 @@ class BnRowsBackward final : public BnRows<T, Launcher> {
   }
   void bind_settle(const StepTensors& tensors) {
     void* const constants = static_cast<std::byte*>(tensors.workspace) + this->sum_bytes();
-    settle_ = {.variance = tensors.batch_statistics[1].template as<A>(),
-               .eps = static_cast<A>(this->attributes_.eps),
-               .channels = this->input_.channels,
-               .factors = GradientFactors<A>::at(constants, this->padded_),
-               .all = this->all(),
-               .joint = this->batch_.sums()};
+    settle_.variance = tensors.batch_statistics[1].template as<A>();
+    settle_.eps = static_cast<A>(this->attributes_.eps);
+    settle_.channels = this->input_.channels;
+    settle_.factors = GradientFactors<A>::at(constants, this->padded_);
+    settle_.all = this->all();
+    settle_.joint = this->batch_.sums();
     const auto& gradients = tensors.parameter_gradients;
+    if (gradients.empty()) return;  // not needed
     std::size_t next = 0;
     if (this->attributes_.scale) settle_.gamma_gradient = gradients[next++].template as<A>();
     if (this->attributes_.center) settle_.beta_gradient = gradients[next].template as<A>();
