@@ -9,7 +9,8 @@
 #include "exec/functor/bn.h"
 #include "exec/functor/weights.h"
 #include "kernels/chunk.h"
-#include "ops/metric_sum.h"
+#include "kernels/rows_in_turn.h"
+#include "ops/result_sums.h"
 #include "ops/running_statistics.h"
 #include "optim/accumulate.h"
 #include "optim/average.h"
@@ -69,58 +70,43 @@ std::optional<std::size_t> moved_bytes(const UnpackWeights<T>&, std::int64_t cal
   return moved<Arithmetic<T>>(calls, 1) + moved<T>(calls, 1);
 }
 
-// Gradients and the update. A row is a chunk.
+// Gradients and the update. A row is a run of chunks.
 template <class T>
 std::optional<std::size_t> moved_bytes(const AddGradients<T>& f, std::int64_t calls) {
   return moved<T>(calls, f.first ? 2 : 3);
 }
+/// Without L2 terms: which segments have one is known to the device alone.
 template <class T>
-std::optional<std::size_t> moved_bytes(const Unscale<T>&, std::int64_t calls) {
-  return moved<T>(calls, 2);
-}
-template <class T>
-std::optional<std::size_t> moved_bytes(const DivideByWeights<T>&, std::int64_t calls) {
-  return moved<T>(calls, 2);
-}
-template <class T>
-std::optional<std::size_t> moved_bytes(const ClipGradients<T>&, std::int64_t calls) {
-  return moved<T>(calls, 2);
-}
-template <class T>
-std::optional<std::size_t> moved_bytes(const AddL2<T>&, std::int64_t chunks) {
-  return moved<T>(chunks * kChunk, 3);
-}
-template <class T>
-std::optional<std::size_t> moved_bytes(const SquareSum<T>& f, std::int64_t /*rows*/) {
-  return moved<T>(f.chunks * kChunk, 1);
+std::optional<std::size_t> moved_bytes(const FinishGradients<T>& f, std::int64_t /*runs*/) {
+  const bool changes = f.task.unscale || f.task.weights != nullptr;
+  return moved<T>(f.chunks * kChunk, changes ? 3 : 1);
 }
 template <class T, class Rule>
-std::optional<std::size_t> moved_bytes(const DirectChunk<T, Rule>&, std::int64_t chunks) {
-  return moved<T>(chunks * kChunk, 3 + 2 * DirectChunk<T, Rule>::All::kSlots);
+std::optional<std::size_t> moved_bytes(const DirectRun<T, Rule>& f, std::int64_t /*runs*/) {
+  return moved<T>(f.all.chunks * kChunk, 3 + 2 * DirectRun<T, Rule>::All::kSlots);
 }
 template <class T, class Rule>
-std::optional<std::size_t> moved_bytes(const UpdateChunk<T, Rule>&, std::int64_t chunks) {
-  return moved<T>(chunks * kChunk, 3 + 2 * UpdateChunk<T, Rule>::All::kSlots);
+std::optional<std::size_t> moved_bytes(const UpdateRun<T, Rule>& f, std::int64_t /*runs*/) {
+  return moved<T>(f.all.chunks * kChunk, 3 + 2 * UpdateRun<T, Rule>::All::kSlots);
 }
 template <class T>
 std::optional<std::size_t> moved_bytes(const UpdateRunning<T>&, std::int64_t chunks) {
   return moved<T>(chunks * kChunk, 3);
 }
 template <class T>
-std::optional<std::size_t> moved_bytes(const AverageChunk<T>&, std::int64_t chunks) {
-  return moved<T>(chunks * kChunk, 3);
+std::optional<std::size_t> moved_bytes(const AverageChunks<T>& f, std::int64_t /*rows*/) {
+  return moved<T>(f.chunks * kChunk, 3);
+}
+inline std::optional<std::size_t> moved_bytes(const ResultSums& f, std::int64_t columns) {
+  return moved<float>(f.table.samples * columns, 1);
 }
 template <class T>
-std::optional<std::size_t> moved_bytes(const MetricSum<T>& f, std::int64_t width) {
-  return moved<T>(f.samples * width, 1);
+std::optional<std::size_t> moved_bytes(const RunSquares<T>& f, std::int64_t /*runs*/) {
+  return moved<T>(f.chunks * kChunk, 2);
 }
-inline std::optional<std::size_t> moved_bytes(const WeightSum& f, std::int64_t rows) {
-  return moved<float>(f.samples * rows, 1);
-}
-/// Not counted: which chunks its runs have is known to the device alone.
-template <class T>
-std::optional<std::size_t> moved_bytes(const RunSquares<T>&, std::int64_t /*rows*/) {
-  return 0;
+template <class First, class Second>
+std::optional<std::size_t> moved_bytes(const RowsInTurn<First, Second>& f, std::int64_t rows) {
+  return moved_bytes(f.first, f.rows).value() + moved_bytes(f.second, rows - f.rows).value();
 }
 /// A few numbers for each parameter.
 inline std::optional<std::size_t> moved_bytes(const SegmentRoots&, std::int64_t segments) {

@@ -5,10 +5,12 @@
 #include <string_view>
 
 #include "kernels/columns.h"
+#include "kernels/rows_in_turn.h"
 
 namespace trainyard {
 
-/// The functor that a launch is named after: of the two stages of columns() the one that sums.
+/// The functor that a launch is named after: of the two stages of columns() the one that sums, of
+/// two functors in turn the first.
 template <class F>
 struct NamedFunctor {
   using Type = F;
@@ -17,6 +19,8 @@ template <class F>
 struct NamedFunctor<ColumnChunk<F>> : NamedFunctor<F> {};
 template <class F>
 struct NamedFunctor<ColumnTotals<F>> : NamedFunctor<F> {};
+template <class First, class Second>
+struct NamedFunctor<RowsInTurn<First, Second>> : NamedFunctor<First> {};
 
 /// "BatchMoments" of "... [with F = trainyard::BatchMoments<float>; ...]", the text of GCC and
 /// Clang.

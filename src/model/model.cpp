@@ -51,8 +51,10 @@ Model::Model(const TrainingGraph& graph, const Compute& compute, const ModelOpti
   auto* transient = static_cast<std::byte*>(transient_->data());
   if (programs_.train) {
     programs_.train->bind(*memory_, memory_->trained(), transient, options.seed);
+    train_results_ = std::make_unique<BatchResults>(compute_, graph_, *memory_, train());
   }
   programs_.eval->bind(*memory_, judged_weights(), transient, options.seed);
+  eval_results_ = std::make_unique<BatchResults>(compute_, graph_, *memory_, eval());
   parts_.reserve(graph_.fields.size() + 4);  // the most of set_parts()
   make_upload();
   if (options.kept_outputs > 0) {
@@ -97,18 +99,14 @@ void Model::initialize(std::uint64_t seed) {
 
 void Model::publish_weights(WeightChange change) {
   if (!average_) return;
-  const auto average = [&](std::byte* to, const std::byte* from, std::int64_t elements) {
-    compute_.launches.average({.type = memory_->type(),
-                               .average = to,
-                               .trained = from,
-                               .state = memory_->state(),
-                               .rule = average_->rule,
-                               .restart = change == WeightChange::load,
-                               .chunks = elements / kChunk});
-  };
   const WeightBlocks averaged = memory_->averaged();
-  average(averaged.weights, memory_->weights(), blocks().parameter_elements);
-  average(averaged.running, memory_->running(), blocks().statistic_elements);
+  compute_.launches.average(
+      {.type = memory_->type(),
+       .weights = {averaged.weights, memory_->weights(), blocks().parameter_elements / kChunk},
+       .running = {averaged.running, memory_->running(), blocks().statistic_elements / kChunk},
+       .state = memory_->state(),
+       .rule = average_->rule,
+       .restart = change == WeightChange::load});
 }
 
 void Model::set_epoch(std::int64_t epoch) {
@@ -201,31 +199,6 @@ void Model::place_images(const DeviceImages* images) {
   } else if (reorder_images_) {
     reorder_images_->run();
   }
-}
-
-void Model::add_results(const Program& program) {
-  double* totals = memory_->results() + ResultRow::loss;
-  const float* const weights =
-      graph_.weights < 0 ? nullptr : program.view(graph_.weights).as<const float>();
-  const auto results_of = [&](ValueId value, std::int64_t width) {
-    const TensorView view = program.view(value);
-    return SampleResults{.values = view.data,
-                         .type = view.type,
-                         .samples = memory_->batch() * graph_.positions,
-                         .width = width,
-                         .state = memory_->state(),
-                         .weights = weights,
-                         .positions = graph_.positions};
-  };
-  const auto add = [&](ValueId value, std::int64_t width) {
-    compute_.launches.add_results(results_of(value, width), totals);
-    totals += width;
-  };
-  add(graph_.loss, 1);
-  for (const GraphMetric& metric : graph_.metrics) {
-    if (!is_of_split(metric)) add(metric.output, metric.width);
-  }
-  if (weights != nullptr) compute_.launches.add_weights(results_of(graph_.weights, 1), totals);
 }
 
 Totals Model::take_totals() {

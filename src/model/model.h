@@ -15,6 +15,7 @@
 #include "data/device_images.h"
 #include "data/feeder.h"
 #include "device/repeated_work.h"
+#include "model/batch_results.h"
 #include "model/batch_upload.h"
 #include "model/compute.h"
 #include "model/model_programs.h"
@@ -82,7 +83,9 @@ class Model {
   /// called before each run of the training program; evaluate() does it itself.
   void place_training_images() { place_images(train_images_); }
   /// Enqueues adding the losses and metrics of the batch that `program` has just run to the sums.
-  void add_results(const Program& program);
+  void add_results(const Program& program) {
+    (&program == programs_.train.get() ? *train_results_ : *eval_results_).add();
+  }
   /// Enqueues the evaluation of the loaded batch of `split`; its results are added to the sums.
   void evaluate(EvaluatedSplit split = EvaluatedSplit::validation) {
     evaluations_[static_cast<std::size_t>(split)].run();
@@ -108,6 +111,7 @@ class Model {
   ModelPrograms programs_;
   std::unique_ptr<ModelMemory> memory_;
   std::unique_ptr<DeviceBuffer> transient_;
+  std::unique_ptr<BatchResults> train_results_, eval_results_;
   std::unique_ptr<OutputRows> output_rows_;
   std::unique_ptr<Executor> reorder_images_;    // from the staging memory; null: not needed
   const DeviceImages* train_images_ = nullptr;  // null: the host makes the images

@@ -16,8 +16,8 @@ struct StatisticRule {
 };
 
 /// running = momentum * running + (1 - momentum) * batch_scale * batch / replicas, where `batch`
-/// holds the sum over replicas. After a non-finite step the old values are unchanged. One call
-/// updates a chunk of kChunk elements.
+/// holds the sum over replicas. After a non-finite step the old values are unchanged. A row is a
+/// chunk.
 template <class T>
 struct UpdateRunning {
   T* running;
@@ -26,14 +26,15 @@ struct UpdateRunning {
   const StepState* state;
   double replicas;
 
-  TY_HD void operator()(std::int64_t chunk) const {
-    const T keep = static_cast<T>(rules[chunk].momentum);
-    const T take =
-        static_cast<T>((1 - rules[chunk].momentum) * rules[chunk].batch_scale / replicas);
-    for (std::int64_t i = chunk * kChunk; i < (chunk + 1) * kChunk; ++i) {
-      const T next = keep * running[i] + take * batch[i];
-      running[i] = state->nonfinite_step >= 0 ? running[i] : next;
-    }
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t chunk) const {
+    if (state->nonfinite_step >= 0) return;
+    const StatisticRule rule = rules[chunk];
+    const T keep = static_cast<T>(rule.momentum);
+    const T take = static_cast<T>((1 - rule.momentum) * rule.batch_scale / replicas);
+    T* const own = running + chunk * kChunk;
+    const T* const of_batch = batch + chunk * kChunk;
+    team.each(kChunk, [=](std::int64_t i) { own[i] = keep * own[i] + take * of_batch[i]; });
   }
 };
 

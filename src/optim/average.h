@@ -5,6 +5,7 @@
 
 #include "base/host_device.h"
 #include "kernels/chunk.h"
+#include "kernels/rows_in_turn.h"
 #include "ops/step_tensors.h"
 #include "tensor/dtype.h"
 
@@ -17,43 +18,67 @@ struct AverageRule {
 };
 
 /// A block and its average, chunks * kChunk elements each.
-struct AverageBlocks {
-  DType type = DType::f32;
+struct AveragedBlock {
   void* average = nullptr;
   const void* trained = nullptr;
+  std::int64_t chunks = 0;
+};
+
+struct AverageBlocks {
+  DType type = DType::f32;
+  AveragedBlock weights, running;
   const StepState* state = nullptr;
   AverageRule rule;
   bool restart = false;  // average = trained
-  std::int64_t chunks = 0;
 };
 
 /// average += (1 - d) * (trained - average), as tf.train.ExponentialMovingAverage has it; timm's
 /// d * average + (1 - d) * trained is the same but for rounding, and would let the average of a
 /// frozen weight drift. t counts the step that ends here. After a non-finite step the average is
-/// unchanged. One row is one chunk.
+/// unchanged. A row is kRow chunks, or the rest of them.
 template <class T>
-struct AverageChunk {
+struct AverageChunks {
+  static constexpr std::int64_t kRow = 16;
   T* average;
   const T* trained;
+  std::int64_t chunks;
   const StepState* state;
   AverageRule rule;
   bool restart;
 
+  [[nodiscard]] std::int64_t rows() const { return (chunks + kRow - 1) / kRow; }
   template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t chunk) const {
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
     const double steps = static_cast<double>(state->step + 1);
     const double most = (1 + steps) / (10 + steps);
     const double decay = rule.warmup && most < rule.decay ? most : rule.decay;
     const T take = static_cast<T>(1 - decay);
     const bool keep = state->nonfinite_step >= 0;
     const bool fresh = restart;
-    T* const a = average + chunk * kChunk;
-    const T* const w = trained + chunk * kChunk;
-    team.each(kChunk, [=](std::int64_t i) {
+    const std::int64_t first = row * kRow, left = chunks - first;
+    T* const a = average + first * kChunk;
+    const T* const w = trained + first * kChunk;
+    team.each((left < kRow ? left : kRow) * kChunk, [=](std::int64_t i) {
       const T next = a[i] + take * (w[i] - a[i]);
       a[i] = fresh ? w[i] : keep ? a[i] : next;
     });
   }
 };
+
+/// Both averages in one launch.
+template <class T, class Launcher>
+void average(const Launcher& launcher, const AverageBlocks& blocks) {
+  const auto chunks_of = [&](const AveragedBlock& block) {
+    return AverageChunks<T>{static_cast<T*>(block.average),
+                            static_cast<const T*>(block.trained),
+                            block.chunks,
+                            blocks.state,
+                            blocks.rule,
+                            blocks.restart};
+  };
+  const AverageChunks<T> weights = chunks_of(blocks.weights), running = chunks_of(blocks.running);
+  launcher.rows(weights.rows() + running.rows(),
+                RowsInTurn<AverageChunks<T>, AverageChunks<T>>{weights, weights.rows(), running});
+}
 
 }  // namespace trainyard

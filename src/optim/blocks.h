@@ -7,6 +7,7 @@
 
 #include "base/host_device.h"
 #include "ops/step_tensors.h"
+#include "optim/chunk_runs.h"
 #include "optim/norm_blocks.h"
 #include "tensor/dtype.h"
 
@@ -29,18 +30,24 @@ struct Segment {
   }
 };
 
-/// The blocks of one step. All arrays have arithmetic type `type` and chunks * kChunk elements.
+/// A bound of the gradients' norm.
+struct GradientClip {
+  const double* norm = nullptr;  // the norm of the step's gradients
+  double maximum = 0;            // 0: no bound
+};
+
+/// The blocks of one step. All arrays have arithmetic type `type` and hold whole chunks.
 struct UpdateBlocks {
   DType type = DType::f32;
   void* weights = nullptr;
   void* gradients = nullptr;  // mean over the global batch; a rule's direction takes its place
   std::vector<void*> slots;   // optimizer state, in the order of slots()
   const Segment* segments = nullptr;
-  const std::int32_t* segment_of_chunk = nullptr;
-  std::int64_t chunks = 0;
-  const std::int32_t* updated = nullptr;  // the chunks of the rule; null: all
-  std::int64_t updated_chunks = 0;
+  const ChunkRun* runs = nullptr;  // those of a rule, or all
+  std::int64_t run_count = 0;
+  std::int64_t chunks = 0;           // of all these runs
   const StepState* state = nullptr;  // has lr; a non-finite step changes no weights
+  GradientClip clip;                 // a rule reads its gradients clipped
   double* running_number = nullptr;  // of a rule that has one, see rules.h
   NormBlocks norms;
 };

@@ -9,115 +9,123 @@
 
 namespace trainyard {
 
-/// Chunks whose partial sums are added in one run; fixed, so that sums do not depend on threads.
-inline constexpr std::int64_t kChunksPerPartial = 256;
-
 /// Factor that clips a gradient of this norm to `maximum`: maximum / norm if the norm is larger,
-/// else exactly 1 (also for NaN).
+/// else exactly 1 (also for NaN, and without a bound).
 [[nodiscard]] TY_HD double clip_factor(double norm, double maximum) {
-  return norm > maximum ? maximum / norm : 1.0;
+  return maximum > 0 && norm > maximum ? maximum / norm : 1.0;
+}
+[[nodiscard]] TY_HD double clip_factor(const GradientClip& clip) {
+  return clip.maximum > 0 ? clip_factor(*clip.norm, clip.maximum) : 1.0;
 }
 
-/// One row per chunk: gradient += 2 * l2 * w.
+/// The sums of runs, and then of all of them, in double and in a fixed order.
+struct RunSums {
+  double* partials = nullptr;         // by run
+  std::uint32_t* finished = nullptr;  // see finished_rows() of the launchers
+
+  template <class Team>
+  [[nodiscard]] TY_HD double total(const Team& team, std::int64_t runs) const {
+    const double* const p = partials;
+    return team.template sum<double>(runs, [=](std::int64_t i) { return p[i]; });
+  }
+};
+
+/// What the sums of gradients become before the optimizer's rule reads them.
+struct GradientFinish {
+  bool unscale = false;             // divide by the loss scale of the state
+  const double* weights = nullptr;  // the sum of the samples' weights over all ranks; null: none
+  double samples = 1;               // of a step
+  RunSums sums;
+  double* norm = nullptr;  // the 2-norm of the result
+  const double* loss = nullptr;
+  StepState* state = nullptr;
+};
+
+/// A row is a run: gradient = gradient / loss scale * samples / weights + 2 * l2 * w, each factor
+/// and term only where there is one. The loss scale is a power of two, so its division is exact;
+/// `samples / weights` makes the mean over samples that over their weights (0 without weights); the
+/// term is that of Keras's l2 in the loss, and frozen parameters have none. The end takes the norm,
+/// and marks the step in the state as the first non-finite one if the norm or the loss is not
+/// finite and none was marked before.
 template <class T>
-struct AddL2 {
+struct FinishGradients {
   const T* weights;
   T* gradients;
   const Segment* segments;
-  const std::int32_t* segment_of_chunk;
-
-  template <class Team>
-  TY_HD void operator()(const Team& team, std::int64_t chunk) const {
-    const Segment segment = segments[segment_of_chunk[chunk]];
-    if (segment.l2 == 0 || segment.frozen != 0) return;
-    const T factor = static_cast<T>(2.0 * segment.l2);
-    const T* const w = weights + chunk * kChunk;
-    T* const g = gradients + chunk * kChunk;
-    team.each(kChunk, [=](std::int64_t i) { g[i] += factor * w[i]; });
-  }
-};
-
-/// One row per run of kChunksPerPartial chunks: partial[row] = sum of factor(chunk) * x^2.
-template <class T>
-struct SquareSum {
-  const T* values;
-  const Segment* segments;  // null: factor 1, else l2
-  const std::int32_t* segment_of_chunk;
-  std::int64_t chunks;
-  double* partial;
+  const ChunkRun* runs;
+  std::int64_t run_count;
+  std::int64_t chunks;  // of the runs, for those who count bytes
+  GradientFinish task;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t first = row * kChunksPerPartial;
-    const std::int64_t left = chunks - first;
-    const std::int64_t count = (left < kChunksPerPartial ? left : kChunksPerPartial) * kChunk;
-    const T* const x = values + first * kChunk;
-    const Segment* const s = segments;
-    const std::int32_t* const of = segment_of_chunk + first;
+    const ChunkRun run = runs[row];
+    const Segment& segment = segments[run.segment];
+    const T l2 = segment.frozen != 0 ? T(0) : static_cast<T>(2.0 * segment.l2);
+    T* const g = gradients + run.first * kChunk;
+    const std::int64_t count = run.chunks * kChunk;
+    if (l2 != 0 || task.unscale || task.weights != nullptr) {
+      const T* const w = weights + run.first * kChunk;
+      const T scale = static_cast<T>(task.unscale ? 1.0 / task.state->loss_scale : 1.0);
+      const T share = share_of_samples();
+      team.each(count, [=](std::int64_t i) {
+        const T mean = g[i] * scale * share;
+        g[i] = l2 != 0 ? mean + l2 * w[i] : mean;
+      });
+    }
     const double sum = team.template sum<double>(count, [=](std::int64_t i) {
-      const double value = static_cast<double>(x[i]);
-      return (s == nullptr ? 1.0 : s[of[i / kChunk]].l2) * value * value;
+      const double value = static_cast<double>(g[i]);
+      return value * value;
     });
-    double* const out = partial + row;
+    double* const out = task.sums.partials + row;
     team.once([=] { *out = sum; });
   }
-};
+  template <class Team>
+  TY_HD void finish(const Team& team) const {
+    const double norm = math::sqrt(task.sums.total(team, run_count));
+    const GradientFinish& own = task;
+    team.once([&] {
+      *own.norm = norm;
+      const bool finite = math::is_finite(norm) && math::is_finite(*own.loss);
+      if (!finite && own.state->nonfinite_step < 0) own.state->nonfinite_step = own.state->step;
+    });
+  }
 
-/// Adds the partial sums in order; they are few (one per 16,384 elements), so one lane does it.
-/// Launch with one element.
-struct SumOfPartials {
-  const double* partial;
-  std::int64_t count;
-  bool root;  // take the square root of the sum
-  double* out;
-
-  TY_HD void operator()(std::int64_t /*unused*/) const {
-    double sum = 0;
-    for (std::int64_t i = 0; i < count; ++i) sum += partial[i];
-    *out = root ? math::sqrt(sum) : sum;
+ private:
+  [[nodiscard]] TY_HD T share_of_samples() const {
+    if (task.weights == nullptr) return T(1);
+    return static_cast<T>(*task.weights > 0 ? task.samples / *task.weights : 0.0);
   }
 };
 
-/// gradient /= the loss scale, which is a power of two, so nothing is rounded.
+/// A row is a run: the sum of l2 * w^2. The end writes the sum over all; frozen parameters count,
+/// as in Keras.
 template <class T>
-struct Unscale {
-  T* gradients;
-  const StepState* state;
-  TY_HD void operator()(std::int64_t i) const {
-    gradients[i] *= static_cast<T>(1.0 / state->loss_scale);
-  }
-};
+struct RegularisationLoss {
+  const T* weights;
+  const Segment* segments;
+  const ChunkRun* runs;
+  std::int64_t run_count;
+  RunSums sums;
+  double* loss;
 
-/// gradient *= samples / *weights: from the mean over samples to that over their weights, whose sum
-/// over all ranks is read on the device. Without weights there is no gradient: 0.
-template <class T>
-struct DivideByWeights {
-  T* gradients;
-  double samples;
-  const double* weights;
-  TY_HD void operator()(std::int64_t i) const {
-    gradients[i] *= static_cast<T>(*weights > 0 ? samples / *weights : 0.0);
+  template <class Team>
+  TY_HD void operator()(const Team& team, std::int64_t row) const {
+    const ChunkRun run = runs[row];
+    const T* const w = weights + run.first * kChunk;
+    const double l2 = segments[run.segment].l2;
+    const double sum = team.template sum<double>(run.chunks * kChunk, [=](std::int64_t i) {
+      const double value = static_cast<double>(w[i]);
+      return l2 * value * value;
+    });
+    double* const out = sums.partials + row;
+    team.once([=] { *out = sum; });
   }
-};
-
-/// gradient *= clip_factor(*norm, maximum); the norm is read on the device.
-template <class T>
-struct ClipGradients {
-  T* gradients;
-  const double* norm;
-  double maximum;
-  TY_HD void operator()(std::int64_t i) const {
-    gradients[i] *= static_cast<T>(clip_factor(*norm, maximum));
-  }
-};
-
-/// Marks the step as the first non-finite one if *value (a loss or a norm) is not finite and none
-/// was marked before. Launch with one element.
-struct NoteNonfinite {
-  StepState* state;
-  const double* value;
-  TY_HD void operator()(std::int64_t /*unused*/) const {
-    if (!math::is_finite(*value) && state->nonfinite_step < 0) state->nonfinite_step = state->step;
+  template <class Team>
+  TY_HD void finish(const Team& team) const {
+    const double sum = sums.total(team, run_count);
+    double* const out = loss;
+    team.once([=] { *out = sum; });
   }
 };
 

@@ -3,21 +3,9 @@
 
 #include <cstdint>
 
+#include "optim/chunk_runs.h"
+
 namespace trainyard {
-
-/// Chunks in a row of one segment, at most kChunksPerPartial.
-struct ChunkRun {
-  std::int32_t segment = 0;
-  std::int32_t first = 0;
-  std::int32_t chunks = 0;
-};
-
-/// The runs of one segment, in order.
-struct SegmentRuns {
-  std::int32_t segment = 0;
-  std::int32_t first = 0;  // index of a ChunkRun
-  std::int32_t count = 0;
-};
 
 /// The 2-norms of a segment's weights and of what the gradient block has for it; of a run, their
 /// squares.
@@ -28,11 +16,9 @@ struct Norms {
 
 /// On the device; nothing for a rule without a trust ratio.
 struct NormBlocks {
-  const ChunkRun* runs = nullptr;
-  std::int64_t run_count = 0;
-  const SegmentRuns* segments = nullptr;  // those of the rule
+  const SegmentRuns* segments = nullptr;  // those of the rule, of UpdateBlocks::runs
   std::int64_t segment_count = 0;
-  Norms* partials = nullptr;  // [run_count]
+  Norms* partials = nullptr;  // by run
   Norms* norms = nullptr;     // by segment, of all segments
 };
 

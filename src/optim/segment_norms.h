@@ -7,6 +7,7 @@
 #include "base/math.h"
 #include "kernels/chunk.h"
 #include "optim/blocks.h"
+#include "optim/gradient_functors.h"
 #include "optim/norm_blocks.h"
 
 namespace trainyard {
@@ -17,6 +18,8 @@ struct RunSquares {
   const T* weights;
   const T* gradients;
   const ChunkRun* runs;
+  std::int64_t chunks;  // of these, for those who count bytes
+  GradientClip clip;    // of the gradients
   Norms* partials;
 
   template <class Team>
@@ -24,13 +27,14 @@ struct RunSquares {
     const ChunkRun run = runs[row];
     const T* const w = weights + run.first * kChunk;
     const T* const g = gradients + run.first * kChunk;
-    const auto squares = [&](const T* x) {
+    const auto squares = [&](const T* x, T factor) {
       return team.template sum<double>(run.chunks * kChunk, [=](std::int64_t i) {
-        const double value = static_cast<double>(x[i]);
+        const double value = static_cast<double>(x[i] * factor);
         return value * value;
       });
     };
-    const double of_weights = squares(w), of_gradients = squares(g);
+    const double of_weights = squares(w, T(1));
+    const double of_gradients = squares(g, static_cast<T>(clip_factor(clip)));
     Norms* const out = partials + row;
     team.once([=] { *out = {of_weights, of_gradients}; });
   }
@@ -55,13 +59,13 @@ struct SegmentRoots {
   }
 };
 
-/// Writes the norms of the segments of blocks.norms.
+/// Writes the norms of the segments of blocks.norms; the gradients' are of what `clip` leaves.
 template <class T, class Launcher>
-void segment_norms(const Launcher& launcher, const UpdateBlocks& blocks) {
+void segment_norms(const Launcher& launcher, const UpdateBlocks& blocks, const GradientClip& clip) {
   const NormBlocks& of = blocks.norms;
-  launcher.rows(of.run_count,
-                RunSquares<T>{static_cast<const T*>(blocks.weights),
-                              static_cast<const T*>(blocks.gradients), of.runs, of.partials});
+  launcher.rows(blocks.run_count, RunSquares<T>{static_cast<const T*>(blocks.weights),
+                                                static_cast<const T*>(blocks.gradients),
+                                                blocks.runs, blocks.chunks, clip, of.partials});
   launcher.rows(of.segment_count, SegmentRoots{of.segments, of.partials, of.norms});
 }
 

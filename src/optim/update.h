@@ -1,4 +1,5 @@
-// The loops that all optimizers share, on every device: one row per chunk, arithmetic by a rule.
+// The loops that all optimizers share, on every device: one row per run of chunks, arithmetic by a
+// rule.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +8,15 @@
 
 #include "base/host_device.h"
 #include "kernels/chunk.h"
+#include "kernels/rows_in_turn.h"
+#include "ops/running_statistics.h"
 #include "optim/blocks.h"
+#include "optim/change_elements.h"
 #include "optim/element.h"
+#include "optim/gradient_functors.h"
 #include "optim/rules.h"
 #include "optim/segment_norms.h"
+#include "optim/statistic_blocks.h"
 
 namespace trainyard {
 
@@ -19,27 +25,24 @@ namespace trainyard {
 template <class Rule>
 inline constexpr std::size_t kAppliedSlots = HasDirection<Rule> ? 0 : Rule::kSlots;
 
-/// What the loops over a rule's chunks read and change, `slots` state values of it.
+/// What the loops over a rule's runs read and change, `slots` state values of it.
 template <class T, class Rule, std::size_t slots>
-struct RuleChunks {
+struct RuleRuns {
   static constexpr int kSlots = static_cast<int>(slots);
   using At = Element<T*, slots>;
   using Own = Element<T, slots>;
   Rule rule;
   At blocks;
   T* gradients;
-  const std::int32_t* updated;  // see UpdateBlocks
+  const ChunkRun* runs;  // those of the rule
+  std::int64_t chunks;   // of these, for those who count bytes
   const Segment* segments;
-  const std::int32_t* segment_of_chunk;
   const StepState* state;
+  GradientClip clip;             // of the gradients as this loop reads them
   const double* running_number;  // not read unless the rule has one
   const Norms* norms;            // not read unless the rule has a trust ratio
   double time_decay;             // Keras's decay: lr / (1 + time_decay * finished steps)
 
-  /// The chunk of a row.
-  [[nodiscard]] TY_HD std::int64_t chunk_of(std::int64_t row) const {
-    return updated == nullptr ? row : updated[row];
-  }
   /// Whether a parameter changes in this step: a frozen one does not, and after a non-finite step
   /// none does.
   [[nodiscard]] TY_HD bool changes(const Segment& segment) const {
@@ -54,67 +57,57 @@ struct RuleChunks {
     if constexpr (HasRunningNumber<Rule>) scalars.running = *running_number;
     return scalars;
   }
-  [[nodiscard]] TY_HD At at(std::int64_t chunk) const {
+  /// change(gradient, element) for the elements of a run.
+  template <Changed what, class Team, class F>
+  TY_HD void change(const Team& team, const ChunkRun& run, const F& change) const {
     At own = blocks;
-    own.weight += chunk * kChunk;
-    for (int slot = 0; slot < kSlots; ++slot) own.state[slot] += chunk * kChunk;
-    return own;
+    own.weight += run.first * kChunk;
+    for (int slot = 0; slot < kSlots; ++slot) own.state[slot] += run.first * kChunk;
+    change_elements<what>(team, run.chunks * kChunk, gradients + run.first * kChunk, own, change);
   }
 };
 
-/// The first phase of a rule with a direction: replaces the gradients of one chunk by it.
+/// The first phase of a rule with a direction: replaces the gradients of one run by it.
 template <class T, class Rule>
-struct DirectChunk {
-  using All = RuleChunks<T, Rule, Rule::kSlots>;
+struct DirectRun {
+  using All = RuleRuns<T, Rule, Rule::kSlots>;
   All all;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t chunk = all.chunk_of(row);
-    const Segment& segment = all.segments[all.segment_of_chunk[chunk]];
+    const ChunkRun run = all.runs[row];
+    const Segment& segment = all.segments[run.segment];
     if (!all.changes(segment)) return;
     const auto direction = all.rule.template direction<T>(all.scalars_of(segment));
-    const typename All::At at = all.at(chunk);
-    T* const g = all.gradients + chunk * kChunk;
-    team.each(kChunk, [=](std::int64_t i) {
-      typename All::Own e;
-      e.weight = at.weight[i];
-      for (int slot = 0; slot < All::kSlots; ++slot) e.state[slot] = at.state[slot][i];
-      g[i] = direction(g[i], e);
-      for (int slot = 0; slot < All::kSlots; ++slot) at.state[slot][i] = e.state[slot];
-    });
+    const T clip = static_cast<T>(clip_factor(all.clip));
+    all.template change<Changed::gradient>(
+        team, run, [=](T& g, typename All::Own& e) { g = direction(g * clip, e); });
   }
 };
 
-/// The last phase of every rule: changes the weights of one chunk.
+/// The last phase of every rule: changes the weights of one run.
 template <class T, class Rule>
-struct UpdateChunk {
-  using All = RuleChunks<T, Rule, kAppliedSlots<Rule>>;
+struct UpdateRun {
+  using All = RuleRuns<T, Rule, kAppliedSlots<Rule>>;
   All all;
 
   template <class Team>
   TY_HD void operator()(const Team& team, std::int64_t row) const {
-    const std::int64_t chunk = all.chunk_of(row);
-    const std::int32_t index = all.segment_of_chunk[chunk];
-    const Segment& segment = all.segments[index];
+    const ChunkRun run = all.runs[row];
+    const Segment& segment = all.segments[run.segment];
     if (!all.changes(segment)) return;
     StepScalars scalars = all.scalars_of(segment);
     const T shrink = static_cast<T>(1.0 - scalars.rate * segment.decoupled_decay);
     if constexpr (HasTrustRatio<Rule>) {
-      const Norms norms = all.norms[index];
+      const Norms norms = all.norms[run.segment];
       const double ratio = all.rule.trust_ratio(norms.weights, norms.gradients, segment.decay);
       scalars.rate *= segment.adapted != 0 ? ratio : 1.0;
     }
     const auto step = all.rule.template step<T>(scalars);
-    const typename All::At at = all.at(chunk);
-    const T* const g = all.gradients + chunk * kChunk;
-    team.each(kChunk, [=](std::int64_t i) {
-      typename All::Own e;
-      e.weight = shrink * at.weight[i];
-      for (int slot = 0; slot < All::kSlots; ++slot) e.state[slot] = at.state[slot][i];
-      step(g[i], e);
-      at.weight[i] = e.weight;
-      for (int slot = 0; slot < All::kSlots; ++slot) at.state[slot][i] = e.state[slot];
+    const T clip = static_cast<T>(clip_factor(all.clip));
+    all.template change<Changed::weight>(team, run, [=](T& g, typename All::Own& e) {
+      e.weight = shrink * e.weight;
+      step(g * clip, e);
     });
   }
 };
@@ -132,46 +125,57 @@ struct AdvanceRule {
 };
 
 template <class T, std::size_t slots, class Rule>
-RuleChunks<T, Rule, slots> rule_chunks(const UpdateBlocks& blocks, const Rule& rule,
-                                       double time_decay) {
-  RuleChunks<T, Rule, slots> all{.rule = rule,
-                                 .blocks = {static_cast<T*>(blocks.weights), {}},
-                                 .gradients = static_cast<T*>(blocks.gradients),
-                                 .updated = blocks.updated,
-                                 .segments = blocks.segments,
-                                 .segment_of_chunk = blocks.segment_of_chunk,
-                                 .state = blocks.state,
-                                 .running_number = blocks.running_number,
-                                 .norms = blocks.norms.norms,
-                                 .time_decay = time_decay};
+RuleRuns<T, Rule, slots> rule_runs(const UpdateBlocks& blocks, const Rule& rule,
+                                   const GradientClip& clip, double time_decay) {
+  RuleRuns<T, Rule, slots> all{.rule = rule,
+                               .blocks = {static_cast<T*>(blocks.weights), {}},
+                               .gradients = static_cast<T*>(blocks.gradients),
+                               .runs = blocks.runs,
+                               .chunks = blocks.chunks,
+                               .segments = blocks.segments,
+                               .state = blocks.state,
+                               .clip = clip,
+                               .running_number = blocks.running_number,
+                               .norms = blocks.norms.norms,
+                               .time_decay = time_decay};
   for (int slot = 0; slot < all.kSlots; ++slot) {
     all.blocks.state[slot] = static_cast<T*>(blocks.slots.at(static_cast<std::size_t>(slot)));
   }
   return all;
 }
 
-/// The phases of one step of `rule` over its chunks, in order, in arithmetic type T.
+/// The phases of one step of `rule` over its runs, in order, in arithmetic type T. The last one
+/// updates the statistics too.
 template <class T, class Launcher, class Rule>
-void update_chunks(const Launcher& launcher, const UpdateBlocks& blocks, const Rule& rule,
-                   double time_decay) {
-  const std::int64_t rows = blocks.updated == nullptr ? blocks.chunks : blocks.updated_chunks;
+void update_runs(const Launcher& launcher, const UpdateBlocks& blocks, const Rule& rule,
+                 double time_decay, const StatisticBlocks& statistics) {
+  GradientClip clip = blocks.clip;
   if constexpr (HasDirection<Rule>) {
-    launcher.rows(rows,
-                  DirectChunk<T, Rule>{rule_chunks<T, Rule::kSlots>(blocks, rule, time_decay)});
+    launcher.rows(blocks.run_count,
+                  DirectRun<T, Rule>{rule_runs<T, Rule::kSlots>(blocks, rule, clip, time_decay)});
+    clip = {};  // the direction is not clipped
   }
-  if constexpr (HasTrustRatio<Rule>) segment_norms<T>(launcher, blocks);
+  if constexpr (HasTrustRatio<Rule>) segment_norms<T>(launcher, blocks, clip);
+  const UpdateRun<T, Rule> update{
+      rule_runs<T, kAppliedSlots<Rule>>(blocks, rule, clip, time_decay)};
+  const UpdateRunning<T> running{static_cast<T*>(statistics.running),
+                                 static_cast<const T*>(statistics.batch), statistics.rules,
+                                 statistics.state, statistics.replicas};
   launcher.rows(
-      rows, UpdateChunk<T, Rule>{rule_chunks<T, kAppliedSlots<Rule>>(blocks, rule, time_decay)});
+      blocks.run_count + statistics.chunks,
+      RowsInTurn<UpdateRun<T, Rule>, UpdateRunning<T>>{update, blocks.run_count, running});
   if constexpr (HasRunningNumber<Rule>) {
     launcher.each(1, AdvanceRule<Rule>{rule, blocks.state, blocks.running_number});
   }
 }
 
-/// One step over all chunks, in arithmetic type T.
+/// One step over the runs of a rule, in arithmetic type T.
 template <class T, class Launcher>
 void run_update(const Launcher& launcher, const UpdateBlocks& blocks, const UpdateRule& rule,
-                double time_decay) {
-  std::visit([&](const auto& own) { update_chunks<T>(launcher, blocks, own, time_decay); }, rule);
+                double time_decay, const StatisticBlocks& statistics) {
+  std::visit(
+      [&](const auto& own) { update_runs<T>(launcher, blocks, own, time_decay, statistics); },
+      rule);
 }
 
 }  // namespace trainyard

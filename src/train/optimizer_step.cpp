@@ -62,7 +62,7 @@ DeviceArray<T> on_device(const Compute& compute, const std::vector<T>& values) {
   return DeviceArray<T>(compute.device, compute.queue, values);
 }
 
-UpdateBlocks blocks_of(const ModelMemory& memory) {
+UpdateBlocks blocks_in(const ModelMemory& memory) {
   UpdateBlocks blocks{.type = memory.type(),
                       .weights = memory.weights(),
                       .gradients = memory.gradient_sum(),
@@ -81,26 +81,27 @@ OptimizerStep::OptimizerStep(Model& model, const Optimizer& optimizer,
       results_(results),
       has_l2_(has_l2(make_segments(model, optimizer, options.parameters))),
       segments_(on_device(model.compute(), make_segments(model, optimizer, options.parameters))),
-      segment_of_chunk_(on_device(model.compute(), make_segment_of_chunk(model.blocks()))),
+      runs_(on_device(model.compute(), chunk_runs(make_segment_of_chunk(model.blocks())).runs)),
       statistic_rules_(on_device(model.compute(), make_statistic_rules(model))),
-      scratch_(model.compute().device, static_cast<std::size_t>(sum_scratch(
-                                           static_cast<std::int64_t>(segment_of_chunk_.size())))),
+      partials_(model.compute().device, runs_.size()),
+      finished_(on_device(model.compute(), std::vector<std::uint32_t>{0})),
       regularisation_(model.compute().device, 1),
-      blocks_(blocks_of(model.memory())) {
+      blocks_(blocks_in(model.memory())) {
   start_slots(model, optimizer, options_.parameters);
   const ModelMemory& memory = model.memory();
   blocks_.segments = segments_.data();
-  blocks_.segment_of_chunk = segment_of_chunk_.data();
-  blocks_.chunks = static_cast<std::int64_t>(segment_of_chunk_.size());
+  blocks_.runs = runs_.data();
+  blocks_.run_count = static_cast<std::int64_t>(runs_.size());
+  blocks_.chunks = model.blocks().parameter_elements / kChunk;
   const std::int64_t tail =
       model.blocks().parameter_elements * static_cast<std::int64_t>(size_of(memory.type()));
-  statistics_ = {.type = memory.type(),
-                 .running = memory.running(),
+  statistics_ = {.running = memory.running(),
                  .batch = memory.gradient_sum() + tail,
                  .rules = statistic_rules_.data(),
                  .state = memory.state(),
                  .replicas = options.replicas,
                  .chunks = static_cast<std::int64_t>(statistic_rules_.size())};
+  for (const RuleGroup& group : groups_) group_blocks_.push_back(blocks_of(group));
 }
 
 void OptimizerStep::start_at(std::int64_t finished) {
@@ -110,45 +111,60 @@ void OptimizerStep::start_at(std::int64_t finished) {
   }
 }
 
+void OptimizerStep::finish_gradients() {
+  const ModelMemory& memory = model_.memory();
+  const double* weights = nullptr;
+  if (const auto sum = weight_sums(model_.graph())) {
+    weights = memory.results() + ResultRow::loss + 1 + *sum;
+  }
+  model_.compute().launches.finish_gradients(blocks_,
+                                             {.unscale = scales_loss(),
+                                              .weights = weights,
+                                              .samples = options_.samples,
+                                              .sums = sums(),
+                                              .norm = memory.results() + ResultRow::gradient_norm,
+                                              .loss = memory.results() + ResultRow::loss,
+                                              .state = memory.state()});
+}
+
+UpdateBlocks OptimizerStep::blocks_of(const RuleGroup& group) const {
+  UpdateBlocks blocks = blocks_;
+  blocks.runs = group.runs.data();
+  blocks.run_count = static_cast<std::int64_t>(group.runs.size());
+  blocks.chunks = group.chunks;
+  blocks.clip = {model_.memory().results() + ResultRow::gradient_norm, options_.clip_norm};
+  blocks.running_number = group.running_number.data();
+  if (group.norms) blocks.norms = group.norms->view();
+  return blocks;
+}
+
 void OptimizerStep::update() {
-  for (const RuleGroup& group : groups_) {
-    blocks_.running_number = group.running_number.data();
-    blocks_.norms = group.norms ? group.norms->view() : NormBlocks{};
-    blocks_.updated = group.chunks ? group.chunks->data() : nullptr;
-    blocks_.updated_chunks = group.chunks ? static_cast<std::int64_t>(group.chunks->size()) : 0;
-    model_.compute().launches.update(blocks_, group.optimizer->rule, group.optimizer->time_decay);
+  StatisticBlocks statistics = statistics_;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const Optimizer& optimizer = *groups_[i].optimizer;
+    model_.compute().launches.update(group_blocks_[i], optimizer.rule, optimizer.time_decay,
+                                     statistics);
+    statistics.chunks = 0;
   }
 }
 
 void OptimizerStep::apply() {
-  const ModelMemory& memory = model_.memory();
-  const UpdateLaunches& launches = model_.compute().launches;
-  if (scales_loss()) launches.unscale(blocks_);
-  if (const auto sum = weight_sums(model_.graph())) {
-    const double* const weights = memory.results() + ResultRow::loss + 1 + *sum;
-    launches.divide_by_weights(blocks_, options_.samples, weights);
-  }
-  if (has_l2_) launches.add_l2(blocks_);
-  double* const norm = memory.results() + ResultRow::gradient_norm;
-  launches.gradient_norm(blocks_, scratch_.span(), norm);
-  launches.note_nonfinite(memory.state(), norm);
-  launches.note_nonfinite(memory.state(), memory.results() + ResultRow::loss);
-  if (options_.clip_norm > 0) launches.clip_gradients(blocks_, norm, options_.clip_norm);
-  launches.update_running(statistics_);
+  finish_gradients();
   update();
   model_.publish_weights(WeightChange::step);
-  launches.end({.state = memory.state(),
-                .current = memory.results(),
-                .rows = results_.rows,
-                .width = results_.width,
-                .capacity = results_.capacity,
-                .scale = options_.loss_scale});
+  const ModelMemory& memory = model_.memory();
+  model_.compute().launches.end({.state = memory.state(),
+                                 .current = memory.results(),
+                                 .rows = results_.rows,
+                                 .width = results_.width,
+                                 .capacity = results_.capacity,
+                                 .scale = options_.loss_scale});
 }
 
 double OptimizerStep::regularisation_loss() {
   if (!has_l2_) return 0;
   const Compute& compute = model_.compute();
-  compute.launches.regularisation_loss(blocks_, scratch_.span(), regularisation_.data());
+  compute.launches.regularisation_loss(blocks_, sums(), regularisation_.data());
   return regularisation_.read(compute.queue)[0];
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "device/device_array.h"
 #include "model/model.h"
@@ -26,8 +27,9 @@ struct ResultRows {
   std::int64_t capacity = 0;
 };
 
-/// Unscales, adds L2 terms, takes the norm, clips, applies the optimizer's rule and updates running
-/// statistics. A non-finite loss or gradient on any rank withholds the step.
+/// Unscales, adds L2 terms and takes the norm in one launch, then clips, applies the optimizer's
+/// rule and updates running statistics in another, or in a rule's phases. A non-finite loss or
+/// gradient on any rank withholds the step.
 class OptimizerStep {
  public:
   /// Model, optimizer and rows must outlive it.
@@ -50,8 +52,12 @@ class OptimizerStep {
   [[nodiscard]] double regularisation_loss();
 
  private:
-  /// Enqueues the rule of each group.
+  /// Enqueues what precedes the rules.
+  void finish_gradients();
+  /// Enqueues the rule of each group, and with the first the running statistics.
   void update();
+  [[nodiscard]] UpdateBlocks blocks_of(const RuleGroup& group) const;
+  [[nodiscard]] RunSums sums() const { return {partials_.data(), finished_.data()}; }
 
   Model& model_;
   OptimizerStepOptions options_;
@@ -59,11 +65,13 @@ class OptimizerStep {
   ResultRows results_;
   bool has_l2_;
   DeviceArray<Segment> segments_;
-  DeviceArray<std::int32_t> segment_of_chunk_;
+  DeviceArray<ChunkRun> runs_;
   DeviceArray<StatisticRule> statistic_rules_;  // by chunk
-  DeviceArray<double> scratch_;                 // of the norm's and the regulariser's sums
+  DeviceArray<double> partials_;                // by run, of the norm's and the regulariser's sums
+  DeviceArray<std::uint32_t> finished_;         // one element, see RunSums
   DeviceArray<double> regularisation_;          // one element
-  UpdateBlocks blocks_;
+  UpdateBlocks blocks_;                         // with all runs
+  std::vector<UpdateBlocks> group_blocks_;      // with those of each group
   StatisticBlocks statistics_;
 };
 

@@ -34,16 +34,13 @@ std::vector<ChunksOf> chunks_by_optimizer(const Model& model, const Optimizer& u
 
 }  // namespace
 
-ParameterNorms::ParameterNorms(const Compute& compute, const NormRuns& runs, std::size_t segments)
-    : runs_(compute.device, compute.queue, runs.runs),
-      segments_(compute.device, compute.queue, runs.segments),
+ParameterNorms::ParameterNorms(const Compute& compute, const ChunkRuns& runs, std::size_t segments)
+    : segments_(compute.device, compute.queue, runs.segments),
       partials_(compute.device, runs.runs.size()),
       norms_(compute.device, segments) {}
 
 NormBlocks ParameterNorms::view() const {
-  return {.runs = runs_.data(),
-          .run_count = static_cast<std::int64_t>(runs_.size()),
-          .segments = segments_.data(),
+  return {.segments = segments_.data(),
           .segment_count = static_cast<std::int64_t>(segments_.size()),
           .partials = partials_.data(),
           .norms = norms_.data()};
@@ -65,13 +62,16 @@ std::vector<RuleGroup> make_rule_groups(const Model& model, const Optimizer& usu
   const std::vector<std::int32_t> segments = make_segment_of_chunk(model.blocks());
   std::vector<RuleGroup> groups;
   for (const ChunksOf& own : list) {
+    const ChunkRuns runs = chunk_runs(segments, own.chunks);
     RuleGroup& group = groups.emplace_back(
-        RuleGroup{own.optimizer, std::nullopt, DeviceArray<double>(compute.device, 1), {}});
+        RuleGroup{own.optimizer,
+                  DeviceArray<ChunkRun>(compute.device, compute.queue, runs.runs),
+                  static_cast<std::int64_t>(own.chunks.size()),
+                  DeviceArray<double>(compute.device, 1),
+                  {}});
     if (needs_norms(own.optimizer->rule)) {
-      group.norms.emplace(compute, norm_runs(segments, own.chunks),
-                          model.blocks().parameters.size());
+      group.norms.emplace(compute, runs, model.blocks().parameters.size());
     }
-    if (list.size() > 1) group.chunks.emplace(compute.device, compute.queue, own.chunks);
   }
   return groups;
 }

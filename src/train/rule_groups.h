@@ -7,8 +7,8 @@
 
 #include "device/device_array.h"
 #include "model/model.h"
+#include "optim/chunk_runs.h"
 #include "optim/norm_blocks.h"
-#include "optim/norm_runs.h"
 #include "optim/optimizer.h"
 #include "optim/parameter_rule.h"
 
@@ -18,21 +18,21 @@ namespace trainyard {
 class ParameterNorms {
  public:
   /// `segments`: the number of all parameters.
-  ParameterNorms(const Compute& compute, const NormRuns& runs, std::size_t segments);
+  ParameterNorms(const Compute& compute, const ChunkRuns& runs, std::size_t segments);
   [[nodiscard]] NormBlocks view() const;
 
  private:
-  DeviceArray<ChunkRun> runs_;
   DeviceArray<SegmentRuns> segments_;
   DeviceArray<Norms> partials_;
   DeviceArray<Norms> norms_;
 };
 
-/// An optimizer and the chunks that it updates.
+/// An optimizer and the runs that it updates.
 struct RuleGroup {
   const Optimizer* optimizer;
-  std::optional<DeviceArray<std::int32_t>> chunks;  // empty: all
-  DeviceArray<double> running_number;               // one element, see rules.h
+  DeviceArray<ChunkRun> runs;
+  std::int64_t chunks = 0;             // of these
+  DeviceArray<double> running_number;  // one element, see rules.h
   std::optional<ParameterNorms> norms;
 };
 

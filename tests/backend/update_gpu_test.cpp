@@ -17,7 +17,7 @@ namespace trainyard::test {
 namespace {
 
 constexpr std::size_t kMostSlots = 3;
-constexpr std::int64_t kChunks = 600;  // more than two runs of partial sums
+constexpr std::int64_t kChunks = 600;  // many runs, the last one short
 
 const std::vector<Segment> kSegments{
     {.rate_multiplier = 1, .l2 = 1e-4, .decay = 5e-4, .adapted = 1},
@@ -29,8 +29,8 @@ struct GpuBlocks {
   GpuArray<float> weights, gradients;
   std::vector<std::unique_ptr<GpuArray<float>>> slots;
   GpuArray<Segment> segments;
-  GpuArray<std::int32_t> segment_of_chunk;
-  GpuArray<double> scratch, norm, running_number;
+  GpuArray<double> sums, norm, loss, running_number;
+  GpuArray<std::uint32_t> finished;
   GpuArray<ChunkRun> runs;
   GpuArray<SegmentRuns> runs_of;
   GpuArray<Norms> partials, norms;
@@ -40,12 +40,13 @@ struct GpuBlocks {
       : weights(gpu, host.weights),
         gradients(gpu, host.gradients),
         segments(gpu, host.segments),
-        segment_of_chunk(gpu, host.segment_of_chunk),
-        scratch(gpu, host.scratch),
+        sums(gpu, host.sums),
         norm(gpu, {0.0}),
+        loss(gpu, {host.loss}),
         running_number(gpu, {host.running_number}),
-        runs(gpu, host.norm_runs.runs),
-        runs_of(gpu, host.norm_runs.segments),
+        finished(gpu, {0}),
+        runs(gpu, host.runs.runs),
+        runs_of(gpu, host.runs.segments),
         partials(gpu, host.partials),
         norms(gpu, host.norms),
         state(gpu, {host.state}) {
@@ -61,38 +62,38 @@ struct GpuBlocks {
             .gradients = gradients.data(),
             .slots = std::move(blocks),
             .segments = segments.data(),
-            .segment_of_chunk = segment_of_chunk.data(),
-            .chunks = kChunks,
+            .runs = runs.data(),
+            .run_count = static_cast<std::int64_t>(runs.size()),
             .state = state.data(),
             .running_number = running_number.data(),
-            .norms = {.runs = runs.data(),
-                      .run_count = static_cast<std::int64_t>(runs.size()),
-                      .segments = runs_of.data(),
+            .norms = {.segments = runs_of.data(),
                       .segment_count = static_cast<std::int64_t>(runs_of.size()),
                       .partials = partials.data(),
                       .norms = norms.data()}};
   }
+  [[nodiscard]] GradientFinish finish() const {
+    return {.sums = {sums.data(), finished.data()},
+            .norm = norm.data(),
+            .loss = loss.data(),
+            .state = state.data()};
+  }
 };
 
 /// Everything between the gradients and the new weights, on either device.
-void run_all(const UpdateLaunches& launches, const UpdateBlocks& blocks, std::span<double> scratch,
-             double* norm, StepState* state, const UpdateRule& rule) {
-  launches.unscale(blocks);
-  launches.add_l2(blocks);
-  launches.gradient_norm(blocks, scratch, norm);
-  launches.note_nonfinite(state, norm);
-  launches.clip_gradients(blocks, norm, 0.5);
-  launches.update(blocks, rule, 1e-3);
+void run_all(const UpdateLaunches& launches, UpdateBlocks blocks, GradientFinish task,
+             const UpdateRule& rule) {
+  task.unscale = true;
+  launches.finish_gradients(blocks, task);
+  blocks.clip = {task.norm, 0.5};
+  launches.update(blocks, rule, 1e-3, {});
 }
 
 void compare(Blocks<float> host, const UpdateRule& rule) {
   Gpu gpu;
   const GpuBlocks there(gpu, host);
   double norm = 0;
-  run_all(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), host.view(), host.scratch, &norm,
-          &host.state, rule);
-  run_all(*cuda::make_update_launches(gpu.stream()), there.view(),
-          {there.scratch.data(), host.scratch.size()}, there.norm.data(), there.state.data(), rule);
+  run_all(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), host.view(), host.finish(&norm), rule);
+  run_all(*cuda::make_update_launches(gpu.stream()), there.view(), there.finish(), rule);
   CHECK(there.norm.read()[0] == norm);
   CHECK(there.gradients.read() == host.gradients);
   CHECK(there.weights.read() == host.weights);
@@ -149,8 +150,7 @@ TEST_CASE("a non-finite gradient freezes the weights on a GPU" * doctest::skip(n
   blocks.state = {.step = 7, .rate = 0.05, .loss_scale = 16};
   blocks.gradients[70] = std::numeric_limits<float>::infinity();
   const GpuBlocks there(gpu, blocks);
-  run_all(*cuda::make_update_launches(gpu.stream()), there.view(),
-          {there.scratch.data(), blocks.scratch.size()}, there.norm.data(), there.state.data(),
+  run_all(*cuda::make_update_launches(gpu.stream()), there.view(), there.finish(),
           MomentumRule{0.9, MomentumForm::keras, false});
   CHECK(there.state.read()[0].nonfinite_step == 7);
   CHECK(there.weights.read() == blocks.weights);
@@ -162,25 +162,36 @@ TEST_CASE(
   Gpu gpu;
   Blocks<float> blocks(3, kSegments, 1);
   const std::vector<StatisticRule> rules{{0.99, 1.1}, {0.9, 1}, {0.5, 2}};
-  std::vector<double> total{0.25};
+  std::vector<double> totals{0.25, 0};
   blocks.state.valid = 101;
-  const GpuArray<float> sum(gpu, blocks.weights), gradients(gpu, blocks.gradients);
+  blocks.state.rate = 0.125;
+  std::vector<float> running = blocks.gradients;
+  GpuBlocks there(gpu, blocks);
+  const GpuArray<float> gpu_running(gpu, running);
   const GpuArray<StatisticRule> gpu_rules(gpu, rules);
-  const GpuArray<double> gpu_total(gpu, total);
-  const GpuArray<StepState> state(gpu, {blocks.state});
-  const auto run = [](const UpdateLaunches& launches, float* to, const float* from,
-                      const StatisticRule* of, double* metric, const StepState* at) {
-    launches.accumulate({.gradients = to}, from, 3 * kChunk, false);
-    launches.update_running(
-        {.running = to, .batch = from, .rules = of, .state = at, .replicas = 2, .chunks = 3});
-    launches.add_results({.values = from, .samples = 120, .state = at}, metric);
+  const GpuArray<double> gpu_totals(gpu, totals);
+  const auto run = [](const UpdateLaunches& launches, const UpdateBlocks& of, float* statistics,
+                      const StatisticRule* by, double* results) {
+    launches.accumulate({.gradients = of.gradients}, of.weights, 3 * kChunk, false);
+    launches.update(of, PlainRule{}, 0,
+                    {.running = statistics,
+                     .batch = of.gradients,
+                     .rules = by,
+                     .state = of.state,
+                     .replicas = 2,
+                     .chunks = 3});
+    launches.add_results(
+        {.list = {{of.weights}, {}}, .count = 2, .samples = 120, .state = of.state}, results);
   };
-  run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), blocks.weights.data(), blocks.gradients.data(),
-      rules.data(), total.data(), &blocks.state);
-  run(*cuda::make_update_launches(gpu.stream()), sum.data(), gradients.data(), gpu_rules.data(),
-      gpu_total.data(), state.data());
-  CHECK(sum.read() == blocks.weights);
-  CHECK(gpu_total.read() == total);
+  run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), blocks.view(), running.data(), rules.data(),
+      totals.data());
+  run(*cuda::make_update_launches(gpu.stream()), there.view(), gpu_running.data(), gpu_rules.data(),
+      gpu_totals.data());
+  CHECK(there.gradients.read() == blocks.gradients);
+  CHECK(there.weights.read() == blocks.weights);
+  CHECK(gpu_running.read() == running);
+  CHECK(gpu_totals.read() == totals);
+  CHECK(totals[1] == 101);
 }
 
 TEST_CASE("an average on a GPU is bit-identical to the CPU's" * doctest::skip(no_gpu())) {
@@ -191,11 +202,10 @@ TEST_CASE("an average on a GPU is bit-identical to the CPU's" * doctest::skip(no
   const GpuArray<StepState> state(gpu, {blocks.state});
   const auto run = [](const UpdateLaunches& launches, float* to, const float* from,
                       const StepState* at) {
-    launches.average({.average = to,
-                      .trained = from,
+    launches.average({.weights = {to, from, kChunks - 2},
+                      .running = {to + (kChunks - 2) * kChunk, from, 2},
                       .state = at,
-                      .rule = {.decay = 0.99, .warmup = true},
-                      .chunks = kChunks});
+                      .rule = {.decay = 0.99, .warmup = true}});
   };
   const std::vector<float> before = blocks.gradients;
   run(UpdateLaunchesOn<CpuLauncher>(CpuLauncher(1)), blocks.gradients.data(), blocks.weights.data(),

@@ -3,7 +3,7 @@
 #include "kernels/launch.h"
 #include "ops/class_metrics.h"
 #include "ops/likelihood.h"
-#include "ops/metric_sum.h"
+#include "ops/result_sums.h"
 #include "ops/top_k.h"
 
 namespace trainyard {
@@ -66,48 +66,58 @@ TEST_CASE("top_k with k equal to the number of classes is refused") {
                        "top_k with k = 5 is always 1 for 5 classes; lower k", ShapeError);
 }
 
-TEST_CASE("a metric sum adds the valid samples to a running total in double") {
+/// The sums of a table, added to `totals`.
+std::vector<double> summed(const ResultTable& table, std::vector<double> totals) {
+  CHECK(table.columns() == static_cast<std::int64_t>(totals.size()));
+  CpuLauncher(2).rows(table.columns(), ResultSums{table, totals.data()});
+  return totals;
+}
+
+TEST_CASE("a sum of results adds the valid samples to a running total in double") {
   const std::vector<float> values = {0.1f, 0.2f, std::nanf(""), 0.4f};
-  StepState state{.valid = 2};
-  double total = 1e9;
-  const CpuLauncher launcher(2);
-  launcher.rows(1, MetricSum<float>{values.data(), 4, 1, &state, nullptr, &total});
-  CHECK(total == 1e9 + (static_cast<double>(0.1f) + static_cast<double>(0.2f)));
+  const std::vector<double> wide = {0.1, 0.2, std::nan(""), 0.4};
+  const StepState state{.valid = 2};
+  const auto totals = summed({.list = {{values.data(), DType::f32}, {wide.data(), DType::f64}},
+                              .count = 2,
+                              .samples = 4,
+                              .state = &state},
+                             {1e9, 0.5});
+  CHECK(totals[0] == 1e9 + (static_cast<double>(0.1f) + static_cast<double>(0.2f)));
+  CHECK(totals[1] == 0.5 + (0.1 + 0.2));
 }
 
 TEST_CASE("samples of weight 0 are in no sum, and weights have a sum and a number") {
   const std::vector<float> values = {1, std::nanf(""), 4, 8};
   const std::vector<float> weights = {0.5f, 0, 2, 7};
-  StepState state{.valid = 3};
-  double total = 0;
-  const CpuLauncher launcher(2);
-  launcher.rows(1, MetricSum<float>{values.data(), 4, 1, &state, weights.data(), &total});
-  CHECK(total == 5);
-  std::vector<double> sums{0.25, 0};
-  launcher.rows(2, WeightSum{weights.data(), 4, &state, sums.data()});
-  CHECK(sums == std::vector<double>{2.75, 2});
+  const StepState state{.valid = 3};
+  CHECK(summed({.list = {{values.data()}, {weights.data()}, {}},
+                .count = 3,
+                .samples = 4,
+                .weights = weights.data(),
+                .state = &state},
+               {0, 0.25, 0}) == std::vector<double>{5, 2.75, 2});
 }
 
 TEST_CASE("a sum of several numbers per sample adds each to its own total") {
   const std::vector<float> values = {1, 10, 100, 2, 20, 200, 4, 40, 400};
-  StepState state{.valid = 2};
-  std::vector<double> totals{0.5, 0, 0};
-  const CpuLauncher launcher(2);
-  launcher.rows(3, MetricSum<float>{values.data(), 3, 3, &state, nullptr, totals.data()});
-  CHECK(totals == std::vector<double>{3.5, 30, 300});
+  const StepState state{.valid = 2};
+  CHECK(
+      summed(
+          {.list = {{values.data(), DType::f32, 3}, {}}, .count = 2, .samples = 3, .state = &state},
+          {0.5, 0, 0, 7}) == std::vector<double>{3.5, 30, 300, 9});
 }
 
 TEST_CASE("positions of valid samples are summed, and those of weight 0 are not") {
   const std::vector<float> values = {1, 2, 4, std::nanf(""), 16, 32, 64, 128};  // four samples
   const std::vector<float> weights = {1, 0.5f, 2, 0, 1, 0.25f, 9, 9};
-  StepState state{.valid = 3};
-  double total = 0;
-  const CpuLauncher launcher(2);
-  launcher.rows(1, MetricSum<float>{values.data(), 8, 1, &state, weights.data(), &total, 2});
-  CHECK(total == 1 + 2 + 4 + 16 + 32);
-  std::vector<double> sums{0, 0};
-  launcher.rows(2, WeightSum{weights.data(), 8, &state, sums.data(), 2});
-  CHECK(sums == std::vector<double>{4.75, 5});
+  const StepState state{.valid = 3};
+  CHECK(summed({.list = {{values.data()}, {weights.data()}, {}},
+                .count = 3,
+                .samples = 8,
+                .positions = 2,
+                .weights = weights.data(),
+                .state = &state},
+               {0, 0, 0}) == std::vector<double>{1 + 2 + 4 + 16 + 32, 4.75, 5});
 }
 
 TEST_CASE("perplexity and bits per character are of the mean cross-entropy") {

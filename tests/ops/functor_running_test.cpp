@@ -22,7 +22,7 @@ TEST_CASE("a running statistic mixes its old value with the scaled mean over the
   const std::vector<double> before = running;
   StepState state;
   const UpdateRunning<double> update{running.data(), batch.data(), rules.data(), &state, 4};
-  CpuLauncher(1).each(2, update);
+  CpuLauncher(1).rows(2, update);
   for (std::size_t i = 0; i < running.size(); ++i) {
     const StatisticRule& rule = rules[i / kChunk];
     const double keep = rule.momentum, scale = rule.batch_scale;
@@ -32,7 +32,7 @@ TEST_CASE("a running statistic mixes its old value with the scaled mean over the
   }
   const std::vector<double> good = running;
   state.nonfinite_step = 0;  // even for the first step
-  CpuLauncher(1).each(2, update);
+  CpuLauncher(1).rows(2, update);
   CHECK(running == good);
 }
 

@@ -14,7 +14,8 @@ using namespace trainyard;
 
 namespace {
 
-constexpr std::size_t kCount = 3 * kChunk;
+constexpr std::int64_t kChunks = 17;
+constexpr std::size_t kCount = kChunks * kChunk;
 
 std::vector<double> wave(double phase) {
   std::vector<double> values(kCount);
@@ -25,13 +26,15 @@ std::vector<double> wave(double phase) {
 /// One step of the average on the CPU.
 void follow(std::vector<double>& average, const std::vector<double>& trained,
             const StepState& state, const AverageRule& rule, bool restart = false) {
+  std::vector<double> running = average;  // 17 chunks and 3: more than a row, and less
+  running.resize(3 * kChunk);
   make_cpu_update_launches(2)->average({.type = DType::f64,
-                                        .average = average.data(),
-                                        .trained = trained.data(),
+                                        .weights = {average.data(), trained.data(), kChunks},
+                                        .running = {running.data(), trained.data(), 3},
                                         .state = &state,
                                         .rule = rule,
-                                        .restart = restart,
-                                        .chunks = 3});
+                                        .restart = restart});
+  CHECK(std::equal(running.begin(), running.end(), average.begin()));
 }
 
 }  // namespace

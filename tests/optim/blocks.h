@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cmath>
-#include <numeric>
 #include <vector>
 
+#include "optim/chunk_runs.h"
 #include "optim/gradient.h"
-#include "optim/norm_runs.h"
 #include "optim/optimizer.h"
 
 namespace trainyard::test {
@@ -18,10 +17,11 @@ struct Blocks {
   std::vector<std::vector<T>> slots;
   std::vector<Segment> segments;
   std::vector<std::int32_t> segment_of_chunk;
-  std::vector<double> scratch;
   StepState state;
   double running_number = 1;
-  NormRuns norm_runs;
+  ChunkRuns runs;
+  std::vector<double> sums;  // by run
+  std::uint32_t finished = 0;
   std::vector<Norms> partials, norms;
 
   Blocks(std::int64_t chunks, std::vector<Segment> of, std::size_t slot_count)
@@ -34,20 +34,15 @@ struct Blocks {
       segment_of_chunk.push_back(static_cast<std::int32_t>(c) %
                                  static_cast<std::int32_t>(segments.size()));
     }
-    scratch.resize(static_cast<std::size_t>(sum_scratch(chunks)));
-    set_runs();
+    runs = chunk_runs(segment_of_chunk);
+    sums.resize(runs.runs.size());
+    partials.resize(runs.runs.size());
+    norms.resize(segments.size());
     state.rate = 0.1;
     set_weights();
     set_gradients(0);
   }
 
-  void set_runs() {
-    std::vector<std::int32_t> all(segment_of_chunk.size());
-    std::iota(all.begin(), all.end(), 0);
-    norm_runs = trainyard::norm_runs(segment_of_chunk, all);
-    partials.resize(norm_runs.runs.size());
-    norms.resize(segments.size());
-  }
   void set_weights() {
     for (std::size_t i = 0; i < weights.size(); ++i) {
       weights[i] = static_cast<T>(std::sin(static_cast<double>(i) + 0.5));
@@ -68,18 +63,23 @@ struct Blocks {
     blocks.gradients = gradients.data();
     for (auto& slot : slots) blocks.slots.push_back(slot.data());
     blocks.segments = segments.data();
-    blocks.segment_of_chunk = segment_of_chunk.data();
-    blocks.chunks = static_cast<std::int64_t>(segment_of_chunk.size());
+    blocks.runs = runs.runs.data();
+    blocks.run_count = static_cast<std::int64_t>(runs.runs.size());
     blocks.state = &state;
     blocks.running_number = &running_number;
-    blocks.norms = {.runs = norm_runs.runs.data(),
-                    .run_count = static_cast<std::int64_t>(norm_runs.runs.size()),
-                    .segments = norm_runs.segments.data(),
-                    .segment_count = static_cast<std::int64_t>(norm_runs.segments.size()),
+    blocks.norms = {.segments = runs.segments.data(),
+                    .segment_count = static_cast<std::int64_t>(runs.segments.size()),
                     .partials = partials.data(),
                     .norms = norms.data()};
     return blocks;
   }
+  /// The end of the gradients, whose norm it writes.
+  [[nodiscard]] GradientFinish finish(double* norm) {
+    return {.sums = run_sums(), .norm = norm, .loss = &loss, .state = &state};
+  }
+  [[nodiscard]] RunSums run_sums() { return {sums.data(), &finished}; }
+
+  double loss = 1;
 };
 
 }  // namespace trainyard::test

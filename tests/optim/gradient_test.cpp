@@ -1,13 +1,16 @@
-// L2 terms, norms and clipping of the flat gradient block.
+// The end of the gradients' sums: scales, L2 terms, norm and clipping.
 #include "optim/gradient.h"
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <limits>
 
 #include "blocks.h"
 #include "kernels/launch.h"
 #include "optim/accumulate.h"
+#include "optim/update_launches.h"
+#include "read.h"
 
 namespace trainyard {
 namespace {
@@ -16,29 +19,67 @@ using test::Blocks;
 
 const std::vector<Segment> kFourSegments{
     {1, 1e-2, 0, 0}, {1, 0, 0, 0}, {1, 0.5, 0, 1}, {1, 1, 0, 0}};
-// More than two runs of partial sums, the last one short.
-constexpr std::int64_t kChunks = 2 * kChunksPerPartial + 77;
+const std::vector<Segment> kOneSegment{{1, 1e-2, 0, 0}};
+// More than two runs of one segment, the last one short.
+constexpr std::int64_t kChunks = 2 * run_length(1) + 7;
 
-TEST_CASE("add_l2 adds twice l2 times the weight, but not to frozen parameters") {
-  Blocks<double> blocks(7, kFourSegments, 0);
-  const Blocks<double> before = blocks;
-  add_l2(CpuLauncher(2), blocks.view());
-  for (std::size_t i = 0; i < blocks.weights.size(); ++i) {
-    const Segment& segment = blocks.segment_of(i);
-    const double l2 = segment.frozen != 0 ? 0 : segment.l2;
-    REQUIRE(blocks.gradients[i] == before.gradients[i] + 2 * l2 * before.weights[i]);
+/// Runs the end of the gradients and returns the norm.
+template <class T>
+double finish(Blocks<T>& blocks, const std::function<void(GradientFinish&)>& set, int threads = 2) {
+  double norm = -1;
+  GradientFinish task = blocks.finish(&norm);
+  set(task);
+  finish_gradients(CpuLauncher(threads), blocks.view(), task);
+  return norm;
+}
+const auto kPlain = [](GradientFinish&) {};
+
+template <class T>
+double norm_of(const std::vector<T>& values) {
+  double sum = 0;
+  for (const T value : values) sum += static_cast<double>(value) * static_cast<double>(value);
+  return std::sqrt(sum);
+}
+
+TEST_CASE("L2 terms are twice l2 times the weight, but not for frozen parameters") {
+  for (const std::vector<Segment>& segments : {kFourSegments, kOneSegment}) {
+    Blocks<double> blocks(kChunks, segments, 0);
+    const Blocks<double> before = blocks;
+    const double norm = finish(blocks, kPlain);
+    for (std::size_t i = 0; i < blocks.weights.size(); ++i) {
+      const Segment& segment = blocks.segment_of(i);
+      const double l2 = segment.frozen != 0 ? 0 : segment.l2;
+      REQUIRE(blocks.gradients[i] == before.gradients[i] + 2 * l2 * before.weights[i]);
+    }
+    CHECK(std::abs(norm / norm_of(blocks.gradients) - 1) < 4e-12);
   }
   CHECK(has_l2(kFourSegments));
   CHECK_FALSE(has_l2(std::vector<Segment>(3)));
 }
 
-TEST_CASE("unscaling divides all gradients by the loss scale") {
-  Blocks<double> blocks(7, kFourSegments, 0);
+TEST_CASE("unscaling divides all gradients by the loss scale, before L2 terms are added") {
+  Blocks<double> blocks(kChunks, kFourSegments, 0);
   const Blocks<double> before = blocks;
   blocks.state.loss_scale = 4;
-  unscale(CpuLauncher(2), blocks.view());
+  finish(blocks, [](GradientFinish& task) { task.unscale = true; });
   for (std::size_t i = 0; i < blocks.gradients.size(); ++i) {
-    REQUIRE(blocks.gradients[i] == before.gradients[i] / 4);
+    const Segment& segment = blocks.segment_of(i);
+    const double l2 = segment.frozen != 0 ? 0 : segment.l2;
+    REQUIRE(blocks.gradients[i] == before.gradients[i] / 4 + 2 * l2 * before.weights[i]);
+  }
+}
+
+TEST_CASE("with weights of samples the mean over them takes the place of that over samples") {
+  for (const double weights : {8.0, 0.0}) {
+    Blocks<double> blocks(7, {{}}, 0);
+    const Blocks<double> before = blocks;
+    finish(blocks, [&](GradientFinish& task) {
+      task.samples = 32;
+      task.weights = &weights;
+    });
+    for (std::size_t i = 0; i < blocks.gradients.size(); ++i) {
+      REQUIRE(blocks.gradients[i] == before.gradients[i] * (weights > 0 ? 4 : 0));
+    }
   }
 }
 
@@ -52,13 +93,6 @@ TEST_CASE("the first micro-batch sets the sum of gradients, the others add to it
   CHECK(sum == std::vector<double>{2, -4, 6});
 }
 
-TEST_CASE("sums need one double of scratch for every started run of chunks") {
-  CHECK(sum_scratch(1) == 1);
-  CHECK(sum_scratch(kChunksPerPartial) == 1);
-  CHECK(sum_scratch(kChunksPerPartial + 1) == 2);
-  CHECK(sum_scratch(2 * kChunksPerPartial) == 2);
-}
-
 TEST_CASE("the regularisation loss is the sum of l2 w^2, frozen parameters included") {
   Blocks<double> blocks(kChunks, kFourSegments, 0);
   double expected = 0;
@@ -66,65 +100,68 @@ TEST_CASE("the regularisation loss is the sum of l2 w^2, frozen parameters inclu
     expected += blocks.segment_of(i).l2 * blocks.weights[i] * blocks.weights[i];
   }
   double loss = 0;
-  regularisation_loss(CpuLauncher(2), blocks.view(), blocks.scratch, &loss);
-  // A sum of 38,000 positive terms: relative error below 38,000 * 2^-53 = 4e-12.
-  CHECK(std::abs(loss - expected) < 4e-12 * expected);
+  regularisation_loss(CpuLauncher(2), blocks.view(), blocks.run_sums(), &loss);
+  // A sum of 2,500 positive terms: relative error below 2,500 * 2^-53 = 3e-13.
+  CHECK(std::abs(loss - expected) < 3e-13 * expected);
 }
 
-TEST_CASE("the gradient norm is the root of the sum of squares") {
-  Blocks<float> blocks(kChunks, kFourSegments, 0);
-  double expected = 0;
-  for (const float g : blocks.gradients) expected += static_cast<double>(g) * g;
-  double norm = 0;
-  gradient_norm(CpuLauncher(2), blocks.view(), blocks.scratch, &norm);
-  CHECK(std::abs(norm - std::sqrt(expected)) < 4e-12 * norm);
+TEST_CASE("the gradient norm is the root of the sum of squares, and changes no gradient") {
+  for (const std::size_t segments : {1, 3}) {
+    Blocks<float> blocks(kChunks, std::vector<Segment>(segments), 0);
+    const std::vector<float> before = blocks.gradients;
+    const double norm = finish(blocks, kPlain);
+    CHECK(std::abs(norm / norm_of(before) - 1) < 3e-13);
+    CHECK(blocks.gradients == before);
+  }
 }
 
 TEST_CASE("norms do not depend on the number of threads") {
-  Blocks<float> blocks(kChunks, kFourSegments, 0);
-  double one = 0, three = 0;
-  gradient_norm(CpuLauncher(1), blocks.view(), blocks.scratch, &one);
-  gradient_norm(CpuLauncher(3), blocks.view(), blocks.scratch, &three);
+  Blocks<float> blocks(kChunks, std::vector<Segment>(3), 0);
+  const double one = finish(blocks, kPlain, 1), three = finish(blocks, kPlain, 3);
   CHECK(one == three);
   CHECK(one > 1);
 }
 
-TEST_CASE("a NaN in the gradient is a NaN in its norm and marks the step once") {
+TEST_CASE("a NaN in the gradient or in the loss marks the step once") {
   Blocks<float> blocks(kChunks, kFourSegments, 0);
+  blocks.state.step = 12;
+  finish(blocks, kPlain);
+  CHECK(blocks.state.nonfinite_step == -1);
+  blocks.loss = std::numeric_limits<double>::infinity();
+  CHECK(std::isfinite(finish(blocks, kPlain)));
+  CHECK(blocks.state.nonfinite_step == 12);
+  blocks.state = {.step = 0};  // step 0 can be marked too
+  blocks.loss = 1;
   blocks.gradients.back() = std::numeric_limits<float>::quiet_NaN();
-  double norm = 0;
-  gradient_norm(CpuLauncher(1), blocks.view(), blocks.scratch, &norm);
-  CHECK(std::isnan(norm));
-  StepState state;
-  state.step = 12;
-  const double finite = 3, infinite = std::numeric_limits<double>::infinity();
-  note_nonfinite(CpuLauncher(1), &state, &finite);
-  CHECK(state.nonfinite_step == -1);
-  note_nonfinite(CpuLauncher(1), &state, &norm);
-  CHECK(state.nonfinite_step == 12);
-  state.step = 13;
-  note_nonfinite(CpuLauncher(1), &state, &infinite);
-  CHECK(state.nonfinite_step == 12);
-  StepState first;  // step 0 can be marked too
-  note_nonfinite(CpuLauncher(1), &first, &norm);
-  first.step = 1;
-  note_nonfinite(CpuLauncher(1), &first, &norm);
-  CHECK(first.nonfinite_step == 0);
+  CHECK(std::isnan(finish(blocks, kPlain)));
+  CHECK(blocks.state.nonfinite_step == 0);
+  blocks.state.step = 13;
+  finish(blocks, kPlain);
+  CHECK(blocks.state.nonfinite_step == 0);
 }
 
-TEST_CASE("clipping scales a large gradient to the maximum and leaves a small one unchanged") {
-  Blocks<double> blocks(7, kFourSegments, 0);
+TEST_CASE("a rule reads gradients that are clipped to the maximum") {
+  Blocks<double> blocks(kChunks, std::vector<Segment>(3), 0);
   const Blocks<double> before = blocks;
-  double norm = 0;
-  gradient_norm(CpuLauncher(1), blocks.view(), blocks.scratch, &norm);
-  clip_gradients(CpuLauncher(1), blocks.view(), &norm, norm * 2);
-  CHECK(blocks.gradients == before.gradients);
-  clip_gradients(CpuLauncher(1), blocks.view(), &norm, 1.5);
-  double clipped = 0;
-  gradient_norm(CpuLauncher(1), blocks.view(), blocks.scratch, &clipped);
-  CHECK(std::abs(clipped - 1.5) < 1e-13);  // 448 terms and three roundings per element
+  double norm = finish(blocks, kPlain);
+  const auto moved = [&](double maximum) {
+    blocks.weights = before.weights;
+    UpdateBlocks view = blocks.view();
+    view.clip = {&norm, maximum};
+    make_cpu_update_launches(1)->update(view, test::optimizer("sgd")->rule, 0, {});
+    std::vector<double> change(before.weights.size());
+    for (std::size_t i = 0; i < change.size(); ++i) {
+      change[i] = (before.weights[i] - blocks.weights[i]) / blocks.state.rate;
+    }
+    return norm_of(change);
+  };
+  // 2,500 terms and a few roundings per element, some of values near 1.
+  CHECK(std::abs(moved(1.5) - 1.5) < 1e-12);
+  CHECK(std::abs(moved(2 * norm) / norm - 1) < 1e-12);
+  CHECK(moved(0) == moved(2 * norm));
   CHECK(clip_factor(std::numeric_limits<double>::quiet_NaN(), 1.0) == 1.0);
   CHECK(clip_factor(4, 1) == 0.25);
+  CHECK(clip_factor(4, 0) == 1);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ void check_steps(const config::Node& golden) {
     blocks.set_gradients(static_cast<int>(step));
     blocks.state.step = static_cast<std::int64_t>(step);
     blocks.state.rate = rule->rate / (1 + 0.1 * static_cast<double>(step));
-    launches->update(blocks.view(), rule->rule, rule->time_decay);
+    launches->update(blocks.view(), rule->rule, rule->time_decay, {});
     for (std::size_t i = 0; i < rows[step].items.size(); ++i) {
       // Values below 10 from a few dozen roundings of 2^-53 each step; Adadelta's first steps
       // divide by a root of 1e-7, which multiplies none of them.
@@ -87,12 +87,12 @@ TEST_CASE("the running number of a rule is a function of the finished steps, to 
   for (std::int64_t step = 0; step < 300; ++step) {
     REQUIRE(running_number(nadam->rule, step) == blocks.running_number);
     blocks.state.step = step;
-    launches->update(blocks.view(), nadam->rule, 0);
+    launches->update(blocks.view(), nadam->rule, 0, {});
   }
   const double last = blocks.running_number;
   CHECK(last < 1e-50);
   blocks.state.nonfinite_step = 300;  // a step that is withheld does not count
-  launches->update(blocks.view(), nadam->rule, 0);
+  launches->update(blocks.view(), nadam->rule, 0, {});
   CHECK(blocks.running_number == last);
   CHECK(running_number(test::optimizer("adam")->rule, 300) == 1);
 }

@@ -18,7 +18,7 @@ const std::vector<Segment> kThreeSegments{
     {1.0, 0, 0.01, 0, 1}, {0.5, 0, 0, 0, 0}, {2.0, 0, 0.03, 0, 1}};
 
 void update(const Optimizer& rule, int threads, const UpdateBlocks& blocks) {
-  make_cpu_update_launches(threads)->update(blocks, rule.rule, rule.time_decay);
+  make_cpu_update_launches(threads)->update(blocks, rule.rule, rule.time_decay, {});
 }
 
 // State of one element in the reference.
@@ -217,16 +217,16 @@ TEST_CASE("a parameter is trained from its first step until its end, its state t
   }
 }
 
-TEST_CASE("a rule updates the chunks that it is given, and no others") {
+TEST_CASE("a rule updates the runs that it is given, and no others") {
   const auto rule = optimizer("adam");
   Blocks<float> all(7, kThreeSegments, 2);
   Blocks<float> some = all;
   const Blocks<float> before = all;
   update(*rule, 2, all.view());
-  const std::vector<std::int32_t> chunks{5, 1, 2};
+  const ChunkRuns runs = chunk_runs(some.segment_of_chunk, std::vector<std::int32_t>{5, 1, 2});
   UpdateBlocks view = some.view();
-  view.updated = chunks.data();
-  view.updated_chunks = 3;
+  view.runs = runs.runs.data();
+  view.run_count = 3;
   update(*rule, 2, view);
   for (std::size_t i = 0; i < all.weights.size(); ++i) {
     const std::size_t chunk = i / kChunk;

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <numeric>
 
 #include "blocks.h"
 #include "kernels/launch.h"
@@ -17,14 +16,8 @@ namespace {
 using test::Blocks;
 using test::optimizer;
 
-constexpr auto kRun = static_cast<std::int32_t>(kChunksPerPartial);
+constexpr auto kRun = static_cast<std::int32_t>(run_length(1));
 const std::vector<Segment> kAdapted{{.decay = 0.25, .adapted = 1}};
-
-std::vector<std::int32_t> first_chunks(std::int32_t count) {
-  std::vector<std::int32_t> chunks(static_cast<std::size_t>(count));
-  std::iota(chunks.begin(), chunks.end(), 0);
-  return chunks;
-}
 
 double norm(const std::vector<double>& values) {
   double sum = 0;
@@ -35,7 +28,7 @@ double norm(const std::vector<double>& values) {
 TEST_CASE("the runs of a segment are cut by length and by what lies between") {
   std::vector<std::int32_t> segment_of_chunk(static_cast<std::size_t>(2 * kRun + 5), 4);
   segment_of_chunk[2] = 1;
-  const NormRuns found = norm_runs(segment_of_chunk, first_chunks(2 * kRun + 5));
+  const ChunkRuns found = chunk_runs(segment_of_chunk);
   const std::vector<std::vector<std::int32_t>> runs{
       {1, 2, 1}, {4, 0, 2}, {4, 3, kRun}, {4, 3 + kRun, kRun}, {4, 3 + 2 * kRun, 2}};
   REQUIRE(found.runs.size() == runs.size());
@@ -53,15 +46,22 @@ TEST_CASE("the runs of a segment are cut by length and by what lies between") {
 
 TEST_CASE("only the chunks that are asked for have runs") {
   const std::vector<std::int32_t> segment_of_chunk{0, 0, 1, 1, 2};
-  const NormRuns found = norm_runs(segment_of_chunk, std::vector<std::int32_t>{3, 2, 4});
+  const ChunkRuns found = chunk_runs(segment_of_chunk, std::vector<std::int32_t>{3, 2, 4});
   CHECK(found.segments.size() == 2);
   CHECK(found.runs.size() == 3);  // 3 before 2: no run goes backwards
-  CHECK(norm_runs(segment_of_chunk, {}).runs.empty());
+  CHECK(chunk_runs(segment_of_chunk, {}).runs.empty());
+}
+
+TEST_CASE("large models have longer runs, of which at most 8192 are full") {
+  CHECK(run_length(1) == 16);
+  CHECK(run_length(8192 * 16) == 16);
+  CHECK(run_length(8192 * 16 + 1) == 32);
+  CHECK(run_length(25'600'000 / kChunk) == 64);  // ResNet-50: 4,096 elements
 }
 
 TEST_CASE("norms are the roots of the sums of squares, for any number of threads") {
   for (const std::size_t segments : {1, 3}) {
-    Blocks<float> blocks(2 * kRun + 77, std::vector<Segment>(segments), 0);
+    Blocks<float> blocks(2 * kRun + 7, std::vector<Segment>(segments), 0);
     std::vector<Norms> expected(segments);
     for (std::size_t i = 0; i < blocks.weights.size(); ++i) {
       const double w = static_cast<double>(blocks.weights[i]);
@@ -70,13 +70,13 @@ TEST_CASE("norms are the roots of the sums of squares, for any number of threads
       sums.weights += w * w;
       sums.gradients += g * g;
     }
-    segment_norms<float>(CpuLauncher(3), blocks.view());
+    segment_norms<float>(CpuLauncher(3), blocks.view(), {});
     const std::vector<Norms> three = blocks.norms;
-    segment_norms<float>(CpuLauncher(1), blocks.view());
+    segment_norms<float>(CpuLauncher(1), blocks.view(), {});
     for (std::size_t s = 0; s < segments; ++s) {
-      // Sums of at most 38,000 positive terms: relative errors below 38,000 * 2^-53 = 4e-12.
-      CHECK(std::abs(three[s].weights / std::sqrt(expected[s].weights) - 1) < 4e-12);
-      CHECK(std::abs(three[s].gradients / std::sqrt(expected[s].gradients) - 1) < 4e-12);
+      // Sums of at most 2,500 positive terms: relative errors below 2,500 * 2^-53 = 3e-13.
+      CHECK(std::abs(three[s].weights / std::sqrt(expected[s].weights) - 1) < 3e-13);
+      CHECK(std::abs(three[s].gradients / std::sqrt(expected[s].gradients) - 1) < 3e-13);
       CHECK(blocks.norms[s].weights == three[s].weights);
       CHECK(blocks.norms[s].gradients == three[s].gradients);
     }
@@ -87,7 +87,7 @@ TEST_CASE("norms are the roots of the sums of squares, for any number of threads
 double moved(Blocks<double> blocks, const std::string& yaml) {
   const std::vector<double> before = blocks.weights;
   const auto rule = optimizer(yaml);
-  make_cpu_update_launches(1)->update(blocks.view(), rule->rule, 0);
+  make_cpu_update_launches(1)->update(blocks.view(), rule->rule, 0, {});
   std::vector<double> change(before.size());
   for (std::size_t i = 0; i < change.size(); ++i) change[i] = blocks.weights[i] - before[i];
   return norm(change);
@@ -126,12 +126,29 @@ TEST_CASE("the ratio is 1 where a norm is 0, and for parameters that are not ada
   CHECK(moved(blocks, "lars: {momentum: 0}") == moved(blocks, "sgd"));
 }
 
+TEST_CASE("a ratio is of the clipped gradient, and a direction is of it") {
+  const auto clipped = [](Blocks<double> blocks, double maximum) {
+    const double size = norm(blocks.gradients);
+    UpdateBlocks view = blocks.view();
+    view.clip = {&size, maximum};
+    make_cpu_update_launches(1)->update(view, optimizer("lars: {epsilon: 1}")->rule, 0, {});
+    const std::vector<double> by_lars = blocks.weights;
+    make_cpu_update_launches(1)->update(view, optimizer("lamb")->rule, 0, {});
+    return std::make_pair(by_lars, blocks.weights);
+  };
+  const Blocks<double> blocks(3, {{.adapted = 1}}, 2);
+  Blocks<double> half = blocks;
+  for (double& g : half.gradients) g *= 0.5;
+  CHECK(clipped(blocks, norm(half.gradients)) == clipped(half, 0));
+  CHECK(clipped(blocks, 0) != clipped(half, 0));
+}
+
 TEST_CASE("decoupled decay is by the rate without the ratio") {
   Blocks<double> blocks(3, {{.adapted = 1, .decoupled_decay = 0.5}}, 1);
   const Blocks<double> before = blocks;
   blocks.gradients.assign(blocks.gradients.size(), 0);
   blocks.gradients[0] = 1e-3;
-  make_cpu_update_launches(1)->update(blocks.view(), optimizer("lars")->rule, 0);
+  make_cpu_update_launches(1)->update(blocks.view(), optimizer("lars")->rule, 0, {});
   for (std::size_t i = 1; i < blocks.weights.size(); ++i) {
     REQUIRE(blocks.weights[i] == (1 - 0.1 * 0.5) * before.weights[i]);
   }
@@ -141,7 +158,7 @@ TEST_CASE("decoupled decay is by the rate without the ratio") {
 TEST_CASE("the direction takes the gradient's place, but not that of a frozen parameter") {
   Blocks<double> blocks(2, {{.decay = 0.25}, {.frozen = 1}}, 2);
   const Blocks<double> before = blocks;
-  make_cpu_update_launches(1)->update(blocks.view(), optimizer("lamb")->rule, 0);
+  make_cpu_update_launches(1)->update(blocks.view(), optimizer("lamb")->rule, 0, {});
   for (std::size_t i = 0; i < kChunk; ++i) {
     const double g = before.gradients[i];
     // (1 - b) g / (1 - b) and its root, within some roundings; 1e-6 is lamb's epsilon.

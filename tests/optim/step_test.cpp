@@ -111,8 +111,8 @@ TEST_CASE("the launches of a step do their work once") {
   CHECK(state.rate == 0.5);
   const std::vector<float> losses{1, 2, 4, 8};
   double total = 0.25;
-  launches->add_results(
-      {.values = losses.data(), .type = DType::f32, .samples = 4, .state = &state}, &total);
+  launches->add_results({.list = {{losses.data()}}, .count = 1, .samples = 4, .state = &state},
+                        &total);
   CHECK(total == 7.25);
   std::vector<double> current(kWidth), rows(kWidth);
   launches->end({.state = &state,

@@ -61,15 +61,8 @@ class WrappedLaunches final : public UpdateLaunches {
     around_.run(
         [this, results, sample_index, rows] { cpu_->store_rows(results, sample_index, rows); });
   }
-  void add_results(const SampleResults& results, double* total) const override {
-    around_.run([this, results, total] { cpu_->add_results(results, total); });
-  }
-  void add_weights(const SampleResults& results, double* totals) const override {
-    around_.run([this, results, totals] { cpu_->add_weights(results, totals); });
-  }
-  void divide_by_weights(const UpdateBlocks& blocks, double samples,
-                         const double* weights) const override {
-    around_.run([=, this] { cpu_->divide_by_weights(blocks, samples, weights); });
+  void add_results(const ResultTable& results, double* totals) const override {
+    around_.run([this, results, totals] { cpu_->add_results(results, totals); });
   }
   void accumulate(const UpdateBlocks& blocks, const void* gradients, std::int64_t elements,
                   bool first) const override {
@@ -81,33 +74,16 @@ class WrappedLaunches final : public UpdateLaunches {
   void upcast(float* to, const void* from, DType type, std::int64_t elements) const override {
     around_.run([=, this] { cpu_->upcast(to, from, type, elements); });
   }
-  void unscale(const UpdateBlocks& blocks) const override {
-    around_.run([this, blocks] { cpu_->unscale(blocks); });
+  void finish_gradients(const UpdateBlocks& blocks, const GradientFinish& task) const override {
+    around_.run([=, this] { cpu_->finish_gradients(blocks, task); });
   }
-  void add_l2(const UpdateBlocks& blocks) const override {
-    around_.run([this, blocks] { cpu_->add_l2(blocks); });
+  void regularisation_loss(const UpdateBlocks& blocks, const RunSums& sums,
+                           double* loss) const override {
+    around_.run([=, this] { cpu_->regularisation_loss(blocks, sums, loss); });
   }
-  void gradient_norm(const UpdateBlocks& blocks, std::span<double> scratch,
-                     double* norm) const override {
-    around_.run([=, this] { cpu_->gradient_norm(blocks, scratch, norm); });
-  }
-  void regularisation_loss(const UpdateBlocks& blocks, std::span<double> scratch,
-                           double* sum) const override {
-    around_.run([=, this] { cpu_->regularisation_loss(blocks, scratch, sum); });
-  }
-  void note_nonfinite(StepState* state, const double* value) const override {
-    around_.run([=, this] { cpu_->note_nonfinite(state, value); });
-  }
-  void clip_gradients(const UpdateBlocks& blocks, const double* norm,
-                      double maximum) const override {
-    around_.run([=, this] { cpu_->clip_gradients(blocks, norm, maximum); });
-  }
-  void update_running(const StatisticBlocks& statistics) const override {
-    around_.run([this, statistics] { cpu_->update_running(statistics); });
-  }
-  void update(const UpdateBlocks& blocks, const UpdateRule& rule,
-              double time_decay) const override {
-    around_.run([=, this] { cpu_->update(blocks, rule, time_decay); });
+  void update(const UpdateBlocks& blocks, const UpdateRule& rule, double time_decay,
+              const StatisticBlocks& statistics) const override {
+    around_.run([=, this] { cpu_->update(blocks, rule, time_decay, statistics); });
   }
   void average(const AverageBlocks& blocks) const override {
     around_.run([this, blocks] { cpu_->average(blocks); });

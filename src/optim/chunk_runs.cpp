@@ -1,19 +1,19 @@
-#include "optim/norm_runs.h"
+#include "optim/chunk_runs.h"
 
 #include <algorithm>
-
-#include "optim/gradient_functors.h"
+#include <numeric>
 
 namespace trainyard {
 
-NormRuns norm_runs(std::span<const std::int32_t> segment_of_chunk,
-                   std::span<const std::int32_t> chunks) {
-  NormRuns all;
+ChunkRuns chunk_runs(std::span<const std::int32_t> segment_of_chunk,
+                     std::span<const std::int32_t> chunks) {
+  const std::int64_t most = run_length(static_cast<std::int64_t>(segment_of_chunk.size()));
+  ChunkRuns all;
   for (const std::int32_t chunk : chunks) {
     const std::int32_t segment = segment_of_chunk[static_cast<std::size_t>(chunk)];
     ChunkRun* const last = all.runs.empty() ? nullptr : &all.runs.back();
     if (last != nullptr && last->segment == segment && last->first + last->chunks == chunk &&
-        last->chunks < kChunksPerPartial) {
+        last->chunks < most) {
       ++last->chunks;
     } else {
       all.runs.push_back({segment, chunk, 1});
@@ -27,6 +27,12 @@ NormRuns norm_runs(std::span<const std::int32_t> segment_of_chunk,
     ++all.segments.back().count;
   }
   return all;
+}
+
+ChunkRuns chunk_runs(std::span<const std::int32_t> segment_of_chunk) {
+  std::vector<std::int32_t> all(segment_of_chunk.size());
+  std::iota(all.begin(), all.end(), 0);
+  return chunk_runs(segment_of_chunk, all);
 }
 
 }  // namespace trainyard

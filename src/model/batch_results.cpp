@@ -1,0 +1,43 @@
+#include "model/batch_results.h"
+
+#include "optim/step_functors.h"
+
+namespace trainyard {
+
+BatchResults::BatchResults(const Compute& compute, const TrainingGraph& graph,
+                           const ModelMemory& memory, const Program& program)
+    : compute_(compute),
+      common_{
+          .samples = memory.batch() * graph.positions,
+          .positions = graph.positions,
+          .weights = graph.weights < 0 ? nullptr : program.view(graph.weights).as<const float>(),
+          .state = memory.state()},
+      totals_(memory.results() + ResultRow::loss) {
+  const auto add = [&](ValueId value, std::int64_t width) {
+    const TensorView view = program.view(value);
+    append({view.data, view.type, width});
+  };
+  add(graph.loss, 1);
+  for (const GraphMetric& metric : graph.metrics) {
+    if (!is_of_split(metric)) add(metric.output, metric.width);
+  }
+  if (graph.weights < 0) return;
+  add(graph.weights, 1);
+  append({});  // their number
+}
+
+void BatchResults::append(const ResultValues& values) {
+  if (tables_.empty() || tables_.back().count == ResultTable::kMost) tables_.push_back(common_);
+  ResultTable& table = tables_.back();
+  table.list[table.count++] = values;
+}
+
+void BatchResults::add() const {
+  double* totals = totals_;
+  for (const ResultTable& table : tables_) {
+    compute_.launches.add_results(table, totals);
+    totals += table.columns();
+  }
+}
+
+}  // namespace trainyard
