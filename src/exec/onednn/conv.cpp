@@ -4,6 +4,7 @@
 
 #include "base/offset_allocator.h"
 #include "exec/conv_step.h"
+#include "exec/direct/weight_gradient.h"
 #include "exec/onednn/choose.h"
 #include "exec/onednn/executors.h"
 #include "ops/channel_sums.h"
@@ -176,6 +177,9 @@ std::unique_ptr<Executor> make_product(const LibraryPtr& library, const ConvStep
 
 std::unique_ptr<Executor> make_conv(const LibraryPtr& library, const StepDescription& step) {
   const ConvStep conv = conv_step(step);
+  if (conv.computes == ConvProduct::weight_gradient && direct::has_weight_gradient(step)) {
+    return direct::make_weight_gradient(step);
+  }
   std::unique_ptr<Executor> product = make_product(library, conv, step.threads);
   const bool bias_apart =
       conv.transposed && conv.attributes.bias && step.pass != Pass::backward_data;

@@ -1,0 +1,17 @@
+// Gradients of convolutions' weights by own kernels, whose bits are the same for any number of
+// threads, with AVX2 and with AVX-512.
+#pragma once
+
+#include <memory>
+
+#include "exec/executor.h"
+
+namespace trainyard::direct {
+
+/// True if make_weight_gradient() serves the step, the backward_parameters of a convolution or a
+/// transposed one.
+[[nodiscard]] bool has_weight_gradient(const StepDescription& step);
+/// The gradients of weights and bias. A bias's gradient is summed in double.
+[[nodiscard]] std::unique_ptr<Executor> make_weight_gradient(const StepDescription& step);
+
+}  // namespace trainyard::direct

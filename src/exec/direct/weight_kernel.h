@@ -1,0 +1,134 @@
+// The kernel of weight gradients, for the vectors of one instruction set. Included by a file for
+// each, which is compiled for it, and therefore calls no function of another file.
+//
+// Sums are in registers from a run's first pixel to its last. A pixel of dy is a few vectors of
+// filters; a value of x is broadcast. Where neighbouring columns of the output read neighbouring
+// columns of x, a few columns are taken together, so that a broadcast serves several taps.
+#pragma once
+
+#include <utility>
+
+#include "exec/direct/weight_tile.h"
+
+namespace trainyard::direct {
+namespace {
+
+template <int n>
+using Constant = std::integral_constant<int, n>;
+
+/// f(0), ..., f(n - 1) with constants, unrolled.
+template <int n, class F>
+[[gnu::always_inline]] inline void unrolled(const F& f) {
+  [&]<int... i>(std::integer_sequence<int, i...>) __attribute__((always_inline)) {
+    (f(Constant<i>{}), ...);
+  }
+  (std::make_integer_sequence<int, n>{});
+}
+
+/// Simd has Vector, kLanes, zero(), load(p), store(p, v), broadcast(p), add(a, b) and
+/// multiply_add(a, b, sum). kTogether: columns taken together, more than one only where `steps` is
+/// Steps::neighbours.
+template <class Simd, Steps steps, int kTaps, int kVectors, int kChannels, int kTogether>
+struct TileSum {
+  using Vector = typename Simd::Vector;
+  static constexpr std::int64_t kLanes = Simd::kLanes;
+
+  const WeightTile& tile;
+  Vector sums[kVectors][kChannels][kTaps];
+
+  [[nodiscard]] std::int64_t channel() const { return steps == Steps::any ? tile.x_channel : 1; }
+  [[nodiscard]] std::int64_t column() const {
+    return steps == Steps::neighbours ? kLanes : tile.x_column;
+  }
+  [[nodiscard]] std::int64_t tap() const {
+    return steps == Steps::neighbours ? kLanes : tile.x_tap;
+  }
+
+  /// Columns [p, p + kCount), in all taps; x and dy are at column p.
+  template <int kCount>
+  [[gnu::always_inline]] inline void add_columns(const float* x, const float* dy) {
+    Vector filters[kVectors][kCount];
+    unrolled<kVectors>([&](auto v) {
+      unrolled<kCount>(
+          [&](auto p) { filters[v][p] = Simd::load(dy + v * tile.dy_vector + p * kLanes); });
+    });
+    unrolled<kChannels>([&](auto i) {
+      unrolled<kCount + kTaps - 1>([&](auto q) {
+        const Vector value = Simd::broadcast(x + i * channel() + q * tap());
+        unrolled<kTaps>([&](auto t) {
+          if constexpr (q - t >= 0 && q - t < kCount) {
+            unrolled<kVectors>([&](auto v) {
+              sums[v][i][t] = Simd::multiply_add(filters[v][q - t], value, sums[v][i][t]);
+            });
+          }
+        });
+      });
+    });
+  }
+
+  /// Columns of tap t alone; x and dy are at column 0.
+  template <int t>
+  [[gnu::always_inline]] inline void add_tap(const float* x, const float* dy, const Span& columns) {
+    for (std::int64_t p = columns.first; p < columns.last; ++p) {
+      const float* const from = x + p * column() + t * tap();
+      Vector filters[kVectors];
+      unrolled<kVectors>(
+          [&](auto v) { filters[v] = Simd::load(dy + v * tile.dy_vector + p * kLanes); });
+      unrolled<kChannels>([&](auto i) {
+        const Vector value = Simd::broadcast(from + i * channel());
+        unrolled<kVectors>(
+            [&](auto v) { sums[v][i][t] = Simd::multiply_add(filters[v], value, sums[v][i][t]); });
+      });
+    }
+  }
+
+  [[gnu::always_inline]] inline void add_row(const float* x, const float* dy) {
+    unrolled<kTaps>([&](auto t) { add_tap<t>(x, dy, tile.before[t]); });
+    std::int64_t p = tile.inner.first;
+    if constexpr (kTogether > 1) {
+      for (; p + kTogether <= tile.inner.last; p += kTogether) {
+        add_columns<kTogether>(x + p * column(), dy + p * kLanes);
+      }
+    }
+    for (; p < tile.inner.last; ++p) add_columns<1>(x + p * column(), dy + p * kLanes);
+    unrolled<kTaps>([&](auto t) { add_tap<t>(x, dy, tile.after[t]); });
+  }
+
+  void run() {
+    unrolled<kVectors>([&](auto v) {
+      unrolled<kChannels>(
+          [&](auto i) { unrolled<kTaps>([&](auto t) { sums[v][i][t] = Simd::zero(); }); });
+    });
+    const float *x = tile.x, *dy = tile.dy;
+    std::int64_t row = tile.begin % tile.height;
+    for (std::int64_t r = tile.begin; r < tile.end; ++r) {
+      if (row >= tile.rows.first && row < tile.rows.last) {
+        add_row(x + row * tile.x_row, dy + row * tile.dy_row);
+      }
+      if (++row < tile.height) continue;
+      row = 0;
+      x += tile.x_image;
+      dy += tile.dy_image;
+    }
+    unrolled<kVectors>([&](auto v) {
+      unrolled<kTaps>([&](auto t) {
+        unrolled<kChannels>([&](auto i) {
+          float* const to = tile.sums + v * tile.sums_vector + t * tile.sums_tap + i * kLanes;
+          Simd::store(to, Simd::add(Simd::load(to), sums[v][i][t]));
+        });
+      });
+    });
+  }
+};
+
+template <class Simd, Steps steps, int kTaps, int kVectors, int kChannels, int kTogether>
+[[gnu::flatten]] void sum_tile(const WeightTile& tile) {
+  TileSum<Simd, steps, kTaps, kVectors, kChannels, kTogether>{tile, {}}.run();
+}
+
+template <class Simd, Steps steps, int kTaps, int kVectors, int kChannels, int kTogether = 1>
+inline constexpr TileKernel kKernel{steps, kTaps, kVectors, kChannels,
+                                    &sum_tile<Simd, steps, kTaps, kVectors, kChannels, kTogether>};
+
+}  // namespace
+}  // namespace trainyard::direct

@@ -1,0 +1,209 @@
+#include "exec/direct/weight_plan.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/round_up.h"
+
+namespace trainyard::direct {
+namespace {
+
+constexpr std::int64_t kRunBytes = 192 << 10;  // of both maps: half of a small second-level cache
+constexpr std::int64_t kRunPixels = 64;        // at least, to make up for adding the sums of a run
+constexpr std::int64_t kPartsBytes = 8 << 20;  // of the sums of all parts
+constexpr std::int64_t kUnits = 32;            // pieces of work that are enough for all threads
+
+std::int64_t ceil_of(std::int64_t a, std::int64_t b) { return a > 0 ? (a + b - 1) / b : 0; }
+
+/// One axis of a convolution.
+struct Axis {
+  std::int64_t input, output, kernel, stride, dilation, before;
+
+  /// The input pixel that the first output pixel and tap k read; negative in the padding.
+  [[nodiscard]] std::int64_t start(std::int64_t k) const { return k * dilation - before; }
+  /// The output pixels for which tap k is in the map.
+  [[nodiscard]] Span inside(std::int64_t k) const {
+    const std::int64_t last = std::min(output, ceil_of(input - start(k), stride));
+    return {std::min(last, ceil_of(-start(k), stride)), last};
+  }
+};
+
+Axis height_of(const ConvStep& conv) {
+  const ConvAttributes& a = conv.attributes;
+  return {
+      conv.maps.input.extent[2], conv.maps.output.extent[2], a.kernel.h, a.stride.h, a.dilation.h,
+      conv.margins.top};
+}
+
+Axis width_of(const ConvStep& conv) {
+  const ConvAttributes& a = conv.attributes;
+  return {
+      conv.maps.input.extent[3], conv.maps.output.extent[3], a.kernel.w, a.stride.w, a.dilation.w,
+      conv.margins.left};
+}
+
+const KernelList* kernels_of(const Layout& dy) {
+  if (dy.block == kAvx2Kernels.lanes) return &kAvx2Kernels;
+  if (dy.block == kAvx512Kernels.lanes && processor_has_avx512()) return &kAvx512Kernels;
+  return nullptr;
+}
+
+/// The tap columns [first, first + count) of the kernel that one tile takes.
+struct Taps {
+  std::int64_t first, count;
+};
+
+/// 3, 3, ... then 3, 2 and 2, 2 or 1: one tap alone has few sums.
+std::vector<Taps> taps_of(std::int64_t columns) {
+  std::vector<Taps> all;
+  for (std::int64_t first = 0; first < columns; first += all.back().count) {
+    const std::int64_t left = columns - first;
+    all.push_back({first, left == 4 ? 2 : std::min<std::int64_t>(left, kMostTaps)});
+  }
+  return all;
+}
+
+/// Makes the tiles of a convolution.
+class Tiler {
+ public:
+  Tiler(const ConvStep& conv, const WeightPlan& plan)
+      : plan_(plan), rows_(height_of(conv)), columns_(width_of(conv)), list_(*kernels_of(plan.dy)) {
+    const bool close = columns_.kernel > 1 && columns_.stride == 1 && columns_.dilation == 1;
+    if (plan.x.block == list_.lanes) steps_ = close ? Steps::neighbours : Steps::blocks;
+  }
+
+  /// The tiles of this many vectors of filters; none if there is no kernel for so many.
+  [[nodiscard]] PlannedTiles tiles(std::int64_t vectors) const {
+    PlannedTiles made;
+    for (std::int64_t row = 0; row < rows_.kernel; ++row) {
+      for (const Taps& taps : taps_of(columns_.kernel)) {
+        for (std::int64_t channel = 0; channel < plan_.channels;) {
+          const TileKernel* const kernel = find(taps, vectors, plan_.channels - channel);
+          if (kernel == nullptr) return {};
+          made.push_back(tile(*kernel, row, taps, channel));
+          channel += kernel->channels;
+        }
+      }
+    }
+    return made;
+  }
+
+ private:
+  /// Blocks have room for the channels that a kernel takes; elsewhere there are only `left`.
+  [[nodiscard]] const TileKernel* find(const Taps& taps, std::int64_t vectors,
+                                       std::int64_t left) const {
+    const std::span kernels(list_.first, static_cast<std::size_t>(list_.count));
+    const auto found = std::ranges::find_if(kernels, [&](const TileKernel& kernel) {
+      return kernel.steps == steps_ && kernel.taps == taps.count && kernel.vectors == vectors &&
+             (steps_ != Steps::any || kernel.channels <= left);
+    });
+    return found == kernels.end() ? nullptr : &*found;
+  }
+
+  [[nodiscard]] PlannedTile tile(const TileKernel& kernel, std::int64_t row, const Taps& taps,
+                                 std::int64_t channel) const {
+    const Layout &x = plan_.x, &dy = plan_.dy;
+    const std::int64_t lanes = list_.lanes;
+    PlannedTile made;
+    made.run = kernel.run;
+    made.x_offset = x.offset(0, channel, 0, 0) + rows_.start(row) * x.stride[2] +
+                    columns_.start(taps.first) * x.stride[3];
+    made.sums_offset =
+        ((row * columns_.kernel + taps.first) * plan_.padded_channels + channel) * lanes;
+    made.tile = {.height = rows_.output,
+                 .rows = rows_.inside(row),
+                 .x_image = x.stride[0],
+                 .x_row = rows_.stride * x.stride[2],
+                 .x_column = columns_.stride * x.stride[3],
+                 .x_tap = columns_.dilation * x.stride[3],
+                 .x_channel = x.block > 1 ? 1 : x.stride[1],
+                 .dy_image = dy.stride[0],
+                 .dy_row = dy.stride[2],
+                 .dy_vector = dy.stride[1],
+                 .sums_vector = plan_.vector_floats(),
+                 .sums_tap = plan_.padded_channels * lanes};
+    set_columns(made.tile, taps);
+    return made;
+  }
+
+  void set_columns(WeightTile& tile, const Taps& taps) const {
+    tile.inner = {0, columns_.output};
+    for (std::int64_t t = 0; t < taps.count; ++t) {
+      const Span inside = columns_.inside(taps.first + t);
+      tile.inner.first = std::max(tile.inner.first, inside.first);
+      tile.inner.last = std::min(tile.inner.last, inside.last);
+    }
+    tile.inner.last = std::max(tile.inner.first, tile.inner.last);
+    for (std::int64_t t = 0; t < taps.count; ++t) {
+      const Span inside = columns_.inside(taps.first + t);
+      tile.before[t] = {inside.first, std::min(inside.last, tile.inner.first)};
+      tile.after[t] = {std::max(inside.first, tile.inner.last), inside.last};
+    }
+  }
+
+  const WeightPlan& plan_;
+  Axis rows_, columns_;
+  const KernelList& list_;
+  Steps steps_ = Steps::any;
+};
+
+}  // namespace
+
+WeightOrder weight_order(const ConvStep& conv) {
+  const Layout &x = conv.maps.input, &dy = conv.maps.output;
+  const std::int64_t groups = conv.attributes.groups, filters = conv.filters() / groups;
+  const std::int64_t together = std::min(filters, kUnitFilters);
+  const std::int64_t row_floats =
+      conv.channels() * x.extent[3] * conv.attributes.stride.h + together * dy.extent[3];
+  WeightOrder order{.rows = dy.extent[0] * dy.extent[2]};
+  order.run = std::max(kRunBytes / 4 / row_floats, ceil_of(kRunPixels, dy.extent[3]));
+  const std::int64_t weights =
+      conv.filters() * conv.channels() * conv.attributes.kernel.h * conv.attributes.kernel.w;
+  const std::int64_t units = groups * ceil_of(filters, kUnitFilters);
+  const auto more_parts = [&](std::int64_t parts) {
+    return parts <= kMostParts && parts * units <= kUnits && parts * weights * 4 <= kPartsBytes &&
+           parts * order.run <= order.rows;
+  };
+  while (more_parts(2 * order.parts)) order.parts *= 2;
+  return order;
+}
+
+std::int64_t WeightPlan::next_vectors(std::int64_t left) const {
+  const std::int64_t most = static_cast<std::int64_t>(tiles.size());
+  return left == most + 1 && most > 2 ? left / 2 : std::min(left, most);
+}
+
+bool has_weight_plan(const ConvStep& conv) {
+  const std::int64_t groups = conv.attributes.groups, lanes = conv.maps.output.block;
+  if (kernels_of(conv.maps.output) == nullptr) return false;
+  const auto whole = [&](std::int64_t channels) { return channels % lanes == 0; };
+  return groups == 1 || (whole(conv.filters() / groups) && whole(conv.channels()) &&
+                         (conv.maps.input.block == lanes || conv.maps.input.block == 1));
+}
+
+WeightPlan weight_plan(const ConvStep& conv) {
+  TY_CHECK(has_weight_plan(conv), "there are kernels for the weight gradient");
+  const std::int64_t groups = conv.attributes.groups, lanes = conv.maps.output.block;
+  const bool blocked = conv.maps.input.block == lanes;
+  WeightPlan plan{.order = weight_order(conv),
+                  .lanes = lanes,
+                  .groups = groups,
+                  .vectors = ceil_of(conv.filters() / groups, lanes),
+                  .filters = conv.filters(),
+                  .channels = conv.channels(),
+                  .padded_channels = blocked ? round_up(conv.channels(), lanes) : conv.channels(),
+                  .area = conv.attributes.kernel.h * conv.attributes.kernel.w,
+                  .tiles = {},
+                  .x = conv.maps.input,
+                  .dy = conv.maps.output};
+  const Tiler tiler(conv, plan);
+  for (PlannedTiles tiles = tiler.tiles(1); !tiles.empty();
+       tiles = tiler.tiles(static_cast<std::int64_t>(plan.tiles.size()) + 1)) {
+    plan.tiles.push_back(std::move(tiles));
+  }
+  return plan;
+}
+
+}  // namespace trainyard::direct

@@ -1,0 +1,68 @@
+// The work of one call of a weight gradient kernel, as plain data, and the kernels that there are.
+//
+// Included where code is compiled for AVX2 or AVX-512, so it has no functions with a body: an
+// inline function compiled there could become that of the whole program.
+#pragma once
+
+#include <cstdint>
+
+namespace trainyard::direct {
+
+/// The most neighbouring columns of a convolution's kernel that one call computes.
+inline constexpr int kMostTaps = 3;
+
+/// Output rows or columns [first, last).
+struct Span {
+  std::int64_t first = 0, last = 0;
+};
+
+/// A tile of a weight gradient and the pixels to sum over: for vectors v of filters, channels i and
+/// taps t (neighbouring columns of the kernel, in one of its rows)
+///
+///   sums[v][t][i][lane] += sum over rows r and columns p of x[r, p, t][i] * dy[r, p][v][lane]
+///
+/// where the sum on the right begins with 0 and takes rows, and in them columns, in ascending
+/// order, with one fused multiply-add each. Strides are in floats.
+struct WeightTile {
+  const float* x = nullptr;   // of tap 0 at output row 0 and column 0, which may be padding
+  const float* dy = nullptr;  // output row 0, column 0; both of the image of row `begin`
+  float* sums = nullptr;
+  std::int64_t begin = 0, end = 0;  // rows of all images in succession
+  std::int64_t height = 1;          // output rows of an image
+  Span rows;                        // output rows of an image whose input row is in the map
+  Span inner;                       // output columns whose input column is in the map for all taps
+  Span before[kMostTaps];           // other columns where it is for tap t: below those of inner
+  Span after[kMostTaps];            // and above
+  // From an image to the next, from what an output row or column reads to what the next one does,
+  // from tap to tap, from channel to channel:
+  std::int64_t x_image = 0, x_row = 0, x_column = 0, x_tap = 0, x_channel = 1;
+  std::int64_t dy_image = 0, dy_row = 0, dy_vector = 0;  // a column of dy is a vector
+  std::int64_t sums_vector = 0, sums_tap = 0;            // a channel of sums is a vector
+};
+
+/// How x lies in memory.
+enum class Steps {
+  neighbours,  // channels side by side, x_column and x_tap are as wide as a vector
+  blocks,      // channels side by side
+  any,
+};
+
+/// A kernel, and the extents of the tiles that it computes.
+struct TileKernel {
+  Steps steps;
+  int taps, vectors, channels;
+  void (*run)(const WeightTile& tile);
+};
+
+/// The kernels for one width of vectors. Of a kind of steps and a number of taps, those that
+/// compute more are first; each list has kernels of 1, 2 and 3 taps and of 1 vector, and for
+/// Steps::any also of 1 channel.
+struct KernelList {
+  int lanes;
+  const TileKernel* first;
+  int count;
+};
+extern const KernelList kAvx2Kernels;    // x86-64-v3, vectors of 8
+extern const KernelList kAvx512Kernels;  // x86-64-v4, vectors of 16
+
+}  // namespace trainyard::direct
