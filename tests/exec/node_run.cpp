@@ -239,6 +239,8 @@ NodeResults run_node(const ExecutorFactory& factory, const NodeCase& node, doubl
   return results;
 }
 
+double tolerance(std::int64_t terms) { return 32 * static_cast<double>(terms) / (1 << 24); }
+
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double largest = 0;

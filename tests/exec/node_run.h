@@ -58,6 +58,11 @@ template <class T>
 [[nodiscard]] NodeResults run_node(const ExecutorFactory& factory, const NodeCase& node,
                                    double poison = 0);
 
+/// Allowed for a sum of `terms` products. Values and factors are in [-1, 1), so it has a rounding
+/// error of about n * 2^-24 / 3 whatever its order (n roundings of partial sums of size sqrt(n) /
+/// 3, which add up like a random walk); bn divides by a deviation of at least 0.3, at most twice.
+[[nodiscard]] double tolerance(std::int64_t terms);
+
 /// Calls of operator new so far outside of oneDNN, whose calls copy their argument lists.
 [[nodiscard]] std::int64_t counted_allocations();
 

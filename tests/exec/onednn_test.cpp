@@ -14,11 +14,6 @@ using namespace trainyard::test;
 
 namespace {
 
-/// Values and factors are in [-1, 1), so a sum of n products has a rounding error of about n *
-/// 2^-24 / 3 whatever its order (n roundings of partial sums of size sqrt(n) / 3, which add up like
-/// a random walk); bn divides by a deviation of at least 0.3, at most twice.
-double tolerance(std::int64_t terms) { return 32 * static_cast<double>(terms) / (1 << 24); }
-
 void check_close(const NodeResults& actual, const NodeResults& expected, double allowed) {
   CHECK(largest_difference(actual.train, expected.train) <= allowed);
   CHECK(largest_difference(actual.eval, expected.eval) <= allowed);

@@ -1,5 +1,6 @@
 // Times the CPU executors of three small networks' ops, layer shape by layer shape, on synthetic
-// values: op_speed [threads] [batch]. Built on demand only; numbers are the best of several runs.
+// values: op_speed [threads] [batch] [channels in a block: 8 or 16]. Built on demand only; numbers
+// are the best of several runs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -58,12 +59,12 @@ class Memory {
   std::vector<std::unique_ptr<float[]>> blocks_;
 };
 
-Layout map_layout(const Shape& shape) {
+Layout map_layout(const Shape& shape, std::int64_t block) {
   const bool plain = shape.rank() < 4 || shape.c() < 8;
-  return plain ? plain_layout(shape) : blocked_layout(shape, processor_has_avx512() ? 16 : 8);
+  return plain ? plain_layout(shape) : blocked_layout(shape, block);
 }
 
-void time_case(const ExecutorFactory& factory, const Case& test, int threads) {
+void time_case(const ExecutorFactory& factory, const Case& test, int threads, std::int64_t block) {
   const std::vector<Shape> shapes(test.inputs, test.input);
   const Signature signature = test.op->infer(shapes);
   const Shape& out = signature.outputs[0];
@@ -71,10 +72,10 @@ void time_case(const ExecutorFactory& factory, const Case& test, int threads) {
   step.op = test.op.get();
   step.signature = signature;
   step.threads = threads;
-  step.inputs.assign(test.inputs, map_layout(test.input));
+  step.inputs.assign(test.inputs, map_layout(test.input, block));
   step.outputs = {test.slice_of == 0
-                      ? map_layout(out)
-                      : channel_slice(map_layout(out.with(1, test.slice_of)), 0, out.c())};
+                      ? map_layout(out, block)
+                      : channel_slice(map_layout(out.with(1, test.slice_of), block), 0, out.c())};
   step.needs_input_gradient.assign(test.inputs, true);
   Memory memory;
   StepTensors tensors;
@@ -142,6 +143,7 @@ Case bn(std::int64_t batch, std::int64_t c, std::int64_t size, std::int64_t slic
 int main(int count, char** arguments) {
   const int threads = count > 1 ? std::atoi(arguments[1]) : 1;
   const std::int64_t batch = count > 2 ? std::atoi(arguments[2]) : 128;
+  const std::int64_t block = count > 3 ? std::atoi(arguments[3]) : processor_has_avx512() ? 16 : 8;
   const auto factory = make_cpu_executors();
   std::printf("%-28s %9s %9s %9s   (best, batch %lld, %d threads)\n", "", "forward", "data",
               "weights", static_cast<long long>(batch), threads);
@@ -154,7 +156,13 @@ int main(int count, char** arguments) {
       conv(batch, 16, 32, 32, 3, 2),
       conv(batch, 16, 32, 32, 1, 2),
       conv(batch, 32, 16, 32, 3),
+      conv(batch, 32, 16, 64, 3, 2),
+      conv(batch, 32, 16, 64, 1, 2),
       conv(batch, 64, 8, 64, 3),
+      conv(batch, 3, 32, 32, 3),
+      conv(batch, 32, 32, 32, 3, 1, true),
+      conv(batch, 32, 15, 64, 3),
+      conv(batch, 64, 15, 64, 3, 1, true),
       conv(batch, 3, 32, 96, 3),
       conv(batch, 96, 32, 32, 1),
       conv(batch, 96, 32, 32, 3),
@@ -162,6 +170,7 @@ int main(int count, char** arguments) {
       conv(batch, 160, 15, 112, 1),
       conv(batch, 160, 15, 48, 3),
       conv(batch, 240, 7, 160, 3),
+      conv(batch, 336, 7, 176, 1),
       bn(batch, 16, 32),
       bn(batch, 16, 32, 32),
       bn(batch, 32, 16),
@@ -181,6 +190,6 @@ int main(int count, char** arguments) {
       {"concat 2 x 160x15", std::make_shared<ConcatOp>(), {batch, 160, 15, 15}, 0, 2},
       {"max_pool 96x32 slice", std::make_shared<PoolOp>(pool), {batch, 96, 32, 32}, 192},
   };
-  for (const Case& test : cases) time_case(*factory, test, threads);
+  for (const Case& test : cases) time_case(*factory, test, threads, block);
   return 0;
 }

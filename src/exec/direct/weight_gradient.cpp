@@ -6,7 +6,6 @@
 #include "base/offset_allocator.h"
 #include "exec/direct/weight_plan.h"
 #include "kernels/launch.h"
-#include "ops/channel_sums.h"
 
 namespace trainyard::direct {
 namespace {
@@ -41,19 +40,12 @@ struct PartSums {
   }
 };
 
-/// The terms of the bias's gradient.
-struct BiasTerms {
-  const float* dy;
-  PairSum operator()(const Place& at) const { return {dy[at.offset], 0}; }
-};
-
 class WeightGradient final : public Executor {
  public:
   explicit WeightGradient(const StepDescription& step)
       : conv_(conv_step(step)), plan_(weight_plan(conv_)), launcher_(step.threads) {
     const std::int64_t floats = plan_.order.parts * plan_.part_floats();
     sums_at_ = workspace_.take(static_cast<std::size_t>(floats) * sizeof(float));
-    if (has_bias()) bias_at_ = workspace_.take(channel_sum_bytes(shape_of(step.outputs[0])));
   }
   [[nodiscard]] std::size_t workspace_bytes() const override { return workspace_.used(); }
   void bind(const StepTensors& tensors) override {
@@ -70,11 +62,11 @@ class WeightGradient final : public Executor {
                       for (std::int64_t i = begin; i < end; ++i) sum_unit(i / units, i % units);
                     });
     plan_.lanes == 16 ? add_parts<16>() : add_parts<8>();
-    if (has_bias()) sum_bias();
   }
 
  private:
-  [[nodiscard]] bool has_bias() const { return conv_.attributes.bias; }
+  /// A transposed convolution's is that of the other map, and not computed here.
+  [[nodiscard]] bool has_bias() const { return conv_.attributes.bias && !conv_.transposed; }
 
   /// The sums of some filters of one group over the rows of a part.
   void sum_unit(std::int64_t part, std::int64_t unit) const {
@@ -91,6 +83,10 @@ class WeightGradient final : public Executor {
       for (std::int64_t vector = first, some = 0; vector < last; vector += some) {
         some = plan_.next_vectors(last - vector);
         sum_run(run, group, vector, plan_.tiles[some - 1], sums + vector * plan_.vector_floats());
+      }
+      if (!has_bias()) continue;
+      for (std::int64_t vector = first; vector < last; ++vector) {
+        sum_run(run, group, vector, plan_.filter_sums, sums + vector * plan_.vector_floats());
       }
     }
   }
@@ -115,25 +111,30 @@ class WeightGradient final : public Executor {
 
   template <std::int64_t kLanes>
   void add_parts() const {
-    launcher_.rows(
-        plan_.groups * plan_.vectors * plan_.channels,
-        PartSums<kLanes>{sums_, tensors_.parameter_gradients[0].as<float>(), plan_.order.parts,
-                         plan_.filters, plan_.channels, plan_.padded_channels, plan_.area,
-                         plan_.vector_floats(), plan_.part_floats()});
-  }
-
-  void sum_bias() const {
-    const TensorView& dy = tensors_.output_gradients[0];
-    sum_channels(launcher_, dy.layout, BiasTerms{dy.as<float>()},
-                 tensors_.parameter_gradients[1].as<float>(), static_cast<float*>(nullptr),
-                 address_at(tensors_.workspace, bias_at_));
+    const std::int64_t vectors = plan_.groups * plan_.vectors;
+    const PartSums<kLanes> weights{.sums = sums_,
+                                   .gradient = tensors_.parameter_gradients[0].as<float>(),
+                                   .parts = plan_.order.parts,
+                                   .filters = plan_.filters,
+                                   .channels = plan_.channels,
+                                   .padded_channels = plan_.padded_channels,
+                                   .area = plan_.area,
+                                   .vector_floats = plan_.vector_floats(),
+                                   .part_floats = plan_.part_floats()};
+    launcher_.rows(vectors * plan_.channels, weights);
+    if (!has_bias()) return;
+    PartSums<kLanes> bias = weights;
+    bias.sums += plan_.filter_sums_at();
+    bias.gradient = tensors_.parameter_gradients[1].as<float>();
+    bias.channels = bias.area = 1;
+    launcher_.rows(vectors, bias);
   }
 
   ConvStep conv_;
   WeightPlan plan_;
   CpuLauncher launcher_;
   OffsetAllocator workspace_;
-  std::size_t sums_at_ = 0, bias_at_ = 0;
+  std::size_t sums_at_ = 0;
   const float* x_ = nullptr;
   const float* dy_ = nullptr;
   float* sums_ = nullptr;

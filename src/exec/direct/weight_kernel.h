@@ -26,8 +26,8 @@ template <int n, class F>
 }
 
 /// Simd has Vector, kLanes, zero(), load(p), store(p, v), broadcast(p), add(a, b) and
-/// multiply_add(a, b, sum). kTogether: columns taken together, more than one only where `steps` is
-/// Steps::neighbours.
+/// multiply_add(a, b, sum). kTogether: columns taken together, more than one only where the
+/// steps from column to column and from tap to tap are known.
 template <class Simd, Steps steps, int kTaps, int kVectors, int kChannels, int kTogether>
 struct TileSum {
   using Vector = typename Simd::Vector;
@@ -36,12 +36,18 @@ struct TileSum {
   const WeightTile& tile;
   Vector sums[kVectors][kChannels][kTaps];
 
-  [[nodiscard]] std::int64_t channel() const { return steps == Steps::any ? tile.x_channel : 1; }
-  [[nodiscard]] std::int64_t column() const {
-    return steps == Steps::neighbours ? kLanes : tile.x_column;
-  }
+  static constexpr bool kBlocks =
+      steps == Steps::neighbours || steps == Steps::alternate || steps == Steps::blocks;
+  static constexpr int kStride = steps == Steps::alternate ? 2 : 1;  // of columns, in taps
+
+  [[nodiscard]] std::int64_t channel() const { return kBlocks ? 1 : tile.x_channel; }
   [[nodiscard]] std::int64_t tap() const {
-    return steps == Steps::neighbours ? kLanes : tile.x_tap;
+    if (steps == Steps::planes) return 1;
+    return kBlocks && steps != Steps::blocks ? kLanes : tile.x_tap;
+  }
+  [[nodiscard]] std::int64_t column() const {
+    const bool known = steps != Steps::blocks && steps != Steps::any;
+    return known ? kStride * tap() : tile.x_column;
   }
 
   /// Columns [p, p + kCount), in all taps; x and dy are at column p.
@@ -53,12 +59,13 @@ struct TileSum {
           [&](auto p) { filters[v][p] = Simd::load(dy + v * tile.dy_vector + p * kLanes); });
     });
     unrolled<kChannels>([&](auto i) {
-      unrolled<kCount + kTaps - 1>([&](auto q) {
+      unrolled<(kCount - 1) * kStride + kTaps>([&](auto q) {
         const Vector value = Simd::broadcast(x + i * channel() + q * tap());
         unrolled<kTaps>([&](auto t) {
-          if constexpr (q - t >= 0 && q - t < kCount) {
+          constexpr int p = (q - t) / kStride;
+          if constexpr (q - t == p * kStride && q >= t && p < kCount) {
             unrolled<kVectors>([&](auto v) {
-              sums[v][i][t] = Simd::multiply_add(filters[v][q - t], value, sums[v][i][t]);
+              sums[v][i][t] = Simd::multiply_add(filters[v][p], value, sums[v][i][t]);
             });
           }
         });
@@ -120,6 +127,32 @@ struct TileSum {
     });
   }
 };
+
+/// sums[lane] += the sum over all rows and columns of dy: from 0, column p to the sum p % 4 of
+/// four.
+template <class Simd>
+void sum_filters(const WeightTile& tile) {
+  constexpr int kSums = 4;
+  typename Simd::Vector sums[kSums] = {Simd::zero(), Simd::zero(), Simd::zero(), Simd::zero()};
+  const float* dy = tile.dy;
+  std::int64_t row = tile.begin % tile.height;
+  for (std::int64_t r = tile.begin; r < tile.end; ++r) {
+    const float* from = dy + row * tile.dy_row;
+    std::int64_t p = 0;
+    for (; p + kSums <= tile.inner.last; p += kSums) {
+      unrolled<kSums>(
+          [&](auto i) { sums[i] = Simd::add(sums[i], Simd::load(from + (p + i) * Simd::kLanes)); });
+    }
+    for (int i = 0; p < tile.inner.last; ++p, ++i) {
+      sums[i] = Simd::add(sums[i], Simd::load(from + p * Simd::kLanes));
+    }
+    if (++row < tile.height) continue;
+    row = 0;
+    dy += tile.dy_image;
+  }
+  const auto total = Simd::add(Simd::add(sums[0], sums[1]), Simd::add(sums[2], sums[3]));
+  Simd::store(tile.sums, Simd::add(Simd::load(tile.sums), total));
+}
 
 template <class Simd, Steps steps, int kTaps, int kVectors, int kChannels, int kTogether>
 [[gnu::flatten]] void sum_tile(const WeightTile& tile) {

@@ -20,6 +20,12 @@ struct Avx2 {
 constexpr TileKernel kKernels[] = {
     kKernel<Avx2, Steps::neighbours, 3, 2, 2>,    kKernel<Avx2, Steps::neighbours, 3, 1, 4>,
     kKernel<Avx2, Steps::neighbours, 2, 2, 2, 2>, kKernel<Avx2, Steps::neighbours, 2, 1, 4, 2>,
+    kKernel<Avx2, Steps::alternate, 3, 2, 2>,     kKernel<Avx2, Steps::alternate, 3, 1, 4>,
+    kKernel<Avx2, Steps::alternate, 2, 2, 2>,     kKernel<Avx2, Steps::alternate, 2, 1, 4>,
+    kKernel<Avx2, Steps::planes, 3, 1, 4, 1>,     kKernel<Avx2, Steps::planes, 3, 1, 3, 4>,
+    kKernel<Avx2, Steps::planes, 3, 1, 2, 4>,     kKernel<Avx2, Steps::planes, 3, 1, 1, 4>,
+    kKernel<Avx2, Steps::planes, 2, 1, 4, 4>,     kKernel<Avx2, Steps::planes, 2, 1, 3, 4>,
+    kKernel<Avx2, Steps::planes, 2, 1, 2, 4>,     kKernel<Avx2, Steps::planes, 2, 1, 1, 4>,
     kKernel<Avx2, Steps::blocks, 3, 2, 2>,        kKernel<Avx2, Steps::blocks, 3, 1, 4>,
     kKernel<Avx2, Steps::blocks, 2, 2, 2>,        kKernel<Avx2, Steps::blocks, 2, 1, 4>,
     kKernel<Avx2, Steps::blocks, 1, 3, 4>,        kKernel<Avx2, Steps::blocks, 1, 2, 4>,
@@ -35,6 +41,7 @@ constexpr TileKernel kKernels[] = {
 }  // namespace
 
 const KernelList kAvx2Kernels{Avx2::kLanes, kKernels,
-                              static_cast<int>(sizeof kKernels / sizeof kKernels[0])};
+                              static_cast<int>(sizeof kKernels / sizeof kKernels[0]),
+                              &sum_filters<Avx2>};
 
 }  // namespace trainyard::direct

@@ -70,8 +70,7 @@ class Tiler {
  public:
   Tiler(const ConvStep& conv, const WeightPlan& plan)
       : plan_(plan), rows_(height_of(conv)), columns_(width_of(conv)), list_(*kernels_of(plan.dy)) {
-    const bool close = columns_.kernel > 1 && columns_.stride == 1 && columns_.dilation == 1;
-    if (plan.x.block == list_.lanes) steps_ = close ? Steps::neighbours : Steps::blocks;
+    steps_ = steps();
   }
 
   /// The tiles of this many vectors of filters; none if there is no kernel for so many.
@@ -90,14 +89,34 @@ class Tiler {
     return made;
   }
 
+  [[nodiscard]] PlannedTile filter_sums() const {
+    const Layout& dy = plan_.dy;
+    return {.tile = {.height = rows_.output,
+                     .inner = {0, columns_.output},
+                     .dy_image = dy.stride[0],
+                     .dy_row = dy.stride[2]},
+            .run = list_.sum_filters,
+            .sums_offset = plan_.filter_sums_at()};
+  }
+
  private:
+  [[nodiscard]] Steps steps() const {
+    const bool blocks = plan_.x.block == list_.lanes;
+    if (columns_.kernel > 1 && columns_.dilation == 1) {
+      if (blocks && columns_.stride == 1) return Steps::neighbours;
+      if (blocks && columns_.stride == 2) return Steps::alternate;
+      if (plan_.x.stride[3] == 1 && columns_.stride == 1) return Steps::planes;
+    }
+    return blocks ? Steps::blocks : Steps::any;
+  }
+
   /// Blocks have room for the channels that a kernel takes; elsewhere there are only `left`.
   [[nodiscard]] const TileKernel* find(const Taps& taps, std::int64_t vectors,
                                        std::int64_t left) const {
     const std::span kernels(list_.first, static_cast<std::size_t>(list_.count));
     const auto found = std::ranges::find_if(kernels, [&](const TileKernel& kernel) {
       return kernel.steps == steps_ && kernel.taps == taps.count && kernel.vectors == vectors &&
-             (steps_ != Steps::any || kernel.channels <= left);
+             (plan_.x.block == list_.lanes || kernel.channels <= left);
     });
     return found == kernels.end() ? nullptr : &*found;
   }
@@ -199,6 +218,7 @@ WeightPlan weight_plan(const ConvStep& conv) {
                   .x = conv.maps.input,
                   .dy = conv.maps.output};
   const Tiler tiler(conv, plan);
+  plan.filter_sums = {tiler.filter_sums()};
   for (PlannedTiles tiles = tiler.tiles(1); !tiles.empty();
        tiles = tiler.tiles(static_cast<std::int64_t>(plan.tiles.size()) + 1)) {
     plan.tiles.push_back(std::move(tiles));

@@ -35,7 +35,7 @@ struct PlannedTile {
 /// The tiles of some vectors of filters: all rows and columns of the kernel, all channels.
 using PlannedTiles = std::vector<PlannedTile>;
 
-/// Sums are [vector][kernel row][kernel column][channel][lane], for each part.
+/// The sums of a vector are [kernel row][kernel column][channel][lane], then those of dy, [lane].
 struct WeightPlan {
   WeightOrder order;
   std::int64_t lanes = 8;                // filters in a vector
@@ -45,10 +45,13 @@ struct WeightPlan {
   std::int64_t padded_channels = 1;      // for which sums have room
   std::int64_t area = 1;                 // of the kernel
   std::vector<PlannedTiles> tiles;       // [vectors - 1]
+  PlannedTiles filter_sums;              // the one that sums dy of a vector
   Layout x, dy;
 
-  [[nodiscard]] std::int64_t vector_floats() const { return area * padded_channels * lanes; }
+  [[nodiscard]] std::int64_t vector_floats() const { return (area * padded_channels + 1) * lanes; }
   [[nodiscard]] std::int64_t part_floats() const { return groups * vectors * vector_floats(); }
+  /// Of dy, from the first of a vector's sums.
+  [[nodiscard]] std::int64_t filter_sums_at() const { return area * padded_channels * lanes; }
   /// Of a group.
   [[nodiscard]] std::int64_t units() const {
     return (vectors * lanes + kUnitFilters - 1) / kUnitFilters;

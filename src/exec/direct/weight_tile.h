@@ -40,9 +40,12 @@ struct WeightTile {
   std::int64_t sums_vector = 0, sums_tap = 0;            // a channel of sums is a vector
 };
 
-/// How x lies in memory.
+/// How x lies in memory. The kernels of the first three are faster, because addresses are
+/// constants.
 enum class Steps {
-  neighbours,  // channels side by side, x_column and x_tap are as wide as a vector
+  neighbours,  // channels side by side in blocks of a vector, x_column = x_tap = a block
+  alternate,   // the same, x_column = 2 x_tap
+  planes,      // x_column = x_tap = 1
   blocks,      // channels side by side
   any,
 };
@@ -54,13 +57,15 @@ struct TileKernel {
   void (*run)(const WeightTile& tile);
 };
 
-/// The kernels for one width of vectors. Of a kind of steps and a number of taps, those that
-/// compute more are first; each list has kernels of 1, 2 and 3 taps and of 1 vector, and for
-/// Steps::any also of 1 channel.
+/// The kernels for one width of vectors. There are some of 1 vector for 2 and 3 taps of all steps,
+/// and for 1 tap of blocks and any; those of planes and any include some of 1 channel. Of kernels
+/// that differ in channels alone, those of more are first.
 struct KernelList {
   int lanes;
   const TileKernel* first;
   int count;
+  /// sums[lane] += the sum of dy over the rows of a tile and all columns, `inner`.
+  void (*sum_filters)(const WeightTile& tile);
 };
 extern const KernelList kAvx2Kernels;    // x86-64-v3, vectors of 8
 extern const KernelList kAvx512Kernels;  // x86-64-v4, vectors of 16

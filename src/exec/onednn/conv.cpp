@@ -154,11 +154,14 @@ class WithBias final : public Executor {
   StepTensors tensors_;
 };
 
-std::unique_ptr<Executor> make_product(const LibraryPtr& library, const ConvStep& step,
-                                       int threads) {
-  auto list = std::make_unique<PrimitiveList>(library, threads);
-  const Convolution conv = describe_conv(step);
-  switch (step.computes) {
+std::unique_ptr<Executor> make_product(const LibraryPtr& library, const StepDescription& step) {
+  const ConvStep product = conv_step(step);
+  if (product.computes == ConvProduct::weight_gradient && direct::has_weight_gradient(step)) {
+    return direct::make_weight_gradient(step);
+  }
+  auto list = std::make_unique<PrimitiveList>(library, step.threads);
+  const Convolution conv = describe_conv(product);
+  switch (product.computes) {
     case ConvProduct::output:
       add_output(*list, conv);
       break;
@@ -177,10 +180,7 @@ std::unique_ptr<Executor> make_product(const LibraryPtr& library, const ConvStep
 
 std::unique_ptr<Executor> make_conv(const LibraryPtr& library, const StepDescription& step) {
   const ConvStep conv = conv_step(step);
-  if (conv.computes == ConvProduct::weight_gradient && direct::has_weight_gradient(step)) {
-    return direct::make_weight_gradient(step);
-  }
-  std::unique_ptr<Executor> product = make_product(library, conv, step.threads);
+  std::unique_ptr<Executor> product = make_product(library, step);
   const bool bias_apart =
       conv.transposed && conv.attributes.bias && step.pass != Pass::backward_data;
   if (!bias_apart) return product;

@@ -1,0 +1,143 @@
+// Weight gradients by own kernels: values against plain loops in double, and bits that depend
+// neither on threads nor on the width of vectors.
+#include <doctest/doctest.h>
+
+#include "exec/direct/weight_gradient.h"
+#include "exec/direct/weight_plan.h"
+#include "node_run.h"
+#include "ops/conv.h"
+
+using namespace trainyard;
+using namespace trainyard::test;
+
+namespace {
+
+struct Kernel {
+  std::int64_t h, w;
+};
+
+ConvAttributes conv_of(std::int64_t filters, Kernel kernel, std::int64_t stride, std::int64_t pad) {
+  ConvAttributes conv;
+  conv.filters = filters;
+  conv.kernel = {kernel.h, kernel.w};
+  conv.stride = {stride, stride};
+  conv.pad = {Padding::Kind::pixels, {pad, pad}};
+  return conv;
+}
+
+NodeCase node_of(const ConvAttributes& conv, const Shape& input) {
+  NodeCase node;
+  node.op = std::make_shared<ConvOp>(conv);
+  node.input = input;
+  return node;
+}
+
+StepDescription step_of(const NodeCase& node) {
+  StepDescription step;
+  step.op = node.op.get();
+  step.pass = Pass::backward_parameters;
+  step.signature = node.op->infer(std::span(&node.input, 1));
+  step.inputs = {node.input_block == 1 ? plain_layout(node.input)
+                                       : blocked_layout(node.input, node.input_block)};
+  const Shape& output = step.signature.outputs[0];
+  step.outputs = {node.output_block == 1 ? plain_layout(output)
+                                         : blocked_layout(output, node.output_block)};
+  return step;
+}
+
+using Gradients = std::vector<std::vector<double>>;
+
+/// Of the parameters, with every width of vectors and number of threads: all the same.
+Gradients checked_gradients(NodeCase node) {
+  const auto executors = make_cpu_executors();
+  Gradients first;
+  for (const std::int64_t block : {8, 16}) {
+    if (block == 16 && !processor_has_avx512()) continue;
+    for (const std::int64_t input_block : {std::int64_t{1}, block}) {
+      for (const int threads : {1, 2, 3, 4, 7}) {
+        CAPTURE(block);
+        CAPTURE(input_block);
+        CAPTURE(threads);
+        node.input_block = input_block;
+        node.output_block = block;
+        node.threads = threads;
+        REQUIRE(direct::has_weight_gradient(step_of(node)));
+        const NodeResults results = run_node<float>(*executors, node);
+        CHECK(results.guards_intact);
+        if (first.empty()) first = results.parameter_gradients;
+        CHECK(results.parameter_gradients == first);
+      }
+    }
+  }
+  return first;
+}
+
+void check(const ConvAttributes& conv, const Shape& input) {
+  const NodeCase node = node_of(conv, input);
+  CAPTURE(node.op->attributes());
+  CAPTURE(input.text());
+  const Gradients actual = checked_gradients(node);
+  const Gradients expected =
+      run_node<double>(*make_reference_executors(), node).parameter_gradients;
+  REQUIRE(actual.size() == expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    CHECK(largest_difference(actual[i], expected[i]) <=
+          tolerance(input.n() * input.h() * input.w()));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("weight gradients of all kernels, strides and paddings agree with plain loops") {
+  for (const Kernel kernel : {Kernel{1, 1}, {3, 3}, {5, 5}, {7, 7}, {2, 4}, {3, 1}, {1, 3}}) {
+    for (const std::int64_t stride : {1, 2, 3}) {
+      for (const std::int64_t pad : {0, 1, 2}) {
+        check(conv_of(24, kernel, stride, pad), {2, 16, 9, 10});
+      }
+    }
+  }
+}
+
+TEST_CASE("weight gradients of channels that fill no block agree with plain loops") {
+  check(conv_of(13, {3, 3}, 1, 1), {1, 3, 9, 7});
+  check(conv_of(1, {3, 3}, 1, 1), {1, 1, 1, 1});
+  check(conv_of(70, {3, 3}, 2, 1), {3, 21, 7, 7});
+  check(conv_of(100, {1, 1}, 1, 0), {3, 37, 5, 5});
+  check(conv_of(16, {5, 5}, 1, 2), {2, 3, 1, 2});  // maps smaller than the kernel
+  ConvAttributes wide = conv_of(16, {3, 3}, 1, 3);
+  wide.dilation = {3, 2};
+  check(wide, {2, 10, 11, 9});
+  wide.bias = false;
+  check(wide, {2, 10, 11, 9});
+}
+
+TEST_CASE("weight gradients of several parts and runs agree with plain loops") {
+  const ConvAttributes conv = conv_of(16, {3, 3}, 1, 1);
+  const NodeCase node = node_of(conv, {12, 16, 29, 31});
+  const direct::WeightOrder order = direct::weight_order(conv_step(step_of(node)));
+  CHECK(order.parts > 2);
+  CHECK(order.rows / order.parts > order.run);  // several runs, none of which ends with an image
+  CHECK(order.run % 29 != 0);
+  check(conv, node.input);
+}
+
+TEST_CASE("weight gradients of groups of whole blocks agree with plain loops") {
+  ConvAttributes conv = conv_of(96, {3, 3}, 1, 1);
+  conv.groups = 2;
+  check(conv, {2, 32, 6, 5});
+  conv.kernel = {1, 1};
+  check(conv, {2, 64, 6, 5});
+}
+
+TEST_CASE("the order of a weight gradient's sums follows from extents alone") {
+  const ConvAttributes conv = conv_of(64, {3, 3}, 1, 1);
+  NodeCase node = node_of(conv, {128, 64, 8, 8});
+  node.input_block = node.output_block = 8;
+  const direct::WeightOrder narrow = direct::weight_order(conv_step(step_of(node)));
+  node.input_block = node.output_block = 16;
+  const direct::WeightOrder wide = direct::weight_order(conv_step(step_of(node)));
+  CHECK(narrow.rows == 1024);
+  CHECK(narrow.parts == 16);
+  CHECK(narrow.run == wide.run);
+  CHECK(narrow.parts == wide.parts);
+}
