@@ -48,6 +48,9 @@ class WeightGradient final : public Executor {
     sums_at_ = workspace_.take(static_cast<std::size_t>(floats) * sizeof(float));
   }
   [[nodiscard]] std::size_t workspace_bytes() const override { return workspace_.used(); }
+  [[nodiscard]] Algorithm algorithm() const override {
+    return {.name = plan_.lanes == kAvx512Kernels.lanes ? "direct AVX-512" : "direct AVX2"};
+  }
   void bind(const StepTensors& tensors) override {
     const ConvMaps<TensorView> maps = conv_.views(tensors);
     x_ = maps.input.as<float>();
