@@ -9,8 +9,8 @@
 
 namespace trainyard::counted {
 
-/// For a GPU's plan (cuda_target()), as exec/cudnn makes them. An engine is one node, and none adds
-/// a convolution's bias. The log must outlive them.
+/// For a GPU's plan (cuda_target()), as exec/cudnn makes them. An engine is one node; none adds a
+/// convolution's bias, and all add to a gradient where the step does. The log must outlive them.
 [[nodiscard]] std::unique_ptr<ExecutorFactory> make_counted_executors(LaunchLog& log);
 
 // The parts of the factory. Those of functors and channels are null for other ops.

@@ -26,10 +26,12 @@ class Launches final : public Executor {
 
   /// Kept from forward to the gradient of the input.
   void keep(std::size_t bytes) { reserve_ = bytes; }
-  /// A call that reads or writes the step's maps and `weight_bytes`, once each.
+  /// A call that reads or writes the step's maps and `weight_bytes`, once each; what it adds to, it
+  /// reads too.
   void add_call(std::string_view kind, std::size_t weight_bytes) {
+    const std::size_t added = step_.adds_gradient ? map_bytes(step_.inputs[0]) : 0;
     const std::size_t bytes =
-        map_bytes(step_.inputs[0]) + map_bytes(step_.outputs[0]) + weight_bytes;
+        map_bytes(step_.inputs[0]) + map_bytes(step_.outputs[0]) + weight_bytes + added;
     const double flop = 2.0 * static_cast<double>(step_.signature.multiply_adds);
     launches_.push_back([this, kind, bytes, flop] { log_.add_call(kind, bytes, flop); });
   }

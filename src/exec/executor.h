@@ -33,7 +33,8 @@ struct StepDescription {
   std::vector<Layout> inputs = {};
   std::vector<Layout> outputs = {};
   std::vector<bool> needs_input_gradient = {};  // backward_data
-  std::uint32_t node = 0;                       // index of the node in its graph: keys random draws
+  bool adds_gradient = false;  // backward_data: the one input gradient += the step's, rounded once
+  std::uint32_t node = 0;      // index of the node in its graph: keys random draws
   int threads = 1;
   /// Bytes of workspace of step and library: the step takes what it needs, the library the rest.
   std::size_t workspace_cap = std::numeric_limits<std::size_t>::max();

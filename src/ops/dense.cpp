@@ -39,6 +39,7 @@ Signature DenseOp::infer(std::span<const Shape> inputs) const {
 Contract DenseOp::contract() const {
   using Layouts = Contract::Layouts;
   return {.backward_reads_inputs = true,
+          .adds_gradient = true,
           .keeps_steps = attributes_.per_position,
           .layouts = attributes_.per_position ? Layouts::rows : Layouts::plain};
 }

@@ -98,6 +98,8 @@ struct Contract {
                                     // (identity; flatten if the layouts agree)
   bool alias_gradient = false;      // every input's gradient is the output's gradient (add)
   bool shared_gradient = false;     // backward_data writes one gradient for all inputs
+  bool adds_gradient = false;       // backward_data can add to its input's gradient, on devices
+                                    // that do so (Target::adds_gradients)
   bool draws = false;               // draws random numbers
   bool eval_is_identity = false;    // forward_eval copies (dropout): aliased by the planner
   bool slices = false;              // output 0 and its gradient may be channels of a wider map (a

@@ -321,6 +321,7 @@ Plan make_plan(const Graph& graph, const Target& target, const PlanRequest& requ
   }
   if (request.train) differentiator.backward(laid_out_value(request.loss));
   turn_backward_reorders(plan);
+  fold_accumulations(plan);
   return plan;
 }
 

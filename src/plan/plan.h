@@ -54,6 +54,7 @@ struct PlanStep {
   std::vector<TensorId> input_gradients;
   // Where the parameters' gradients go if not to the gradient block: empty, or one per parameter.
   std::vector<TensorId> parameter_gradients;
+  bool adds_gradient = false;  // adds to its one input gradient, which an earlier step wrote
   TensorId reserve = kNoTensor;
   TensorId workspace = kNoTensor;
 };
@@ -97,6 +98,10 @@ void complete(Plan& plan, std::span<const StepNeeds> needs);
 /// parameters or statistics (products and sums over a batch; the others need none) the target's
 /// cap, or their packed weights if those are larger, and what the op saves for backward.
 [[nodiscard]] std::vector<StepNeeds> largest_needs(const Plan& plan);
+
+/// Removes accumulations: where the later of two gradients is of a step that can add, and nothing
+/// else reads the earlier one any more, the step adds to that. Part of make_plan().
+void fold_accumulations(Plan& plan);
 
 /// Lets outputs reuse the memory of inputs that are not read afterwards, where op traits allow it.
 void merge_in_place(Plan& plan);

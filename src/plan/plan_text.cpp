@@ -15,7 +15,7 @@ std::string tensor_list(const PlanStep& step) {
   append("in", step.inputs);
   append("out", step.outputs);
   append("dout", step.output_gradients);
-  append("din", step.input_gradients);
+  append(step.adds_gradient ? "din+" : "din", step.input_gradients);
   append("dparam", step.parameter_gradients);
   append("reserve", {step.reserve});
   append("workspace", {step.workspace});

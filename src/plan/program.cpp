@@ -91,6 +91,7 @@ void Program::make_executor(const ExecutorFactory& factory, const PlanStep& step
                                 .signature = node.signature,
                                 .inputs = layouts_of(plan_.laid_out, node.inputs),
                                 .outputs = layouts_of(plan_.laid_out, node.outputs),
+                                .adds_gradient = step.adds_gradient,
                                 .node = key_of(node.path),
                                 .threads = threads,
                                 .workspace_cap = plan_.target.workspace_cap,

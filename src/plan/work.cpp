@@ -49,7 +49,8 @@ bool writes_parameter_gradients(const PlanStep& step, const Op& op) {
 
 std::size_t bytes_read(const Plan& plan, const PlanStep& step) {
   if (is_forward(step)) return bytes_of(plan, {&step.inputs});
-  return bytes_of(plan, {&step.inputs, &step.outputs, &step.output_gradients});
+  const std::size_t added = step.adds_gradient ? bytes_of(plan, {&step.input_gradients}) : 0;
+  return added + bytes_of(plan, {&step.inputs, &step.outputs, &step.output_gradients});
 }
 
 std::size_t bytes_written(const Plan& plan, const PlanStep& step) {

@@ -184,6 +184,35 @@ TEST_CASE("engines that add a bias read it in the type of a 16-bit output" *
   }
 }
 
+TEST_CASE("the engines of a data gradient add it to another one as well" *
+          doctest::skip(no_cudnn())) {
+  const ConvOp op(conv(64, 3, Padding::Kind::same_upper));
+  for (const Precision precision : kPrecisions) {
+    const Layout layout = cuda_target(precision).map_layout({128, 64, 8, 8});
+    StepDescription step = step_of(op, Pass::backward_data, precision, layout, layout);
+    std::vector<std::vector<std::int64_t>> engines;
+    for (const bool adds : {false, true}) {
+      step.adds_gradient = adds;
+      const ConvGraph graph = conv_graph(step);
+      CHECK(graph.adds_result == adds);
+      RefusalCount refused;
+      std::vector<std::int64_t>& list = engines.emplace_back();
+      for (const EnginePlan& plan :
+           find_plans({.operation_graph = make_operation_graph(library(), graph),
+           .device = devices()[0],
+           .adds_result = adds,
+           .rules = rules_for(step, graph),
+           .most = 8},
+                      refused)) {
+        CHECK(plan.choice.adds_result == adds);
+        list.push_back(plan.choice.engine);
+      }
+    }
+    CHECK(engines[0].size() > 1);
+    CHECK(engines[0] == engines[1]);
+  }
+}
+
 TEST_CASE("grouped and depthwise convolutions have engines" * doctest::skip(no_cudnn())) {
   ConvAttributes grouped = conv(128, 3, Padding::Kind::same_upper);
   grouped.groups = 32;
@@ -302,10 +331,13 @@ TEST_CASE("graphs that compute different things have different texts") {
   for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
     for (const Pass pass : kPasses) {
       const Layout layout = channels_last_layout({2, 16, 8, 8}, 8);
-      texts.insert(text_of(conv_graph(step_of(op, pass, precision, layout, layout))));
+      StepDescription step = step_of(op, pass, precision, layout, layout);
+      texts.insert(text_of(conv_graph(step)));
+      step.adds_gradient = pass == Pass::backward_data;
+      texts.insert(text_of(conv_graph(step)));
     }
   }
-  CHECK(texts.size() == 9);
+  CHECK(texts.size() == 12);
 }
 
 TEST_CASE("inconsistent shapes are refused with the graph and cuDNN's reason" *

@@ -98,6 +98,10 @@ TEST_CASE("a choice reads back from its JSON") {
   CHECK(json_of(choice).dump() == R"({"engine":58,"knobs":[[2,1],[13,0]],"adds_bias":true})");
   CHECK(choice_of(json_of(choice), "x") == choice);
   CHECK(choice_of(json_of(EngineChoice{.engine = 0}), "x") == EngineChoice{.engine = 0});
+  const EngineChoice adding{.engine = 58, .adds_result = true};
+  CHECK(json_of(adding).dump() ==
+        R"({"engine":58,"knobs":[],"adds_bias":false,"adds_result":true})");
+  CHECK(choice_of(json_of(adding), "x") == adding);
 }
 
 TEST_CASE("invalid choices are refused with the key at fault") {
@@ -115,4 +119,6 @@ TEST_CASE("invalid choices are refused with the key at fault") {
         "engines.json: an engine's 'adds_bias' is not as expected");
   CHECK(message_of(R"({"engine": 1, "knobs": [], "adds_bias": 0})") ==
         "engines.json: an engine's 'adds_bias' is not as expected");
+  CHECK(message_of(R"({"engine": 1, "knobs": [], "adds_bias": false, "adds_result": 1})") ==
+        "engines.json: an engine's 'adds_result' is not as expected");
 }

@@ -4,101 +4,28 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <limits>
-#include <map>
 
 #include "../base/error_of.h"
 #include "../base/temporary_folder.h"
-#include "base/gpu_error.h"
-#include "fake_cudnn.h"
+#include "engine_run.h"
 
 using namespace trainyard;
 using namespace trainyard::cudnn;
+using trainyard::testing::engines_with;
 using trainyard::testing::error_of;
 using trainyard::testing::fake_cudnn;
 using trainyard::testing::FakeEngine;
+using trainyard::testing::kRules;
 using trainyard::testing::small_conv;
 using trainyard::testing::TemporaryFolder;
+using Run = trainyard::testing::EngineRun;
 
 namespace {
 
 using Source = CudaExecutorSettings::EngineSource;
 
-constexpr EngineRules kRules{
-    .deterministic = true, .f32 = false, .tf32 = false, .workspace_cap = 1000};
-
-/// A run on one GPU: its settings, and its output.
-struct Run {
-  Library library = trainyard::testing::fake_library();
-  std::map<std::int64_t, double> milliseconds;  // by engine; without one it fails to run
-  std::vector<std::string> warnings;
-  std::vector<std::int64_t> tried;    // and timed
-  std::vector<std::int64_t> checked;  // run and recorded, not timed
-  std::vector<std::int64_t> broken;   // engines that fail these checks
-  TrialSubject subject;
-  int ticks = 0;
-  bool gpu_fails = false;
-  std::unique_ptr<EngineBook> book;
-  std::unique_ptr<EngineSearch> search;
-
-  explicit Run(CudaExecutorSettings settings = {}) {
-    settings.gpu = "NVIDIA H200";
-    settings.warn = [this](const std::string& text) { warnings.push_back(text); };
-    book = std::make_unique<EngineBook>(settings, library.version());
-    search = std::make_unique<EngineSearch>(EngineSearch{
-        .library = library,
-        .device = std::make_shared<Descriptor>(library, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, "GPU"),
-        .book = *book,
-        .tune = settings.tune,
-        .tick = [this] { ++ticks; },
-        .make_trial = [this](const TrialSubject& wanted) { return trial(wanted); },
-        .check_gpu = [this] { check_gpu(); }});
-  }
-  void check_gpu() const {
-    if (gpu_fails) throw GpuError("an illegal memory access");
-  }
-  std::unique_ptr<EngineTrial> trial(const TrialSubject& wanted);
-  EngineChoice choose(std::int64_t bias = 0, const ConvGraph& graph = small_conv(DType::bf16)) {
-    return choose_engine(*search, graph, bias, kRules).choice;
-  }
-  [[nodiscard]] std::string key() const { return choice_key(small_conv(DType::bf16), 0, kRules); }
-};
-
-class ScriptedTrial final : public EngineTrial {
- public:
-  explicit ScriptedTrial(Run& run) : run_(run) {}
-  TrialResult run(const EnginePlan& plan, double) override {
-    run_.tried.push_back(plan.choice.engine);
-    run_.check_gpu();
-    const auto found = run_.milliseconds.find(plan.choice.engine);
-    if (found == run_.milliseconds.end()) return {.refusal = "cannot be recorded"};
-    return {.milliseconds = found->second};
-  }
-  std::string refusal_of(const EnginePlan& plan) override {
-    const std::int64_t engine = plan.choice.engine;
-    CHECK_FALSE(run_.subject.timed);
-    run_.checked.push_back(engine);
-    run_.check_gpu();
-    return std::ranges::find(run_.broken, engine) == run_.broken.end() ? "" : "does not run";
-  }
-
- private:
-  Run& run_;
-};
-
-std::unique_ptr<EngineTrial> Run::trial(const TrialSubject& wanted) {
-  subject = wanted;
-  return std::make_unique<ScriptedTrial>(*this);
-}
-
 CudaExecutorSettings in_folder(const TemporaryFolder& folder) {
   return {.engine_folder = folder.path()};
-}
-
-/// The initial engines of a run that knows `engine` for the small convolution.
-std::string engines_with(const EngineChoice& engine) {
-  const Json all{{choice_key(small_conv(DType::bf16), 0, kRules), json_of(engine)}};
-  return json_text(all);
 }
 
 }  // namespace

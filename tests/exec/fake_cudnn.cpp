@@ -1,6 +1,7 @@
 #include "fake_cudnn.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 
@@ -53,11 +54,19 @@ const FakeEngine* engine_of(const Fake& configuration) {
 
 std::vector<const FakeEngine*> proposed(const Fake& heuristic) {
   const Fake& graph = *heuristic.links.at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).at(0);
-  const bool adds_bias = graph.links.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).size() > 1;
+  const std::vector<Fake*>& operations = graph.links.at(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  const bool adds_bias = operations.size() > 1;
+  const auto beta = operations[0]->numbers.find(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA);
+  const bool adds_result =
+      beta != operations[0]->numbers.end() &&
+      std::bit_cast<float>(static_cast<std::uint32_t>(beta->second.at(0))) == 1;
   const bool fallback = heuristic.number(CUDNN_ATTR_ENGINEHEUR_MODE) == CUDNN_HEUR_MODE_FALLBACK;
   std::vector<const FakeEngine*> list;
   for (const FakeEngine& engine : script.engines) {
-    if (engine.adds_bias == adds_bias && engine.fallback == fallback) list.push_back(&engine);
+    if (engine.adds_bias == adds_bias && engine.adds_result == adds_result &&
+        engine.fallback == fallback) {
+      list.push_back(&engine);
+    }
   }
   return list;
 }

@@ -17,8 +17,9 @@ struct FakeEngine {
   std::vector<cudnn::Knob> knobs = {};
   std::vector<cudnnBackendNumericalNote_t> notes = {};
   std::int64_t workspace_bytes = 0;
-  bool adds_bias = false;  // it belongs to graphs that add a bias, and to no others
-  bool fallback = false;   // the fallback list has it, else mode A
+  bool adds_bias = false;    // it belongs to graphs that add a bias, and to no others
+  bool adds_result = false;  // ... that add their result, and to no others
+  bool fallback = false;     // the fallback list has it, else mode A
   cudnnStatus_t plan = CUDNN_STATUS_SUCCESS;  // the result of making its plan
 };
 

@@ -10,6 +10,7 @@
 #include "exec/cudnn/engine_tuner.h"
 #include "exec/cudnn/executors.h"
 #include "exec/cudnn/kernels.h"
+#include "exec/functor/cuda/functors.h"
 
 namespace trainyard::cudnn {
 namespace {
@@ -39,16 +40,33 @@ class ConvExecutor : public Executor {
     const bool adds_bias = step_.adds_bias() && !step_.transposed;
     engine_ = choose_engine(context_->search(), graph_, adds_bias ? step_.filters() : 0,
                             context_->rules(storage_, tf32_, offsets_.workspace.left()));
+    if (adds_apart()) {
+      result_ = offsets_.workspace.take(graph_.result().bytes());
+      const Layout& layout = writes_output() ? step_.maps.output : step_.maps.input;
+      add_ = cuda::make_functor_accumulate(context_->stream(), layout, storage_);
+    }
     // Engines that failed during the search may have left CUDA's last error for the next launch.
     cuda::ignore(cudaGetLastError());
     engine_offset_ =
         offsets_.workspace.take_for_library(static_cast<std::size_t>(engine_.workspace_bytes));
   }
+  /// Whether the step adds to a gradient and no engine can.
+  [[nodiscard]] bool adds_apart() const {
+    return graph_.adds_result && !engine_.choice.adds_result;
+  }
+  [[nodiscard]] bool writes_output() const { return step_.computes == ConvProduct::output; }
+  /// Puts the engine's result into the workspace, from where it is added to `map`.
+  void set_apart(TensorView& map, void* workspace) {
+    const TensorView sum = map;
+    map.data = address_at(workspace, result_);
+    add_->bind({.inputs = {map}, .outputs = {sum}});
+  }
 
  protected:
   /// `bias` is null unless the engine adds it.
   void bind_graph(const StepTensors& tensors, void* weight, void* bias = nullptr) {
-    const ConvMaps<TensorView> maps = step_.views(tensors);
+    ConvMaps<TensorView> maps = step_.views(tensors);
+    if (adds_apart()) set_apart(writes_output() ? maps.output : maps.input, tensors.workspace);
     pack_ = make_variant_pack(context_->library(),
                               {.input = maps.input.data,
                                .weight = weight,
@@ -60,6 +78,7 @@ class ConvExecutor : public Executor {
     const Library& library = context_->library();
     library.check(library.call().execute(context_->handle(), engine_.plan->raw(), pack_->raw()),
                   "running a convolution");
+    if (add_ != nullptr) add_->run();
   }
   void clear_padding(const TensorView& tensor) const {
     if (clears_padding_ && has_padding(tensor.layout)) {
@@ -77,6 +96,8 @@ class ConvExecutor : public Executor {
   EnginePlan engine_;
   std::size_t engine_offset_ = 0;
   DescriptorPtr pack_;
+  std::size_t result_ = 0;         // in the workspace, and the executor that adds it to what is
+  std::unique_ptr<Executor> add_;  // there: null unless no engine can
 };
 
 class ConvForward final : public ConvExecutor {

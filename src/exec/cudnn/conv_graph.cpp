@@ -139,7 +139,7 @@ DescriptorPtr make_operation(const Maker& maker, const DescriptorPtr& output) {
   operation->set(names.weight, make_tensor(maker, maker.graph.weight, Role::weight));
   operation->set(names.output, output);
   operation->set(names.alpha, 1.0f);
-  operation->set(names.beta, 0.0f);
+  operation->set(names.beta, maker.graph.adds_result ? 1.0f : 0.0f);
   operation->finalize();
   return operation;
 }
@@ -176,7 +176,8 @@ ConvGraph conv_graph(const StepDescription& step) {
                   .before = {made.margins.top, made.margins.left},
                   .after = {made.margins.bottom, made.margins.right},
                   .stride = {conv.stride.h, conv.stride.w},
-                  .dilation = {conv.dilation.h, conv.dilation.w}};
+                  .dilation = {conv.dilation.h, conv.dilation.w},
+                  .adds_result = step.adds_gradient};
   graph.weight =
       weight_tensor(step.storage, {graph.output.extents[1], graph.input.extents[1] / conv.groups,
                                    conv.kernel.h, conv.kernel.w});
@@ -189,12 +190,24 @@ ConvGraph with_bias(ConvGraph graph) {
   return graph;
 }
 
+ConvGraph without_adding(ConvGraph graph) {
+  graph.adds_result = false;
+  return graph;
+}
+
+std::size_t GraphTensor::bytes() const {
+  std::int64_t last = 0;
+  for (std::size_t axis = 0; axis < 4; ++axis) last += (extents[axis] - 1) * strides[axis];
+  return static_cast<std::size_t>(last + 1) * size_of(type);
+}
+
 std::string text_of(const ConvGraph& graph) {
   return fmt::format(
-      "conv {}{}: input {}, weight {}, output {}, padding [{}] [{}], stride [{}], dilation [{}]",
-      name_of(graph.computes), graph.adds_bias ? " with bias" : "", text_of(graph.input),
-      text_of(graph.weight), text_of(graph.output), fmt::join(graph.before, ", "),
-      fmt::join(graph.after, ", "), fmt::join(graph.stride, ", "), fmt::join(graph.dilation, ", "));
+      "conv {}{}{}: input {}, weight {}, output {}, padding [{}] [{}], stride [{}], dilation [{}]",
+      name_of(graph.computes), graph.adds_bias ? " with bias" : "",
+      graph.adds_result ? " added" : "", text_of(graph.input), text_of(graph.weight),
+      text_of(graph.output), fmt::join(graph.before, ", "), fmt::join(graph.after, ", "),
+      fmt::join(graph.stride, ", "), fmt::join(graph.dilation, ", "));
 }
 
 DescriptorPtr make_operation_graph(const Library& library, const ConvGraph& graph) {

@@ -20,6 +20,9 @@ struct GraphTensor {
   DType type = DType::f32;
   std::array<std::int64_t, 4> extents{};
   std::array<std::int64_t, 4> strides{};
+
+  /// From the first element to the last.
+  [[nodiscard]] std::size_t bytes() const;
 };
 
 /// One convolution and what it computes. Products are summed in f32.
@@ -30,7 +33,15 @@ struct ConvGraph {
   GraphTensor input, weight, output;
   std::array<std::int64_t, 2> before{}, after{};  // padding, h and w
   std::array<std::int64_t, 2> stride{1, 1}, dilation{1, 1};
-  bool adds_bias = false;  // output: a bias [filters] of the output's type is added in the graph
+  bool adds_bias = false;    // output: a bias [filters] of the output's type is added in the graph
+  bool adds_result = false;  // the result is added to what its tensor holds, and the sum rounded
+
+  /// What the graph computes.
+  [[nodiscard]] const GraphTensor& result() const {
+    return computes == Computes::output           ? output
+           : computes == Computes::input_gradient ? input
+                                                  : weight;
+  }
 };
 
 /// Tensors are declared to be aligned to this many bytes.
@@ -43,6 +54,9 @@ inline constexpr std::int64_t kAlignment = 16;
 
 /// The same with the bias added in the graph (only for `output`).
 [[nodiscard]] ConvGraph with_bias(ConvGraph graph);
+
+/// The same, overwriting its result.
+[[nodiscard]] ConvGraph without_adding(ConvGraph graph);
 
 /// "conv output with bias: input f16 [64, 8, 32, 32] ...": everything that determines which engines
 /// are suitable.

@@ -124,13 +124,16 @@ class DenseForward final : public DenseStep {
   void* scratch_ = nullptr;
 };
 
-/// dx = dy * w.
+/// dx = dy * w, or dx += dy * w.
 class DenseBackwardData final : public DenseStep {
  public:
   DenseBackwardData(ContextPtr context, const StepDescription& step)
       : DenseStep(std::move(context), step),
-        product_(make_product(
-            {.rows = samples_, .columns = features_, .depth = units_, .result = storage_})) {}
+        product_(make_product({.rows = samples_,
+                               .columns = features_,
+                               .depth = units_,
+                               .result = storage_,
+                               .adds = step.adds_gradient})) {}
   [[nodiscard]] std::size_t reserve_bytes() const override { return direct_ ? 0 : rounded_bytes(); }
   void bind(const StepTensors& tensors) override {
     output_gradient_ = tensors.output_gradients[0].data;

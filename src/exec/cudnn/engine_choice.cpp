@@ -48,7 +48,10 @@ std::int64_t integer_of(const Json& json, const std::string& source, std::string
 Json json_of(const EngineChoice& choice) {
   Json knobs = Json::array();
   for (const Knob& knob : choice.knobs) knobs.push_back(Json::array({knob.type, knob.value}));
-  return {{"engine", choice.engine}, {"knobs", std::move(knobs)}, {"adds_bias", choice.adds_bias}};
+  Json json{
+      {"engine", choice.engine}, {"knobs", std::move(knobs)}, {"adds_bias", choice.adds_bias}};
+  if (choice.adds_result) json["adds_result"] = true;
+  return json;
 }
 
 EngineChoice choice_of(const Json& json, const std::string& source) {
@@ -66,6 +69,9 @@ EngineChoice choice_of(const Json& json, const std::string& source) {
   }
   if (!json["adds_bias"].is_boolean()) bad_choice(source, "adds_bias");
   choice.adds_bias = json["adds_bias"].get<bool>();
+  if (!json.contains("adds_result")) return choice;
+  if (!json["adds_result"].is_boolean()) bad_choice(source, "adds_result");
+  choice.adds_result = json["adds_result"].get<bool>();
   return choice;
 }
 

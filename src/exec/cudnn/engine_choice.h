@@ -26,11 +26,13 @@ struct Knob {
 struct EngineChoice {
   std::int64_t engine = -1;  // global index
   std::vector<Knob> knobs;
-  bool adds_bias = false;  // the engine belongs to the graph that adds the bias itself
+  bool adds_bias = false;    // the engine belongs to the graph that adds the bias itself
+  bool adds_result = false;  // ... that adds its result to what is there, as one was to do
   bool operator==(const EngineChoice&) const = default;
 };
 
-/// {"engine": 5, "knobs": [[2, 1], [13, 0]], "adds_bias": false}.
+/// {"engine": 5, "knobs": [[2, 1], [13, 0]], "adds_bias": false}; "adds_result": true only where it
+/// is.
 [[nodiscard]] Json json_of(const EngineChoice& choice);
 /// The reverse. Throws Error{data} that names `source` and the key at fault.
 [[nodiscard]] EngineChoice choice_of(const Json& json, const std::string& source);

@@ -18,12 +18,6 @@
 namespace trainyard::cudnn {
 namespace {
 
-std::size_t bytes_of(const GraphTensor& tensor) {
-  std::int64_t last = 0;
-  for (int axis = 0; axis < 4; ++axis) last += (tensor.extents[axis] - 1) * tensor.strides[axis];
-  return static_cast<std::size_t>(last + 1) * size_of(tensor.type);
-}
-
 /// Uniform in [-1, 1), as `type`: zeros would flatter engines, since clocks depend on power drawn.
 std::vector<std::byte> random_block(DType type, std::size_t bytes) {
   std::vector<std::byte> block(bytes);
@@ -51,9 +45,9 @@ class TrialMemory {
     const std::size_t bias_bytes =
         static_cast<std::size_t>(graph.output.extents[1]) * sizeof(float);
     OffsetAllocator allocator;
-    const std::size_t input = allocator.take(bytes_of(graph.input));
-    const std::size_t weight = allocator.take(bytes_of(graph.weight));
-    const std::size_t output = allocator.take(bytes_of(graph.output));
+    const std::size_t input = allocator.take(graph.input.bytes());
+    const std::size_t weight = allocator.take(graph.weight.bytes());
+    const std::size_t output = allocator.take(graph.output.bytes());
     const std::size_t bias = allocator.take(bias_bytes);
     const std::size_t rounded_bias = allocator.take(bias_bytes);
     const std::size_t workspace = allocator.take(subject.workspace_bytes);

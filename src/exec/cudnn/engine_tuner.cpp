@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/offset_allocator.h"
 
 namespace trainyard::cudnn {
 namespace {
@@ -25,6 +26,17 @@ struct Wanted {
   const EngineRules& rules;
   std::string key;
 
+  /// The graph of a choice.
+  [[nodiscard]] ConvGraph graph_of(const EngineChoice& choice) const {
+    const ConvGraph own = choice.adds_result ? graph : without_adding(graph);
+    return choice.adds_bias ? with_bias(own) : own;
+  }
+  /// A result that is not added by its graph is in the workspace first.
+  [[nodiscard]] EngineRules rules_of(bool adds_result) const {
+    EngineRules own = rules;
+    if (graph.adds_result && !adds_result) own.workspace_cap -= result_workspace(graph);
+    return own;
+  }
   /// Whether the graph may add the bias: there is no padding after its channels.
   [[nodiscard]] bool may_add_bias() const { return bias > 0 && bias == graph.output.extents[1]; }
 };
@@ -43,14 +55,16 @@ std::string failure_of(const EngineSearch& search, const Wanted& wanted, const E
 std::string remake(const EngineSearch& search, const Wanted& wanted, const EngineChoice& choice,
                    EnginePlan& plan) {
   if (choice.adds_bias && !wanted.may_add_bias()) return "it adds a bias that may not be added";
+  if (choice.adds_result && !wanted.graph.adds_result) return "it adds what may not be added";
   try {
-    const ConvGraph graph = choice.adds_bias ? with_bias(wanted.graph) : wanted.graph;
-    plan = remake_plan(make_operation_graph(search.library, graph), search.device, choice);
+    plan = remake_plan(make_operation_graph(search.library, wanted.graph_of(choice)), search.device,
+                       choice);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::device) throw;
     return error.what();
   }
-  const std::string_view reason = refusal({.workspace_bytes = plan.workspace_bytes}, wanted.rules);
+  const std::string_view reason =
+      refusal({.workspace_bytes = plan.workspace_bytes}, wanted.rules_of(choice.adds_result));
   return reason.empty() ? failure_of(search, wanted, plan) : std::string(reason);
 }
 
@@ -66,11 +80,14 @@ std::optional<EnginePlan> known_plan(const EngineSearch& search, const Wanted& w
   return std::nullopt;
 }
 
+/// Of graphs that add their result, or of those that overwrite it.
 std::vector<EnginePlan> candidates(const EngineSearch& search, const Wanted& wanted,
-                                   RefusalCount& refused) {
-  PlanQuery query{.operation_graph = make_operation_graph(search.library, wanted.graph),
+                                   bool adds_result, RefusalCount& refused) {
+  const ConvGraph graph = wanted.graph_of({.adds_result = adds_result});
+  PlanQuery query{.operation_graph = make_operation_graph(search.library, graph),
                   .device = search.device,
-                  .rules = wanted.rules,
+                  .adds_result = adds_result,
+                  .rules = wanted.rules_of(adds_result),
                   .most = search.tune ? kMostPlain : 1,
                   .tick = search.tick};
   if (!search.tune) {
@@ -78,7 +95,7 @@ std::vector<EnginePlan> candidates(const EngineSearch& search, const Wanted& wan
   }
   std::vector<EnginePlan> plans = find_plans(query, refused);
   if (!search.tune || !wanted.may_add_bias()) return plans;
-  query.operation_graph = make_operation_graph(search.library, with_bias(wanted.graph));
+  query.operation_graph = make_operation_graph(search.library, with_bias(graph));
   query.adds_bias = true;
   query.most = kMostWithBias;
   std::ranges::move(find_plans(query, refused), std::back_inserter(plans));
@@ -109,11 +126,15 @@ std::optional<EnginePlan> fastest(const EngineSearch& search, const Wanted& want
   return *winner;
 }
 
+/// One that adds its result if that is wanted and such an engine runs, else one that does not.
 EnginePlan new_plan(const EngineSearch& search, const Wanted& wanted) {
   RefusalCount refused;
-  const std::vector<EnginePlan> plans = candidates(search, wanted, refused);
   std::optional<EnginePlan> chosen;
-  if (!plans.empty()) chosen = search.tune ? fastest(search, wanted, plans, refused) : plans[0];
+  for (const bool adds : {true, false}) {
+    if (chosen || (adds && !wanted.graph.adds_result)) continue;
+    const std::vector<EnginePlan> plans = candidates(search, wanted, adds, refused);
+    if (!plans.empty()) chosen = search.tune ? fastest(search, wanted, plans, refused) : plans[0];
+  }
   if (chosen) return *chosen;
   search.check_gpu();
   throw Error(ErrorKind::device, fmt::format("no cuDNN engine is left for {}: {}; 'deterministic: "
@@ -122,6 +143,10 @@ EnginePlan new_plan(const EngineSearch& search, const Wanted& wanted) {
 }
 
 }  // namespace
+
+std::int64_t result_workspace(const ConvGraph& graph) {
+  return static_cast<std::int64_t>(aligned_bytes(graph.result().bytes()));
+}
 
 std::string choice_key(const ConvGraph& graph, std::int64_t bias, const EngineRules& rules) {
   const std::string sum = bias > 0 ? fmt::format(", and a bias of {}", bias) : "";

@@ -29,11 +29,16 @@ struct EngineSearch {
 [[nodiscard]] std::string choice_key(const ConvGraph& graph, std::int64_t bias,
                                      const EngineRules& rules);
 
-/// The plan to run `graph` with. If a bias of that many channels is added to the output, graphs
-/// that add it themselves compete with plain ones followed by a kernel of ours, unless the output
-/// has padding, to which no bias may be added; EnginePlan::choice says which won. An engine that
-/// does not run, or cannot be recorded, is refused. Throws Error{device} that counts the reasons if
-/// no engine is left, and the GPU's own error if it is the GPU that fails.
+/// What the result of a graph takes of the workspace if a kernel of ours adds it to what is there.
+[[nodiscard]] std::int64_t result_workspace(const ConvGraph& graph);
+
+/// The plan to run `graph` with. If the graph adds its result and no engine is left that does so,
+/// the plan is of one that overwrites it, within the workspace that result_workspace() leaves, and
+/// EnginePlan::choice says so: the caller adds. If a bias of that many channels is added to the
+/// output, graphs that add it themselves compete with plain ones followed by a kernel of ours,
+/// unless the output has padding, to which no bias may be added; EnginePlan::choice says which won.
+/// An engine that does not run, or cannot be recorded, is refused. Throws Error{device} that counts
+/// the reasons if no engine is left, and the GPU's own error if it is the GPU that fails.
 [[nodiscard]] EnginePlan choose_engine(const EngineSearch& search, const ConvGraph& graph,
                                        std::int64_t bias, const EngineRules& rules);
 

@@ -51,14 +51,15 @@ struct Engine {
   EngineFacts facts;
 };
 
-Engine engine_of(const Descriptor& configuration, bool adds_bias) {
+Engine engine_of(const Descriptor& configuration, const PlanQuery& query) {
   const auto engines = configuration.get_descriptors(
       CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, configuration.what(), 1);
   TY_CHECK(engines.size() == 1, "a configuration belongs to one engine");
   Engine engine;
   engine.choice = {.engine = engines[0]->get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX),
                    .knobs = knobs_of(configuration),
-                   .adds_bias = adds_bias};
+                   .adds_bias = query.adds_bias,
+                   .adds_result = query.adds_result};
   engine.facts.numerical_notes = engines[0]->get_list<cudnnBackendNumericalNote_t>(
       CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
   return engine;
@@ -112,7 +113,7 @@ std::vector<EnginePlan> find_plans(const PlanQuery& query, RefusalCount& refused
     if (plans.size() == query.most) return plans;
     for (const auto& configuration : proposals(query, mode, refused)) {
       if (plans.size() == query.most) return plans;
-      Engine engine = engine_of(*configuration, query.adds_bias);
+      Engine engine = engine_of(*configuration, query);
       if (std::ranges::find(seen, engine.choice) != seen.end()) continue;
       seen.push_back(engine.choice);
       EnginePlan plan;

@@ -29,7 +29,8 @@ struct EnginePlan {
 struct PlanQuery {
   DescriptorPtr operation_graph;
   DescriptorPtr device;
-  bool adds_bias = false;  // the graph adds the bias
+  bool adds_bias = false;    // the graph adds the bias
+  bool adds_result = false;  // the graph adds its result to what is there
   EngineRules rules;
   std::size_t most = 1;
   std::function<void()> tick = [] {};  // called before each plan is made

@@ -56,7 +56,8 @@ Matmul::Matmul(const MatmulLibrary& library, const MatmulShape& shape, std::size
       right_(new_factor(library, shape.factors, shape.rows, shape.depth, shape.a_transposed),
              library.call().destroy_matrix),
       result_(new_matrix(library, shape.result, shape.rows, shape.columns),
-              library.call().destroy_matrix) {
+              library.call().destroy_matrix),
+      adds_(shape.adds) {
   const cublasOperation_t turn = CUBLAS_OP_T;
   if (shape.b_transposed) set(CUBLASLT_MATMUL_DESC_TRANSA, turn);
   if (shape.a_transposed) set(CUBLASLT_MATMUL_DESC_TRANSB, turn);
@@ -116,10 +117,10 @@ void Matmul::bind_bias(const float* bias) { set(CUBLASLT_MATMUL_DESC_BIAS_POINTE
 
 void Matmul::run(cudaStream_t stream, const void* a, const void* b, void* d,
                  void* workspace) const {
-  const float one = 1, zero = 0;
+  const float one = 1, beta = adds_ ? 1 : 0;
   library_->check(
       library_->call().multiply(library_->handle(), product_.get(), &one, b, left_.get(), a,
-                                right_.get(), &zero, d, result_.get(), d, result_.get(),
+                                right_.get(), &beta, d, result_.get(), d, result_.get(),
                                 &algorithm_, workspace, workspace_bytes_, stream),
       "multiplying matrices");
 }

@@ -14,8 +14,8 @@
 
 namespace trainyard::cudnn {
 
-/// A product d = a * b (+ bias) of row-major matrices: a is [rows, depth], b is [depth, columns];
-/// each may be transposed in memory. No gaps between rows. Summed in f32.
+/// A product d = a * b (+ bias), or d += a * b, of row-major matrices: a is [rows, depth], b is
+/// [depth, columns]; each may be transposed in memory. No gaps between rows. Summed in f32.
 struct MatmulShape {
   std::int64_t rows = 0, columns = 0, depth = 0;
   bool a_transposed = false;     // memory holds [depth, rows]
@@ -24,6 +24,7 @@ struct MatmulShape {
   DType result = DType::f32;     // of d
   bool tf32 = false;             // f32 factors may be rounded to TF32
   bool bias = false;             // an f32 bias [columns] may be added to every row (adds_bias())
+  bool adds = false;             // to what d holds, in f32; the sum is rounded
   std::uint32_t alignment = 16;  // bytes that all addresses are multiples of
 };
 
@@ -59,7 +60,7 @@ class Matmul {
   Owned<cublasLtMatrixLayout_t> left_, right_, result_;
   cublasLtMatmulAlgo_t algorithm_{};
   std::size_t workspace_bytes_ = 0;
-  bool adds_bias_ = false;
+  bool adds_ = false, adds_bias_ = false;
 };
 
 }  // namespace trainyard::cudnn

@@ -43,6 +43,7 @@ class CpuExecutors final : public ExecutorFactory {
  public:
   [[nodiscard]] std::unique_ptr<Executor> make(const StepDescription& step) const override {
     TY_CHECK(step.storage == DType::f32, "the CPU computes in f32");
+    TY_CHECK(!step.adds_gradient, "cpu_target() has no steps that add to a gradient");
     for (const LibraryOp& op : kLibraryOps) {
       if (op.type == step.op->type()) return make_library(op, step);
     }

@@ -19,7 +19,7 @@ class Dense : public Executor {
         samples_(matrix_layout(dense_, step.inputs[0]).extent[0]),
         features_(step.signature.parameters[0].shape[1]),
         units_(step.signature.parameters[0].shape[0]),
-        input_(matrix_layout(dense_, step.inputs[0]), step.storage, scratch_),
+        input_(matrix_layout(dense_, step.inputs[0]), step.storage, scratch_, step.adds_gradient),
         output_(matrix_layout(dense_, step.outputs[0]), step.storage, scratch_),
         weight_(step.signature.parameters[0].shape, step.storage, scratch_) {}
   [[nodiscard]] std::size_t workspace_bytes() const final { return scratch_.used(); }

@@ -19,37 +19,54 @@ namespace trainyard::reference {
 template <class T>
 class PlainTensor {
  public:
-  /// `storage` is double if T is, else one of the types that compute in float.
-  PlainTensor(const Layout& layout, DType storage, OffsetAllocator& scratch)
+  /// `storage` is double if T is, else one of the types that compute in float. If `adds`, store()
+  /// adds the array to what the tensor holds, and rounds the sum.
+  PlainTensor(const Layout& layout, DType storage, OffsetAllocator& scratch, bool adds = false)
       : plain_(plain_layout(shape_of(layout))),
-        direct_(storage == DTypeOf<T>::value && same_memory(layout, plain_)) {
+        adds_(adds),
+        direct_(!adds && storage == DTypeOf<T>::value && same_memory(layout, plain_)) {
     TY_CHECK(arithmetic_of(storage) == DTypeOf<T>::value, name_of(storage));
     if (direct_) return;
     walk_ = plan_walk(std::array{layout, plain_});
-    offset_ = scratch.take(static_cast<std::size_t>(span_elements(plain_)) * sizeof(T));
+    const std::size_t bytes = static_cast<std::size_t>(span_elements(plain_)) * sizeof(T);
+    offset_ = scratch.take(bytes);
+    if (adds) held_offset_ = scratch.take(bytes);
   }
   /// `view` has the layout and type given to the constructor; null data for a tensor that is not
   /// needed.
   void bind(const TensorView& view, void* workspace) {
     view_ = view;
     copy_ = {direct_ ? view.data : address_at(workspace, offset_), DTypeOf<T>::value, plain_};
+    held_ = {address_at(workspace, held_offset_), DTypeOf<T>::value, plain_};
   }
   [[nodiscard]] bool wanted() const { return view_.data != nullptr; }
   [[nodiscard]] T* data() const { return copy_.template as<T>(); }
   /// Fills the plain array from the tensor.
   void load(const CpuLauncher& launcher) const {
-    if (direct_) return;
-    with_storage(
-        [&]<class S>(std::type_identity<S>) { map<T, S>(launcher, walk_, Copy{}, view_, copy_); });
+    if (!direct_) load(launcher, copy_);
   }
   /// Writes the plain array to the tensor, and zeros to its padding.
   void store(const CpuLauncher& launcher) const {
     if (direct_) return;
+    if (adds_) {
+      load(launcher, held_);
+      launcher.each(span_elements(plain_), AddHeld{held_.template as<T>(), data()});
+    }
     with_storage(
         [&]<class S>(std::type_identity<S>) { map<S, T>(launcher, walk_, Copy{}, copy_, view_); });
   }
 
  private:
+  struct AddHeld {
+    const T* held;
+    T* sum;
+    TY_HD void operator()(std::int64_t i) const { sum[i] += held[i]; }
+  };
+
+  void load(const CpuLauncher& launcher, const TensorView& to) const {
+    with_storage(
+        [&]<class S>(std::type_identity<S>) { map<T, S>(launcher, walk_, Copy{}, view_, to); });
+  }
   /// f of the storage types that compute in T.
   template <class F>
   void with_storage(const F& f) const {
@@ -65,10 +82,10 @@ class PlainTensor {
   }
 
   Layout plain_;
-  bool direct_;
+  bool adds_, direct_;
   Walk walk_;
-  std::size_t offset_ = 0;
-  TensorView view_, copy_;
+  std::size_t offset_ = 0, held_offset_ = 0;
+  TensorView view_, copy_, held_;  // held: what the tensor has before it is added to
 };
 
 /// x rounded to S and back.

@@ -223,13 +223,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
       b_matrix == nullptr || c_matrix == nullptr || d_matrix == nullptr || algorithm == nullptr) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
-  const auto product =
-      read_product(of<Description>(description), of<Matrix>(a_matrix), of<Matrix>(b_matrix),
-                   of<Matrix>(c_matrix), of<Matrix>(d_matrix));
+  auto product = read_product(of<Description>(description), of<Matrix>(a_matrix),
+                              of<Matrix>(b_matrix), of<Matrix>(c_matrix), of<Matrix>(d_matrix));
   const auto& chosen = of<const Algorithm>(algorithm);
-  const bool keeps_nothing =
-      *static_cast<const float*>(alpha) == 1 && *static_cast<const float*>(beta) == 0 && c == d;
-  if (!product || !keeps_nothing) return CUBLAS_STATUS_NOT_SUPPORTED;
+  const bool in_place = *static_cast<const float*>(alpha) == 1 && c == d;
+  if (!product || !in_place) return CUBLAS_STATUS_NOT_SUPPORTED;
+  product->beta = *static_cast<const float*>(beta);
   const Addresses addresses{
       .a = const_cast<void*>(a),
       .b = const_cast<void*>(b),

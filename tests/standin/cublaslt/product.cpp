@@ -193,7 +193,11 @@ void compute(const Product& product, const Addresses& addresses) {
   with_elements(product.result, addresses.d, [&]<class T>(T* to) {
     const float* from = sums;
     for (std::int64_t column = 0; column < product.columns; ++column, to += product.d_stride) {
-      for (std::int64_t row = 0; row < product.rows; ++row) to[row] = T(*from++);
+      for (std::int64_t row = 0; row < product.rows; ++row) {
+        const float sum = *from++;
+        // What is there is not read, and may be NaN, without beta.
+        to[row] = T(product.beta == 0 ? sum : sum + product.beta * static_cast<float>(to[row]));
+      }
     }
   });
   spoil_workspace(product, addresses);

@@ -13,8 +13,8 @@
 
 namespace standin::cublaslt {
 
-/// d = a * b (+ bias) of matrices stored column by column, as in BLAS: a is [rows, depth], b is
-/// [depth, columns], d is [rows, columns].
+/// d = a * b (+ bias) + beta * d of matrices stored column by column, as in BLAS: a is [rows,
+/// depth], b is [depth, columns], d is [rows, columns].
 struct Product {
   std::int64_t rows = 0, columns = 0, depth = 0;
   std::int64_t a_stride = 0, b_stride = 0, d_stride = 0;
@@ -22,6 +22,7 @@ struct Product {
   trainyard::DType factors = trainyard::DType::f32, result = trainyard::DType::f32;
   bool tf32 = false;       // f32 factors are rounded to TF32
   bool adds_bias = false;  // [rows], of the result's type
+  float beta = 0;          // of what is there; no part of the algorithm
 
   /// A number that identifies the product, stored in algorithms.
   [[nodiscard]] std::uint64_t key() const;

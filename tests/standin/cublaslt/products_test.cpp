@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -78,10 +79,13 @@ struct Layer {
 std::vector<std::byte> multiply(const MatmulShape& shape, const Floats& a, const Floats& b,
                                 const Floats& bias, std::size_t room) {
   Matmul product(stand_in(), shape, room);
+  // What is there: numbers to add to, else NaN, which nothing may read.
+  const auto elements = static_cast<std::size_t>(shape.rows * shape.columns);
+  const Floats held = shape.adds ? Floats(elements, 0.75f) : Floats(elements, std::nanf(""));
   const OnDevice left(stored(a, shape.factors)), right(stored(b, shape.factors));
   const OnDevice start(stored(bias, DType::f32));
   const auto bytes = static_cast<std::size_t>(shape.rows * shape.columns) * size_of(shape.result);
-  const OnDevice result{std::vector<std::byte>(bytes)};
+  const OnDevice result{stored(held, shape.result)};
   const TestMemory workspace(kRoom);
   CHECK(product.workspace_bytes() <= room);
   CHECK(product.adds_bias() == (shape.bias && shape.result == DType::f32));
@@ -95,7 +99,7 @@ std::vector<std::byte> multiply(const MatmulShape& shape, const Floats& a, const
 /// The passes of a layer on the reference device.
 class Reference {
  public:
-  Reference(const Layer& layer, DType type, bool bias)
+  Reference(const Layer& layer, DType type, bool bias, bool adds = false)
       : op_({.units = layer.units, .bias = bias}), type_(type), layer_(layer) {
     const Shape input{layer.samples, layer.features};
     step_ = {.op = &op_,
@@ -103,7 +107,8 @@ class Reference {
              .signature = op_.infer(std::span(&input, 1)),
              .inputs = {plain_layout(input)},
              .outputs = {plain_layout({layer.samples, layer.units})},
-             .needs_input_gradient = {true}};
+             .needs_input_gradient = {true},
+             .adds_gradient = adds};
   }
   /// The pass's output: `y`, `x` or the gradient of the weights.
   std::vector<std::byte> run(Pass pass, std::vector<std::byte> x, std::vector<std::byte> y,
@@ -175,6 +180,25 @@ TEST_CASE("the three products of a dense layer are bit-identical to the referenc
               reference.run(Pass::backward_parameters, xs, ys, w, {0}));
       }
     }
+  }
+}
+
+TEST_CASE("a product that is added to what is there is rounded once, as on the reference device") {
+  const Layer layer;
+  const Floats y = random_values(layer.samples * layer.units, 2);
+  const Floats w = random_values(layer.units * layer.features, 3);
+  const Floats held(static_cast<std::size_t>(layer.samples * layer.features), 0.75f);
+  for (const DType type : kTypes) {
+    CAPTURE(name_of(type));
+    Reference reference(layer, type, false, true);
+    const MatmulShape sum{.rows = layer.samples,
+                          .columns = layer.features,
+                          .depth = layer.units,
+                          .factors = type,
+                          .result = type,
+                          .adds = true};
+    CHECK(multiply(sum, y, w, {0}, kRoom) ==
+          reference.run(Pass::backward_data, stored(held, type), stored(y, type), w, {0}));
   }
 }
 

@@ -12,13 +12,13 @@ namespace {
 constexpr std::int64_t kVectorBytes = 16;
 
 /// What every engine here requires of a graph: one type of f32, f16 and bf16, the same for a bias
-/// (no engine of cuDNN mixes another with 16 bits), products summed in f32, and output overwritten.
+/// (no engine of cuDNN mixes another with 16 bits), products summed in f32, and its result not
+/// scaled. As cuDNN's, they add it to what the tensor holds if beta is not 0.
 bool is_common(const Convolution& conv) {
   const cudnnDataType_t type = conv.input.type;
   const auto has_the_type = [type](const Tensor& tensor) { return tensor.type == type; };
   return size_of(type) > 0 && std::ranges::all_of(conv.tensors(), has_the_type) &&
-         conv.sums == CUDNN_DATA_FLOAT && conv.mode == CUDNN_CROSS_CORRELATION && conv.alpha == 1 &&
-         conv.beta == 0;
+         conv.sums == CUDNN_DATA_FLOAT && conv.mode == CUDNN_CROSS_CORRELATION && conv.alpha == 1;
 }
 
 /// The engine reads vectors of channels.
@@ -33,7 +33,9 @@ bool in_vectors(const Convolution& conv) { return plain(conv) && is_in_vectors(c
 bool weight_gradient(const Convolution& conv) {
   return plain(conv) && conv.computes == Computes::weight_gradient;
 }
-bool with_bias(const Convolution& conv) { return is_common(conv) && conv.bias.has_value(); }
+bool with_bias(const Convolution& conv) {
+  return is_common(conv) && conv.bias.has_value() && conv.beta == 0;
+}
 
 // Notes and failures are those of cuDNN's engines. The nondeterministic one represents those that
 // add partial sums in order of arrival; the one that fails at its plan, those compiled at run time,

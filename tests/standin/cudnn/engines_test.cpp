@@ -79,6 +79,20 @@ TEST_CASE("a nondeterministic engine is proposed first for weight gradients, if 
   CHECK(found.refused.find("1 not deterministic") != std::string::npos);
 }
 
+TEST_CASE("every engine that overwrites its result can add it too, except with a bias") {
+  for (const Computes computes : {Computes::output, Computes::input_gradient}) {
+    for (const auto& [type, rules] : {std::pair{DType::f32, kF32}, {DType::bf16, kHalf}}) {
+      ConvGraph graph = graph_of(computes, type);
+      const Indices engines = find(graph, rules).engines;
+      graph.adds_result = true;
+      CHECK(find(graph, rules).engines == engines);
+    }
+  }
+  ConvGraph biased = with_bias(graph_of(Computes::output, DType::f32));
+  biased.adds_result = true;
+  CHECK(find(biased, kF32).engines.empty());
+}
+
 TEST_CASE("a bias has its own engine in each type") {
   for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
     const ConvGraph graph = with_bias(graph_of(Computes::output, type));

@@ -56,6 +56,12 @@ void store(const Tensor& tensor, const std::vector<float>& plain, void* memory) 
   });
 }
 
+/// result += beta * what the tensor holds.
+void add(const Tensor& tensor, float beta, void* memory, std::vector<float>& result) {
+  const std::vector<float> held = load(tensor, memory);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] += beta * held[i];
+}
+
 WindowWalk walk_of(const Convolution& conv) {
   return {.channels = conv.input.extents[1],
           .height = conv.input.extents[2],
@@ -181,16 +187,20 @@ void compute(const Convolution& conv, const Manner& manner, const Addresses& add
       conv.bias ? load(*conv.bias, addresses.bias) : std::vector<float>{};
   Sums sums(conv, manner, input.data(), weight.data(), output.data(),
             conv.bias ? bias.data() : nullptr);
+  const auto finish = [&conv](const Tensor& tensor, std::vector<float>& result, void* memory) {
+    if (conv.beta != 0) add(tensor, conv.beta, memory, result);
+    store(tensor, result, memory);
+  };
   switch (computes) {
     case Computes::output:
       sums.forward();
-      return store(conv.output, output, addresses.output);
+      return finish(conv.output, output, addresses.output);
     case Computes::input_gradient:
       sums.input_gradient();
-      return store(conv.input, input, addresses.input);
+      return finish(conv.input, input, addresses.input);
     case Computes::weight_gradient:
       sums.weight_gradient();
-      return store(conv.weight, weight, addresses.weight);
+      return finish(conv.weight, weight, addresses.weight);
   }
 }
 

@@ -1,6 +1,8 @@
 // Convolutions of the stand-in are bit-identical to the reference device's.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "base/philox.h"
 #include "library_under_test.h"
 #include "ops/conv.h"
@@ -55,14 +57,16 @@ void for_each(const Shape& shape, const std::array<std::int64_t, 4>& strides, co
 /// One convolution in one type and one pass, on both devices.
 class Twin {
  public:
-  Twin(const ConvAttributes& attributes, const Shape& input, DType type, Pass pass)
+  Twin(const ConvAttributes& attributes, const Shape& input, DType type, Pass pass,
+       bool adds = false)
       : op_(attributes), type_(type), pass_(pass) {
     step_ = {.op = &op_,
              .pass = pass,
              .storage = type,
              .signature = op_.infer(std::span(&input, 1)),
              .inputs = {map_layout(input, type)},
-             .needs_input_gradient = {true}};
+             .needs_input_gradient = {true},
+             .adds_gradient = adds};
     step_.outputs = {map_layout(step_.signature.outputs[0], type)};
     graph_ = conv_graph(step_);
     if (attributes.bias) graph_ = with_bias(graph_);
@@ -223,6 +227,25 @@ TEST_CASE("engines are bit-identical to the reference device in each type and pa
         const std::vector<float> expected = twin.of_reference();
         CHECK(plain == expected);
         CHECK(unfolded == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("a gradient that is added to another is rounded once, as on the reference device") {
+  for (const Case& each : cases()) {
+    for (const DType type : kTypes) {
+      CAPTURE(each.name);
+      CAPTURE(name_of(type));
+      Twin alone(each.attributes, each.input, type, Pass::backward_data);
+      Twin twin(each.attributes, each.input, type, Pass::backward_data, true);
+      const std::vector<float> sums = twin.of_stand_in(0), gradient = alone.of_stand_in(0);
+      CHECK(sums == twin.of_reference());
+      CHECK(sums == twin.of_stand_in(1, {{CUDNN_KNOB_TYPE_STAGES, 3}}));
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        const float expected = gradient[i] + random_value(1, static_cast<std::int64_t>(i));
+        // Of values below 100: one rounding of 16 bits more, or the rounding of what was there.
+        REQUIRE(std::abs(sums[i] - expected) <= (type == DType::f32 ? 0.0f : 100 * 0x1p-7f));
       }
     }
   }
